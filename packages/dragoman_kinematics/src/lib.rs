@@ -1,1 +1,19 @@
-//! Dragoman.
+//! Kinematics of serial robots: models, forward and inverse kinematics, trajectories.
+//!
+//! Map of the crate, in the order of reading:
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`model`] | [`Model`]: geometry and limits, read from URDF or a Denavit-Hartenberg table; [`RobotSettings`] |
+//! | [`solver`] | [`Robot`]: the compiled chain; forward kinematics, Jacobian, inverse kinematics, tracking |
+//! | [`motion`] | trajectories, limits and the command pipeline of an arm |
+//!
+//! SI units and radians throughout; poses are those of the tool frame in the base frame. No I/O, no clock but the
+//! time limit of inverse kinematics, no ROS type.
+
+pub mod model;
+pub mod motion;
+pub mod solver;
+
+pub use model::{Joint, JointKind, Model, ModelError, RobotSettings};
+pub use solver::{GoalMask, IkError, IkOptions, IkReport, Robot, VelocityReport};

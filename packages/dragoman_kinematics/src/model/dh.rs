@@ -1,0 +1,85 @@
+//! Denavit-Hartenberg tables in YAML, convention of Craig (1989), as in seed 001, section 3.3 and appendix D.
+
+use super::{Joint, JointKind, Model, ModelError, Placement, check_finite};
+use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(default = "unnamed")]
+    name: String,
+    joints: Vec<JointRow>,
+    #[serde(default)]
+    tool: Row,
+}
+
+/// The four parameters of one row: m and rad.
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    a: f64,
+    alpha: f64,
+    d: f64,
+    theta: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JointRow {
+    name: String,
+    #[serde(rename = "type")]
+    kind: JointKind,
+    a: f64,
+    alpha: f64,
+    d: f64,
+    theta: f64,
+    lower: Option<f64>,
+    upper: Option<f64>,
+    velocity: Option<f64>,
+    acceleration: Option<f64>,
+}
+
+fn unnamed() -> String {
+    "robot".to_owned()
+}
+
+pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
+    let table: Table =
+        serde_norway::from_str(text).map_err(|error| ModelError::Yaml { reason: error.to_string() })?;
+    let mut parts = Vec::new();
+    for row in table.joints {
+        let parameters = Row { a: row.a, alpha: row.alpha, d: row.d, theta: row.theta };
+        let origin = parameters.transform(&row.name)?;
+        let joint = Joint {
+            name: row.name,
+            kind: row.kind,
+            lower: row.lower.unwrap_or(f64::NEG_INFINITY),
+            upper: row.upper.unwrap_or(f64::INFINITY),
+            velocity: row.velocity.unwrap_or(f64::INFINITY),
+            acceleration: row.acceleration.unwrap_or(f64::INFINITY),
+        };
+        parts.push((joint, Placement { origin, axis: Vector3::z_axis() }));
+    }
+    let tool = table.tool.transform("tool")?;
+    Model::assemble(table.name, "base".to_owned(), "tool".to_owned(), parts, tool)
+}
+
+impl Row {
+    /// `Rx(alpha) Tx(a) Rz(theta) Tz(d)`, Craig (1989), equation 3.6.
+    fn transform(self, element: &str) -> Result<Isometry3<f64>, ModelError> {
+        let Self { a, alpha, d, theta } = self;
+        for (field, value) in [("a", a), ("alpha", alpha), ("d", d), ("theta", theta)] {
+            check_finite(element, field, &[value])?;
+        }
+        let x = Isometry3::from_parts(
+            Translation3::new(a, 0.0, 0.0),
+            UnitQuaternion::from_axis_angle(&Vector3::x_axis(), alpha),
+        );
+        let z = Isometry3::from_parts(
+            Translation3::new(0.0, 0.0, d),
+            UnitQuaternion::from_axis_angle(&Vector3::z_axis(), theta),
+        );
+        Ok(x * z)
+    }
+}

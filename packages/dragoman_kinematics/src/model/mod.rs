@@ -1,0 +1,221 @@
+//! Robot models: the geometry and limits of one serial chain, whatever document it came from.
+//!
+//! Order of reading: this file, then [`dh`] and [`urdf`] (the two parsers), [`settings`] (what a robot needs
+//! beyond its URDF) and [`error`].
+
+mod dh;
+mod error;
+mod settings;
+mod urdf;
+
+pub use error::ModelError;
+pub use settings::RobotSettings;
+
+use nalgebra::{Isometry3, Unit, Vector3};
+use std::collections::HashSet;
+
+/// Most movable joints a model may have; the solvers are compiled for every size up to this.
+pub const MAX_JOINTS: usize = 12;
+
+/// What a joint does along its axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JointKind {
+    /// Turns about its axis; positions are radians.
+    Revolute,
+    /// Slides along its axis; positions are metres.
+    Prismatic,
+}
+
+/// One movable joint. Angles in radians, lengths in metres, rates per second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Joint {
+    /// Unique name.
+    pub name: String,
+    /// Turning or sliding.
+    pub kind: JointKind,
+    /// Lower limit, rad or m; minus infinity where there is none.
+    pub lower: f64,
+    /// Upper limit, rad or m; infinity where there is none.
+    pub upper: f64,
+    /// Greatest speed, rad/s or m/s; infinity where the description gives none.
+    pub velocity: f64,
+    /// Greatest acceleration, rad/s^2 or m/s^2; infinity where the description gives none.
+    pub acceleration: f64,
+}
+
+/// A joint together with where it sits: `origin` is the fixed transform from the previous joint's moving frame
+/// to this joint's frame at position zero, `axis` the unit axis in that frame.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Placement {
+    pub(crate) origin: Isometry3<f64>,
+    pub(crate) axis: Unit<Vector3<f64>>,
+}
+
+/// Geometry and limits of a serial chain from a base frame to a tool frame.
+///
+/// A value of this type is valid: at least one and at most [`MAX_JOINTS`] joints, all numbers finite where they
+/// must be, limits in order, names unique.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    name: String,
+    base: String,
+    tip: String,
+    joints: Vec<Joint>,
+    placements: Vec<Placement>,
+    tool: Isometry3<f64>,
+}
+
+impl Model {
+    /// Reads Denavit-Hartenberg parameters in the convention of Craig, *Introduction to Robotics* (1989):
+    /// row `i` is `Rx(alpha) Tx(a) Rz(theta) Tz(d)`, where the joint position adds to `theta` or `d`.
+    ///
+    /// ```
+    /// let text = "
+    /// name: pendulum
+    /// joints:
+    ///   - {name: swing, type: revolute, a: 0, alpha: 0, d: 0.1, theta: 0, lower: -1, upper: 1, velocity: 2, acceleration: 5}
+    /// tool: {a: 0.3, alpha: 0, d: 0, theta: 0}
+    /// ";
+    /// let model = dragoman_kinematics::Model::from_dh_yaml(text).unwrap();
+    /// assert_eq!(model.joints().len(), 1);
+    /// ```
+    ///
+    /// `lower` and `upper` may be left out together (no limits), `velocity`, `acceleration` and `tool` each.
+    ///
+    /// # Errors
+    /// Any [`ModelError`] that a table can cause; nothing panics.
+    pub fn from_dh_yaml(text: &str) -> Result<Self, ModelError> {
+        dh::parse(text)
+    }
+
+    /// Reads the chain from link `base` (default: the root) to link `tip` (default: the only leaf) of a URDF.
+    /// Fixed joints are folded into their neighbours. URDF has no acceleration limits: see
+    /// [`Model::with_accelerations`]. A `velocity` of zero counts as not given.
+    ///
+    /// # Errors
+    /// Any [`ModelError`]; joints with `mimic` between base and tip are refused.
+    pub fn from_urdf(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<Self, ModelError> {
+        urdf::parse(xml, base, tip)
+    }
+
+    /// Checks the parts and assembles a model.
+    fn assemble(
+        name: String,
+        base: String,
+        tip: String,
+        parts: Vec<(Joint, Placement)>,
+        tool: Isometry3<f64>,
+    ) -> Result<Self, ModelError> {
+        if parts.is_empty() {
+            return Err(ModelError::NoJoints);
+        }
+        if parts.len() > MAX_JOINTS {
+            return Err(ModelError::TooManyJoints { count: parts.len(), most: MAX_JOINTS });
+        }
+        let mut names = HashSet::new();
+        for (joint, placement) in &parts {
+            check_joint(joint)?;
+            check_isometry(&joint.name, &placement.origin)?;
+            if !names.insert(joint.name.as_str()) {
+                return Err(ModelError::DuplicateName { name: joint.name.clone() });
+            }
+        }
+        check_isometry("tool", &tool)?;
+        let (joints, placements) = parts.into_iter().unzip();
+        Ok(Self { name, base, tip, joints, placements, tool })
+    }
+
+    /// Name of the robot.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Name of the link whose frame poses are given in.
+    pub fn base_link(&self) -> &str {
+        &self.base
+    }
+
+    /// Name of the link that carries the tool frame.
+    pub fn tip_link(&self) -> &str {
+        &self.tip
+    }
+
+    /// The movable joints from base to tip.
+    pub fn joints(&self) -> &[Joint] {
+        &self.joints
+    }
+
+    /// Pose of the tool frame in the frame that moves with the last joint.
+    pub fn tool(&self) -> &Isometry3<f64> {
+        &self.tool
+    }
+
+    /// The same robot with another tool frame, given in the frame that moves with the last joint.
+    ///
+    /// # Errors
+    /// [`ModelError::NotFinite`].
+    pub fn with_tool(mut self, tool: Isometry3<f64>) -> Result<Self, ModelError> {
+        check_isometry("tool", &tool)?;
+        self.tool = tool;
+        Ok(self)
+    }
+
+    /// The same robot with acceleration limits, one per joint, rad/s^2 or m/s^2.
+    ///
+    /// # Errors
+    /// [`ModelError::WrongLength`] or [`ModelError::Rate`].
+    pub fn with_accelerations(mut self, accelerations: &[f64]) -> Result<Self, ModelError> {
+        if accelerations.len() != self.joints.len() {
+            return Err(ModelError::WrongLength {
+                field: "acceleration",
+                expected: self.joints.len(),
+                got: accelerations.len(),
+            });
+        }
+        for (joint, &acceleration) in self.joints.iter_mut().zip(accelerations) {
+            joint.acceleration = acceleration;
+            check_joint(joint)?;
+        }
+        Ok(self)
+    }
+
+    pub(crate) fn placements(&self) -> &[Placement] {
+        &self.placements
+    }
+}
+
+/// Angles beyond this lose the accuracy the trigonometry of the solvers promises; no joint turns 15,000 times.
+const LARGEST_POSITION: f64 = 1e5;
+
+fn check_joint(joint: &Joint) -> Result<(), ModelError> {
+    let Joint { name, lower, upper, .. } = joint;
+    // Written so that NaN fails; an infinite lower limit needs to be minus infinity, and likewise above.
+    let ordered = lower < upper
+        && *lower < LARGEST_POSITION
+        && *upper > -LARGEST_POSITION
+        && lower.is_finite() == upper.is_finite();
+    let in_range = !lower.is_finite() || (lower.abs() <= LARGEST_POSITION && upper.abs() <= LARGEST_POSITION);
+    if !ordered || !in_range {
+        return Err(ModelError::Limits { joint: name.clone(), lower: *lower, upper: *upper });
+    }
+    for (field, value) in [("velocity", joint.velocity), ("acceleration", joint.acceleration)] {
+        // NaN must fail as well.
+        if value.is_nan() || value <= 0.0 {
+            return Err(ModelError::Rate { joint: name.clone(), field, value });
+        }
+    }
+    Ok(())
+}
+
+fn check_isometry(element: &str, pose: &Isometry3<f64>) -> Result<(), ModelError> {
+    check_finite(element, "translation", pose.translation.vector.as_slice())?;
+    check_finite(element, "rotation", pose.rotation.coords.as_slice())
+}
+
+fn check_finite(element: &str, field: &'static str, values: &[f64]) -> Result<(), ModelError> {
+    match values.iter().find(|value| !value.is_finite()) {
+        Some(&value) => Err(ModelError::NotFinite { element: element.to_owned(), field, value }),
+        None => Ok(()),
+    }
+}

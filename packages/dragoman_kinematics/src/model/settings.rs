@@ -1,0 +1,46 @@
+//! What a robot needs beyond its URDF: which links, the home position, the limits URDF has no words for.
+
+use super::{Model, ModelError};
+use serde::Deserialize;
+
+/// One file of `launch/config/robots/`. Angles in radians, lengths in metres.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RobotSettings {
+    /// File name of the description in the folder `urdf/`.
+    pub urdf: String,
+    /// Link whose frame poses are given in.
+    pub base_link: String,
+    /// Link whose frame is the tool frame.
+    pub tip_link: String,
+    /// Position of every joint at home, rad or m.
+    pub home: Vec<f64>,
+    /// Greatest acceleration of every joint, rad/s^2 or m/s^2.
+    pub acceleration: Vec<f64>,
+}
+
+impl RobotSettings {
+    /// Reads a settings document.
+    ///
+    /// # Errors
+    /// [`ModelError::Yaml`].
+    pub fn from_yaml(text: &str) -> Result<Self, ModelError> {
+        serde_norway::from_str(text).map_err(|error| ModelError::Yaml { reason: error.to_string() })
+    }
+
+    /// Reads the URDF text that [`RobotSettings::urdf`] names and completes it with these settings.
+    ///
+    /// # Errors
+    /// Any [`ModelError`] of [`Model::from_urdf`]; [`ModelError::WrongLength`] and
+    /// [`ModelError::NotFinite`] where `home` or `acceleration` do not fit.
+    pub fn model(&self, urdf: &str) -> Result<Model, ModelError> {
+        let model = Model::from_urdf(urdf, Some(&self.base_link), Some(&self.tip_link))?
+            .with_accelerations(&self.acceleration)?;
+        if self.home.len() != model.joints().len() {
+            let (expected, got) = (model.joints().len(), self.home.len());
+            return Err(ModelError::WrongLength { field: "home", expected, got });
+        }
+        super::check_finite("home", "position", &self.home)?;
+        Ok(model)
+    }
+}

@@ -1,0 +1,172 @@
+//! URDF: `urdf-rs` reads the text, `k` builds the tree, this file checks both and folds the fixed joints.
+
+use super::{Joint, JointKind, Model, ModelError, Placement, check_finite};
+use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
+use std::collections::{HashMap, HashSet};
+use urdf_rs::JointType;
+
+pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<Model, ModelError> {
+    let robot =
+        urdf_rs::read_from_string(xml).map_err(|error| ModelError::Urdf { reason: error.to_string() })?;
+    let root = check_tree(&robot)?;
+    let base = known_link(&robot, base.unwrap_or(&root), "the base link")?;
+    let tip = match tip {
+        Some(tip) => known_link(&robot, tip, "the tip link")?,
+        None => only_leaf(&robot)?,
+    };
+    let mut parts = Vec::new();
+    // What the fixed joints since the last movable joint add up to.
+    let mut pending = Isometry3::identity();
+    for joint in path(&robot, base, tip)? {
+        pending *= origin_of(joint)?;
+        if let Some(kind) = kind_of(joint)? {
+            let axis = axis_of(joint)?;
+            parts.push((joint_of(joint, kind)?, Placement { origin: pending, axis }));
+            pending = Isometry3::identity();
+        }
+    }
+    Model::assemble(robot.name.clone(), base.to_owned(), tip.to_owned(), parts, pending)
+}
+
+/// Checks names and tree shape, which `k` takes for granted, and returns the root link.
+fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
+    unique(robot.links.iter().map(|link| link.name.as_str()))?;
+    unique(robot.joints.iter().map(|joint| joint.name.as_str()))?;
+    let mut children: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut has_parent = HashSet::new();
+    for joint in &robot.joints {
+        let parent = known_link(robot, &joint.parent.link, &joint.name)?;
+        let child = known_link(robot, &joint.child.link, &joint.name)?;
+        if !has_parent.insert(child) {
+            return Err(ModelError::NotATree { link: child.to_owned(), reason: "two parents" });
+        }
+        children.entry(parent).or_default().push(child);
+        if let Some(mimic) = &joint.mimic
+            && !robot.joints.iter().any(|other| other.name == mimic.joint)
+        {
+            return Err(ModelError::Missing { name: mimic.joint.clone(), referrer: joint.name.clone() });
+        }
+    }
+    let mut roots =
+        robot.links.iter().map(|link| link.name.as_str()).filter(|name| !has_parent.contains(name));
+    let root = match (roots.next(), robot.links.first()) {
+        (Some(root), _) => root,
+        (None, Some(link)) => {
+            return Err(ModelError::NotATree { link: link.name.clone(), reason: "a cycle" });
+        }
+        (None, None) => return Err(ModelError::NoJoints),
+    };
+    if let Some(second) = roots.next() {
+        return Err(ModelError::NotATree { link: second.to_owned(), reason: "a second root" });
+    }
+    let mut reached = HashSet::from([root]);
+    let mut open = vec![root];
+    while let Some(link) = open.pop() {
+        let below = children.get(link).map(Vec::as_slice).unwrap_or_default();
+        reached.extend(below);
+        open.extend(below);
+    }
+    match robot.links.iter().find(|link| !reached.contains(link.name.as_str())) {
+        Some(link) => Err(ModelError::NotATree { link: link.name.clone(), reason: "a cycle" }),
+        None => Ok(root.to_owned()),
+    }
+}
+
+fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), ModelError> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(ModelError::DuplicateName { name: name.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+fn known_link<'a>(robot: &'a urdf_rs::Robot, name: &str, referrer: &str) -> Result<&'a str, ModelError> {
+    let link = robot.links.iter().find(|link| link.name == name);
+    link.map(|link| link.name.as_str())
+        .ok_or_else(|| ModelError::Missing { name: name.to_owned(), referrer: referrer.to_owned() })
+}
+
+fn only_leaf(robot: &urdf_rs::Robot) -> Result<&str, ModelError> {
+    let parents: HashSet<&str> = robot.joints.iter().map(|joint| joint.parent.link.as_str()).collect();
+    let mut leaves = robot.links.iter().map(|link| link.name.as_str()).filter(|name| !parents.contains(name));
+    match (leaves.next(), leaves.next()) {
+        (Some(leaf), None) => Ok(leaf),
+        (first, second) => {
+            let candidates = first.into_iter().chain(second).chain(leaves).map(str::to_owned).collect();
+            Err(ModelError::AmbiguousTip { candidates })
+        }
+    }
+}
+
+/// The joints from `base` to `tip`, read off the tree that `k` built.
+fn path<'a>(robot: &'a urdf_rs::Robot, base: &str, tip: &str) -> Result<Vec<&'a urdf_rs::Joint>, ModelError> {
+    let disconnected = || ModelError::NotConnected { base: base.to_owned(), tip: tip.to_owned() };
+    let tree = k::Chain::<f64>::from(robot);
+    let by_name: HashMap<&str, &urdf_rs::Joint> =
+        robot.joints.iter().map(|joint| (joint.name.as_str(), joint)).collect();
+    let mut joints = Vec::new();
+    let mut node = tree.find_link(tip).cloned();
+    loop {
+        let current = node.ok_or_else(disconnected)?;
+        if current.link().as_ref().is_some_and(|link| link.name == base) {
+            joints.reverse();
+            return Ok(joints);
+        }
+        let name = current.joint().name.clone();
+        joints.push(*by_name.get(name.as_str()).ok_or_else(disconnected)?);
+        node = current.parent();
+    }
+}
+
+fn kind_of(joint: &urdf_rs::Joint) -> Result<Option<JointKind>, ModelError> {
+    let kind = match joint.joint_type {
+        JointType::Revolute | JointType::Continuous => JointKind::Revolute,
+        JointType::Prismatic => JointKind::Prismatic,
+        JointType::Fixed => return Ok(None),
+        ref other => {
+            let kind = format!("{other:?}").to_lowercase();
+            return Err(ModelError::JointType { joint: joint.name.clone(), kind });
+        }
+    };
+    match &joint.mimic {
+        Some(mimic) => {
+            Err(ModelError::Mimic { joint: joint.name.clone(), source_joint: mimic.joint.clone() })
+        }
+        None => Ok(Some(kind)),
+    }
+}
+
+fn joint_of(joint: &urdf_rs::Joint, kind: JointKind) -> Result<Joint, ModelError> {
+    let limit = &joint.limit;
+    check_finite(&joint.name, "velocity limit", &[limit.velocity])?;
+    let (lower, upper) = match joint.joint_type {
+        JointType::Continuous => (f64::NEG_INFINITY, f64::INFINITY),
+        _ => (limit.lower, limit.upper),
+    };
+    // The format has no way to say "none" where the element is required, so zero is what exporters write.
+    let velocity = if limit.velocity == 0.0 { f64::INFINITY } else { limit.velocity };
+    Ok(Joint { name: joint.name.clone(), kind, lower, upper, velocity, acceleration: f64::INFINITY })
+}
+
+fn origin_of(joint: &urdf_rs::Joint) -> Result<Isometry3<f64>, ModelError> {
+    let [x, y, z] = *joint.origin.xyz;
+    let [roll, pitch, yaw] = *joint.origin.rpy;
+    check_finite(&joint.name, "origin xyz", &[x, y, z])?;
+    check_finite(&joint.name, "origin rpy", &[roll, pitch, yaw])?;
+    let rotation = UnitQuaternion::from_euler_angles(roll, pitch, yaw);
+    Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation))
+}
+
+fn axis_of(joint: &urdf_rs::Joint) -> Result<Unit<Vector3<f64>>, ModelError> {
+    let [x, y, z] = *joint.axis.xyz;
+    let axis = Unit::try_new(Vector3::new(x, y, z), 1e-9);
+    // A length that overflows leaves no direction either.
+    axis.filter(|axis| (axis.norm() - 1.0).abs() < 1e-9).ok_or_else(|| ModelError::Axis {
+        joint: joint.name.clone(),
+        x,
+        y,
+        z,
+    })
+}

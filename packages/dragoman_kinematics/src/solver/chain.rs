@@ -1,0 +1,263 @@
+//! The compiled serial chain: forward kinematics and the geometric Jacobian.
+//!
+//! Every joint axis is made the z axis of its frame, and every fixed rotation between two axes is split as
+//! `Rz Rx Rz` (Euler angles). Rotations about z commute with the joint motion next to them, so the outer two merge
+//! into constant offsets of the joint angles, and a single `Rx(alpha)` remains: the step from joint to joint costs
+//! two plane rotations and one translation, for any URDF.
+
+use super::trig::sin_cos;
+use super::vector::{Vec3, combine, cross, dot, sub};
+use crate::model::{JointKind, Model};
+use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
+
+/// Geometry and limits of a chain of `N` joints in flat arrays.
+#[derive(Debug, Clone)]
+pub(super) struct Chain<const N: usize> {
+    /// First two columns of the rotation of the base, a rotation about z.
+    base: [Vec3; 2],
+    /// Origin of joint `i` in the frame after joint `i - 1`, m.
+    translation: [Vec3; N],
+    /// Cosine and sine of the twist between the axes of joints `i - 1` and `i`.
+    twist: [(f64, f64); N],
+    /// Constant part of the joint angle, rad.
+    angle_offset: [f64; N],
+    /// 1 where the joint turns, 0 where it slides.
+    turning: [f64; N],
+    all_turning: bool,
+    /// Tool point in the last joint's frame, m.
+    tool_point: Vec3,
+    /// Tool orientation in the last joint's frame: columns.
+    tool_rotation: [Vec3; 3],
+    tool_is_turned: bool,
+    pub(super) lower: [f64; N],
+    pub(super) upper: [f64; N],
+    pub(super) velocity: [f64; N],
+    /// The tool point cannot be farther from the base origin than this, m; infinite where a slide has no limit.
+    pub(super) reach: f64,
+}
+
+/// What one pass along the chain leaves: everything the Jacobian needs, all in the base frame.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pass<const N: usize> {
+    /// Direction of every joint axis.
+    axis: [Vec3; N],
+    /// A point on every joint axis, m.
+    point: [Vec3; N],
+    /// Tool orientation: columns.
+    pub(super) rotation: [Vec3; 3],
+    /// Tool point, m.
+    pub(super) position: Vec3,
+}
+
+/// One Jacobian column: linear velocity of the tool point, then angular velocity, per unit of joint velocity.
+pub(super) type Column = [f64; 6];
+
+impl<const N: usize> Chain<N> {
+    /// Compiles a model; `None` if it does not have `N` joints.
+    pub(super) fn compile(model: &Model) -> Option<Self> {
+        if model.joints().len() != N {
+            return None;
+        }
+        let mut chain = Self {
+            base: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+            translation: [[0.0; 3]; N],
+            twist: [(1.0, 0.0); N],
+            angle_offset: [0.0; N],
+            turning: [0.0; N],
+            all_turning: true,
+            tool_point: [0.0; 3],
+            tool_rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            tool_is_turned: false,
+            lower: [0.0; N],
+            upper: [0.0; N],
+            velocity: [0.0; N],
+            reach: 0.0,
+        };
+        // Fixed transforms between frames whose z axes are the joint axes.
+        let mut fixed = Vec::with_capacity(N);
+        let mut unturn = UnitQuaternion::identity();
+        for placement in model.placements() {
+            let turn = z_to(&placement.axis);
+            fixed.push(Isometry3::from_parts(Translation3::identity(), unturn) * placement.origin * turn);
+            unturn = turn.inverse();
+        }
+        let tool = Isometry3::from_parts(Translation3::identity(), unturn) * model.tool();
+
+        // From the tip to the base: what remains of each fixed rotation after its `Rz Rx Rz` split moves on.
+        let (first, rest) = split(tool.rotation.to_rotation_matrix().matrix());
+        let mut carried = first;
+        chain.tool_point = turned(&tool.translation.vector, -first);
+        chain.tool_is_turned = (rest - Matrix3::identity()).norm() > 1e-15;
+        for (column, values) in chain.tool_rotation.iter_mut().zip(rest.column_iter()) {
+            *column = [values[0], values[1], values[2]];
+        }
+        for (i, (fixed, joint)) in fixed.iter().zip(model.joints()).enumerate().rev() {
+            let (first, rest) = split(fixed.rotation.to_rotation_matrix().matrix());
+            let (cosine, sine) = (rest[(2, 2)], -rest[(1, 2)]);
+            let last = {
+                let untwist = Matrix3::new(1.0, 0.0, 0.0, 0.0, cosine, sine, 0.0, -sine, cosine);
+                let about_z = untwist * rest;
+                about_z[(1, 0)].atan2(about_z[(0, 0)])
+            };
+            chain.translation[i] = turned(&fixed.translation.vector, -first);
+            chain.twist[i] = (cosine, sine);
+            chain.angle_offset[i] = last + carried;
+            chain.turning[i] = if joint.kind == JointKind::Revolute { 1.0 } else { 0.0 };
+            chain.all_turning &= joint.kind == JointKind::Revolute;
+            chain.lower[i] = joint.lower;
+            chain.upper[i] = joint.upper;
+            chain.velocity[i] = joint.velocity;
+            chain.reach += fixed.translation.vector.norm();
+            if joint.kind == JointKind::Prismatic {
+                chain.reach += joint.lower.abs().max(joint.upper.abs());
+            }
+            carried = first;
+        }
+        chain.reach += tool.translation.vector.norm();
+        let (sine, cosine) = carried.sin_cos();
+        chain.base = [[cosine, sine, 0.0], [-sine, cosine, 0.0]];
+        Some(chain)
+    }
+
+    /// One pass along the chain for joint positions `q` (rad or m).
+    #[inline(always)]
+    pub(super) fn pass(&self, q: &[f64; N]) -> Pass<N> {
+        let mut angles = [0.0; N];
+        for i in 0..N {
+            angles[i] = self.angle_offset[i] + self.turning[i] * q[i];
+        }
+        let (sines, cosines) = sin_cos(&angles);
+        let [mut x, mut y] = self.base;
+        let mut z = [0.0, 0.0, 1.0];
+        let mut p = [0.0; 3];
+        let mut axis = [[0.0; 3]; N];
+        let mut point = [[0.0; 3]; N];
+        for i in 0..N {
+            let t = &self.translation[i];
+            for k in 0..3 {
+                p[k] += x[k] * t[0] + y[k] * t[1] + z[k] * t[2];
+            }
+            let (cosine, sine) = self.twist[i];
+            let across = combine(&y, cosine, &z, sine);
+            z = combine(&z, cosine, &y, -sine);
+            let ahead = combine(&x, cosines[i], &across, sines[i]);
+            y = combine(&across, cosines[i], &x, -sines[i]);
+            x = ahead;
+            if !self.all_turning {
+                let slide = (1.0 - self.turning[i]) * q[i];
+                for k in 0..3 {
+                    p[k] += z[k] * slide;
+                }
+            }
+            axis[i] = z;
+            point[i] = p;
+        }
+        let t = &self.tool_point;
+        for k in 0..3 {
+            p[k] += x[k] * t[0] + y[k] * t[1] + z[k] * t[2];
+        }
+        let mut rotation = [x, y, z];
+        if self.tool_is_turned {
+            for (column, c) in rotation.iter_mut().zip(&self.tool_rotation) {
+                *column = [
+                    x[0] * c[0] + y[0] * c[1] + z[0] * c[2],
+                    x[1] * c[0] + y[1] * c[1] + z[1] * c[2],
+                    x[2] * c[0] + y[2] * c[1] + z[2] * c[2],
+                ];
+            }
+        }
+        Pass { axis, point, rotation, position: p }
+    }
+
+    /// The geometric Jacobian at the tool point, in the base frame.
+    #[inline(always)]
+    pub(super) fn jacobian(&self, pass: &Pass<N>) -> [Column; N] {
+        let mut columns = [[0.0; 6]; N];
+        for i in 0..N {
+            let w = pass.axis[i];
+            let v = cross(&w, &sub(&pass.position, &pass.point[i]));
+            columns[i] = [v[0], v[1], v[2], w[0], w[1], w[2]];
+        }
+        if !self.all_turning {
+            for (i, column) in columns.iter_mut().enumerate() {
+                if self.turning[i] == 0.0 {
+                    let w = pass.axis[i];
+                    *column = [w[0], w[1], w[2], 0.0, 0.0, 0.0];
+                }
+            }
+        }
+        columns
+    }
+
+    /// Whether joint `i` turns.
+    #[inline(always)]
+    pub(super) fn is_turning(&self, i: usize) -> bool {
+        self.turning[i] != 0.0
+    }
+}
+
+impl<const N: usize> Pass<N> {
+    /// The tool pose as nalgebra has it.
+    #[inline]
+    pub(super) fn pose(&self) -> Isometry3<f64> {
+        let [x, y, z] = &self.rotation;
+        let [px, py, pz] = self.position;
+        Isometry3::from_parts(Translation3::new(px, py, pz), quaternion(x, y, z))
+    }
+}
+
+/// Unit quaternion of a rotation matrix given by its columns, by the largest of the four components (Shepperd).
+#[inline]
+fn quaternion(x: &Vec3, y: &Vec3, z: &Vec3) -> UnitQuaternion<f64> {
+    let trace = x[0] + y[1] + z[2];
+    let [w, i, j, k] = if trace > 0.0 {
+        [1.0 + trace, y[2] - z[1], z[0] - x[2], x[1] - y[0]]
+    } else if x[0] >= y[1] && x[0] >= z[2] {
+        [y[2] - z[1], 1.0 + x[0] - y[1] - z[2], y[0] + x[1], z[0] + x[2]]
+    } else if y[1] >= z[2] {
+        [z[0] - x[2], y[0] + x[1], 1.0 + y[1] - x[0] - z[2], z[1] + y[2]]
+    } else {
+        [x[1] - y[0], z[0] + x[2], z[1] + y[2], 1.0 + z[2] - x[0] - y[1]]
+    };
+    let factor = 1.0 / (w * w + i * i + j * j + k * k).sqrt();
+    UnitQuaternion::new_unchecked(nalgebra::Quaternion::new(w * factor, i * factor, j * factor, k * factor))
+}
+
+/// Columns of the rotation matrix of a pose.
+#[inline]
+pub(super) fn columns(pose: &Isometry3<f64>) -> [Vec3; 3] {
+    let q = pose.rotation.quaternion();
+    let (w, i, j, k) = (q.w, q.i, q.j, q.k);
+    [
+        [1.0 - 2.0 * (j * j + k * k), 2.0 * (i * j + w * k), 2.0 * (i * k - w * j)],
+        [2.0 * (i * j - w * k), 1.0 - 2.0 * (i * i + k * k), 2.0 * (j * k + w * i)],
+        [2.0 * (i * k + w * j), 2.0 * (j * k - w * i), 1.0 - 2.0 * (i * i + j * j)],
+    ]
+}
+
+/// A rotation that takes the z axis to `axis`.
+fn z_to(axis: &Vector3<f64>) -> UnitQuaternion<f64> {
+    let target = [axis.x, axis.y, axis.z];
+    if dot(&target, &[0.0, 0.0, 1.0]) < 0.0 {
+        // Through the half turn about x, which keeps the remaining angle below a quarter turn.
+        let half = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI);
+        let rest =
+            UnitQuaternion::rotation_between(&-Vector3::z(), axis).unwrap_or_else(UnitQuaternion::identity);
+        return rest * half;
+    }
+    UnitQuaternion::rotation_between(&Vector3::z(), axis).unwrap_or_else(UnitQuaternion::identity)
+}
+
+/// Splits `rotation` into `Rz(angle) * rest`, where `rest = Rx Rz` has its first row free of a z component.
+fn split(rotation: &Matrix3<f64>) -> (f64, Matrix3<f64>) {
+    let (towards_x, towards_y) = (rotation[(0, 2)], rotation[(1, 2)]);
+    // Where the axes are parallel any angle serves; none is exact.
+    let angle = if towards_x.hypot(towards_y) < 1e-15 { 0.0 } else { towards_x.atan2(-towards_y) };
+    (angle, Rotation3::from_axis_angle(&Vector3::z_axis(), -angle).matrix() * rotation)
+}
+
+/// `v` turned about z by `angle`.
+fn turned(v: &Vector3<f64>, angle: f64) -> Vec3 {
+    let (sine, cosine) = angle.sin_cos();
+    [cosine * v.x - sine * v.y, sine * v.x + cosine * v.y, v.z]
+}
