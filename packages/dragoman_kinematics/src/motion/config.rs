@@ -1,0 +1,211 @@
+//! The parameters of the motion pipeline.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::cartesian::CartesianLimits;
+use super::joint::JointMotionLimits;
+use super::via_points::ViaTolerances;
+use super::workspace::Workspace;
+use crate::Robot;
+
+/// Every figure of the pipeline; the defaults are the thesis' for Ranger Mark I (seed 001, appendix D).
+///
+/// Read from YAML, where fields may be left out but unknown ones are refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MotionConfig {
+    /// Limits of Cartesian motions, per axis of the base frame.
+    pub cartesian: CartesianLimits,
+    /// Limits of joint motions and commands, per joint.
+    pub joint: JointMotionLimits,
+    /// Where the tool frame may go.
+    pub workspace: Workspace,
+    /// When via points count as reached.
+    pub via_points: ViaTolerances,
+    /// How far inverse kinematics may miss the set-point, or be worse than the measured pose, before the arm holds:
+    /// m + rad (the thesis' divergence check).
+    pub divergence_tolerance: f64,
+    /// A twist command that is not repeated within this time stops the motion, s.
+    pub twist_timeout: f64,
+    /// Longest step that is believed, s; a longer one (clock jump, suspended process) counts as this long.
+    pub max_time_step: f64,
+    /// Cycles without a command after a mode switch.
+    pub mode_switch_cycles: u32,
+    /// A stop leaves the command where it came to rest, unless some joint lags by more than this (rad or m), as when
+    /// the arm is blocked: then the command goes back to the measured configuration.
+    pub stop_following_error: f64,
+}
+
+impl Default for MotionConfig {
+    fn default() -> Self {
+        Self {
+            cartesian: CartesianLimits::default(),
+            joint: JointMotionLimits::default(),
+            workspace: Workspace::default(),
+            via_points: ViaTolerances::default(),
+            divergence_tolerance: 1e-4,
+            twist_timeout: 0.5,
+            max_time_step: 0.1,
+            mode_switch_cycles: 2,
+            stop_following_error: 0.1,
+        }
+    }
+}
+
+/// Why a configuration cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// Not YAML, a wrong type, or an unknown field.
+    #[error("motion configuration: {0}")]
+    Yaml(#[from] serde_norway::Error),
+    /// A list has another number of entries than the robot has joints.
+    #[error("{field} has {found} entries, the robot has {expected} joints")]
+    WrongLength {
+        /// The list.
+        field: &'static str,
+        /// Joints of the robot.
+        expected: usize,
+        /// Entries found.
+        found: usize,
+    },
+    /// A number that must be positive and finite is not.
+    #[error("{field} is {value}, but must be positive and finite")]
+    NotPositive {
+        /// The field.
+        field: &'static str,
+        /// Its value, in the field's unit.
+        value: f64,
+    },
+    /// The coarse tolerance is finer than the fine one.
+    #[error("{field}: the coarse tolerance {coarse} is below the fine one {fine}")]
+    Tolerances {
+        /// The fine tolerance's field.
+        field: &'static str,
+        /// Fine tolerance.
+        fine: f64,
+        /// Coarse tolerance.
+        coarse: f64,
+    },
+    /// A box whose minimum is not below its maximum; index `None` is the outer bounds.
+    #[error("workspace box {index:?} (none: the bounds) has a minimum that is not below its maximum")]
+    Box {
+        /// Index in `workspace.forbidden`.
+        index: Option<usize>,
+    },
+}
+
+impl MotionConfig {
+    /// Reads and checks a YAML document for a robot of `joints` joints.
+    ///
+    /// # Errors
+    /// Every [`ConfigError`].
+    pub fn from_yaml(text: &str, joints: usize) -> Result<Self, ConfigError> {
+        let config: Self = serde_norway::from_str(text)?;
+        config.validate(joints)?;
+        Ok(config)
+    }
+
+    /// The defaults, with joint limits taken from `robot` (0.1 rad/s or m/s and 0.5 rad/s^2 or m/s^2, the thesis'
+    /// usual figures, where it has none) and no workspace limits: a start for robots other than Ranger Mark I.
+    pub fn for_robot(robot: &Robot) -> Self {
+        let finite = |value: f64, otherwise: f64| if value.is_finite() { value } else { otherwise };
+        let velocity: Vec<f64> = robot.joints().iter().map(|joint| finite(joint.velocity, 0.1)).collect();
+        let acceleration: Vec<f64> =
+            robot.joints().iter().map(|joint| finite(joint.acceleration, 0.5)).collect();
+        Self {
+            joint: JointMotionLimits {
+                max_rate: velocity.clone(),
+                max_velocity: velocity,
+                stop_acceleration: acceleration.iter().map(|value| 2.0 * value).collect(),
+                max_acceleration: acceleration,
+            },
+            workspace: Workspace::unlimited(),
+            ..Self::default()
+        }
+    }
+
+    /// Checks every figure, for a robot of `joints` joints.
+    ///
+    /// # Errors
+    /// Every [`ConfigError`] but [`ConfigError::Yaml`].
+    pub fn validate(&self, joints: usize) -> Result<(), ConfigError> {
+        let joint_lists = [
+            ("joint.max_velocity", &self.joint.max_velocity),
+            ("joint.max_acceleration", &self.joint.max_acceleration),
+            ("joint.stop_acceleration", &self.joint.stop_acceleration),
+            ("joint.max_rate", &self.joint.max_rate),
+        ];
+        for (field, list) in joint_lists {
+            if list.len() != joints {
+                return Err(ConfigError::WrongLength { field, expected: joints, found: list.len() });
+            }
+            positive(field, list)?;
+        }
+        positive("cartesian.max_velocity", &self.cartesian.max_velocity)?;
+        positive("cartesian.max_acceleration", &self.cartesian.max_acceleration)?;
+        positive("cartesian.stop_acceleration", &self.cartesian.stop_acceleration)?;
+        positive("divergence_tolerance", &[self.divergence_tolerance])?;
+        positive("twist_timeout", &[self.twist_timeout])?;
+        positive("max_time_step", &[self.max_time_step])?;
+        positive("stop_following_error", &[self.stop_following_error])?;
+        let via = &self.via_points;
+        let tolerances = [
+            ("via_points.cartesian", via.cartesian, via.cartesian_coarse),
+            ("via_points.joint", via.joint, via.joint_coarse),
+        ];
+        for (field, fine, coarse) in tolerances {
+            positive(field, &[fine, coarse])?;
+            if coarse < fine {
+                return Err(ConfigError::Tolerances { field, fine, coarse });
+            }
+        }
+        if !self.workspace.bounds.is_valid() {
+            return Err(ConfigError::Box { index: None });
+        }
+        match self.workspace.forbidden.iter().position(|zone| !zone.is_valid()) {
+            Some(index) => Err(ConfigError::Box { index: Some(index) }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn positive(field: &'static str, values: &[f64]) -> Result<(), ConfigError> {
+    match values.iter().find(|value| !(value.is_finite() && **value > 0.0)) {
+        Some(value) => Err(ConfigError::NotPositive { field, value: *value }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_holds_the_defaults() {
+        let sample = include_str!("../../../../launch/config/ranger_mk1_motion.yaml");
+        assert_eq!(MotionConfig::from_yaml(sample, 6).unwrap(), MotionConfig::default());
+    }
+
+    #[test]
+    fn fields_may_be_left_out_but_not_misspelt() {
+        let config = MotionConfig::from_yaml("twist_timeout: 0.2", 6).unwrap();
+        assert_eq!(config, MotionConfig { twist_timeout: 0.2, ..MotionConfig::default() });
+        assert!(matches!(MotionConfig::from_yaml("twist_time: 0.2", 6), Err(ConfigError::Yaml(_))));
+        assert!(matches!(MotionConfig::from_yaml("joint: {rate: 1}", 6), Err(ConfigError::Yaml(_))));
+    }
+
+    #[test]
+    fn senseless_figures_are_refused() {
+        let error = |text: &str| MotionConfig::from_yaml(text, 6).unwrap_err().to_string();
+        assert!(error("twist_timeout: .nan").contains("twist_timeout is NaN"));
+        assert!(
+            error("cartesian: {max_velocity: [1, 1, 1, 1, 0, 1]}").contains("cartesian.max_velocity is 0")
+        );
+        assert!(error("joint: {max_rate: [1, 1]}").contains("joint.max_rate has 2 entries"));
+        assert!(error("via_points: {joint: 0.1}").contains("coarse tolerance 0.05"));
+        assert!(error("workspace: {forbidden: [{x: [1, 0], y: [0, 1], z: [0, 1]}]}").contains("Some(0)"));
+        assert!(MotionConfig::default().validate(8).is_err());
+    }
+}

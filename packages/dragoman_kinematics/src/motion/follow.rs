@@ -1,0 +1,137 @@
+//! Following a Cartesian path: from the next set-point to joint positions that the arm can reach in one step.
+
+use nalgebra::{Isometry3, Point3};
+
+use super::cartesian::{CartesianLimits, pose_distance};
+use super::event::{Event, Events};
+use super::pipeline::{Motion, Pipeline};
+use super::workspace::Violation;
+
+/// How often a step is shortened to what the joints can follow, and how many cycles without any progress are borne.
+const MAX_SHORTENINGS: usize = 6;
+const MAX_STUCK_CYCLES: u32 = 8;
+
+impl Motion {
+    fn advance(&mut self, dt: f64, limits: &CartesianLimits) -> Option<Isometry3<f64>> {
+        match self {
+            Self::Line(line) => Some(line.advance(dt)),
+            Self::Shape(shape) => Some(shape.advance(dt)),
+            Self::Twist(twist) => Some(twist.advance(dt, limits)),
+            Self::Idle | Self::Joint => None,
+        }
+    }
+
+    fn stop_pose(&self, limits: &CartesianLimits) -> Option<Isometry3<f64>> {
+        match self {
+            Self::Line(line) => Some(line.stop_pose()),
+            Self::Shape(shape) => Some(shape.stop_pose()),
+            Self::Twist(twist) => Some(twist.stop_pose(limits)),
+            Self::Idle | Self::Joint => None,
+        }
+    }
+}
+
+impl Pipeline {
+    /// Moves a Cartesian motion on by `dt` seconds (> 0), or by less where a joint's rate does not allow it: the tool
+    /// then slows down on its path instead of leaving it.
+    pub(super) fn advance_pose(&mut self, dt: f64, events: &mut Events) {
+        let mut share = dt;
+        for _ in 0..MAX_SHORTENINGS {
+            let mut trial = self.motion;
+            let Some(target) = trial.advance(share, &self.config.cartesian) else { return };
+            if let Some((position, violation)) = self.limit_on(&trial, &target) {
+                if self.braking {
+                    // Not even the way to rest is free: the set-point is suppressed.
+                    self.hold(events);
+                    return;
+                }
+                events.push(Event::SetpointLimited { position, violation });
+                self.abort(events);
+                continue;
+            }
+            let converged = self.robot.track(&target, &self.command, &self.ik, &mut self.candidate).is_ok();
+            if !converged && self.diverges(&target, events) {
+                self.hold(events);
+                return;
+            }
+            let excess = self.rate_excess(dt);
+            if excess <= 1.0 {
+                self.limit_candidate(dt, events);
+                self.command.copy_from_slice(&self.candidate);
+                self.setpoint = target;
+                self.motion = trial;
+                self.speed_scale = share / dt;
+                self.stuck = 0;
+                return;
+            }
+            share *= 0.9 / excess;
+        }
+        self.speed_scale = 0.0;
+        self.stuck += 1;
+        if self.stuck > MAX_STUCK_CYCLES {
+            // However short the step, the solution jumps: another branch, which is as useless as none.
+            let target = self.setpoint;
+            let solution = pose_distance(&self.robot.forward(&self.candidate), &target);
+            events.push(Event::IkDivergence { solution, present: pose_distance(&self.pose, &target) });
+            self.hold(events);
+        }
+    }
+
+    /// The workspace rule that the step to `target`, or stopping after it, would break, and where.
+    ///
+    /// Looking ahead to the end of the stop lets the deceleration stay within its limit and the set-point within the
+    /// workspace. While braking only the step itself counts, for its end was checked before.
+    fn limit_on(&self, trial: &Motion, target: &Isometry3<f64>) -> Option<([f64; 3], Violation)> {
+        let workspace = &self.config.workspace;
+        let from = Point3::from(self.setpoint.translation.vector);
+        let to = Point3::from(target.translation.vector);
+        if let Some(violation) = workspace.violation_between(&from, &to) {
+            return Some((to.coords.into(), violation));
+        }
+        if self.braking {
+            return None;
+        }
+        let stop = Point3::from(trial.stop_pose(&self.config.cartesian)?.translation.vector);
+        workspace.violation_between(&to, &stop).map(|violation| (stop.coords.into(), violation))
+    }
+
+    /// The thesis' divergence check, for a solution that is not exact: reports and returns true when it misses
+    /// `target` by more than the tolerance. The thesis allows it the measured pose's own distance on top, because
+    /// its five iterations rarely end on the target; here an inexact solution means that there is no exact one nearby.
+    fn diverges(&self, target: &Isometry3<f64>, events: &mut Events) -> bool {
+        let solution = pose_distance(&self.robot.forward(&self.candidate), target);
+        // Negated, so that a distance that is not a number counts as divergence.
+        if solution <= self.config.divergence_tolerance {
+            return false;
+        }
+        events.push(Event::IkDivergence { solution, present: pose_distance(&self.pose, target) });
+        let at_limit = self.ranges.iter().zip(&self.candidate).position(|(range, q)| {
+            let room = (q - range.lower).min(range.upper - q);
+            room < 1e-9
+        });
+        if let Some((joint, (range, q))) =
+            at_limit.and_then(|joint| Some((joint, self.ranges.iter().zip(&self.candidate).nth(joint)?)))
+        {
+            let limit = q.clamp(range.lower, range.upper);
+            events.push(Event::JointLimit { joint, requested: *q, limit });
+        }
+        true
+    }
+
+    /// Greatest quotient of a joint's change and what its rate allows in `dt` seconds.
+    fn rate_excess(&self, dt: f64) -> f64 {
+        let changes = self.candidate.iter().zip(&self.command);
+        changes
+            .zip(&self.ranges)
+            .map(|((candidate, command), range)| (candidate - command).abs() / (range.max_rate * dt))
+            .fold(0.0, f64::max)
+    }
+
+    /// Ends the motion where the command stands.
+    fn hold(&mut self, events: &mut Events) {
+        self.abort(events);
+        self.motion = Motion::Idle;
+        self.braking = false;
+        self.setpoint = self.robot.forward(&self.command);
+    }
+}

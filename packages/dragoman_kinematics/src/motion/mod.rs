@@ -1,0 +1,40 @@
+//! Motion: trajectories, limits, via points and the command pipeline of an arm.
+//!
+//! Map, from the outside in:
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | [`pipeline`] | [`Pipeline`]: one `step` per cycle turns commands and measured joints into joint commands |
+//! | `follow` | one step along a Cartesian path: workspace, inverse kinematics, divergence, rates |
+//! | [`command`] | the commands, one method each, and what they accept |
+//! | [`event`] | what comes out of a step: [`Step`], [`Status`], [`Event`] |
+//! | [`config`] | [`MotionConfig`]: every figure, with its unit, default and check |
+//! | [`via_points`] | lists of via points and the rules of their execution |
+//! | [`workspace`], [`joint_limits`] | what set-points and joint commands may not do |
+//! | [`cartesian`], [`joint`], [`shapes`], [`trapezoid`] | the trajectory generators |
+//!
+//! No I/O, no clock, no thread: values and a time in seconds go in, values and events come out. A step does not
+//! allocate. SI units and radians; poses are those of the tool frame in the base frame.
+//! Source: thesis (seed 001), sections 3.3 to 3.5, 4.5, 4.6 and the programs of its appendix C.
+
+pub mod cartesian;
+pub mod command;
+pub mod config;
+pub mod event;
+mod follow;
+pub mod joint;
+pub mod joint_limits;
+pub mod pipeline;
+pub mod shapes;
+pub mod trapezoid;
+pub mod via_points;
+pub mod workspace;
+
+pub use cartesian::CartesianLimits;
+pub use command::{CommandMode, RawPose, Rejected};
+pub use config::{ConfigError, MotionConfig};
+pub use event::{Event, Events, Status, Step};
+pub use joint::JointMotionLimits;
+pub use pipeline::Pipeline;
+pub use shapes::Axis;
+pub use workspace::{AxisBox, Violation, Workspace};

@@ -1,0 +1,488 @@
+//! The pipeline: commands and measured joints in, joint commands out, one [`step`](Pipeline::step) per cycle.
+//!
+//! ```text
+//! commands -> queue -> generators -> workspace limit -> inverse kinematics -> divergence check -> joint limits -> command
+//! ```
+//!
+//! Inverse kinematics starts from the last command, so lag of the drives does not show in the path. The measured
+//! configuration counts where the arm itself matters: resets, via points, divergence and workspace checks.
+//! Source: thesis (seed 001), sections 3.3 to 3.5, `switch.cpp`, `kinematics.cpp`, `wslimiter.cpp`.
+
+use nalgebra::{Isometry3, Point3, Vector6};
+
+use super::cartesian::{StraightLine, TwistMotion, pose_distance};
+use super::command::CommandMode;
+use super::config::{ConfigError, MotionConfig};
+use super::event::{Event, Events, Status, Step};
+use super::joint::{JointTrajectory, joint_distance};
+use super::joint_limits::{JointRange, clamp_positions};
+use super::shapes::{Axis, Shape};
+use super::via_points::{Progress, ViaPoint, ViaPoints};
+use super::workspace::Violation;
+use crate::{IkOptions, Robot};
+
+/// A motion that was accepted and starts in the next step that allows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Queued {
+    Line {
+        goal: Isometry3<f64>,
+        min_duration: f64,
+    },
+    Circle {
+        radius: f64,
+        period: f64,
+        axes: [Axis; 2],
+    },
+    Sinusoid {
+        amplitude: f64,
+        period: f64,
+        axis: Axis,
+    },
+    Twist(Vector6<f64>),
+    /// The goal is in `queued_joint`.
+    Joint {
+        min_duration: f64,
+    },
+}
+
+/// What is in progress.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Motion {
+    Idle,
+    Line(StraightLine),
+    Shape(Shape),
+    Twist(TwistMotion),
+    /// The trajectory is in `joint_trajectory`.
+    Joint,
+}
+
+/// From commands to joint commands; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    pub(super) robot: Robot,
+    pub(super) ik: IkOptions,
+    pub(super) config: MotionConfig,
+    pub(super) ranges: Vec<JointRange>,
+
+    pub(super) mode: CommandMode,
+    pub(super) settle: u32,
+    pub(super) needs_reset: bool,
+    pub(super) enabled: bool,
+    /// Has a valid measurement arrived?
+    pub(super) ready: bool,
+    last_time: Option<f64>,
+
+    /// Measured pose, and the workspace rule it breaks.
+    pub(super) pose: Isometry3<f64>,
+    pub(super) violation: Option<Violation>,
+    /// Last command: joints, and the pose that they were to produce.
+    pub(super) command: Vec<f64>,
+    pub(super) setpoint: Isometry3<f64>,
+    /// Workspace of a step.
+    pub(super) candidate: Vec<f64>,
+
+    pub(super) goal: Option<ViaPoint<Isometry3<f64>>>,
+    pub(super) joint_goal: Option<ViaPoint<Vec<f64>>>,
+    pub(super) via: ViaPoints<Isometry3<f64>>,
+    pub(super) joint_via: ViaPoints<Vec<f64>>,
+    pub(super) queued: Option<Queued>,
+    pub(super) queued_joint: Vec<f64>,
+    pub(super) motion: Motion,
+    joint_trajectory: JointTrajectory,
+    /// Is the motion being stopped?
+    pub(super) braking: bool,
+    /// After the stop, see whether the command must give way to a blocked arm.
+    pub(super) relax: bool,
+    /// Time since the last twist command, s.
+    pub(super) twist_age: f64,
+    /// Cycles in which the path did not advance because the joints could not follow.
+    pub(super) stuck: u32,
+    pub(super) speed_scale: f64,
+    pub(super) pending: Events,
+}
+
+impl Pipeline {
+    /// A pipeline in mode off. Commands are limited to the lower of the robot's and the configuration's rates.
+    ///
+    /// # Errors
+    /// As [`MotionConfig::validate`].
+    pub fn new(robot: Robot, mut config: MotionConfig) -> Result<Self, ConfigError> {
+        let joints = robot.joint_count();
+        config.validate(joints)?;
+        let ranges: Vec<JointRange> = robot
+            .joints()
+            .iter()
+            .zip(&config.joint.max_rate)
+            .map(|(joint, rate)| JointRange {
+                lower: joint.lower,
+                upper: joint.upper,
+                max_rate: rate.min(joint.velocity),
+            })
+            .collect();
+        for (index, (range, joint)) in ranges.iter().zip(robot.joints()).enumerate() {
+            // Planned motions keep what the command guard enforces anyway, so that it never bends their path.
+            if let Some(velocity) = config.joint.max_velocity.get_mut(index) {
+                *velocity = velocity.min(range.max_rate);
+            }
+            if let Some(acceleration) = config.joint.max_acceleration.get_mut(index) {
+                *acceleration = acceleration.min(joint.acceleration);
+            }
+        }
+        // A tenth of the default: errors of the solver must vanish against the micrometre that a path may deviate.
+        let ik = IkOptions { position_tolerance: 1e-7, rotation_tolerance: 1e-7, ..IkOptions::default() };
+        Ok(Self {
+            ik,
+            ranges,
+            mode: CommandMode::Off,
+            settle: 0,
+            needs_reset: true,
+            enabled: false,
+            ready: false,
+            last_time: None,
+            pose: Isometry3::identity(),
+            violation: None,
+            command: vec![0.0; joints],
+            setpoint: Isometry3::identity(),
+            candidate: vec![0.0; joints],
+            goal: None,
+            joint_goal: None,
+            via: ViaPoints::default(),
+            joint_via: ViaPoints::default(),
+            queued: None,
+            queued_joint: vec![0.0; joints],
+            motion: Motion::Idle,
+            joint_trajectory: JointTrajectory::new(joints),
+            braking: false,
+            relax: false,
+            twist_age: 0.0,
+            stuck: 0,
+            speed_scale: 1.0,
+            pending: Events::default(),
+            config,
+            robot,
+        })
+    }
+
+    /// The robot.
+    pub fn robot(&self) -> &Robot {
+        &self.robot
+    }
+
+    /// The configuration in force; joint limits are lowered to the robot's own.
+    pub fn config(&self) -> &MotionConfig {
+        &self.config
+    }
+
+    /// Present command mode.
+    pub fn mode(&self) -> CommandMode {
+        self.mode
+    }
+
+    /// One cycle: `now` in seconds on any steady clock, `measured` joint positions (rad or m, from the base) and
+    /// whether the drives are enabled. Does not allocate, never fails; what is wrong is in the events.
+    ///
+    /// From one step to the next a joint command changes by at most the joint's rate times the time in between (time
+    /// that runs backwards counts as none, a gap as `max_time_step`). After steps without a command it starts from
+    /// `measured`.
+    pub fn step(&mut self, now: f64, measured: &[f64], enabled: bool) -> Step<'_> {
+        let mut events = std::mem::take(&mut self.pending);
+        let dt = self.elapsed(now, &mut events);
+        self.speed_scale = 1.0;
+        self.note_enabled(enabled, &mut events);
+        let valid = measured.len() == self.ranges.len() && measured.iter().all(|q| q.is_finite());
+        if valid {
+            self.ready = true;
+            self.pose = self.robot.forward(measured);
+            self.check_measured_pose(&mut events);
+        } else {
+            events.push(Event::MeasurementInvalid);
+        }
+        let settling = self.settle > 0;
+        let silent = self.mode == CommandMode::Off || !enabled || settling || !self.ready;
+        if silent || self.needs_reset {
+            self.needs_reset = true;
+            if valid {
+                self.reset_to(measured);
+                self.needs_reset = silent;
+            }
+        }
+        let commanding = !silent && !self.needs_reset;
+        if commanding && valid {
+            self.advance(dt, measured, &mut events);
+        }
+        if valid && enabled {
+            self.settle = self.settle.saturating_sub(1);
+        }
+        let status = self.status(settling);
+        Step {
+            command: commanding.then_some(self.command.as_slice()),
+            pose: self.pose,
+            setpoint: self.setpoint,
+            events,
+            status,
+        }
+    }
+
+    fn status(&self, settling: bool) -> Status {
+        Status {
+            mode: self.mode,
+            enabled: self.enabled,
+            settling,
+            moving: self.queued.is_some()
+                || self.via_point().is_some()
+                || !matches!(self.motion, Motion::Idle),
+            via_point: self.via_point(),
+            has_goal: self.goal.is_some(),
+            has_joint_goal: self.joint_goal.is_some(),
+            violation: self.violation,
+            speed_scale: self.speed_scale,
+        }
+    }
+
+    /// Time since the last step, s, within 0 and `max_time_step`.
+    fn elapsed(&mut self, now: f64, events: &mut Events) -> f64 {
+        let seconds = now - self.last_time.unwrap_or(now);
+        if now.is_finite() {
+            self.last_time = Some(now);
+        }
+        if (0.0..=self.config.max_time_step).contains(&seconds) {
+            return seconds;
+        }
+        events.push(Event::ClockJump { seconds });
+        if seconds > 0.0 && seconds.is_finite() { self.config.max_time_step } else { 0.0 }
+    }
+
+    fn note_enabled(&mut self, enabled: bool, events: &mut Events) {
+        if enabled == self.enabled {
+            return;
+        }
+        self.enabled = enabled;
+        self.needs_reset = true;
+        if enabled {
+            events.push(Event::Enabled);
+        } else {
+            self.drop_motion();
+            events.push(Event::Disabled);
+            self.report_pending(events);
+        }
+    }
+
+    fn report_pending(&mut self, events: &mut Events) {
+        for event in std::mem::take(&mut self.pending).iter() {
+            events.push(*event);
+        }
+    }
+
+    fn check_measured_pose(&mut self, events: &mut Events) {
+        let position = Point3::from(self.pose.translation.vector);
+        let before = std::mem::replace(&mut self.violation, self.config.workspace.violation(&position));
+        match (before, self.violation) {
+            (None, Some(violation)) => {
+                events.push(Event::WorkspaceViolated { position: position.coords.into(), violation });
+            }
+            (Some(_), None) => events.push(Event::WorkspaceClear),
+            _ => {}
+        }
+        if self.violation.is_some() && self.mode == CommandMode::Cartesian {
+            self.abort(events);
+        }
+    }
+
+    /// Drops every motion at once; the next command starts from the measured state.
+    pub(super) fn drop_motion(&mut self) {
+        self.halt_sequences();
+        self.queued = None;
+        self.motion = Motion::Idle;
+        (self.braking, self.relax) = (false, false);
+    }
+
+    /// Ends sequences and queued motions and brakes what is moving.
+    pub(super) fn abort(&mut self, events: &mut Events) {
+        self.halt_sequences();
+        self.report_pending(events);
+        self.queued = None;
+        self.brake();
+    }
+
+    pub(super) fn halt_sequences(&mut self) {
+        if let Some(index) = self.via_point() {
+            self.pending.push(Event::SequenceHalted { index });
+        }
+        self.via.halt();
+        self.joint_via.halt();
+    }
+
+    pub(super) fn via_point(&self) -> Option<usize> {
+        self.via.current().or(self.joint_via.current())
+    }
+
+    pub(super) fn brake(&mut self) {
+        if self.braking {
+            return;
+        }
+        match &mut self.motion {
+            Motion::Idle => return,
+            Motion::Line(line) => line.brake(),
+            Motion::Shape(shape) => shape.brake(),
+            Motion::Twist(twist) => twist.brake(),
+            Motion::Joint => self.joint_trajectory.brake(),
+        }
+        self.braking = true;
+    }
+
+    fn reset_to(&mut self, measured: &[f64]) {
+        self.command.copy_from_slice(measured);
+        self.setpoint = self.pose;
+    }
+
+    /// Starts what is due, moves on by `dt` seconds, and ends what is done.
+    fn advance(&mut self, dt: f64, measured: &[f64], events: &mut Events) {
+        if matches!(self.motion, Motion::Idle) {
+            self.relax_to(measured);
+        }
+        if matches!(self.motion, Motion::Idle) {
+            self.continue_sequence(measured, events);
+            self.start_queued();
+        }
+        if dt == 0.0 {
+            return;
+        }
+        self.watch_twist(dt, events);
+        match self.motion {
+            Motion::Idle => return,
+            Motion::Joint => self.advance_joints(dt, events),
+            Motion::Line(_) | Motion::Shape(_) | Motion::Twist(_) => self.advance_pose(dt, events),
+        }
+        let done = match &self.motion {
+            Motion::Idle => false,
+            Motion::Line(line) => line.is_done(),
+            Motion::Shape(shape) => shape.is_done(),
+            Motion::Twist(twist) => twist.is_done(),
+            Motion::Joint => self.joint_trajectory.is_done(),
+        };
+        if done {
+            if self.braking {
+                events.push(Event::MotionStopped);
+            } else if self.via_point().is_none() && !matches!(self.motion, Motion::Twist(_)) {
+                events.push(Event::MotionFinished);
+            }
+            self.motion = Motion::Idle;
+            self.braking = false;
+        }
+    }
+
+    /// After a stop: when the arm is far from the command, something blocks it; give way instead of pushing on.
+    fn relax_to(&mut self, measured: &[f64]) {
+        if !std::mem::take(&mut self.relax) {
+            return;
+        }
+        let lag = self.command.iter().zip(measured).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        if lag > self.config.stop_following_error {
+            self.joint_trajectory.begin(&self.command, measured, 0.0, &self.config.joint);
+            self.motion = Motion::Joint;
+            self.braking = true;
+        }
+    }
+
+    fn continue_sequence(&mut self, measured: &[f64], events: &mut Events) {
+        let tolerances = self.config.via_points;
+        let pose = self.pose;
+        let before = self.via_point();
+        let progress = if self.via.is_running() {
+            let distance = |goal: &Isometry3<f64>| pose_distance(goal, &pose);
+            self.via.progress(distance, tolerances.cartesian, tolerances.cartesian_coarse, tolerances.cycles)
+        } else if self.joint_via.is_running() {
+            let distance = |goal: &Vec<f64>| joint_distance(goal, measured);
+            self.joint_via.progress(distance, tolerances.joint, tolerances.joint_coarse, tolerances.cycles)
+        } else {
+            return;
+        };
+        match (progress, before) {
+            (Progress::Approach(index), Some(before)) => {
+                if index > 0 {
+                    events.push(Event::ViaPointReached { index: before });
+                }
+                if let Some(via) = self.via.running_point(index) {
+                    self.queued = Some(Queued::Line { goal: via.point, min_duration: via.min_duration });
+                } else if let Some(via) = self.joint_via.running_point(index) {
+                    self.queued_joint.copy_from_slice(&via.point);
+                    self.queued = Some(Queued::Joint { min_duration: via.min_duration });
+                }
+            }
+            (Progress::Finished, Some(before)) => {
+                events.push(Event::ViaPointReached { index: before });
+                events.push(Event::SequenceFinished);
+            }
+            (Progress::Missed(index, distance), _) => events.push(Event::SequenceAborted { index, distance }),
+            _ => {}
+        }
+    }
+
+    fn start_queued(&mut self) {
+        let limits = &self.config.cartesian;
+        let start = self.setpoint;
+        self.motion = match self.queued.take() {
+            None => return,
+            Some(Queued::Line { goal, min_duration }) => {
+                Motion::Line(StraightLine::new(start, goal, min_duration, limits))
+            }
+            Some(Queued::Circle { radius, period, axes }) => {
+                Motion::Shape(Shape::circle(start, radius, period, axes, limits))
+            }
+            Some(Queued::Sinusoid { amplitude, period, axis }) => {
+                Motion::Shape(Shape::sinusoid(start, amplitude, period, axis, limits))
+            }
+            Some(Queued::Twist(twist)) => {
+                let mut motion = TwistMotion::new(start);
+                motion.set_target(twist, limits);
+                Motion::Twist(motion)
+            }
+            Some(Queued::Joint { min_duration }) => {
+                let goal = &self.queued_joint;
+                self.joint_trajectory.begin(&self.command, goal, min_duration, &self.config.joint);
+                Motion::Joint
+            }
+        };
+        self.braking = false;
+        self.stuck = 0;
+    }
+
+    fn watch_twist(&mut self, dt: f64, events: &mut Events) {
+        if let Motion::Twist(twist) = &self.motion
+            && !self.braking
+        {
+            self.twist_age += dt;
+            if self.twist_age > self.config.twist_timeout && twist.is_commanded() {
+                events.push(Event::TwistTimeout);
+                self.brake();
+            }
+        }
+    }
+
+    fn advance_joints(&mut self, dt: f64, events: &mut Events) {
+        self.joint_trajectory.advance(dt, &mut self.candidate);
+        self.limit_candidate(dt, events);
+        self.command.copy_from_slice(&self.candidate);
+        self.setpoint = self.robot.forward(&self.command);
+    }
+
+    /// Last guard of every command: positions within the limits (or no further outside than the joint stands),
+    /// changes within the rates.
+    pub(super) fn limit_candidate(&mut self, dt: f64, events: &mut Events) {
+        let mut first = None;
+        for (joint, (range, (candidate, command))) in
+            self.ranges.iter().zip(self.candidate.iter_mut().zip(&self.command)).enumerate()
+        {
+            let range = range.including(*command);
+            let asked = *candidate;
+            let hit = clamp_positions(&[range], std::slice::from_mut(candidate));
+            first =
+                first.or(hit.map(|hit| Event::JointLimit { joint, requested: asked, limit: hit.limited }));
+            let most = range.max_rate * dt;
+            *candidate = command + (*candidate - command).clamp(-most, most);
+        }
+        if let Some(event) = first {
+            events.push(event);
+        }
+    }
+}
