@@ -1,1 +1,13 @@
-//! Dragoman.
+//! Legacy wire protocols, each with a server side (old clients drive ROS robots) and a client side
+//! (an old controller appears in ROS as an ordinary robot).
+//!
+//! # Map
+//!
+//! | module | protocol | transport |
+//! | --- | --- | --- |
+//! | [`arm31`] | 31-byte arm protocol of the Ranger manipulator (seed 001, appendix A) | UDP 5031 |
+//!
+//! Every protocol is read from the wire inwards: `wire` (layout, no state), then `server` and `client`
+//! (state, but no socket, clock, thread or ROS type). Sockets and ROS live in the outermost file only.
+
+pub mod arm31;

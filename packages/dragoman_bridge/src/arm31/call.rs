@@ -1,0 +1,153 @@
+//! What both sides of the bridge share with ROS: the arm's services as values.
+
+use super::wire::{Command, JOINT_COUNT};
+
+/// Names one call of a service until its outcome is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId(pub u64);
+
+/// Which generator commands the joints (`SetCommandMode.srv`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum CommandMode {
+    /// None: no command reaches the drives.
+    Off = 0,
+    /// Joint space.
+    Joint = 1,
+    /// Cartesian space.
+    Cartesian = 2,
+}
+
+/// A number that is no [`CommandMode`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is no command mode; 0, 1 and 2 are")]
+pub struct InvalidMode(pub u8);
+
+impl TryFrom<u8> for CommandMode {
+    type Error = InvalidMode;
+
+    fn try_from(mode: u8) -> Result<Self, InvalidMode> {
+        match mode {
+            0 => Ok(Self::Off),
+            1 => Ok(Self::Joint),
+            2 => Ok(Self::Cartesian),
+            other => Err(InvalidMode(other)),
+        }
+    }
+}
+
+impl From<CommandMode> for u8 {
+    fn from(mode: CommandMode) -> Self {
+        mode as Self
+    }
+}
+
+/// A call of one of the arm's ROS services, which are named in [`ArmCall::service`].
+///
+/// Positions in metres, joint positions in radians (base of the chain first), durations in seconds; poses are of the
+/// tool frame in the arm's base frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the names are those of the services and their fields")]
+pub enum ArmCall {
+    BeginMotion,
+    SetCommandMode { mode: CommandMode },
+    SetGoalPose { position: [f64; 3], quaternion_xyzw: [f64; 4], min_duration: f64 },
+    BeginJointMotion,
+    ClearJointViaPoints,
+    ExecuteJointViaPoints,
+    SetJointGoal { position: [f64; JOINT_COUNT], min_duration: f64 },
+    ResetJointMotion,
+    SetJointViaPoint { index: u8, position: [f64; JOINT_COUNT], min_duration: f64 },
+    Disable,
+    Enable,
+    Recalibrate { position: [f64; JOINT_COUNT] },
+    Stop,
+    ClearViaPoints,
+    ExecuteViaPoints,
+    SetViaPoint { index: u8, position: [f64; 3], quaternion_xyzw: [f64; 4], min_duration: f64 },
+}
+
+impl ArmCall {
+    /// The wire command of this call; for `set_goal_pose` the one without a duration.
+    pub fn command(&self) -> Command {
+        match self {
+            Self::BeginMotion => Command::BeginMotion,
+            Self::SetCommandMode { .. } => Command::SetCommandMode,
+            Self::SetGoalPose { .. } => Command::SetGoalPose,
+            Self::BeginJointMotion => Command::BeginJointMotion,
+            Self::ClearJointViaPoints => Command::ClearJointViaPoints,
+            Self::ExecuteJointViaPoints => Command::ExecuteJointViaPoints,
+            Self::SetJointGoal { .. } => Command::SetJointGoal,
+            Self::ResetJointMotion => Command::ResetJointMotion,
+            Self::SetJointViaPoint { .. } => Command::SetJointViaPoint,
+            Self::Disable => Command::Disable,
+            Self::Enable => Command::Enable,
+            Self::Recalibrate { .. } => Command::Recalibrate,
+            Self::Stop => Command::Stop,
+            Self::ClearViaPoints => Command::ClearViaPoints,
+            Self::ExecuteViaPoints => Command::ExecuteViaPoints,
+            Self::SetViaPoint { .. } => Command::SetViaPoint,
+        }
+    }
+
+    /// Name of the service on the arm's namespace.
+    pub fn service(&self) -> &'static str {
+        self.command().ros_name()
+    }
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The service did it.
+    Done,
+    /// `set_command_mode` did it; the mode in force is this.
+    Mode(CommandMode),
+    /// It was not done, as far as anyone knows.
+    Refused(Refusal),
+}
+
+/// Why a call was not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The service said no, or there is none.
+    #[error("rejected by the arm")]
+    Rejected,
+    /// `ER11`.
+    #[error("the arm did not start")]
+    DidNotStart,
+    /// `ER10`.
+    #[error("the arm did not stop")]
+    DidNotStop,
+    /// `ER00` or `ER01`: the controller does not know this command.
+    #[error("the controller did not understand the command")]
+    NotUnderstood,
+    /// No answer in time. It may have been done all the same.
+    #[error("no answer in time")]
+    TimedOut,
+    /// A stop came after it and before it was carried out.
+    #[error("cancelled by a stop")]
+    Stopped,
+    /// A value is NaN, infinite, beyond the range of `f32`, negative where it must not be, or the quaternion is zero.
+    #[error("a value is not finite or out of range")]
+    InvalidValue,
+    /// The 31-byte protocol cannot say this (a joint goal has no duration).
+    #[error("the 31-byte protocol cannot express this")]
+    Inexpressible,
+    /// Too many calls wait already.
+    #[error("too many calls are waiting")]
+    Busy,
+}
+
+/// Conditions that the protocol reports without being asked (kinds of `MotionEvent.msg`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MotionEvent {
+    /// The set-point or the tool is outside the workspace.
+    WorkspaceLimit,
+    /// A joint command was clamped to its limit.
+    JointLimit,
+    /// The inverse kinematics found nothing closer.
+    InverseKinematicsDivergence,
+}

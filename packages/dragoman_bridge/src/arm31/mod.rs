@@ -1,0 +1,17 @@
+//! The 31-byte UDP arm protocol (seed 001: appendix A, section 3.6, listings of the message handler).
+//!
+//! # Map, in reading order
+//!
+//! 1. [`wire`]: the 31 bytes. [`wire::Command`] is the table of the 20 commands, [`wire::Datagram`] the checked
+//!    view, [`wire::Request`], [`wire::Reply`] and [`wire::Notice`] the parsed forms.
+//! 2. [`call`]: what both sides share with ROS: [`ArmCall`], one variant per service of the arm, and its [`Outcome`].
+//! 3. [`rotation`]: roll, pitch, yaw to quaternion and back.
+//!
+//! Neither core does I/O. Their owner feeds datagrams, service results, measurements and the time, and then
+//! drains `poll_*` until each returns `None`; it calls `handle_timeout` when `poll_timeout` is due.
+
+pub mod call;
+pub mod rotation;
+pub mod wire;
+
+pub use call::{ArmCall, CallId, CommandMode, InvalidMode, MotionEvent, Outcome, Refusal};

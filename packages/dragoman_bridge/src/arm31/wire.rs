@@ -1,0 +1,80 @@
+//! The 31 bytes on the wire, without state.
+//!
+//! ```text
+//! offset 0      2        6        10       14       18       22       26       30
+//!        +------+--------+--------+--------+--------+--------+--------+--------+---+
+//!        | two  |  f32   |  f32   |  f32   |  f32   |  f32   |  f32   |  f32   |u8 |
+//!        |letters      little-endian throughout                                |   |
+//!        +------+--------+--------+--------+--------+--------+--------+--------+---+
+//! ```
+//!
+//! Source: seed 001, appendix A (head and footnotes). Lengths are in metres, angles in radians, times in
+//! seconds, temperatures in degrees Celsius; poses are of the tool frame in the arm's base frame.
+//!
+//! - [`Command`]: the table of the 20 commands;
+//! - [`Datagram`]: checked view of the bytes. It owns them unparsed, so an echo is exact to the bit;
+//! - [`Request`]: what a client sends; [`Reply`]: what a controller sends;
+//! - [`Notice`]: the error and warning texts (`ER..`, `WN..`).
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod command;
+mod datagram;
+mod notice;
+mod reply;
+mod request;
+
+pub use command::{Command, Role};
+pub use datagram::{Datagram, Letters};
+pub use notice::Notice;
+pub use reply::Reply;
+pub use request::Request;
+
+/// Size of every datagram in bytes.
+pub const DATAGRAM_LEN: usize = 31;
+/// Shortest accepted datagram in bytes: without the index byte, which is then 0 (the source tolerates it).
+pub const MIN_DATAGRAM_LEN: usize = 30;
+/// Number of 32-bit floats in a datagram.
+pub const VALUE_COUNT: usize = 7;
+/// Joints that `jG`, `jV` and `RC` carry.
+pub const JOINT_COUNT: usize = 6;
+/// What `TM` carries, in degrees Celsius, for a drive that is absent or reports no temperature.
+pub const ABSENT_TEMPERATURE: f32 = -1000.0;
+/// Default UDP port of the controller.
+pub const DEFAULT_PORT: u16 = 5031;
+/// A receive buffer of this many bytes tells a datagram that is too long from one that fits.
+pub const RECEIVE_BUFFER_LEN: usize = 2048;
+
+/// Why bytes are not a message of this protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// No byte at all, so there is no command to name in an answer.
+    #[error("empty datagram")]
+    Empty,
+    /// Fewer than 30 bytes. A missing second letter is shown as `?`.
+    #[error("{letters}: {len} bytes where {DATAGRAM_LEN} are needed")]
+    Undersized {
+        /// Leading letters, as far as they were there.
+        letters: Letters,
+        /// Bytes received.
+        len: usize,
+    },
+    /// More than 31 bytes.
+    #[error("{letters}: {len} bytes where {DATAGRAM_LEN} are needed")]
+    Oversized {
+        /// Leading letters.
+        letters: Letters,
+        /// Bytes received.
+        len: usize,
+    },
+    /// The letters name none of the commands (in a reply: none of the swapped commands).
+    #[error("unknown letters {letters}")]
+    UnknownLetters {
+        /// The letters as received.
+        letters: Letters,
+    },
+    /// `ER` or `WN` with a text that is not in the table.
+    #[error("unknown text of a notice")]
+    UnknownNotice,
+}
