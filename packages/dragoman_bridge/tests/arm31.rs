@@ -2,5 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 
+#[path = "arm31/support.rs"]
+mod support;
+#[path = "arm31/bytes.rs"]
+mod bytes;
+#[path = "arm31/floods.rs"]
+mod floods;
+#[path = "arm31/server_core.rs"]
+mod server_core;
+#[path = "arm31/stops.rs"]
+mod stops;
 #[path = "arm31/wire_properties.rs"]
 mod wire_properties;

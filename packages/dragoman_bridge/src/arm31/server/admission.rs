@@ -1,0 +1,158 @@
+//! From a request's values to the service call that serves it.
+
+use super::super::call::{ArmCall, CommandMode};
+use super::super::rotation;
+use super::super::wire::{Command, Datagram, JOINT_COUNT, Request};
+
+/// What is to be done with a request.
+#[derive(Debug)]
+pub(super) enum Admission {
+    /// Answer from measured data.
+    Query,
+    /// Call this service; on success answer with the datagram.
+    Call(ArmCall, Datagram),
+    /// The values are unusable.
+    Rejected,
+}
+
+/// Checks the values of a request. A value that the command uses and that is NaN or infinite is refused; the other
+/// fields are not looked at, because old clients send there what their buffer held.
+pub(super) fn admit(command: Command, datagram: Datagram) -> Admission {
+    let values = datagram.values();
+    if !values.iter().take(command.value_count()).all(|value| value.is_finite()) {
+        return Admission::Rejected;
+    }
+    let request = Request::from_datagram(command, &datagram);
+    // Only via points have their index echoed, and only commands with values have values echoed (listing of the
+    // message handler).
+    let echo = datagram.echo();
+    let echo = if command.is_indexed() { echo } else { echo.with_index(0) };
+    let plain = request.encode().echo();
+    match request {
+        Request::JointPosition | Request::Pose | Request::Temperature => Admission::Query,
+        Request::BeginMotion => Admission::Call(ArmCall::BeginMotion, plain),
+        Request::BeginJointMotion => Admission::Call(ArmCall::BeginJointMotion, plain),
+        Request::ClearJointViaPoints => Admission::Call(ArmCall::ClearJointViaPoints, plain),
+        Request::ExecuteJointViaPoints => Admission::Call(ArmCall::ExecuteJointViaPoints, plain),
+        Request::ResetJointMotion => Admission::Call(ArmCall::ResetJointMotion, plain),
+        Request::Disable => Admission::Call(ArmCall::Disable, plain),
+        Request::Enable => Admission::Call(ArmCall::Enable, plain),
+        Request::Stop => Admission::Call(ArmCall::Stop, plain),
+        Request::ClearViaPoints => Admission::Call(ArmCall::ClearViaPoints, plain),
+        Request::ExecuteViaPoints => Admission::Call(ArmCall::ExecuteViaPoints, plain),
+        Request::SetCommandMode { mode } => match command_mode(mode) {
+            Some(mode) => {
+                let in_force = Request::SetCommandMode { mode: f32::from(u8::from(mode)) };
+                Admission::Call(ArmCall::SetCommandMode { mode }, in_force.encode().echo())
+            }
+            None => Admission::Rejected,
+        },
+        Request::SetGoalPose { position, quaternion_xyzw } => {
+            match rotation::normalized(quaternion_xyzw.map(f64::from)) {
+                Some(quaternion) => Admission::Call(
+                    ArmCall::SetGoalPose {
+                        position: position.map(f64::from),
+                        quaternion_xyzw: quaternion,
+                        min_duration: 0.0,
+                    },
+                    // The listing echoes the quaternion as normalized.
+                    Request::SetGoalPose { position, quaternion_xyzw: quaternion.map(single) }
+                        .encode()
+                        .echo(),
+                ),
+                None => Admission::Rejected,
+            }
+        }
+        Request::SetTimedGoalPose { position, rpy, min_duration } => {
+            let min_duration = if min_duration < 0.0 { 0.0 } else { min_duration };
+            Admission::Call(
+                ArmCall::SetGoalPose {
+                    position: position.map(f64::from),
+                    quaternion_xyzw: rotation::quaternion_from_rpy(rpy.map(f64::from)),
+                    min_duration: f64::from(min_duration),
+                },
+                Request::SetTimedGoalPose { position, rpy, min_duration }.encode().echo(),
+            )
+        }
+        Request::SetViaPoint { position, rpy, min_duration, index } => Admission::Call(
+            ArmCall::SetViaPoint {
+                index,
+                position: position.map(f64::from),
+                quaternion_xyzw: rotation::quaternion_from_rpy(rpy.map(f64::from)),
+                min_duration: duration(min_duration),
+            },
+            echo,
+        ),
+        Request::SetJointGoal { position } => {
+            Admission::Call(ArmCall::SetJointGoal { position: joints(position), min_duration: 0.0 }, echo)
+        }
+        Request::SetJointViaPoint { position, min_duration, index } => Admission::Call(
+            ArmCall::SetJointViaPoint {
+                index,
+                position: joints(position),
+                min_duration: duration(min_duration),
+            },
+            echo,
+        ),
+        Request::Recalibrate { position } => {
+            Admission::Call(ArmCall::Recalibrate { position: joints(position) }, echo)
+        }
+    }
+}
+
+/// Rounds as the listing does: add a half, cut off the fraction. So -1.4 is still mode 0, and 2.5 is no mode.
+fn command_mode(value: f32) -> Option<CommandMode> {
+    let rounded = (f64::from(value) + 0.5).trunc();
+    if rounded == 0.0 {
+        Some(CommandMode::Off)
+    } else if rounded == 1.0 {
+        Some(CommandMode::Joint)
+    } else if rounded == 2.0 {
+        Some(CommandMode::Cartesian)
+    } else {
+        None
+    }
+}
+
+/// A minimum below zero says nothing: the motion takes longer anyway. The services take 0 for "no minimum".
+fn duration(min_duration: f32) -> f64 {
+    f64::from(min_duration).max(0.0)
+}
+
+fn joints(position: [f32; JOINT_COUNT]) -> [f64; JOINT_COUNT] {
+    position.map(f64::from)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "components of a unit quaternion fit an f32")]
+fn single(value: f64) -> f32 {
+    value as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_round_as_the_listing_does() {
+        let mode = |value| command_mode(value).map(u8::from);
+        for (value, expected) in [
+            (0.0, Some(0)),
+            (-0.0, Some(0)),
+            (0.49, Some(0)),
+            (0.5, Some(1)),
+            (1.49, Some(1)),
+            (1.5, Some(2)),
+            (2.0, Some(2)),
+            (2.49, Some(2)),
+            (2.5, None),
+            (3.0, None),
+            (-0.5, Some(0)),
+            (-1.4, Some(0)),
+            (-1.5, None),
+            (f32::MAX, None),
+            (f32::MIN, None),
+        ] {
+            assert_eq!(mode(value), expected, "{value}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Limits of the server.
+
+use std::time::Duration;
+
+/// Limits and times of a [`Server`](super::Server). The defaults suit an arm with a few clients that poll every 25 ms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerConfig {
+    /// Clients remembered; beyond that the one silent longest is forgotten. At least 1. Default 1024.
+    pub max_clients: usize,
+    /// Requests of one client that may wait for its open call. Default 128.
+    pub max_waiting_per_client: usize,
+    /// Service calls open at a time, over all clients. Stops may use as many again. Default 1024.
+    pub max_open_calls: usize,
+    /// Datagrams that may wait to be sent. Default 4096.
+    pub max_transmits: usize,
+    /// Time limit of a service call; then the client gets an error. Default 5 s.
+    pub service_timeout: Duration,
+    /// Warnings go to clients heard from within this time. Default 10 s.
+    pub listening_window: Duration,
+    /// A repeating condition is sent once in this many events. Default 11.
+    pub event_period: u32,
+    /// A condition that was not met for this long is new when it comes back, and sent at once. Default 1 s, which is
+    /// long against the cycle of 20 ms in which a lasting condition repeats.
+    pub event_pause: Duration,
+    /// Datagrams per second that one client may send. Default 4000.
+    pub rate_per_second: f64,
+    /// Datagrams that one client may send at once. Default 400.
+    pub burst: f64,
+    /// Age from which a measurement is no longer answered with (`ER20` instead). Default `None`: never too old.
+    pub measurement_timeout: Option<Duration>,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            max_clients: 1024,
+            max_waiting_per_client: 128,
+            max_open_calls: 1024,
+            max_transmits: 4096,
+            service_timeout: Duration::from_secs(5),
+            listening_window: Duration::from_secs(10),
+            event_period: 11,
+            event_pause: Duration::from_secs(1),
+            rate_per_second: 4000.0,
+            burst: 400.0,
+            measurement_timeout: None,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The latest measured data, laid out as answers. A query then costs one copy.
+
+use std::time::{Duration, Instant};
+
+use super::super::rotation;
+use super::super::wire::{ABSENT_TEMPERATURE, Command, DATAGRAM_LEN, Reply, VALUE_COUNT};
+
+type Answer = Option<(Instant, [u8; DATAGRAM_LEN])>;
+
+/// Answers to `jP`, `PS` and `TM`, each absent until its first data.
+#[derive(Debug, Default)]
+pub(super) struct Measurements {
+    joint_position: Answer,
+    pose: Answer,
+    temperature: Answer,
+}
+
+impl Measurements {
+    /// `false`: refused.
+    pub(super) fn set_joint_position(&mut self, now: Instant, position: &[f64]) -> bool {
+        let values = padded(position, 0.0);
+        let usable = !position.is_empty() && values.iter().all(|value| value.is_finite());
+        if usable {
+            self.joint_position = Some((now, Reply::JointPosition(values).encode()));
+        }
+        usable
+    }
+
+    /// `false`: refused. The source computes the quaternion from an angle in [0, pi] and an axis, so its w is never
+    /// negative.
+    pub(super) fn set_pose(&mut self, now: Instant, position: [f64; 3], quaternion_xyzw: [f64; 4]) -> bool {
+        let position = position.map(single);
+        let quaternion = rotation::normalized(quaternion_xyzw).map(rotation::with_positive_w);
+        let Some(quaternion) = quaternion.filter(|_| position.iter().all(|value| value.is_finite())) else {
+            return false;
+        };
+        let pose = Reply::Pose { position, quaternion_xyzw: quaternion.map(single) };
+        self.pose = Some((now, pose.encode()));
+        true
+    }
+
+    pub(super) fn set_temperature(&mut self, now: Instant, temperature: &[f64]) {
+        let values = padded(temperature, ABSENT_TEMPERATURE)
+            .map(|value| if value.is_finite() { value } else { ABSENT_TEMPERATURE });
+        self.temperature = Some((now, Reply::Temperature(values).encode()));
+    }
+
+    /// The answer to a query, if there are data and they are younger than `max_age`.
+    pub(super) fn answer(
+        &self,
+        now: Instant,
+        query: Command,
+        max_age: Option<Duration>,
+    ) -> Option<[u8; DATAGRAM_LEN]> {
+        let (measured, answer) = match query {
+            Command::JointPosition => self.joint_position,
+            Command::Pose => self.pose,
+            Command::Temperature => self.temperature,
+            _ => None,
+        }?;
+        let fresh = max_age.is_none_or(|max_age| now.saturating_duration_since(measured) < max_age);
+        fresh.then_some(answer)
+    }
+}
+
+/// The first seven values, and `filler` where there are fewer.
+fn padded(values: &[f64], filler: f32) -> [f32; VALUE_COUNT] {
+    let mut padded = [filler; VALUE_COUNT];
+    padded.iter_mut().zip(values).for_each(|(to, from)| *to = single(*from));
+    padded
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "f32 is the wire's precision; overflow gives infinity, refused"
+)]
+fn single(value: f64) -> f32 {
+    value as f32
+}

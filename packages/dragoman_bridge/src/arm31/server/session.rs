@@ -1,0 +1,104 @@
+//! What the server knows of one client.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use super::super::call::CallId;
+use super::super::wire::{Command, Datagram, Notice, Role};
+use super::stops::PendingStop;
+
+/// How many datagrams a client may send.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rate {
+    /// In the long run.
+    pub(super) per_second: f64,
+    /// At once.
+    pub(super) burst: f64,
+}
+
+/// Stops that a client may send when its ordinary rate is used up.
+const STOP_RESERVE: Rate = Rate { per_second: 10.0, burst: 10.0 };
+
+/// Something that waits for its turn. Errors wait too, so that answers keep their order.
+#[derive(Debug)]
+pub(super) enum Entry {
+    Request(Command, Datagram),
+    Answer(Notice),
+}
+
+impl Entry {
+    pub(super) fn is_start(&self) -> bool {
+        matches!(self, Self::Request(command, _) if command.role() == Role::Start)
+    }
+
+    /// Up to which length of the queue this entry may join it.
+    pub(super) fn queue_share(&self, limit: usize) -> usize {
+        match self {
+            Self::Request(command, _) if command.role() == Role::Query => limit / 2,
+            _ => limit,
+        }
+    }
+}
+
+/// One client.
+#[derive(Debug)]
+pub(super) struct Session {
+    /// Tells this session from an earlier one of the same address.
+    pub(super) number: u64,
+    pub(super) heard: Instant,
+    pub(super) open: Option<CallId>,
+    pub(super) stop: Option<PendingStop>,
+    pub(super) waiting: VecDeque<Entry>,
+    bucket: TokenBucket,
+    stop_bucket: TokenBucket,
+}
+
+impl Session {
+    pub(super) fn new(number: u64, now: Instant, burst: f64) -> Self {
+        Self {
+            number,
+            heard: now,
+            open: None,
+            stop: None,
+            waiting: VecDeque::new(),
+            bucket: TokenBucket { tokens: burst, filled: now },
+            stop_bucket: TokenBucket { tokens: STOP_RESERVE.burst, filled: now },
+        }
+    }
+
+    /// Whether a datagram is within the client's rate. A stop has a reserve: it must get through even if the client
+    /// has gone wild.
+    pub(super) fn admits(&mut self, now: Instant, rate: Rate, is_stop: bool) -> bool {
+        self.bucket.take(now, rate) || (is_stop && self.stop_bucket.take(now, STOP_RESERVE))
+    }
+
+    /// Whether a call or a stop of this client is not settled.
+    pub(super) fn is_busy(&self) -> bool {
+        self.open.is_some() || self.stop.is_some()
+    }
+
+    /// Whether a new request has to queue.
+    pub(super) fn must_wait(&self) -> bool {
+        self.is_busy() || !self.waiting.is_empty()
+    }
+}
+
+/// Enforces a [`Rate`].
+#[derive(Debug)]
+struct TokenBucket {
+    tokens: f64,
+    filled: Instant,
+}
+
+impl TokenBucket {
+    fn take(&mut self, now: Instant, rate: Rate) -> bool {
+        let elapsed = now.saturating_duration_since(self.filled).as_secs_f64();
+        self.filled = self.filled.max(now);
+        self.tokens = (self.tokens + elapsed * rate.per_second).min(rate.burst);
+        let enough = self.tokens >= 1.0;
+        if enough {
+            self.tokens -= 1.0;
+        }
+        enough
+    }
+}

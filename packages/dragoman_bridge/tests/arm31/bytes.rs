@@ -1,0 +1,289 @@
+//! Every command, every answer and every error text through the server, byte by byte.
+//! Source: seed 001, appendix A and listing of the message handler; protocols page where these disagree.
+
+use std::f64::consts::FRAC_1_SQRT_2;
+
+use dragoman_bridge::arm31::{ArmCall, CommandMode, MotionEvent, Outcome};
+
+use crate::support::{Bench, REFUSED, message, plain, text};
+
+/// Commands without data: the answer has no data either, whatever the request's unused fields held.
+#[test]
+fn commands_without_data() {
+    for (request, answer, call) in [
+        (b"BG", b"GB", ArmCall::BeginMotion),
+        (b"jB", b"Bj", ArmCall::BeginJointMotion),
+        (b"jC", b"Cj", ArmCall::ClearJointViaPoints),
+        (b"jE", b"Ej", ArmCall::ExecuteJointViaPoints),
+        (b"jR", b"Rj", ArmCall::ResetJointMotion),
+        (b"OF", b"FO", ArmCall::Disable),
+        (b"ON", b"NO", ArmCall::Enable),
+        (b"ST", b"TS", ArmCall::Stop),
+        (b"VC", b"CV", ArmCall::ClearViaPoints),
+        (b"VE", b"EV", ArmCall::ExecuteViaPoints),
+    ] {
+        let mut expected = [0; 31];
+        expected[..2].copy_from_slice(answer);
+        assert_eq!(Bench::new().served(&plain(request), Outcome::Done), (call, expected));
+        let noisy = message(request, [f32::NAN; 7], 99);
+        assert_eq!(Bench::new().served(&noisy, Outcome::Done), (call, expected));
+        assert_eq!(Bench::new().served(&noisy[..30], Outcome::Done), (call, expected));
+    }
+}
+
+#[test]
+fn cm_answers_with_the_mode_in_force() {
+    let mut bench = Bench::new();
+    let request = message(b"CM", [1.7, 5.0, f32::NAN, 0.0, 0.0, 0.0, 9.0], 4);
+    let call = ArmCall::SetCommandMode { mode: CommandMode::Cartesian };
+    let two = *b"MC\0\0\0\x40\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    assert_eq!(bench.served(&request, Outcome::Done), (call, two));
+    let one = *b"MC\0\0\x80\x3f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    assert_eq!(bench.served(&request, Outcome::Mode(CommandMode::Joint)), (call, one));
+    for mode in [-1.5, 2.5, 3.0, 1e30, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let request = message(b"CM", [mode, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0);
+        assert_eq!(bench.answered(&request), text("ER20 Cmd CM rejected"), "{mode}");
+    }
+}
+
+#[test]
+fn gl_normalizes_and_echoes_the_normalized_quaternion() {
+    let mut bench = Bench::new();
+    let request = message(b"GL", [0.1, -0.2, 0.3, 0.0, 3.0, 0.0, 4.0], 7);
+    let (call, answer) = bench.served(&request, Outcome::Done);
+    assert_eq!(answer, message(b"LG", [0.1, -0.2, 0.3, 0.0, 0.6, 0.0, 0.8], 0));
+    let ArmCall::SetGoalPose { position, quaternion_xyzw, min_duration } = call else { panic!("{call:?}") };
+    assert_eq!(position, [0.1_f32, -0.2, 0.3].map(f64::from));
+    assert_eq!((quaternion_xyzw, min_duration), ([0.0, 0.6, 0.0, 0.8], 0.0));
+    let zero = message(b"GL", [0.1, -0.2, 0.3, 0.0, -0.0, 0.0, 0.0], 0);
+    assert_eq!(bench.answered(&zero), text("ER20 Cmd GL rejected"));
+}
+
+#[test]
+fn gt_takes_roll_pitch_yaw_and_clamps_negative_time() {
+    let mut bench = Bench::new();
+    let quarter = std::f32::consts::FRAC_PI_2;
+    let request = message(b"GT", [0.1, -0.2, 0.3, quarter, 0.0, 0.0, -2.0], 7);
+    let (call, answer) = bench.served(&request, Outcome::Done);
+    assert_eq!(answer, message(b"TG", [0.1, -0.2, 0.3, quarter, 0.0, 0.0, 0.0], 0));
+    let ArmCall::SetGoalPose { quaternion_xyzw, min_duration, .. } = call else { panic!("{call:?}") };
+    assert_eq!(min_duration, 0.0);
+    for (component, expected) in quaternion_xyzw.iter().zip([FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2]) {
+        assert!((component - expected).abs() < 1e-7, "{quaternion_xyzw:?}");
+    }
+    let timed = message(b"GT", [0.0, -0.0, 0.0, 7.0, -9.0, 0.0, 2.5], 0);
+    let (call, answer) = bench.served(&timed, Outcome::Done);
+    assert_eq!(answer, message(b"TG", [0.0, -0.0, 0.0, 7.0, -9.0, 0.0, 2.5], 0));
+    assert!(matches!(call, ArmCall::SetGoalPose { min_duration: 2.5, .. }));
+}
+
+#[test]
+fn via_points_are_echoed_with_their_index() {
+    let mut bench = Bench::new();
+    let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+    let (call, answer) = bench.served(&message(b"jV", values, 19), Outcome::Done);
+    assert_eq!(answer, message(b"Vj", values, 19));
+    let position = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    assert_eq!(call, ArmCall::SetJointViaPoint { index: 19, position, min_duration: 7.0 });
+
+    let values = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 7.0];
+    let (call, answer) = bench.served(&message(b"VP", values, 255), Outcome::Done);
+    assert_eq!(answer, message(b"PV", values, 255));
+    let expected = ArmCall::SetViaPoint {
+        index: 255,
+        position: [1.0, 2.0, 3.0],
+        quaternion_xyzw: [0.0, 0.0, 0.0, 1.0],
+        min_duration: 7.0,
+    };
+    assert_eq!(call, expected);
+
+    // 30 bytes: index 0.
+    let (call, answer) = bench.served(&message(b"VP", values, 9)[..30], Outcome::Done);
+    assert!(matches!(call, ArmCall::SetViaPoint { index: 0, .. }));
+    assert_eq!(answer, message(b"PV", values, 0));
+}
+
+/// Six angles; the seventh float is unused, so it is neither judged nor changed on its way back.
+#[test]
+fn joint_goal_and_recalibration_echo_every_bit() {
+    let mut bench = Bench::new();
+    let position = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    for (letters, answer, call) in [
+        (b"jG", b"Gj", ArmCall::SetJointGoal { position, min_duration: 0.0 }),
+        (b"RC", b"CR", ArmCall::Recalibrate { position }),
+    ] {
+        let seventh = f32::from_bits(0xffa0_0001);
+        let mut expected = message(answer, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0], 0);
+        expected[26..30].copy_from_slice(&[0x01, 0x00, 0xa0, 0xff]);
+        let mut request = message(letters, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, seventh], 3);
+        request[26..30].copy_from_slice(&[0x01, 0x00, 0xa0, 0xff]);
+        assert_eq!(bench.served(&request, Outcome::Done), (call, expected));
+    }
+}
+
+#[test]
+fn queries_are_rejected_until_there_are_data() {
+    let mut bench = Bench::new();
+    for query in [b"jP", b"PS", b"TM"] {
+        let words = format!("ER20 Cmd {} rejected", String::from_utf8_lossy(query));
+        assert_eq!(bench.answered(&plain(query)), text(&words));
+    }
+    bench.server.handle_joint_state(bench.now, &[1.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+    let joints = *b"Pj\0\0\x80\x3f\0\0\x80\x3f\0\0\x80\x3f\0\0\x80\x3f\0\0\x80\x3f\0\0\x80\x3f\0\0\0\0\0";
+    assert_eq!(bench.answered(&plain(b"jP")), joints);
+    bench.server.handle_joint_state(bench.now, &[2.0; 9]);
+    assert_eq!(bench.answered(&plain(b"jP")), message(b"Pj", [2.0; 7], 0));
+
+    bench.server.handle_pose(bench.now, [1.0, -0.5, 0.25], [0.0, 0.0, 0.0, -2.0]);
+    let pose = *b"SP\0\0\x80\x3f\0\0\x00\xbf\0\0\x80\x3e\0\0\0\x80\0\0\0\x80\0\0\0\x80\0\0\x80\x3f\0";
+    assert_eq!(bench.answered(&plain(b"PS")), pose);
+
+    bench.server.handle_drive_status(bench.now, &[33.0, f64::NAN, -1000.0]);
+    let temperatures = [33.0, -1000.0, -1000.0, -1000.0, -1000.0, -1000.0, -1000.0];
+    assert_eq!(bench.answered(&plain(b"TM")), message(b"MT", temperatures, 0));
+}
+
+#[test]
+fn measurements_that_are_no_numbers_keep_the_last_ones() {
+    let mut bench = Bench::new();
+    bench.server.handle_joint_state(bench.now, &[1.0; 7]);
+    bench.server.handle_pose(bench.now, [1.0; 3], [0.0, 0.0, 0.0, 1.0]);
+    for bad in [f64::NAN, f64::INFINITY, 1e300] {
+        bench.server.handle_joint_state(bench.now, &[0.0, bad]);
+        bench.server.handle_pose(bench.now, [0.0, bad, 0.0], [0.0, 0.0, 0.0, 1.0]);
+    }
+    bench.server.handle_joint_state(bench.now, &[]);
+    bench.server.handle_pose(bench.now, [0.0; 3], [0.0; 4]);
+    bench.server.handle_pose(bench.now, [0.0; 3], [0.0, f64::NAN, 0.0, 1.0]);
+    assert_eq!(bench.answered(&plain(b"jP")), message(b"Pj", [1.0; 7], 0));
+    assert_eq!(bench.answered(&plain(b"PS")), message(b"SP", [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0], 0));
+    assert_eq!(bench.server.statistics().refused_measurements, 9);
+}
+
+/// Every value that a command uses, with each of the values that are no numbers.
+#[test]
+fn values_that_are_no_numbers_are_rejected() {
+    for (letters, count) in
+        [(b"CM", 1), (b"GL", 7), (b"GT", 7), (b"jG", 6), (b"jV", 7), (b"RC", 6), (b"VP", 7)]
+    {
+        for field in 0..count {
+            for bad in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                let mut values = [1.0; 7];
+                values[field] = bad;
+                let words = format!("ER20 Cmd {} rejected", String::from_utf8_lossy(letters));
+                assert_eq!(Bench::new().answered(&message(letters, values, 0)), text(&words));
+            }
+        }
+    }
+}
+
+#[test]
+fn refusals_have_their_texts() {
+    for letters in ["BG", "CM", "GL", "GT", "jB", "jC", "jE", "jG", "jR", "jV", "RC", "ST", "VC", "VE", "VP"]
+    {
+        let bytes: &[u8; 2] = letters.as_bytes().try_into().expect("two letters");
+        let (_, answer) = Bench::new().served(&message(bytes, [1.0; 7], 0), REFUSED);
+        assert_eq!(answer, text(&format!("ER20 Cmd {letters} rejected")));
+    }
+    assert_eq!(Bench::new().served(&plain(b"ON"), REFUSED).1, *b"ER11 Arm did not start\0\0\0\0\0\0\0\0\0");
+    assert_eq!(Bench::new().served(&plain(b"OF"), REFUSED).1, *b"ER10 Arm did not stop\0\0\0\0\0\0\0\0\0\0");
+}
+
+#[test]
+fn a_service_that_stays_silent_is_a_refusal() {
+    for (letters, words) in [
+        (b"BG", "ER20 Cmd BG rejected"),
+        (b"ST", "ER20 Cmd ST rejected"),
+        (b"ON", "ER11 Arm did not start"),
+        (b"OF", "ER10 Arm did not stop"),
+    ] {
+        let mut bench = Bench::new();
+        bench.receive(1, &plain(letters));
+        let (id, _) = bench.call();
+        bench.pass(4999);
+        assert_eq!(bench.sent(), []);
+        assert_eq!(bench.server.poll_timeout(), Some(bench.now + std::time::Duration::from_millis(1)));
+        bench.pass(1);
+        assert_eq!(bench.sent(), [(1, text(words))]);
+        bench.result(id, Outcome::Done);
+        assert_eq!(bench.sent(), []);
+        assert_eq!((bench.server.statistics().late_results, bench.server.poll_timeout()), (1, None));
+    }
+}
+
+#[test]
+fn conditions_have_their_texts() {
+    for (event, words) in [
+        (MotionEvent::WorkspaceLimit, "ER21 Work space limit."),
+        (MotionEvent::JointLimit, "WN12 Joint limit."),
+        (MotionEvent::InverseKinematicsDivergence, "WN22 Inv Kin Divergence."),
+    ] {
+        let mut bench = Bench::new();
+        bench.receive(1, b"anything");
+        bench.sent();
+        bench.server.handle_event(bench.now, event);
+        assert_eq!(bench.sent(), [(1, text(words))]);
+    }
+}
+
+#[test]
+fn sizes_from_nothing_to_a_full_packet() {
+    let packet = [b'P'; 2001];
+    for size in 0..=2000 {
+        let mut bench = Bench::new();
+        bench.receive(1, &packet[..size]);
+        bench.no_call();
+        let expected = match size {
+            0 => vec![],
+            1 => vec![(1, text("ER01 Msg P? undersized."))],
+            2..30 => vec![(1, text("ER01 Msg PP undersized."))],
+            _ => vec![(1, text("ER00 Cmd PP not understood"))],
+        };
+        assert_eq!(bench.sent(), expected, "{size}");
+    }
+    // A right command with a byte too many is not understood either.
+    let mut long = plain(b"BG").to_vec();
+    long.push(0);
+    assert_eq!(Bench::new().answered(&long), text("ER00 Cmd BG not understood"));
+}
+
+#[test]
+fn every_pair_of_letters_gets_exactly_one_reaction() {
+    let mut bench = Bench::new();
+    let mut commands = 0;
+    for pair in 0..=u16::MAX {
+        let letters = pair.to_be_bytes();
+        bench.now += std::time::Duration::from_millis(1);
+        bench.receive(1, &plain(&letters));
+        let call = bench.server.poll_call();
+        if let Some((id, _)) = call {
+            bench.result(id, Outcome::Done);
+        }
+        let sent = bench.sent();
+        assert_eq!(sent.len(), 1, "{letters:?}");
+        if sent[0].1.starts_with(b"ER00") {
+            assert!(sent[0].1[9..11].iter().all(u8::is_ascii_graphic));
+        } else {
+            commands += 1;
+        }
+    }
+    assert_eq!(commands, 20);
+}
+
+#[test]
+fn letters_that_do_not_print_are_shown_as_question_marks() {
+    assert_eq!(Bench::new().answered(&plain(b"\0\x1b")), text("ER00 Cmd ?? not understood"));
+    assert_eq!(Bench::new().answered(b"\xff9"), text("ER01 Msg ?9 undersized."));
+}
+
+/// Two servers that are made to believe in each other as clients must not exchange errors forever.
+#[test]
+fn error_texts_are_never_answered() {
+    let mut bench = Bench::new();
+    for words in ["ER00 Cmd XX not understood", "ER20 Cmd BG rejected", "WN12 Joint limit."] {
+        bench.receive(1, &text(words));
+    }
+    bench.no_call();
+    assert_eq!(bench.sent(), []);
+    assert_eq!(bench.server.statistics().ignored, 3);
+}
