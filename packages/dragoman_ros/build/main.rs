@@ -1,0 +1,65 @@
+//! Generates `$OUT_DIR/interfaces.rs` from the interface definitions in `msg/` and `interfaces/`.
+//!
+//! `roslibrust_codegen` reads the definitions and computes the RIHS01 type hashes; `emit.rs` writes Rust in the
+//! shape that r2r generates, so that node code compiles against either.
+
+mod emit;
+mod literal;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let roots = [manifest.join("interfaces"), manifest.join("../../msg")];
+    let staging = out.join("packages");
+    if staging.exists() {
+        fs::remove_dir_all(&staging)?;
+    }
+    for root in &roots {
+        println!("cargo::rerun-if-changed={}", root.display());
+        stage(root, &staging)?;
+    }
+    let (messages, services, _actions) = roslibrust_codegen::find_and_parse_ros_messages(&[staging])?;
+    // Actions come with their own generator; the messages that the parser derives from them have ROS 1 names.
+    let messages = messages.into_iter().filter(|m| m.path.extension().is_some_and(|e| e == "msg")).collect();
+    let (messages, services) = roslibrust_codegen::resolve_dependency_graph(messages, services)?;
+    fs::write(out.join("interfaces.rs"), emit::interfaces(&messages, &services)?)?;
+    Ok(())
+}
+
+/// Copies the packages below `root` to `staging`, each with the manifest that the parser looks for. The standard
+/// packages are kept without manifests, because colcon would otherwise take them for packages to build.
+fn stage(root: &Path, staging: &Path) -> Result<(), Box<dyn Error>> {
+    for package in fs::read_dir(root)? {
+        let package = package?.path();
+        let Some(name) = package.file_name().and_then(|n| n.to_str()).filter(|_| package.is_dir()) else {
+            continue;
+        };
+        let target = staging.join(name);
+        for kind in ["msg", "srv"] {
+            let source = package.join(kind);
+            if !source.is_dir() {
+                continue;
+            }
+            fs::create_dir_all(target.join(kind))?;
+            for file in fs::read_dir(&source)? {
+                let file = file?.path();
+                println!("cargo::rerun-if-changed={}", file.display());
+                if let Some(file_name) = file.file_name() {
+                    fs::copy(&file, target.join(kind).join(file_name))?;
+                }
+            }
+        }
+        if target.is_dir() {
+            let manifest = format!(
+                "<package format=\"3\"><name>{name}</name><version>0.0.0</version>\
+                 <buildtool_depend>ament_cmake</buildtool_depend><export><build_type>ament_cmake</build_type></export></package>"
+            );
+            fs::write(target.join("package.xml"), manifest)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,348 @@
+//! `--ros-args`: remapping, parameters, parameter files and logging, as rcl reads them.
+
+use std::collections::BTreeMap;
+
+use serde_norway::Value;
+
+use super::error::{Error, Result};
+use super::names::{NameKind, NodeName};
+use super::parameter::ParameterValue;
+
+/// The ROS part of a command line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Arguments {
+    rules: Vec<Rule>,
+    parameters: Vec<Override>,
+    /// `--log-level` without a logger's name.
+    pub log_level: Option<String>,
+    /// `--log-level logger:=level`.
+    pub logger_levels: BTreeMap<String, String>,
+    /// `--disable-rosout-logs`.
+    pub disable_rosout: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RuleKind {
+    Node,
+    Namespace,
+    Topic,
+    Service,
+    TopicOrService,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Rule {
+    kind: RuleKind,
+    /// The rule holds for nodes of this name only.
+    node: Option<String>,
+    from: String,
+    to: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Override {
+    /// Fully qualified node name, with `*` for one part and `**` for any number of parts.
+    node: String,
+    name: String,
+    value: ParameterValue,
+}
+
+impl Arguments {
+    /// Reads what stands between each `--ros-args` and the next `--` (or the end).
+    ///
+    /// # Errors
+    /// An unknown option, a rule without `:=`, a parameter file that cannot be read: the text names it.
+    pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self> {
+        let mut parsed = Self::default();
+        let mut inside = false;
+        let mut arguments = arguments.into_iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--ros-args" => inside = true,
+                "--" => inside = false,
+                _ if !inside => {}
+                "-r" | "--remap" => parsed.add_rule(&value_of(&argument, arguments.next())?)?,
+                "-p" | "--param" => parsed.add_parameter(&value_of(&argument, arguments.next())?)?,
+                "--params-file" => {
+                    let path = value_of(&argument, arguments.next())?;
+                    let text = std::fs::read_to_string(&path)
+                        .map_err(|error| Error::InvalidArgument(format!("parameter file {path}: {error}")))?;
+                    parsed
+                        .add_parameter_text(&text)
+                        .map_err(|error| Error::InvalidArgument(format!("parameter file {path}: {error}")))?;
+                }
+                "--log-level" => {
+                    let level = value_of(&argument, arguments.next())?;
+                    match level.split_once(":=") {
+                        Some((logger, level)) => {
+                            parsed.logger_levels.insert(logger.to_owned(), level.to_owned());
+                        }
+                        None => parsed.log_level = Some(level),
+                    }
+                }
+                "--log-config-file" | "-e" | "--enclave" => {
+                    value_of(&argument, arguments.next())?;
+                }
+                "--disable-rosout-logs" => parsed.disable_rosout = true,
+                "--enable-rosout-logs" => parsed.disable_rosout = false,
+                "--enable-stdout-logs" | "--disable-stdout-logs" | "--enable-external-lib-logs"
+                | "--disable-external-lib-logs" => {}
+                other => {
+                    return Err(Error::InvalidArgument(format!("'{other}' is no option that --ros-args knows")));
+                }
+            }
+        }
+        Ok(parsed)
+    }
+
+    /// Adds the parameters of a ROS parameter file.
+    ///
+    /// # Errors
+    /// The text is no YAML of the form `node: {ros__parameters: {name: value}}`.
+    pub fn add_parameter_text(&mut self, yaml: &str) -> Result<()> {
+        let document: Value =
+            serde_norway::from_str(yaml).map_err(|error| Error::InvalidArgument(error.to_string()))?;
+        match document {
+            Value::Null => Ok(()),
+            Value::Mapping(nodes) => self.add_nodes("", &nodes),
+            _ => Err(Error::InvalidArgument("the outermost level must map node names".into())),
+        }
+    }
+
+    fn add_nodes(&mut self, prefix: &str, nodes: &serde_norway::Mapping) -> Result<()> {
+        for (key, value) in nodes {
+            let Some(key) = key.as_str() else {
+                return Err(Error::InvalidArgument(format!("{key:?} is no node name")));
+            };
+            let Value::Mapping(content) = value else {
+                return Err(Error::InvalidArgument(format!("'{prefix}{key}' has no ros__parameters")));
+            };
+            if key == "ros__parameters" {
+                self.add_values(prefix, "", content)?;
+            } else {
+                self.add_nodes(&format!("{prefix}/{}", key.trim_start_matches('/')), content)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_values(&mut self, node: &str, prefix: &str, values: &serde_norway::Mapping) -> Result<()> {
+        for (key, value) in values {
+            let Some(key) = key.as_str() else {
+                return Err(Error::InvalidArgument(format!("{key:?} is no parameter name")));
+            };
+            let name = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
+            if let Value::Mapping(nested) = value {
+                self.add_values(node, &name, nested)?;
+            } else {
+                let value = parameter_value(value)
+                    .ok_or_else(|| Error::InvalidArgument(format!("the value of '{name}' is no parameter value")))?;
+                self.parameters.push(Override { node: node.to_owned(), name, value });
+            }
+        }
+        Ok(())
+    }
+
+    fn add_parameter(&mut self, text: &str) -> Result<()> {
+        let (name, value) = split_rule(text)?;
+        let (node, name) = match name.rsplit_once(':') {
+            Some((node, name)) => (format!("/**/{}", node.trim_start_matches('/')), name),
+            None => ("/**".to_owned(), name),
+        };
+        let parsed: Value = serde_norway::from_str(value)
+            .map_err(|error| Error::InvalidArgument(format!("the value of '{text}': {error}")))?;
+        let value = parameter_value(&parsed)
+            .ok_or_else(|| Error::InvalidArgument(format!("the value of '{text}' is no parameter value")))?;
+        self.parameters.push(Override { node, name: name.to_owned(), value });
+        Ok(())
+    }
+
+    fn add_rule(&mut self, text: &str) -> Result<()> {
+        let (from, to) = split_rule(text)?;
+        let (kind, node, from) = if let Some(from) = from.strip_prefix("rostopic://") {
+            (RuleKind::Topic, None, from)
+        } else if let Some(from) = from.strip_prefix("rosservice://") {
+            (RuleKind::Service, None, from)
+        } else {
+            let (node, from) = match from.split_once(':') {
+                Some((node, from)) => (Some(node.to_owned()), from),
+                None => (None, from),
+            };
+            let kind = match from {
+                "__node" | "__name" => RuleKind::Node,
+                "__ns" => RuleKind::Namespace,
+                _ => RuleKind::TopicOrService,
+            };
+            (kind, node, from)
+        };
+        self.rules.push(Rule { kind, node, from: from.to_owned(), to: to.to_owned() });
+        Ok(())
+    }
+
+    /// The name or namespace that the first matching `__node` or `__ns` rule gives to node `name`.
+    pub(crate) fn renamed(&self, kind: RuleKind, name: &str) -> Option<String> {
+        let mut rules = self.rules.iter().filter(|rule| rule.kind == kind);
+        rules.find(|rule| rule.node.as_deref().is_none_or(|node| node == name)).map(|rule| rule.to.clone())
+    }
+
+    /// What the first matching rule makes of the absolute name `expanded`.
+    pub(crate) fn remapped(&self, node: &NodeName, expanded: &str, kind: NameKind) -> Option<String> {
+        let wanted = match kind {
+            NameKind::Topic => RuleKind::Topic,
+            NameKind::Service => RuleKind::Service,
+        };
+        self.rules
+            .iter()
+            .filter(|rule| rule.kind == wanted || rule.kind == RuleKind::TopicOrService)
+            .filter(|rule| rule.node.as_deref().is_none_or(|name| name == node.name))
+            .find(|rule| node.expand(&rule.from).is_ok_and(|from| from == expanded))
+            .map(|rule| rule.to.clone())
+    }
+
+    /// The parameters that the command line gives to a node; a later one wins.
+    pub(crate) fn parameters_of(&self, node: &NodeName) -> Vec<(String, ParameterValue)> {
+        let full = node.fully_qualified();
+        let path: Vec<&str> = full.split('/').skip(1).collect();
+        self.parameters
+            .iter()
+            .filter(|given| {
+                let pattern = given.node.trim_start_matches('/');
+                pattern == node.name || matches_path(&pattern.split('/').collect::<Vec<_>>(), &path)
+            })
+            .map(|given| (given.name.clone(), given.value.clone()))
+            .collect()
+    }
+}
+
+fn value_of(option: &str, value: Option<String>) -> Result<String> {
+    value.ok_or_else(|| Error::InvalidArgument(format!("{option} needs a value")))
+}
+
+fn split_rule(text: &str) -> Result<(&str, &str)> {
+    text.split_once(":=")
+        .filter(|(from, to)| !from.is_empty() && !to.is_empty())
+        .ok_or_else(|| Error::InvalidArgument(format!("'{text}' is not of the form name:=value")))
+}
+
+fn matches_path(pattern: &[&str], path: &[&str]) -> bool {
+    match (pattern.split_first(), path.split_first()) {
+        (None, None) => true,
+        (Some((&"**", rest)), _) => (0..=path.len()).any(|skipped| matches_path(rest, path.get(skipped..).unwrap_or(&[]))),
+        (Some((token, rest)), Some((part, others))) => (*token == "*" || token == part) && matches_path(rest, others),
+        _ => false,
+    }
+}
+
+fn parameter_value(value: &Value) -> Option<ParameterValue> {
+    Some(match value {
+        Value::Bool(value) => ParameterValue::Bool(*value),
+        Value::Number(number) => match number.as_i64() {
+            Some(integer) if !number.is_f64() => ParameterValue::Integer(integer),
+            _ => ParameterValue::Double(number.as_f64()?),
+        },
+        Value::String(text) => ParameterValue::String(text.clone()),
+        Value::Sequence(items) => array_value(items)?,
+        _ => return None,
+    })
+}
+
+/// An array has one type; integers among floating-point numbers become such. An empty one counts as strings.
+fn array_value(items: &[Value]) -> Option<ParameterValue> {
+    fn all<T>(items: &[Value], convert: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
+        items.iter().map(convert).collect()
+    }
+    if let Some(strings) = all(items, |item| item.as_str().map(str::to_owned)) {
+        return Some(ParameterValue::StringArray(strings));
+    }
+    all(items, Value::as_bool)
+        .map(ParameterValue::BoolArray)
+        .or_else(|| all(items, Value::as_i64).map(ParameterValue::IntegerArray))
+        .or_else(|| all(items, Value::as_f64).map(ParameterValue::DoubleArray))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Arguments> {
+        Arguments::parse(text.split_whitespace().map(str::to_owned))
+    }
+
+    fn node(namespace: &str, name: &str) -> NodeName {
+        NodeName { name: name.into(), namespace: namespace.into() }
+    }
+
+    #[test]
+    fn only_the_ros_part_is_read() {
+        let arguments = parse("up --bind 0.0.0.0 --ros-args -r pose:=/tool -- --domain 3").unwrap();
+        assert_eq!(arguments.rules.len(), 1);
+        let ranger = node("/ranger", "kinematics");
+        assert_eq!(ranger.resolve_name("pose", NameKind::Topic, &arguments).unwrap(), "/tool");
+        assert_eq!(ranger.resolve_name("joint_states", NameKind::Topic, &arguments).unwrap(), "/ranger/joint_states");
+    }
+
+    #[test]
+    fn rules_can_be_bound_to_a_node_and_to_a_kind() {
+        let arguments =
+            parse("--ros-args -r arm:enable:=on -r rosservice://stop:=halt -r __ns:=/left -r arm:__node:=limb").unwrap();
+        let arm = NodeName::resolve("arm", "/ranger", &arguments).unwrap();
+        assert_eq!(arm, node("/left", "limb"));
+        let other = node("/ranger", "other");
+        assert_eq!(other.resolve_name("enable", NameKind::Service, &arguments).unwrap(), "/ranger/enable");
+        assert_eq!(other.resolve_name("stop", NameKind::Service, &arguments).unwrap(), "/ranger/halt");
+        assert_eq!(other.resolve_name("stop", NameKind::Topic, &arguments).unwrap(), "/ranger/stop");
+    }
+
+    #[test]
+    fn parameters_are_typed_by_yaml() {
+        let arguments =
+            parse("--ros-args -p rate:=100 -p gain:=2.5 -p on:=true -p name:=arm -p arm:home:=[1,2.5] -p ids:=[1,2]").unwrap();
+        let given = arguments.parameters_of(&node("/ranger", "arm"));
+        assert!(given.contains(&("rate".into(), ParameterValue::Integer(100))));
+        assert!(given.contains(&("gain".into(), ParameterValue::Double(2.5))));
+        assert!(given.contains(&("on".into(), ParameterValue::Bool(true))));
+        assert!(given.contains(&("home".into(), ParameterValue::DoubleArray(vec![1.0, 2.5]))));
+        assert!(given.contains(&("ids".into(), ParameterValue::IntegerArray(vec![1, 2]))));
+        assert!(!arguments.parameters_of(&node("/ranger", "other")).iter().any(|(name, _)| name == "home"));
+    }
+
+    #[test]
+    fn parameter_files_know_wildcards_and_namespaces() {
+        let mut arguments = Arguments::default();
+        arguments
+            .add_parameter_text(
+                "/**:\n  ros__parameters: {a: 1, nested: {b: text}}\n\
+                 /ranger/arm:\n  ros__parameters: {a: 2}\n\
+                 left:\n  '*':\n    ros__parameters: {a: 3}\n",
+            )
+            .unwrap();
+        let last = |node: &NodeName| arguments.parameters_of(node).into_iter().filter(|(n, _)| n == "a").next_back();
+        assert_eq!(last(&node("/", "any")).unwrap().1, ParameterValue::Integer(1));
+        assert_eq!(last(&node("/ranger", "arm")).unwrap().1, ParameterValue::Integer(2));
+        assert_eq!(last(&node("/left", "arm")).unwrap().1, ParameterValue::Integer(3));
+        let nested = ("nested.b".into(), ParameterValue::String("text".into()));
+        assert!(arguments.parameters_of(&node("/", "any")).contains(&nested));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, named) in [
+            ("--ros-args -r pose", "pose"),
+            ("--ros-args -p", "-p"),
+            ("--ros-args --params-file /none.yaml", "/none.yaml"),
+            ("--ros-args --what", "--what"),
+            ("--ros-args -p a:=[1,[2]]", "a:="),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(named), "{text}: {error}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_parameter_file_makes_the_parser_panic(text in "[ a-z_/*:{}\\[\\]0-9.,\n'-]{0,200}") {
+            let _ = Arguments::default().add_parameter_text(&text);
+            let _ = parse(&format!("--ros-args -r {text} -p {text}"));
+        }
+    }
+}

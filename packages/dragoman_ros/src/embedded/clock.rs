@@ -1,0 +1,199 @@
+//! Clocks, `/clock` and timers.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Poll, Waker};
+use std::time::{Duration, Instant, SystemTime};
+
+use futures_timer::Delay;
+
+use super::error::{Error, Result};
+use super::node::Node;
+use super::qos::QosProfile;
+use crate::{builtin_interfaces, rosgraph_msgs};
+
+/// Which time a clock shows.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ClockType {
+    /// System time, or `/clock` while a [`TimeSource`] follows it.
+    RosTime,
+    SystemTime,
+    SteadyTime,
+}
+
+/// A clock.
+#[derive(Debug)]
+pub struct Clock {
+    clock_type: ClockType,
+    /// The time that `/clock` told last.
+    simulated: Option<Duration>,
+    waiting: Vec<Waker>,
+}
+
+impl Clock {
+    /// A clock of the given type.
+    ///
+    /// # Errors
+    /// None in this implementation.
+    pub fn create(clock_type: ClockType) -> Result<Self> {
+        Ok(Self { clock_type, simulated: None, waiting: Vec::new() })
+    }
+
+    /// Time since the clock's epoch: 1970 for system time, an arbitrary instant for steady time.
+    ///
+    /// # Errors
+    /// None in this implementation.
+    pub fn get_now(&mut self) -> Result<Duration> {
+        if let Some(simulated) = self.simulated {
+            return Ok(simulated);
+        }
+        Ok(match self.clock_type {
+            ClockType::SteadyTime => steady_time(),
+            _ => SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+        })
+    }
+
+    /// The type that the clock was created with.
+    pub fn get_clock_type(&self) -> ClockType {
+        self.clock_type
+    }
+
+    /// A duration since the epoch as a message.
+    pub fn to_builtin_time(time: &Duration) -> builtin_interfaces::msg::Time {
+        builtin_interfaces::msg::Time {
+            sec: i32::try_from(time.as_secs()).unwrap_or(i32::MAX),
+            nanosec: time.subsec_nanos(),
+        }
+    }
+
+    fn set_simulated(&mut self, time: Option<Duration>) {
+        self.simulated = time;
+        for waker in self.waiting.drain(..) {
+            waker.wake();
+        }
+    }
+}
+
+fn steady_time() -> Duration {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
+}
+
+/// Lets a node's clock follow `/clock`.
+#[derive(Clone, Debug)]
+pub struct TimeSource {
+    clock: Weak<Mutex<Clock>>,
+    enabled: Arc<std::sync::atomic::AtomicBool>,
+}
+
+impl TimeSource {
+    pub(crate) fn new(clock: &Arc<Mutex<Clock>>) -> Self {
+        Self { clock: Arc::downgrade(clock), enabled: Arc::default() }
+    }
+
+    /// The node's clock shows the time of `/clock` from now on; zero until the first message arrives.
+    ///
+    /// # Errors
+    /// `/clock` cannot be subscribed.
+    pub fn enable_sim_time(&self, node: &mut Node) -> Result<()> {
+        use futures::StreamExt;
+        use std::sync::atomic::Ordering;
+        if self.enabled.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let qos = QosProfile::default().keep_last(1).best_effort();
+        let mut times = node.subscribe::<rosgraph_msgs::msg::Clock>("/clock", qos)?;
+        if let Some(clock) = self.clock.upgrade() {
+            lock(&clock).set_simulated(Some(Duration::ZERO));
+        }
+        let (clock, enabled) = (Weak::clone(&self.clock), Arc::clone(&self.enabled));
+        node.context().background().spawn(async move {
+            while let Some(message) = times.next().await {
+                let Some(clock) = clock.upgrade().filter(|_| enabled.load(Ordering::Relaxed)) else { return };
+                let seconds = u64::try_from(message.clock.sec).unwrap_or(0);
+                let time = Duration::from_secs(seconds) + Duration::from_nanos(message.clock.nanosec.into());
+                lock(&clock).set_simulated(Some(time));
+            }
+        });
+        Ok(())
+    }
+
+    /// The node's clock shows system time again.
+    pub fn disable_sim_time(&self) {
+        self.enabled.store(false, std::sync::atomic::Ordering::Relaxed);
+        if let Some(clock) = self.clock.upgrade() {
+            lock(&clock).set_simulated(None);
+        }
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Fires at a fixed rate; ticks that nobody waited for are skipped.
+#[derive(Debug)]
+pub struct Timer {
+    period: Duration,
+    clock: Arc<Mutex<Clock>>,
+    /// Time of the last tick, and of the next.
+    last: Duration,
+    next: Duration,
+}
+
+impl Timer {
+    pub(crate) fn new(clock: Arc<Mutex<Clock>>, period: Duration) -> Result<Self> {
+        if period.is_zero() {
+            return Err(Error::InvalidArgument("a timer's period must be longer than zero".into()));
+        }
+        let now = lock(&clock).get_now()?;
+        Ok(Self { period, clock, last: now, next: now + period })
+    }
+
+    /// Waits for the next tick and returns the time since the last one.
+    ///
+    /// # Errors
+    /// None in this implementation.
+    pub async fn tick(&mut self) -> Result<Duration> {
+        let now = loop {
+            let (now, simulated) = {
+                let mut clock = lock(&self.clock);
+                (clock.get_now()?, clock.simulated.is_some())
+            };
+            // A clock that was set back, or that has just begun to follow /clock, must not silence the timer.
+            if self.next > now + self.period {
+                self.next = now + self.period;
+            }
+            if now >= self.next {
+                break now;
+            }
+            if simulated {
+                self.clock_change(now).await;
+            } else {
+                Delay::new(self.next - now).await;
+            }
+        };
+        let since_last = now.saturating_sub(self.last);
+        self.last = now;
+        self.next += self.period;
+        if self.next <= now {
+            let behind = (now - self.next).as_nanos() / self.period.as_nanos() + 1;
+            self.next += self.period * u32::try_from(behind).unwrap_or(u32::MAX);
+        }
+        Ok(since_last)
+    }
+
+    /// Resolves when the simulated clock shows another time than `seen`, or follows `/clock` no more.
+    async fn clock_change(&self, seen: Duration) {
+        std::future::poll_fn(|task| {
+            let mut clock = lock(&self.clock);
+            if clock.simulated == Some(seen) {
+                clock.waiting.push(task.waker().clone());
+                Poll::Pending
+            } else {
+                Poll::Ready(())
+            }
+        })
+        .await;
+    }
+}

@@ -1,0 +1,84 @@
+//! The process's membership in a ROS domain.
+
+use std::sync::Arc;
+
+use super::arguments::Arguments;
+use super::background::Background;
+use super::dds::Participant;
+use super::discovery::Discovery;
+use super::error::Result;
+use super::graph::{self, Graph};
+use super::names::ros_type;
+
+/// A DDS participant and what all nodes of a process share. Clones are the same context.
+#[derive(Clone)]
+pub struct Context {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    // Ends first: its tasks hold on to the participant.
+    background: Background,
+    graph: Arc<Graph>,
+    participant: Participant,
+    arguments: Arguments,
+}
+
+impl Context {
+    /// Joins the domain that the environment and the command line of this process name.
+    ///
+    /// # Errors
+    /// Environment or `--ros-args` cannot be understood; no participant can be created.
+    pub fn create() -> Result<Self> {
+        let discovery = Discovery::from_variables(|name| std::env::var(name).ok())?;
+        Self::with_options(&discovery, Arguments::parse(std::env::args().skip(1))?)
+    }
+
+    /// Joins a domain regardless of the environment. Not in r2r.
+    ///
+    /// # Errors
+    /// No participant can be created: all 120 participant ids of the domain are taken, or there is no network.
+    pub fn with_options(discovery: &Discovery, arguments: Arguments) -> Result<Self> {
+        let background = Background::start()?;
+        let participant = Participant::new(discovery, &background)?;
+        let graph = Arc::new(Graph::default());
+        graph::announce(&graph, &participant, &background)?;
+        super::static_peers::announce_to(discovery, &participant, &background)?;
+        Ok(Self { inner: Arc::new(Inner { background, graph, participant, arguments }) })
+    }
+
+    /// Whether the context can be used: always, until it is dropped.
+    pub fn is_valid(&self) -> bool {
+        true
+    }
+
+    /// ROS names and types of all topics that somebody publishes. Not in r2r, where a node tells them.
+    pub(crate) fn topic_names_and_types(&self) -> Vec<(String, String)> {
+        let mut topics: Vec<_> = self
+            .inner
+            .participant
+            .written_topics()
+            .into_iter()
+            .filter_map(|(topic, type_name)| Some((topic.strip_prefix("rt")?.to_owned(), ros_type(&type_name)?)))
+            .collect();
+        topics.sort();
+        topics.dedup();
+        topics
+    }
+
+    pub(crate) fn participant(&self) -> &Participant {
+        &self.inner.participant
+    }
+
+    pub(crate) fn background(&self) -> &Background {
+        &self.inner.background
+    }
+
+    pub(crate) fn graph(&self) -> &Arc<Graph> {
+        &self.inner.graph
+    }
+
+    pub(crate) fn arguments(&self) -> &Arguments {
+        &self.inner.arguments
+    }
+}

@@ -1,0 +1,509 @@
+//! The DDS library behind one small surface: a participant, raw CDR writers and raw CDR readers.
+//!
+//! Nothing else in this crate names `rustdds`. Facts about its behaviour towards Cyclone DDS and Fast DDS that made
+//! a detour necessary are told where the detour is.
+
+use std::collections::{HashMap, HashSet};
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex};
+use std::task::{Context as TaskContext, Poll};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures::StreamExt;
+use rustdds::dds::statusevents::{DomainParticipantStatusEvent as Event, StatusEvented};
+use rustdds::no_key::{DataWriter, Decode, DefaultDecoder, DeserializerAdapter, SerializerAdapter, SimpleDataReader};
+use rustdds::policy::{Deadline, Durability, History, Lifespan, Liveliness, Reliability, ResourceLimits};
+use rustdds::rpc::SampleIdentity;
+use rustdds::{
+    DomainParticipant, DomainParticipantBuilder, GUID, QosPolicies, QosPolicyBuilder, RTPSEntity, RepresentationIdentifier,
+    SequenceNumber, Timestamp, Topic, TopicDescription, TopicKind, WriteOptionsBuilder,
+};
+
+use super::background::Background;
+use super::cdr::Encoding;
+use super::clock::lock;
+use super::discovery::{Discovery, DiscoveryRange};
+use super::error::{Error, Result};
+use super::local::{Inbox, Local, Outlet};
+use super::qos::{DurabilityPolicy, HistoryPolicy, LivelinessPolicy, QosProfile, ReliabilityPolicy};
+
+/// Globally unique id of a participant, a writer or a reader: 12 bytes of participant, 4 of entity.
+pub(crate) type Guid = [u8; 16];
+
+/// Which sample of which writer: what a reply refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SampleId {
+    pub(crate) writer: Guid,
+    pub(crate) sequence: i64,
+}
+
+impl SampleId {
+    /// The value that stands for "no sequence number" on the wire.
+    pub(crate) const UNKNOWN_SEQUENCE: i64 = (u32::MAX as i64) << 32;
+}
+
+/// A received sample: payload without encapsulation header.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    pub(crate) payload: Bytes,
+    pub(crate) encoding: Encoding,
+    pub(crate) id: SampleId,
+    pub(crate) related: Option<SampleId>,
+}
+
+/// What an endpoint is announced as.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Endpoint<'a> {
+    pub(crate) topic: &'a str,
+    pub(crate) type_name: &'a str,
+    pub(crate) qos: &'a QosProfile,
+}
+
+pub(crate) struct Participant {
+    participant: DomainParticipant,
+    publisher: rustdds::Publisher,
+    subscriber: rustdds::Subscriber,
+    matches: Arc<Mutex<Matches>>,
+    local: Arc<Local>,
+}
+
+impl Participant {
+    pub(crate) fn new(discovery: &Discovery, background: &Background) -> Result<Self> {
+        let builder = DomainParticipantBuilder::new(discovery.domain_id);
+        let builder = match discovery.range {
+            DiscoveryRange::Subnet => builder,
+            DiscoveryRange::Localhost => builder.with_only_networks([IpAddr::V4(Ipv4Addr::LOCALHOST)]),
+            DiscoveryRange::Off => builder.with_only_networks(Vec::<IpAddr>::new()).same_host_loopback(false),
+        };
+        let participant = builder.build().map_err(|e| middleware("create a participant", &e))?;
+        let qos = QosPolicies::qos_none();
+        let publisher = participant.create_publisher(&qos).map_err(|e| middleware("create a publisher", &e))?;
+        let subscriber = participant.create_subscriber(&qos).map_err(|e| middleware("create a subscriber", &e))?;
+        let matches = Arc::new(Mutex::new(Matches { own: participant.guid(), remotes: HashMap::new() }));
+        let (listener, observed) = (participant.status_listener(), Arc::clone(&matches));
+        background.spawn(async move {
+            let mut events = listener.as_async_status_stream();
+            while let Some(event) = events.next().await {
+                lock(&observed).observe(&event);
+            }
+        });
+        Ok(Self { participant, publisher, subscriber, matches, local: Arc::default() })
+    }
+
+    pub(crate) fn guid(&self) -> Guid {
+        self.participant.guid().to_bytes()
+    }
+
+    pub(crate) fn writer(&self, endpoint: Endpoint<'_>) -> Result<Writer> {
+        let qos = policies(endpoint.qos, Role::Writer);
+        let topic = self.topic(endpoint, &qos)?;
+        let writer = create_writer(&self.publisher, &topic, &qos)?;
+        Ok(Writer {
+            state: Mutex::new(WriterState { writer, unacknowledged: Backlog::default(), seen: 0 }),
+            outlet: self.local.writer(endpoint.topic, endpoint.type_name, endpoint.qos),
+            publisher: self.publisher.clone(),
+            topic,
+            reliable: qos.is_reliable(),
+            qos,
+            matches: Arc::clone(&self.matches),
+        })
+    }
+
+    pub(crate) fn reader(&self, endpoint: Endpoint<'_>) -> Result<Reader> {
+        let qos = policies(endpoint.qos, Role::Reader);
+        let topic = self.topic(endpoint, &qos)?;
+        let reader = self
+            .subscriber
+            .create_simple_datareader_no_key::<RawPayload, RawAdapter>(&topic, Some(qos))
+            .map_err(|e| middleware(&format!("create a reader of {}", endpoint.topic), &e))?;
+        Ok(Reader {
+            reader,
+            own: self.participant.guid(),
+            matches: Arc::clone(&self.matches),
+            inbox: self.local.reader(endpoint.topic, endpoint.type_name, endpoint.qos),
+            topic: endpoint.topic.to_owned(),
+            local: Arc::clone(&self.local),
+        })
+    }
+
+    /// DDS topic and type names of all writers that discovery has seen, our own included.
+    pub(crate) fn written_topics(&self) -> Vec<(String, String)> {
+        self.participant
+            .discovered_writers()
+            .into_iter()
+            .map(|w| (w.publication_topic_data.topic_name().clone(), w.publication_topic_data.type_name.clone()))
+            .collect()
+    }
+
+    fn topic(&self, endpoint: Endpoint<'_>, qos: &QosPolicies) -> Result<Topic> {
+        self.participant
+            .create_topic(endpoint.topic.to_owned(), endpoint.type_name.to_owned(), qos, TopicKind::NoKey)
+            .map_err(|e| middleware(&format!("create topic {}", endpoint.topic), &e))
+    }
+}
+
+fn create_writer(publisher: &rustdds::Publisher, topic: &Topic, qos: &QosPolicies) -> Result<RawWriter> {
+    publisher
+        .create_datawriter_no_key::<RawPayload, RawAdapter>(topic, Some(qos.clone()))
+        .map_err(|e| middleware("create a writer", &e))
+}
+
+fn middleware(what: &str, error: &dyn std::fmt::Display) -> Error {
+    Error::Middleware(format!("cannot {what}: {error}"))
+}
+
+/// A writer of serialized samples.
+pub(crate) struct Writer {
+    state: Mutex<WriterState>,
+    outlet: Arc<Outlet>,
+    publisher: rustdds::Publisher,
+    topic: Topic,
+    qos: QosPolicies,
+    reliable: bool,
+    matches: Arc<Mutex<Matches>>,
+}
+
+type RawWriter = DataWriter<RawPayload, RawAdapter>;
+
+struct WriterState {
+    writer: RawWriter,
+    unacknowledged: Backlog,
+    /// The number of matches that were known at the last write.
+    seen: u64,
+}
+
+/// What has been written since all readers had acknowledged everything.
+#[derive(Default)]
+struct Backlog {
+    samples: usize,
+    bytes: usize,
+    /// Since when it has been as large as it may become.
+    full_since: Option<Instant>,
+}
+
+impl Backlog {
+    /// From here on every write looks whether the readers have caught up.
+    fn is_large(&self) -> bool {
+        self.samples >= 4096 || self.bytes >= 8 << 20
+    }
+
+    /// From here on writes wait for the readers.
+    fn is_full(&self) -> bool {
+        self.samples >= 32_768 || self.bytes >= 64 << 20
+    }
+}
+
+/// How long one write to readers that are behind by a full backlog waits for them.
+const FULL_BACKLOG_WAIT: Duration = Duration::from_millis(20);
+
+/// How long they are waited for in all.
+const FULL_BACKLOG_PATIENCE: Duration = Duration::from_secs(3);
+
+/// After a new match, a volatile Cyclone reader loses all samples of a burst but the last: the first sample goes out
+/// alone, and the rest this much later.
+const FIRST_SAMPLE_LEAD: Duration = Duration::from_millis(2);
+
+impl Writer {
+    /// Writes one sample; `related` names the request that a reply answers.
+    pub(crate) fn write(&self, payload: Vec<u8>, related: Option<SampleId>) -> Result<SampleId> {
+        let payload = Bytes::from(payload);
+        let mut state = lock(&self.state);
+        self.make_room(&mut state)?;
+        let id = send(&state.writer, payload.clone(), related)?;
+        state.unacknowledged.samples += 1;
+        state.unacknowledged.bytes += payload.len();
+        self.outlet.deliver(&Sample { payload, encoding: Encoding::LittleEndian, id, related });
+        let matched = lock(&self.matches).generation(&state.writer.guid());
+        if matched != state.seen {
+            state.seen = matched;
+            std::thread::sleep(FIRST_SAMPLE_LEAD);
+        }
+        Ok(id)
+    }
+
+    /// Keeps the samples that no reader has acknowledged within bounds.
+    ///
+    /// A reader that takes part in discovery but never acknowledges would otherwise keep every sample in memory and, once
+    /// the library's window is full, block every write. A backlog that stays full makes the writer start afresh under a
+    /// new identity: the stuck reader's samples are forgotten, and readers that keep up lose at most what is sent until
+    /// they have matched the new writer.
+    fn make_room(&self, state: &mut WriterState) -> Result<()> {
+        if !self.reliable || !state.unacknowledged.is_large() {
+            return Ok(());
+        }
+        let full = state.unacknowledged.is_full();
+        let wait = if full { FULL_BACKLOG_WAIT } else { Duration::ZERO };
+        if matches!(state.writer.wait_for_acknowledgments(wait), Ok(true)) {
+            state.unacknowledged = Backlog::default();
+        } else if full
+            && state.unacknowledged.full_since.get_or_insert_with(Instant::now).elapsed() > FULL_BACKLOG_PATIENCE
+        {
+            tracing::warn!(topic = self.topic.name(), "a reader does not acknowledge; the writer starts afresh");
+            state.writer = create_writer(&self.publisher, &self.topic, &self.qos)?;
+            state.seen = 0;
+            state.unacknowledged = Backlog::default();
+            for sample in self.outlet.recent() {
+                send(&state.writer, sample.payload, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn guid(&self) -> Guid {
+        lock(&self.state).writer.guid().to_bytes()
+    }
+
+    /// Readers that are matched now.
+    pub(crate) fn matched(&self) -> usize {
+        let guid = lock(&self.state).writer.guid();
+        lock(&self.matches).count(&guid) + self.outlet.readers()
+    }
+
+    /// How long the first of the present matches has lasted; readers of this context count as old.
+    pub(crate) fn matched_for(&self) -> Option<Duration> {
+        if self.outlet.readers() > 0 {
+            return Some(Duration::MAX);
+        }
+        let guid = lock(&self.state).writer.guid();
+        lock(&self.matches).since(&guid).map(|since| since.elapsed())
+    }
+}
+
+fn send(writer: &RawWriter, payload: Bytes, related: Option<SampleId>) -> Result<SampleId> {
+    let related = related.map(|id| SampleIdentity {
+        writer_guid: GUID::from_bytes(id.writer),
+        sequence_number: SequenceNumber::new(id.sequence),
+    });
+    let options = WriteOptionsBuilder::new()
+        .related_sample_identity_opt(related)
+        .source_timestamp(Timestamp::now())
+        .build();
+    match writer.write_with_options(RawPayload { bytes: payload, encoding: Encoding::LittleEndian }, options) {
+        Ok(id) => Ok(sample_id(id)),
+        Err(rustdds::dds::WriteError::WouldBlock { .. }) => Err(Error::Timeout("no reader acknowledges".into())),
+        Err(error) => Err(Error::Middleware(error.to_string())),
+    }
+}
+
+fn sample_id(id: SampleIdentity) -> SampleId {
+    SampleId { writer: id.writer_guid.to_bytes(), sequence: i64::from(id.sequence_number) }
+}
+
+/// A reader of serialized samples.
+pub(crate) struct Reader {
+    reader: SimpleDataReader<RawPayload, RawAdapter>,
+    own: GUID,
+    matches: Arc<Mutex<Matches>>,
+    inbox: Arc<Inbox>,
+    topic: String,
+    local: Arc<Local>,
+}
+
+impl Reader {
+    /// The next sample; registers the task for the next arrival when there is none.
+    pub(crate) fn poll_take(&self, task: &mut TaskContext<'_>) -> Poll<Sample> {
+        if let Poll::Ready(sample) = self.inbox.poll_take(task) {
+            return Poll::Ready(sample);
+        }
+        if let Some(sample) = self.take() {
+            return Poll::Ready(sample);
+        }
+        self.reader.set_waker(Some(task.waker().clone()));
+        // What arrived between the look and the registration woke nobody.
+        self.take().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    fn take(&self) -> Option<Sample> {
+        self.reader.drain_read_notifications();
+        loop {
+            match self.reader.try_take_one() {
+                // Came through memory already.
+                Ok(Some(change)) if change.writer_guid().prefix == self.own.prefix => {}
+                Ok(Some(change)) => {
+                    let id = SampleId {
+                        writer: change.writer_guid().to_bytes(),
+                        sequence: i64::from(change.sequence_number),
+                    };
+                    let related = change.related_sample_identity().map(sample_id);
+                    let RawPayload { bytes, encoding } = change.into_value();
+                    return Some(Sample { payload: bytes, encoding, id, related });
+                }
+                Ok(None) => return None,
+                Err(error) => tracing::debug!(%error, "a sample could not be read"),
+            }
+        }
+    }
+
+    pub(crate) fn guid(&self) -> Guid {
+        self.reader.guid().to_bytes()
+    }
+
+    /// Writers that are matched now.
+    pub(crate) fn matched(&self) -> usize {
+        lock(&self.matches).count(&self.reader.guid()) + self.local.writers_of(&self.topic, &self.inbox)
+    }
+}
+
+/// Who is matched with whom in other participants, from the events of ours.
+struct Matches {
+    own: GUID,
+    remotes: HashMap<GUID, Match>,
+}
+
+#[derive(Default)]
+struct Match {
+    remotes: HashSet<GUID>,
+    since: Option<Instant>,
+    generation: u64,
+}
+
+impl Matches {
+    fn observe(&mut self, event: &Event) {
+        match event {
+            Event::RemoteReaderMatched { local_writer, remote_reader } => self.add(*local_writer, *remote_reader),
+            Event::RemoteWriterMatched { local_reader, remote_writer } => self.add(*local_reader, *remote_writer),
+            Event::ReaderLost { guid, .. } | Event::WriterLost { guid, .. } => {
+                self.remotes.remove(guid);
+                self.retain(|remote| remote != guid);
+            }
+            Event::ParticipantLost { id, .. } => self.retain(|remote| remote.prefix != *id),
+            Event::RemoteReaderQosIncompatible { requested_qos, offered_qos, .. } => {
+                tracing::warn!(?requested_qos, ?offered_qos, "a subscription asks for a quality of service that is not offered");
+            }
+            Event::RemoteWriterQosIncompatible { requested_qos, offered_qos, .. } => {
+                tracing::warn!(?requested_qos, ?offered_qos, "a publisher offers less quality of service than is asked for");
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, local: GUID, remote: GUID) {
+        if remote.prefix == self.own.prefix {
+            return;
+        }
+        let entry = self.remotes.entry(local).or_default();
+        if entry.remotes.insert(remote) {
+            entry.generation += 1;
+            entry.since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    fn retain(&mut self, keep: impl Fn(&GUID) -> bool) {
+        for entry in self.remotes.values_mut() {
+            entry.remotes.retain(&keep);
+            if entry.remotes.is_empty() {
+                entry.since = None;
+            }
+        }
+    }
+
+    fn count(&self, local: &GUID) -> usize {
+        self.remotes.get(local).map_or(0, |entry| entry.remotes.len())
+    }
+
+    fn generation(&self, local: &GUID) -> u64 {
+        self.remotes.get(local).map_or(0, |entry| entry.generation)
+    }
+
+    fn since(&self, local: &GUID) -> Option<Instant> {
+        self.remotes.get(local).and_then(|entry| entry.since)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Writer,
+    Reader,
+}
+
+fn policies(profile: &QosProfile, role: Role) -> QosPolicies {
+    let mut builder = QosPolicyBuilder::new()
+        .durability(match profile.durability {
+            DurabilityPolicy::TransientLocal => Durability::TransientLocal,
+            _ => Durability::Volatile,
+        })
+        .reliability(match profile.reliability {
+            ReliabilityPolicy::BestEffort => Reliability::BestEffort,
+            _ => Reliability::Reliable { max_blocking_time: rustdds::Duration::from_millis(100) },
+        });
+    let depth = i32::try_from(profile.depth.max(1)).unwrap_or(i32::MAX);
+    let keep_all = profile.history == HistoryPolicy::KeepAll;
+    builder = builder.history(if keep_all { History::KeepAll } else { History::KeepLast { depth } });
+    // A writer's window of unacknowledged samples is `max_samples`, 8192 when unset, and a full one blocks; [`Backlog`]
+    // bounds it before that. A reader's cache is 64 samples when unset, and drops in silence.
+    let max_samples = match role {
+        Role::Writer => 200_000,
+        Role::Reader if keep_all => 10_000,
+        Role::Reader => depth,
+    };
+    builder = builder.resource_limits(ResourceLimits { max_samples, max_instances: -1, max_samples_per_instance: -1 });
+    if !profile.deadline.is_zero() {
+        builder = builder.deadline(Deadline(profile.deadline.into()));
+    }
+    if !profile.lifespan.is_zero() {
+        builder = builder.lifespan(Lifespan { duration: profile.lifespan.into() });
+    }
+    if !profile.liveliness_lease_duration.is_zero() {
+        let lease_duration = profile.liveliness_lease_duration.into();
+        builder = builder.liveliness(match profile.liveliness {
+            LivelinessPolicy::ManualByTopic => Liveliness::ManualByTopic { lease_duration },
+            _ => Liveliness::Automatic { lease_duration },
+        });
+    }
+    builder.build()
+}
+
+/// Bytes with the encoding that their header named.
+struct RawPayload {
+    bytes: Bytes,
+    encoding: Encoding,
+}
+
+struct RawAdapter;
+
+#[derive(Clone)]
+struct RawDecoder;
+
+impl DeserializerAdapter<RawPayload> for RawAdapter {
+    type Error = std::convert::Infallible;
+    type Decoded = RawPayload;
+
+    fn supported_encodings() -> &'static [RepresentationIdentifier] {
+        &[RepresentationIdentifier::CDR_LE, RepresentationIdentifier::CDR_BE]
+    }
+
+    fn transform_decoded(decoded: RawPayload) -> RawPayload {
+        decoded
+    }
+}
+
+impl DefaultDecoder<RawPayload> for RawAdapter {
+    type Decoder = RawDecoder;
+    const DECODER: RawDecoder = RawDecoder;
+}
+
+impl Decode<'_, RawPayload> for RawDecoder {
+    type Error = std::convert::Infallible;
+
+    fn decode_bytes(self, bytes: &[u8], encoding: RepresentationIdentifier) -> Result<RawPayload, Self::Error> {
+        let encoding = if encoding == RepresentationIdentifier::CDR_BE {
+            Encoding::BigEndian
+        } else {
+            Encoding::LittleEndian
+        };
+        Ok(RawPayload { bytes: Bytes::copy_from_slice(bytes), encoding })
+    }
+}
+
+impl SerializerAdapter<RawPayload> for RawAdapter {
+    type Error = std::convert::Infallible;
+
+    fn output_encoding() -> RepresentationIdentifier {
+        RepresentationIdentifier::CDR_LE
+    }
+
+    fn to_bytes(value: &RawPayload) -> Result<Bytes, Self::Error> {
+        Ok(value.bytes.clone())
+    }
+}

@@ -1,0 +1,58 @@
+//! Errors, with the names that r2r gives them where r2r has the same case.
+
+/// Result of an operation of this layer.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong when talking ROS.
+#[derive(thiserror::Error, Clone, Debug)]
+#[allow(non_camel_case_types)]
+#[non_exhaustive]
+pub enum Error {
+    /// The middleware refused an operation; the text says which and why.
+    #[error("middleware: {0}")]
+    Middleware(String),
+    /// A reliable sample could not be handed over within the blocking time, because no reader acknowledges.
+    #[error("timed out: {0}")]
+    Timeout(String),
+    /// A topic name breaks ROS's rules.
+    #[error("invalid topic name '{name}': {reason}")]
+    InvalidTopicName {
+        /// The name as it was given.
+        name: String,
+        /// The rule that it breaks.
+        reason: String,
+    },
+    /// A node name or namespace breaks ROS's rules.
+    #[error("invalid node name or namespace '{name}': {reason}")]
+    InvalidNodeName {
+        /// The name as it was given.
+        name: String,
+        /// The rule that it breaks.
+        reason: String,
+    },
+    /// `--ros-args`, a parameter file or a `ROS_...` environment variable cannot be understood.
+    #[error("{0}")]
+    InvalidArgument(String),
+    /// The service, or the client, is gone.
+    #[error("the client or service has been destroyed")]
+    RCL_RET_CLIENT_INVALID,
+    /// A message could not be serialized or deserialized.
+    #[error("serialization: {err}")]
+    SerdeError {
+        /// What the serializer says.
+        err: String,
+    },
+    /// Only a clock of type `RosTime` follows `/clock`.
+    #[error("clock type is not RosTime")]
+    ClockTypeNotRosTime,
+    /// A parameter has another type than the one asked for.
+    #[error("parameter {name} was expected to be of type {expected_type} but was of type {actual_type}")]
+    ParameterWrongType {
+        /// The parameter's name.
+        name: String,
+        /// The type asked for.
+        expected_type: &'static str,
+        /// The type that it has.
+        actual_type: &'static str,
+    },
+}

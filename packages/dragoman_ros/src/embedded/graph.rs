@@ -1,0 +1,122 @@
+//! `ros_discovery_info`: which endpoints belong to which node, for `ros2 node list` and `ros2 node info`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use futures_timer::Delay;
+
+use super::background::Background;
+use super::cdr;
+use super::clock::lock;
+use super::dds::{Endpoint, Guid, Participant, Reader, Writer};
+use super::error::Result;
+use super::names::{NodeName, dds_type};
+use super::qos::QosProfile;
+use crate::rmw_dds_common::msg::{Gid, NodeEntitiesInfo, ParticipantEntitiesInfo};
+use crate::WrappedTypesupport;
+
+/// Changes within this time go out as one message.
+const SETTLE_TIME: Duration = Duration::from_millis(20);
+
+/// How often the messages are brought up to date with writers that were replaced.
+const REVIEW_PERIOD: Duration = Duration::from_millis(500);
+
+/// All nodes of a context.
+#[derive(Default)]
+pub(crate) struct Graph {
+    nodes: Mutex<Vec<Arc<GraphNode>>>,
+    changed: AtomicBool,
+}
+
+/// The endpoints of one node, as long as they live.
+pub(crate) struct GraphNode {
+    name: NodeName,
+    readers: Mutex<Vec<Weak<Reader>>>,
+    writers: Mutex<Vec<Weak<Writer>>>,
+}
+
+impl GraphNode {
+    pub(crate) fn add_reader(&self, reader: &Arc<Reader>, graph: &Graph) {
+        lock(&self.readers).push(Arc::downgrade(reader));
+        graph.changed.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_writer(&self, writer: &Arc<Writer>, graph: &Graph) {
+        lock(&self.writers).push(Arc::downgrade(writer));
+        graph.changed.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Graph {
+    pub(crate) fn add_node(&self, name: NodeName) -> Arc<GraphNode> {
+        let node = Arc::new(GraphNode { name, readers: Mutex::default(), writers: Mutex::default() });
+        lock(&self.nodes).push(Arc::clone(&node));
+        self.changed.store(true, Ordering::Relaxed);
+        node
+    }
+
+    pub(crate) fn remove_node(&self, node: &Arc<GraphNode>) {
+        lock(&self.nodes).retain(|other| !Arc::ptr_eq(other, node));
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    fn message(&self, participant: Guid) -> ParticipantEntitiesInfo {
+        let nodes = lock(&self.nodes);
+        ParticipantEntitiesInfo {
+            gid: gid(participant),
+            node_entities_info_seq: nodes
+                .iter()
+                .map(|node| {
+                    let mut readers = lock(&node.readers);
+                    let mut writers = lock(&node.writers);
+                    readers.retain(|reader| reader.strong_count() > 0);
+                    writers.retain(|writer| writer.strong_count() > 0);
+                    NodeEntitiesInfo {
+                        node_namespace: node.name.namespace.clone(),
+                        node_name: node.name.name.clone(),
+                        reader_gid_seq: readers.iter().filter_map(Weak::upgrade).map(|r| gid(r.guid())).collect(),
+                        writer_gid_seq: writers.iter().filter_map(Weak::upgrade).map(|w| gid(w.guid())).collect(),
+                    }
+                })
+                .collect(),
+        }
+    }
+}
+
+fn gid(guid: Guid) -> Gid {
+    Gid { data: guid.to_vec() }
+}
+
+/// Announces `graph` on `participant`, now and whenever it changes.
+pub(crate) fn announce(graph: &Arc<Graph>, participant: &Participant, background: &Background) -> Result<()> {
+    let qos = QosProfile::default().keep_last(1).transient_local();
+    let writer = participant.writer(Endpoint {
+        topic: "ros_discovery_info",
+        type_name: &dds_type(ParticipantEntitiesInfo::TYPE_NAME),
+        qos: &qos,
+    })?;
+    let (graph, participant) = (Arc::downgrade(graph), participant.guid());
+    background.spawn(async move {
+        let mut announced = None;
+        let mut reviewed = Duration::ZERO;
+        while let Some(graph) = graph.upgrade() {
+            let changed = graph.changed.swap(false, Ordering::Relaxed);
+            if changed || reviewed >= REVIEW_PERIOD {
+                reviewed = Duration::ZERO;
+                let message = graph.message(participant);
+                if announced.as_ref() != Some(&message) {
+                    match cdr::to_bytes(&message).and_then(|payload| writer.write(payload, None)) {
+                        Ok(_) => announced = Some(message),
+                        Err(error) => tracing::warn!(%error, "the graph could not be announced"),
+                    }
+                }
+            }
+            drop(graph);
+            let pause = if announced.is_some() && !changed { SETTLE_TIME * 5 } else { SETTLE_TIME };
+            reviewed += pause;
+            Delay::new(pause).await;
+        }
+    });
+    Ok(())
+}

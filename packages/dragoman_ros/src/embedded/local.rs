@@ -1,0 +1,226 @@
+//! The way between writers and readers of one context: through memory instead of the network.
+//!
+//! The DDS library would send a participant's samples to itself by UDP, and finds itself by multicast only, which a
+//! loopback interface does not have. All nodes of a process share one participant, so this is their main road.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context as TaskContext, Poll, Waker};
+
+use super::clock::lock;
+use super::dds::Sample;
+use super::qos::{DurabilityPolicy, HistoryPolicy, QosProfile, ReliabilityPolicy};
+
+/// The most samples that a reader which keeps all may be behind.
+const KEEP_ALL_LIMIT: usize = 200_000;
+
+/// All writers and readers of a context, by DDS topic.
+#[derive(Default)]
+pub(crate) struct Local {
+    topics: Mutex<HashMap<String, LocalTopic>>,
+}
+
+#[derive(Default)]
+struct LocalTopic {
+    readers: Vec<Weak<Inbox>>,
+    writers: Vec<Weak<Outlet>>,
+}
+
+/// The local side of a writer.
+pub(crate) struct Outlet {
+    offer: Offer,
+    state: Mutex<OutletState>,
+}
+
+#[derive(Default)]
+struct OutletState {
+    readers: Vec<Weak<Inbox>>,
+    /// The last samples, for late joiners.
+    recent: VecDeque<Sample>,
+}
+
+/// The local side of a reader: its queue.
+pub(crate) struct Inbox {
+    offer: Offer,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    samples: VecDeque<Sample>,
+    waker: Option<Waker>,
+}
+
+/// What an endpoint offers or asks for.
+struct Offer {
+    type_name: String,
+    reliable: bool,
+    transient_local: bool,
+    depth: usize,
+}
+
+impl Offer {
+    fn new(type_name: &str, qos: &QosProfile) -> Self {
+        let depth = if qos.history == HistoryPolicy::KeepAll { KEEP_ALL_LIMIT } else { qos.depth.max(1) };
+        Self {
+            type_name: type_name.to_owned(),
+            reliable: qos.reliability != ReliabilityPolicy::BestEffort,
+            transient_local: qos.durability == DurabilityPolicy::TransientLocal,
+            depth,
+        }
+    }
+
+    /// Whether an offer meets a request, as DDS 1.4, 2.2.3 compares them.
+    fn meets(&self, request: &Self) -> bool {
+        self.type_name == request.type_name
+            && (self.reliable || !request.reliable)
+            && (self.transient_local || !request.transient_local)
+    }
+}
+
+impl Local {
+    pub(crate) fn writer(&self, topic: &str, type_name: &str, qos: &QosProfile) -> Arc<Outlet> {
+        let outlet = Arc::new(Outlet { offer: Offer::new(type_name, qos), state: Mutex::default() });
+        let mut topics = lock(&self.topics);
+        let entry = topics.entry(topic.to_owned()).or_default();
+        entry.readers.retain(|reader| reader.strong_count() > 0);
+        for reader in entry.readers.iter().filter_map(Weak::upgrade) {
+            if outlet.offer.meets(&reader.offer) {
+                lock(&outlet.state).readers.push(Arc::downgrade(&reader));
+            }
+        }
+        entry.writers.push(Arc::downgrade(&outlet));
+        outlet
+    }
+
+    pub(crate) fn reader(&self, topic: &str, type_name: &str, qos: &QosProfile) -> Arc<Inbox> {
+        let inbox = Arc::new(Inbox { offer: Offer::new(type_name, qos), queue: Mutex::default() });
+        let mut topics = lock(&self.topics);
+        let entry = topics.entry(topic.to_owned()).or_default();
+        entry.writers.retain(|writer| writer.strong_count() > 0);
+        for writer in entry.writers.iter().filter_map(Weak::upgrade).filter(|writer| writer.offer.meets(&inbox.offer)) {
+            // Under the writer's lock, so that no sample comes twice or falls between past and present.
+            let mut state = lock(&writer.state);
+            if inbox.offer.transient_local {
+                state.recent.iter().for_each(|sample| inbox.push(sample.clone()));
+            }
+            state.readers.push(Arc::downgrade(&inbox));
+        }
+        entry.readers.push(Arc::downgrade(&inbox));
+        inbox
+    }
+
+    /// How many endpoints of this context a reader is matched with.
+    pub(crate) fn writers_of(&self, topic: &str, inbox: &Inbox) -> usize {
+        let topics = lock(&self.topics);
+        let writers = topics.get(topic).map(|entry| entry.writers.iter().filter_map(Weak::upgrade));
+        writers.map_or(0, |writers| writers.filter(|writer| writer.offer.meets(&inbox.offer)).count())
+    }
+}
+
+impl Outlet {
+    /// Hands `sample` to all local readers.
+    pub(crate) fn deliver(&self, sample: &Sample) {
+        let mut state = lock(&self.state);
+        state.readers.retain(|reader| match reader.upgrade() {
+            Some(reader) => {
+                reader.push(sample.clone());
+                true
+            }
+            None => false,
+        });
+        if self.offer.transient_local {
+            if state.recent.len() >= self.offer.depth {
+                state.recent.pop_front();
+            }
+            state.recent.push_back(sample.clone());
+        }
+    }
+
+    /// The last samples that a late joiner is owed, oldest first.
+    pub(crate) fn recent(&self) -> Vec<Sample> {
+        lock(&self.state).recent.iter().cloned().collect()
+    }
+
+    pub(crate) fn readers(&self) -> usize {
+        lock(&self.state).readers.iter().filter(|reader| reader.strong_count() > 0).count()
+    }
+}
+
+impl Inbox {
+    fn push(&self, sample: Sample) {
+        let mut queue = lock(&self.queue);
+        if queue.samples.len() >= self.offer.depth {
+            queue.samples.pop_front();
+        }
+        queue.samples.push_back(sample);
+        if let Some(waker) = queue.waker.take() {
+            waker.wake();
+        }
+    }
+
+    pub(crate) fn poll_take(&self, task: &mut TaskContext<'_>) -> Poll<Sample> {
+        let mut queue = lock(&self.queue);
+        match queue.samples.pop_front() {
+            Some(sample) => Poll::Ready(sample),
+            None => {
+                queue.waker = Some(task.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cdr::Encoding;
+    use super::super::dds::SampleId;
+    use super::*;
+
+    fn sample(number: u8) -> Sample {
+        let id = SampleId { writer: [0; 16], sequence: number.into() };
+        Sample { payload: vec![number].into(), encoding: Encoding::LittleEndian, id, related: None }
+    }
+
+    fn drain(inbox: &Inbox) -> Vec<u8> {
+        let mut task = TaskContext::from_waker(Waker::noop());
+        let mut numbers = Vec::new();
+        while let Poll::Ready(sample) = inbox.poll_take(&mut task) {
+            numbers.extend_from_slice(&sample.payload);
+        }
+        numbers
+    }
+
+    #[test]
+    fn a_reader_keeps_as_many_samples_as_it_asked_for() {
+        let local = Local::default();
+        let inbox = local.reader("t", "T", &QosProfile::default().keep_last(2));
+        let outlet = local.writer("t", "T", &QosProfile::default());
+        (1..=4).for_each(|number| outlet.deliver(&sample(number)));
+        assert_eq!(drain(&inbox), [3, 4]);
+    }
+
+    #[test]
+    fn late_joiners_get_what_the_writer_keeps_once() {
+        let local = Local::default();
+        let latched = QosProfile::default().keep_last(2).transient_local();
+        let outlet = local.writer("t", "T", &latched);
+        (1..=3).for_each(|number| outlet.deliver(&sample(number)));
+        let late = local.reader("t", "T", &latched);
+        let volatile = local.reader("t", "T", &QosProfile::default());
+        outlet.deliver(&sample(4));
+        assert_eq!(drain(&late), [3, 4]);
+        assert_eq!(drain(&volatile), [4]);
+    }
+
+    #[test]
+    fn less_than_was_asked_for_is_no_match() {
+        let local = Local::default();
+        let reliable = local.reader("t", "T", &QosProfile::default());
+        let other = local.reader("t", "U", &QosProfile::sensor_data());
+        let outlet = local.writer("t", "T", &QosProfile::sensor_data());
+        assert_eq!((outlet.readers(), local.writers_of("t", &reliable)), (0, 0));
+        outlet.deliver(&sample(1));
+        assert!(drain(&reliable).is_empty() && drain(&other).is_empty());
+    }
+}

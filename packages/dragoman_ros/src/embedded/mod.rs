@@ -1,0 +1,95 @@
+//! r2r's API in pure Rust on an RTPS library, for machines without ROS.
+//!
+//! From the wire inwards: [`dds`] (the only file that knows the library), [`local`] (the way within a process), [`cdr`], [`names`] and [`graph`] (how ROS uses
+//! DDS), [`service`] and [`client`] (two mappings of services), [`node`] (where all of it is put together). [`discovery`]
+//! and [`arguments`] read the environment and the command line.
+
+mod arguments;
+mod background;
+pub(crate) mod cdr;
+mod client;
+pub(crate) mod clock;
+mod context;
+mod dds;
+mod discovery;
+mod error;
+mod graph;
+mod local;
+mod names;
+mod node;
+mod parameter;
+mod publisher;
+pub mod qos;
+mod service;
+mod static_peers;
+mod subscription;
+
+#[allow(missing_docs, non_snake_case, clippy::all, unreachable_pub)]
+mod interfaces {
+    include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
+}
+
+pub use arguments::Arguments;
+pub use client::{Client, IsAvailablePollable};
+pub use clock::{Clock, ClockType, TimeSource};
+pub use clock::Timer;
+pub use context::Context;
+pub use discovery::{Discovery, DiscoveryRange, MAX_DOMAIN_ID, domain_id};
+pub use error::{Error, Result};
+pub use indexmap;
+pub use interfaces::*;
+pub use node::Node;
+pub use parameter::{Parameter, ParameterValue, WrongParameterType};
+pub use publisher::Publisher;
+pub use qos::QosProfile;
+pub use service::ServiceRequest;
+
+use std::fmt::Debug;
+
+/// A message type.
+pub trait WrappedTypesupport:
+    serde::Serialize + serde::de::DeserializeOwned + Default + Debug + Clone + PartialEq + Send + Sync + 'static
+{
+    /// `package/msg/Name`.
+    const TYPE_NAME: &'static str;
+    /// `RIHS01_` and 64 hexadecimal digits (REP 2011).
+    const TYPE_HASH: &'static str;
+
+    /// CDR with encapsulation header.
+    ///
+    /// # Errors
+    /// A fixed array of another length than its type says.
+    fn to_serialized_bytes(&self) -> Result<Vec<u8>> {
+        Ok([&[0, 1, 0, 0], cdr::to_bytes(self)?.as_slice()].concat())
+    }
+
+    /// The message in CDR with encapsulation header.
+    ///
+    /// # Errors
+    /// The bytes are too short, or do not have the form of the type.
+    fn from_serialized_bytes(data: &[u8]) -> Result<Self> {
+        let Some(([_, encoding, _, _], body)) = data.split_first_chunk() else {
+            return Err(Error::SerdeError { err: format!("{} bytes are too short for a message", data.len()) });
+        };
+        let encoding = if *encoding == 0 { cdr::Encoding::BigEndian } else { cdr::Encoding::LittleEndian };
+        cdr::from_bytes(body, encoding)
+    }
+}
+
+/// A service type.
+pub trait WrappedServiceTypeSupport: Debug + Clone + Send + Sync + 'static {
+    /// What is asked.
+    type Request: WrappedTypesupport;
+    /// What is answered.
+    type Response: WrappedTypesupport;
+    /// `package/srv/Name`.
+    const TYPE_NAME: &'static str;
+    /// `RIHS01_` and 64 hexadecimal digits (REP 2011).
+    const TYPE_HASH: &'static str;
+}
+
+/// The definition of a message type with those of all types that it contains, in the form that `rosbag2` and MCAP keep
+/// beside recorded messages; none for types that this build does not know.
+pub fn message_definition(type_name: &str) -> Option<&'static str> {
+    interfaces::DEFINITIONS.iter().find(|(name, _)| *name == type_name).map(|(_, definition)| *definition)
+}

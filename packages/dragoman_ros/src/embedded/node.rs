@@ -1,0 +1,251 @@
+//! A node: the owner of a name, of parameters and of a clock.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::Stream;
+use indexmap::IndexMap;
+
+use super::client::{Client, IsAvailablePollable};
+use super::clock::{Clock, ClockType, TimeSource, Timer, lock};
+use super::context::Context;
+use super::dds::{Endpoint, Reader, Writer};
+use super::error::{Error, Result};
+use super::graph::GraphNode;
+use super::names::{NameKind, NodeName, dds_type};
+use super::parameter::{Parameter, ParameterValue, WrongParameterType};
+use super::publisher::Publisher;
+use super::qos::QosProfile;
+use super::service::{ServiceRequest, Server};
+use super::subscription::Subscription;
+use super::{WrappedServiceTypeSupport, WrappedTypesupport};
+
+/// A ROS node. Publishers, clients and streams that it has made outlive it.
+pub struct Node {
+    /// The values that the command line gave, by name.
+    pub params: Arc<Mutex<IndexMap<String, Parameter>>>,
+    context: Context,
+    name: NodeName,
+    logger: String,
+    entry: Arc<GraphNode>,
+    clock: Arc<Mutex<Clock>>,
+    time_source: TimeSource,
+}
+
+impl Node {
+    /// Creates node `name` in `namespace`, which may be empty, unless the command line renames it.
+    ///
+    /// # Errors
+    /// A name that ROS does not allow.
+    pub fn create(context: Context, name: &str, namespace: &str) -> Result<Self> {
+        let name = NodeName::resolve(name, namespace, context.arguments())?;
+        let params = context.arguments().parameters_of(&name);
+        let clock = Arc::new(Mutex::new(Clock::create(ClockType::RosTime)?));
+        Ok(Self {
+            params: Arc::new(Mutex::new(
+                params.into_iter().map(|(name, value)| (name, Parameter::new(value))).collect(),
+            )),
+            logger: name.fully_qualified().trim_start_matches('/').replace('/', "."),
+            entry: context.graph().add_node(name.clone()),
+            time_source: TimeSource::new(&clock),
+            context,
+            name,
+            clock,
+        })
+    }
+
+    /// The name without namespace.
+    ///
+    /// # Errors
+    /// None in this implementation.
+    pub fn name(&self) -> Result<String> {
+        Ok(self.name.name.clone())
+    }
+
+    /// The namespace, beginning with a slash.
+    ///
+    /// # Errors
+    /// None in this implementation.
+    pub fn namespace(&self) -> Result<String> {
+        Ok(self.name.namespace.clone())
+    }
+
+    /// Namespace and name.
+    ///
+    /// # Errors
+    /// None in this implementation.
+    pub fn fully_qualified_name(&self) -> Result<String> {
+        Ok(self.name.fully_qualified())
+    }
+
+    /// The name under which the node logs: the qualified name with dots.
+    pub fn logger(&self) -> &str {
+        &self.logger
+    }
+
+    /// The value that the command line gave to a parameter.
+    ///
+    /// # Errors
+    /// It has another type than `T`, or was not given and `T` is no option.
+    pub fn get_parameter<T>(&self, name: &str) -> Result<T>
+    where
+        ParameterValue: TryInto<T, Error = WrongParameterType>,
+    {
+        let value = lock(&self.params).get(name).map_or(ParameterValue::NotSet, |given| given.value.clone());
+        value.try_into().map_err(|error: WrongParameterType| Error::ParameterWrongType {
+            name: name.to_owned(),
+            expected_type: error.expected_type_name,
+            actual_type: error.actual_type_name,
+        })
+    }
+
+    /// Publishes on `topic`.
+    ///
+    /// # Errors
+    /// An invalid name; the middleware's refusal.
+    pub fn create_publisher<T: WrappedTypesupport>(&mut self, topic: &str, qos: QosProfile) -> Result<Publisher<T>> {
+        let topic = self.dds_topic(topic, &qos)?;
+        Ok(Publisher::new(self.writer(&topic, T::TYPE_NAME, &qos)?))
+    }
+
+    /// The messages that arrive on `topic`, from now on.
+    ///
+    /// # Errors
+    /// An invalid name; the middleware's refusal.
+    pub fn subscribe<T: WrappedTypesupport>(
+        &mut self,
+        topic: &str,
+        qos: QosProfile,
+    ) -> Result<impl Stream<Item = T> + Send + Unpin + use<T>> {
+        let topic = self.dds_topic(topic, &qos)?;
+        Ok(Subscription::<T>::new(self.reader(&topic, T::TYPE_NAME, &qos)?))
+    }
+
+    /// The messages of any type that arrive on `topic`, as CDR with its four bytes of encapsulation header.
+    ///
+    /// # Errors
+    /// An invalid name; the middleware's refusal.
+    pub fn subscribe_raw(
+        &mut self,
+        topic: &str,
+        topic_type: &str,
+        qos: QosProfile,
+    ) -> Result<impl Stream<Item = Vec<u8>> + Send + Unpin + use<>> {
+        let topic = self.dds_topic(topic, &qos)?;
+        Ok(super::subscription::RawSubscription::new(self.reader(&topic, topic_type, &qos)?))
+    }
+
+    /// Serves `service`: a stream of requests, each of which is to be answered with `respond`.
+    ///
+    /// # Errors
+    /// An invalid name; the middleware's refusal.
+    pub fn create_service<T: WrappedServiceTypeSupport>(
+        &mut self,
+        service: &str,
+        qos: QosProfile,
+    ) -> Result<impl Stream<Item = ServiceRequest<T>> + Send + Unpin + use<T>> {
+        let (request, reply) = self.service_topics(service)?;
+        let reader = self.reader(&request, T::Request::TYPE_NAME, &qos)?;
+        let writer = self.writer(&reply, T::Response::TYPE_NAME, &qos)?;
+        Ok(Server::new(reader, writer))
+    }
+
+    /// A client of `service`.
+    ///
+    /// # Errors
+    /// An invalid name; the middleware's refusal.
+    pub fn create_client<T: WrappedServiceTypeSupport>(&mut self, service: &str, qos: QosProfile) -> Result<Client<T>> {
+        let (request, reply) = self.service_topics(service)?;
+        let reader = self.reader(&reply, T::Response::TYPE_NAME, &qos)?;
+        let writer = self.writer(&request, T::Request::TYPE_NAME, &qos)?;
+        Ok(Client::new(reader, writer, self.context.background()))
+    }
+
+    /// Resolves when the client's service is there and ready to answer.
+    ///
+    /// # Errors
+    /// None in this implementation.
+    pub fn is_available(
+        client: &dyn IsAvailablePollable,
+    ) -> Result<impl Future<Output = Result<()>> + Send + use<>> {
+        Ok(client.available())
+    }
+
+    /// A timer on steady time, whatever `/clock` says.
+    ///
+    /// # Errors
+    /// The period is zero.
+    pub fn create_wall_timer(&mut self, period: Duration) -> Result<Timer> {
+        Timer::new(Arc::new(Mutex::new(Clock::create(ClockType::SteadyTime)?)), period)
+    }
+
+    /// A timer on the node's clock.
+    ///
+    /// # Errors
+    /// The period is zero.
+    pub fn create_timer(&mut self, period: Duration) -> Result<Timer> {
+        Timer::new(Arc::clone(&self.clock), period)
+    }
+
+    /// The node's clock: system time, or `/clock` once [`TimeSource::enable_sim_time`] was called.
+    pub fn get_ros_clock(&self) -> Arc<Mutex<Clock>> {
+        Arc::clone(&self.clock)
+    }
+
+    /// What makes the node's clock follow `/clock`.
+    pub fn get_time_source(&self) -> TimeSource {
+        self.time_source.clone()
+    }
+
+    /// Names of all topics that somebody publishes, with their types.
+    ///
+    /// # Errors
+    /// None in this implementation.
+    pub fn get_topic_names_and_types(&self) -> Result<HashMap<String, Vec<String>>> {
+        let mut topics: HashMap<String, Vec<String>> = HashMap::new();
+        for (topic, type_name) in self.context.topic_names_and_types() {
+            topics.entry(topic).or_default().push(type_name);
+        }
+        Ok(topics)
+    }
+
+    /// Waits for `timeout`. This implementation delivers by itself; r2r delivers in here.
+    pub fn spin_once(&mut self, timeout: Duration) {
+        std::thread::sleep(timeout);
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn dds_topic(&self, topic: &str, qos: &QosProfile) -> Result<String> {
+        let name = self.name.resolve_name(topic, NameKind::Topic, self.context.arguments())?;
+        Ok(if qos.avoid_ros_namespace_conventions { name.trim_start_matches('/').to_owned() } else { format!("rt{name}") })
+    }
+
+    fn service_topics(&self, service: &str) -> Result<(String, String)> {
+        let name = self.name.resolve_name(service, NameKind::Service, self.context.arguments())?;
+        Ok((format!("rq{name}Request"), format!("rr{name}Reply")))
+    }
+
+    fn writer(&self, topic: &str, ros_type: &str, qos: &QosProfile) -> Result<Arc<Writer>> {
+        let endpoint = Endpoint { topic, type_name: &dds_type(ros_type), qos };
+        let writer = Arc::new(self.context.participant().writer(endpoint)?);
+        self.entry.add_writer(&writer, self.context.graph());
+        Ok(writer)
+    }
+
+    fn reader(&self, topic: &str, ros_type: &str, qos: &QosProfile) -> Result<Arc<Reader>> {
+        let endpoint = Endpoint { topic, type_name: &dds_type(ros_type), qos };
+        let reader = Arc::new(self.context.participant().reader(endpoint)?);
+        self.entry.add_reader(&reader, self.context.graph());
+        Ok(reader)
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.context.graph().remove_node(&self.entry);
+    }
+}

@@ -1,0 +1,94 @@
+//! Service servers, in the mappings of both middlewares.
+//!
+//! Fast DDS names the request that a reply answers in the inline QoS `related_sample_identity`; Cyclone DDS puts a
+//! 16-byte header (client id, sequence number) before request and reply. Which one a client speaks shows in its request.
+
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, ready};
+
+use futures::Stream;
+
+use super::cdr;
+use super::dds::{Reader, Sample, SampleId, Writer};
+use super::error::{Error, Result};
+use super::WrappedServiceTypeSupport;
+
+/// Length of Cyclone's header before the request or reply proper.
+pub(crate) const HEADER_LENGTH: usize = 16;
+
+/// How to address the reply.
+#[derive(Clone, Debug)]
+enum ReplyTo {
+    Identity(SampleId),
+    Header([u8; HEADER_LENGTH]),
+}
+
+/// A request that waits for its answer.
+#[derive(Clone)]
+pub struct ServiceRequest<T: WrappedServiceTypeSupport> {
+    /// What is asked.
+    pub message: T::Request,
+    reply_to: ReplyTo,
+    writer: Arc<Writer>,
+}
+
+impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
+    /// Answers the request.
+    ///
+    /// # Errors
+    /// A fixed array of another length than its type says; the middleware's refusal.
+    pub fn respond(self, message: T::Response) -> Result<()> {
+        let body = cdr::to_bytes(&message)?;
+        match self.reply_to {
+            ReplyTo::Identity(id) => self.writer.write(body, Some(id)),
+            ReplyTo::Header(header) => self.writer.write([header.as_slice(), &body].concat(), None),
+        }
+        .map(|_id| ())
+    }
+
+    fn from_sample(sample: Sample, writer: Arc<Writer>) -> Result<Self> {
+        let (reply_to, body) = match sample.related {
+            Some(related) => {
+                // A client may name its reply reader only, without a sequence number: then the request's own counts.
+                let sequence = if related.sequence > 0 { related.sequence } else { sample.id.sequence };
+                (ReplyTo::Identity(SampleId { writer: related.writer, sequence }), &sample.payload[..])
+            }
+            None => {
+                let (header, body) = sample.payload.split_first_chunk().ok_or_else(|| Error::SerdeError {
+                    err: format!("a request of {} bytes has no header", sample.payload.len()),
+                })?;
+                (ReplyTo::Header(*header), body)
+            }
+        };
+        Ok(Self { message: cdr::from_bytes(body, sample.encoding)?, reply_to, writer })
+    }
+}
+
+/// The requests of one service.
+pub(crate) struct Server<T> {
+    reader: Arc<Reader>,
+    writer: Arc<Writer>,
+    service: PhantomData<fn() -> T>,
+}
+
+impl<T> Server<T> {
+    pub(crate) fn new(reader: Arc<Reader>, writer: Arc<Writer>) -> Self {
+        Self { reader, writer, service: PhantomData }
+    }
+}
+
+impl<T: WrappedServiceTypeSupport> Stream for Server<T> {
+    type Item = ServiceRequest<T>;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let sample = ready!(self.reader.poll_take(task));
+            match ServiceRequest::from_sample(sample, Arc::clone(&self.writer)) {
+                Ok(request) => return Poll::Ready(Some(request)),
+                Err(error) => tracing::warn!(%error, "a request for {} is malformed", T::TYPE_NAME),
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Subscriptions.
+
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, ready};
+
+use futures::Stream;
+
+use super::WrappedTypesupport;
+use super::cdr::{self, Encoding};
+use super::dds::Reader;
+
+/// The messages of one topic. The reader's cache, as deep as the quality of service says, is the queue.
+pub(crate) struct Subscription<T> {
+    reader: Arc<Reader>,
+    message: PhantomData<fn() -> T>,
+}
+
+impl<T> Subscription<T> {
+    pub(crate) fn new(reader: Arc<Reader>) -> Self {
+        Self { reader, message: PhantomData }
+    }
+}
+
+impl<T: WrappedTypesupport> Stream for Subscription<T> {
+    type Item = T;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<T>> {
+        loop {
+            let sample = ready!(self.reader.poll_take(task));
+            match cdr::from_bytes(&sample.payload, sample.encoding) {
+                Ok(message) => return Poll::Ready(Some(message)),
+                Err(error) => tracing::warn!(%error, "a {} does not have the form of its type", T::TYPE_NAME),
+            }
+        }
+    }
+}
+
+/// The messages of one topic as they travel, with encapsulation header.
+pub(crate) struct RawSubscription {
+    reader: Arc<Reader>,
+}
+
+impl RawSubscription {
+    pub(crate) fn new(reader: Arc<Reader>) -> Self {
+        Self { reader }
+    }
+}
+
+impl Stream for RawSubscription {
+    type Item = Vec<u8>;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<Vec<u8>>> {
+        let sample = ready!(self.reader.poll_take(task));
+        let header = match sample.encoding {
+            Encoding::BigEndian => [0, 0, 0, 0],
+            Encoding::LittleEndian => [0, 1, 0, 0],
+        };
+        Poll::Ready(Some([header.as_slice(), &sample.payload].concat()))
+    }
+}
