@@ -1,4 +1,16 @@
 //! ROS 2 for Dragoman's nodes: r2r where ROS is installed, the same API in pure Rust where it is not.
+//!
+//! A node imports everything from here and is written against r2r 0.9's API. With feature `r2r` that is r2r itself;
+//! without, it is [`embedded`](crate::Context), which speaks RTPS on the wire. What neither has is built once above both:
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`parameters`] | declared parameters with ranges, their services and events |
+//! | [`logging`] | the log on the terminal and on `/rosout` |
+//! | [`diagnostics`] | `/diagnostics` |
+//! | [`spin`] | the thread that r2r wants |
+//!
+//! Read `embedded/mod.rs` next.
 
 #[cfg(not(feature = "r2r"))]
 mod embedded;
@@ -6,3 +18,8 @@ mod embedded;
 pub use embedded::*;
 #[cfg(feature = "r2r")]
 pub use r2r::*;
+
+pub mod diagnostics;
+pub mod logging;
+pub mod parameters;
+pub mod spin;

@@ -260,6 +260,15 @@ impl Writer {
         lock(&self.matches).count(&guid) + self.outlet.readers()
     }
 
+    /// Whether a reader, of this context or another, is matched.
+    pub(crate) fn is_matched_with(&self, reader: Guid) -> bool {
+        let reader = GUID::from_bytes(reader);
+        let guid = lock(&self.state).writer.guid();
+        let matches = lock(&self.matches);
+        reader.prefix == matches.own.prefix
+            || matches.remotes.get(&guid).is_some_and(|entry| entry.remotes.contains(&reader))
+    }
+
     /// How long the first of the present matches has lasted; readers of this context count as old.
     pub(crate) fn matched_for(&self) -> Option<Duration> {
         if self.outlet.readers() > 0 {

@@ -7,11 +7,12 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
+use std::time::{Duration, Instant};
 
 use futures::Stream;
 
 use super::cdr;
-use super::dds::{Reader, Sample, SampleId, Writer};
+use super::dds::{Guid, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
 use super::WrappedServiceTypeSupport;
 
@@ -42,10 +43,24 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
     pub fn respond(self, message: T::Response) -> Result<()> {
         let body = cdr::to_bytes(&message)?;
         match self.reply_to {
-            ReplyTo::Identity(id) => self.writer.write(body, Some(id)),
+            ReplyTo::Identity(id) => {
+                self.wait_for_reader(id.writer);
+                self.writer.write(body, Some(id))
+            }
             ReplyTo::Header(header) => self.writer.write([header.as_slice(), &body].concat(), None),
         }
         .map(|_id| ())
+    }
+
+    /// A client that has just been found may have matched us before we have matched its reply reader; what is written in
+    /// that time is lost. A request of the Fast DDS mapping names that reader.
+    fn wait_for_reader(&self, reader: Guid) {
+        const PATIENCE: Duration = Duration::from_millis(100);
+        const IS_READER: u8 = 0x04;
+        let asked = Instant::now();
+        while reader[15] & IS_READER != 0 && !self.writer.is_matched_with(reader) && asked.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn from_sample(sample: Sample, writer: Arc<Writer>) -> Result<Self> {

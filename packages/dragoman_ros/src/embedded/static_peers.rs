@@ -15,8 +15,11 @@ use super::dds::Participant;
 use super::discovery::{Discovery, DiscoveryRange};
 use super::error::{Error, Result};
 
-/// Participants per host that are sought, as in Fast DDS and Cyclone DDS.
-const PEER_PARTICIPANTS: u16 = 12;
+/// The participant ids of this machine to which the library announces by unicast.
+const LOCAL_PARTICIPANTS: u16 = 12;
+
+/// Participants per host that are sought, as in Cyclone DDS.
+const PEER_PARTICIPANTS: u16 = 32;
 
 /// The UDP port on which participant `id` of a domain listens for announcements (RTPS 2.5, 9.6.2.3).
 fn discovery_port(domain: u16, id: u16) -> u16 {
@@ -33,7 +36,7 @@ pub(crate) fn announce_to(discovery: &Discovery, participant: &Participant, back
         return Ok(());
     }
     let domain = discovery.domain_id;
-    let socket = (0..PEER_PARTICIPANTS)
+    let socket = (0..LOCAL_PARTICIPANTS)
         .rev()
         .find_map(|id| UdpSocket::bind((Ipv4Addr::LOCALHOST, discovery_port(domain, id))).ok())
         .ok_or_else(|| Error::Middleware("ROS_STATIC_PEERS: no discovery port of this machine is free".into()))?;

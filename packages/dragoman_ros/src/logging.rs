@@ -1,0 +1,119 @@
+//! The log: on the terminal, and on `/rosout` for the rest of the graph.
+//!
+//! Nodes log with `tracing`; a field `node` names the logger, otherwise the source's module does.
+
+use std::fmt::Write;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::channel::mpsc;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::{EnvFilter, Layer};
+
+use crate::rcl_interfaces::msg::Log;
+use crate::{Clock, ClockType, Node, QosProfile, Result};
+
+/// Entries that wait for `/rosout`; more are dropped, for the log must never hold up what it tells of.
+const QUEUE_LENGTH: usize = 1000;
+
+static ROSOUT: OnceLock<Mutex<Option<mpsc::Sender<Log>>>> = OnceLock::new();
+
+/// Writes events at or above `level` (`error`, `warn`, `info`, `debug`, `trace`, or filter directives like
+/// `warn,dragoman_bridge=debug`) to standard error. `RUST_LOG` takes precedence.
+///
+/// # Errors
+/// The text is no level; a log has been set up before.
+pub fn init(level: &str) -> Result<(), String> {
+    // The DDS library reports ordinary exits and repairs as errors; they are told when asked for only.
+    let quiet = "rustdds=off";
+    let directives = std::env::var("RUST_LOG").unwrap_or_else(|_unset| level.to_owned());
+    let text = if directives.contains("rustdds") { directives } else { format!("{directives},{quiet}") };
+    let filter = EnvFilter::try_new(&text).map_err(|error| format!("'{level}' is no log level: {error}"))?;
+    let terminal = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let subscriber = tracing_subscriber::registry().with(filter).with(terminal).with(RosoutLayer);
+    tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
+}
+
+/// Publishes the log on `/rosout` in the name of `node` for as long as the returned future is polled.
+///
+/// # Errors
+/// The middleware's refusal.
+pub fn publish(node: &mut Node) -> Result<impl Future<Output = ()> + Send + use<>> {
+    let qos = QosProfile::default().keep_last(1000).transient_local().lifespan(Duration::from_secs(10));
+    let publisher = node.create_publisher::<Log>("/rosout", qos)?;
+    let (sender, mut entries) = mpsc::channel(QUEUE_LENGTH);
+    *rosout() = Some(sender);
+    Ok(async move {
+        while let Some(entry) = entries.next().await {
+            // An error here cannot be logged: that would come back to this place.
+            let _ = publisher.publish(&entry);
+        }
+    })
+}
+
+fn rosout() -> std::sync::MutexGuard<'static, Option<mpsc::Sender<Log>>> {
+    ROSOUT.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct RosoutLayer;
+
+impl<S: Subscriber> Layer<S> for RosoutLayer {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let metadata = event.metadata();
+        // What the middleware layer says while it publishes must not be published in turn.
+        if metadata.target().starts_with("dragoman_ros::embedded") {
+            return;
+        }
+        let Some(sender) = rosout().clone() else { return };
+        let mut entry = Log {
+            level: severity(*metadata.level()),
+            file: metadata.file().unwrap_or_default().to_owned(),
+            line: metadata.line().unwrap_or_default(),
+            ..Default::default()
+        };
+        if let Ok(mut clock) = Clock::create(ClockType::SystemTime) {
+            entry.stamp = Clock::to_builtin_time(&clock.get_now().unwrap_or_default());
+        }
+        event.record(&mut EntryVisitor(&mut entry));
+        if entry.name.is_empty() {
+            entry.name = metadata.target().replace("::", ".");
+        }
+        let _ = { sender }.try_send(entry);
+    }
+}
+
+/// `rcl_interfaces/msg/Log`: DEBUG 10, INFO 20, WARN 30, ERROR 40.
+fn severity(level: Level) -> u8 {
+    match level {
+        Level::ERROR => 40,
+        Level::WARN => 30,
+        Level::INFO => 20,
+        _ => 10,
+    }
+}
+
+struct EntryVisitor<'a>(&'a mut Log);
+
+impl Visit for EntryVisitor<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "node" {
+            self.0.name = value.trim_start_matches('/').replace('/', ".");
+        } else {
+            self.record_debug(field, &value);
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        let text = &mut self.0.msg;
+        let _ = match field.name() {
+            "message" => {
+                let fields = std::mem::take(text);
+                write!(text, "{value:?}{fields}")
+            }
+            name => write!(text, " {name}={value:?}"),
+        };
+    }
+}

@@ -1,0 +1,498 @@
+//! Declared parameters: one table per node says name, default, range and meaning; the six parameter services, their
+//! refusals, `/parameter_events` and the documentation derive from it.
+//!
+//! r2r's own handler accepts undeclared names and knows no ranges, so this is built above both implementations.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::channel::mpsc;
+use futures::{Stream, StreamExt};
+
+use crate::rcl_interfaces::msg::{
+    FloatingPointRange, IntegerRange, ListParametersResult, Parameter as ParameterMessage, ParameterDescriptor,
+    ParameterEvent, ParameterValue as ValueMessage, SetParametersResult,
+};
+use crate::rcl_interfaces::srv;
+use crate::{Clock, Node, ParameterValue, Publisher, QosProfile, Result, ServiceRequest};
+
+/// The values that a parameter may take.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Range {
+    /// Every value of the default's type.
+    Any,
+    /// A floating-point number, or an array of such, within bounds that belong to the range.
+    Double {
+        /// Smallest value.
+        from: f64,
+        /// Largest value.
+        to: f64,
+    },
+    /// An integer, or an array of such, within bounds that belong to the range.
+    Integer {
+        /// Smallest value.
+        from: i64,
+        /// Largest value.
+        to: i64,
+    },
+    /// One of these texts.
+    OneOf(&'static [&'static str]),
+}
+
+/// The declaration of one parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declaration {
+    /// Name, with dots between levels.
+    pub name: &'static str,
+    /// Default value; it also fixes the type.
+    pub default: ParameterValue,
+    /// Values that are accepted.
+    pub range: Range,
+    /// Fixed once the node runs.
+    pub read_only: bool,
+    /// What it means, with its unit.
+    pub description: &'static str,
+}
+
+impl Declaration {
+    /// A parameter that may change while the node runs and takes every value of its type.
+    pub fn new(name: &'static str, default: impl Into<DefaultValue>, description: &'static str) -> Self {
+        Self { name, default: default.into().0, range: Range::Any, read_only: false, description }
+    }
+
+    /// With bounds.
+    #[must_use]
+    pub fn within(self, range: Range) -> Self {
+        Self { range, ..self }
+    }
+
+    /// Fixed once the node runs.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        Self { read_only: true, ..self }
+    }
+
+    fn check(&self, value: &ParameterValue) -> Result<(), String> {
+        let name = self.name;
+        if value.type_name() != self.default.type_name() {
+            let (is, given) = (self.default.type_name(), value.type_name());
+            return Err(format!("parameter '{name}' is of type {is}; a value of type {given} was given"));
+        }
+        let doubles = match value {
+            ParameterValue::Double(value) => vec![*value],
+            ParameterValue::DoubleArray(values) => values.clone(),
+            _ => Vec::new(),
+        };
+        if let Some(bad) = doubles.iter().find(|value| !value.is_finite()) {
+            return Err(format!("parameter '{name}' must be finite; {bad} was given"));
+        }
+        let integers = match value {
+            ParameterValue::Integer(value) => vec![*value],
+            ParameterValue::IntegerArray(values) => values.clone(),
+            _ => Vec::new(),
+        };
+        match &self.range {
+            Range::Double { from, to } => match doubles.iter().find(|value| !(*from..=*to).contains(*value)) {
+                Some(bad) => Err(format!("parameter '{name}' must lie between {from} and {to}; {bad} was given")),
+                None => Ok(()),
+            },
+            Range::Integer { from, to } => match integers.iter().find(|value| !(*from..=*to).contains(*value)) {
+                Some(bad) => Err(format!("parameter '{name}' must lie between {from} and {to}; {bad} was given")),
+                None => Ok(()),
+            },
+            Range::OneOf(texts) => match value {
+                ParameterValue::String(text) if !texts.contains(&text.as_str()) => {
+                    Err(format!("parameter '{name}' must be one of {}; '{text}' was given", texts.join(", ")))
+                }
+                _ => Ok(()),
+            },
+            Range::Any => Ok(()),
+        }
+    }
+
+    fn descriptor(&self) -> ParameterDescriptor {
+        let mut descriptor = ParameterDescriptor {
+            name: self.name.to_owned(),
+            type_: type_code(&self.default),
+            description: self.description.to_owned(),
+            read_only: self.read_only,
+            ..Default::default()
+        };
+        match self.range {
+            Range::Double { from, to } => {
+                descriptor.floating_point_range = vec![FloatingPointRange { from_value: from, to_value: to, step: 0.0 }];
+            }
+            Range::Integer { from, to } => {
+                descriptor.integer_range = vec![IntegerRange { from_value: from, to_value: to, step: 1 }];
+            }
+            Range::OneOf(texts) => descriptor.additional_constraints = format!("one of {}", texts.join(", ")),
+            Range::Any => {}
+        }
+        descriptor
+    }
+}
+
+/// What [`Declaration::new`] takes for a default.
+#[derive(Debug)]
+pub struct DefaultValue(ParameterValue);
+
+macro_rules! default_values {
+    ($($ty:ty => $variant:ident;)*) => {$(
+        impl From<$ty> for DefaultValue {
+            fn from(value: $ty) -> Self {
+                Self(ParameterValue::$variant(value.into()))
+            }
+        }
+    )*};
+}
+
+default_values! {
+    bool => Bool;
+    i64 => Integer;
+    f64 => Double;
+    &str => String;
+    Vec<i64> => IntegerArray;
+    Vec<f64> => DoubleArray;
+    Vec<String> => StringArray;
+}
+
+/// A node's parameters. Clones are the same.
+#[derive(Clone)]
+pub struct Parameters {
+    store: Arc<Mutex<Store>>,
+}
+
+struct Store {
+    node: String,
+    declarations: BTreeMap<&'static str, Declaration>,
+    values: BTreeMap<&'static str, ParameterValue>,
+    listeners: Vec<mpsc::UnboundedSender<&'static str>>,
+    events: Publisher<ParameterEvent>,
+    clock: Clock,
+}
+
+/// Declares `declarations` and `use_sim_time` for `node`, takes the command line's values, and serves the parameter
+/// services for as long as the returned future is polled.
+///
+/// # Errors
+/// The command line gives a parameter that is not declared, or a value that its declaration refuses; the middleware's
+/// refusal.
+pub fn declare(
+    node: &mut Node,
+    declarations: Vec<Declaration>,
+) -> Result<(Parameters, impl Future<Output = ()> + Send + use<>), ParameterError> {
+    let use_sim_time =
+        Declaration::new("use_sim_time", false, "Follow the time of /clock instead of the system's.").read_only();
+    let declarations: BTreeMap<_, _> =
+        declarations.into_iter().chain([use_sim_time]).map(|declared| (declared.name, declared)).collect();
+    let mut values: BTreeMap<_, _> = declarations.values().map(|d| (d.name, d.default.clone())).collect();
+    let full_name = node.fully_qualified_name()?;
+    for (name, given) in node.params.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        // A file's /** and -p without a node speak to all nodes: what one of them does not know is another's.
+        let Some(declared) = declarations.get(name.as_str()) else {
+            tracing::debug!(node = full_name, name, "a parameter that this node does not have");
+            continue;
+        };
+        let value = promoted(given.value.clone(), &declared.default);
+        declared
+            .check(&value)
+            .map_err(|reason| ParameterError::Refused { node: full_name.clone(), reason })?;
+        values.insert(declared.name, value);
+    }
+    if values.get("use_sim_time") == Some(&ParameterValue::Bool(true)) {
+        node.get_time_source().enable_sim_time(node)?;
+    }
+    let store = Store {
+        node: full_name,
+        declarations,
+        values,
+        listeners: Vec::new(),
+        events: node.create_publisher("/parameter_events", QosProfile::parameter_events())?,
+        clock: Clock::create(crate::ClockType::SystemTime)?,
+    };
+    let parameters = Parameters { store: Arc::new(Mutex::new(store)) };
+    let server = parameters.serve(node)?;
+    parameters.announce_all();
+    Ok((parameters, server))
+}
+
+/// An integer where a floating-point number is declared is what a user who types `2` means.
+fn promoted(value: ParameterValue, default: &ParameterValue) -> ParameterValue {
+    #[allow(clippy::cast_precision_loss)]
+    match (value, default) {
+        (ParameterValue::Integer(value), ParameterValue::Double(_)) => ParameterValue::Double(value as f64),
+        (ParameterValue::IntegerArray(values), ParameterValue::DoubleArray(_)) => {
+            ParameterValue::DoubleArray(values.into_iter().map(|value| value as f64).collect())
+        }
+        (value, _) => value,
+    }
+}
+
+/// Why a node's parameters cannot be set up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// A value from the command line or a file breaks its declaration.
+    #[error("node {node}: {reason}")]
+    Refused {
+        /// The node's full name.
+        node: String,
+        /// Which parameter, which value, which rule.
+        reason: String,
+    },
+    /// The middleware refused.
+    #[error(transparent)]
+    Ros(#[from] crate::Error),
+}
+
+impl Parameters {
+    fn lock(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value of a declared parameter.
+    ///
+    /// # Panics
+    /// The node has not declared `name` with type `T`: a mistake in its source.
+    #[allow(clippy::expect_used)]
+    pub fn value<T: TryFrom<ParameterValue>>(&self, name: &str) -> T {
+        let value = self.lock().values.get(name).cloned().unwrap_or(ParameterValue::NotSet);
+        value.try_into().ok().expect("a parameter that is declared with this type")
+    }
+
+    /// The names of parameters as they are changed from outside.
+    pub fn changes(&self) -> impl Stream<Item = &'static str> + Send + Unpin + use<> {
+        let (sender, receiver) = mpsc::unbounded();
+        self.lock().listeners.push(sender);
+        receiver
+    }
+
+    /// Sets several parameters, all or none.
+    ///
+    /// # Errors
+    /// The reason, for whoever asked.
+    pub fn set(&self, changes: Vec<(String, ParameterValue)>) -> Result<(), String> {
+        let mut store = self.lock();
+        let mut accepted = Vec::new();
+        for (name, value) in changes {
+            let declared = store
+                .declarations
+                .get(name.as_str())
+                .ok_or_else(|| format!("parameter '{name}' cannot be set because it was not declared"))?;
+            if declared.read_only {
+                return Err(format!("parameter '{name}' cannot be set because it is read-only"));
+            }
+            declared.check(&value)?;
+            accepted.push((declared.name, value));
+        }
+        let changed: Vec<_> = accepted.iter().map(|(name, value)| message(name, value)).collect();
+        for (name, value) in accepted {
+            tracing::info!(node = store.node, name, ?value, "parameter set");
+            store.values.insert(name, value);
+            store.listeners.retain(|listener| listener.unbounded_send(name).is_ok());
+        }
+        store.publish(ParameterEvent { changed_parameters: changed, ..Default::default() });
+        Ok(())
+    }
+
+    fn announce_all(&self) {
+        let mut store = self.lock();
+        let new_parameters = store.values.iter().map(|(name, value)| message(name, value)).collect();
+        store.publish(ParameterEvent { new_parameters, ..Default::default() });
+    }
+
+    fn serve(&self, node: &mut Node) -> Result<impl Future<Output = ()> + Send + use<>> {
+        let qos = QosProfile::parameters();
+        let mut get = node.create_service::<srv::GetParameters::Service>("~/get_parameters", qos.clone())?.fuse();
+        let mut types = node.create_service::<srv::GetParameterTypes::Service>("~/get_parameter_types", qos.clone())?.fuse();
+        let mut set = node.create_service::<srv::SetParameters::Service>("~/set_parameters", qos.clone())?.fuse();
+        let mut set_atomically =
+            node.create_service::<srv::SetParametersAtomically::Service>("~/set_parameters_atomically", qos.clone())?.fuse();
+        let mut describe =
+            node.create_service::<srv::DescribeParameters::Service>("~/describe_parameters", qos.clone())?.fuse();
+        let mut list = node.create_service::<srv::ListParameters::Service>("~/list_parameters", qos)?.fuse();
+        let parameters = self.clone();
+        Ok(async move {
+            loop {
+                let answered = futures::select! {
+                    request = get.select_next_some() => parameters.get(request),
+                    request = types.select_next_some() => parameters.types(request),
+                    request = set.select_next_some() => parameters.set_each(request),
+                    request = set_atomically.select_next_some() => parameters.set_all(request),
+                    request = describe.select_next_some() => parameters.describe(request),
+                    request = list.select_next_some() => parameters.list(request),
+                    complete => return,
+                };
+                if let Err(error) = answered {
+                    tracing::warn!(%error, "a parameter service could not answer");
+                }
+            }
+        })
+    }
+
+    fn get(&self, request: ServiceRequest<srv::GetParameters::Service>) -> Result<()> {
+        let store = self.lock();
+        let value = |name: &String| store.values.get(name.as_str()).map(value_message);
+        // As in rclcpp one undeclared name makes the whole answer empty.
+        let values = request.message.names.iter().map(value).collect::<Option<_>>().unwrap_or_default();
+        request.respond(srv::GetParameters::Response { values })
+    }
+
+    fn types(&self, request: ServiceRequest<srv::GetParameterTypes::Service>) -> Result<()> {
+        let store = self.lock();
+        let code = |name: &String| store.values.get(name.as_str()).map(type_code);
+        let types = request.message.names.iter().map(code).collect::<Option<_>>().unwrap_or_default();
+        request.respond(srv::GetParameterTypes::Response { types })
+    }
+
+    fn set_each(&self, request: ServiceRequest<srv::SetParameters::Service>) -> Result<()> {
+        let results =
+            request.message.parameters.iter().map(|given| set_result(self.set(vec![change(given)]))).collect();
+        request.respond(srv::SetParameters::Response { results })
+    }
+
+    fn set_all(&self, request: ServiceRequest<srv::SetParametersAtomically::Service>) -> Result<()> {
+        let result = set_result(self.set(request.message.parameters.iter().map(change).collect()));
+        request.respond(srv::SetParametersAtomically::Response { result })
+    }
+
+    fn describe(&self, request: ServiceRequest<srv::DescribeParameters::Service>) -> Result<()> {
+        let store = self.lock();
+        let descriptor = |name: &String| store.declarations.get(name.as_str()).map(Declaration::descriptor);
+        let descriptors = request.message.names.iter().map(descriptor).collect::<Option<_>>().unwrap_or_default();
+        request.respond(srv::DescribeParameters::Response { descriptors })
+    }
+
+    fn list(&self, request: ServiceRequest<srv::ListParameters::Service>) -> Result<()> {
+        let (prefixes, depth) = (request.message.prefixes.clone(), request.message.depth);
+        let store = self.lock();
+        let names: Vec<String> = store
+            .values
+            .keys()
+            .filter(|name| is_listed(name, &prefixes, depth))
+            .map(|name| (*name).to_owned())
+            .collect();
+        let mut prefixes: Vec<String> =
+            names.iter().filter_map(|name| Some(name.rsplit_once('.')?.0.to_owned())).collect();
+        prefixes.dedup();
+        request.respond(srv::ListParameters::Response { result: ListParametersResult { names, prefixes } })
+    }
+}
+
+impl Store {
+    fn publish(&mut self, mut event: ParameterEvent) {
+        event.node.clone_from(&self.node);
+        event.stamp = Clock::to_builtin_time(&self.clock.get_now().unwrap_or_default());
+        if let Err(error) = self.events.publish(&event) {
+            tracing::warn!(%error, "/parameter_events");
+        }
+    }
+}
+
+/// Whether `name` lies below one of `prefixes`, at most `depth` levels deep; 0 is any depth, no prefix is the root.
+fn is_listed(name: &str, prefixes: &[String], depth: u64) -> bool {
+    let shallow = |rest: &str| depth == 0 || (rest.matches('.').count() as u64) < depth;
+    if prefixes.is_empty() {
+        return shallow(name);
+    }
+    prefixes.iter().any(|prefix| match name.strip_prefix(prefix.as_str()) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix('.').is_some_and(shallow),
+        None => false,
+    })
+}
+
+fn set_result(result: Result<(), String>) -> SetParametersResult {
+    match result {
+        Ok(()) => SetParametersResult { successful: true, reason: String::new() },
+        Err(reason) => SetParametersResult { successful: false, reason },
+    }
+}
+
+fn change(given: &ParameterMessage) -> (String, ParameterValue) {
+    (given.name.clone(), value_of(&given.value))
+}
+
+fn message(name: &str, value: &ParameterValue) -> ParameterMessage {
+    ParameterMessage { name: name.to_owned(), value: value_message(value) }
+}
+
+/// `rcl_interfaces/msg/ParameterType`.
+fn type_code(value: &ParameterValue) -> u8 {
+    match value {
+        ParameterValue::NotSet => 0,
+        ParameterValue::Bool(_) => 1,
+        ParameterValue::Integer(_) => 2,
+        ParameterValue::Double(_) => 3,
+        ParameterValue::String(_) => 4,
+        ParameterValue::ByteArray(_) => 5,
+        ParameterValue::BoolArray(_) => 6,
+        ParameterValue::IntegerArray(_) => 7,
+        ParameterValue::DoubleArray(_) => 8,
+        ParameterValue::StringArray(_) => 9,
+    }
+}
+
+fn value_message(value: &ParameterValue) -> ValueMessage {
+    let mut message = ValueMessage { type_: type_code(value), ..Default::default() };
+    match value {
+        ParameterValue::NotSet => {}
+        ParameterValue::Bool(value) => message.bool_value = *value,
+        ParameterValue::Integer(value) => message.integer_value = *value,
+        ParameterValue::Double(value) => message.double_value = *value,
+        ParameterValue::String(value) => message.string_value.clone_from(value),
+        ParameterValue::ByteArray(values) => message.byte_array_value.clone_from(values),
+        ParameterValue::BoolArray(values) => message.bool_array_value.clone_from(values),
+        ParameterValue::IntegerArray(values) => message.integer_array_value.clone_from(values),
+        ParameterValue::DoubleArray(values) => message.double_array_value.clone_from(values),
+        ParameterValue::StringArray(values) => message.string_array_value.clone_from(values),
+    }
+    message
+}
+
+fn value_of(message: &ValueMessage) -> ParameterValue {
+    match message.type_ {
+        1 => ParameterValue::Bool(message.bool_value),
+        2 => ParameterValue::Integer(message.integer_value),
+        3 => ParameterValue::Double(message.double_value),
+        4 => ParameterValue::String(message.string_value.clone()),
+        5 => ParameterValue::ByteArray(message.byte_array_value.clone()),
+        6 => ParameterValue::BoolArray(message.bool_array_value.clone()),
+        7 => ParameterValue::IntegerArray(message.integer_array_value.clone()),
+        8 => ParameterValue::DoubleArray(message.double_array_value.clone()),
+        9 => ParameterValue::StringArray(message.string_array_value.clone()),
+        _ => ParameterValue::NotSet,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_checked_against_their_declaration() {
+        let rate = Declaration::new("rate", 100.0, "Hz").within(Range::Double { from: 1.0, to: 1000.0 });
+        assert!(rate.check(&ParameterValue::Double(1000.0)).is_ok());
+        for bad in [
+            ParameterValue::Double(0.5),
+            ParameterValue::Double(f64::NAN),
+            ParameterValue::Integer(5),
+            ParameterValue::NotSet,
+        ] {
+            assert!(rate.check(&bad).unwrap_err().contains("rate"), "{bad:?}");
+        }
+        let mode = Declaration::new("mode", "sim", "").within(Range::OneOf(&["sim", "real"]));
+        assert!(mode.check(&ParameterValue::String("both".into())).is_err());
+        assert!(mode.check(&ParameterValue::String("real".into())).is_ok());
+    }
+
+    #[test]
+    fn lists_know_prefixes_and_depth() {
+        let below = |prefix: &str| vec![prefix.to_owned()];
+        assert!(is_listed("limits.joint.upper", &[], 0));
+        assert!(!is_listed("limits.joint.upper", &[], 2));
+        assert!(is_listed("limits.joint.upper", &below("limits"), 2));
+        assert!(!is_listed("limits.joint.upper", &below("limits"), 1));
+        assert!(!is_listed("limits_other", &below("limits"), 0));
+    }
+}
