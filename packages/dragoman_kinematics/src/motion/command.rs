@@ -396,7 +396,7 @@ impl Pipeline {
 
     /// Moves the tool with a velocity: `linear` m/s and `angular` rad/s in the base frame, scaled down to the limits.
     /// To be repeated: after `twist_timeout` without a new one the motion stops. Zero stops it at the planned
-    /// deceleration.
+    /// deceleration. A twist that arrives after a stop moves the tool again.
     ///
     /// # Errors
     /// Numbers that are not finite or too large; otherwise as [`begin_motion`](Self::begin_motion), except that a

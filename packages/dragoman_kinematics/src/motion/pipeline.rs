@@ -368,6 +368,7 @@ impl Pipeline {
             }
             self.motion = Motion::Idle;
             self.braking = false;
+            self.relax_to(measured);
         }
     }
 

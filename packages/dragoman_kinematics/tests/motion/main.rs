@@ -1,0 +1,8 @@
+//! The motion pipeline on virtual time: paths of the thesis (`paths`), its rules (`rules`, `limits`), and random
+//! commands (`storm`).
+
+mod lab;
+mod limits;
+mod paths;
+mod rules;
+mod storm;
