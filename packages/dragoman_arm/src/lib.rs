@@ -1,1 +1,11 @@
-//! Dragoman.
+//! The joints of an arm as ROS sees them.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | [`drives`] | [`JointDrives`]: the port behind which drives on a bus and simulated joints are alike |
+//! | [`node`] | the node: `joint_states`, `joint_command`, `drive_status`, `enable`, `disable`, `recalibrate` |
+
+pub mod drives;
+pub mod node;
+
+pub use drives::{DriveError, JointDrives, TEMPERATURE_ABSENT};

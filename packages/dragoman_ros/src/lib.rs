@@ -8,7 +8,7 @@
 //! | [`parameters`] | declared parameters with ranges, their services and events |
 //! | [`logging`] | the log on the terminal and on `/rosout` |
 //! | [`diagnostics`] | `/diagnostics` |
-//! | [`spin`] | the thread that r2r wants |
+//! | [`tasks`] | a node with its timers, subscriptions and services as one future |
 //!
 //! Read `embedded/mod.rs` next.
 
@@ -22,4 +22,4 @@ pub use r2r::*;
 pub mod diagnostics;
 pub mod logging;
 pub mod parameters;
-pub mod spin;
+pub mod tasks;

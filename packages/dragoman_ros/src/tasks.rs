@@ -1,0 +1,170 @@
+//! A node together with what it does: timers, subscriptions and services, run as one future.
+//!
+//! ```no_run
+//! # use dragoman_ros::{Context, Node, QosProfile, std_msgs, std_srvs, tasks::NodeTasks};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut tasks = NodeTasks::new(Node::create(Context::create()?, "lamp", "/lab")?);
+//! let state = tasks.node().create_publisher::<std_msgs::msg::Bool>("state", QosProfile::default())?;
+//! tasks.serve::<std_srvs::srv::SetBool::Service>("switch", move |request| {
+//!     let published = state.publish(&std_msgs::msg::Bool { data: request.data });
+//!     std_srvs::srv::SetBool::Response { success: published.is_ok(), ..Default::default() }
+//! })?;
+//! let running = tasks.start()?; // a future: give it to an executor
+//! # Ok(()) }
+//! ```
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
+
+use crate::{Node, QosProfile, Result, WrappedServiceTypeSupport, WrappedTypesupport};
+
+/// A node that is being put together.
+pub struct NodeTasks {
+    node: Node,
+    tasks: FuturesUnordered<BoxFuture<'static, ()>>,
+}
+
+impl NodeTasks {
+    /// Nothing to do yet.
+    pub fn new(node: Node) -> Self {
+        Self { node, tasks: FuturesUnordered::new() }
+    }
+
+    /// The node, for what has no method here.
+    pub fn node(&mut self) -> &mut Node {
+        &mut self.node
+    }
+
+    /// Runs `task` with the node.
+    pub fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.push(Box::pin(task));
+    }
+
+    /// Calls `handle` with every message on `topic`.
+    ///
+    /// # Errors
+    /// As [`Node::subscribe`].
+    pub fn subscribe<T: WrappedTypesupport + Send + 'static>(
+        &mut self,
+        topic: &str,
+        qos: QosProfile,
+        mut handle: impl FnMut(T) + Send + 'static,
+    ) -> Result<()> {
+        let mut messages = self.node.subscribe::<T>(topic, qos)?;
+        self.spawn(async move {
+            while let Some(message) = messages.next().await {
+                handle(message);
+            }
+        });
+        Ok(())
+    }
+
+    /// Answers every request of `service` with what `answer` returns.
+    ///
+    /// # Errors
+    /// As [`Node::create_service`].
+    pub fn serve<S>(
+        &mut self,
+        service: &str,
+        mut answer: impl FnMut(S::Request) -> S::Response + Send + 'static,
+    ) -> Result<()>
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Send,
+    {
+        let mut requests = self.node.create_service::<S>(service, QosProfile::services_default())?;
+        let name = service.to_owned();
+        self.spawn(async move {
+            while let Some(request) = requests.next().await {
+                let response = answer(request.message.clone());
+                if let Err(error) = request.respond(response) {
+                    tracing::warn!(%error, service = name, "an answer could not be sent");
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Calls `act` once per `period` of steady time.
+    ///
+    /// # Errors
+    /// As [`Node::create_wall_timer`].
+    pub fn every(&mut self, period: Duration, mut act: impl FnMut() + Send + 'static) -> Result<()> {
+        let mut timer = self.node.create_wall_timer(period)?;
+        self.spawn(async move {
+            while timer.tick().await.is_ok() {
+                act();
+            }
+        });
+        Ok(())
+    }
+
+    /// The node as a future that runs until it is dropped.
+    ///
+    /// # Errors
+    /// The system has no thread left.
+    pub fn start(self) -> std::io::Result<RunningNode> {
+        Ok(RunningNode { tasks: self.tasks, _spinner: Spinner::start(self.node)? })
+    }
+}
+
+/// A node at work. It ends when all its tasks have ended, or when it is dropped.
+#[derive(Debug)]
+#[must_use = "a node does nothing unless it is polled"]
+pub struct RunningNode {
+    tasks: FuturesUnordered<BoxFuture<'static, ()>>,
+    _spinner: Spinner,
+}
+
+impl Future for RunningNode {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        loop {
+            match self.tasks.poll_next_unpin(task) {
+                Poll::Ready(Some(())) => {}
+                Poll::Ready(None) => return Poll::Ready(()),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+/// How long one delivery may block, and so how long the end of a node may take.
+const SPIN_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// The thread that r2r's blocking `spin_once` needs.
+#[derive(Debug)]
+struct Spinner {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Spinner {
+    fn start(mut node: Node) -> std::io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::Builder::new().name("ros spin".into()).spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                node.spin_once(SPIN_TIMEOUT);
+            }
+        })?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
