@@ -6,7 +6,7 @@
 //! two plane rotations and one translation, for any URDF.
 
 use super::trig::sin_cos;
-use super::vector::{Vec3, combine, cross, dot, sub};
+use super::vector::{Vec3, cross, dot, sub};
 use crate::model::{JointKind, Model};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
@@ -34,6 +34,8 @@ pub(super) struct Chain<const N: usize> {
     pub(super) velocity: [f64; N],
     /// The tool point cannot be farther from the base origin than this, m; infinite where a slide has no limit.
     pub(super) reach: f64,
+    /// Steps of the restart sequence, as fractions of the joint ranges.
+    pub(super) stride: [f64; N],
 }
 
 /// What one pass along the chain leaves: everything the Jacobian needs, all in the base frame.
@@ -72,6 +74,7 @@ impl<const N: usize> Chain<N> {
             upper: [0.0; N],
             velocity: [0.0; N],
             reach: 0.0,
+            stride: super::search::strides(),
         };
         // Fixed transforms between frames whose z axes are the joint axes.
         let mut fixed = Vec::with_capacity(N);
@@ -127,35 +130,31 @@ impl<const N: usize> Chain<N> {
             angles[i] = self.angle_offset[i] + self.turning[i] * q[i];
         }
         let (sines, cosines) = sin_cos(&angles);
-        let [mut x, mut y] = self.base;
-        let mut z = [0.0, 0.0, 1.0];
-        let mut p = [0.0; 3];
+        let [x, y] = &self.base;
+        let (mut x, mut y) = (padded(x), padded(y));
+        let mut z = [0.0, 0.0, 1.0, 0.0];
+        let mut p = [0.0; 4];
         let mut axis = [[0.0; 3]; N];
         let mut point = [[0.0; 3]; N];
         for i in 0..N {
-            let t = &self.translation[i];
-            for k in 0..3 {
-                p[k] += x[k] * t[0] + y[k] * t[1] + z[k] * t[2];
-            }
+            advance(&mut p, &self.translation[i], &x, &y, &z);
             let (cosine, sine) = self.twist[i];
-            let across = combine(&y, cosine, &z, sine);
-            z = combine(&z, cosine, &y, -sine);
-            let ahead = combine(&x, cosines[i], &across, sines[i]);
-            y = combine(&across, cosines[i], &x, -sines[i]);
+            let across = turn(&y, cosine, &z, sine);
+            z = turn(&z, cosine, &y, -sine);
+            let ahead = turn(&x, cosines[i], &across, sines[i]);
+            y = turn(&across, cosines[i], &x, -sines[i]);
             x = ahead;
             if !self.all_turning {
                 let slide = (1.0 - self.turning[i]) * q[i];
-                for k in 0..3 {
+                for k in 0..4 {
                     p[k] += z[k] * slide;
                 }
             }
-            axis[i] = z;
-            point[i] = p;
+            axis[i] = trimmed(&z);
+            point[i] = trimmed(&p);
         }
-        let t = &self.tool_point;
-        for k in 0..3 {
-            p[k] += x[k] * t[0] + y[k] * t[1] + z[k] * t[2];
-        }
+        advance(&mut p, &self.tool_point, &x, &y, &z);
+        let (x, y, z) = (trimmed(&x), trimmed(&y), trimmed(&z));
         let mut rotation = [x, y, z];
         if self.tool_is_turned {
             for (column, c) in rotation.iter_mut().zip(&self.tool_rotation) {
@@ -166,7 +165,7 @@ impl<const N: usize> Chain<N> {
                 ];
             }
         }
-        Pass { axis, point, rotation, position: p }
+        Pass { axis, point, rotation, position: trimmed(&p) }
     }
 
     /// The geometric Jacobian at the tool point, in the base frame.
@@ -203,6 +202,33 @@ impl<const N: usize> Pass<N> {
         let [x, y, z] = &self.rotation;
         let [px, py, pz] = self.position;
         Isometry3::from_parts(Translation3::new(px, py, pz), quaternion(x, y, z))
+    }
+}
+
+/// A vector with a fourth entry of zero: pairs of entries fill the vector registers of every x86-64 and AArch64.
+type Padded = [f64; 4];
+
+#[inline(always)]
+fn padded(v: &Vec3) -> Padded {
+    [v[0], v[1], v[2], 0.0]
+}
+
+#[inline(always)]
+fn trimmed(v: &Padded) -> Vec3 {
+    [v[0], v[1], v[2]]
+}
+
+/// `a * s + b * t`.
+#[inline(always)]
+fn turn(a: &Padded, s: f64, b: &Padded, t: f64) -> Padded {
+    [a[0] * s + b[0] * t, a[1] * s + b[1] * t, a[2] * s + b[2] * t, a[3] * s + b[3] * t]
+}
+
+/// Moves the point `p` by `offset`, given in the frame with columns `x`, `y`, `z`.
+#[inline(always)]
+fn advance(p: &mut Padded, offset: &Vec3, x: &Padded, y: &Padded, z: &Padded) {
+    for k in 0..4 {
+        p[k] += x[k] * offset[0] + (y[k] * offset[1] + z[k] * offset[2]);
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Attempt<const N: usize> {
 }
 
 /// Descends from `start`, which must lie within the bounds.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn descend<const N: usize, const FULL: bool>(
     chain: &Chain<N>,
     goal: &Goal,

@@ -38,8 +38,8 @@ pub struct IkOptions {
     pub max_starts: u32,
     /// No new iterations after this time on the wall clock; a handful in flight take microseconds.
     pub time_limit: Duration,
-    /// Start of the pseudo-random sequence of restarts: same inputs, same answer.
-    pub random_seed: u64,
+    /// Where the sequence of restarts begins: same inputs, same answer.
+    pub restart_seed: u64,
     /// Greatest change of any joint in one call of [`Robot::track`](super::Robot::track), rad or m.
     pub max_joint_step: f64,
 }
@@ -50,11 +50,11 @@ impl Default for IkOptions {
             position_tolerance: 1e-6,
             rotation_tolerance: 1e-6,
             mask: GoalMask::POSE,
-            rotation_weight: 0.2,
+            rotation_weight: 0.3,
             max_iterations: 30,
             max_starts: 100,
-            time_limit: Duration::from_millis(5),
-            random_seed: 0x9E37_79B9_7F4A_7C15,
+            time_limit: Duration::from_millis(10),
+            restart_seed: 0x9E37_79B9_7F4A_7C15,
             max_joint_step: 0.5,
         }
     }

@@ -1,4 +1,4 @@
-//! Inverse kinematics on the whole joint space: descents from the seed, then from pseudo-random configurations.
+//! Inverse kinematics on the whole joint space: descents from the seed, then from configurations spread over it.
 
 use super::chain::Chain;
 use super::descent::{Attempt, Bounds, descend};
@@ -9,7 +9,7 @@ use std::f64::consts::{PI, TAU};
 use std::time::Instant;
 
 /// Descents that do not halve their cost in this many iterations are abandoned while other starts remain.
-const PATIENCE: u32 = 4;
+const PATIENCE: u32 = 3;
 /// A tracking step has no other start to turn to.
 const TRACKING_PATIENCE: u32 = 12;
 /// Targets beyond the reach of the stretched arm get this many starts: enough for a close configuration.
@@ -48,12 +48,13 @@ impl<const N: usize> Chain<N> {
             goal.mask.position == [true; 3] && goal.distance() > self.reach + goal.position_tolerance;
         let max_starts =
             if out_of_reach { options.max_starts.min(HOPELESS_STARTS) } else { options.max_starts };
-        let mut random = Random(options.random_seed);
+        let offset = (options.restart_seed >> 11) as f64 / (1_u64 << 53) as f64;
+        let mut spread = Spread { point: [offset; N], stride: &self.stride };
         let mut best = descend::<N, FULL>(self, goal, &self.nearest_allowed(seed), &bounds);
         let mut iterations = best.iterations;
         let mut starts = 1;
         while !best.converged && starts < max_starts && Instant::now() < bounds.deadline {
-            let start = self.random_configuration(&mut random, goal);
+            let start = self.restart(&mut spread, goal);
             let attempt = descend::<N, FULL>(self, goal, &start, &bounds);
             iterations += attempt.iterations;
             starts += 1;
@@ -132,8 +133,9 @@ impl<const N: usize> Chain<N> {
         unwound
     }
 
-    fn random_configuration(&self, random: &mut Random, goal: &Goal) -> [f64; N] {
-        let mut q = [0.0; N];
+    /// The next configuration of the restart sequence.
+    fn restart(&self, spread: &mut Spread<'_, N>, goal: &Goal) -> [f64; N] {
+        let mut q = spread.next();
         for i in 0..N {
             let (lower, upper) = if self.lower[i].is_finite() {
                 (self.lower[i], self.upper[i])
@@ -143,7 +145,7 @@ impl<const N: usize> Chain<N> {
                 let extent = goal.distance() + OPEN_SLIDE;
                 (-extent, extent)
             };
-            q[i] = lower + (upper - lower) * random.unit();
+            q[i] = lower + (upper - lower) * q[i];
         }
         q
     }
@@ -159,16 +161,32 @@ fn answer<const N: usize>(attempt: Attempt<N>, starts: u32) -> Answer<N> {
     Answer { q: attempt.q, report, converged: attempt.converged }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014): enough to spread restarts, and the same on every machine.
-struct Random(u64);
+/// A sequence that covers the unit cube evenly: multiples of powers of the generalised golden ratio, modulo one
+/// (Roberts 2018). Restarts that keep clear of each other find rare solutions sooner than random ones.
+struct Spread<'a, const N: usize> {
+    point: [f64; N],
+    stride: &'a [f64; N],
+}
 
-impl Random {
-    /// Uniform in [0, 1).
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+impl<const N: usize> Spread<'_, N> {
+    fn next(&mut self) -> [f64; N] {
+        for i in 0..N {
+            let moved = self.point[i] + self.stride[i];
+            self.point[i] = if moved >= 1.0 { moved - 1.0 } else { moved };
+        }
+        self.point
     }
+}
+
+/// Powers of the reciprocal of the positive root of `x^(N+1) = x + 1`.
+pub(super) fn strides<const N: usize>() -> [f64; N] {
+    let mut root = 2.0_f64;
+    for _ in 0..64 {
+        root = (1.0 + root).powf(1.0 / (N as f64 + 1.0));
+    }
+    let mut power = 1.0;
+    [(); N].map(|()| {
+        power /= root;
+        power
+    })
 }

@@ -23,12 +23,6 @@ pub(super) fn scale(a: &Vec3, factor: f64) -> Vec3 {
     [a[0] * factor, a[1] * factor, a[2] * factor]
 }
 
-/// `a * s + b * t`.
-#[inline(always)]
-pub(super) fn combine(a: &Vec3, s: f64, b: &Vec3, t: f64) -> Vec3 {
-    [a[0] * s + b[0] * t, a[1] * s + b[1] * t, a[2] * s + b[2] * t]
-}
-
 #[inline(always)]
 pub(super) fn norm(a: &Vec3) -> f64 {
     dot(a, a).sqrt()

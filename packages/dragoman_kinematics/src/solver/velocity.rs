@@ -5,9 +5,9 @@ use super::linear::{damped_step, gram, normal, solve, substitute};
 use super::options::VelocityReport;
 
 /// Below this smallest singular value the inverse is damped; numerical filtering after Maciejewski and Klein (1988).
-const SINGULAR_REGION: f64 = 0.04;
+const SINGULAR_REGION: f64 = 0.02;
 /// Greatest damping factor, reached in the singularity itself.
-const LARGEST_DAMPING: f64 = 0.04;
+const LARGEST_DAMPING: f64 = 0.02;
 /// Inverse iterations that estimate the smallest singular value.
 const POWER_STEPS: usize = 4;
 /// Keeps the estimate's matrix regular.

@@ -1,0 +1,240 @@
+//! Forward kinematics and Jacobian: against the thesis, against tables multiplied out, against `k`.
+
+mod common;
+
+use common::{Random, TABLES, robot, urdf};
+use dragoman_kinematics::{Model, Robot, RobotSettings};
+use nalgebra::{Isometry3, Matrix4, Vector3};
+use std::f64::consts::FRAC_PI_2;
+
+/// Figure 3.3 of the thesis (seed 001) prints four decimals of joints, position and orientation.
+#[test]
+fn golden_datum_of_the_thesis() {
+    let robot = robot(include_str!("data/ranger_mk1_appendix_d.yaml"));
+    let pose = robot.forward(&[-1.5838, 2.0360, 1.3499, -0.2471, 1.2428, -0.0595]);
+    let position = pose.translation.vector;
+    for (got, printed) in position.iter().zip([-0.0543, 0.5242, 0.2138]) {
+        assert!((got - printed).abs() < 1.5e-4, "{position}");
+    }
+    let quaternion = pose.rotation.coords;
+    for (got, printed) in quaternion.iter().zip([-0.5266, 0.4212, 0.5767, 0.4612]) {
+        assert!((got - printed).abs() < 1.5e-4, "{quaternion}");
+    }
+    let (roll, pitch, yaw) = pose.rotation.euler_angles();
+    // Near a pitch of pi/2 roll and yaw share one rounding error.
+    for (got, printed) in [roll, pitch, yaw].iter().zip([-0.0007, 1.4801, 1.7917]) {
+        assert!((got - printed).abs() < 1.2e-3, "{roll} {pitch} {yaw}");
+    }
+}
+
+/// Multiplies a table out with 4 x 4 matrices, an implementation that shares nothing with the compiled chain.
+fn by_matrices(rows: &[[f64; 4]], q: &[f64], prismatic: &[usize]) -> Matrix4<f64> {
+    let mut product = Matrix4::identity();
+    for (i, [alpha, a, d, theta]) in rows.iter().enumerate() {
+        let position = q.get(i).copied().unwrap_or(0.0);
+        let (d, theta) = if prismatic.contains(&i) { (d + position, *theta) } else { (*d, theta + position) };
+        let ((st, ct), (sa, ca)) = (theta.sin_cos(), alpha.sin_cos());
+        product *= Matrix4::new(
+            ct,
+            -st,
+            0.0,
+            *a, //
+            st * ca,
+            ct * ca,
+            -sa,
+            -sa * d, //
+            st * sa,
+            ct * sa,
+            ca,
+            ca * d, //
+            0.0,
+            0.0,
+            0.0,
+            1.0,
+        );
+    }
+    product
+}
+
+const MK1: [[f64; 4]; 7] = [
+    [0.0, 0.0, 0.2491, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [0.0, 0.5589, 0.0, 0.0],
+    [-FRAC_PI_2, 0.1514, 0.5388, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [0.0, 0.0, 0.2666, 0.0],
+];
+const MK2: [[f64; 4]; 9] = [
+    [0.0, 0.0, 0.1524, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [-FRAC_PI_2, 0.0, 0.5389, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [-FRAC_PI_2, 0.1524, 0.5117, 0.0],
+    [FRAC_PI_2 / 2.0, 0.0, 0.0, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [-FRAC_PI_2, 0.0, 0.0, 0.0],
+    [0.0, 0.0, 0.1, 0.0],
+];
+const PLATFORM: [[f64; 4]; 6] = [
+    [FRAC_PI_2, 0.0, 0.0, FRAC_PI_2],
+    [FRAC_PI_2, 0.0, 0.0, FRAC_PI_2],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [0.0, 0.5, 0.0, 0.0],
+    [FRAC_PI_2, 0.0, 0.5, 0.0],
+];
+
+#[test]
+fn urdf_table_and_matrices_agree() {
+    let cases: [(&str, &str, &[[f64; 4]], &[usize]); 3] = [
+        ("ranger_mk1.urdf", include_str!("data/ranger_mk1.yaml"), &MK1, &[]),
+        ("ranger_mk2.urdf", include_str!("data/ranger_mk2.yaml"), &MK2, &[]),
+        ("platform_arm.urdf", include_str!("data/platform_arm.yaml"), &PLATFORM, &[0, 1]),
+    ];
+    for (file, table, rows, prismatic) in cases {
+        let from_urdf = Robot::new(&Model::from_urdf(&urdf(file), None, None).unwrap()).unwrap();
+        let from_table = robot(table);
+        let mut random = Random::announced(file, 11);
+        for _ in 0..200 {
+            let q = random.configuration(&from_table);
+            let matrix = by_matrices(rows, &q, prismatic);
+            let (one, other) = (from_urdf.forward(&q), from_table.forward(&q));
+            assert!((one.to_homogeneous() - matrix).norm() < 1e-12, "{file} at {q:?}");
+            assert!((other.to_homogeneous() - matrix).norm() < 1e-12, "{file} at {q:?}");
+        }
+        for (one, other) in from_urdf.joints().iter().zip(from_table.joints()) {
+            assert_eq!(
+                (&one.name, one.kind, one.lower, one.upper),
+                (&other.name, other.kind, other.lower, other.upper)
+            );
+            assert_eq!(one.velocity, other.velocity);
+        }
+    }
+}
+
+#[test]
+fn ranger_at_home() {
+    let robot = robot(include_str!("data/ranger_mk1.yaml"));
+    let home = [FRAC_PI_2, 0.0, FRAC_PI_2, 0.0, FRAC_PI_2, 0.0];
+    let position = robot.forward(&home).translation.vector;
+    // Upper arm level along y, forearm folded back over it, hand along the column.
+    let expected = Vector3::new(0.0, 0.5589 - 0.5388, 0.2491 + 0.1514 + 0.2666);
+    let mirrored = Vector3::new(0.0, 0.5589 - 0.5388, 0.2491 + 0.1514 - 0.2666);
+    assert!((position - expected).norm() < 1e-12 || (position - mirrored).norm() < 1e-12, "{position}");
+}
+
+/// `k` walks its own tree with its own transforms.
+#[test]
+fn k_agrees_on_every_description() {
+    for file in ["ranger_mk1.urdf", "ranger_mk2.urdf", "platform_arm.urdf"] {
+        let xml = urdf(file);
+        let ours = Robot::new(&Model::from_urdf(&xml, Some("base_link"), Some("tool0")).unwrap()).unwrap();
+        let tree = k::Chain::<f64>::from(urdf_rs::read_from_string(&xml).unwrap());
+        let peer = k::SerialChain::from_end(tree.find_link("tool0").unwrap());
+        let mut random = Random::announced(file, 12);
+        for _ in 0..100 {
+            let q = random.configuration(&ours);
+            peer.set_joint_positions_unchecked(&q);
+            peer.update_transforms();
+            assert_same(&peer.end_transform(), &ours.forward(&q), 1e-12);
+        }
+    }
+}
+
+/// A tree with fixed joints in between, tilted axes, an inner base and a side branch.
+#[test]
+fn a_crooked_tree_matches_k() {
+    let xml = include_str!("data/crooked.urdf");
+    let ours = Robot::new(&Model::from_urdf(xml, Some("pedestal"), Some("camera")).unwrap()).unwrap();
+    assert_eq!(ours.joint_count(), 4);
+    assert_eq!(ours.joints()[3].lower, f64::NEG_INFINITY);
+    let whole = Robot::new(&Model::from_urdf(xml, None, Some("camera")).unwrap()).unwrap();
+    let tree = k::Chain::<f64>::from(urdf_rs::read_from_string(xml).unwrap());
+    let peer = k::SerialChain::from_end(tree.find_link("camera").unwrap());
+    let world_to_pedestal = tree.find("stand").unwrap().origin();
+    let mut random = Random::announced("crooked", 13);
+    for _ in 0..100 {
+        let q: Vec<f64> = (0..4).map(|_| 4.0 * random.unit() - 2.0).collect();
+        peer.set_joint_positions_unchecked(&q);
+        peer.update_transforms();
+        assert_same(&peer.end_transform(), &whole.forward(&q), 1e-12);
+        assert_same(&peer.end_transform(), &(world_to_pedestal * ours.forward(&q)), 1e-12);
+    }
+}
+
+#[test]
+fn jacobian_is_the_derivative_and_link_frames_end_in_the_pose() {
+    for (name, table) in TABLES {
+        let robot = robot(table);
+        let n = robot.joint_count();
+        let mut random = Random::announced(name, 14);
+        let (mut jacobian, mut frames) = (vec![0.0; 6 * n], Vec::new());
+        for _ in 0..50 {
+            let q = random.configuration(&robot);
+            let pose = robot.jacobian(&q, &mut jacobian);
+            assert_same(&pose, &robot.forward(&q), 1e-15);
+            robot.link_frames(&q, &mut frames);
+            assert_eq!(frames.len(), n + 1);
+            assert_same(&frames[n], &pose, 1e-12);
+            for i in 0..n {
+                let step = 1e-6;
+                let (mut ahead, mut behind) = (q.clone(), q.clone());
+                ahead[i] += step;
+                behind[i] -= step;
+                let (ahead, behind) = (robot.forward(&ahead), robot.forward(&behind));
+                let linear = (ahead.translation.vector - behind.translation.vector) / (2.0 * step);
+                let angular = (ahead.rotation * behind.rotation.inverse()).scaled_axis() / (2.0 * step);
+                let column = &jacobian[6 * i..6 * i + 6];
+                for k in 0..3 {
+                    assert!((column[k] - linear[k]).abs() < 1e-8, "{name} joint {i} at {q:?}");
+                    assert!((column[3 + k] - angular[k]).abs() < 1e-8, "{name} joint {i} at {q:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn wrong_lengths_do_no_harm() {
+    let robot = robot(include_str!("data/panda.yaml"));
+    let zeros = robot.forward(&[0.0; 7]);
+    assert_same(&robot.forward(&[]), &zeros, 0.0);
+    assert_same(&robot.forward(&[0.0; 9]), &zeros, 0.0);
+    let mut short = [7.0; 13];
+    robot.jacobian(&[0.0; 7], &mut short);
+    assert_eq!(short[12], 7.0);
+    let mut frames = Vec::new();
+    robot.link_frames(&[], &mut frames);
+    assert_same(&frames[7], &zeros, 1e-12);
+    assert!(!robot.forward(&[f64::NAN; 7]).translation.x.is_finite());
+}
+
+#[test]
+fn tool_frames_can_be_exchanged() {
+    let model = Model::from_dh_yaml(include_str!("data/ranger_mk1.yaml")).unwrap();
+    let bare = Robot::new(&model.clone().with_tool(Isometry3::identity()).unwrap()).unwrap();
+    let tool = Isometry3::new(Vector3::new(0.1, -0.2, 0.3), Vector3::new(0.4, 1.5, -0.6));
+    let fitted = Robot::new(&model.with_tool(tool).unwrap()).unwrap();
+    let q = [0.3, 0.5, -0.7, 1.1, 1.3, -2.0];
+    assert_same(&fitted.forward(&q), &(bare.forward(&q) * tool), 1e-14);
+}
+
+#[test]
+fn every_settings_file_fits_its_description() {
+    for name in ["ranger_mk1", "ranger_mk2", "platform_arm"] {
+        let path = format!("{}/../../launch/config/robots/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+        let settings = RobotSettings::from_yaml(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let model = settings.model(&urdf(&settings.urdf)).unwrap();
+        assert_eq!(model.name(), name);
+        for (joint, home) in model.joints().iter().zip(&settings.home) {
+            assert!((joint.lower..=joint.upper).contains(home), "{name}: {} at {home}", joint.name);
+            assert!(joint.acceleration.is_finite());
+        }
+    }
+}
+
+fn assert_same(one: &Isometry3<f64>, other: &Isometry3<f64>, tolerance: f64) {
+    let difference = (one.to_homogeneous() - other.to_homogeneous()).norm();
+    assert!(difference <= tolerance, "{one} {other} differ by {difference}");
+}
