@@ -7,14 +7,17 @@
 //! 2. [`call`]: what both sides share with ROS: [`ArmCall`], one variant per service of the arm, and its [`Outcome`].
 //! 3. [`rotation`]: roll, pitch, yaw to quaternion and back.
 //! 4. [`server`]: [`Server`] answers old clients; needs the arm's services and topics.
+//! 5. [`client`]: [`Client`] drives an old controller; offers the arm's services and topics.
 //!
 //! Neither core does I/O. Their owner feeds datagrams, service results, measurements and the time, and then
 //! drains `poll_*` until each returns `None`; it calls `handle_timeout` when `poll_timeout` is due.
 
 pub mod call;
+pub mod client;
 pub mod rotation;
 pub mod server;
 pub mod wire;
 
 pub use call::{ArmCall, CallId, CommandMode, InvalidMode, MotionEvent, Outcome, Refusal};
+pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics};
 pub use server::{Server, ServerConfig, ServerStatistics};
