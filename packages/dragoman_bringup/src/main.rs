@@ -1,1 +1,131 @@
-fn main() {}
+//! The `dragoman` command.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `main.rs` | the command line |
+//! | `up.rs` | `dragoman up`: the lab in one process |
+//! | `arm31.rs` | `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm |
+//! | `robot.rs` | the robots that come with Dragoman, and others from files |
+//! | `stop.rs` | SIGINT and SIGTERM |
+
+mod arm31;
+mod robot;
+mod stop;
+mod up;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Brings robots and programs that speak only their old wire protocols into ROS 2.
+///
+/// Without a command: up. What follows --ros-args is read as in every ROS 2 program, for example
+/// --ros-args -p arm31:port:=5032 -r /ranger/pose:=/tool_pose
+#[derive(Parser)]
+#[command(name = "dragoman", version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    up: up::UpOptions,
+    #[command(flatten)]
+    common: CommonOptions,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start the simulated lab: a Ranger arm behind its 31-byte UDP protocol and its ROS services.
+    Up {
+        #[command(flatten)]
+        options: up::UpOptions,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
+    /// Let a real arm controller that speaks the 31-byte UDP protocol appear in ROS.
+    Arm31 {
+        #[command(flatten)]
+        options: arm31::Arm31Options,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
+}
+
+#[derive(Args)]
+struct CommonOptions {
+    /// ROS parameter file (YAML); may be given several times.
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
+    /// ROS domain, 0 to 232; default: ROS_DOMAIN_ID, or 0.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=232))]
+    domain: Option<u16>,
+    /// error, warn, info, debug or trace; RUST_LOG takes precedence.
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    log: String,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse_from(own_arguments(std::env::args()));
+    let (command, common) = match cli.command {
+        None => (Selected::Up(cli.up), cli.common),
+        Some(Command::Up { options, common }) => (Selected::Up(options), common),
+        Some(Command::Arm31 { options, common }) => (Selected::Arm31(options), common),
+    };
+    if let Err(error) = run(command, &common) {
+        eprintln!("dragoman: {error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+enum Selected {
+    Up(up::UpOptions),
+    Arm31(arm31::Arm31Options),
+}
+
+fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::error::Error>> {
+    dragoman_ros::logging::init(&common.log)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let result = runtime.block_on(async {
+        let stop = stop::signal()?;
+        let context = dragoman_ros::startup::context(common.domain, &common.config)?;
+        match command {
+            Selected::Up(options) => up::run(&context, &options, stop).await,
+            Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
+        }
+    });
+    runtime.shutdown_timeout(std::time::Duration::from_millis(500));
+    result
+}
+
+/// The arguments that are not ROS's: those before `--ros-args` and behind the `--` that ends it.
+fn own_arguments(arguments: impl Iterator<Item = String>) -> Vec<String> {
+    let mut inside = false;
+    let mut own = Vec::new();
+    for argument in arguments {
+        match argument.as_str() {
+            "--ros-args" => inside = true,
+            "--" if inside => inside = false,
+            _ if !inside => own.push(argument),
+            _ => {}
+        }
+    }
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn ros_arguments_are_left_to_ros() {
+        let given = ["dragoman", "up", "--ros-args", "-p", "a:=1", "--", "--domain", "3"].map(str::to_owned);
+        assert_eq!(own_arguments(given.into_iter()), ["dragoman", "up", "--domain", "3"]);
+    }
+}

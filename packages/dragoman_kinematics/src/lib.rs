@@ -7,12 +7,14 @@
 //! | [`model`] | [`Model`]: geometry and limits, read from URDF or a Denavit-Hartenberg table; [`RobotSettings`] |
 //! | [`solver`] | [`Robot`]: the compiled chain; forward kinematics, Jacobian, inverse kinematics, tracking |
 //! | [`motion`] | trajectories, limits and the command pipeline of an arm |
+//! | [`node`] | the ROS node that serves all of it |
 //!
-//! SI units and radians throughout; poses are those of the tool frame in the base frame. No I/O, no clock but the
-//! time limit of inverse kinematics, no ROS type.
+//! SI units and radians throughout; poses are those of the tool frame in the base frame. Outside of [`node`] no I/O,
+//! no clock but the time limit of inverse kinematics, no ROS type.
 
 pub mod model;
 pub mod motion;
+pub mod node;
 pub mod solver;
 
 pub use model::{Joint, JointKind, Model, ModelError, RobotSettings};

@@ -1,0 +1,49 @@
+//! The edges of the 31-byte protocol: the only files of this module that know sockets and ROS.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `server.rs` | [`start_server`]: legacy clients drive the ROS arm of a namespace |
+//! | `client.rs` | [`start_client`]: a legacy controller appears as the ROS arm of a namespace |
+//! | `clients.rs` | [`ArmCall`](super::ArmCall)s as requests to the arm's services |
+//! | `services.rs` | requests to the arm's services as [`ArmCall`](super::ArmCall)s |
+
+mod client;
+mod clients;
+mod server;
+mod services;
+
+use std::net::SocketAddr;
+
+use dragoman_ros::parameters::ParameterError;
+
+pub use client::{client_declarations, start_client};
+pub use server::{server_declarations, start_server};
+
+/// Why an edge cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Arm31NodeError {
+    /// The UDP port cannot be opened.
+    #[error("cannot open UDP port {address} for the 31-byte arm protocol: {source}")]
+    Bind {
+        /// The address that was asked for.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A parameter is no address.
+    #[error("'{text}' is no IP address")]
+    Address {
+        /// What was given.
+        text: String,
+    },
+    /// A parameter is wrong.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// The middleware refused.
+    #[error(transparent)]
+    Ros(#[from] dragoman_ros::Error),
+    /// No thread left.
+    #[error(transparent)]
+    Thread(#[from] std::io::Error),
+}

@@ -1,0 +1,201 @@
+//! Server side: a UDP port in front of the arm's services and topics.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dragoman_ros::diagnostics::{Diagnostics, Severity};
+use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::{Context, Node, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs};
+use futures::stream::{BoxStream, FuturesUnordered, SelectAll, StreamExt};
+use tokio::time::sleep_until;
+
+use super::Arm31NodeError;
+use super::clients::ArmClients;
+use crate::arm31::wire::{DEFAULT_PORT, RECEIVE_BUFFER_LEN};
+use crate::arm31::{MotionEvent, Server, ServerConfig, ServerStatistics};
+
+/// The parameters of the node; `bind` is the default address.
+pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
+    let config = ServerConfig::default();
+    let declared = [
+        Declaration::new("bind", bind.to_string().as_str(), "Address of the interface to listen on; 0.0.0.0 is all."),
+        Declaration::new("port", i64::from(DEFAULT_PORT), "UDP port to listen on.")
+            .within(Range::Integer { from: 0, to: 65535 }),
+        Declaration::new("rate_limit", config.rate_per_second, "Datagrams per second that one client may send.")
+            .within(Range::Double { from: 1.0, to: 1e6 }),
+        Declaration::new("burst", config.burst, "Datagrams that one client may send at once.")
+            .within(Range::Double { from: 1.0, to: 1e6 }),
+        Declaration::new("service_timeout", config.service_timeout.as_secs_f64(), "Time limit of a service call, s.")
+            .within(Range::Double { from: 0.01, to: 60.0 }),
+    ];
+    declared.into_iter().map(Declaration::read_only).collect()
+}
+
+/// Datagrams that are read before answers go out and others get their turn.
+const BATCH: usize = 64;
+
+/// Starts node `arm31` in the arm's namespace, listening by default on `bind`; returns the address that it listens on.
+///
+/// # Errors
+/// The port is taken; a wrong parameter; the middleware's refusal.
+pub fn start_server(
+    context: &Context,
+    namespace: &str,
+    bind: IpAddr,
+) -> Result<(RunningNode, SocketAddr), Arm31NodeError> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm31", namespace)?);
+    let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
+    tasks.spawn(server);
+    let socket = open(&parameters)?;
+    let address = socket.local_addr()?;
+    let clients = ArmClients::new(tasks.node())?;
+    let inputs = subscribe(tasks.node())?;
+    let config = ServerConfig {
+        rate_per_second: parameters.value("rate_limit"),
+        burst: parameters.value("burst"),
+        service_timeout: Duration::from_secs_f64(parameters.value("service_timeout")),
+        ..ServerConfig::default()
+    };
+    let statistics = Arc::new(Mutex::new(ServerStatistics::default()));
+    let seen = Arc::clone(&statistics);
+    tasks.spawn(async move {
+        if let Err(error) = serve(Server::new(config), socket, clients, inputs, &seen).await {
+            tracing::error!(%error, "the 31-byte arm protocol is no longer served");
+        }
+    });
+    let mut diagnostics = Diagnostics::new(tasks.node(), "31-byte arm protocol", &address.to_string())?;
+    let mut before = ServerStatistics::default();
+    tasks.every(Duration::from_secs(1), move || {
+        let now = *statistics.lock().unwrap_or_else(PoisonError::into_inner);
+        publish(&mut diagnostics, &before, &now);
+        before = now;
+    })?;
+    Ok((tasks.start()?, address))
+}
+
+fn open(parameters: &Parameters) -> Result<UdpSocket, Arm31NodeError> {
+    let text: String = parameters.value("bind");
+    let ip: IpAddr = text.parse().map_err(|_parse| Arm31NodeError::Address { text })?;
+    let port = u16::try_from(parameters.value::<i64>("port")).unwrap_or(DEFAULT_PORT);
+    let address = SocketAddr::new(ip, port);
+    let opened = UdpSocket::bind(address).and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
+    opened.map_err(|source| Arm31NodeError::Bind { address, source })
+}
+
+/// What ROS tells the server.
+enum Input {
+    Joints(sensor_msgs::msg::JointState),
+    Pose(geometry_msgs::msg::PoseStamped),
+    Drives(dragoman_msgs::msg::DriveStatus),
+    Event(MotionEvent),
+}
+
+fn subscribe(node: &mut Node) -> Result<SelectAll<BoxStream<'static, Input>>> {
+    let latched = QosProfile::default().keep_last(1).transient_local();
+    let newest = QosProfile::default().keep_last(1);
+    let joints = node.subscribe("joint_states", newest.clone())?.map(Input::Joints).boxed();
+    let pose = node.subscribe("pose", newest)?.map(Input::Pose).boxed();
+    let drives = node.subscribe("drive_status", latched)?.map(Input::Drives).boxed();
+    let events = node
+        .subscribe("motion_events", QosProfile::default().keep_last(100))?
+        .filter_map(|event| std::future::ready(motion_event(&event).map(Input::Event)))
+        .boxed();
+    Ok(futures::stream::select_all([joints, pose, drives, events]))
+}
+
+/// The events that the protocol has a text for.
+fn motion_event(event: &dragoman_msgs::msg::MotionEvent) -> Option<MotionEvent> {
+    use dragoman_msgs::msg::MotionEvent as Kind;
+    [
+        (Kind::WORKSPACE_LIMIT, MotionEvent::WorkspaceLimit),
+        (Kind::JOINT_LIMIT, MotionEvent::JointLimit),
+        (Kind::IK_DIVERGENCE, MotionEvent::InverseKinematicsDivergence),
+    ]
+    .into_iter()
+    .find_map(|(kind, known)| (kind == u32::from(event.kind)).then_some(known))
+}
+
+async fn serve(
+    mut server: Server,
+    socket: UdpSocket,
+    clients: ArmClients,
+    mut inputs: SelectAll<BoxStream<'static, Input>>,
+    statistics: &Mutex<ServerStatistics>,
+) -> std::io::Result<()> {
+    let socket = tokio::net::UdpSocket::from_std(socket)?;
+    let mut results = FuturesUnordered::new();
+    let mut datagram = [0; RECEIVE_BUFFER_LEN];
+    loop {
+        while let Some((id, call)) = server.poll_call() {
+            results.push(clients.call(id, call));
+        }
+        while let Some((client, answer)) = server.poll_transmit() {
+            // A full send buffer or a client that is gone loses the answer, as UDP may anyway.
+            let _ = socket.try_send_to(&answer, client);
+        }
+        *statistics.lock().unwrap_or_else(PoisonError::into_inner) = server.statistics();
+        let deadline = server.poll_timeout();
+        tokio::select! {
+            readable = socket.readable() => {
+                readable?;
+                for _ in 0..BATCH {
+                    match socket.try_recv_from(&mut datagram) {
+                        Ok((length, client)) => {
+                            let bytes = datagram.get(..length).unwrap_or_default();
+                            server.handle_datagram(Instant::now(), client, bytes);
+                        }
+                        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+                        // An ICMP error of an earlier answer shows here; it concerns that client only.
+                        Err(error) => tracing::debug!(%error, "UDP"),
+                    }
+                }
+            }
+            Some(input) = inputs.next() => handle(&mut server, input),
+            Some((id, outcome)) = results.next() => server.handle_service_result(Instant::now(), id, outcome),
+            () = sleep_until(deadline.unwrap_or_else(far_future).into()), if deadline.is_some() => {
+                server.handle_timeout(Instant::now());
+            }
+        }
+    }
+}
+
+fn far_future() -> Instant {
+    Instant::now() + Duration::from_secs(3600)
+}
+
+fn handle(server: &mut Server, input: Input) {
+    let now = Instant::now();
+    match input {
+        Input::Joints(state) => server.handle_joint_state(now, &state.position),
+        Input::Pose(stamped) => {
+            let (p, q) = (stamped.pose.position, stamped.pose.orientation);
+            server.handle_pose(now, [p.x, p.y, p.z], [q.x, q.y, q.z, q.w]);
+        }
+        Input::Drives(status) => server.handle_drive_status(now, &status.temperature),
+        Input::Event(event) => server.handle_event(now, event),
+    }
+}
+
+fn publish(diagnostics: &mut Diagnostics, before: &ServerStatistics, now: &ServerStatistics) {
+    let dropped =
+        |statistics: &ServerStatistics| statistics.dropped_over_rate + statistics.dropped_queue_full + statistics.dropped_transmits;
+    let values = [
+        ("clients", now.clients.to_string()),
+        ("datagrams", now.datagrams.to_string()),
+        ("answers", now.answers.to_string()),
+        ("errors sent", now.errors_sent.to_string()),
+        ("dropped", dropped(now).to_string()),
+        ("service calls", now.calls.to_string()),
+        ("service timeouts", now.call_timeouts.to_string()),
+    ];
+    let newly_dropped = dropped(now).saturating_sub(dropped(before));
+    if newly_dropped > 0 {
+        diagnostics.publish(Severity::Warn, &format!("{newly_dropped} datagrams dropped in the last second"), &values);
+    } else if now.call_timeouts > before.call_timeouts {
+        diagnostics.publish(Severity::Warn, "the arm's services do not answer", &values);
+    } else {
+        diagnostics.publish(Severity::Ok, "serving", &values);
+    }
+}

@@ -1,0 +1,44 @@
+//! `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm.
+
+use std::error::Error;
+use std::net::{SocketAddr, ToSocketAddrs};
+
+use clap::Args;
+use dragoman_ros::{Context, Node, logging, tasks::NodeTasks};
+use tokio::task::JoinSet;
+
+#[derive(Args)]
+pub(crate) struct Arm31Options {
+    /// Where the controller listens.
+    #[arg(long, value_name = "HOST:PORT")]
+    controller: String,
+    /// Namespace in which the arm appears.
+    #[arg(long, value_name = "NAMESPACE", default_value = "/ranger")]
+    namespace: String,
+}
+
+/// Runs the client side until `stop` resolves.
+pub(crate) async fn run(
+    context: &Context,
+    options: &Arm31Options,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Box<dyn Error>> {
+    let controller = resolve(&options.controller)?;
+    let mut nodes = JoinSet::new();
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman", "")?);
+    let log = logging::publish(tasks.node())?;
+    tasks.spawn(log);
+    nodes.spawn(tasks.start()?);
+    nodes.spawn(dragoman_bridge::arm31::node::start_client(context, &options.namespace, controller)?);
+    println!("controller {controller} appears in {}", options.namespace);
+    println!("ready");
+    stop.await;
+    println!("stopping");
+    nodes.shutdown().await;
+    Ok(())
+}
+
+fn resolve(text: &str) -> Result<SocketAddr, Box<dyn Error>> {
+    let mut addresses = text.to_socket_addrs().map_err(|error| format!("--controller {text}: {error}"))?;
+    addresses.find(SocketAddr::is_ipv4).ok_or_else(|| format!("--controller {text}: no IPv4 address").into())
+}

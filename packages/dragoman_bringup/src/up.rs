@@ -1,0 +1,96 @@
+//! `dragoman up`: the simulated lab in one process.
+
+use std::error::Error;
+use std::net::{IpAddr, Ipv4Addr};
+
+use clap::Args;
+use dragoman_arm::node::ArmSettings;
+use dragoman_kinematics::node::KinematicsSettings;
+use dragoman_ros::{Context, Node, logging, tasks::NodeTasks};
+use dragoman_sim::RateLimitedJoints;
+use tokio::task::JoinSet;
+
+use crate::robot::{self, RobotDescription};
+
+#[derive(Args)]
+pub(crate) struct UpOptions {
+    /// Address on which the legacy protocols are served; 0.0.0.0 is every interface.
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    bind: IpAddr,
+    /// The arm in the lab: ranger_mk1, ranger_mk2, platform_arm, or a file (README of dragoman_kinematics).
+    #[arg(long, value_name = "ROBOT", default_value = "ranger_mk1")]
+    robot: String,
+}
+
+/// Namespace of the arm.
+const ARM_NAMESPACE: &str = "/ranger";
+
+/// What is served: a line of the table at the start.
+struct Served {
+    robot: String,
+    protocol: &'static str,
+    address: String,
+    namespace: &'static str,
+}
+
+/// Runs the lab until `stop` resolves.
+pub(crate) async fn run(
+    context: &Context,
+    options: &UpOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Box<dyn Error>> {
+    let mut nodes = JoinSet::new();
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman", "")?);
+    let log = logging::publish(tasks.node())?;
+    tasks.spawn(log);
+    nodes.spawn(tasks.start()?);
+
+    let RobotDescription { model, urdf, home } = robot::load(&options.robot)?;
+    let rates: Vec<f64> = model.joints().iter().map(|joint| joint.velocity.min(MAX_SIMULATED_RATE)).collect();
+    let drives = RateLimitedJoints::new(&home, &rates)?;
+    let robot = model.name().to_owned();
+    let arm = ArmSettings {
+        namespace: ARM_NAMESPACE.to_owned(),
+        joint_names: model.joints().iter().map(|joint| joint.name.clone()).collect(),
+        hardware_id: format!("{robot} (simulated)"),
+    };
+    let kinematics = KinematicsSettings { namespace: ARM_NAMESPACE.to_owned(), model, urdf };
+    nodes.spawn(dragoman_kinematics::node::start(context, kinematics)?);
+    nodes.spawn(dragoman_arm::node::start(context, arm, Box::new(drives))?);
+    let (bridge, address) = dragoman_bridge::arm31::node::start_server(context, ARM_NAMESPACE, options.bind)
+        .map_err(|error| with_advice(error, "--bind ADDRESS or --ros-args -p arm31:port:=PORT"))?;
+    nodes.spawn(bridge);
+
+    print_table(&[Served {
+        robot,
+        protocol: "31-byte arm protocol, UDP",
+        address: address.to_string(),
+        namespace: ARM_NAMESPACE,
+    }]);
+    println!("ready");
+    stop.await;
+    println!("stopping");
+    nodes.shutdown().await;
+    Ok(())
+}
+
+/// Rate of simulated joints for which the description has no limit, rad/s or m/s.
+const MAX_SIMULATED_RATE: f64 = 10.0;
+
+fn with_advice(error: dragoman_bridge::arm31::node::Arm31NodeError, options: &str) -> Box<dyn Error> {
+    use dragoman_bridge::arm31::node::Arm31NodeError;
+    match error {
+        Arm31NodeError::Bind { .. } => format!("{error}; choose another address or port with {options}").into(),
+        other => other.into(),
+    }
+}
+
+fn print_table(rows: &[Served]) {
+    let line = |robot: &str, protocol: &str, address: &str, namespace: &str| {
+        println!("{robot:<14} {protocol:<28} {address:<22} {namespace}");
+    };
+    line("ROBOT", "PROTOCOL", "ADDRESS", "ROS NAMESPACE");
+    for row in rows {
+        line(&row.robot, row.protocol, &row.address, row.namespace);
+    }
+}

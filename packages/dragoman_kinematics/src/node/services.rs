@@ -1,0 +1,149 @@
+//! The arm's services: one per command of the 31-byte protocol (seed 001, appendix A), and the shapes.
+
+use std::sync::{Arc, Mutex};
+
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Result, dragoman_msgs::srv, geometry_msgs, std_srvs::srv::Trigger};
+
+use super::{Mover, lock};
+use crate::motion::{Axis, CommandMode, Pipeline, RawPose, Rejected};
+
+type Shared = Arc<Mutex<Mover>>;
+
+pub(super) fn serve(tasks: &mut NodeTasks, mover: &Shared) -> Result<()> {
+    trigger(tasks, mover, "begin_motion", Pipeline::begin_motion)?;
+    trigger(tasks, mover, "begin_joint_motion", Pipeline::begin_joint_motion)?;
+    trigger(tasks, mover, "execute_via_points", Pipeline::execute_via_points)?;
+    trigger(tasks, mover, "execute_joint_via_points", Pipeline::execute_joint_via_points)?;
+    trigger(tasks, mover, "end_shape", Pipeline::end_shape)?;
+    trigger(tasks, mover, "clear_via_points", |pipeline| {
+        pipeline.clear_via_points();
+        Ok(())
+    })?;
+    trigger(tasks, mover, "clear_joint_via_points", |pipeline| {
+        pipeline.clear_joint_via_points();
+        Ok(())
+    })?;
+    trigger(tasks, mover, "reset_joint_motion", |pipeline| {
+        pipeline.reset_joint_motion();
+        Ok(())
+    })?;
+    trigger(tasks, mover, "stop", |pipeline| {
+        pipeline.stop();
+        Ok(())
+    })?;
+    serve_goals(tasks, mover)?;
+    serve_shapes(tasks, mover)
+}
+
+fn trigger(
+    tasks: &mut NodeTasks,
+    mover: &Shared,
+    name: &'static str,
+    act: impl Fn(&mut Pipeline) -> Result<(), Rejected> + Send + 'static,
+) -> Result<()> {
+    let mover = Arc::clone(mover);
+    tasks.serve::<Trigger::Service>(name, move |_request| {
+        let (success, message) = perform(&mover, name, &act);
+        Trigger::Response { success, message }
+    })
+}
+
+/// Carries out a command; what it refuses is told to the asker, the log and the diagnostics.
+fn perform(
+    mover: &Shared,
+    name: &str,
+    act: impl FnOnce(&mut Pipeline) -> Result<(), Rejected>,
+) -> (bool, String) {
+    let mut mover = lock(mover);
+    match act(&mut mover.pipeline) {
+        Ok(()) => {
+            tracing::debug!(command = name, "accepted");
+            (true, String::new())
+        }
+        Err(rejected) => {
+            tracing::info!(command = name, reason = %rejected, "refused");
+            mover.trouble = Some(format!("{name}: {rejected}"));
+            (false, rejected.to_string())
+        }
+    }
+}
+
+fn serve_goals(tasks: &mut NodeTasks, mover: &Shared) -> Result<()> {
+    let shared = Arc::clone(mover);
+    tasks.serve::<srv::SetCommandMode::Service>("set_command_mode", move |request| {
+        let Some(mode) = CommandMode::from_number(request.mode.into()) else {
+            let message = format!("{} is no command mode: 0 is off, 1 joint, 2 Cartesian", request.mode);
+            let mode = lock(&shared).pipeline.mode().number();
+            return srv::SetCommandMode::Response { success: false, message, mode };
+        };
+        let (success, message) = perform(&shared, "set_command_mode", |pipeline| {
+            pipeline.set_command_mode(mode);
+            Ok(())
+        });
+        srv::SetCommandMode::Response { success, message, mode: mode.number() }
+    })?;
+    let shared = Arc::clone(mover);
+    tasks.serve::<srv::SetGoalPose::Service>("set_goal_pose", move |request| {
+        let pose = raw_pose(&request.pose);
+        let (success, message) =
+            perform(&shared, "set_goal_pose", |pipeline| pipeline.set_goal_pose(&pose, request.min_duration));
+        srv::SetGoalPose::Response { success, message }
+    })?;
+    let shared = Arc::clone(mover);
+    tasks.serve::<srv::SetViaPoint::Service>("set_via_point", move |request| {
+        let pose = raw_pose(&request.pose);
+        let (success, message) = perform(&shared, "set_via_point", |pipeline| {
+            pipeline.set_via_point(request.index.into(), &pose, request.min_duration)
+        });
+        srv::SetViaPoint::Response { success, message }
+    })?;
+    let shared = Arc::clone(mover);
+    tasks.serve::<srv::SetJointGoal::Service>("set_joint_goal", move |request| {
+        let (success, message) = perform(&shared, "set_joint_goal", |pipeline| {
+            pipeline.set_joint_goal(&request.position, request.min_duration)
+        });
+        srv::SetJointGoal::Response { success, message }
+    })?;
+    let shared = Arc::clone(mover);
+    tasks.serve::<srv::SetJointViaPoint::Service>("set_joint_via_point", move |request| {
+        let (success, message) = perform(&shared, "set_joint_via_point", |pipeline| {
+            pipeline.set_joint_via_point(request.index.into(), &request.position, request.min_duration)
+        });
+        srv::SetJointViaPoint::Response { success, message }
+    })
+}
+
+fn serve_shapes(tasks: &mut NodeTasks, mover: &Shared) -> Result<()> {
+    let shared = Arc::clone(mover);
+    tasks.serve::<srv::BeginCircle::Service>("begin_circle", move |request| {
+        let (Some(start), Some(second)) = (axis(request.start_axis), axis(request.second_axis)) else {
+            return srv::BeginCircle::Response { success: false, message: NO_AXIS.to_owned() };
+        };
+        let (success, message) = perform(&shared, "begin_circle", |pipeline| {
+            pipeline.begin_circle(request.radius, request.period, [start, second])
+        });
+        srv::BeginCircle::Response { success, message }
+    })?;
+    let shared = Arc::clone(mover);
+    tasks.serve::<srv::BeginSinusoid::Service>("begin_sinusoid", move |request| {
+        let Some(axis) = axis(request.axis) else {
+            return srv::BeginSinusoid::Response { success: false, message: NO_AXIS.to_owned() };
+        };
+        let (success, message) = perform(&shared, "begin_sinusoid", |pipeline| {
+            pipeline.begin_sinusoid(request.amplitude, request.period, axis)
+        });
+        srv::BeginSinusoid::Response { success, message }
+    })
+}
+
+const NO_AXIS: &str = "an axis is 0 (x), 1 (y) or 2 (z)";
+
+fn axis(number: u8) -> Option<Axis> {
+    [Axis::X, Axis::Y, Axis::Z].get(usize::from(number)).copied()
+}
+
+fn raw_pose(pose: &geometry_msgs::msg::Pose) -> RawPose {
+    let (p, q) = (&pose.position, &pose.orientation);
+    RawPose { position: [p.x, p.y, p.z], quaternion: [q.x, q.y, q.z, q.w] }
+}

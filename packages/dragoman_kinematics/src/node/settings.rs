@@ -1,0 +1,79 @@
+//! The node's parameters: the motion configuration under ROS's rules (lists of numbers, dots between levels).
+
+use dragoman_ros::parameters::{Declaration, Parameters, Range};
+
+use crate::Robot;
+use crate::motion::{AxisBox, MotionConfig, Workspace};
+
+/// Large enough for every machine, small enough to catch a slipped unit.
+const POSITIVE: Range = Range::Double { from: 1e-6, to: 1e3 };
+
+/// The parameters of the node; the defaults are the thesis' for a robot of six joints, the robot's own for others.
+pub fn declarations(robot: &Robot) -> Vec<Declaration> {
+    let config =
+        if robot.joint_count() == 6 { MotionConfig::default() } else { MotionConfig::for_robot(robot) };
+    let cartesian = &config.cartesian;
+    let joint = &config.joint;
+    let via = &config.via_points;
+    let positive = |name, default: Vec<f64>, text| Declaration::new(name, default, text).within(POSITIVE);
+    let scalar = |name, default: f64, text| Declaration::new(name, default, text).within(POSITIVE);
+    let declared = [
+        positive("cartesian.max_velocity", cartesian.max_velocity.to_vec(), "Greatest speed of Cartesian motions along x, y, z (m/s) and about x, y, z (rad/s)."),
+        positive("cartesian.max_acceleration", cartesian.max_acceleration.to_vec(), "Greatest acceleration of Cartesian motions, m/s^2 (3) and rad/s^2 (3)."),
+        positive("cartesian.stop_acceleration", cartesian.stop_acceleration.to_vec(), "Deceleration of a stop, m/s^2 (3) and rad/s^2 (3)."),
+        positive("joint.max_velocity", joint.max_velocity.clone(), "Greatest speed of planned joint motions, rad/s or m/s, one per joint."),
+        positive("joint.max_acceleration", joint.max_acceleration.clone(), "Greatest acceleration of planned joint motions, rad/s^2 or m/s^2, one per joint."),
+        positive("joint.stop_acceleration", joint.stop_acceleration.clone(), "Deceleration of a stop in joint space, rad/s^2 or m/s^2, one per joint."),
+        positive("joint.max_rate", joint.max_rate.clone(), "Greatest rate of any joint command in any mode, rad/s or m/s, one per joint."),
+        Declaration::new("workspace.bounds", flat(&config.workspace.bounds), "Where the tool may go: x min, x max, y min, y max, z min, z max in m, base frame."),
+        Declaration::new("workspace.forbidden", config.workspace.forbidden.iter().flat_map(flat).collect::<Vec<_>>(), "Boxes that the tool must not enter: six numbers each, as in workspace.bounds."),
+        scalar("via_points.cartesian", via.cartesian, "A via point counts as reached within this distance, m + rad."),
+        scalar("via_points.cartesian_coarse", via.cartesian_coarse, "After 8 cycles a via point counts as reached within this distance, m + rad."),
+        scalar("via_points.joint", via.joint, "A joint via point counts as reached within this distance, rad (Euclidean norm)."),
+        scalar("via_points.joint_coarse", via.joint_coarse, "After 8 cycles a joint via point counts as reached within this distance, rad."),
+        scalar("divergence_tolerance", config.divergence_tolerance, "How far inverse kinematics may be worse than the measured pose before the arm holds, m + rad."),
+        scalar("twist_timeout", config.twist_timeout, "A twist command that is not repeated within this time stops the motion, s."),
+        scalar("stop_following_error", config.stop_following_error, "Lag of a joint beyond which a stop returns the command to the measured position, rad or m."),
+    ];
+    declared.into_iter().map(Declaration::read_only).collect()
+}
+
+/// The motion configuration that the parameters make; [`crate::motion::Pipeline::new`] checks it.
+pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
+    let list = |name: &str| parameters.value::<Vec<f64>>(name);
+    let number = |name: &str| parameters.value::<f64>(name);
+    let mut config = MotionConfig::default();
+    config.cartesian.max_velocity = six(&list("cartesian.max_velocity"));
+    config.cartesian.max_acceleration = six(&list("cartesian.max_acceleration"));
+    config.cartesian.stop_acceleration = six(&list("cartesian.stop_acceleration"));
+    config.joint.max_velocity = list("joint.max_velocity");
+    config.joint.max_acceleration = list("joint.max_acceleration");
+    config.joint.stop_acceleration = list("joint.stop_acceleration");
+    config.joint.max_rate = list("joint.max_rate");
+    config.workspace = Workspace {
+        bounds: boxed(&six(&list("workspace.bounds"))),
+        forbidden: list("workspace.forbidden").chunks(6).map(|chunk| boxed(&six(chunk))).collect(),
+    };
+    config.via_points.cartesian = number("via_points.cartesian");
+    config.via_points.cartesian_coarse = number("via_points.cartesian_coarse");
+    config.via_points.joint = number("via_points.joint");
+    config.via_points.joint_coarse = number("via_points.joint_coarse");
+    config.divergence_tolerance = number("divergence_tolerance");
+    config.twist_timeout = number("twist_timeout");
+    config.stop_following_error = number("stop_following_error");
+    config
+}
+
+/// Six numbers; a list of another length becomes one that the configuration's check refuses.
+fn six(values: &[f64]) -> [f64; 6] {
+    values.try_into().unwrap_or([f64::NAN; 6])
+}
+
+fn flat(zone: &AxisBox) -> Vec<f64> {
+    // Parameters are finite; an unlimited workspace is one that no arm leaves.
+    [zone.x, zone.y, zone.z].into_iter().flatten().map(|value| value.clamp(-1e6, 1e6)).collect()
+}
+
+fn boxed([x0, x1, y0, y1, z0, z1]: &[f64; 6]) -> AxisBox {
+    AxisBox { x: [*x0, *x1], y: [*y0, *y1], z: [*z0, *z1] }
+}
