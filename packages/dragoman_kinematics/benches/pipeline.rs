@@ -45,7 +45,7 @@ impl Arm {
 
 fn steps(criterion: &mut Criterion) {
     let robots = [
-        ("ranger_mk1", include_str!("../tests/data/ranger_mk1.yaml"), vec![1.5708, 0.3, 1.0, 0.0, 1.8, 0.0]),
+        ("ranger_mk1", include_str!("../tests/data/ranger_mk1.yaml"), vec![1.57, 0.3, 1.0, 0.0, 1.8, 0.0]),
         ("platform_arm", include_str!("../tests/data/platform_arm.yaml"), vec![0.0, 0.0, 0.2, 0.6, 0.8, 0.0]),
         (
             "ranger_mk2",

@@ -58,7 +58,10 @@ pub enum Progress {
 #[derive(Clone, Debug)]
 pub struct ViaPoints<P> {
     slots: [Option<ViaPoint<P>>; SLOTS],
-    running: Vec<ViaPoint<P>>,
+    /// The copy of the last execution; kept until the next one, because giving memory back is not for a cycle's time.
+    copy: Vec<ViaPoint<P>>,
+    /// How many points of the copy are being executed; 0 when no sequence is running.
+    length: usize,
     /// Index being approached; `None` before the first.
     current: Option<usize>,
     waited: u32,
@@ -66,7 +69,7 @@ pub struct ViaPoints<P> {
 
 impl<P> Default for ViaPoints<P> {
     fn default() -> Self {
-        Self { slots: std::array::from_fn(|_| None), running: Vec::new(), current: None, waited: 0 }
+        Self { slots: std::array::from_fn(|_| None), copy: Vec::new(), length: 0, current: None, waited: 0 }
     }
 }
 
@@ -90,19 +93,21 @@ impl<P: Clone> ViaPoints<P> {
         if self.is_running() {
             return false;
         }
-        self.running.extend(self.slots.iter().map_while(Clone::clone));
+        self.copy.clear();
+        self.copy.extend(self.slots.iter().map_while(Clone::clone));
+        self.length = self.copy.len();
         (self.current, self.waited) = (None, 0);
         self.is_running()
     }
 
     /// Ends a running sequence.
     pub fn halt(&mut self) {
-        self.running.clear();
+        self.length = 0;
     }
 
     /// Is a sequence running?
     pub fn is_running(&self) -> bool {
-        !self.running.is_empty()
+        self.length > 0
     }
 
     /// Index of the point that a running sequence approaches.
@@ -112,7 +117,7 @@ impl<P: Clone> ViaPoints<P> {
 
     /// Point of the running sequence.
     pub fn running_point(&self, index: usize) -> Option<&ViaPoint<P>> {
-        self.running.get(index)
+        self.copy.get(..self.length)?.get(index)
     }
 
     /// Decides what to do now that no motion is in progress. Call once per cycle of a running sequence, with the
@@ -128,7 +133,7 @@ impl<P: Clone> ViaPoints<P> {
             self.current = Some(0);
             return Progress::Approach(0);
         };
-        let Some(point) = self.running.get(index) else {
+        let Some(point) = self.running_point(index) else {
             return Progress::Finished;
         };
         let distance = distance(&point.point);
@@ -137,15 +142,14 @@ impl<P: Clone> ViaPoints<P> {
             if self.waited < cycles {
                 return Progress::Wait;
             }
-            // Negated, so that a distance that is not a number counts as missed.
-            if !(distance < coarse) {
+            if distance.is_nan() || distance >= coarse {
                 self.halt();
                 return Progress::Missed(index, distance);
             }
         }
         self.waited = 0;
         self.current = Some(index + 1);
-        if index + 1 < self.running.len() {
+        if index + 1 < self.length {
             return Progress::Approach(index + 1);
         }
         self.halt();
@@ -215,6 +219,6 @@ mod tests {
         assert!(!list.set(SLOTS, ViaPoint { point: 0.0, min_duration: 0.0 }));
         assert!(!list.set(usize::MAX, ViaPoint { point: 0.0, min_duration: 0.0 }));
         assert!(list.execute());
-        assert_eq!(list.running.len(), SLOTS);
+        assert_eq!(list.length, SLOTS);
     }
 }
