@@ -316,7 +316,7 @@ mod tests {
                  left:\n  '*':\n    ros__parameters: {a: 3}\n",
             )
             .unwrap();
-        let last = |node: &NodeName| arguments.parameters_of(node).into_iter().filter(|(n, _)| n == "a").next_back();
+        let last = |node: &NodeName| arguments.parameters_of(node).into_iter().rfind(|(n, _)| n == "a");
         assert_eq!(last(&node("/", "any")).unwrap().1, ParameterValue::Integer(1));
         assert_eq!(last(&node("/ranger", "arm")).unwrap().1, ParameterValue::Integer(2));
         assert_eq!(last(&node("/left", "arm")).unwrap().1, ParameterValue::Integer(3));

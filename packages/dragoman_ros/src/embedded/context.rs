@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::arguments::Arguments;
 use super::background::Background;
-use super::dds::Participant;
+use super::dds::{Participant, WriterInfo};
 use super::discovery::Discovery;
 use super::error::Result;
 use super::graph::{self, Graph};
@@ -52,18 +52,12 @@ impl Context {
         true
     }
 
-    /// ROS names and types of all topics that somebody publishes. Not in r2r, where a node tells them.
-    pub(crate) fn topic_names_and_types(&self) -> Vec<(String, String)> {
-        let mut topics: Vec<_> = self
-            .inner
-            .participant
-            .written_topics()
-            .into_iter()
-            .filter_map(|(topic, type_name)| Some((topic.strip_prefix("rt")?.to_owned(), ros_type(&type_name)?)))
-            .collect();
-        topics.sort();
-        topics.dedup();
-        topics
+    /// ROS name and type of every topic's every writer. Not in r2r, where a node tells them.
+    pub(crate) fn topic_writers(&self) -> impl Iterator<Item = (String, String, WriterInfo)> {
+        self.inner.participant.writers().into_iter().filter_map(|writer| {
+            let topic = writer.topic.strip_prefix("rt").filter(|name| name.starts_with('/'))?.to_owned();
+            Some((topic, ros_type(&writer.type_name)?, writer))
+        })
     }
 
     pub(crate) fn participant(&self) -> &Participant {

@@ -1,7 +1,9 @@
 //! The DDS library behind one small surface: a participant, raw CDR writers and raw CDR readers.
 //!
-//! Nothing else in this crate names `rustdds`. Facts about its behaviour towards Cyclone DDS and Fast DDS that made
-//! a detour necessary are told where the detour is.
+//! Nothing else in this crate, but the part [`policies`], names `rustdds`. Facts about its behaviour towards Cyclone
+//! DDS and Fast DDS that made a detour necessary are told where the detour is.
+
+mod policies;
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -12,11 +14,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures::StreamExt;
 use rustdds::dds::statusevents::{DomainParticipantStatusEvent as Event, StatusEvented};
-use rustdds::no_key::{DataWriter, Decode, DefaultDecoder, DeserializerAdapter, SerializerAdapter, SimpleDataReader};
-use rustdds::policy::{Deadline, Durability, History, Lifespan, Liveliness, Reliability, ResourceLimits};
+use rustdds::no_key::{
+    DataWriter, Decode, DefaultDecoder, DeserializerAdapter, SerializerAdapter, SimpleDataReader,
+};
 use rustdds::rpc::SampleIdentity;
 use rustdds::{
-    DomainParticipant, DomainParticipantBuilder, GUID, QosPolicies, QosPolicyBuilder, RTPSEntity, RepresentationIdentifier,
+    DomainParticipant, DomainParticipantBuilder, GUID, QosPolicies, RTPSEntity, RepresentationIdentifier,
     SequenceNumber, Timestamp, Topic, TopicDescription, TopicKind, WriteOptionsBuilder,
 };
 
@@ -26,7 +29,8 @@ use super::clock::lock;
 use super::discovery::{Discovery, DiscoveryRange};
 use super::error::{Error, Result};
 use super::local::{Inbox, Local, Outlet};
-use super::qos::{DurabilityPolicy, HistoryPolicy, LivelinessPolicy, QosProfile, ReliabilityPolicy};
+use super::qos::QosProfile;
+use policies::{Role, policies, profile};
 
 /// Globally unique id of a participant, a writer or a reader: 12 bytes of participant, 4 of entity.
 pub(crate) type Guid = [u8; 16];
@@ -50,6 +54,8 @@ pub(crate) struct Sample {
     pub(crate) encoding: Encoding,
     pub(crate) id: SampleId,
     pub(crate) related: Option<SampleId>,
+    /// When it was written, in nanoseconds since 1970, if the writer tells.
+    pub(crate) source_time: Option<u64>,
 }
 
 /// What an endpoint is announced as.
@@ -58,6 +64,15 @@ pub(crate) struct Endpoint<'a> {
     pub(crate) topic: &'a str,
     pub(crate) type_name: &'a str,
     pub(crate) qos: &'a QosProfile,
+}
+
+/// What a writer is announced as.
+#[derive(Clone, Debug)]
+pub(crate) struct WriterInfo {
+    pub(crate) topic: String,
+    pub(crate) type_name: String,
+    pub(crate) guid: Guid,
+    pub(crate) qos: QosProfile,
 }
 
 pub(crate) struct Participant {
@@ -78,8 +93,10 @@ impl Participant {
         };
         let participant = builder.build().map_err(|e| middleware("create a participant", &e))?;
         let qos = QosPolicies::qos_none();
-        let publisher = participant.create_publisher(&qos).map_err(|e| middleware("create a publisher", &e))?;
-        let subscriber = participant.create_subscriber(&qos).map_err(|e| middleware("create a subscriber", &e))?;
+        let publisher =
+            participant.create_publisher(&qos).map_err(|e| middleware("create a publisher", &e))?;
+        let subscriber =
+            participant.create_subscriber(&qos).map_err(|e| middleware("create a subscriber", &e))?;
         let matches = Arc::new(Mutex::new(Matches { own: participant.guid(), remotes: HashMap::new() }));
         let (listener, observed) = (participant.status_listener(), Arc::clone(&matches));
         background.spawn(async move {
@@ -99,9 +116,11 @@ impl Participant {
         let qos = policies(endpoint.qos, Role::Writer);
         let topic = self.topic(endpoint, &qos)?;
         let writer = create_writer(&self.publisher, &topic, &qos)?;
+        let outlet = self.local.writer(endpoint.topic, endpoint.type_name, endpoint.qos);
+        outlet.identify(writer.guid().to_bytes());
         Ok(Writer {
             state: Mutex::new(WriterState { writer, unacknowledged: Backlog::default(), seen: 0 }),
-            outlet: self.local.writer(endpoint.topic, endpoint.type_name, endpoint.qos),
+            outlet,
             publisher: self.publisher.clone(),
             topic,
             reliable: qos.is_reliable(),
@@ -127,13 +146,19 @@ impl Participant {
         })
     }
 
-    /// DDS topic and type names of all writers that discovery has seen, our own included.
-    pub(crate) fn written_topics(&self) -> Vec<(String, String)> {
-        self.participant
-            .discovered_writers()
-            .into_iter()
-            .map(|w| (w.publication_topic_data.topic_name().clone(), w.publication_topic_data.type_name.clone()))
-            .collect()
+    /// All writers: those of this context, and those that discovery has seen in others.
+    ///
+    /// The library discovers its own participant too, but by multicast only: what is our own is not asked of it.
+    pub(crate) fn writers(&self) -> Vec<WriterInfo> {
+        let own = self.participant.guid().prefix;
+        let discovered = self.participant.discovered_writers().into_iter().map(|w| w.publication_topic_data);
+        let remote = discovered.filter(|writer| writer.key.prefix != own).map(|writer| WriterInfo {
+            guid: writer.key.to_bytes(),
+            qos: profile(&writer),
+            topic: writer.topic_name,
+            type_name: writer.type_name,
+        });
+        self.local.writers().into_iter().chain(remote).collect()
     }
 
     fn topic(&self, endpoint: Endpoint<'_>, qos: &QosPolicies) -> Result<Topic> {
@@ -210,10 +235,12 @@ impl Writer {
         let payload = Bytes::from(payload);
         let mut state = lock(&self.state);
         self.make_room(&mut state)?;
-        let id = send(&state.writer, payload.clone(), related)?;
+        let now = Timestamp::now();
+        let id = send(&state.writer, payload.clone(), related, now)?;
         state.unacknowledged.samples += 1;
         state.unacknowledged.bytes += payload.len();
-        self.outlet.deliver(&Sample { payload, encoding: Encoding::LittleEndian, id, related });
+        let source_time = nanoseconds(now);
+        self.outlet.deliver(&Sample { payload, encoding: Encoding::LittleEndian, id, related, source_time });
         let matched = lock(&self.matches).generation(&state.writer.guid());
         if matched != state.seen {
             state.seen = matched;
@@ -237,14 +264,19 @@ impl Writer {
         if matches!(state.writer.wait_for_acknowledgments(wait), Ok(true)) {
             state.unacknowledged = Backlog::default();
         } else if full
-            && state.unacknowledged.full_since.get_or_insert_with(Instant::now).elapsed() > FULL_BACKLOG_PATIENCE
+            && state.unacknowledged.full_since.get_or_insert_with(Instant::now).elapsed()
+                > FULL_BACKLOG_PATIENCE
         {
-            tracing::warn!(topic = self.topic.name(), "a reader does not acknowledge; the writer starts afresh");
+            tracing::warn!(
+                topic = self.topic.name(),
+                "a reader does not acknowledge; the writer starts afresh"
+            );
             state.writer = create_writer(&self.publisher, &self.topic, &self.qos)?;
+            self.outlet.identify(state.writer.guid().to_bytes());
             state.seen = 0;
             state.unacknowledged = Backlog::default();
             for sample in self.outlet.recent() {
-                send(&state.writer, sample.payload, None)?;
+                send(&state.writer, sample.payload, None, Timestamp::now())?;
             }
         }
         Ok(())
@@ -279,20 +311,31 @@ impl Writer {
     }
 }
 
-fn send(writer: &RawWriter, payload: Bytes, related: Option<SampleId>) -> Result<SampleId> {
+fn send(writer: &RawWriter, payload: Bytes, related: Option<SampleId>, time: Timestamp) -> Result<SampleId> {
     let related = related.map(|id| SampleIdentity {
         writer_guid: GUID::from_bytes(id.writer),
         sequence_number: SequenceNumber::new(id.sequence),
     });
-    let options = WriteOptionsBuilder::new()
-        .related_sample_identity_opt(related)
-        .source_timestamp(Timestamp::now())
-        .build();
-    match writer.write_with_options(RawPayload { bytes: payload, encoding: Encoding::LittleEndian }, options) {
+    let options =
+        WriteOptionsBuilder::new().related_sample_identity_opt(related).source_timestamp(time).build();
+    match writer.write_with_options(RawPayload { bytes: payload, encoding: Encoding::LittleEndian }, options)
+    {
         Ok(id) => Ok(sample_id(id)),
-        Err(rustdds::dds::WriteError::WouldBlock { .. }) => Err(Error::Timeout("no reader acknowledges".into())),
+        Err(rustdds::dds::WriteError::WouldBlock { .. }) => {
+            Err(Error::Timeout("no reader acknowledges".into()))
+        }
         Err(error) => Err(Error::Middleware(error.to_string())),
     }
+}
+
+/// Nanoseconds since 1970; none for the values that mean "no time".
+fn nanoseconds(time: Timestamp) -> Option<u64> {
+    if time == Timestamp::INVALID || time == Timestamp::INFINITE || time == Timestamp::ZERO {
+        return None;
+    }
+    let (seconds, fraction) = (time.to_ticks() >> 32, time.to_ticks() & 0xFFFF_FFFF);
+    // The sender rounded down to 2^-32 s: half of that more gives its nanosecond again.
+    Some(seconds * 1_000_000_000 + ((fraction * 1_000_000_000 + (1 << 31)) >> 32))
 }
 
 fn sample_id(id: SampleIdentity) -> SampleId {
@@ -335,8 +378,9 @@ impl Reader {
                         sequence: i64::from(change.sequence_number),
                     };
                     let related = change.related_sample_identity().map(sample_id);
+                    let source_time = change.source_timestamp().and_then(nanoseconds);
                     let RawPayload { bytes, encoding } = change.into_value();
-                    return Some(Sample { payload: bytes, encoding, id, related });
+                    return Some(Sample { payload: bytes, encoding, id, related, source_time });
                 }
                 Ok(None) => return None,
                 Err(error) => tracing::debug!(%error, "a sample could not be read"),
@@ -370,18 +414,30 @@ struct Match {
 impl Matches {
     fn observe(&mut self, event: &Event) {
         match event {
-            Event::RemoteReaderMatched { local_writer, remote_reader } => self.add(*local_writer, *remote_reader),
-            Event::RemoteWriterMatched { local_reader, remote_writer } => self.add(*local_reader, *remote_writer),
+            Event::RemoteReaderMatched { local_writer, remote_reader } => {
+                self.add(*local_writer, *remote_reader)
+            }
+            Event::RemoteWriterMatched { local_reader, remote_writer } => {
+                self.add(*local_reader, *remote_writer)
+            }
             Event::ReaderLost { guid, .. } | Event::WriterLost { guid, .. } => {
                 self.remotes.remove(guid);
                 self.retain(|remote| remote != guid);
             }
             Event::ParticipantLost { id, .. } => self.retain(|remote| remote.prefix != *id),
             Event::RemoteReaderQosIncompatible { requested_qos, offered_qos, .. } => {
-                tracing::warn!(?requested_qos, ?offered_qos, "a subscription asks for a quality of service that is not offered");
+                tracing::warn!(
+                    ?requested_qos,
+                    ?offered_qos,
+                    "a subscription asks for a quality of service that is not offered"
+                );
             }
             Event::RemoteWriterQosIncompatible { requested_qos, offered_qos, .. } => {
-                tracing::warn!(?requested_qos, ?offered_qos, "a publisher offers less quality of service than is asked for");
+                tracing::warn!(
+                    ?requested_qos,
+                    ?offered_qos,
+                    "a publisher offers less quality of service than is asked for"
+                );
             }
             _ => {}
         }
@@ -420,49 +476,6 @@ impl Matches {
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Role {
-    Writer,
-    Reader,
-}
-
-fn policies(profile: &QosProfile, role: Role) -> QosPolicies {
-    let mut builder = QosPolicyBuilder::new()
-        .durability(match profile.durability {
-            DurabilityPolicy::TransientLocal => Durability::TransientLocal,
-            _ => Durability::Volatile,
-        })
-        .reliability(match profile.reliability {
-            ReliabilityPolicy::BestEffort => Reliability::BestEffort,
-            _ => Reliability::Reliable { max_blocking_time: rustdds::Duration::from_millis(100) },
-        });
-    let depth = i32::try_from(profile.depth.max(1)).unwrap_or(i32::MAX);
-    let keep_all = profile.history == HistoryPolicy::KeepAll;
-    builder = builder.history(if keep_all { History::KeepAll } else { History::KeepLast { depth } });
-    // A writer's window of unacknowledged samples is `max_samples`, 8192 when unset, and a full one blocks; [`Backlog`]
-    // bounds it before that. A reader's cache is 64 samples when unset, and drops in silence.
-    let max_samples = match role {
-        Role::Writer => 200_000,
-        Role::Reader if keep_all => 10_000,
-        Role::Reader => depth,
-    };
-    builder = builder.resource_limits(ResourceLimits { max_samples, max_instances: -1, max_samples_per_instance: -1 });
-    if !profile.deadline.is_zero() {
-        builder = builder.deadline(Deadline(profile.deadline.into()));
-    }
-    if !profile.lifespan.is_zero() {
-        builder = builder.lifespan(Lifespan { duration: profile.lifespan.into() });
-    }
-    if !profile.liveliness_lease_duration.is_zero() {
-        let lease_duration = profile.liveliness_lease_duration.into();
-        builder = builder.liveliness(match profile.liveliness {
-            LivelinessPolicy::ManualByTopic => Liveliness::ManualByTopic { lease_duration },
-            _ => Liveliness::Automatic { lease_duration },
-        });
-    }
-    builder.build()
-}
-
 /// Bytes with the encoding that their header named.
 struct RawPayload {
     bytes: Bytes,
@@ -495,7 +508,11 @@ impl DefaultDecoder<RawPayload> for RawAdapter {
 impl Decode<'_, RawPayload> for RawDecoder {
     type Error = std::convert::Infallible;
 
-    fn decode_bytes(self, bytes: &[u8], encoding: RepresentationIdentifier) -> Result<RawPayload, Self::Error> {
+    fn decode_bytes(
+        self,
+        bytes: &[u8],
+        encoding: RepresentationIdentifier,
+    ) -> Result<RawPayload, Self::Error> {
         let encoding = if encoding == RepresentationIdentifier::CDR_BE {
             Encoding::BigEndian
         } else {

@@ -13,8 +13,8 @@ use super::dds::{Endpoint, Guid, Participant, Reader, Writer};
 use super::error::Result;
 use super::names::{NodeName, dds_type};
 use super::qos::QosProfile;
-use crate::rmw_dds_common::msg::{Gid, NodeEntitiesInfo, ParticipantEntitiesInfo};
 use crate::WrappedTypesupport;
+use crate::rmw_dds_common::msg::{Gid, NodeEntitiesInfo, ParticipantEntitiesInfo};
 
 /// Changes within this time go out as one message.
 const SETTLE_TIME: Duration = Duration::from_millis(20);
@@ -61,6 +61,15 @@ impl Graph {
         self.changed.store(true, Ordering::Relaxed);
     }
 
+    /// The node of this context to which a writer belongs.
+    pub(crate) fn node_of(&self, writer: Guid) -> Option<NodeName> {
+        let nodes = lock(&self.nodes);
+        let owner = nodes.iter().find(|node| {
+            lock(&node.writers).iter().filter_map(Weak::upgrade).any(|candidate| candidate.guid() == writer)
+        });
+        owner.map(|node| node.name.clone())
+    }
+
     fn message(&self, participant: Guid) -> ParticipantEntitiesInfo {
         let nodes = lock(&self.nodes);
         ParticipantEntitiesInfo {
@@ -75,8 +84,16 @@ impl Graph {
                     NodeEntitiesInfo {
                         node_namespace: node.name.namespace.clone(),
                         node_name: node.name.name.clone(),
-                        reader_gid_seq: readers.iter().filter_map(Weak::upgrade).map(|r| gid(r.guid())).collect(),
-                        writer_gid_seq: writers.iter().filter_map(Weak::upgrade).map(|w| gid(w.guid())).collect(),
+                        reader_gid_seq: readers
+                            .iter()
+                            .filter_map(Weak::upgrade)
+                            .map(|r| gid(r.guid()))
+                            .collect(),
+                        writer_gid_seq: writers
+                            .iter()
+                            .filter_map(Weak::upgrade)
+                            .map(|w| gid(w.guid()))
+                            .collect(),
                     }
                 })
                 .collect(),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context as TaskContext, Poll, Waker};
 
 use super::clock::lock;
-use super::dds::Sample;
+use super::dds::{Guid, Sample, WriterInfo};
 use super::qos::{DurabilityPolicy, HistoryPolicy, QosProfile, ReliabilityPolicy};
 
 /// The most samples that a reader which keeps all may be behind.
@@ -29,11 +29,15 @@ struct LocalTopic {
 /// The local side of a writer.
 pub(crate) struct Outlet {
     offer: Offer,
+    /// As it was given, for who asks about the graph.
+    qos: QosProfile,
     state: Mutex<OutletState>,
 }
 
 #[derive(Default)]
 struct OutletState {
+    /// None until the writer on the network is made.
+    guid: Option<Guid>,
     readers: Vec<Weak<Inbox>>,
     /// The last samples, for late joiners.
     recent: VecDeque<Sample>,
@@ -80,7 +84,8 @@ impl Offer {
 
 impl Local {
     pub(crate) fn writer(&self, topic: &str, type_name: &str, qos: &QosProfile) -> Arc<Outlet> {
-        let outlet = Arc::new(Outlet { offer: Offer::new(type_name, qos), state: Mutex::default() });
+        let offer = Offer::new(type_name, qos);
+        let outlet = Arc::new(Outlet { offer, qos: qos.clone(), state: Mutex::default() });
         let mut topics = lock(&self.topics);
         let entry = topics.entry(topic.to_owned()).or_default();
         entry.readers.retain(|reader| reader.strong_count() > 0);
@@ -98,7 +103,9 @@ impl Local {
         let mut topics = lock(&self.topics);
         let entry = topics.entry(topic.to_owned()).or_default();
         entry.writers.retain(|writer| writer.strong_count() > 0);
-        for writer in entry.writers.iter().filter_map(Weak::upgrade).filter(|writer| writer.offer.meets(&inbox.offer)) {
+        for writer in
+            entry.writers.iter().filter_map(Weak::upgrade).filter(|writer| writer.offer.meets(&inbox.offer))
+        {
             // Under the writer's lock, so that no sample comes twice or falls between past and present.
             let mut state = lock(&writer.state);
             if inbox.offer.transient_local {
@@ -110,6 +117,24 @@ impl Local {
         inbox
     }
 
+    /// All writers that live.
+    pub(crate) fn writers(&self) -> Vec<WriterInfo> {
+        let topics = lock(&self.topics);
+        let live = topics.iter().flat_map(|(topic, entry)| {
+            entry.writers.iter().filter_map(Weak::upgrade).map(move |writer| (topic, writer))
+        });
+        live.filter_map(|(topic, writer)| {
+            let guid = lock(&writer.state).guid?;
+            Some(WriterInfo {
+                topic: topic.clone(),
+                type_name: writer.offer.type_name.clone(),
+                guid,
+                qos: writer.qos.clone(),
+            })
+        })
+        .collect()
+    }
+
     /// How many endpoints of this context a reader is matched with.
     pub(crate) fn writers_of(&self, topic: &str, inbox: &Inbox) -> usize {
         let topics = lock(&self.topics);
@@ -119,6 +144,11 @@ impl Local {
 }
 
 impl Outlet {
+    /// Tells under which identity the writer is on the network.
+    pub(crate) fn identify(&self, guid: Guid) {
+        lock(&self.state).guid = Some(guid);
+    }
+
     /// Hands `sample` to all local readers.
     pub(crate) fn deliver(&self, sample: &Sample) {
         let mut state = lock(&self.state);
@@ -179,7 +209,13 @@ mod tests {
 
     fn sample(number: u8) -> Sample {
         let id = SampleId { writer: [0; 16], sequence: number.into() };
-        Sample { payload: vec![number].into(), encoding: Encoding::LittleEndian, id, related: None }
+        Sample {
+            payload: vec![number].into(),
+            encoding: Encoding::LittleEndian,
+            id,
+            related: None,
+            source_time: None,
+        }
     }
 
     fn drain(inbox: &Inbox) -> Vec<u8> {
@@ -211,6 +247,20 @@ mod tests {
         outlet.deliver(&sample(4));
         assert_eq!(drain(&late), [3, 4]);
         assert_eq!(drain(&volatile), [4]);
+    }
+
+    #[test]
+    fn writers_are_told_as_long_as_they_live() {
+        let local = Local::default();
+        let latched = QosProfile::default().keep_last(2).transient_local();
+        let outlet = local.writer("t", "T", &latched);
+        outlet.identify([7; 16]);
+        let told = local.writers();
+        let told: Vec<_> =
+            told.iter().map(|w| (w.topic.as_str(), w.type_name.as_str(), w.guid, &w.qos)).collect();
+        assert_eq!(told, [("t", "T", [7; 16], &latched)]);
+        drop(outlet);
+        assert!(local.writers().is_empty());
     }
 
     #[test]

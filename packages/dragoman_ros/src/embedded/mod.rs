@@ -38,7 +38,7 @@ pub use discovery::{Discovery, DiscoveryRange, MAX_DOMAIN_ID, domain_id};
 pub use error::{Error, Result};
 pub use indexmap;
 pub use interfaces::*;
-pub use node::Node;
+pub use node::{Node, TopicEndpointInfo};
 pub use parameter::{Parameter, ParameterValue, WrongParameterType};
 pub use publisher::Publisher;
 pub use qos::QosProfile;

@@ -4,22 +4,37 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::Stream;
+use futures::{Stream, StreamExt};
 use indexmap::IndexMap;
 
 use super::client::{Client, IsAvailablePollable};
 use super::clock::{Clock, ClockType, TimeSource, Timer, lock};
 use super::context::Context;
-use super::dds::{Endpoint, Reader, Writer};
+use super::dds::{Endpoint, Reader, Writer, WriterInfo};
 use super::error::{Error, Result};
 use super::graph::GraphNode;
 use super::names::{NameKind, NodeName, dds_type};
 use super::parameter::{Parameter, ParameterValue, WrongParameterType};
 use super::publisher::Publisher;
 use super::qos::QosProfile;
-use super::service::{ServiceRequest, Server};
-use super::subscription::Subscription;
+use super::service::{Server, ServiceRequest};
+use super::subscription::{RawSubscription, Subscription};
 use super::{WrappedServiceTypeSupport, WrappedTypesupport};
+
+/// One publisher of a topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicEndpointInfo {
+    /// `_NODE_NAME_UNKNOWN_` for nodes of other processes, as rmw says when it does not know.
+    pub node_name: String,
+    /// `_NODE_NAMESPACE_UNKNOWN_` for nodes of other processes.
+    pub node_namespace: String,
+    /// `package/msg/Name`.
+    pub topic_type: String,
+    /// Globally unique id of the publisher.
+    pub endpoint_gid: [u8; 16],
+    /// What is offered; history and depth are not known of publishers in other processes.
+    pub qos_profile: QosProfile,
+}
 
 /// A ROS node. Publishers, clients and streams that it has made outlive it.
 pub struct Node {
@@ -104,7 +119,11 @@ impl Node {
     ///
     /// # Errors
     /// An invalid name; the middleware's refusal.
-    pub fn create_publisher<T: WrappedTypesupport>(&mut self, topic: &str, qos: QosProfile) -> Result<Publisher<T>> {
+    pub fn create_publisher<T: WrappedTypesupport>(
+        &mut self,
+        topic: &str,
+        qos: QosProfile,
+    ) -> Result<Publisher<T>> {
         let topic = self.dds_topic(topic, &qos)?;
         Ok(Publisher::new(self.writer(&topic, T::TYPE_NAME, &qos)?))
     }
@@ -132,8 +151,18 @@ impl Node {
         topic_type: &str,
         qos: QosProfile,
     ) -> Result<impl Stream<Item = Vec<u8>> + Send + Unpin + use<>> {
+        Ok(self.subscribe_serialized(topic, topic_type, qos)?.map(|message| message.data))
+    }
+
+    /// As [`subscribe_raw`](Self::subscribe_raw), with the time of publication. Not in r2r; see [`crate::raw`].
+    pub(crate) fn subscribe_serialized(
+        &mut self,
+        topic: &str,
+        topic_type: &str,
+        qos: QosProfile,
+    ) -> Result<RawSubscription> {
         let topic = self.dds_topic(topic, &qos)?;
-        Ok(super::subscription::RawSubscription::new(self.reader(&topic, topic_type, &qos)?))
+        Ok(RawSubscription::new(self.reader(&topic, topic_type, &qos)?))
     }
 
     /// Serves `service`: a stream of requests, each of which is to be answered with `respond`.
@@ -155,7 +184,11 @@ impl Node {
     ///
     /// # Errors
     /// An invalid name; the middleware's refusal.
-    pub fn create_client<T: WrappedServiceTypeSupport>(&mut self, service: &str, qos: QosProfile) -> Result<Client<T>> {
+    pub fn create_client<T: WrappedServiceTypeSupport>(
+        &mut self,
+        service: &str,
+        qos: QosProfile,
+    ) -> Result<Client<T>> {
         let (request, reply) = self.service_topics(service)?;
         let reader = self.reader(&reply, T::Response::TYPE_NAME, &qos)?;
         let writer = self.writer(&request, T::Request::TYPE_NAME, &qos)?;
@@ -204,10 +237,42 @@ impl Node {
     /// None in this implementation.
     pub fn get_topic_names_and_types(&self) -> Result<HashMap<String, Vec<String>>> {
         let mut topics: HashMap<String, Vec<String>> = HashMap::new();
-        for (topic, type_name) in self.context.topic_names_and_types() {
-            topics.entry(topic).or_default().push(type_name);
+        for (topic, type_name, _writer) in self.context.topic_writers() {
+            let types = topics.entry(topic).or_default();
+            if !types.contains(&type_name) {
+                types.push(type_name);
+            }
         }
+        topics.values_mut().for_each(|types| types.sort());
         Ok(topics)
+    }
+
+    /// Who publishes on `topic`, which is a full name, and what is offered. With `no_mangle`, it is a DDS topic that is
+    /// not ROS's.
+    ///
+    /// # Errors
+    /// None in this implementation.
+    pub fn get_publishers_info_by_topic(
+        &self,
+        topic: &str,
+        no_mangle: bool,
+    ) -> Result<Vec<TopicEndpointInfo>> {
+        let info = |topic_type: String, writer: WriterInfo| {
+            let node = self.context.graph().node_of(writer.guid);
+            let (node_name, node_namespace) = node.map_or_else(
+                || ("_NODE_NAME_UNKNOWN_".to_owned(), "_NODE_NAMESPACE_UNKNOWN_".to_owned()),
+                |node| (node.name, node.namespace),
+            );
+            let (endpoint_gid, qos_profile) = (writer.guid, writer.qos);
+            TopicEndpointInfo { node_name, node_namespace, topic_type, endpoint_gid, qos_profile }
+        };
+        if no_mangle {
+            let writers =
+                self.context.participant().writers().into_iter().filter(|writer| writer.topic == topic);
+            return Ok(writers.map(|writer| info(writer.type_name.clone(), writer)).collect());
+        }
+        let writers = self.context.topic_writers().filter(|(name, ..)| name == topic);
+        Ok(writers.map(|(_, topic_type, writer)| info(topic_type, writer)).collect())
     }
 
     /// Waits for `timeout`. This implementation delivers by itself; r2r delivers in here.
@@ -221,7 +286,11 @@ impl Node {
 
     fn dds_topic(&self, topic: &str, qos: &QosProfile) -> Result<String> {
         let name = self.name.resolve_name(topic, NameKind::Topic, self.context.arguments())?;
-        Ok(if qos.avoid_ros_namespace_conventions { name.trim_start_matches('/').to_owned() } else { format!("rt{name}") })
+        Ok(if qos.avoid_ros_namespace_conventions {
+            name.trim_start_matches('/').to_owned()
+        } else {
+            format!("rt{name}")
+        })
     }
 
     fn service_topics(&self, service: &str) -> Result<(String, String)> {

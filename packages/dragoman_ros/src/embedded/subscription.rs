@@ -10,6 +10,7 @@ use futures::Stream;
 use super::WrappedTypesupport;
 use super::cdr::{self, Encoding};
 use super::dds::Reader;
+use crate::raw::SerializedMessage;
 
 /// The messages of one topic. The reader's cache, as deep as the quality of service says, is the queue.
 pub(crate) struct Subscription<T> {
@@ -49,14 +50,15 @@ impl RawSubscription {
 }
 
 impl Stream for RawSubscription {
-    type Item = Vec<u8>;
+    type Item = SerializedMessage;
 
-    fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<Vec<u8>>> {
+    fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<SerializedMessage>> {
         let sample = ready!(self.reader.poll_take(task));
         let header = match sample.encoding {
             Encoding::BigEndian => [0, 0, 0, 0],
             Encoding::LittleEndian => [0, 1, 0, 0],
         };
-        Poll::Ready(Some([header.as_slice(), &sample.payload].concat()))
+        let data = [header.as_slice(), &sample.payload].concat();
+        Poll::Ready(Some(SerializedMessage { data, source_time: sample.source_time }))
     }
 }

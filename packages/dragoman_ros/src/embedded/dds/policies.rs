@@ -1,0 +1,95 @@
+//! Quality of service in the library's words, and back.
+
+use std::time::Duration;
+
+use rustdds::discovery::PublicationBuiltinTopicData;
+use rustdds::policy::{Deadline, Durability, History, Lifespan, Liveliness, Reliability, ResourceLimits};
+use rustdds::{QosPolicies, QosPolicyBuilder};
+
+use super::super::qos::{DurabilityPolicy, HistoryPolicy, LivelinessPolicy, QosProfile, ReliabilityPolicy};
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Role {
+    Writer,
+    Reader,
+}
+
+/// What the library is asked for.
+pub(super) fn policies(profile: &QosProfile, role: Role) -> QosPolicies {
+    let mut builder = QosPolicyBuilder::new()
+        .durability(match profile.durability {
+            DurabilityPolicy::TransientLocal => Durability::TransientLocal,
+            _ => Durability::Volatile,
+        })
+        .reliability(match profile.reliability {
+            ReliabilityPolicy::BestEffort => Reliability::BestEffort,
+            _ => Reliability::Reliable { max_blocking_time: rustdds::Duration::from_millis(100) },
+        });
+    let depth = i32::try_from(profile.depth.max(1)).unwrap_or(i32::MAX);
+    let keep_all = profile.history == HistoryPolicy::KeepAll;
+    builder = builder.history(if keep_all { History::KeepAll } else { History::KeepLast { depth } });
+    // A writer's window of unacknowledged samples is `max_samples`, 8192 when unset, and a full one blocks; `Backlog`
+    // bounds it before that. A reader's cache is 64 samples when unset, and drops in silence.
+    let max_samples = match role {
+        Role::Writer => 200_000,
+        Role::Reader if keep_all => 10_000,
+        Role::Reader => depth,
+    };
+    builder = builder.resource_limits(ResourceLimits {
+        max_samples,
+        max_instances: -1,
+        max_samples_per_instance: -1,
+    });
+    if !profile.deadline.is_zero() {
+        builder = builder.deadline(Deadline(profile.deadline.into()));
+    }
+    if !profile.lifespan.is_zero() {
+        builder = builder.lifespan(Lifespan { duration: profile.lifespan.into() });
+    }
+    if !profile.liveliness_lease_duration.is_zero() {
+        let lease_duration = profile.liveliness_lease_duration.into();
+        builder = builder.liveliness(match profile.liveliness {
+            LivelinessPolicy::ManualByTopic => Liveliness::ManualByTopic { lease_duration },
+            _ => Liveliness::Automatic { lease_duration },
+        });
+    }
+    builder.build()
+}
+
+/// What a discovered writer offers. History and depth are its own affair and not announced: unknown, 0.
+pub(super) fn profile(writer: &PublicationBuiltinTopicData) -> QosProfile {
+    let (liveliness, lease) = match writer.liveliness {
+        Some(Liveliness::ManualByTopic { lease_duration }) => {
+            (LivelinessPolicy::ManualByTopic, Some(lease_duration))
+        }
+        // r2r has no name for it in all distributions.
+        Some(Liveliness::ManualByParticipant { lease_duration }) => {
+            (LivelinessPolicy::Unknown, Some(lease_duration))
+        }
+        Some(Liveliness::Automatic { lease_duration }) => (LivelinessPolicy::Automatic, Some(lease_duration)),
+        None => (LivelinessPolicy::Automatic, None),
+    };
+    QosProfile {
+        history: HistoryPolicy::Unknown,
+        depth: 0,
+        // What is left out of an announcement has its default, and a writer's is reliable.
+        reliability: match writer.reliability {
+            Some(Reliability::BestEffort) => ReliabilityPolicy::BestEffort,
+            _ => ReliabilityPolicy::Reliable,
+        },
+        durability: match writer.durability {
+            Some(Durability::Volatile) | None => DurabilityPolicy::Volatile,
+            Some(_) => DurabilityPolicy::TransientLocal,
+        },
+        deadline: finite(writer.deadline.map(|deadline| deadline.0)),
+        lifespan: finite(writer.lifespan.map(|lifespan| lifespan.duration)),
+        liveliness,
+        liveliness_lease_duration: finite(lease),
+        avoid_ros_namespace_conventions: false,
+    }
+}
+
+/// Zero, which means "not set", for what has no limit.
+fn finite(duration: Option<rustdds::Duration>) -> Duration {
+    duration.filter(|duration| *duration != rustdds::Duration::INFINITE).map_or(Duration::ZERO, Into::into)
+}

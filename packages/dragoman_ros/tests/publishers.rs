@@ -1,0 +1,74 @@
+//! Who publishes a topic, as seen from its own context and from another.
+
+#![cfg(not(feature = "r2r"))]
+
+use std::time::{Duration, Instant};
+
+use dragoman_ros::qos::{DurabilityPolicy, HistoryPolicy, ReliabilityPolicy};
+use dragoman_ros::{
+    Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile, TopicEndpointInfo, raw, std_msgs,
+};
+use futures::StreamExt;
+use futures::executor::block_on;
+
+fn context() -> Context {
+    let domain_id = 211 + (std::process::id() % 8) as u16;
+    let discovery = Discovery { domain_id, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+    Context::with_options(&discovery, Arguments::default()).unwrap()
+}
+
+fn publishers(node: &Node, count: usize) -> Vec<TopicEndpointInfo> {
+    let start = Instant::now();
+    loop {
+        let mut found = node.get_publishers_info_by_topic("/lab/state", false).unwrap();
+        if found.len() >= count || start.elapsed() > Duration::from_secs(10) {
+            found.sort_by_key(|info| info.qos_profile.reliability == ReliabilityPolicy::Reliable);
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn publishers_of_this_and_other_contexts_are_told_with_their_quality_of_service() {
+    let mut here = Node::create(context(), "here", "/lab").unwrap();
+    let mut there = Node::create(context(), "there", "").unwrap();
+    let latched = here
+        .create_publisher::<std_msgs::msg::String>(
+            "state",
+            QosProfile::default().keep_last(3).transient_local(),
+        )
+        .unwrap();
+    let lifespan = Duration::from_secs(2);
+    let _sensor = there
+        .create_publisher::<std_msgs::msg::String>("/lab/state", QosProfile::sensor_data().lifespan(lifespan))
+        .unwrap();
+
+    let [sensor, state] = publishers(&here, 2).try_into().unwrap();
+    assert_eq!((state.node_name.as_str(), state.node_namespace.as_str()), ("here", "/lab"));
+    assert_eq!(state.topic_type, "std_msgs/msg/String");
+    assert_eq!((state.qos_profile.history, state.qos_profile.depth), (HistoryPolicy::KeepLast, 3));
+    assert_eq!(sensor.node_name, "_NODE_NAME_UNKNOWN_");
+    assert_eq!(sensor.qos_profile.reliability, ReliabilityPolicy::BestEffort);
+    assert_eq!(sensor.qos_profile.lifespan.as_millis(), lifespan.as_millis());
+
+    let [own, remote] = publishers(&there, 2).try_into().unwrap();
+    assert_eq!(own.endpoint_gid, sensor.endpoint_gid);
+    assert_eq!(remote.endpoint_gid, state.endpoint_gid);
+    assert_eq!(remote.qos_profile.reliability, ReliabilityPolicy::Reliable);
+    assert_eq!(remote.qos_profile.durability, DurabilityPolicy::TransientLocal);
+    assert_eq!(remote.qos_profile.history, HistoryPolicy::Unknown);
+    let topics = there.get_topic_names_and_types().unwrap();
+    assert_eq!(topics.get("/lab/state").unwrap(), &["std_msgs/msg/String"]);
+
+    // What both ways of a message, memory and network, tell of its time.
+    latched.publish(&std_msgs::msg::String { data: "up".into() }).unwrap();
+    let times = [&mut here, &mut there].map(|node| {
+        let qos = QosProfile::default().transient_local();
+        let mut messages = raw::subscribe(node, "/lab/state", "std_msgs/msg/String", qos).unwrap();
+        let message = block_on(messages.next()).unwrap();
+        assert_eq!(message.data[..11], [0, 1, 0, 0, 3, 0, 0, 0, b'u', b'p', 0]);
+        message.source_time.unwrap()
+    });
+    assert_eq!(times[0], times[1]);
+}
