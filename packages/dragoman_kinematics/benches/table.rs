@@ -19,8 +19,13 @@ const RUNS: usize = 3;
 const RANDOM_SEED: u64 = 2024;
 
 fn main() {
-    println!("random seed {RANDOM_SEED}; {POSES} poses per set; tolerance 1e-6 m, 1e-6 rad; times in us but FK");
-    println!("{:<14}{:<22}{:>10}{:>9}{:>9}{:>9}{:>8}", "robot", "set", "success %", "median", "p99", "max", "");
+    println!(
+        "random seed {RANDOM_SEED}; {POSES} poses per set; tolerance 1e-6 m, 1e-6 rad; times in us but FK"
+    );
+    println!(
+        "{:<14}{:<22}{:>10}{:>9}{:>9}{:>9}{:>8}",
+        "robot", "set", "success %", "median", "p99", "max", ""
+    );
     for case in &CASES {
         let mut robot = case.robot();
         let mut random = Random(RANDOM_SEED);
@@ -53,7 +58,10 @@ fn main() {
             .collect();
         global(case, &mut robot, "positions, other turns", &turned);
         track(case, &mut robot);
-        kdl_peer::run(case, &robot, &targets);
+        kdl_peer::run(case, &robot, &targets, |label, success, times| {
+            row("  KDL", label, success, times);
+            println!();
+        });
         println!();
     }
 }

@@ -87,7 +87,8 @@ const PLATFORM: [[f64; 4]; 6] = [
 
 #[test]
 fn urdf_table_and_matrices_agree() {
-    let cases: [(&str, &str, &[[f64; 4]], &[usize]); 3] = [
+    type Case = (&'static str, &'static str, &'static [[f64; 4]], &'static [usize]);
+    let cases: [Case; 3] = [
         ("ranger_mk1.urdf", include_str!("data/ranger_mk1.yaml"), &MK1, &[]),
         ("ranger_mk2.urdf", include_str!("data/ranger_mk2.yaml"), &MK2, &[]),
         ("platform_arm.urdf", include_str!("data/platform_arm.yaml"), &PLATFORM, &[0, 1]),

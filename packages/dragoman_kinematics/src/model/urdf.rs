@@ -28,7 +28,7 @@ pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<
     Model::assemble(robot.name.clone(), base.to_owned(), tip.to_owned(), parts, pending)
 }
 
-/// Checks names and tree shape, which `k` takes for granted, and returns the root link.
+/// Checks names, limits and tree shape, which `k` takes for granted, and returns the root link.
 fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
     unique(robot.links.iter().map(|link| link.name.as_str()))?;
     unique(robot.joints.iter().map(|joint| joint.name.as_str()))?;
@@ -41,6 +41,11 @@ fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
             return Err(ModelError::NotATree { link: child.to_owned(), reason: "two parents" });
         }
         children.entry(parent).or_default().push(child);
+        // `k` asserts this for every joint of the tree, whatever its type.
+        let (lower, upper) = (joint.limit.lower, joint.limit.upper);
+        if lower.is_nan() || upper.is_nan() || lower > upper {
+            return Err(ModelError::Limits { joint: joint.name.clone(), lower, upper });
+        }
         if let Some(mimic) = &joint.mimic
             && !robot.joints.iter().any(|other| other.name == mimic.joint)
         {
