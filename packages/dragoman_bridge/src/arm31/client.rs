@@ -18,7 +18,7 @@
 //! **Only requests whose second copy does no harm are retransmitted** ([`Command::is_repeatable`]): `ST OF jR`, which
 //! end something, and the settings `GL GT jG jV VP jC VC`. After a request that was sent more than once the next one
 //! waits until every copy was answered or [`ClientConfig::settling_time`] has passed, so that a late copy of an old goal
-//! cannot replace a new one. A call without an answer ends as [`Refusal::TimedOut`](super::Refusal::TimedOut); it may
+//! cannot replace a new one. A call without an answer ends as [`Refusal::TimedOut`]; it may
 //! have been carried out.
 //!
 //! Replies are matched by their letters and, where they echo values, by these. Peculiarities of the original controller
