@@ -20,6 +20,9 @@ pub(crate) struct UpOptions {
     /// The arm in the lab: ranger_mk1, ranger_mk2, platform_arm, or a file (README of dragoman_kinematics).
     #[arg(long, value_name = "ROBOT", default_value = "ranger_mk1")]
     robot: String,
+    /// Serve the legacy protocols only, for an arm that is in ROS already.
+    #[arg(long)]
+    bridge_only: bool,
 }
 
 /// Namespace of the arm.
@@ -45,18 +48,11 @@ pub(crate) async fn run(
     tasks.spawn(log);
     nodes.spawn(tasks.start()?);
 
-    let RobotDescription { model, urdf, home } = robot::load(&options.robot)?;
-    let rates: Vec<f64> = model.joints().iter().map(|joint| joint.velocity.min(MAX_SIMULATED_RATE)).collect();
-    let drives = RateLimitedJoints::new(&home, &rates)?;
-    let robot = model.name().to_owned();
-    let arm = ArmSettings {
-        namespace: ARM_NAMESPACE.to_owned(),
-        joint_names: model.joints().iter().map(|joint| joint.name.clone()).collect(),
-        hardware_id: format!("{robot} (simulated)"),
+    let robot = if options.bridge_only {
+        "(in ROS)".to_owned()
+    } else {
+        simulate_arm(context, &options.robot, &mut nodes)?
     };
-    let kinematics = KinematicsSettings { namespace: ARM_NAMESPACE.to_owned(), model, urdf };
-    nodes.spawn(dragoman_kinematics::node::start(context, kinematics)?);
-    nodes.spawn(dragoman_arm::node::start(context, arm, Box::new(drives))?);
     let (bridge, address) = dragoman_bridge::arm31::node::start_server(context, ARM_NAMESPACE, options.bind)
         .map_err(|error| with_advice(error, "--bind ADDRESS or --ros-args -p arm31:port:=PORT"))?;
     nodes.spawn(bridge);
@@ -72,6 +68,23 @@ pub(crate) async fn run(
     println!("stopping");
     nodes.shutdown().await;
     Ok(())
+}
+
+/// Starts an arm with simulated joints; returns the robot's name.
+fn simulate_arm(context: &Context, name: &str, nodes: &mut JoinSet<()>) -> Result<String, Box<dyn Error>> {
+    let RobotDescription { model, urdf, home } = robot::load(name)?;
+    let rates: Vec<f64> = model.joints().iter().map(|joint| joint.velocity.min(MAX_SIMULATED_RATE)).collect();
+    let drives = RateLimitedJoints::new(&home, &rates)?;
+    let robot = model.name().to_owned();
+    let arm = ArmSettings {
+        namespace: ARM_NAMESPACE.to_owned(),
+        joint_names: model.joints().iter().map(|joint| joint.name.clone()).collect(),
+        hardware_id: format!("{robot} (simulated)"),
+    };
+    let kinematics = KinematicsSettings { namespace: ARM_NAMESPACE.to_owned(), model, urdf };
+    nodes.spawn(dragoman_kinematics::node::start(context, kinematics)?);
+    nodes.spawn(dragoman_arm::node::start(context, arm, Box::new(drives))?);
+    Ok(robot)
 }
 
 /// Rate of simulated joints for which the description has no limit, rad/s or m/s.

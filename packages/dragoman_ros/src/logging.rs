@@ -27,10 +27,10 @@ static ROSOUT: OnceLock<Mutex<Option<mpsc::Sender<Log>>>> = OnceLock::new();
 /// # Errors
 /// The text is no level; a log has been set up before.
 pub fn init(level: &str) -> Result<(), String> {
-    // The DDS library reports ordinary exits and repairs as errors; they are told when asked for only.
-    let quiet = "rustdds=off";
+    // The DDS library reports ordinary exits and repairs as errors, and the robot reader every link; both are told when
+    // asked for only.
     let directives = std::env::var("RUST_LOG").unwrap_or_else(|_unset| level.to_owned());
-    let text = if directives.contains("rustdds") { directives } else { format!("{directives},{quiet}") };
+    let text = format!("rustdds=off,k=warn,{directives}");
     let filter = EnvFilter::try_new(&text).map_err(|error| format!("'{level}' is no log level: {error}"))?;
     let terminal = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
     let subscriber = tracing_subscriber::registry().with(filter).with(terminal).with(RosoutLayer);

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures::StreamExt;
+use futures_timer::Delay;
 use rustdds::dds::statusevents::{DomainParticipantStatusEvent as Event, StatusEvented};
 use rustdds::no_key::{
     DataWriter, Decode, DefaultDecoder, DeserializerAdapter, SerializerAdapter, SimpleDataReader,
@@ -29,7 +30,7 @@ use super::clock::lock;
 use super::discovery::{Discovery, DiscoveryRange};
 use super::error::{Error, Result};
 use super::local::{Inbox, Local, Outlet};
-use super::qos::QosProfile;
+use super::qos::{DurabilityPolicy, QosProfile};
 use policies::{Role, policies, profile};
 
 /// Globally unique id of a participant, a writer or a reader: 12 bytes of participant, 4 of entity.
@@ -80,8 +81,15 @@ pub(crate) struct Participant {
     publisher: rustdds::Publisher,
     subscriber: rustdds::Subscriber,
     matches: Arc<Mutex<Matches>>,
+    read_elsewhere: ReadElsewhere,
     local: Arc<Local>,
 }
+
+/// DDS topics that have readers in other participants.
+type ReadElsewhere = Arc<Mutex<HashSet<String>>>;
+
+/// How often the readers of other participants are listed.
+const REVIEW_PERIOD: Duration = Duration::from_secs(1);
 
 impl Participant {
     pub(crate) fn new(discovery: &Discovery, background: &Background) -> Result<Self> {
@@ -105,7 +113,19 @@ impl Participant {
                 lock(&observed).observe(&event);
             }
         });
-        Ok(Self { participant, publisher, subscriber, matches, local: Arc::default() })
+        let read_elsewhere = ReadElsewhere::default();
+        let (reviewed, listed) = (participant.clone(), Arc::clone(&read_elsewhere));
+        background.spawn(async move {
+            let own = reviewed.guid().prefix;
+            loop {
+                let readers = reviewed.discovered_readers().into_iter();
+                let others = readers.filter(|reader| reader.reader_proxy.remote_reader_guid.prefix != own);
+                *lock(&listed) =
+                    others.map(|reader| reader.subscription_topic_data.topic_name().clone()).collect();
+                Delay::new(REVIEW_PERIOD).await;
+            }
+        });
+        Ok(Self { participant, publisher, subscriber, matches, read_elsewhere, local: Arc::default() })
     }
 
     pub(crate) fn guid(&self) -> Guid {
@@ -119,7 +139,14 @@ impl Participant {
         let outlet = self.local.writer(endpoint.topic, endpoint.type_name, endpoint.qos);
         outlet.identify(writer.guid().to_bytes());
         Ok(Writer {
-            state: Mutex::new(WriterState { writer, unacknowledged: Backlog::default(), seen: 0 }),
+            state: Mutex::new(WriterState {
+                writer,
+                unacknowledged: Backlog::default(),
+                seen: 0,
+                unsent: 0,
+            }),
+            late_joiners: endpoint.qos.durability == DurabilityPolicy::TransientLocal,
+            read_elsewhere: Arc::clone(&self.read_elsewhere),
             outlet,
             publisher: self.publisher.clone(),
             topic,
@@ -186,6 +213,9 @@ pub(crate) struct Writer {
     topic: Topic,
     qos: QosPolicies,
     reliable: bool,
+    /// Somebody who joins later is owed samples.
+    late_joiners: bool,
+    read_elsewhere: ReadElsewhere,
     matches: Arc<Mutex<Matches>>,
 }
 
@@ -196,6 +226,8 @@ struct WriterState {
     unacknowledged: Backlog,
     /// The number of matches that were known at the last write.
     seen: u64,
+    /// How many samples stayed in this process.
+    unsent: i64,
 }
 
 /// What has been written since all readers had acknowledged everything.
@@ -229,16 +261,24 @@ const FULL_BACKLOG_PATIENCE: Duration = Duration::from_secs(3);
 /// alone, and the rest this much later.
 const FIRST_SAMPLE_LEAD: Duration = Duration::from_millis(2);
 
+/// Samples that stay in the process are numbered from here, so that no number is given twice.
+const FIRST_UNSENT: i64 = 1 << 40;
+
 impl Writer {
     /// Writes one sample; `related` names the request that a reply answers.
     pub(crate) fn write(&self, payload: Vec<u8>, related: Option<SampleId>) -> Result<SampleId> {
         let payload = Bytes::from(payload);
         let mut state = lock(&self.state);
-        self.make_room(&mut state)?;
         let now = Timestamp::now();
-        let id = send(&state.writer, payload.clone(), related, now)?;
-        state.unacknowledged.samples += 1;
-        state.unacknowledged.bytes += payload.len();
+        let id = if self.is_read_elsewhere(&state) {
+            self.make_room(&mut state)?;
+            state.unacknowledged.samples += 1;
+            state.unacknowledged.bytes += payload.len();
+            send(&state.writer, payload.clone(), related, now)?
+        } else {
+            state.unsent += 1;
+            SampleId { writer: state.writer.guid().to_bytes(), sequence: FIRST_UNSENT + state.unsent }
+        };
         let source_time = nanoseconds(now);
         self.outlet.deliver(&Sample { payload, encoding: Encoding::LittleEndian, id, related, source_time });
         let matched = lock(&self.matches).generation(&state.writer.guid());
@@ -247,6 +287,14 @@ impl Writer {
             std::thread::sleep(FIRST_SAMPLE_LEAD);
         }
         Ok(id)
+    }
+
+    /// Whether a sample has to go to the network. A match is told at once; the list of discovered readers, a little
+    /// older, makes good for a match whose message was lost.
+    fn is_read_elsewhere(&self, state: &WriterState) -> bool {
+        self.late_joiners
+            || lock(&self.matches).count(&state.writer.guid()) > 0
+            || lock(&self.read_elsewhere).contains(&self.topic.name())
     }
 
     /// Keeps the samples that no reader has acknowledged within bounds.

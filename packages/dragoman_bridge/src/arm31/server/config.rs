@@ -22,9 +22,9 @@ pub struct ServerConfig {
     /// A condition that was not met for this long is new when it comes back, and sent at once. Default 1 s, which is
     /// long against the cycle of 20 ms in which a lasting condition repeats.
     pub event_pause: Duration,
-    /// Datagrams per second that one client may send. Default 4000.
+    /// Datagrams per second that one client may send. Default 20000.
     pub rate_per_second: f64,
-    /// Datagrams that one client may send at once. Default 400.
+    /// Datagrams that one client may send at once. Default 2000.
     pub burst: f64,
     /// Age from which a measurement is no longer answered with (`ER20` instead). Default `None`: never too old.
     pub measurement_timeout: Option<Duration>,
@@ -41,8 +41,8 @@ impl Default for ServerConfig {
             listening_window: Duration::from_secs(10),
             event_period: 11,
             event_pause: Duration::from_secs(1),
-            rate_per_second: 4000.0,
-            burst: 400.0,
+            rate_per_second: 20_000.0,
+            burst: 2000.0,
             measurement_timeout: None,
         }
     }

@@ -1,0 +1,182 @@
+//! A lab in a process of its own, and a client of the 31-byte protocol.
+
+#![allow(dead_code)] // Every test target uses its part.
+
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, UdpSocket};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// A domain that no other test of this machine uses at the same time. Those above 101 have ports that the system hands
+/// out to anyone.
+pub fn domain() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    1 + (std::process::id() % 9) as u16 * 10 + NEXT.fetch_add(1, Ordering::Relaxed) % 10
+}
+
+pub struct Lab {
+    pub child: Child,
+    pub domain: u16,
+    /// Where the 31-byte protocol is served.
+    pub address: SocketAddr,
+    /// What it printed up to `ready`.
+    pub banner: Vec<String>,
+}
+
+impl Lab {
+    /// Starts `dragoman up` on a free port.
+    pub fn start() -> Self {
+        Self::start_with(domain(), &["up"], &["-p", "arm31:port:=0"])
+    }
+
+    pub fn start_with(domain: u16, arguments: &[&str], ros_arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_dragoman"))
+            .args(arguments)
+            .args(["--domain", &domain.to_string(), "--ros-args"])
+            .args(ros_arguments)
+            .env_remove("ROS_DOMAIN_ID")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        let mut banner = Vec::new();
+        loop {
+            let line = lines.recv_timeout(Duration::from_secs(30)).expect("the lab says that it is ready");
+            if line == "ready" {
+                break;
+            }
+            banner.push(line);
+        }
+        let address = banner.iter().flat_map(|line| line.split_whitespace()).find_map(|word| word.parse().ok());
+        let address = address.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)));
+        Self { child, domain, address, banner }
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let status = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// Resident memory in KiB.
+    pub fn resident_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    pub fn client(&self) -> ArmClient {
+        ArmClient::new(self.address)
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A client as the thesis' users write it.
+pub struct ArmClient {
+    pub socket: UdpSocket,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    Values([u8; 2], [f32; 7], u8),
+    Text(String),
+}
+
+impl Answer {
+    pub fn values(&self) -> [f32; 7] {
+        match self {
+            Self::Values(_, values, _) => *values,
+            Self::Text(text) => panic!("values were expected, not '{text}'"),
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Values(..) => panic!("a text was expected, not {self:?}"),
+        }
+    }
+}
+
+impl ArmClient {
+    pub fn new(server: SocketAddr) -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.connect(server).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
+        Self { socket }
+    }
+
+    pub fn send(&self, letters: &str, values: [f32; 7], index: u8) {
+        let mut datagram = letters.as_bytes().to_vec();
+        datagram.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        datagram.push(index);
+        self.socket.send(&datagram).unwrap();
+    }
+
+    pub fn receive(&self) -> Option<Answer> {
+        let mut bytes = [0; 64];
+        let length = self.socket.recv(&mut bytes).ok()?;
+        assert_eq!(length, 31);
+        if bytes.starts_with(b"ER") || bytes.starts_with(b"WN") {
+            let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(31);
+            return Some(Answer::Text(String::from_utf8(bytes[..end].to_vec()).unwrap()));
+        }
+        let value = |i: usize| f32::from_le_bytes(bytes[2 + 4 * i..6 + 4 * i].try_into().unwrap());
+        Some(Answer::Values([bytes[0], bytes[1]], std::array::from_fn(value), bytes[30]))
+    }
+
+    /// Sends a command and returns its answer; warnings that come in between are skipped.
+    pub fn ask(&self, letters: &str, values: [f32; 7], index: u8) -> Answer {
+        self.send(letters, values, index);
+        loop {
+            match self.receive().unwrap_or_else(|| panic!("no answer to {letters}")) {
+                Answer::Text(text) if text.starts_with("WN") || text.starts_with("ER21") => {}
+                answer => return answer,
+            }
+        }
+    }
+
+    pub fn position(&self) -> [f32; 3] {
+        let [x, y, z, ..] = self.ask("PS", [0.0; 7], 0).values();
+        [x, y, z]
+    }
+
+    /// Waits until the tool is within `tolerance` metres of `goal`.
+    pub fn arrives(&self, goal: [f32; 3], tolerance: f32, patience: Duration) -> bool {
+        let start = Instant::now();
+        while start.elapsed() < patience {
+            if distance(self.position(), goal) < tolerance {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        false
+    }
+}
+
+pub fn distance(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
+}
+
+/// Position and orientation with roll, pitch, yaw for `GT`, from what `PS` answers.
+pub fn roll_pitch_yaw(pose: [f32; 7]) -> [f32; 3] {
+    let [_, _, _, x, y, z, w] = pose;
+    [
+        (2.0 * (w * x + y * z)).atan2(1.0 - 2.0 * (x * x + y * y)),
+        (2.0 * (w * y - z * x)).clamp(-1.0, 1.0).asin(),
+        (2.0 * (w * z + x * y)).atan2(1.0 - 2.0 * (y * y + z * z)),
+    ]
+}

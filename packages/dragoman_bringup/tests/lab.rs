@@ -1,0 +1,289 @@
+//! The whole lab over its real interfaces: the 31-byte protocol by UDP, signals, the command line.
+
+mod common;
+
+use std::net::UdpSocket;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use common::{Answer, ArmClient, Lab, distance, domain, roll_pitch_yaw};
+
+const NOTHING: [f32; 7] = [0.0; 7];
+/// Tool position at home from table 2.1 of the thesis: y is the sum of a2, a3 and the tool less d4, z that of d1, a3 and tool.
+const HOME: [f32; 3] = [0.0, 0.0201, 0.6671];
+
+fn values(given: &[f32]) -> [f32; 7] {
+    std::array::from_fn(|i| given.get(i).copied().unwrap_or(0.0))
+}
+
+fn reply(letters: &str, answer: &Answer) -> [f32; 7] {
+    match answer {
+        Answer::Values(got, values, _) => {
+            assert_eq!(std::str::from_utf8(got), Ok(letters));
+            *values
+        }
+        Answer::Text(text) => panic!("{letters} was expected, not '{text}'"),
+    }
+}
+
+/// The goal `height` metres above where the tool is, as `GT` takes it.
+fn above(client: &ArmClient, height: f32) -> [f32; 7] {
+    let pose = client.ask("PS", NOTHING, 0).values();
+    let [roll, pitch, yaw] = roll_pitch_yaw(pose);
+    [pose[0], pose[1], pose[2] + height, roll, pitch, yaw, 0.0]
+}
+
+#[test]
+fn a_client_moves_the_arm_three_centimetres_up_and_stops_it_midway_down() {
+    let lab = Lab::start();
+    let client = lab.client();
+    let home = client.position();
+    assert!(distance(home, HOME) < 1e-5, "{home:?}");
+    assert_eq!(reply("MC", &client.ask("CM", values(&[2.0]), 0)), values(&[2.0]));
+    let goal = above(&client, 0.03);
+    assert_eq!(reply("TG", &client.ask("GT", goal, 0)), goal);
+    reply("GB", &client.ask("BG", NOTHING, 0));
+    assert_eq!(client.ask("BG", NOTHING, 0).text(), "ER20 Cmd BG rejected", "while a motion runs");
+    assert!(client.arrives([goal[0], goal[1], goal[2]], 1e-4, Duration::from_secs(20)), "{:?}", client.position());
+
+    let start = client.position();
+    client.ask("GT", above(&client, -0.03), 0);
+    reply("GB", &client.ask("BG", NOTHING, 0));
+    while distance(client.position(), start) < 0.005 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    reply("TS", &client.ask("ST", NOTHING, 0));
+    std::thread::sleep(Duration::from_millis(500));
+    let stopped = client.position();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(distance(stopped, client.position()) < 1e-5, "the arm rests");
+    assert!((0.005..0.02).contains(&distance(stopped, start)), "midway: {stopped:?}");
+}
+
+#[test]
+fn every_command_of_appendix_a_is_answered() {
+    let lab = Lab::start();
+    let client = lab.client();
+    client.position();
+    let joints = client.ask("jP", NOTHING, 0).values();
+    let home = [std::f32::consts::FRAC_PI_2, 0.0, std::f32::consts::FRAC_PI_2, 0.0, std::f32::consts::FRAC_PI_2, 0.0, 0.0];
+    assert!(joints.iter().zip(home).all(|(got, home)| (got - home).abs() < 1e-6), "{joints:?}");
+    assert_eq!(client.ask("TM", NOTHING, 0).values(), [-1000.0; 7], "simulated drives have no temperature");
+
+    // Joint space.
+    reply("MC", &client.ask("CM", values(&[1.0]), 0));
+    let goal = values(&[1.60, 0.02, 1.55, 0.01, 1.56, 0.01]);
+    assert_eq!(reply("Gj", &client.ask("jG", goal, 0)), goal);
+    reply("Bj", &client.ask("jB", NOTHING, 0));
+    let start = Instant::now();
+    while client.ask("jP", NOTHING, 0).values().iter().zip(goal).any(|(got, goal)| (got - goal).abs() > 1e-4) {
+        assert!(start.elapsed() < Duration::from_secs(20), "the joints arrive");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    reply("Rj", &client.ask("jR", NOTHING, 0));
+    for (index, offset) in [(0, 0.01), (1, 0.02)] {
+        let point = values(&[1.60 - offset, 0.02, 1.55, 0.01, 1.56, 0.01, 0.2]);
+        let answer = client.ask("jV", point, index);
+        assert_eq!(answer, Answer::Values(*b"Vj", point, index));
+    }
+    reply("Ej", &client.ask("jE", NOTHING, 0));
+    let start = Instant::now();
+    while (client.ask("jP", NOTHING, 0).values()[0] - 1.58).abs() > 1e-3 {
+        assert!(start.elapsed() < Duration::from_secs(20), "the last via point is reached");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    reply("TS", &client.ask("ST", NOTHING, 0));
+    reply("Cj", &client.ask("jC", NOTHING, 0));
+    assert_eq!(client.ask("jE", NOTHING, 0).text(), "ER20 Cmd jE rejected", "no via points");
+
+    // Cartesian space.
+    reply("MC", &client.ask("CM", values(&[2.0]), 0));
+    let pose = client.ask("PS", NOTHING, 0).values();
+    reply("LG", &client.ask("GL", pose, 0));
+    let up = above(&client, 0.005);
+    assert_eq!(client.ask("VP", up, 0), Answer::Values(*b"PV", up, 0));
+    reply("EV", &client.ask("VE", NOTHING, 0));
+    assert!(client.arrives([up[0], up[1], up[2]], 1e-4, Duration::from_secs(20)));
+    reply("TS", &client.ask("ST", NOTHING, 0));
+    reply("CV", &client.ask("VC", NOTHING, 0));
+    assert_eq!(client.ask("VE", NOTHING, 0).text(), "ER20 Cmd VE rejected", "no via points");
+
+    // Drives.
+    reply("FO", &client.ask("OF", NOTHING, 0));
+    assert_eq!(client.ask("BG", NOTHING, 0).text(), "ER20 Cmd BG rejected", "disabled");
+    reply("NO", &client.ask("ON", NOTHING, 0));
+    reply("MC", &client.ask("CM", NOTHING, 0));
+    reply("CR", &client.ask("RC", values(&[1.5, 0.1, 1.5, 0.0, 1.5, 0.0]), 0));
+    std::thread::sleep(Duration::from_millis(200));
+    assert!((client.ask("jP", NOTHING, 0).values()[1] - 0.1).abs() < 1e-6);
+}
+
+#[test]
+fn every_error_text_is_seen() {
+    let lab = Lab::start();
+    let client = lab.client();
+    client.position();
+    client.socket.send(b"PS 29 bytes are not enough...").unwrap();
+    assert_eq!(client.receive().unwrap().text(), "ER01 Msg PS undersized.");
+    assert_eq!(client.ask("QQ", NOTHING, 0).text(), "ER00 Cmd QQ not understood");
+    assert_eq!(client.ask("BG", NOTHING, 0).text(), "ER20 Cmd BG rejected");
+    assert_eq!(client.ask("GL", values(&[0.1, 0.5, 0.4]), 0).text(), "ER20 Cmd GL rejected", "zero quaternion");
+    for bad in [f32::NAN, f32::INFINITY] {
+        assert_eq!(client.ask("GT", values(&[0.1, bad, 0.4]), 0).text(), "ER20 Cmd GT rejected");
+        assert_eq!(client.ask("jG", values(&[bad]), 0).text(), "ER20 Cmd jG rejected");
+        assert_eq!(client.ask("CM", values(&[bad]), 0).text(), "ER20 Cmd CM rejected");
+    }
+    assert_eq!(client.ask("CM", values(&[3.0]), 0).text(), "ER20 Cmd CM rejected");
+    assert_eq!(client.ask("VP", NOTHING, 20).text(), "ER20 Cmd VP rejected");
+    assert_eq!(client.ask("jV", NOTHING, 20).text(), "ER20 Cmd jV rejected");
+
+    // A joint goal beyond the limit is clamped, with a warning; the motion goes on.
+    client.ask("CM", values(&[1.0]), 0);
+    let beyond = values(&[1.5708, 0.0, 1.7, 0.0, 1.5708, 0.0]);
+    client.send("jG", beyond, 0);
+    let heard = listen(&client, "WN12 Joint limit.", Duration::from_secs(5));
+    assert!(heard, "WN12");
+    // A Cartesian goal inside the forbidden box around the base is approached and given up.
+    client.ask("CM", values(&[2.0]), 0);
+    let pose = client.ask("PS", NOTHING, 0).values();
+    let mut inside = pose;
+    inside[1] -= 0.15;
+    inside[2] -= 0.05;
+    client.ask("GL", inside, 0);
+    client.send("BG", NOTHING, 0);
+    assert!(listen(&client, "ER21 Work space limit.", Duration::from_secs(20)), "ER21");
+    // A goal out of reach.
+    client.ask("ST", NOTHING, 0);
+    let mut far = client.ask("PS", NOTHING, 0).values();
+    far[1] = 1.9;
+    client.ask("GL", far, 0);
+    client.send("BG", NOTHING, 0);
+    assert!(listen(&client, "WN22 Inv Kin Divergence.", Duration::from_secs(60)), "WN22");
+}
+
+/// Whether `text` arrives within `patience`.
+fn listen(client: &ArmClient, text: &str, patience: Duration) -> bool {
+    let start = Instant::now();
+    client.socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    let mut heard = false;
+    while !heard && start.elapsed() < patience {
+        heard = matches!(client.receive(), Some(Answer::Text(got)) if got == text);
+    }
+    client.socket.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
+    heard
+}
+
+#[test]
+fn bad_datagrams_and_floods_move_nothing_and_disturb_nobody() {
+    let lab = Lab::start();
+    let client = lab.client();
+    let home = client.position();
+    client.ask("CM", values(&[2.0]), 0);
+    let stranger = lab.client();
+    for size in 0..=2000 {
+        stranger.socket.send(&vec![b'G'; size]).unwrap();
+    }
+    let memory = lab.resident_kib();
+    let flooder = lab.client();
+    let flood = std::thread::spawn(move || {
+        let start = Instant::now();
+        let mut sent = 0_u64;
+        let mut datagram = [0; 31];
+        datagram[..2].copy_from_slice(b"BG");
+        while start.elapsed() < Duration::from_secs(3) {
+            for _ in 0..100 {
+                let _ = flooder.socket.send(&datagram);
+                sent += 1;
+            }
+        }
+        sent as f64 / start.elapsed().as_secs_f64()
+    });
+    let (mut answered, mut asked) = (0, 0);
+    client.socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    while !flood.is_finished() {
+        asked += 1;
+        client.send("PS", NOTHING, 0);
+        answered += u32::from(client.receive().is_some());
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    println!("flood of {:.0} datagrams/s: {answered} of {asked} questions of another client answered", flood.join().unwrap());
+    assert!(f64::from(answered) > 0.5 * f64::from(asked), "{answered} of {asked}");
+    client.socket.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
+    assert_eq!(client.position(), home);
+    let grown = lab.resident_kib().saturating_sub(memory);
+    println!("memory grew by {grown} KiB");
+    assert!(grown < 20_000, "{grown} KiB");
+}
+
+#[test]
+fn signals_end_the_lab_within_two_seconds_and_without_an_error() {
+    for signal in ["-INT", "-TERM"] {
+        let mut lab = Lab::start();
+        lab.client().position();
+        lab.signal(signal);
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = lab.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(start.elapsed() < Duration::from_secs(10), "{signal}");
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        println!("{signal}: {:?}", start.elapsed());
+        assert_eq!(status.code(), Some(0), "{signal}");
+        assert!(start.elapsed() < Duration::from_secs(2), "{signal}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn a_taken_port_is_named_with_the_option_that_changes_it() {
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
+        .args(["--domain", &domain().to_string(), "--ros-args", "-p", &format!("arm31:port:={port}")])
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error.contains(&port.to_string()) && error.contains("--bind") && error.contains("arm31:port"), "{error}");
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_named() {
+    for (arguments, named) in [
+        (vec!["up", "--robot", "puma"], "puma"),
+        (vec!["up", "--config", "/none.yaml"], "/none.yaml"),
+        (vec!["up", "--domain", "300"], "300"),
+        (vec!["--ros-args", "-p", "arm:rate:=0.1"], "rate"),
+        (vec!["arm31", "--controller", "nowhere"], "nowhere"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_dragoman")).args(&arguments).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.contains(named), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn the_client_side_makes_the_server_side_an_arm_of_another_graph() {
+    let lab = Lab::start();
+    let controller = lab.address.to_string();
+    // The bridged arm lives in a domain of its own, and a second server side in that domain closes the circle.
+    let other = domain();
+    let bridge = Lab::start_with(other, &["arm31", "--controller", &controller], &[]);
+    let far = Lab::start_with(other, &["up", "--bridge-only"], &["-p", "arm31:port:=0"]);
+    let (near, through) = (lab.client(), far.client());
+    let start = Instant::now();
+    while !matches!(through.ask("PS", NOTHING, 0), Answer::Values(..)) {
+        assert!(start.elapsed() < Duration::from_secs(20), "the pose comes through");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(distance(near.position(), through.position()) < 1e-6);
+    reply("MC", &through.ask("CM", values(&[2.0]), 0));
+    assert_eq!(through.ask("BG", NOTHING, 0).text(), "ER20 Cmd BG rejected", "no goal");
+    let goal = above(&through, 0.01);
+    reply("TG", &through.ask("GT", goal, 0));
+    reply("GB", &through.ask("BG", NOTHING, 0));
+    assert!(through.arrives([goal[0], goal[1], goal[2]], 1e-4, Duration::from_secs(20)));
+    assert!(distance(near.position(), [goal[0], goal[1], goal[2]]) < 1e-4);
+    drop(bridge);
+}
