@@ -14,6 +14,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 const POSES: usize = 10_000;
+/// Of the sets without solutions and of those for KDL, which take long.
+const FEWER_POSES: usize = 1_000;
 const STEPS: usize = 10_000;
 const RUNS: usize = 3;
 const RANDOM_SEED: u64 = 2024;
@@ -50,15 +52,15 @@ fn main() {
                 Isometry3::from_parts(Translation3::from(direction * distance * 2.0), pose.rotation)
             })
             .collect();
-        global(case, &mut robot, "mostly out of reach", &far);
+        global(case, &mut robot, "mostly out of reach", &far[..FEWER_POSES]);
         let turned: Vec<_> = targets
             .iter()
             .zip(targets.iter().skip(1))
             .map(|(pose, other)| Isometry3::from_parts(pose.translation, other.rotation))
             .collect();
-        global(case, &mut robot, "positions, other turns", &turned);
+        global(case, &mut robot, "positions, other turns", &turned[..FEWER_POSES]);
         track(case, &mut robot);
-        kdl_peer::run(case, &robot, &targets, |label, success, times| {
+        kdl_peer::run(case, &robot, &targets[..FEWER_POSES], |label, success, times| {
             row("  KDL", label, success, times);
             println!();
         });
@@ -133,7 +135,7 @@ fn track(case: &Case, robot: &mut Robot) {
         if matches!(result, Some(Ok(_))) && is_answer(robot, &target, &out) {
             solved += 1;
         }
-        jumps += usize::from(out.iter().zip(&previous).any(|(a, b)| (a - b).abs() > 0.5));
+        jumps += usize::from(out.iter().zip(&previous).any(|(a, b)| (a - b).abs() > 0.5 + 1e-9));
         previous.copy_from_slice(&out);
     }
     row(case.label, "tracking", 100.0 * solved as f64 / STEPS as f64, &mut times);

@@ -290,10 +290,10 @@ joints:
 #[test]
 fn velocities_give_the_twist_or_keep_its_direction() {
     let robot = robot(include_str!("data/ranger_mk1.yaml"));
-    let q = [0.3, 0.8, 0.2, 0.4, FRAC_PI_2, 0.1];
+    let q = [0.3, 0.8, -0.4, 0.4, FRAC_PI_2, 0.1];
     let (mut rates, mut jacobian) = ([0.0; 6], [0.0; 36]);
     robot.jacobian(&q, &mut jacobian);
-    let gentle = [0.01, -0.005, 0.002, 0.01, 0.0, -0.02];
+    let gentle = [0.005, -0.003, 0.001, 0.005, 0.0, -0.01];
     let report = robot.inverse_velocity(&q, &gentle, &mut rates).unwrap();
     assert_eq!(report.scale, 1.0);
     let harsh = gentle.map(|entry| 100.0 * entry);

@@ -1,7 +1,7 @@
 //! The robots and the pseudo-random numbers that both benches share.
 #![allow(dead_code, reason = "each bench uses a part")]
 
-use dragoman_kinematics::{JointKind, Model, Robot};
+use dragoman_kinematics::{Model, Robot};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// One robot of the comparison.
@@ -72,17 +72,15 @@ impl Random {
     }
 }
 
-/// A smooth closed path through most of the joint space: step `i` of `n`.
+/// A smooth closed path about the middle of the joint ranges: step `i` of `n`.
 pub(crate) fn lissajous(robot: &Robot, i: usize, n: usize) -> Vec<f64> {
     let phase = i as f64 / n as f64 * 2.0 * PI;
-    let mut frequency = 1.0;
-    robot
-        .joints()
-        .iter()
-        .map(|joint| {
-            frequency += if joint.kind == JointKind::Revolute { 1.0 } else { 2.0 };
-            let (middle, half) = (0.5 * (joint.lower + joint.upper), 0.5 * (joint.upper - joint.lower));
-            middle + 0.9 * half * (frequency * phase + 0.7 * frequency * frequency).sin()
+    let joints = robot.joints().iter().enumerate();
+    joints
+        .map(|(j, joint)| {
+            let half = (0.5 * (joint.upper - joint.lower)).min(1.0);
+            let frequency = (j + 1) as f64;
+            0.5 * (joint.lower + joint.upper) + 0.6 * half * (frequency * phase + 0.3 * frequency).sin()
         })
         .collect()
 }

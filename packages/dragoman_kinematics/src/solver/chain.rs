@@ -38,21 +38,20 @@ pub(super) struct Chain<const N: usize> {
     pub(super) stride: [f64; N],
 }
 
-/// What one pass along the chain leaves: everything the Jacobian needs, all in the base frame.
+/// One Jacobian column: linear velocity of the tool point, then angular velocity, per unit of joint velocity.
+pub(super) type Column = [f64; 6];
+
+/// What one pass along the chain leaves, all in the base frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass<const N: usize> {
-    /// Direction of every joint axis.
-    axis: [Vec3; N],
-    /// A point on every joint axis, m.
-    point: [Vec3; N],
+    /// Per joint a point on its axis, m, and the axis direction; [`Chain::jacobian`] turns these into the columns
+    /// of the Jacobian in place.
+    pub(super) columns: [Column; N],
     /// Tool orientation: columns.
     pub(super) rotation: [Vec3; 3],
     /// Tool point, m.
     pub(super) position: Vec3,
 }
-
-/// One Jacobian column: linear velocity of the tool point, then angular velocity, per unit of joint velocity.
-pub(super) type Column = [f64; 6];
 
 impl<const N: usize> Chain<N> {
     /// Compiles a model; `None` if it does not have `N` joints.
@@ -124,7 +123,7 @@ impl<const N: usize> Chain<N> {
 
     /// One pass along the chain for joint positions `q` (rad or m).
     #[inline(always)]
-    pub(super) fn pass(&self, q: &[f64; N]) -> Pass<N> {
+    pub(super) fn pass(&self, q: &[f64; N], pass: &mut Pass<N>) {
         let mut angles = [0.0; N];
         for i in 0..N {
             angles[i] = self.angle_offset[i] + self.turning[i] * q[i];
@@ -134,8 +133,6 @@ impl<const N: usize> Chain<N> {
         let (mut x, mut y) = (padded(x), padded(y));
         let mut z = [0.0, 0.0, 1.0, 0.0];
         let mut p = [0.0; 4];
-        let mut axis = [[0.0; 3]; N];
-        let mut point = [[0.0; 3]; N];
         for i in 0..N {
             advance(&mut p, &self.translation[i], &x, &y, &z);
             let (cosine, sine) = self.twist[i];
@@ -150,42 +147,38 @@ impl<const N: usize> Chain<N> {
                     p[k] += z[k] * slide;
                 }
             }
-            axis[i] = trimmed(&z);
-            point[i] = trimmed(&p);
+            pass.columns[i] = [p[0], p[1], p[2], z[0], z[1], z[2]];
         }
         advance(&mut p, &self.tool_point, &x, &y, &z);
         let (x, y, z) = (trimmed(&x), trimmed(&y), trimmed(&z));
-        let mut rotation = [x, y, z];
+        pass.position = trimmed(&p);
+        pass.rotation = [x, y, z];
         if self.tool_is_turned {
-            for (column, c) in rotation.iter_mut().zip(&self.tool_rotation) {
-                *column = [
-                    x[0] * c[0] + y[0] * c[1] + z[0] * c[2],
-                    x[1] * c[0] + y[1] * c[1] + z[1] * c[2],
-                    x[2] * c[0] + y[2] * c[1] + z[2] * c[2],
-                ];
-            }
-        }
-        Pass { axis, point, rotation, position: trimmed(&p) }
-    }
-
-    /// The geometric Jacobian at the tool point, in the base frame.
-    #[inline(always)]
-    pub(super) fn jacobian(&self, pass: &Pass<N>) -> [Column; N] {
-        let mut columns = [[0.0; 6]; N];
-        for i in 0..N {
-            let w = pass.axis[i];
-            let v = cross(&w, &sub(&pass.position, &pass.point[i]));
-            columns[i] = [v[0], v[1], v[2], w[0], w[1], w[2]];
-        }
-        if !self.all_turning {
-            for (i, column) in columns.iter_mut().enumerate() {
-                if self.turning[i] == 0.0 {
-                    let w = pass.axis[i];
-                    *column = [w[0], w[1], w[2], 0.0, 0.0, 0.0];
+            for (column, c) in pass.rotation.iter_mut().zip(&self.tool_rotation) {
+                for k in 0..3 {
+                    column[k] = x[k] * c[0] + y[k] * c[1] + z[k] * c[2];
                 }
             }
         }
-        columns
+    }
+
+    /// Makes the columns of a fresh pass those of the geometric Jacobian at the tool point, in the base frame.
+    #[inline(always)]
+    pub(super) fn jacobian(&self, pass: &mut Pass<N>) {
+        for column in &mut pass.columns {
+            let [px, py, pz, wx, wy, wz] = *column;
+            let arm = sub(&pass.position, &[px, py, pz]);
+            let v = cross(&[wx, wy, wz], &arm);
+            *column = [v[0], v[1], v[2], wx, wy, wz];
+        }
+        if !self.all_turning {
+            for (column, turning) in pass.columns.iter_mut().zip(&self.turning) {
+                if *turning == 0.0 {
+                    let [_, _, _, wx, wy, wz] = *column;
+                    *column = [wx, wy, wz, 0.0, 0.0, 0.0];
+                }
+            }
+        }
     }
 
     /// Whether joint `i` turns.
@@ -196,6 +189,10 @@ impl<const N: usize> Chain<N> {
 }
 
 impl<const N: usize> Pass<N> {
+    /// A place for a pass to write to.
+    pub(super) const EMPTY: Self =
+        Self { columns: [[0.0; 6]; N], rotation: [[0.0; 3]; 3], position: [0.0; 3] };
+
     /// The tool pose as nalgebra has it.
     #[inline]
     pub(super) fn pose(&self) -> Isometry3<f64> {

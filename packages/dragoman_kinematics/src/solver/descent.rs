@@ -4,7 +4,7 @@
 //! (IEEE T-RO 27, 2011): proportional to the residual, so that steps are cautious far away and converge fast close
 //! by, also where the target is singular.
 
-use super::chain::Chain;
+use super::chain::{Chain, Pass};
 use super::goal::{Goal, Residual};
 use super::linear::damped_step;
 use std::f64::consts::TAU;
@@ -16,6 +16,10 @@ const DAMPING: f64 = 0.1;
 const LEAST_DAMPING: f64 = 1e-12;
 /// Greatest joint motion of one iteration, rad or m.
 const LARGEST_STEP: f64 = 1.5;
+/// Share of a joint's range, about its middle, within which nothing pushes it back.
+const COMFORT: f64 = 0.8;
+/// Push at the limit itself, rad or m per tracking call.
+const LARGEST_RETREAT: f64 = 0.02;
 /// How often joints that would leave their range are taken out of one step.
 const REDUCTIONS: usize = 3;
 /// Iterations between two looks at the clock.
@@ -50,17 +54,21 @@ pub(super) fn descend<const N: usize, const FULL: bool>(
     bounds: &Bounds<N>,
 ) -> Attempt<N> {
     let mut q = *start;
-    let mut pass = chain.pass(&q);
+    let mut pass = Pass::EMPTY;
+    chain.pass(&q, &mut pass);
     let mut residual = goal.residual::<N, FULL>(&pass);
     let mut best = Attempt { q, residual, iterations: 0, converged: goal.is_met(&residual) };
     let mut milestone = residual.cost;
     let mut since_milestone = 0;
+    // A redundant arm that follows a path would drift into its limits; one nudge per call keeps it clear of them.
+    let mut retreat = if N > 6 && !bounds.wrap { retreat_from_limits(chain, &q) } else { [0.0; N] };
     while !best.converged && best.iterations < bounds.max_iterations && since_milestone < bounds.patience {
         if best.iterations % CLOCK_INTERVAL == CLOCK_INTERVAL - 1 && Instant::now() >= bounds.deadline {
             break;
         }
-        step::<N, FULL>(chain, goal, &mut q, &pass, &residual, bounds);
-        pass = chain.pass(&q);
+        step::<N, FULL>(chain, goal, &mut q, &mut pass, &residual, &retreat, bounds);
+        retreat = [0.0; N];
+        chain.pass(&q, &mut pass);
         residual = goal.residual::<N, FULL>(&pass);
         best.iterations += 1;
         since_milestone += 1;
@@ -77,19 +85,29 @@ pub(super) fn descend<const N: usize, const FULL: bool>(
     best
 }
 
-/// One damped step within the bounds.
+/// One damped step within the bounds. `retreat` is joint motion wanted beside the task: what it does to the tool is
+/// taken off the error, so that only the part without effect on the tool remains.
 #[inline(always)]
 fn step<const N: usize, const FULL: bool>(
     chain: &Chain<N>,
     goal: &Goal,
     q: &mut [f64; N],
-    pass: &super::chain::Pass<N>,
+    pass: &mut Pass<N>,
     residual: &Residual,
+    retreat: &[f64; N],
     bounds: &Bounds<N>,
 ) {
-    let mut jacobian = goal.jacobian::<N, FULL>(chain, pass);
+    goal.jacobian::<N, FULL>(chain, pass);
+    let jacobian = &mut pass.columns;
     let damping = DAMPING * residual.cost + LEAST_DAMPING;
-    let mut motion = damped_step(&jacobian, &residual.rows, damping);
+    let mut rows = residual.rows;
+    for (column, retreat) in jacobian.iter().zip(retreat) {
+        for (row, entry) in rows.iter_mut().zip(column) {
+            *row -= entry * retreat;
+        }
+    }
+    let mut motion = damped_step(jacobian, &rows, damping);
+    add(&mut motion, retreat);
     for _ in 0..REDUCTIONS {
         let mut blocked = false;
         for i in 0..N {
@@ -103,7 +121,8 @@ fn step<const N: usize, const FULL: bool>(
         if !blocked {
             break;
         }
-        motion = damped_step(&jacobian, &residual.rows, damping);
+        motion = damped_step(jacobian, &rows, damping);
+        add(&mut motion, retreat);
     }
     let largest = motion.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
     let factor = if largest > LARGEST_STEP { LARGEST_STEP / largest } else { 1.0 };
@@ -117,6 +136,28 @@ fn step<const N: usize, const FULL: bool>(
             moved.max(bounds.lower[i]).min(bounds.upper[i])
         };
     }
+}
+
+#[inline(always)]
+fn add<const N: usize>(motion: &mut [f64; N], other: &[f64; N]) {
+    for i in 0..N {
+        motion[i] += other[i];
+    }
+}
+
+/// Motion away from limits that are near, rad or m; zero in the middle of the ranges.
+fn retreat_from_limits<const N: usize>(chain: &Chain<N>, q: &[f64; N]) -> [f64; N] {
+    let mut motion = [0.0; N];
+    for i in 0..N {
+        let (middle, half) =
+            (0.5 * (chain.lower[i] + chain.upper[i]), 0.5 * (chain.upper[i] - chain.lower[i]));
+        if half.is_finite() {
+            let side = (q[i] - middle) / half;
+            let depth = ((side.abs() - COMFORT) / (1.0 - COMFORT)).clamp(0.0, 1.0);
+            motion[i] = -side.signum() * depth * LARGEST_RETREAT;
+        }
+    }
+    motion
 }
 
 /// Whether position `moved` of joint `i`, outside its range, is within it one turn away.

@@ -1,6 +1,6 @@
 //! The error between a pose and its target, and what it weighs.
 
-use super::chain::{Chain, Column, Pass, columns};
+use super::chain::{Chain, Pass, columns};
 use super::options::{GoalMask, IkOptions};
 use super::vector::{Vec3, cross, dot, norm, scale, sub};
 use nalgebra::Isometry3;
@@ -79,15 +79,11 @@ impl Goal {
         }
     }
 
-    /// The Jacobian whose rows match those of [`Goal::residual`], weighted alike.
+    /// Makes the columns of a fresh pass those of the Jacobian that matches [`Goal::residual`], weighted alike.
     #[inline(always)]
-    pub(super) fn jacobian<const N: usize, const FULL: bool>(
-        &self,
-        chain: &Chain<N>,
-        pass: &Pass<N>,
-    ) -> [Column; N] {
-        let mut jacobian = chain.jacobian(pass);
-        for column in &mut jacobian {
+    pub(super) fn jacobian<const N: usize, const FULL: bool>(&self, chain: &Chain<N>, pass: &mut Pass<N>) {
+        chain.jacobian(pass);
+        for column in &mut pass.columns {
             if FULL {
                 for row in &mut column[3..] {
                     *row *= self.rotation_weight;
@@ -101,7 +97,6 @@ impl Goal {
                 }
             }
         }
-        jacobian
     }
 
     /// Rotation vector (axis times angle, base frame) that turns `current` into the target.

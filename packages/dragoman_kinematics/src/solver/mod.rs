@@ -22,7 +22,7 @@ mod velocity;
 pub use options::{GoalMask, IkError, IkOptions, IkReport, VelocityReport};
 
 use crate::model::{Joint, JointKind, MAX_JOINTS, Model, ModelError};
-use chain::Chain;
+use chain::{Chain, Pass};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 use search::Answer;
 use std::fmt::Debug;
@@ -207,13 +207,16 @@ trait Solver: Debug + Send + Sync {
 
 impl<const N: usize> Solver for Chain<N> {
     fn forward(&self, q: &[f64]) -> Isometry3<f64> {
-        self.pass(&array(q)).pose()
+        let mut pass = Pass::EMPTY;
+        self.pass(&array(q), &mut pass);
+        pass.pose()
     }
 
     fn jacobian(&self, q: &[f64], out: &mut [f64]) -> Isometry3<f64> {
-        let pass = self.pass(&array(q));
-        let jacobian = Chain::jacobian(self, &pass);
-        for (slot, column) in out.chunks_exact_mut(6).zip(&jacobian) {
+        let mut pass = Pass::EMPTY;
+        self.pass(&array(q), &mut pass);
+        Chain::jacobian(self, &mut pass);
+        for (slot, column) in out.chunks_exact_mut(6).zip(&pass.columns) {
             slot.copy_from_slice(column);
         }
         pass.pose()

@@ -52,7 +52,7 @@ impl Default for IkOptions {
             mask: GoalMask::POSE,
             rotation_weight: 0.3,
             max_iterations: 30,
-            max_starts: 100,
+            max_starts: 64,
             time_limit: Duration::from_millis(10),
             restart_seed: 0x9E37_79B9_7F4A_7C15,
             max_joint_step: 0.5,

@@ -3,6 +3,7 @@
 //! Half of the time of forward kinematics goes into trigonometry. This version has no branch and no table, so the
 //! compiler turns the loop over the joints into vector instructions.
 
+use crate::model::MAX_JOINTS;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// Beyond this magnitude, in rad, the argument reduction is no longer exact.
@@ -16,19 +17,21 @@ const QUARTER_TAIL: f64 = 6.123_233_995_736_766e-17;
 /// Adding this to a number below 2^51 rounds it to an integer that stands in the low mantissa bits.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
-/// Sine and cosine of every angle (rad), to about one unit in the last place.
+/// Sine and cosine of every angle (rad), to about one unit in the last place, in the first `N` entries.
+///
+/// The loop runs over an even number of entries whatever `N` is: no angle is left over for scalar instructions.
 #[inline(always)]
-pub(super) fn sin_cos<const N: usize>(angles: &[f64; N]) -> ([f64; N], [f64; N]) {
-    let mut sines = [0.0; N];
-    let mut cosines = [0.0; N];
-    let mut largest = 0.0_f64;
-    for i in 0..N {
-        let (sine, cosine) = reduced(angles[i]);
-        sines[i] = sine;
-        cosines[i] = cosine;
-        largest = if angles[i].abs() > largest { angles[i].abs() } else { largest };
+pub(super) fn sin_cos<const N: usize>(angles: &[f64; N]) -> ([f64; MAX_JOINTS], [f64; MAX_JOINTS]) {
+    let mut padded = [0.0; MAX_JOINTS];
+    padded[..N].copy_from_slice(angles);
+    let mut sines = [0.0; MAX_JOINTS];
+    let mut cosines = [0.0; MAX_JOINTS];
+    for i in 0..N.next_multiple_of(2) {
+        (sines[i], cosines[i]) = reduced(padded[i]);
     }
-    if largest > LARGEST_ANGLE {
+    // One test for all of them: a sum of magnitudes is never less than the largest.
+    let total: f64 = angles.iter().map(|angle| angle.abs()).sum();
+    if total > LARGEST_ANGLE || total.is_nan() {
         for i in 0..N {
             (sines[i], cosines[i]) = angles[i].sin_cos();
         }
@@ -91,7 +94,8 @@ mod tests {
     fn quarter_turns_large_angles_and_rubbish() {
         for quarter in -200..200 {
             let angle = f64::from(quarter) * std::f64::consts::FRAC_PI_2;
-            let ([sine], [cosine]) = sin_cos(&[angle]);
+            let (sines, cosines) = sin_cos(&[angle]);
+            let (sine, cosine) = (sines[0], cosines[0]);
             assert!((sine - angle.sin()).abs() < 2e-16 && (cosine - angle.cos()).abs() < 2e-16, "{angle}");
         }
         let (sines, _) = sin_cos(&[1e9, 1.0, f64::NAN]);

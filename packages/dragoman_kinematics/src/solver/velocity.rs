@@ -1,6 +1,6 @@
 //! Joint velocities for a wanted tool twist.
 
-use super::chain::{Chain, Column};
+use super::chain::{Chain, Column, Pass};
 use super::linear::{damped_step, gram, normal, solve, substitute};
 use super::options::VelocityReport;
 
@@ -17,7 +17,10 @@ impl<const N: usize> Chain<N> {
     /// Damped least-squares joint velocities, uniformly scaled to the rate limits. Joints at a limit do not move
     /// outwards.
     pub(super) fn rates(&self, q: &[f64; N], twist: &[f64; 6]) -> ([f64; N], VelocityReport) {
-        let mut jacobian = self.jacobian(&self.pass(q));
+        let mut pass = Pass::EMPTY;
+        self.pass(q, &mut pass);
+        self.jacobian(&mut pass);
+        let mut jacobian = pass.columns;
         let mut rates = [0.0; N];
         let mut smallest = 0.0;
         for _ in 0..=N {
