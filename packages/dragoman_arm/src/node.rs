@@ -41,9 +41,13 @@ pub enum ArmNodeError {
 /// The parameters of the node.
 pub fn declarations() -> Vec<Declaration> {
     vec![
-        Declaration::new("rate", 100.0, "Rate at which the drives are read and joint_states is published, Hz.")
-            .within(Range::Double { from: 1.0, to: 1000.0 })
-            .read_only(),
+        Declaration::new(
+            "rate",
+            100.0,
+            "Rate at which the drives are read and joint_states is published, Hz.",
+        )
+        .within(Range::Double { from: 1.0, to: 1000.0 })
+        .read_only(),
     ]
 }
 
@@ -77,7 +81,8 @@ pub fn start(
     tasks.spawn(server);
     let latched = QosProfile::default().keep_last(1).transient_local();
     let node = tasks.node();
-    let states = node.create_publisher::<sensor_msgs::msg::JointState>("joint_states", QosProfile::default())?;
+    let states =
+        node.create_publisher::<sensor_msgs::msg::JointState>("joint_states", QosProfile::default())?;
     let arm = Arc::new(Mutex::new(Arm {
         drives,
         names: settings.joint_names,
@@ -92,7 +97,9 @@ pub fn start(
     serve_switches(&mut tasks, &arm)?;
 
     let commanded = Arc::clone(&arm);
-    tasks.subscribe("joint_command", QosProfile::default(), move |message| lock(&commanded).command(&message))?;
+    tasks.subscribe("joint_command", QosProfile::default(), move |message| {
+        lock(&commanded).command(&message)
+    })?;
     let measured = Arc::clone(&arm);
     tasks.every(Duration::from_secs_f64(1.0 / parameters.value::<f64>("rate")), move || {
         let state = lock(&measured).update();
@@ -163,7 +170,10 @@ impl Arm {
             return Ok(message.position.clone());
         }
         if message.name.len() != message.position.len() {
-            return Err(DriveError::WrongLength { joints: message.name.len(), given: message.position.len() });
+            return Err(DriveError::WrongLength {
+                joints: message.name.len(),
+                given: message.position.len(),
+            });
         }
         let mut position = self.drives.commanded().to_vec();
         for (name, value) in message.name.iter().zip(&message.position) {

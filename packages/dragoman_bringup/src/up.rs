@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
 
 use clap::Args;
 use dragoman_arm::node::ArmSettings;
@@ -28,6 +29,9 @@ pub(crate) struct UpOptions {
 /// Namespace of the arm.
 const ARM_NAMESPACE: &str = "/ranger";
 
+/// How long the simulated arm may take to tell its first pose; until then the bridge cannot answer.
+const START_PATIENCE: Duration = Duration::from_secs(5);
+
 /// What is served: a line of the table at the start.
 struct Served {
     robot: String,
@@ -53,16 +57,19 @@ pub(crate) async fn run(
     } else {
         simulate_arm(context, &options.robot, &mut nodes)?
     };
-    let (bridge, address) = dragoman_bridge::arm31::node::start_server(context, ARM_NAMESPACE, options.bind)
+    let bridge = dragoman_bridge::arm31::node::start_server(context, ARM_NAMESPACE, options.bind)
         .map_err(|error| with_advice(error, "--bind ADDRESS or --ros-args -p arm31:port:=PORT"))?;
-    nodes.spawn(bridge);
+    nodes.spawn(bridge.node);
 
     print_table(&[Served {
         robot,
         protocol: "31-byte arm protocol, UDP",
-        address: address.to_string(),
+        address: bridge.address.to_string(),
         namespace: ARM_NAMESPACE,
     }]);
+    if !options.bridge_only && tokio::time::timeout(START_PATIENCE, bridge.measured).await.is_err() {
+        return Err("the simulated arm tells no pose".into());
+    }
     println!("ready");
     stop.await;
     println!("stopping");
@@ -93,7 +100,9 @@ const MAX_SIMULATED_RATE: f64 = 10.0;
 fn with_advice(error: dragoman_bridge::arm31::node::Arm31NodeError, options: &str) -> Box<dyn Error> {
     use dragoman_bridge::arm31::node::Arm31NodeError;
     match error {
-        Arm31NodeError::Bind { .. } => format!("{error}; choose another address or port with {options}").into(),
+        Arm31NodeError::Bind { .. } => {
+            format!("{error}; choose another address or port with {options}").into()
+        }
         other => other.into(),
     }
 }

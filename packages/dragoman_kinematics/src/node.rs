@@ -20,7 +20,8 @@ use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, ParameterError};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{
-    Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs,
+    Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs,
+    sensor_msgs, std_msgs,
 };
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
 
@@ -90,12 +91,16 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<RunningN
     })?;
     let switched = Arc::clone(&mover);
     tasks.subscribe("drive_status", latched(), move |status: dragoman_msgs::msg::DriveStatus| {
-        lock(&switched).drives = Some((status.enabled, Instant::now()));
+        lock(&switched).note_drives(status.enabled);
     })?;
     let steered = Arc::clone(&mover);
-    tasks.subscribe("delta_twist_cmds", QosProfile::default(), move |twist: geometry_msgs::msg::TwistStamped| {
-        lock(&steered).steer(&twist.twist);
-    })?;
+    tasks.subscribe(
+        "delta_twist_cmds",
+        QosProfile::default(),
+        move |twist: geometry_msgs::msg::TwistStamped| {
+            lock(&steered).steer(&twist.twist);
+        },
+    )?;
     let mut diagnostics = Diagnostics::new(tasks.node(), "motion", settings.model.name())?;
     tasks.every(STATUS_PERIOD, move || {
         let mut mover = lock(&mover);
@@ -124,6 +129,7 @@ struct Mover {
     clock: Arc<Mutex<Clock>>,
     drives: Option<(bool, Instant)>,
     last_cycle: Option<Instant>,
+    last_state: Option<sensor_msgs::msg::JointState>,
     status: Option<Status>,
     /// The last refusal or limit, for diagnostics.
     trouble: Option<String>,
@@ -144,6 +150,7 @@ impl Mover {
             clock: node.get_ros_clock(),
             drives: None,
             last_cycle: None,
+            last_state: None,
             status: None,
             trouble: None,
             pose: node.create_publisher("pose", QosProfile::default())?,
@@ -154,6 +161,15 @@ impl Mover {
         })
     }
 
+    /// A switch of the drives counts at once: whoever switched them on may command them with the next request.
+    fn note_drives(&mut self, enabled: bool) {
+        let switched = self.drives.is_none_or(|(before, _)| before != enabled);
+        self.drives = Some((enabled, Instant::now()));
+        if switched && let Some(state) = self.last_state.take() {
+            self.cycle(&state);
+        }
+    }
+
     /// One cycle of the pipeline for one measurement.
     fn cycle(&mut self, state: &sensor_msgs::msg::JointState) {
         let measured = self.in_order(state);
@@ -161,6 +177,7 @@ impl Mover {
         let stamp = self.stamp();
         let now = self.started.elapsed().as_secs_f64();
         self.last_cycle = Some(Instant::now());
+        self.last_state = Some(state.clone());
         let step = self.pipeline.step(now, &measured, enabled);
         let Step { pose, setpoint, events, status, command } = step;
         let command = command.map(<[f64]>::to_vec);
@@ -173,7 +190,8 @@ impl Mover {
         report(self.setpoint.publish(&stamped(&setpoint)), "setpoint");
         if let Some(position) = command {
             let name = self.joint_names.clone();
-            let message = sensor_msgs::msg::JointState { header: header.clone(), name, position, ..Default::default() };
+            let message =
+                sensor_msgs::msg::JointState { header: header.clone(), name, position, ..Default::default() };
             report(self.command.publish(&message), "joint_command");
         }
         for event in events.iter() {

@@ -8,7 +8,10 @@ use std::fmt::Write;
 type Packages<'a> = BTreeMap<String, (Vec<&'a MessageFile>, Vec<&'a ServiceFile>)>;
 
 /// The source text of all interfaces, a module per package.
-pub(crate) fn interfaces(messages: &[MessageFile], services: &[ServiceFile]) -> Result<String, std::fmt::Error> {
+pub(crate) fn interfaces(
+    messages: &[MessageFile],
+    services: &[ServiceFile],
+) -> Result<String, std::fmt::Error> {
     let mut packages = Packages::new();
     for message in messages {
         packages.entry(message.get_package_name()).or_default().0.push(message);
@@ -144,7 +147,9 @@ fn scalar_type(field: &FieldInfo) -> String {
         "float32" => "f32".into(),
         "float64" => "f64".into(),
         "string" => "::std::string::String".into(),
-        "wstring" => panic!("field {}: wide strings are not supported by the embedded layer", field.field_name),
+        "wstring" => {
+            panic!("field {}: wide strings are not supported by the embedded layer", field.field_name)
+        }
         nested => {
             let package = field.field_type.package_name.as_ref().unwrap_or(&field.field_type.source_package);
             format!("crate::{package}::msg::{nested}")
@@ -162,8 +167,12 @@ fn rust_type(field: &FieldInfo) -> String {
 fn serde_attribute(field: &FieldInfo) -> Option<String> {
     let is_bytes = scalar_type(field) == "u8";
     match field.field_type.array_info {
-        ArrayType::FixedLength(n) => Some(format!("#[serde(with = \"crate::embedded::cdr::FixedArray::<{n}>\")]")),
-        ArrayType::Bounded(_) | ArrayType::Unbounded if is_bytes => Some("#[serde(with = \"serde_bytes\")]".into()),
+        ArrayType::FixedLength(n) => {
+            Some(format!("#[serde(with = \"crate::embedded::cdr::FixedArray::<{n}>\")]"))
+        }
+        ArrayType::Bounded(_) | ArrayType::Unbounded if is_bytes => {
+            Some("#[serde(with = \"serde_bytes\")]".into())
+        }
         _ => None,
     }
 }
@@ -181,9 +190,10 @@ fn default_value(field: &FieldInfo) -> String {
 /// A field's name, with the underscore that bindgen appends where it is a word of the language.
 fn identifier(name: &str) -> String {
     const RESERVED: [&str; 41] = [
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
-        "enum", "extern", "false", "final", "fn", "for", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",
-        "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "type", "use", "virtual", "where",
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",
+        "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "if", "impl", "in", "let", "loop",
+        "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static",
+        "struct", "trait", "type", "use", "virtual", "where",
     ];
     if RESERVED.contains(&name) { format!("{name}_") } else { name.to_owned() }
 }

@@ -7,7 +7,8 @@ pub(crate) fn scalar(rust_type: &str, text: &str) -> String {
         "bool" => matches!(text, "true" | "True" | "1").to_string(),
         "::std::string::String" => format!("{}.to_owned()", string(text)),
         "f32" | "f64" => {
-            let number = text.strip_prefix('.').map_or_else(|| text.to_owned(), |digits| format!("0.{digits}"));
+            let number =
+                text.strip_prefix('.').map_or_else(|| text.to_owned(), |digits| format!("0.{digits}"));
             format!("{number} as {rust_type}")
         }
         _ => format!("{text} as {rust_type}"),
@@ -24,7 +25,11 @@ pub(crate) fn string(text: &str) -> String {
 /// A Rust `vec![..]` for an array literal `[a, b]`.
 pub(crate) fn array(rust_type: &str, text: &str) -> String {
     let inner = text.trim().trim_start_matches('[').trim_end_matches(']');
-    let items: Vec<_> =
-        inner.split(',').map(str::trim).filter(|item| !item.is_empty()).map(|item| scalar(rust_type, item)).collect();
+    let items: Vec<_> = inner
+        .split(',')
+        .map(str::trim)
+        .filter(|item| !item.is_empty())
+        .map(|item| scalar(rust_type, item))
+        .collect();
     format!("vec![{}]", items.join(", "))
 }

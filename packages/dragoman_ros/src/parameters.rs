@@ -10,8 +10,8 @@ use futures::channel::mpsc;
 use futures::{Stream, StreamExt};
 
 use crate::rcl_interfaces::msg::{
-    FloatingPointRange, IntegerRange, ListParametersResult, Parameter as ParameterMessage, ParameterDescriptor,
-    ParameterEvent, ParameterValue as ValueMessage, SetParametersResult,
+    FloatingPointRange, IntegerRange, ListParametersResult, Parameter as ParameterMessage,
+    ParameterDescriptor, ParameterEvent, ParameterValue as ValueMessage, SetParametersResult,
 };
 use crate::rcl_interfaces::srv;
 use crate::{Clock, Node, ParameterValue, Publisher, QosProfile, Result, ServiceRequest};
@@ -92,14 +92,22 @@ impl Declaration {
             _ => Vec::new(),
         };
         match &self.range {
-            Range::Double { from, to } => match doubles.iter().find(|value| !(*from..=*to).contains(*value)) {
-                Some(bad) => Err(format!("parameter '{name}' must lie between {from} and {to}; {bad} was given")),
-                None => Ok(()),
-            },
-            Range::Integer { from, to } => match integers.iter().find(|value| !(*from..=*to).contains(*value)) {
-                Some(bad) => Err(format!("parameter '{name}' must lie between {from} and {to}; {bad} was given")),
-                None => Ok(()),
-            },
+            Range::Double { from, to } => {
+                match doubles.iter().find(|value| !(*from..=*to).contains(*value)) {
+                    Some(bad) => {
+                        Err(format!("parameter '{name}' must lie between {from} and {to}; {bad} was given"))
+                    }
+                    None => Ok(()),
+                }
+            }
+            Range::Integer { from, to } => {
+                match integers.iter().find(|value| !(*from..=*to).contains(*value)) {
+                    Some(bad) => {
+                        Err(format!("parameter '{name}' must lie between {from} and {to}; {bad} was given"))
+                    }
+                    None => Ok(()),
+                }
+            }
             Range::OneOf(texts) => match value {
                 ParameterValue::String(text) if !texts.contains(&text.as_str()) => {
                     Err(format!("parameter '{name}' must be one of {}; '{text}' was given", texts.join(", ")))
@@ -120,7 +128,8 @@ impl Declaration {
         };
         match self.range {
             Range::Double { from, to } => {
-                descriptor.floating_point_range = vec![FloatingPointRange { from_value: from, to_value: to, step: 0.0 }];
+                descriptor.floating_point_range =
+                    vec![FloatingPointRange { from_value: from, to_value: to, step: 0.0 }];
             }
             Range::Integer { from, to } => {
                 descriptor.integer_range = vec![IntegerRange { from_value: from, to_value: to, step: 1 }];
@@ -182,7 +191,8 @@ pub fn declare(
     declarations: Vec<Declaration>,
 ) -> Result<(Parameters, impl Future<Output = ()> + Send + use<>), ParameterError> {
     let use_sim_time =
-        Declaration::new("use_sim_time", false, "Follow the time of /clock instead of the system's.").read_only();
+        Declaration::new("use_sim_time", false, "Follow the time of /clock instead of the system's.")
+            .read_only();
     let declarations: BTreeMap<_, _> =
         declarations.into_iter().chain([use_sim_time]).map(|declared| (declared.name, declared)).collect();
     let mut values: BTreeMap<_, _> = declarations.values().map(|d| (d.name, d.default.clone())).collect();
@@ -303,13 +313,22 @@ impl Parameters {
 
     fn serve(&self, node: &mut Node) -> Result<impl Future<Output = ()> + Send + use<>> {
         let qos = QosProfile::parameters();
-        let mut get = node.create_service::<srv::GetParameters::Service>("~/get_parameters", qos.clone())?.fuse();
-        let mut types = node.create_service::<srv::GetParameterTypes::Service>("~/get_parameter_types", qos.clone())?.fuse();
-        let mut set = node.create_service::<srv::SetParameters::Service>("~/set_parameters", qos.clone())?.fuse();
-        let mut set_atomically =
-            node.create_service::<srv::SetParametersAtomically::Service>("~/set_parameters_atomically", qos.clone())?.fuse();
-        let mut describe =
-            node.create_service::<srv::DescribeParameters::Service>("~/describe_parameters", qos.clone())?.fuse();
+        let mut get =
+            node.create_service::<srv::GetParameters::Service>("~/get_parameters", qos.clone())?.fuse();
+        let mut types = node
+            .create_service::<srv::GetParameterTypes::Service>("~/get_parameter_types", qos.clone())?
+            .fuse();
+        let mut set =
+            node.create_service::<srv::SetParameters::Service>("~/set_parameters", qos.clone())?.fuse();
+        let mut set_atomically = node
+            .create_service::<srv::SetParametersAtomically::Service>(
+                "~/set_parameters_atomically",
+                qos.clone(),
+            )?
+            .fuse();
+        let mut describe = node
+            .create_service::<srv::DescribeParameters::Service>("~/describe_parameters", qos.clone())?
+            .fuse();
         let mut list = node.create_service::<srv::ListParameters::Service>("~/list_parameters", qos)?.fuse();
         let parameters = self.clone();
         Ok(async move {
@@ -346,8 +365,12 @@ impl Parameters {
     }
 
     fn set_each(&self, request: ServiceRequest<srv::SetParameters::Service>) -> Result<()> {
-        let results =
-            request.message.parameters.iter().map(|given| set_result(self.set(vec![change(given)]))).collect();
+        let results = request
+            .message
+            .parameters
+            .iter()
+            .map(|given| set_result(self.set(vec![change(given)])))
+            .collect();
         request.respond(srv::SetParameters::Response { results })
     }
 
@@ -359,7 +382,8 @@ impl Parameters {
     fn describe(&self, request: ServiceRequest<srv::DescribeParameters::Service>) -> Result<()> {
         let store = self.lock();
         let descriptor = |name: &String| store.declarations.get(name.as_str()).map(Declaration::descriptor);
-        let descriptors = request.message.names.iter().map(descriptor).collect::<Option<_>>().unwrap_or_default();
+        let descriptors =
+            request.message.names.iter().map(descriptor).collect::<Option<_>>().unwrap_or_default();
         request.respond(srv::DescribeParameters::Response { descriptors })
     }
 

@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use dragoman_ros::{
-    Arguments, Client, Context, Discovery, DiscoveryRange, Node, QosProfile, geometry_msgs, sensor_msgs, std_msgs, std_srvs,
+    Arguments, Client, Context, Discovery, DiscoveryRange, Node, QosProfile, geometry_msgs, sensor_msgs,
+    std_msgs, std_srvs,
 };
 use futures::executor::block_on;
 use futures::future::{Either, select};
@@ -65,7 +66,8 @@ fn messages_arrive_in_order_whatever_the_quality_of_service() {
             publisher.publish(&std_msgs::msg::UInt32 { data }).unwrap();
             std::thread::sleep(Duration::from_millis(5));
         }
-        let received: Vec<u32> = collect(&mut messages, sent.len()).into_iter().map(|message| message.data).collect();
+        let received: Vec<u32> =
+            collect(&mut messages, sent.len()).into_iter().map(|message| message.data).collect();
         assert_eq!(received, sent, "{topic}");
     }
 }
@@ -75,7 +77,8 @@ fn a_late_joiner_gets_what_is_latched() {
     let here = context(1);
     let mut talker = Node::create(here, "talker", "").unwrap();
     let qos = QosProfile::default().keep_last(1).transient_local();
-    let publisher = talker.create_publisher::<std_msgs::msg::String>("robot_description", qos.clone()).unwrap();
+    let publisher =
+        talker.create_publisher::<std_msgs::msg::String>("robot_description", qos.clone()).unwrap();
     // One byte more than a multiple of four, and larger than a datagram.
     let data = "x".repeat(150_001);
     publisher.publish(&std_msgs::msg::String { data: data.clone() }).unwrap();
@@ -88,7 +91,8 @@ fn a_late_joiner_gets_what_is_latched() {
 fn structures_with_all_kinds_of_fields_survive_the_journey() {
     let mut node = Node::create(context(2), "node", "/lab").unwrap();
     let mut messages = node.subscribe::<sensor_msgs::msg::Imu>("imu", QosProfile::default()).unwrap();
-    let publisher = node.create_publisher::<sensor_msgs::msg::Imu>("/lab/imu", QosProfile::default()).unwrap();
+    let publisher =
+        node.create_publisher::<sensor_msgs::msg::Imu>("/lab/imu", QosProfile::default()).unwrap();
     within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
     let mut sent = sensor_msgs::msg::Imu::default();
     assert_eq!(sent.orientation, geometry_msgs::msg::Quaternion { w: 1.0, ..Default::default() });

@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 use dragoman_ros::parameters::ParameterError;
 
 pub use client::{client_declarations, start_client};
-pub use server::{server_declarations, start_server};
+pub use server::{ArmServer, server_declarations, start_server};
 
 /// Why an edge cannot start.
 #[derive(Debug, thiserror::Error)]

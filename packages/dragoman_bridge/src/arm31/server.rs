@@ -253,6 +253,11 @@ impl Server {
         }
     }
 
+    /// Whether every measurement has arrived, so that all queries are answered.
+    pub fn is_measured(&self) -> bool {
+        self.measurements.are_complete()
+    }
+
     /// Counters since the start, for diagnostics.
     pub fn statistics(&self) -> ServerStatistics {
         ServerStatistics { clients: self.sessions.len(), open_calls: self.calls.len(), ..self.statistics }

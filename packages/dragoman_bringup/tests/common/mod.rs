@@ -1,6 +1,6 @@
 //! A lab in a process of its own, and a client of the 31-byte protocol.
 
-#![allow(dead_code)] // Every test target uses its part.
+#![allow(dead_code, unreachable_pub)] // Every test target uses its part.
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, UdpSocket};
@@ -55,7 +55,8 @@ impl Lab {
             }
             banner.push(line);
         }
-        let address = banner.iter().flat_map(|line| line.split_whitespace()).find_map(|word| word.parse().ok());
+        let address =
+            banner.iter().flat_map(|line| line.split_whitespace()).find_map(|word| word.parse().ok());
         let address = address.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)));
         Self { child, domain, address, banner }
     }

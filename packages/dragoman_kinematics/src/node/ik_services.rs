@@ -40,7 +40,9 @@ struct Failure(i32, String);
 
 impl Solver {
     fn new(robot: Robot, model: &Model) -> Self {
-        let middle = |lower: f64, upper: f64| if lower.is_finite() && upper.is_finite() { (lower + upper) / 2.0 } else { 0.0 };
+        let middle = |lower: f64, upper: f64| {
+            if lower.is_finite() && upper.is_finite() { (lower + upper) / 2.0 } else { 0.0 }
+        };
         Self {
             names: robot.joints().iter().map(|joint| joint.name.clone()).collect(),
             rest: robot.joints().iter().map(|joint| middle(joint.lower, joint.upper)).collect(),
@@ -55,7 +57,8 @@ impl Solver {
         match self.poses(request) {
             Ok(poses) => {
                 for (name, pose) in poses {
-                    let mut stamped = geometry_msgs::msg::PoseStamped { pose: pose_message(&pose), ..Default::default() };
+                    let mut stamped =
+                        geometry_msgs::msg::PoseStamped { pose: pose_message(&pose), ..Default::default() };
                     stamped.header.frame_id.clone_from(&self.base_link);
                     response.pose_stamped.push(stamped);
                     response.fk_link_names.push(name);
@@ -102,7 +105,10 @@ impl Solver {
             return Err(Failure(MoveItErrorCodes::INVALID_GROUP_NAME, "one tip at a time".into()));
         }
         let target = pose_of(&asked.pose_stamped.pose).ok_or_else(|| {
-            Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS, "the pose is not finite or its quaternion is zero".into())
+            Failure(
+                MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS,
+                "the pose is not finite or its quaternion is zero".into(),
+            )
         })?;
         let seed = self.configuration(&asked.robot_state.joint_state)?;
         let seconds = u64::try_from(asked.timeout.sec).unwrap_or(0);

@@ -18,22 +18,86 @@ pub fn declarations(robot: &Robot) -> Vec<Declaration> {
     let positive = |name, default: Vec<f64>, text| Declaration::new(name, default, text).within(POSITIVE);
     let scalar = |name, default: f64, text| Declaration::new(name, default, text).within(POSITIVE);
     let declared = [
-        positive("cartesian.max_velocity", cartesian.max_velocity.to_vec(), "Greatest speed of Cartesian motions along x, y, z (m/s) and about x, y, z (rad/s)."),
-        positive("cartesian.max_acceleration", cartesian.max_acceleration.to_vec(), "Greatest acceleration of Cartesian motions, m/s^2 (3) and rad/s^2 (3)."),
-        positive("cartesian.stop_acceleration", cartesian.stop_acceleration.to_vec(), "Deceleration of a stop, m/s^2 (3) and rad/s^2 (3)."),
-        positive("joint.max_velocity", joint.max_velocity.clone(), "Greatest speed of planned joint motions, rad/s or m/s, one per joint."),
-        positive("joint.max_acceleration", joint.max_acceleration.clone(), "Greatest acceleration of planned joint motions, rad/s^2 or m/s^2, one per joint."),
-        positive("joint.stop_acceleration", joint.stop_acceleration.clone(), "Deceleration of a stop in joint space, rad/s^2 or m/s^2, one per joint."),
-        positive("joint.max_rate", joint.max_rate.clone(), "Greatest rate of any joint command in any mode, rad/s or m/s, one per joint."),
-        Declaration::new("workspace.bounds", flat(&config.workspace.bounds), "Where the tool may go: x min, x max, y min, y max, z min, z max in m, base frame."),
-        Declaration::new("workspace.forbidden", config.workspace.forbidden.iter().flat_map(flat).collect::<Vec<_>>(), "Boxes that the tool must not enter: six numbers each, as in workspace.bounds."),
-        scalar("via_points.cartesian", via.cartesian, "A via point counts as reached within this distance, m + rad."),
-        scalar("via_points.cartesian_coarse", via.cartesian_coarse, "After 8 cycles a via point counts as reached within this distance, m + rad."),
-        scalar("via_points.joint", via.joint, "A joint via point counts as reached within this distance, rad (Euclidean norm)."),
-        scalar("via_points.joint_coarse", via.joint_coarse, "After 8 cycles a joint via point counts as reached within this distance, rad."),
-        scalar("divergence_tolerance", config.divergence_tolerance, "How far inverse kinematics may be worse than the measured pose before the arm holds, m + rad."),
-        scalar("twist_timeout", config.twist_timeout, "A twist command that is not repeated within this time stops the motion, s."),
-        scalar("stop_following_error", config.stop_following_error, "Lag of a joint beyond which a stop returns the command to the measured position, rad or m."),
+        positive(
+            "cartesian.max_velocity",
+            cartesian.max_velocity.to_vec(),
+            "Greatest speed of Cartesian motions along x, y, z (m/s) and about x, y, z (rad/s).",
+        ),
+        positive(
+            "cartesian.max_acceleration",
+            cartesian.max_acceleration.to_vec(),
+            "Greatest acceleration of Cartesian motions, m/s^2 (3) and rad/s^2 (3).",
+        ),
+        positive(
+            "cartesian.stop_acceleration",
+            cartesian.stop_acceleration.to_vec(),
+            "Deceleration of a stop, m/s^2 (3) and rad/s^2 (3).",
+        ),
+        positive(
+            "joint.max_velocity",
+            joint.max_velocity.clone(),
+            "Greatest speed of planned joint motions, rad/s or m/s, one per joint.",
+        ),
+        positive(
+            "joint.max_acceleration",
+            joint.max_acceleration.clone(),
+            "Greatest acceleration of planned joint motions, rad/s^2 or m/s^2, one per joint.",
+        ),
+        positive(
+            "joint.stop_acceleration",
+            joint.stop_acceleration.clone(),
+            "Deceleration of a stop in joint space, rad/s^2 or m/s^2, one per joint.",
+        ),
+        positive(
+            "joint.max_rate",
+            joint.max_rate.clone(),
+            "Greatest rate of any joint command in any mode, rad/s or m/s, one per joint.",
+        ),
+        Declaration::new(
+            "workspace.bounds",
+            flat(&config.workspace.bounds),
+            "Where the tool may go: x min, x max, y min, y max, z min, z max in m, base frame.",
+        ),
+        Declaration::new(
+            "workspace.forbidden",
+            config.workspace.forbidden.iter().flat_map(flat).collect::<Vec<_>>(),
+            "Boxes that the tool must not enter: six numbers each, as in workspace.bounds.",
+        ),
+        scalar(
+            "via_points.cartesian",
+            via.cartesian,
+            "A via point counts as reached within this distance, m + rad.",
+        ),
+        scalar(
+            "via_points.cartesian_coarse",
+            via.cartesian_coarse,
+            "After 8 cycles a via point counts as reached within this distance, m + rad.",
+        ),
+        scalar(
+            "via_points.joint",
+            via.joint,
+            "A joint via point counts as reached within this distance, rad (Euclidean norm).",
+        ),
+        scalar(
+            "via_points.joint_coarse",
+            via.joint_coarse,
+            "After 8 cycles a joint via point counts as reached within this distance, rad.",
+        ),
+        scalar(
+            "divergence_tolerance",
+            config.divergence_tolerance,
+            "How far inverse kinematics may be worse than the measured pose before the arm holds, m + rad.",
+        ),
+        scalar(
+            "twist_timeout",
+            config.twist_timeout,
+            "A twist command that is not repeated within this time stops the motion, s.",
+        ),
+        scalar(
+            "stop_following_error",
+            config.stop_following_error,
+            "Lag of a joint beyond which a stop returns the command to the measured position, rad or m.",
+        ),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
 }

@@ -85,10 +85,14 @@ impl Arguments {
                 }
                 "--disable-rosout-logs" => parsed.disable_rosout = true,
                 "--enable-rosout-logs" => parsed.disable_rosout = false,
-                "--enable-stdout-logs" | "--disable-stdout-logs" | "--enable-external-lib-logs"
+                "--enable-stdout-logs"
+                | "--disable-stdout-logs"
+                | "--enable-external-lib-logs"
                 | "--disable-external-lib-logs" => {}
                 other => {
-                    return Err(Error::InvalidArgument(format!("'{other}' is no option that --ros-args knows")));
+                    return Err(Error::InvalidArgument(format!(
+                        "'{other}' is no option that --ros-args knows"
+                    )));
                 }
             }
         }
@@ -135,8 +139,9 @@ impl Arguments {
             if let Value::Mapping(nested) = value {
                 self.add_values(node, &name, nested)?;
             } else {
-                let value = parameter_value(value)
-                    .ok_or_else(|| Error::InvalidArgument(format!("the value of '{name}' is no parameter value")))?;
+                let value = parameter_value(value).ok_or_else(|| {
+                    Error::InvalidArgument(format!("the value of '{name}' is no parameter value"))
+                })?;
                 self.parameters.push(Override { node: node.to_owned(), name, value });
             }
         }
@@ -227,8 +232,12 @@ fn split_rule(text: &str) -> Result<(&str, &str)> {
 fn matches_path(pattern: &[&str], path: &[&str]) -> bool {
     match (pattern.split_first(), path.split_first()) {
         (None, None) => true,
-        (Some((&"**", rest)), _) => (0..=path.len()).any(|skipped| matches_path(rest, path.get(skipped..).unwrap_or(&[]))),
-        (Some((token, rest)), Some((part, others))) => (*token == "*" || token == part) && matches_path(rest, others),
+        (Some((&"**", rest)), _) => {
+            (0..=path.len()).any(|skipped| matches_path(rest, path.get(skipped..).unwrap_or(&[])))
+        }
+        (Some((token, rest)), Some((part, others))) => {
+            (*token == "*" || token == part) && matches_path(rest, others)
+        }
         _ => false,
     }
 }
@@ -278,13 +287,18 @@ mod tests {
         assert_eq!(arguments.rules.len(), 1);
         let ranger = node("/ranger", "kinematics");
         assert_eq!(ranger.resolve_name("pose", NameKind::Topic, &arguments).unwrap(), "/tool");
-        assert_eq!(ranger.resolve_name("joint_states", NameKind::Topic, &arguments).unwrap(), "/ranger/joint_states");
+        assert_eq!(
+            ranger.resolve_name("joint_states", NameKind::Topic, &arguments).unwrap(),
+            "/ranger/joint_states"
+        );
     }
 
     #[test]
     fn rules_can_be_bound_to_a_node_and_to_a_kind() {
-        let arguments =
-            parse("--ros-args -r arm:enable:=on -r rosservice://stop:=halt -r __ns:=/left -r arm:__node:=limb").unwrap();
+        let arguments = parse(
+            "--ros-args -r arm:enable:=on -r rosservice://stop:=halt -r __ns:=/left -r arm:__node:=limb",
+        )
+        .unwrap();
         let arm = NodeName::resolve("arm", "/ranger", &arguments).unwrap();
         assert_eq!(arm, node("/left", "limb"));
         let other = node("/ranger", "other");

@@ -47,7 +47,9 @@ impl Background {
 impl Drop for Background {
     fn drop(&mut self) {
         self.tasks.close_channel();
-        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
+        if let Some(thread) =
+            self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
+        {
             let _ = thread.join();
         }
     }

@@ -42,7 +42,10 @@ fn serde_error(error: impl fmt::Display) -> Error {
 pub(crate) struct FixedArray<const N: usize>;
 
 impl<const N: usize> FixedArray<N> {
-    pub(crate) fn serialize<T: Serialize, S: Serializer>(values: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<T: Serialize, S: Serializer>(
+        values: &[T],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         if values.len() != N {
             let message = format!("an array of {N} elements was given {}", values.len());
             return Err(serde::ser::Error::custom(message));
@@ -77,6 +80,10 @@ impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for ArrayVisitor<T, 
         while let Some(value) = sequence.next_element()? {
             values.push(value);
         }
-        if values.len() == N { Ok(values) } else { Err(serde::de::Error::invalid_length(values.len(), &self)) }
+        if values.len() == N {
+            Ok(values)
+        } else {
+            Err(serde::de::Error::invalid_length(values.len(), &self))
+        }
     }
 }

@@ -139,12 +139,7 @@ impl Participant {
         let outlet = self.local.writer(endpoint.topic, endpoint.type_name, endpoint.qos);
         outlet.identify(writer.guid().to_bytes());
         Ok(Writer {
-            state: Mutex::new(WriterState {
-                writer,
-                unacknowledged: Backlog::default(),
-                seen: 0,
-                unsent: 0,
-            }),
+            state: Mutex::new(WriterState { writer, unacknowledged: Backlog::default(), seen: 0, unsent: 0 }),
             late_joiners: endpoint.qos.durability == DurabilityPolicy::TransientLocal,
             read_elsewhere: Arc::clone(&self.read_elsewhere),
             outlet,

@@ -37,7 +37,8 @@ impl Discovery {
     /// # Errors
     /// A domain that is no number, or is above 232; a range of another name.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self> {
-        let read = |name: &str| variable(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        let read =
+            |name: &str| variable(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         let domain_id = match read("ROS_DOMAIN_ID") {
             None => 0,
             Some(text) => domain_id(&text).map_err(|error| in_variable("ROS_DOMAIN_ID", &error))?,
@@ -72,10 +73,9 @@ impl Discovery {
 /// # Errors
 /// No number, or above 232.
 pub fn domain_id(text: &str) -> Result<u16> {
-    text.parse()
-        .ok()
-        .filter(|id| *id <= MAX_DOMAIN_ID)
-        .ok_or_else(|| Error::InvalidArgument(format!("'{text}' is no domain id: a number from 0 to {MAX_DOMAIN_ID}")))
+    text.parse().ok().filter(|id| *id <= MAX_DOMAIN_ID).ok_or_else(|| {
+        Error::InvalidArgument(format!("'{text}' is no domain id: a number from 0 to {MAX_DOMAIN_ID}"))
+    })
 }
 
 fn in_variable(name: &str, error: &Error) -> Error {
@@ -114,7 +114,10 @@ mod tests {
     #[test]
     fn static_peers_are_separated_by_semicolons() {
         let found = read(&[("ROS_STATIC_PEERS", " 127.0.0.2; 192.0.2.7;")]).unwrap();
-        assert_eq!(found.static_peers, ["127.0.0.2".parse::<IpAddr>().unwrap(), "192.0.2.7".parse().unwrap()]);
+        assert_eq!(
+            found.static_peers,
+            ["127.0.0.2".parse::<IpAddr>().unwrap(), "192.0.2.7".parse().unwrap()]
+        );
     }
 
     #[test]

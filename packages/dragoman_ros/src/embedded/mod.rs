@@ -31,8 +31,8 @@ mod interfaces {
 
 pub use arguments::Arguments;
 pub use client::{Client, IsAvailablePollable};
-pub use clock::{Clock, ClockType, TimeSource};
 pub use clock::Timer;
+pub use clock::{Clock, ClockType, TimeSource};
 pub use context::Context;
 pub use discovery::{Discovery, DiscoveryRange, MAX_DOMAIN_ID, domain_id};
 pub use error::{Error, Result};
@@ -69,7 +69,9 @@ pub trait WrappedTypesupport:
     /// The bytes are too short, or do not have the form of the type.
     fn from_serialized_bytes(data: &[u8]) -> Result<Self> {
         let Some(([_, encoding, _, _], body)) = data.split_first_chunk() else {
-            return Err(Error::SerdeError { err: format!("{} bytes are too short for a message", data.len()) });
+            return Err(Error::SerdeError {
+                err: format!("{} bytes are too short for a message", data.len()),
+            });
         };
         let encoding = if *encoding == 0 { cdr::Encoding::BigEndian } else { cdr::Encoding::LittleEndian };
         cdr::from_bytes(body, encoding)

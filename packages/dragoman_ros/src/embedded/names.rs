@@ -21,7 +21,8 @@ pub(crate) struct NodeName {
 impl NodeName {
     /// Checks `name` and `namespace` and applies the `__node` and `__ns` rules of the command line.
     pub(crate) fn resolve(name: &str, namespace: &str, arguments: &Arguments) -> Result<Self> {
-        let invalid = |name: &str, reason: &str| Error::InvalidNodeName { name: name.into(), reason: reason.into() };
+        let invalid =
+            |name: &str, reason: &str| Error::InvalidNodeName { name: name.into(), reason: reason.into() };
         let name = arguments.renamed(RuleKind::Node, name).unwrap_or_else(|| name.to_owned());
         check_token(&name).map_err(|reason| invalid(&name, reason))?;
         let namespace = arguments.renamed(RuleKind::Namespace, &name).unwrap_or_else(|| namespace.to_owned());
@@ -35,7 +36,11 @@ impl NodeName {
     }
 
     pub(crate) fn fully_qualified(&self) -> String {
-        if self.namespace == "/" { format!("/{}", self.name) } else { format!("{}/{}", self.namespace, self.name) }
+        if self.namespace == "/" {
+            format!("/{}", self.name)
+        } else {
+            format!("{}/{}", self.namespace, self.name)
+        }
     }
 
     /// The absolute name that `name` means to this node, before remapping.
@@ -58,8 +63,11 @@ impl NodeName {
             }
             expanded = format!("{}{rest}", self.fully_qualified());
         } else if !expanded.starts_with('/') {
-            expanded =
-                if self.namespace == "/" { format!("/{expanded}") } else { format!("{}/{expanded}", self.namespace) };
+            expanded = if self.namespace == "/" {
+                format!("/{expanded}")
+            } else {
+                format!("{}/{expanded}", self.namespace)
+            };
         }
         for token in expanded[1..].split('/') {
             check_token(token).map_err(invalid)?;

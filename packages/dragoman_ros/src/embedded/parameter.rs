@@ -87,4 +87,3 @@ impl Parameter {
         Self { value, description: "" }
     }
 }
-

@@ -54,7 +54,9 @@ impl<T: WrappedTypesupport> Publisher<T> {
     ///
     /// # Errors
     /// None in this implementation.
-    pub fn wait_for_inter_process_subscribers(&self) -> Result<impl Future<Output = Result<()>> + Send + use<T>> {
+    pub fn wait_for_inter_process_subscribers(
+        &self,
+    ) -> Result<impl Future<Output = Result<()>> + Send + use<T>> {
         let writer = Arc::clone(&self.writer);
         Ok(async move {
             while writer.matched() == 0 {

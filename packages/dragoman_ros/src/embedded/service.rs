@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use futures::Stream;
 
+use super::WrappedServiceTypeSupport;
 use super::cdr;
 use super::dds::{Guid, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
-use super::WrappedServiceTypeSupport;
 
 /// Length of Cyclone's header before the request or reply proper.
 pub(crate) const HEADER_LENGTH: usize = 16;
@@ -58,7 +58,10 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
         const PATIENCE: Duration = Duration::from_millis(100);
         const IS_READER: u8 = 0x04;
         let asked = Instant::now();
-        while reader[15] & IS_READER != 0 && !self.writer.is_matched_with(reader) && asked.elapsed() < PATIENCE {
+        while reader[15] & IS_READER != 0
+            && !self.writer.is_matched_with(reader)
+            && asked.elapsed() < PATIENCE
+        {
             std::thread::sleep(Duration::from_millis(1));
         }
     }

@@ -27,7 +27,11 @@ fn discovery_port(domain: u16, id: u16) -> u16 {
 }
 
 /// Passes the announcements of `participant` on to the static peers, until the context ends.
-pub(crate) fn announce_to(discovery: &Discovery, participant: &Participant, background: &Background) -> Result<()> {
+pub(crate) fn announce_to(
+    discovery: &Discovery,
+    participant: &Participant,
+    background: &Background,
+) -> Result<()> {
     if discovery.static_peers.is_empty() {
         return Ok(());
     }
@@ -39,9 +43,13 @@ pub(crate) fn announce_to(discovery: &Discovery, participant: &Participant, back
     let socket = (0..LOCAL_PARTICIPANTS)
         .rev()
         .find_map(|id| UdpSocket::bind((Ipv4Addr::LOCALHOST, discovery_port(domain, id))).ok())
-        .ok_or_else(|| Error::Middleware("ROS_STATIC_PEERS: no discovery port of this machine is free".into()))?;
+        .ok_or_else(|| {
+            Error::Middleware("ROS_STATIC_PEERS: no discovery port of this machine is free".into())
+        })?;
     let sender = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(|e| Error::Middleware(e.to_string()))?;
-    socket.set_read_timeout(Some(Duration::from_millis(200))).map_err(|e| Error::Middleware(e.to_string()))?;
+    socket
+        .set_read_timeout(Some(Duration::from_millis(200)))
+        .map_err(|e| Error::Middleware(e.to_string()))?;
     let prefix = participant.guid();
     let targets = targets(&discovery.static_peers, domain);
     let stop = StopOnDrop(Arc::default());
@@ -53,7 +61,9 @@ pub(crate) fn announce_to(discovery: &Discovery, participant: &Participant, back
             while !stopped.load(Ordering::Relaxed) {
                 match socket.recv(&mut datagram) {
                     Ok(length) => {
-                        let Some(message) = datagram.get(..length).filter(|message| is_from(message, &prefix)) else {
+                        let Some(message) =
+                            datagram.get(..length).filter(|message| is_from(message, &prefix))
+                        else {
                             continue;
                         };
                         for target in &targets {

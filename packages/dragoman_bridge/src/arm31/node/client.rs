@@ -27,14 +27,26 @@ pub fn client_declarations() -> Vec<Declaration> {
     let period = Range::Double { from: 0.001, to: 60.0 };
     let names: Vec<String> = (1..=JOINT_COUNT).map(|joint| format!("joint_{joint}")).collect();
     let declared = [
-        Declaration::new("joint_names", names, "Names of the joints in joint_states, base of the chain first."),
+        Declaration::new(
+            "joint_names",
+            names,
+            "Names of the joints in joint_states, base of the chain first.",
+        ),
         Declaration::new("base_frame", "base_link", "Frame of the poses."),
-        Declaration::new("joint_state_period", seconds(config.joint_state_period), "How often joint angles are asked for, s.")
-            .within(period.clone()),
+        Declaration::new(
+            "joint_state_period",
+            seconds(config.joint_state_period),
+            "How often joint angles are asked for, s.",
+        )
+        .within(period.clone()),
         Declaration::new("pose_period", seconds(config.pose_period), "How often the pose is asked for, s.")
             .within(period.clone()),
-        Declaration::new("temperature_period", seconds(config.temperature_period), "How often temperatures are asked for, s.")
-            .within(period),
+        Declaration::new(
+            "temperature_period",
+            seconds(config.temperature_period),
+            "How often temperatures are asked for, s.",
+        )
+        .within(period),
         Declaration::new(
             "recalibrate_unanswered",
             config.recalibrate_unanswered,
@@ -68,7 +80,8 @@ pub fn start_client(
         ..ClientConfig::default()
     };
     let local = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-    let opened = std::net::UdpSocket::bind(local).and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
+    let opened =
+        std::net::UdpSocket::bind(local).and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
     let socket = opened.map_err(|source| Arm31NodeError::Bind { address: local, source })?;
     let requests = services::offer(tasks.node())?;
     let topics = Topics::new(tasks.node(), joint_names, parameters.value("base_frame"))?;
@@ -174,7 +187,12 @@ impl Topics {
         let published = match event {
             ClientEvent::JointState { position } => {
                 let name = self.joint_names.clone();
-                self.joint_states.publish(&sensor_msgs::msg::JointState { header, name, position, ..Default::default() })
+                self.joint_states.publish(&sensor_msgs::msg::JointState {
+                    header,
+                    name,
+                    position,
+                    ..Default::default()
+                })
             }
             ClientEvent::Pose { position: [x, y, z], quaternion_xyzw: [qx, qy, qz, qw] } => {
                 let pose = geometry_msgs::msg::Pose {
@@ -186,7 +204,13 @@ impl Topics {
             ClientEvent::DriveStatus { temperature } => {
                 // The protocol does not tell whether the drives are on; they answer, and so they count as such.
                 let name = self.joint_names.clone();
-                let status = dragoman_msgs::msg::DriveStatus { header, enabled: true, name, temperature, ..Default::default() };
+                let status = dragoman_msgs::msg::DriveStatus {
+                    header,
+                    enabled: true,
+                    name,
+                    temperature,
+                    ..Default::default()
+                };
                 self.drive_status.publish(&status)
             }
             ClientEvent::Motion(event) => self.publish_event(header, event),

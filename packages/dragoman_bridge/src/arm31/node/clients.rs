@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use dragoman_ros::dragoman_msgs::srv::{Recalibrate, SetCommandMode, SetGoalPose, SetJointGoal, SetJointViaPoint, SetViaPoint};
+use dragoman_ros::dragoman_msgs::srv::{
+    Recalibrate, SetCommandMode, SetGoalPose, SetJointGoal, SetJointViaPoint, SetViaPoint,
+};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::{Client, Node, QosProfile, Result, geometry_msgs};
 use futures::future::{BoxFuture, FutureExt};
@@ -95,12 +97,14 @@ impl ArmClients {
             }
             ArmCall::SetViaPoint { index, position, quaternion_xyzw, min_duration } => {
                 let pose = pose(position, quaternion_xyzw);
-                let answer = self.set_via_point.request(&SetViaPoint::Request { index, pose, min_duration })?;
+                let answer =
+                    self.set_via_point.request(&SetViaPoint::Request { index, pose, min_duration })?;
                 answer.map(|answer| outcome(answer.map(|response| response.success))).boxed()
             }
             ArmCall::SetJointGoal { position, min_duration } => {
                 let position = position.to_vec();
-                let answer = self.set_joint_goal.request(&SetJointGoal::Request { position, min_duration })?;
+                let answer =
+                    self.set_joint_goal.request(&SetJointGoal::Request { position, min_duration })?;
                 answer.map(|answer| outcome(answer.map(|response| response.success))).boxed()
             }
             ArmCall::SetJointViaPoint { index, position, min_duration } => {
@@ -110,7 +114,8 @@ impl ArmClients {
                 answer.map(|answer| outcome(answer.map(|response| response.success))).boxed()
             }
             ArmCall::Recalibrate { position } => {
-                let answer = self.recalibrate.request(&Recalibrate::Request { position: position.to_vec() })?;
+                let answer =
+                    self.recalibrate.request(&Recalibrate::Request { position: position.to_vec() })?;
                 answer.map(|answer| outcome(answer.map(|response| response.success))).boxed()
             }
             trigger => {

@@ -8,6 +8,7 @@ use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs};
+use futures::channel::oneshot;
 use futures::stream::{BoxStream, FuturesUnordered, SelectAll, StreamExt};
 use tokio::time::sleep_until;
 
@@ -20,31 +21,50 @@ use crate::arm31::{MotionEvent, Server, ServerConfig, ServerStatistics};
 pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
     let config = ServerConfig::default();
     let declared = [
-        Declaration::new("bind", bind.to_string().as_str(), "Address of the interface to listen on; 0.0.0.0 is all."),
+        Declaration::new(
+            "bind",
+            bind.to_string().as_str(),
+            "Address of the interface to listen on; 0.0.0.0 is all.",
+        ),
         Declaration::new("port", i64::from(DEFAULT_PORT), "UDP port to listen on.")
             .within(Range::Integer { from: 0, to: 65535 }),
-        Declaration::new("rate_limit", config.rate_per_second, "Datagrams per second that one client may send.")
-            .within(Range::Double { from: 1.0, to: 1e6 }),
+        Declaration::new(
+            "rate_limit",
+            config.rate_per_second,
+            "Datagrams per second that one client may send.",
+        )
+        .within(Range::Double { from: 1.0, to: 1e6 }),
         Declaration::new("burst", config.burst, "Datagrams that one client may send at once.")
             .within(Range::Double { from: 1.0, to: 1e6 }),
-        Declaration::new("service_timeout", config.service_timeout.as_secs_f64(), "Time limit of a service call, s.")
-            .within(Range::Double { from: 0.01, to: 60.0 }),
+        Declaration::new(
+            "service_timeout",
+            config.service_timeout.as_secs_f64(),
+            "Time limit of a service call, s.",
+        )
+        .within(Range::Double { from: 0.01, to: 60.0 }),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
+}
+
+/// A server side that has been started.
+#[derive(Debug)]
+pub struct ArmServer {
+    /// The node; it serves while it is polled.
+    pub node: RunningNode,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Resolves when the arm has been measured, so that all queries are answered.
+    pub measured: oneshot::Receiver<()>,
 }
 
 /// Datagrams that are read before answers go out and others get their turn.
 const BATCH: usize = 64;
 
-/// Starts node `arm31` in the arm's namespace, listening by default on `bind`; returns the address that it listens on.
+/// Starts node `arm31` in the arm's namespace, listening by default on `bind`.
 ///
 /// # Errors
 /// The port is taken; a wrong parameter; the middleware's refusal.
-pub fn start_server(
-    context: &Context,
-    namespace: &str,
-    bind: IpAddr,
-) -> Result<(RunningNode, SocketAddr), Arm31NodeError> {
+pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<ArmServer, Arm31NodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm31", namespace)?);
     let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
     tasks.spawn(server);
@@ -60,8 +80,9 @@ pub fn start_server(
     };
     let statistics = Arc::new(Mutex::new(ServerStatistics::default()));
     let seen = Arc::clone(&statistics);
+    let (first_measured, measured) = oneshot::channel();
     tasks.spawn(async move {
-        if let Err(error) = serve(Server::new(config), socket, clients, inputs, &seen).await {
+        if let Err(error) = serve(Server::new(config), socket, clients, inputs, &seen, first_measured).await {
             tracing::error!(%error, "the 31-byte arm protocol is no longer served");
         }
     });
@@ -72,7 +93,7 @@ pub fn start_server(
         publish(&mut diagnostics, &before, &now);
         before = now;
     })?;
-    Ok((tasks.start()?, address))
+    Ok(ArmServer { node: tasks.start()?, address, measured })
 }
 
 fn open(parameters: &Parameters) -> Result<UdpSocket, Arm31NodeError> {
@@ -123,7 +144,9 @@ async fn serve(
     clients: ArmClients,
     mut inputs: SelectAll<BoxStream<'static, Input>>,
     statistics: &Mutex<ServerStatistics>,
+    first_measured: oneshot::Sender<()>,
 ) -> std::io::Result<()> {
+    let mut first_measured = Some(first_measured);
     let socket = tokio::net::UdpSocket::from_std(socket)?;
     let mut results = FuturesUnordered::new();
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
@@ -152,7 +175,12 @@ async fn serve(
                     }
                 }
             }
-            Some(input) = inputs.next() => handle(&mut server, input),
+            Some(input) = inputs.next() => {
+                handle(&mut server, input);
+                if server.is_measured() {
+                    first_measured.take().map(|sender| sender.send(()));
+                }
+            }
             Some((id, outcome)) = results.next() => server.handle_service_result(Instant::now(), id, outcome),
             () = sleep_until(deadline.unwrap_or_else(far_future).into()), if deadline.is_some() => {
                 server.handle_timeout(Instant::now());
@@ -179,8 +207,9 @@ fn handle(server: &mut Server, input: Input) {
 }
 
 fn publish(diagnostics: &mut Diagnostics, before: &ServerStatistics, now: &ServerStatistics) {
-    let dropped =
-        |statistics: &ServerStatistics| statistics.dropped_over_rate + statistics.dropped_queue_full + statistics.dropped_transmits;
+    let dropped = |statistics: &ServerStatistics| {
+        statistics.dropped_over_rate + statistics.dropped_queue_full + statistics.dropped_transmits
+    };
     let values = [
         ("clients", now.clients.to_string()),
         ("datagrams", now.datagrams.to_string()),
@@ -192,7 +221,11 @@ fn publish(diagnostics: &mut Diagnostics, before: &ServerStatistics, now: &Serve
     ];
     let newly_dropped = dropped(now).saturating_sub(dropped(before));
     if newly_dropped > 0 {
-        diagnostics.publish(Severity::Warn, &format!("{newly_dropped} datagrams dropped in the last second"), &values);
+        diagnostics.publish(
+            Severity::Warn,
+            &format!("{newly_dropped} datagrams dropped in the last second"),
+            &values,
+        );
     } else if now.call_timeouts > before.call_timeouts {
         diagnostics.publish(Severity::Warn, "the arm's services do not answer", &values);
     } else {

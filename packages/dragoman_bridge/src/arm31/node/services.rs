@@ -1,6 +1,8 @@
 //! Requests to the arm's services as [`ArmCall`]s: what the client side offers to ROS.
 
-use dragoman_ros::dragoman_msgs::srv::{Recalibrate, SetCommandMode, SetGoalPose, SetJointGoal, SetJointViaPoint, SetViaPoint};
+use dragoman_ros::dragoman_msgs::srv::{
+    Recalibrate, SetCommandMode, SetGoalPose, SetJointGoal, SetJointViaPoint, SetViaPoint,
+};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::{Node, QosProfile, Result, ServiceRequest, WrappedServiceTypeSupport, geometry_msgs};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
@@ -32,9 +34,12 @@ pub(super) fn offer(node: &mut Node) -> Result<SelectAll<BoxStream<'static, Aske
     ];
     let mut all = SelectAll::new();
     for call in triggers {
-        all.push(service::<Trigger::Service>(node, call.command(), move |_request| Ok(call), |(success, message, _)| {
-            Trigger::Response { success, message }
-        })?);
+        all.push(service::<Trigger::Service>(
+            node,
+            call.command(),
+            move |_request| Ok(call),
+            |(success, message, _)| Trigger::Response { success, message },
+        )?);
     }
     all.push(service::<SetCommandMode::Service>(
         node,

@@ -16,6 +16,11 @@ pub(super) struct Measurements {
 }
 
 impl Measurements {
+    /// Whether every query can be answered.
+    pub(super) fn are_complete(&self) -> bool {
+        self.joint_position.is_some() && self.pose.is_some() && self.temperature.is_some()
+    }
+
     /// `false`: refused.
     pub(super) fn set_joint_position(&mut self, now: Instant, position: &[f64]) -> bool {
         let values = padded(position, 0.0);
