@@ -1,0 +1,305 @@
+//! `dragoman record`: what the graph publishes, in an MCAP file that Foxglove, `ros2 bag` and the `mcap` tools open.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `record.rs` | the options, the loop, the summary |
+//! | `record/selection.rs` | which topics |
+//! | `record/graph.rs` | finds topics as they appear and subscribes to them, on a thread of its own |
+//! | `record/channel.rs` | what the file says of a topic: schema, quality of service |
+//! | `record/file.rs` | the file behind a bounded queue, on a thread of its own |
+//!
+//! A disk that blocks therefore holds up neither the graph nor the loop: messages that find the queue full are dropped
+//! and counted.
+
+mod channel;
+mod file;
+mod graph;
+mod selection;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use dragoman_ros::raw::SerializedMessage;
+use dragoman_ros::{Context, Node};
+use futures::channel::{mpsc, oneshot};
+use futures::stream::{BoxStream, SelectAll};
+use futures::{FutureExt, StreamExt};
+
+use channel::Channel;
+use file::{Entry, Recording};
+use graph::{Found, Watch};
+use selection::{Pattern, Selection};
+
+/// What is recorded, and where.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct RecordOptions {
+    /// File to write, which must not exist; default: dragoman_<UTC date and time>.mcap in the current folder.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Topics to leave out, separated by commas; NAME/ stands for all topics below it. May be given several times.
+    #[arg(long, value_name = "TOPICS", value_delimiter = ',')]
+    pub(crate) exclude: Vec<Pattern>,
+    /// Topics to record; NAME/ stands for all topics below it. Default: all.
+    #[arg(value_name = "TOPICS")]
+    pub(crate) topics: Vec<Pattern>,
+}
+
+/// Why there is no recording, or only a part of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum RecordError {
+    /// The file cannot be created; existing ones are never overwritten.
+    #[error("cannot create {}: {source}", path.display())]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file cannot be written any further: the disk is full, say.
+    #[error("cannot write {} any further: {source}; it holds the recording up to about a second before", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The recording exceeds what the format can hold: 65535 topics or types.
+    #[error("cannot write {} any further: {reason}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The limit.
+        reason: String,
+    },
+    /// The system has no thread left.
+    #[error("cannot start a thread: {0}")]
+    Thread(std::io::Error),
+    /// No node can be created.
+    #[error(transparent)]
+    Ros(#[from] dragoman_ros::Error),
+}
+
+/// What was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Summary {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// Its length in bytes.
+    pub(crate) bytes: u64,
+    /// From the first to the last message.
+    pub(crate) duration: Duration,
+    /// In the order of their names; topics on which nothing arrived are among them.
+    pub(crate) topics: Vec<TopicSummary>,
+    /// What was asked for and not published by anybody.
+    pub(crate) missing: Vec<String>,
+}
+
+/// What was recorded of one topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TopicSummary {
+    /// Full name.
+    pub(crate) topic: String,
+    /// `package/msg/Name`.
+    pub(crate) type_name: String,
+    /// Messages in the file.
+    pub(crate) messages: u64,
+    /// Messages that are not in the file because writing did not keep up.
+    pub(crate) dropped: u64,
+}
+
+/// Records until `stop` resolves.
+///
+/// # Errors
+/// The file cannot be created or not be written any further; no node can be created.
+pub(crate) async fn run(
+    context: Context,
+    options: RecordOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<Summary, RecordError> {
+    let path = options.output.unwrap_or_else(|| default_name(nanoseconds_now()).into());
+    let mut recording = Recording::create(&path)?;
+    let selection = Selection::new(options.topics, options.exclude);
+    let node = Node::create(context, "dragoman_record", "")?;
+    let (found, mut incoming) = mpsc::unbounded();
+    let watch = Watch::start(node, selection.clone(), found).map_err(RecordError::Thread)?;
+    tracing::info!(file = %path.display(), "recording");
+
+    let mut topics = Topics::default();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        tokio::select! {
+            () = &mut stop => break,
+            Some(found) = incoming.next() => topics.add(found),
+            Some((index, message)) = topics.messages.next(), if !topics.messages.is_empty() => {
+                topics.record(index, message, &recording);
+            }
+            error = recording.failed() => return Err(error),
+        }
+    }
+    drop(watch);
+    let written = recording.finish().await?;
+    Ok(topics.summary(path, &written, &selection))
+}
+
+/// What is being recorded.
+#[derive(Default)]
+struct Topics {
+    topics: Vec<Topic>,
+    messages: SelectAll<BoxStream<'static, (usize, SerializedMessage)>>,
+}
+
+struct Topic {
+    channel: Arc<Channel>,
+    dropped: u64,
+    /// Ends the present subscription when it is dropped.
+    _subscribed: oneshot::Sender<()>,
+}
+
+impl Topics {
+    fn add(&mut self, found: Found) {
+        let (subscribed, end) = oneshot::channel::<()>();
+        let known = self.topics.iter_mut().enumerate().find(|(_, topic)| topic.channel.is_of(&found));
+        let index = match known {
+            Some((index, topic)) => {
+                topic._subscribed = subscribed;
+                index
+            }
+            None => {
+                let channel = Arc::new(Channel::new(self.topics.len(), &found));
+                self.topics.push(Topic { channel, dropped: 0, _subscribed: subscribed });
+                self.topics.len() - 1
+            }
+        };
+        let messages = found.messages.take_until(end.map(drop)).map(move |message| (index, message));
+        self.messages.push(messages.boxed());
+    }
+
+    fn record(&mut self, index: usize, message: SerializedMessage, recording: &Recording) {
+        let Some(topic) = self.topics.get_mut(index) else { return };
+        let log_time = nanoseconds_now();
+        let entry = Entry {
+            channel: Arc::clone(&topic.channel),
+            log_time,
+            publish_time: message.source_time.unwrap_or(log_time),
+            data: message.data,
+        };
+        if !recording.offer(entry) {
+            topic.dropped += 1;
+            if topic.dropped == 1 {
+                tracing::warn!(topic = topic.channel.topic, "writing does not keep up; messages are dropped");
+            }
+        }
+    }
+
+    fn summary(&self, path: PathBuf, written: &file::Written, selection: &Selection) -> Summary {
+        let mut topics: Vec<_> = self
+            .topics
+            .iter()
+            .enumerate()
+            .map(|(index, topic)| TopicSummary {
+                topic: topic.channel.topic.clone(),
+                type_name: topic.channel.type_name.clone(),
+                messages: written.messages.get(index).copied().unwrap_or_default(),
+                dropped: topic.dropped,
+            })
+            .collect();
+        topics.sort_by(|a, b| (&a.topic, &a.type_name).cmp(&(&b.topic, &b.type_name)));
+        let missing = selection.missing(topics.iter().map(|topic| topic.topic.as_str()));
+        Summary { path, bytes: written.bytes, duration: written.duration, topics, missing }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let messages: u64 = self.topics.iter().map(|topic| topic.messages).sum();
+        let seconds = self.duration.as_secs_f64();
+        let megabytes = self.bytes as f64 * 1e-6;
+        writeln!(
+            formatter,
+            "{}: {seconds:.1} s, {messages} messages, {megabytes:.2} MB",
+            self.path.display()
+        )?;
+        let width = |of: fn(&TopicSummary) -> &str, title: &str| {
+            self.topics.iter().map(|topic| of(topic).len()).max().unwrap_or_default().max(title.len())
+        };
+        let (topic, kind) = (width(|t| &t.topic, "topic"), width(|t| &t.type_name, "type"));
+        write!(formatter, "{:topic$}  {:kind$}  messages", "topic", "type")?;
+        for line in &self.topics {
+            write!(formatter, "\n{:topic$}  {:kind$}  {:>8}", line.topic, line.type_name, line.messages)?;
+            if line.dropped > 0 {
+                write!(formatter, " and {} dropped: writing did not keep up", line.dropped)?;
+            }
+        }
+        if !self.missing.is_empty() {
+            write!(formatter, "\nnot published: {}", self.missing.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// Nanoseconds since 1970.
+fn nanoseconds_now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// `dragoman_2026-03-01T10-20-30Z.mcap`: without colons, which not all file systems allow.
+fn default_name(nanoseconds: u64) -> String {
+    let seconds = nanoseconds / 1_000_000_000;
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days: years begin on 1 March, so that
+    // the leap day is the last.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("dragoman_{year:04}-{month:02}-{day:02}T{hour:02}-{minute:02}-{second:02}Z.mcap")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_name_is_the_date_and_time() {
+        for (seconds, name) in [
+            (0, "dragoman_1970-01-01T00-00-00Z.mcap"),
+            (1_709_210_096, "dragoman_2024-02-29T12-34-56Z.mcap"),
+            (1_709_251_200, "dragoman_2024-03-01T00-00-00Z.mcap"),
+            (4_102_444_799, "dragoman_2099-12-31T23-59-59Z.mcap"),
+        ] {
+            assert_eq!(default_name(seconds * 1_000_000_000), name);
+        }
+    }
+
+    #[test]
+    fn the_summary_is_a_table() {
+        let topic = |topic: &str, messages, dropped| TopicSummary {
+            topic: topic.into(),
+            type_name: "std_msgs/msg/Bool".into(),
+            messages,
+            dropped,
+        };
+        let summary = Summary {
+            path: "a.mcap".into(),
+            bytes: 1_234_567,
+            duration: Duration::from_millis(2500),
+            topics: vec![topic("/lamp", 12, 0), topic("/ranger/brake", 3, 4)],
+            missing: vec!["/door".into()],
+        };
+        let expected = "a.mcap: 2.5 s, 15 messages, 1.23 MB\n\
+            topic          type               messages\n\
+            /lamp          std_msgs/msg/Bool        12\n\
+            /ranger/brake  std_msgs/msg/Bool         3 and 4 dropped: writing did not keep up\n\
+            not published: /door";
+        assert_eq!(summary.to_string(), expected);
+    }
+}

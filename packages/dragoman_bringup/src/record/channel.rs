@@ -1,0 +1,190 @@
+//! What the file says of a topic, as `rosbag2` writes it (rosbag2_storage_mcap; mcap.dev/spec/registry, profile `ros2`).
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dragoman_ros::QosProfile;
+use dragoman_ros::qos::{DurabilityPolicy, HistoryPolicy, LivelinessPolicy, ReliabilityPolicy};
+
+use super::graph::Found;
+
+/// One topic of one type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Channel {
+    /// Its place among all of the recording.
+    pub(super) index: usize,
+    pub(super) topic: String,
+    pub(super) type_name: String,
+    /// None when nobody here knows the type.
+    pub(super) definition: Option<String>,
+    offered: Vec<QosProfile>,
+}
+
+impl Channel {
+    pub(super) fn new(index: usize, found: &Found) -> Self {
+        Self {
+            index,
+            topic: found.topic.clone(),
+            type_name: found.type_name.clone(),
+            definition: found.definition.clone(),
+            offered: found.offered.clone(),
+        }
+    }
+
+    pub(super) fn is_of(&self, found: &Found) -> bool {
+        self.topic == found.topic && self.type_name == found.type_name
+    }
+
+    /// Schema encoding and text; both empty, as the format has it, when there is none. The schema is named all the same.
+    pub(super) fn schema(&self) -> (&str, &[u8]) {
+        self.definition.as_ref().map_or(("", &[]), |definition| ("ros2msg", definition.as_bytes()))
+    }
+
+    pub(super) fn metadata(&self) -> BTreeMap<String, String> {
+        BTreeMap::from([("offered_qos_profiles".to_owned(), profiles(&self.offered))])
+    }
+}
+
+/// A metadata record of this name without `serialized_metadata` tells newer `rosbag2` that policies are numbers, which
+/// is the only form that older ones read.
+pub(super) const ROSBAG2: &str = "rosbag2";
+
+/// The YAML that `rosbag2` up to Humble writes: a list, policies as numbers.
+fn profiles(offered: &[QosProfile]) -> String {
+    let list: Vec<String> = offered.iter().map(profile).collect();
+    if list.is_empty() { "[]".to_owned() } else { list.join("\n") }
+}
+
+fn profile(qos: &QosProfile) -> String {
+    // The numbers of rmw/types.h. What has no number of its own in all versions of ROS is "unknown".
+    let history = match qos.history {
+        HistoryPolicy::SystemDefault => 0,
+        HistoryPolicy::KeepLast => 1,
+        HistoryPolicy::KeepAll => 2,
+        HistoryPolicy::Unknown => 3,
+    };
+    let reliability = match qos.reliability {
+        ReliabilityPolicy::SystemDefault => 0,
+        ReliabilityPolicy::Reliable => 1,
+        ReliabilityPolicy::BestEffort => 2,
+        _ => 3,
+    };
+    let durability = match qos.durability {
+        DurabilityPolicy::SystemDefault => 0,
+        DurabilityPolicy::TransientLocal => 1,
+        DurabilityPolicy::Volatile => 2,
+        _ => 3,
+    };
+    let liveliness = match qos.liveliness {
+        LivelinessPolicy::SystemDefault => 0,
+        LivelinessPolicy::Automatic => 1,
+        LivelinessPolicy::ManualByTopic => 3,
+        _ => 4,
+    };
+    [
+        format!("- history: {history}"),
+        format!("  depth: {}", qos.depth),
+        format!("  reliability: {reliability}"),
+        format!("  durability: {durability}"),
+        format!("  deadline:\n{}", limit(qos.deadline)),
+        format!("  lifespan:\n{}", limit(qos.lifespan)),
+        format!("  liveliness: {liveliness}"),
+        format!("  liveliness_lease_duration:\n{}", limit(qos.liveliness_lease_duration)),
+        format!("  avoid_ros_namespace_conventions: {}", qos.avoid_ros_namespace_conventions),
+    ]
+    .join("\n")
+}
+
+/// `RMW_DURATION_INFINITE`: 2^63 - 1 ns.
+const INFINITE: Duration = Duration::from_nanos(i64::MAX as u64);
+
+fn limit(duration: Duration) -> String {
+    let duration = if duration.is_zero() { INFINITE } else { duration.min(INFINITE) };
+    format!("    sec: {}\n    nsec: {}", duration.as_secs(), duration.subsec_nanos())
+}
+
+/// The strictest subscription that all of the publishers serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    reliable: bool,
+    transient_local: bool,
+}
+
+impl Request {
+    /// None when nobody offers anything.
+    pub(super) fn to(offered: &[QosProfile]) -> Option<Self> {
+        (!offered.is_empty()).then(|| Self {
+            reliable: offered.iter().all(|qos| qos.reliability != ReliabilityPolicy::BestEffort),
+            transient_local: offered.iter().all(|qos| qos.durability == DurabilityPolicy::TransientLocal),
+        })
+    }
+
+    /// Whether a publisher that serves `self` may not serve `other`.
+    pub(super) fn is_weaker_than(self, other: Self) -> bool {
+        (other.reliable && !self.reliable) || (other.transient_local && !self.transient_local)
+    }
+
+    pub(super) fn qos(self) -> QosProfile {
+        let qos = QosProfile::default().keep_last(DEPTH);
+        let qos = if self.reliable { qos.reliable() } else { qos.best_effort() };
+        if self.transient_local { qos.transient_local() } else { qos.volatile() }
+    }
+}
+
+/// How many messages of a topic may wait for the recorder.
+const DEPTH: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn channel(definition: Option<&str>) -> Channel {
+        Channel {
+            index: 0,
+            topic: "/ranger/pose".into(),
+            type_name: "geometry_msgs/msg/PoseStamped".into(),
+            definition: definition.map(str::to_owned),
+            offered: vec![QosProfile::default().keep_last(1).transient_local(), QosProfile::sensor_data()],
+        }
+    }
+
+    #[test]
+    fn a_type_without_definition_has_an_empty_schema() {
+        assert_eq!(channel(None).schema(), ("", b"".as_slice()));
+        assert_eq!(channel(Some("int32 x\n")).schema(), ("ros2msg", b"int32 x\n".as_slice()));
+    }
+
+    #[test]
+    fn qualities_of_service_are_written_as_rosbag2_does() {
+        let infinite = "    sec: 9223372036\n    nsec: 854775807";
+        let one = |history, depth, reliability, durability, liveliness| {
+            format!(
+                "- history: {history}\n  depth: {depth}\n  reliability: {reliability}\n  durability: {durability}\n  \
+                 deadline:\n{infinite}\n  lifespan:\n{infinite}\n  liveliness: {liveliness}\n  \
+                 liveliness_lease_duration:\n{infinite}\n  avoid_ros_namespace_conventions: false"
+            )
+        };
+        let metadata = channel(None).metadata();
+        let expected = format!("{}\n{}", one(1, 1, 1, 1, 0), one(1, 5, 2, 2, 0));
+        assert_eq!(metadata.get("offered_qos_profiles"), Some(&expected));
+        assert_eq!(limit(Duration::from_millis(1500)), "    sec: 1\n    nsec: 500000000");
+        assert_eq!(profiles(&[]), "[]");
+    }
+
+    #[test]
+    fn the_request_is_what_all_publishers_offer() {
+        let latched = QosProfile::default().transient_local();
+        let (volatile, sensor) = (QosProfile::default(), QosProfile::sensor_data());
+        let request = |offered: &[&QosProfile]| {
+            Request::to(&offered.iter().map(|qos| (*qos).clone()).collect::<Vec<_>>()).unwrap()
+        };
+        let (strict, reliable, weak) =
+            (request(&[&latched]), request(&[&latched, &volatile]), request(&[&volatile, &sensor]));
+        assert_eq!((strict.reliable, strict.transient_local), (true, true));
+        assert_eq!((reliable.reliable, reliable.transient_local), (true, false));
+        assert_eq!((weak.reliable, weak.transient_local), (false, false));
+        assert!(weak.is_weaker_than(reliable) && reliable.is_weaker_than(strict));
+        assert!(!strict.is_weaker_than(weak) && !weak.is_weaker_than(weak));
+        assert_eq!(Request::to(&[]), None);
+    }
+}

@@ -1,0 +1,228 @@
+//! The file behind a bounded queue.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use mcap::records::{MessageHeader, Metadata};
+use mcap::write::NoSeek;
+use mcap::{McapError, WriteOptions, Writer};
+use tokio::sync::oneshot;
+
+use super::RecordError;
+use super::channel::{Channel, ROSBAG2};
+
+/// The most messages that wait for the disk.
+const QUEUE_MESSAGES: usize = 65_536;
+
+/// The most bytes that wait for the disk.
+const QUEUE_BYTES: usize = 128 << 20;
+
+/// The age at which a chunk is written, however small it is: what a power failure costs.
+const CHUNK_AGE: Duration = Duration::from_millis(800);
+
+/// One message for the file. Times are nanoseconds since 1970.
+pub(super) struct Entry {
+    pub(super) channel: Arc<Channel>,
+    pub(super) log_time: u64,
+    pub(super) publish_time: u64,
+    pub(super) data: Vec<u8>,
+}
+
+/// What the file holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Written {
+    /// By the channels' indices.
+    pub(super) messages: Vec<u64>,
+    /// Length of the file.
+    pub(super) bytes: u64,
+    /// From the first to the last message.
+    pub(super) duration: Duration,
+}
+
+/// A file that is being written.
+pub(super) struct Recording {
+    queue: SyncSender<Entry>,
+    waiting: Arc<AtomicUsize>,
+    ended: oneshot::Receiver<Result<Written, RecordError>>,
+    path: PathBuf,
+}
+
+impl Recording {
+    /// Creates the file, which must not exist.
+    pub(super) fn create(path: &Path) -> Result<Self, RecordError> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(path)
+            .map_err(|source| RecordError::Create { path: path.to_owned(), source })?;
+        Self::to(file, path)
+    }
+
+    fn to(sink: impl Sink, path: &Path) -> Result<Self, RecordError> {
+        let (queue, entries) = sync_channel(QUEUE_MESSAGES);
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let (report, ended) = oneshot::channel();
+        let (waiting_there, path_there) = (Arc::clone(&waiting), path.to_owned());
+        std::thread::Builder::new()
+            .name("record file".into())
+            .spawn(move || {
+                let written = write(sink, &entries, &waiting_there).map_err(|error| of(error, path_there));
+                // Nobody listens when the recording was given up.
+                let _ = report.send(written);
+            })
+            .map_err(RecordError::Thread)?;
+        Ok(Self { queue, waiting, ended, path: path.to_owned() })
+    }
+
+    /// Whether `entry` will be written; if not, the queue is full.
+    pub(super) fn offer(&self, entry: Entry) -> bool {
+        let length = entry.data.len();
+        // One message always fits, however large it is.
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        if waiting > 0 && waiting + length > QUEUE_BYTES {
+            return false;
+        }
+        self.waiting.fetch_add(length, Ordering::Relaxed);
+        let accepted = self.queue.try_send(entry).is_ok();
+        if !accepted {
+            self.waiting.fetch_sub(length, Ordering::Relaxed);
+        }
+        accepted
+    }
+
+    /// Resolves when writing has failed.
+    pub(super) async fn failed(&mut self) -> RecordError {
+        match (&mut self.ended).await {
+            Ok(Err(error)) => error,
+            Ok(Ok(_)) | Err(_) => gone(&self.path),
+        }
+    }
+
+    /// Writes what waits and the index, and closes the file.
+    pub(super) async fn finish(self) -> Result<Written, RecordError> {
+        drop(self.queue);
+        self.ended.await.unwrap_or_else(|_| Err(gone(&self.path)))
+    }
+}
+
+fn gone(path: &Path) -> RecordError {
+    RecordError::Format { path: path.to_owned(), reason: "the writing thread has ended".into() }
+}
+
+fn of(error: McapError, path: PathBuf) -> RecordError {
+    match error {
+        McapError::Io(source) => RecordError::Write { path, source },
+        other => RecordError::Format { path, reason: other.to_string() },
+    }
+}
+
+/// Where the bytes go.
+trait Sink: Write + Send + 'static {
+    /// Returns when everything is on the disk.
+    fn sync(&mut self) -> std::io::Result<()>;
+}
+
+impl Sink for File {
+    fn sync(&mut self) -> std::io::Result<()> {
+        self.sync_all()
+    }
+}
+
+/// The work of the thread.
+fn write(sink: impl Sink, entries: &Receiver<Entry>, waiting: &AtomicUsize) -> Result<Written, McapError> {
+    // Without seeking, chunks are put together in memory and written whole: a process that is killed leaves a file
+    // that can be read up to its last chunk.
+    let options =
+        WriteOptions::new().profile("ros2").library("dragoman").compression(None).disable_seeking(true);
+    let mut writer = options.create(NoSeek::new(BufWriter::new(sink)))?;
+    let mut distribution = std::collections::BTreeMap::new();
+    if let Ok(name) = std::env::var("ROS_DISTRO") {
+        distribution.insert("ROS_DISTRO".to_owned(), name);
+    }
+    writer.write_metadata(&Metadata { name: ROSBAG2.into(), metadata: distribution })?;
+    writer.flush()?;
+
+    let mut channels = Channels::default();
+    let mut open_since: Option<Instant> = None;
+    loop {
+        let wait = open_since.map_or(Duration::MAX, |since| CHUNK_AGE.saturating_sub(since.elapsed()));
+        match entries.recv_timeout(wait) {
+            Ok(entry) => {
+                let length = entry.data.len();
+                channels.write(&mut writer, &entry)?;
+                waiting.fetch_sub(length, Ordering::Relaxed);
+                open_since.get_or_insert_with(Instant::now);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if open_since.is_some_and(|since| since.elapsed() >= CHUNK_AGE) {
+            writer.flush()?;
+            open_since = None;
+        }
+    }
+    let summary = writer.finish()?;
+    let mut out = writer.into_inner();
+    let bytes = std::io::Seek::stream_position(&mut out)?;
+    let mut sink = out.into_inner().into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    sink.sync()?;
+    let span = summary.stats.map_or(0, |s| s.message_end_time.saturating_sub(s.message_start_time));
+    Ok(Written { messages: channels.messages(), bytes, duration: Duration::from_nanos(span) })
+}
+
+/// The channels that the file has, by index: a topic gets its own with its first message.
+#[derive(Default)]
+struct Channels {
+    known: Vec<Option<Known>>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    id: u16,
+    messages: u64,
+}
+
+impl Channels {
+    fn write<W: Write + std::io::Seek>(
+        &mut self,
+        writer: &mut Writer<W>,
+        entry: &Entry,
+    ) -> Result<(), McapError> {
+        let channel = &entry.channel;
+        if self.known.len() <= channel.index {
+            self.known.resize(channel.index + 1, None);
+        }
+        let Some(place) = self.known.get_mut(channel.index) else { return Ok(()) };
+        let known = match place {
+            Some(known) => known,
+            None => {
+                let (encoding, definition) = channel.schema();
+                let schema = writer.add_schema(&channel.type_name, encoding, definition)?;
+                let id = writer.add_channel(schema, &channel.topic, "cdr", &channel.metadata())?;
+                place.insert(Known { id, messages: 0 })
+            }
+        };
+        let header = MessageHeader {
+            channel_id: known.id,
+            // The recorder's own count, for want of the publisher's; it wraps around.
+            sequence: known.messages as u32,
+            log_time: entry.log_time,
+            publish_time: entry.publish_time,
+        };
+        writer.write_to_known_channel(&header, &entry.data)?;
+        known.messages += 1;
+        Ok(())
+    }
+
+    fn messages(&self) -> Vec<u64> {
+        self.known.iter().map(|known| known.map_or(0, |known| known.messages)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! Finds topics as they appear and subscribes to them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use dragoman_ros::raw::{self, SerializedMessage};
+use dragoman_ros::{Node, QosProfile};
+use futures::StreamExt;
+use futures::channel::mpsc::UnboundedSender;
+use futures::stream::BoxStream;
+
+use super::channel::Request;
+use super::selection::Selection;
+
+/// How often the graph is looked at.
+const PERIOD: Duration = Duration::from_millis(500);
+
+/// How long one delivery may block, and so how long the end may take.
+const SPIN_TIMEOUT: Duration = Duration::from_millis(50);
+
+/// A topic that has been subscribed to, for the first time or anew because a publisher with a lesser offer appeared.
+pub(super) struct Found {
+    pub(super) topic: String,
+    pub(super) type_name: String,
+    pub(super) definition: Option<String>,
+    pub(super) offered: Vec<QosProfile>,
+    pub(super) messages: BoxStream<'static, SerializedMessage>,
+}
+
+/// The thread that looks, until it is dropped. r2r needs one for `spin_once` anyway, and there only the thread that
+/// spins may subscribe.
+pub(super) struct Watch {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    pub(super) fn start(
+        mut node: Node,
+        selection: Selection,
+        found: UnboundedSender<Found>,
+    ) -> std::io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::Builder::new().name("record graph".into()).spawn(move || {
+            let mut subscriptions = Subscriptions::default();
+            while !stopped.load(Ordering::Relaxed) {
+                subscriptions.update(&mut node, &selection, &found);
+                let looked = Instant::now();
+                while looked.elapsed() < PERIOD && !stopped.load(Ordering::Relaxed) {
+                    node.spin_once(SPIN_TIMEOUT);
+                }
+            }
+        })?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[derive(Default)]
+struct Subscriptions {
+    /// By topic and type; none where subscribing failed, which is not tried again.
+    made: HashMap<(String, String), Option<Request>>,
+    undefined: HashSet<String>,
+}
+
+impl Subscriptions {
+    fn update(&mut self, node: &mut Node, selection: &Selection, found: &UnboundedSender<Found>) {
+        let topics = match node.get_topic_names_and_types() {
+            Ok(topics) => topics,
+            Err(error) => return tracing::warn!(%error, "the topics could not be listed"),
+        };
+        for (topic, types) in topics.into_iter().filter(|(topic, _)| selection.wants(topic)) {
+            let publishers = match node.get_publishers_info_by_topic(&topic, false) {
+                Ok(publishers) => publishers,
+                Err(error) => {
+                    tracing::warn!(%error, topic, "the publishers could not be listed");
+                    continue;
+                }
+            };
+            for type_name in types {
+                let of_type = publishers.iter().filter(|publisher| publisher.topic_type == type_name);
+                let offered: Vec<_> = of_type.map(|publisher| publisher.qos_profile.clone()).collect();
+                if let Some(subscribed) = self.subscribe(node, &topic, type_name, offered) {
+                    // Fails only when the recording has ended.
+                    let _ = found.unbounded_send(subscribed);
+                }
+            }
+        }
+    }
+
+    fn subscribe(
+        &mut self,
+        node: &mut Node,
+        topic: &str,
+        type_name: String,
+        offered: Vec<QosProfile>,
+    ) -> Option<Found> {
+        let request = Request::to(&offered)?;
+        let key = (topic.to_owned(), type_name);
+        match self.made.get(&key) {
+            Some(Some(present)) if request.is_weaker_than(*present) => {}
+            Some(_) => return None,
+            None => {}
+        }
+        let type_name = key.1.clone();
+        let messages = match raw::subscribe(node, topic, &type_name, request.qos()) {
+            Ok(messages) => messages.boxed(),
+            Err(error) => {
+                tracing::warn!(%error, topic, type_name, "a topic cannot be recorded");
+                self.made.insert(key, None);
+                return None;
+            }
+        };
+        let definition = raw::definition(&type_name);
+        if definition.is_none() && self.undefined.insert(type_name.clone()) {
+            tracing::warn!(
+                type_name,
+                topic,
+                "a type is not known here; its messages are recorded without schema"
+            );
+        }
+        tracing::info!(topic, type_name, "recording");
+        self.made.insert(key, Some(request));
+        Some(Found { topic: topic.to_owned(), type_name, definition, offered, messages })
+    }
+}

@@ -1,0 +1,123 @@
+//! Which topics are recorded.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One topic, or all below a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    /// Begins with a slash; ends with one only if `below`.
+    name: String,
+    below: bool,
+}
+
+/// A text that is no name of topics.
+#[derive(Debug, thiserror::Error)]
+#[error("'{0}' is no topic: names consist of letters, digits, '_' and '/', and may end in '/' or '/*'")]
+pub(crate) struct InvalidPattern(String);
+
+impl FromStr for Pattern {
+    type Err = InvalidPattern;
+
+    /// `/ranger/pose` and `ranger/pose` are one topic, `/ranger/` and `/ranger/*` all below `/ranger`.
+    fn from_str(text: &str) -> Result<Self, InvalidPattern> {
+        let rooted = if text.starts_with('/') { text.to_owned() } else { format!("/{text}") };
+        let name = rooted.strip_suffix('*').filter(|rest| rest.ends_with('/')).unwrap_or(&rooted).to_owned();
+        let below = name.ends_with('/');
+        let tokens = name.strip_prefix('/').unwrap_or(&name);
+        let tokens = if below { tokens.strip_suffix('/').unwrap_or(tokens) } else { tokens };
+        let is_token =
+            |token: &str| !token.is_empty() && token.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let everything = name == "/" && !text.is_empty();
+        if everything || tokens.split('/').all(is_token) {
+            Ok(Self { name, below })
+        } else {
+            Err(InvalidPattern(text.to_owned()))
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.name)
+    }
+}
+
+impl Pattern {
+    fn matches(&self, topic: &str) -> bool {
+        if self.below { topic.starts_with(&self.name) } else { topic == self.name }
+    }
+}
+
+/// The topics that were asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Selection {
+    include: Vec<Pattern>,
+    exclude: Vec<Pattern>,
+}
+
+impl Selection {
+    /// All topics of `include`, or all when it is empty, without those of `exclude`.
+    pub(super) fn new(include: Vec<Pattern>, exclude: Vec<Pattern>) -> Self {
+        Self { include, exclude }
+    }
+
+    pub(super) fn wants(&self, topic: &str) -> bool {
+        (self.include.is_empty() || self.include.iter().any(|pattern| pattern.matches(topic)))
+            && !self.exclude.iter().any(|pattern| pattern.matches(topic))
+    }
+
+    /// What was asked for and is none of `topics`.
+    pub(super) fn missing<'a>(&self, topics: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
+        let absent =
+            self.include.iter().filter(|pattern| !topics.clone().any(|topic| pattern.matches(topic)));
+        absent.map(ToString::to_string).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selection(include: &[&str], exclude: &[&str]) -> Selection {
+        let parse = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
+        Selection::new(parse(include), parse(exclude))
+    }
+
+    #[test]
+    fn nothing_said_is_everything() {
+        assert!(selection(&[], &[]).wants("/rosout"));
+        assert!(!selection(&[], &["rosout"]).wants("/rosout"));
+        assert!(selection(&["/"], &[]).wants("/ranger/pose"));
+        assert!(selection(&["*"], &[]).wants("/ranger/pose"));
+    }
+
+    #[test]
+    fn a_name_is_one_topic_and_a_namespace_all_below() {
+        for below in ["/ranger/", "ranger/", "/ranger/*"] {
+            let selection = selection(&[below, "/tf"], &["/ranger/drive_status"]);
+            assert!(
+                selection.wants("/ranger/pose")
+                    && selection.wants("/ranger/arm/state")
+                    && selection.wants("/tf")
+            );
+            for other in ["/ranger", "/rangers/pose", "/tf_static", "/ranger/drive_status"] {
+                assert!(!selection.wants(other), "{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_nobody_publishes_is_missing() {
+        let selection = selection(&["/ranger/", "/door"], &[]);
+        assert_eq!(selection.missing(["/ranger/pose"].into_iter()), ["/door"]);
+        assert_eq!(selection.missing([].into_iter()), ["/ranger/", "/door"]);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "/a b", "a//b", "/ran*", "/r*/pose", "//", "grüße"] {
+            assert!(text.parse::<Pattern>().is_err(), "{text}");
+        }
+    }
+}
