@@ -1,0 +1,348 @@
+//! DDS and ROS peers that are not ours use a running lab: Cyclone DDS, Fast DDS and ROS 2 Jazzy itself.
+//!
+//! The peers are programs in `peers/`; they measure and print, and the tests judge what they print. A peer that is not on
+//! this machine is skipped, unless `DRAGOMAN_REQUIRE_PEERS` is set. All traffic stays on the loopback interface.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use common::Lab;
+
+#[derive(Clone, Copy)]
+enum Peer {
+    Cyclone,
+    FastDds,
+    Jazzy,
+}
+
+impl Peer {
+    /// The peer's program with its first arguments; `None`, and a line on the terminal, where there is none.
+    fn command(self) -> Option<Command> {
+        let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
+        let (name, variable, script) = match self {
+            Self::Cyclone => ("Cyclone DDS", "DRAGOMAN_PEER_PYTHON", Some("cyclone_peer.py")),
+            Self::FastDds => ("Fast DDS", "DRAGOMAN_PEER_FASTDDS", None),
+            Self::Jazzy => ("ROS 2 Jazzy", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_peer.py")),
+        };
+        let Some(program) = std::env::var_os(variable).filter(|program| !program.is_empty()) else {
+            assert!(
+                std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_none(),
+                "{variable} does not name the {name} peer"
+            );
+            report(&format!("SKIPPED: no {name} peer ({variable} is not set)"));
+            return None;
+        };
+        let mut command = Command::new(program);
+        command.args(script.map(|script| format!("{peers}/{script}")));
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            .env("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp");
+        command.env("ROS_LOG_DIR", env!("CARGO_TARGET_TMPDIR"));
+        Some(command)
+    }
+}
+
+/// A line that is shown for passing tests too, which what `println!` prints is not.
+fn report(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// One lab at a time: the rates that a peer measures are no measure of a machine that does something else.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A peer at work; killed when it is dropped.
+struct Running {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Running {
+    fn start(mut command: Command, domain: u16, arguments: &[&str]) -> Self {
+        let mut child = command
+            .args(arguments)
+            .env("ROS_DOMAIN_ID", domain.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
+        Self { child, lines }
+    }
+
+    /// Everything that it prints until it ends, within `patience`.
+    fn facts(mut self, patience: Duration) -> Facts {
+        let end = Instant::now() + patience;
+        let mut facts = BTreeMap::new();
+        loop {
+            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(line) => {
+                    let (name, value) = line.split_once(": ").unwrap_or((&line, ""));
+                    facts.insert(name.to_owned(), value.to_owned());
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    panic!("the peer is not done after {patience:?}: {facts:#?}")
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let mut complaint = String::new();
+        let _ = self.child.stderr.take().unwrap().read_to_string(&mut complaint);
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "the peer failed with {status}: {complaint}\n{facts:#?}");
+        Facts(facts)
+    }
+
+    fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a peer printed.
+#[derive(Debug)]
+struct Facts(BTreeMap<String, String>);
+
+impl Facts {
+    fn text(&self, name: &str) -> &str {
+        self.0.get(name).unwrap_or_else(|| panic!("the peer does not tell {name}: {self:#?}"))
+    }
+
+    fn number(&self, name: &str) -> f64 {
+        self.text(name).parse().unwrap_or_else(|_| panic!("{name} is no number: {self:#?}"))
+    }
+
+    #[track_caller]
+    fn accepted(&self, name: &str) {
+        assert!(self.text(name).starts_with("True"), "{name}: {}", self.text(name));
+    }
+
+    /// Refused, with a reason that contains `reason`.
+    #[track_caller]
+    fn refused(&self, name: &str, reason: &str) {
+        let text = self.text(name);
+        assert!(text.starts_with("False ") && text.contains(reason), "{name}: {text}");
+    }
+
+    #[track_caller]
+    fn contains(&self, name: &str, words: &[&str]) {
+        for word in words {
+            assert!(
+                self.text(name).split(' ').any(|given| given == *word),
+                "{word} in {name}: {}",
+                self.text(name)
+            );
+        }
+    }
+
+    /// Prints some of the values on one line.
+    fn show(&self, title: &str, names: &[&str]) {
+        let figures: Vec<String> = names.iter().map(|name| format!("{name} {}", self.text(name))).collect();
+        report(&format!("{title}: {}", figures.join(", ")));
+    }
+}
+
+/// Runs a peer to its end beside `lab`.
+fn run(peer: Command, lab: &Lab, arguments: &[&str], patience: u64) -> Facts {
+    Running::start(peer, lab.domain, arguments).facts(Duration::from_secs(patience))
+}
+
+fn check_rates(facts: &Facts) {
+    assert!(facts.number("joint_states_hz") >= 50.0, "{facts:#?}");
+    assert!(facts.number("pose_hz") >= 50.0, "{facts:#?}");
+    assert_eq!(facts.text("joints"), "6");
+    assert!(facts.number("quaternion_error") < 1e-9, "{facts:#?}");
+}
+
+fn check_parameters(facts: &Facts) {
+    facts.contains("parameters", &["via_points.cartesian", "workspace.bounds", "use_sim_time"]);
+    assert!(facts.text("parameter_get").starts_with("type 3 value 0.002"), "{facts:#?}");
+    assert_eq!(facts.text("parameter_get_undeclared"), "0 values");
+    assert!(facts.text("parameter_describe").contains("counts as reached"), "{facts:#?}");
+    facts.refused("parameter_set_undeclared", "was not declared");
+    facts.refused("parameter_set_out_of_range", "via_points.cartesian");
+    facts.refused("parameter_set_type", "via_points.cartesian");
+    assert_eq!(facts.text("parameter_unchanged"), "True");
+}
+
+/// What the two DDS peers do in a session.
+fn check_session(facts: &Facts) {
+    check_rates(facts);
+    assert_eq!(facts.text("drive_status"), "6 joints, enabled True");
+    assert!(facts.text("robot_description").ends_with(" bytes, robot True"), "{facts:#?}");
+    assert_eq!(facts.text("motion_status"), "mode 0, moving False");
+    facts.contains("nodes", &["/ranger/arm", "/ranger/kinematics", "/ranger/arm31", "/dragoman"]);
+    assert!(facts.number("gids_listed") > 50.0, "{facts:#?}");
+    assert_eq!(facts.text("gids_unknown_to_dds"), "0", "every listed endpoint exists");
+    assert_eq!(facts.text("gids_of_participant"), facts.text("gids_listed"));
+
+    facts.refused("mode_7", "no command mode");
+    facts.accepted("mode_2");
+    facts.refused("begin_without_goal", "no goal");
+    facts.refused("goal_nan", "NaN");
+    facts.refused("goal_zero_quaternion", "zero");
+    facts.refused("begin_after_refusals", "no goal");
+    facts.accepted("set_goal_pose");
+    facts.accepted("begin_motion");
+    assert!(facts.number("arrival_error_m") < 1e-4, "{facts:#?}");
+    check_parameters(facts);
+    assert!(facts.number("nonsense_moved_rad") < 1e-4, "{facts:#?}");
+    assert_eq!(facts.text("calls"), "200");
+    assert_eq!(facts.text("done"), "session");
+}
+
+const FIGURES: [&str; 6] =
+    ["joint_states_hz", "pose_hz", "arrival_error_m", "arrival_seconds", "call_median_ms", "call_longest_ms"];
+
+#[test]
+fn cyclone_dds_uses_the_lab() {
+    let Some(peer) = Peer::Cyclone.command() else { return };
+    let _alone = alone();
+    let facts = run(peer, &Lab::start(), &["session"], 120);
+    check_session(&facts);
+    facts.show("Cyclone DDS", &FIGURES);
+}
+
+#[test]
+fn fast_dds_uses_the_lab() {
+    let Some(peer) = Peer::FastDds.command() else { return };
+    let _alone = alone();
+    let facts = run(peer, &Lab::start(), &["session"], 120);
+    check_session(&facts);
+    facts.show("Fast DDS", &FIGURES);
+}
+
+#[test]
+fn ros_2_jazzy_uses_the_lab() {
+    let Some(peer) = Peer::Jazzy.command() else { return };
+    let _alone = alone();
+    let facts = run(peer, &Lab::start(), &["session"], 120);
+    check_rates(&facts);
+    assert!(facts.text("robot_description").ends_with(" bytes, robot True"), "{facts:#?}");
+    facts.contains("nodes", &["/ranger/arm", "/ranger/kinematics", "/ranger/arm31", "/dragoman"]);
+    facts.contains(
+        "topics",
+        &[
+            "/ranger/joint_states=sensor_msgs/msg/JointState",
+            "/ranger/pose=geometry_msgs/msg/PoseStamped",
+            "/ranger/drive_status=dragoman_msgs/msg/DriveStatus",
+            "/rosout=rcl_interfaces/msg/Log",
+        ],
+    );
+    facts.contains(
+        "services",
+        &[
+            "/ranger/begin_motion=std_srvs/srv/Trigger",
+            "/ranger/set_goal_pose=dragoman_msgs/srv/SetGoalPose",
+            "/ranger/kinematics/set_parameters=rcl_interfaces/srv/SetParameters",
+        ],
+    );
+    assert_eq!(facts.text("joint_states_publishers"), "/ranger/arm");
+    facts.refused("begin_without_goal", "");
+    for service in ["stop", "disable", "enable", "stop_beside_wrong_type"] {
+        facts.accepted(service);
+    }
+    assert_eq!(facts.text("calls"), "200");
+    check_parameters(&facts);
+    facts.refused("parameter_set_atomically", "via_points.cartesian");
+    assert_eq!(facts.text("log_names_refusal"), "True");
+    assert_eq!(facts.text("done"), "session");
+    facts.show("ROS 2 Jazzy", &["joint_states_hz", "pose_hz", "call_median_ms", "call_longest_ms"]);
+}
+
+/// Memory that joins of peers may leave behind: what the lab's own allocator keeps, but not a peer's proxies.
+const LEFT_BEHIND_KIB: u64 = 4096;
+
+fn joins_and_leaves(peer: Peer, name: &str) {
+    const COUNT: &str = "200";
+    let (Some(first), Some(second), Some(last)) = (peer.command(), peer.command(), peer.command()) else {
+        return;
+    };
+    let _alone = alone();
+    let lab = Lab::start();
+    run(first, &lab, &["joins", "20"], 60);
+    let before = lab.resident_kib();
+    let facts = run(second, &lab, &["joins", COUNT], 180);
+    let after = lab.resident_kib();
+    facts.show(name, &["joins", "join_median_s", "join_longest_s"]);
+    report(&format!(
+        "{name}: resident memory {before} KiB before, {after} KiB after {COUNT} joins and leaves"
+    ));
+    assert_eq!(facts.text("joins"), COUNT);
+    assert!(after < before + LEFT_BEHIND_KIB, "{before} KiB before, {after} KiB after");
+    check_rates(&run(last, &lab, &["watch", "3"], 60));
+}
+
+#[test]
+fn cyclone_dds_joins_and_leaves_two_hundred_times() {
+    joins_and_leaves(Peer::Cyclone, "Cyclone DDS");
+}
+
+#[test]
+fn fast_dds_joins_and_leaves_two_hundred_times() {
+    joins_and_leaves(Peer::FastDds, "Fast DDS");
+}
+
+/// `holder` reads joint_states, is stopped for 20 s while it stays a matched reader, and is then killed; `watcher` must
+/// get all of it all the time.
+fn a_reader_gets_stuck_and_dies(holder: Peer, watcher: Peer, name: &str) {
+    let (Some(held), Some(during), Some(after)) = (holder.command(), watcher.command(), watcher.command())
+    else {
+        return;
+    };
+    let _alone = alone();
+    let lab = Lab::start();
+    let held = Running::start(held, lab.domain, &["hold"]);
+    let line = held.lines.recv_timeout(Duration::from_secs(30)).unwrap();
+    assert_eq!(line, "receiving: joint_states");
+    let before = lab.resident_kib();
+    let stopped = Instant::now();
+    held.signal("-STOP");
+    let facts = run(during, &lab, &["watch", "18"], 60);
+    std::thread::sleep(Duration::from_secs(20).saturating_sub(stopped.elapsed()));
+    let title = format!("{name} reader stopped for {:.0} s", stopped.elapsed().as_secs_f64());
+    facts.show(&title, &["joint_states_hz", "joint_states_longest_gap_ms", "pose_hz"]);
+    check_rates(&facts);
+    held.signal("-CONT");
+    std::thread::sleep(Duration::from_millis(500));
+    held.signal("-KILL");
+    let facts = run(after, &lab, &["watch", "3"], 60);
+    facts.show(
+        &format!("{name} reader killed"),
+        &["joint_states_hz", "joint_states_longest_gap_ms", "pose_hz"],
+    );
+    check_rates(&facts);
+    let after = lab.resident_kib();
+    report(&format!("{name} reader: resident memory {before} KiB before, {after} KiB after"));
+    assert!(after < before + 16 * 1024, "{before} KiB before, {after} KiB after");
+}
+
+#[test]
+fn a_cyclone_reader_that_is_stuck_holds_nobody_up() {
+    a_reader_gets_stuck_and_dies(Peer::Cyclone, Peer::FastDds, "Cyclone DDS");
+}
+
+#[test]
+fn a_fast_dds_reader_that_is_stuck_holds_nobody_up() {
+    a_reader_gets_stuck_and_dies(Peer::FastDds, Peer::Cyclone, "Fast DDS");
+}

@@ -1,0 +1,194 @@
+"""A peer that is ROS 2 itself: rclpy of Jazzy on rmw_fastrtps, with the standard interfaces only.
+
+    ros_peer.py session       everything once; see session()
+    ros_peer.py watch SECONDS rates of the arm's topics
+
+Prints lines `name: value`, which interop.rs judges.
+"""
+
+import math
+import statistics
+import sys
+import threading
+import time
+
+import rclpy
+from geometry_msgs.msg import PoseStamped
+from rcl_interfaces.msg import Log
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.parameter_client import AsyncParameterClient
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def tell(name, value):
+    print(f"{name}: {value}", flush=True)
+
+
+def until(condition, patience):
+    end = time.monotonic() + patience
+    while not (value := condition()) and time.monotonic() < end:
+        time.sleep(0.005)
+    return value
+
+
+def finished(future, patience=10):
+    if not until(future.done, patience):
+        raise SystemExit("no reply")
+    return future.result()
+
+
+def client(node, kind, name):
+    """A client that has found its service; rclpy says so only when the graph is complete."""
+    client = node.create_client(kind, name)
+    if not client.wait_for_service(15):
+        raise SystemExit(f"service {name} is not there")
+    return client
+
+
+def watch(node, seconds):
+    """Receives joint_states and pose for a while; the last pose."""
+    states, poses = [], []
+    node.create_subscription(JointState, "/ranger/joint_states", states.append, 1000)
+    node.create_subscription(PoseStamped, "/ranger/pose", poses.append, 1000)
+    if not until(lambda: states and poses, 15):
+        raise SystemExit("nothing arrives on joint_states and pose")
+    first = len(states), len(poses)
+    time.sleep(seconds)
+    tell("joint_states_hz", f"{(len(states) - first[0]) / seconds:.1f}")
+    tell("pose_hz", f"{(len(poses) - first[1]) / seconds:.1f}")
+    tell("joints", " ".join(sorted({str(len(state.position)) for state in states})))
+    norms = [math.hypot(q.x, q.y, q.z, q.w) for q in (sample.pose.orientation for sample in poses)]
+    tell("quaternion_error", max((abs(norm - 1) for norm in norms), default=math.inf))
+
+
+def latched(node):
+    texts = []
+    node.create_subscription(String, "/ranger/robot_description", texts.append, LATCHED)
+    until(lambda: texts, 15)
+    tell("robot_description", texts and f"{len(texts[0].data)} bytes, robot {'<robot' in texts[0].data}")
+
+
+def graph(node):
+    """What `ros2 node list`, `topic list -t`, `service list -t` and `topic info -v` show."""
+    expected = "/ranger/kinematics", "/ranger/arm"
+
+    def nodes():
+        return sorted(space.rstrip("/") + "/" + name for name, space in node.get_node_names_and_namespaces())
+
+    until(lambda: set(expected) <= set(nodes()), 15)
+    tell("nodes", " ".join(nodes()))
+    topics = dict(node.get_topic_names_and_types())
+    tell("topics", " ".join(f"{name}={'+'.join(kinds)}" for name, kinds in sorted(topics.items())))
+    services = dict(node.get_service_names_and_types_by_node("kinematics", "/ranger"))
+    tell("services", " ".join(f"{name}={'+'.join(kinds)}" for name, kinds in sorted(services.items())))
+    publishers = node.get_publishers_info_by_topic("/ranger/joint_states")
+    tell("joint_states_publishers", " ".join(f"{p.node_namespace}/{p.node_name}" for p in publishers))
+
+
+def services(node):
+    def outcome(name):
+        reply = finished(client(node, Trigger, f"/ranger/{name}").call_async(Trigger.Request()))
+        return f"{reply.success} {reply.message}"
+
+    tell("begin_without_goal", outcome("begin_motion"))
+    tell("stop", outcome("stop"))
+    tell("disable", outcome("disable"))
+    tell("enable", outcome("enable"))
+
+    # A client of another type: its requests must not be taken for the right ones, and must not disturb.
+    stranger = rclpy.Context()
+    stranger.init(args=[])
+    wrong = rclpy.create_node("stranger", context=stranger, start_parameter_services=False)
+    wrong.create_client(SetBool, "/ranger/stop").call_async(SetBool.Request(data=True))
+    time.sleep(1)
+    tell("stop_beside_wrong_type", outcome("stop"))
+    wrong.destroy_node()
+    stranger.try_shutdown()
+
+    stop, times = client(node, Trigger, "/ranger/stop"), []
+    for _ in range(200):
+        asked = time.perf_counter()
+        future, answered = stop.call_async(Trigger.Request()), threading.Event()
+        future.add_done_callback(lambda _: answered.set())
+        if not answered.wait(10):
+            raise SystemExit("no reply from stop")
+        times.append((time.perf_counter() - asked) * 1e3)
+    tell("calls", len(times))
+    tell("call_median_ms", f"{statistics.median(times):.2f}")
+    tell("call_longest_ms", f"{max(times):.2f}")
+
+
+def parameters(node):
+    remote = AsyncParameterClient(node, "/ranger/kinematics")
+    if not remote.wait_for_services(15):
+        raise SystemExit("the parameter services are not there")
+    name, nobody = "via_points.cartesian", "nobody.declared.this"
+    tell("parameters", " ".join(finished(remote.list_parameters()).result.names))
+    value = finished(remote.get_parameters([name])).values[0]
+    tell("parameter_get", f"type {value.type} value {value.double_value}")
+    tell("parameter_get_undeclared", f"{len(finished(remote.get_parameters([nobody])).values)} values")
+    descriptor = finished(remote.describe_parameters([name])).descriptors[0]
+    bounds = descriptor.floating_point_range[0]
+    tell("parameter_describe", f"{bounds.from_value} .. {bounds.to_value} {descriptor.description}")
+
+    def refusal(name, value):
+        result = finished(remote.set_parameters([Parameter(name, value=value)])).results[0]
+        return f"{result.successful} {result.reason}"
+
+    tell("parameter_set_undeclared", refusal(nobody, 1))
+    tell("parameter_set_out_of_range", refusal(name, -1.0))
+    tell("parameter_set_type", refusal(name, "far"))
+    atomic = finished(remote.set_parameters_atomically([Parameter(name, value=-1.0)])).result
+    tell("parameter_set_atomically", f"{atomic.successful} {atomic.reason}")
+    tell("parameter_unchanged", finished(remote.get_parameters([name])).values[0] == value)
+
+
+def log(node):
+    """What the lab has logged in the last ten seconds, the refusals among it."""
+    lines = []
+    qos = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    node.create_subscription(Log, "/rosout", lines.append, qos)
+    until(lambda: any("begin_motion" in line.msg for line in lines), 5)
+    tell("log", " | ".join(sorted({line.name for line in lines})))
+    tell("log_names_refusal", any("begin_motion" in line.msg for line in lines))
+
+
+def session(node):
+    watch(node, 3)
+    latched(node)
+    graph(node)
+    services(node)
+    parameters(node)
+    log(node)
+    tell("done", "session")
+
+
+def main():
+    command, *arguments = sys.argv[1:]
+    rclpy.init(args=[])
+    node = rclpy.create_node("peer", start_parameter_services=False)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    spinning = threading.Thread(target=executor.spin, daemon=True)
+    spinning.start()
+    try:
+        if command == "session":
+            session(node)
+        elif command == "watch":
+            watch(node, float(arguments[0]))
+        else:
+            raise SystemExit(__doc__)
+    finally:
+        executor.shutdown()
+        spinning.join(2)
+        rclpy.try_shutdown()
+
+
+if __name__ == "__main__":
+    main()
