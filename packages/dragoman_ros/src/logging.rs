@@ -3,6 +3,7 @@
 //! Nodes log with `tracing`; a field `node` names the logger, otherwise the source's module does.
 
 use std::fmt::Write;
+use std::io::IsTerminal;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -32,7 +33,10 @@ pub fn init(level: &str) -> Result<(), String> {
     let directives = std::env::var("RUST_LOG").unwrap_or_else(|_unset| level.to_owned());
     let text = format!("rustdds=off,k=warn,{directives}");
     let filter = EnvFilter::try_new(&text).map_err(|error| format!("'{level}' is no log level: {error}"))?;
-    let terminal = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let terminal = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false);
     let subscriber = tracing_subscriber::registry().with(filter).with(terminal).with(RosoutLayer);
     tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
 }

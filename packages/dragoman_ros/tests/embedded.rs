@@ -43,6 +43,9 @@ fn collect<T>(stream: &mut (impl Stream<Item = T> + Unpin), count: usize) -> Vec
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Matching is not symmetric: what a volatile reader has not matched yet is lost to it.
+const MATCHING_SETTLES: Duration = Duration::from_millis(300);
+
 #[test]
 fn messages_arrive_in_order_whatever_the_quality_of_service() {
     let (here, there) = (context(0), context(0));
@@ -59,8 +62,7 @@ fn messages_arrive_in_order_whatever_the_quality_of_service() {
         let mut messages = listener.subscribe::<std_msgs::msg::UInt32>(topic, qos.clone()).unwrap();
         let publisher = talker.create_publisher::<std_msgs::msg::UInt32>(topic, qos).unwrap();
         within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).expect(topic).unwrap();
-        // Matching is not symmetric, and what a best-effort reader has not matched yet is lost to it.
-        std::thread::sleep(Duration::from_millis(300));
+        std::thread::sleep(MATCHING_SETTLES);
         let sent: Vec<u32> = (1..=5).collect();
         for &data in &sent {
             publisher.publish(&std_msgs::msg::UInt32 { data }).unwrap();
@@ -161,6 +163,7 @@ fn a_burst_of_a_hundred_thousand_reliable_messages_arrives() {
     let mut messages = listener.subscribe::<std_msgs::msg::UInt32>("burst", qos.clone()).unwrap();
     let publisher = talker.create_publisher::<std_msgs::msg::UInt32>("burst", qos).unwrap();
     within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
+    std::thread::sleep(MATCHING_SETTLES);
     const COUNT: u32 = 100_000;
     let receiver = std::thread::spawn(move || {
         let mut expected = 0;

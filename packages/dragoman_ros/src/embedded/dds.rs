@@ -7,7 +7,7 @@ mod policies;
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
@@ -82,11 +82,15 @@ pub(crate) struct Participant {
     subscriber: rustdds::Subscriber,
     matches: Arc<Mutex<Matches>>,
     read_elsewhere: ReadElsewhere,
+    latched: Latched,
     local: Arc<Local>,
 }
 
 /// DDS topics that have readers in other participants.
 type ReadElsewhere = Arc<Mutex<HashSet<String>>>;
+
+/// The writers that owe samples to late joiners.
+type Latched = Arc<Mutex<Vec<Weak<Writer>>>>;
 
 /// How often the readers of other participants are listed.
 const REVIEW_PERIOD: Duration = Duration::from_secs(1);
@@ -106,15 +110,21 @@ impl Participant {
         let subscriber =
             participant.create_subscriber(&qos).map_err(|e| middleware("create a subscriber", &e))?;
         let matches = Arc::new(Mutex::new(Matches { own: participant.guid(), remotes: HashMap::new() }));
+        let latched = Latched::default();
         let (listener, observed) = (participant.status_listener(), Arc::clone(&matches));
+        let owing = Arc::clone(&latched);
         background.spawn(async move {
             let mut events = listener.as_async_status_stream();
             while let Some(event) = events.next().await {
                 lock(&observed).observe(&event);
+                if matches!(event, Event::RemoteReaderMatched { .. }) {
+                    catch_up(&owing);
+                }
             }
         });
         let read_elsewhere = ReadElsewhere::default();
         let (reviewed, listed) = (participant.clone(), Arc::clone(&read_elsewhere));
+        let owing = Arc::clone(&latched);
         background.spawn(async move {
             let own = reviewed.guid().prefix;
             loop {
@@ -122,24 +132,39 @@ impl Participant {
                 let others = readers.filter(|reader| reader.reader_proxy.remote_reader_guid.prefix != own);
                 *lock(&listed) =
                     others.map(|reader| reader.subscription_topic_data.topic_name().clone()).collect();
+                catch_up(&owing);
                 Delay::new(REVIEW_PERIOD).await;
             }
         });
-        Ok(Self { participant, publisher, subscriber, matches, read_elsewhere, local: Arc::default() })
+        Ok(Self {
+            participant,
+            publisher,
+            subscriber,
+            matches,
+            read_elsewhere,
+            latched,
+            local: Arc::default(),
+        })
     }
 
     pub(crate) fn guid(&self) -> Guid {
         self.participant.guid().to_bytes()
     }
 
-    pub(crate) fn writer(&self, endpoint: Endpoint<'_>) -> Result<Writer> {
+    pub(crate) fn writer(&self, endpoint: Endpoint<'_>) -> Result<Arc<Writer>> {
         let qos = policies(endpoint.qos, Role::Writer);
         let topic = self.topic(endpoint, &qos)?;
         let writer = create_writer(&self.publisher, &topic, &qos)?;
         let outlet = self.local.writer(endpoint.topic, endpoint.type_name, endpoint.qos);
         outlet.identify(writer.guid().to_bytes());
-        Ok(Writer {
-            state: Mutex::new(WriterState { writer, unacknowledged: Backlog::default(), seen: 0, unsent: 0 }),
+        let writer = Arc::new(Writer {
+            state: Mutex::new(WriterState {
+                writer,
+                unacknowledged: Backlog::default(),
+                seen: 0,
+                unsent: 0,
+                owed: 0,
+            }),
             late_joiners: endpoint.qos.durability == DurabilityPolicy::TransientLocal,
             read_elsewhere: Arc::clone(&self.read_elsewhere),
             outlet,
@@ -148,7 +173,13 @@ impl Participant {
             reliable: qos.is_reliable(),
             qos,
             matches: Arc::clone(&self.matches),
-        })
+        });
+        if writer.late_joiners {
+            let mut latched = lock(&self.latched);
+            latched.retain(|other| other.strong_count() > 0);
+            latched.push(Arc::downgrade(&writer));
+        }
+        Ok(writer)
     }
 
     pub(crate) fn reader(&self, endpoint: Endpoint<'_>) -> Result<Reader> {
@@ -190,6 +221,16 @@ impl Participant {
     }
 }
 
+/// Sends what was kept back from those who have now turned up.
+fn catch_up(latched: &Latched) {
+    let writers: Vec<_> = lock(latched).iter().filter_map(Weak::upgrade).collect();
+    for writer in writers {
+        if let Err(error) = writer.pay_late_joiners() {
+            tracing::warn!(%error, "a late joiner does not get what it is owed");
+        }
+    }
+}
+
 fn create_writer(publisher: &rustdds::Publisher, topic: &Topic, qos: &QosPolicies) -> Result<RawWriter> {
     publisher
         .create_datawriter_no_key::<RawPayload, RawAdapter>(topic, Some(qos.clone()))
@@ -223,6 +264,8 @@ struct WriterState {
     seen: u64,
     /// How many samples stayed in this process.
     unsent: i64,
+    /// How many of the last samples a late joiner is owed and the library does not have.
+    owed: usize,
 }
 
 /// What has been written since all readers had acknowledged everything.
@@ -266,12 +309,14 @@ impl Writer {
         let mut state = lock(&self.state);
         let now = Timestamp::now();
         let id = if self.is_read_elsewhere(&state) {
+            self.send_owed(&mut state)?;
             self.make_room(&mut state)?;
             state.unacknowledged.samples += 1;
             state.unacknowledged.bytes += payload.len();
             send(&state.writer, payload.clone(), related, now)?
         } else {
             state.unsent += 1;
+            state.owed += usize::from(self.late_joiners);
             SampleId { writer: state.writer.guid().to_bytes(), sequence: FIRST_UNSENT + state.unsent }
         };
         let source_time = nanoseconds(now);
@@ -287,9 +332,29 @@ impl Writer {
     /// Whether a sample has to go to the network. A match is told at once; the list of discovered readers, a little
     /// older, makes good for a match whose message was lost.
     fn is_read_elsewhere(&self, state: &WriterState) -> bool {
-        self.late_joiners
-            || lock(&self.matches).count(&state.writer.guid()) > 0
+        lock(&self.matches).count(&state.writer.guid()) > 0
             || lock(&self.read_elsewhere).contains(&self.topic.name())
+    }
+
+    /// Sends what late joiners are owed, if there are any now.
+    ///
+    /// Without readers the library keeps all samples of a durable writer, whatever its depth, and gives them all to the
+    /// first who joins. So until then they stay here, in the outlet, which keeps as many as it should.
+    fn pay_late_joiners(&self) -> Result<()> {
+        let mut state = lock(&self.state);
+        if self.is_read_elsewhere(&state) { self.send_owed(&mut state) } else { Ok(()) }
+    }
+
+    fn send_owed(&self, state: &mut WriterState) -> Result<()> {
+        let owed = std::mem::take(&mut state.owed);
+        if owed == 0 {
+            return Ok(());
+        }
+        let recent = self.outlet.recent();
+        for sample in recent.iter().skip(recent.len().saturating_sub(owed)) {
+            send(&state.writer, sample.payload.clone(), sample.related, timestamp(sample.source_time))?;
+        }
+        Ok(())
     }
 
     /// Keeps the samples that no reader has acknowledged within bounds.
@@ -379,6 +444,14 @@ fn nanoseconds(time: Timestamp) -> Option<u64> {
     let (seconds, fraction) = (time.to_ticks() >> 32, time.to_ticks() & 0xFFFF_FFFF);
     // The sender rounded down to 2^-32 s: half of that more gives its nanosecond again.
     Some(seconds * 1_000_000_000 + ((fraction * 1_000_000_000 + (1 << 31)) >> 32))
+}
+
+/// The inverse of [`nanoseconds`].
+fn timestamp(nanoseconds: Option<u64>) -> Timestamp {
+    nanoseconds.map_or(Timestamp::INVALID, |time| {
+        let (seconds, rest) = (time / 1_000_000_000, time % 1_000_000_000);
+        Timestamp::from_ticks((seconds << 32) + (rest << 32) / 1_000_000_000)
+    })
 }
 
 fn sample_id(id: SampleIdentity) -> SampleId {

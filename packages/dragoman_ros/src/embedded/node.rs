@@ -300,7 +300,7 @@ impl Node {
 
     fn writer(&self, topic: &str, ros_type: &str, qos: &QosProfile) -> Result<Arc<Writer>> {
         let endpoint = Endpoint { topic, type_name: &dds_type(ros_type), qos };
-        let writer = Arc::new(self.context.participant().writer(endpoint)?);
+        let writer = self.context.participant().writer(endpoint)?;
         self.entry.add_writer(&writer, self.context.graph());
         Ok(writer)
     }

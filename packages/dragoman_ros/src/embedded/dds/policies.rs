@@ -32,7 +32,7 @@ pub(super) fn policies(profile: &QosProfile, role: Role) -> QosPolicies {
     // bounds it before that. A reader's cache is 64 samples when unset, and drops in silence.
     let max_samples = match role {
         Role::Writer => 200_000,
-        Role::Reader if keep_all => 10_000,
+        Role::Reader if keep_all => 200_000,
         Role::Reader => depth,
     };
     builder = builder.resource_limits(ResourceLimits {
