@@ -126,6 +126,11 @@ def watch(peer, seconds):
 
 
 def latched(peer):
+    late = peer.reader("rt/ranger/drive_status", ros.DriveStatus, 100, latched=True)
+    until(lambda: late.read(1), 15)
+    # One is published every second, so there may be one more.
+    time.sleep(0.5)
+    tell("latched_samples", len(late.take(100)))
     drives = peer.first("rt/ranger/drive_status", ros.DriveStatus)
     tell("drive_status", drives and f"{len(drives.name)} joints, enabled {drives.enabled}")
     description = peer.first("rt/ranger/robot_description", ros.Text)
@@ -139,9 +144,11 @@ def graph(peer):
     listed = peer.reader("ros_discovery_info", ros.ParticipantEntitiesInfo, 100, latched=True)
     endpoints = [BuiltinDataReader(peer.participant, topic) for topic in
                  (BuiltinTopicDcpsPublication, BuiltinTopicDcpsSubscription)]
-    info = until(listed.take, 15)
-    if not info:
+    if not until(lambda: listed.read(1), 15):
         raise SystemExit("no ros_discovery_info")
+    # Every sample replaces the one before.
+    time.sleep(1)
+    info = listed.take(100)
     nodes = info[-1].node_entities_info_seq
     ours = {node.node_namespace.rstrip("/") + "/" + node.node_name: node for node in nodes}
     found = {bytes(sample.key.bytes) for reader in endpoints for sample in reader.take(2000)}
@@ -239,10 +246,11 @@ def nonsense(peer):
 def round_trips(peer):
     stop = Service(peer, "stop", ros.TriggerRequest, ros.TriggerResponse)
     times = []
-    for _ in range(200):
+    for _ in range(201):
         asked = time.perf_counter()
         stop.call()
         times.append((time.perf_counter() - asked) * 1e3)
+    tell("first_call_ms", f"{times.pop(0):.2f}")
     tell("calls", len(times))
     tell("call_median_ms", f"{statistics.median(times):.2f}")
     tell("call_longest_ms", f"{max(times):.2f}")

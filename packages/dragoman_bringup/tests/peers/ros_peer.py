@@ -112,13 +112,14 @@ def services(node):
     stranger.try_shutdown()
 
     stop, times = client(node, Trigger, "/ranger/stop"), []
-    for _ in range(200):
+    for _ in range(201):
         asked = time.perf_counter()
         future, answered = stop.call_async(Trigger.Request()), threading.Event()
         future.add_done_callback(lambda _: answered.set())
         if not answered.wait(10):
             raise SystemExit("no reply from stop")
         times.append((time.perf_counter() - asked) * 1e3)
+    tell("first_call_ms", f"{times.pop(0):.2f}")
     tell("calls", len(times))
     tell("call_median_ms", f"{statistics.median(times):.2f}")
     tell("call_longest_ms", f"{max(times):.2f}")

@@ -68,6 +68,13 @@ static Pose watch(Peer& peer, double seconds) {
 static std::string python(bool value) { return value ? "True" : "False"; }
 
 static void latched(Peer& peer) {
+    auto* late = peer.reader("rt/ranger/drive_status", DriveStatus::type, {100, true});
+    int samples = 0;
+    until(15, [&] { return (samples += take<DriveStatus>(late).has_value()) > 0; });
+    // One is published every second, so there may be one more.
+    for (pause(0.5); take<DriveStatus>(late); ++samples) {
+    }
+    tell("latched_samples", samples);
     const auto drives = first<DriveStatus>(peer, "rt/ranger/drive_status", {1, true});
     tell("drive_status", std::to_string(drives.name.size()) + " joints, enabled " + python(drives.enabled));
     const auto description = first<Text>(peer, "rt/ranger/robot_description", {1, true}).data;
@@ -79,7 +86,17 @@ static void latched(Peer& peer) {
 
 // Compares what ros_discovery_info lists with what DDS discovery has found.
 static void graph(Peer& peer) {
-    const auto info = first<ParticipantInfo>(peer, "ros_discovery_info", {100, true});
+    auto* reader = peer.reader("ros_discovery_info", ParticipantInfo::type, {100, true});
+    ParticipantInfo info;
+    const auto newer = [&] {
+        auto sample = take<ParticipantInfo>(reader);
+        info = sample.value_or(info);
+        return sample.has_value();
+    };
+    until(15, newer);
+    // Every sample replaces the one before.
+    for (pause(1); newer();) {
+    }
     size_t listed = 0, unknown = 0, own = 0;
     std::set<std::string> names;
     const auto look = [&](const Gid& gid) {
@@ -203,11 +220,13 @@ static void nonsense(Peer& peer) {
 static void round_trips(Peer& peer) {
     Service stop(peer, "stop", TRIGGER);
     std::vector<double> times;
-    for (int call = 0; call < 200; ++call) {
+    for (int call = 0; call < 201; ++call) {
         const auto asked = Clock::now();
         stop.call<Outcome>(Empty{});
         times.push_back(seconds_since(asked) * 1e3);
     }
+    tell("first_call_ms", times.front());
+    times.erase(times.begin());
     std::sort(times.begin(), times.end());
     tell("calls", times.size());
     tell("call_median_ms", times[times.size() / 2]);
