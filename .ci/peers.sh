@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Installs the DDS and ROS peers of the interoperability tests into the folder $1. What is there already is kept.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+tools=$1
+mkdir -p "$tools"
+
+packages=()
+for package in g++ make libfastrtps-dev libfastcdr-dev; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || packages+=("$package")
+done
+python3.11 -c 'import ensurepip' 2>/dev/null || packages+=(python3.11-venv)
+if [ ${#packages[@]} -gt 0 ]; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -q
+    apt-get install -q -y --no-install-recommends "${packages[@]}"
+fi
+
+# venv NAME PACKAGE...: a virtual environment with exactly these packages; made anew when the list changes.
+venv() {
+    local folder=$tools/$1 wanted="${*:2}"
+    if [ "$(cat "$folder/wanted" 2>/dev/null)" != "$wanted" ]; then
+        rm -rf "$folder"
+        python3.11 -m venv "$folder"
+        "$folder/bin/pip" install -q --disable-pip-version-check "${@:2}"
+        echo "$wanted" >"$folder/wanted"
+    fi
+}
+venv cyclone cyclonedds==11.0.1
+venv ros 'ros-rclpy[fastrtps]==7.1.6' ros-std-msgs==5.3.6 ros-geometry-msgs==5.3.6 ros-sensor-msgs==5.3.6 \
+    ros-std-srvs==5.3.6
+
+make -C packages/dragoman_bringup/tests/peers/fastdds BUILD="$tools"
