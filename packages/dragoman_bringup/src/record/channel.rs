@@ -124,8 +124,9 @@ impl Request {
         (other.reliable && !self.reliable) || (other.transient_local && !self.transient_local)
     }
 
-    pub(super) fn qos(self) -> QosProfile {
-        let qos = QosProfile::default().keep_last(DEPTH);
+    pub(super) fn qos(self, type_name: &str) -> QosProfile {
+        let depth = if LARGE_TYPES.contains(&type_name) { LARGE_DEPTH } else { DEPTH };
+        let qos = QosProfile::default().keep_last(depth);
         let qos = if self.reliable { qos.reliable() } else { qos.best_effort() };
         if self.transient_local { qos.transient_local() } else { qos.volatile() }
     }
@@ -133,6 +134,17 @@ impl Request {
 
 /// How many messages of a topic may wait for the recorder.
 const DEPTH: usize = 1000;
+
+/// The same for messages of a megabyte: the middleware keeps the last so many in memory even when they are taken.
+const LARGE_DEPTH: usize = 30;
+
+/// Types whose messages may have a megabyte.
+const LARGE_TYPES: [&str; 4] = [
+    "nav_msgs/msg/OccupancyGrid",
+    "sensor_msgs/msg/CompressedImage",
+    "sensor_msgs/msg/Image",
+    "sensor_msgs/msg/PointCloud2",
+];
 
 #[cfg(test)]
 mod tests {
@@ -186,5 +198,7 @@ mod tests {
         assert!(weak.is_weaker_than(reliable) && reliable.is_weaker_than(strict));
         assert!(!strict.is_weaker_than(weak) && !weak.is_weaker_than(weak));
         assert_eq!(Request::to(&[]), None);
+        assert_eq!(strict.qos("std_msgs/msg/String"), latched.keep_last(1000));
+        assert_eq!(weak.qos("sensor_msgs/msg/Image"), sensor.keep_last(30));
     }
 }

@@ -115,7 +115,7 @@ impl Subscriptions {
             None => {}
         }
         let type_name = key.1.clone();
-        let messages = match raw::subscribe(node, topic, &type_name, request.qos()) {
+        let messages = match raw::subscribe(node, topic, &type_name, request.qos(&type_name)) {
             Ok(messages) => messages.boxed(),
             Err(error) => {
                 tracing::warn!(%error, topic, type_name, "a topic cannot be recorded");
