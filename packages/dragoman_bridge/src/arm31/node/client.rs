@@ -103,6 +103,9 @@ pub fn start_client(
     Ok(tasks.start()?)
 }
 
+/// Tells whoever called a service how it went.
+type Reply = Box<dyn FnOnce(Result<Outcome, String>) + Send>;
+
 async fn serve(
     mut client: Client,
     socket: std::net::UdpSocket,
@@ -110,7 +113,7 @@ async fn serve(
     topics: Topics,
 ) -> std::io::Result<()> {
     let socket = UdpSocket::from_std(socket)?;
-    let mut open: HashMap<CallId, Box<dyn FnOnce(Result<Outcome, String>) + Send>> = HashMap::new();
+    let mut open: HashMap<CallId, Reply> = HashMap::new();
     let mut next_id = 0;
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     loop {
