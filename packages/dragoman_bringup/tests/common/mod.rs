@@ -37,6 +37,7 @@ impl Lab {
             .args(["--domain", &domain.to_string(), "--ros-args"])
             .args(ros_arguments)
             .env_remove("ROS_DOMAIN_ID")
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
