@@ -5,10 +5,12 @@
 //! | `main.rs` | the command line |
 //! | `up.rs` | `dragoman up`: the lab in one process |
 //! | `arm31.rs` | `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm |
+//! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `stop.rs` | SIGINT and SIGTERM |
 
 mod arm31;
+mod record;
 mod robot;
 mod stop;
 mod up;
@@ -49,6 +51,13 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
+    /// Record topics in an MCAP file, until SIGINT or SIGTERM.
+    Record {
+        #[command(flatten)]
+        options: record::RecordOptions,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
 }
 
 #[derive(Args)]
@@ -70,6 +79,7 @@ fn main() -> ExitCode {
         None => (Selected::Up(cli.up), cli.common),
         Some(Command::Up { options, common }) => (Selected::Up(options), common),
         Some(Command::Arm31 { options, common }) => (Selected::Arm31(options), common),
+        Some(Command::Record { options, common }) => (Selected::Record(options), common),
     };
     if let Err(error) = run(command, &common) {
         eprintln!("dragoman: {error}");
@@ -81,6 +91,7 @@ fn main() -> ExitCode {
 enum Selected {
     Up(up::UpOptions),
     Arm31(arm31::Arm31Options),
+    Record(record::RecordOptions),
 }
 
 fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::error::Error>> {
@@ -92,6 +103,10 @@ fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::err
         match command {
             Selected::Up(options) => up::run(&context, &options, stop).await,
             Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
+            Selected::Record(options) => {
+                println!("{}", record::run(context.clone(), options, stop).await?);
+                Ok(())
+            }
         }
     });
     runtime.shutdown_timeout(std::time::Duration::from_millis(500));

@@ -1,7 +1,7 @@
 //! `/diagnostics`: what a node's hardware or clients are up to, once a second.
 
 use crate::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus, KeyValue};
-use crate::{Clock, ClockType, Node, Publisher, QosProfile, Result};
+use crate::{Clock, ClockType, Node, Publisher, QosProfile};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,6 @@ pub enum Severity {
 }
 
 /// Publishes the state of one thing.
-#[derive(Debug)]
 pub struct Diagnostics {
     publisher: Publisher<DiagnosticArray>,
     name: String,
@@ -30,7 +29,7 @@ impl Diagnostics {
     ///
     /// # Errors
     /// The middleware's refusal.
-    pub fn new(node: &mut Node, subject: &str, hardware_id: &str) -> Result<Self> {
+    pub fn new(node: &mut Node, subject: &str, hardware_id: &str) -> crate::Result<Self> {
         let name = format!("{}: {subject}", node.fully_qualified_name()?.trim_start_matches('/'));
         let publisher = node.create_publisher("/diagnostics", QosProfile::default())?;
         let clock = Clock::create(ClockType::SystemTime)?;

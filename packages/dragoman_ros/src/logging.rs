@@ -15,7 +15,7 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::rcl_interfaces::msg::Log;
-use crate::{Clock, ClockType, Node, QosProfile, Result};
+use crate::{Clock, ClockType, Node, QosProfile};
 
 /// Entries that wait for `/rosout`; more are dropped, for the log must never hold up what it tells of.
 const QUEUE_LENGTH: usize = 1000;
@@ -45,7 +45,7 @@ pub fn init(level: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// The middleware's refusal.
-pub fn publish(node: &mut Node) -> Result<impl Future<Output = ()> + Send + use<>> {
+pub fn publish(node: &mut Node) -> crate::Result<impl Future<Output = ()> + Send + use<>> {
     let qos = QosProfile::default().keep_last(1000).transient_local().lifespan(Duration::from_secs(10));
     let publisher = node.create_publisher::<Log>("/rosout", qos)?;
     let (sender, mut entries) = mpsc::channel(QUEUE_LENGTH);

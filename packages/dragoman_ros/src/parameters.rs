@@ -14,7 +14,7 @@ use crate::rcl_interfaces::msg::{
     ParameterDescriptor, ParameterEvent, ParameterValue as ValueMessage, SetParametersResult,
 };
 use crate::rcl_interfaces::srv;
-use crate::{Clock, Node, ParameterValue, Publisher, QosProfile, Result, ServiceRequest};
+use crate::{Clock, Node, ParameterValue, Publisher, QosProfile, ServiceRequest};
 
 /// The values that a parameter may take.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,6 +209,8 @@ pub fn declare(
             .map_err(|reason| ParameterError::Refused { node: full_name.clone(), reason })?;
         values.insert(declared.name, value);
     }
+    // r2r's documentation build has no /clock.
+    #[cfg(not(feature = "r2r-doc-only"))]
     if values.get("use_sim_time") == Some(&ParameterValue::Bool(true)) {
         node.get_time_source().enable_sim_time(node)?;
     }
@@ -265,7 +267,10 @@ impl Parameters {
     /// # Panics
     /// The node has not declared `name` with type `T`: a mistake in its source.
     #[allow(clippy::expect_used)]
-    pub fn value<T: TryFrom<ParameterValue>>(&self, name: &str) -> T {
+    pub fn value<T>(&self, name: &str) -> T
+    where
+        ParameterValue: TryInto<T>,
+    {
         let value = self.lock().values.get(name).cloned().unwrap_or(ParameterValue::NotSet);
         value.try_into().ok().expect("a parameter that is declared with this type")
     }
@@ -311,7 +316,7 @@ impl Parameters {
         store.publish(ParameterEvent { new_parameters, ..Default::default() });
     }
 
-    fn serve(&self, node: &mut Node) -> Result<impl Future<Output = ()> + Send + use<>> {
+    fn serve(&self, node: &mut Node) -> crate::Result<impl Future<Output = ()> + Send + use<>> {
         let qos = QosProfile::parameters();
         let mut get =
             node.create_service::<srv::GetParameters::Service>("~/get_parameters", qos.clone())?.fuse();
@@ -349,7 +354,7 @@ impl Parameters {
         })
     }
 
-    fn get(&self, request: ServiceRequest<srv::GetParameters::Service>) -> Result<()> {
+    fn get(&self, request: ServiceRequest<srv::GetParameters::Service>) -> crate::Result<()> {
         let store = self.lock();
         let value = |name: &String| store.values.get(name.as_str()).map(value_message);
         // As in rclcpp one undeclared name makes the whole answer empty.
@@ -357,14 +362,14 @@ impl Parameters {
         request.respond(srv::GetParameters::Response { values })
     }
 
-    fn types(&self, request: ServiceRequest<srv::GetParameterTypes::Service>) -> Result<()> {
+    fn types(&self, request: ServiceRequest<srv::GetParameterTypes::Service>) -> crate::Result<()> {
         let store = self.lock();
         let code = |name: &String| store.values.get(name.as_str()).map(type_code);
         let types = request.message.names.iter().map(code).collect::<Option<_>>().unwrap_or_default();
         request.respond(srv::GetParameterTypes::Response { types })
     }
 
-    fn set_each(&self, request: ServiceRequest<srv::SetParameters::Service>) -> Result<()> {
+    fn set_each(&self, request: ServiceRequest<srv::SetParameters::Service>) -> crate::Result<()> {
         let results = request
             .message
             .parameters
@@ -374,12 +379,12 @@ impl Parameters {
         request.respond(srv::SetParameters::Response { results })
     }
 
-    fn set_all(&self, request: ServiceRequest<srv::SetParametersAtomically::Service>) -> Result<()> {
+    fn set_all(&self, request: ServiceRequest<srv::SetParametersAtomically::Service>) -> crate::Result<()> {
         let result = set_result(self.set(request.message.parameters.iter().map(change).collect()));
         request.respond(srv::SetParametersAtomically::Response { result })
     }
 
-    fn describe(&self, request: ServiceRequest<srv::DescribeParameters::Service>) -> Result<()> {
+    fn describe(&self, request: ServiceRequest<srv::DescribeParameters::Service>) -> crate::Result<()> {
         let store = self.lock();
         let descriptor = |name: &String| store.declarations.get(name.as_str()).map(Declaration::descriptor);
         let descriptors =
@@ -387,7 +392,7 @@ impl Parameters {
         request.respond(srv::DescribeParameters::Response { descriptors })
     }
 
-    fn list(&self, request: ServiceRequest<srv::ListParameters::Service>) -> Result<()> {
+    fn list(&self, request: ServiceRequest<srv::ListParameters::Service>) -> crate::Result<()> {
         let (prefixes, depth) = (request.message.prefixes.clone(), request.message.depth);
         let store = self.lock();
         let names: Vec<String> = store

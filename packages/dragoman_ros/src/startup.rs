@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::{Context, Result};
+use crate::Context;
 
 /// Joins `domain`, or the one of the environment, with the parameters of `files` before those of the command line.
 ///
 /// # Errors
 /// A file or an argument that cannot be understood; no participant can be created.
 #[cfg(not(feature = "r2r"))]
-pub fn context(domain: Option<u16>, files: &[PathBuf]) -> Result<Context> {
+pub fn context(domain: Option<u16>, files: &[PathBuf]) -> crate::Result<Context> {
     let mut discovery = crate::Discovery::from_variables(|name| std::env::var(name).ok())?;
     if let Some(domain) = domain {
         discovery.domain_id = domain;
@@ -29,7 +29,7 @@ pub fn context(domain: Option<u16>, files: &[PathBuf]) -> Result<Context> {
 /// # Errors
 /// rcl's.
 #[cfg(feature = "r2r")]
-pub fn context(domain: Option<u16>, files: &[PathBuf]) -> Result<Context> {
+pub fn context(domain: Option<u16>, files: &[PathBuf]) -> crate::Result<Context> {
     use std::os::unix::process::CommandExt;
     const MARK: &str = "DRAGOMAN_RESTARTED";
     if (domain.is_some() || !files.is_empty()) && std::env::var_os(MARK).is_none() {

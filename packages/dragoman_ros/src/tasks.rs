@@ -23,7 +23,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 
-use crate::{Node, QosProfile, Result, WrappedServiceTypeSupport, WrappedTypesupport};
+use crate::{Node, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport};
 
 /// A node that is being put together.
 pub struct NodeTasks {
@@ -56,7 +56,7 @@ impl NodeTasks {
         topic: &str,
         qos: QosProfile,
         mut handle: impl FnMut(T) + Send + 'static,
-    ) -> Result<()> {
+    ) -> crate::Result<()> {
         let mut messages = self.node.subscribe::<T>(topic, qos)?;
         self.spawn(async move {
             while let Some(message) = messages.next().await {
@@ -74,7 +74,7 @@ impl NodeTasks {
         &mut self,
         service: &str,
         mut answer: impl FnMut(S::Request) -> S::Response + Send + 'static,
-    ) -> Result<()>
+    ) -> crate::Result<()>
     where
         S: WrappedServiceTypeSupport + 'static,
         S::Request: Send,
@@ -96,7 +96,7 @@ impl NodeTasks {
     ///
     /// # Errors
     /// As [`Node::create_wall_timer`].
-    pub fn every(&mut self, period: Duration, mut act: impl FnMut() + Send + 'static) -> Result<()> {
+    pub fn every(&mut self, period: Duration, mut act: impl FnMut() + Send + 'static) -> crate::Result<()> {
         let mut timer = self.node.create_wall_timer(period)?;
         self.spawn(async move {
             while timer.tick().await.is_ok() {

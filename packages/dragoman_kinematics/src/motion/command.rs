@@ -113,7 +113,7 @@ pub enum Rejected {
     #[error("no goal has been set")]
     NoGoal,
     /// A motion is in progress.
-    #[error("a motion is in progress (via point {via_point:?})")]
+    #[error("a motion is in progress{}", via_point.map_or(String::new(), |index| format!(", towards via point {index}")))]
     Busy {
         /// Index of the via point being approached, in a sequence.
         via_point: Option<usize>,
