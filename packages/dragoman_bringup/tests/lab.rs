@@ -174,7 +174,7 @@ fn every_error_text_is_seen() {
 
     // A joint goal beyond the limit is clamped, with a warning; the motion goes on.
     client.ask("CM", values(&[1.0]), 0);
-    let beyond = values(&[1.5708, 0.0, 1.7, 0.0, 1.5708, 0.0]);
+    let beyond = values(&[1.57, 0.0, 1.7, 0.0, 1.57, 0.0]);
     client.send("jG", beyond, 0);
     let heard = listen(&client, "WN12 Joint limit.", Duration::from_secs(5));
     assert!(heard, "WN12");
