@@ -22,15 +22,37 @@ const QUEUE_LENGTH: usize = 1000;
 
 static ROSOUT: OnceLock<Mutex<Option<mpsc::Sender<Log>>>> = OnceLock::new();
 
+/// What `--ros-args` say of the log: the last `--log-level` for all loggers, and whether `/rosout` is wanted.
+fn ros_arguments(arguments: impl IntoIterator<Item = String>) -> (Option<String>, bool) {
+    let (mut inside, mut level, mut rosout) = (false, None, true);
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--ros-args" => inside = true,
+            "--" => inside = false,
+            "--log-level" if inside => {
+                level = arguments.next().filter(|given| !given.contains(":=")).or(level)
+            }
+            "--disable-rosout-logs" if inside => rosout = false,
+            "--enable-rosout-logs" if inside => rosout = true,
+            _ => {}
+        }
+    }
+    (level, rosout)
+}
+
 /// Writes events at or above `level` (`error`, `warn`, `info`, `debug`, `trace`, or filter directives like
-/// `warn,dragoman_bridge=debug`) to standard error. `RUST_LOG` takes precedence.
+/// `warn,dragoman_bridge=debug`) to standard error. `RUST_LOG` takes precedence, then `--ros-args --log-level`.
 ///
 /// # Errors
 /// The text is no level; a log has been set up before.
 pub fn init(level: &str) -> Result<(), String> {
     // The DDS library reports ordinary exits and repairs as errors, and the robot reader every link; both are told when
     // asked for only.
-    let directives = std::env::var("RUST_LOG").unwrap_or_else(|_unset| level.to_owned());
+    let directives = std::env::var("RUST_LOG")
+        .ok()
+        .or_else(|| ros_arguments(std::env::args()).0)
+        .unwrap_or_else(|| level.to_owned());
     let text = format!("rustdds=off,k=warn,{directives}");
     let filter = EnvFilter::try_new(&text).map_err(|error| format!("'{level}' is no log level: {error}"))?;
     let terminal = tracing_subscriber::fmt::layer()
@@ -41,7 +63,8 @@ pub fn init(level: &str) -> Result<(), String> {
     tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
 }
 
-/// Publishes the log on `/rosout` in the name of `node` for as long as the returned future is polled.
+/// Publishes the log on `/rosout` in the name of `node` for as long as the returned future is polled, unless
+/// `--ros-args --disable-rosout-logs` forbids it.
 ///
 /// # Errors
 /// The middleware's refusal.
@@ -49,7 +72,7 @@ pub fn publish(node: &mut Node) -> crate::Result<impl Future<Output = ()> + Send
     let qos = QosProfile::default().keep_last(1000).transient_local().lifespan(Duration::from_secs(10));
     let publisher = node.create_publisher::<Log>("/rosout", qos)?;
     let (sender, mut entries) = mpsc::channel(QUEUE_LENGTH);
-    *rosout() = Some(sender);
+    *rosout() = Some(sender).filter(|_| ros_arguments(std::env::args()).1);
     Ok(async move {
         while let Some(entry) = entries.next().await {
             // An error here cannot be logged: that would come back to this place.
@@ -119,5 +142,18 @@ impl Visit for EntryVisitor<'_> {
             }
             name => write!(text, " {name}={value:?}"),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ros_part_of_the_command_line_sets_level_and_rosout() {
+        let read = |text: &str| ros_arguments(text.split_whitespace().map(str::to_owned));
+        assert_eq!(read("up --log-level warn"), (None, true));
+        assert_eq!(read("--ros-args --log-level debug --log-level a:=info"), (Some("debug".into()), true));
+        assert_eq!(read("--ros-args --disable-rosout-logs -- --enable-rosout-logs"), (None, false));
     }
 }

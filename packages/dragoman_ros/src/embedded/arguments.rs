@@ -1,7 +1,5 @@
 //! `--ros-args`: remapping, parameters, parameter files and logging, as rcl reads them.
 
-use std::collections::BTreeMap;
-
 use serde_norway::Value;
 
 use super::error::{Error, Result};
@@ -13,12 +11,6 @@ use super::parameter::ParameterValue;
 pub struct Arguments {
     rules: Vec<Rule>,
     parameters: Vec<Override>,
-    /// `--log-level` without a logger's name.
-    pub log_level: Option<String>,
-    /// `--log-level logger:=level`.
-    pub logger_levels: BTreeMap<String, String>,
-    /// `--disable-rosout-logs`.
-    pub disable_rosout: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,21 +63,13 @@ impl Arguments {
                         .add_parameter_text(&text)
                         .map_err(|error| Error::InvalidArgument(format!("parameter file {path}: {error}")))?;
                 }
-                "--log-level" => {
-                    let level = value_of(&argument, arguments.next())?;
-                    match level.split_once(":=") {
-                        Some((logger, level)) => {
-                            parsed.logger_levels.insert(logger.to_owned(), level.to_owned());
-                        }
-                        None => parsed.log_level = Some(level),
-                    }
-                }
-                "--log-config-file" | "-e" | "--enclave" => {
+                // Logging is set up before there is a context; `logging` reads what concerns it.
+                "--log-level" | "--log-config-file" | "--log-file-name" | "-e" | "--enclave" => {
                     value_of(&argument, arguments.next())?;
                 }
-                "--disable-rosout-logs" => parsed.disable_rosout = true,
-                "--enable-rosout-logs" => parsed.disable_rosout = false,
-                "--enable-stdout-logs"
+                "--disable-rosout-logs"
+                | "--enable-rosout-logs"
+                | "--enable-stdout-logs"
                 | "--disable-stdout-logs"
                 | "--enable-external-lib-logs"
                 | "--disable-external-lib-logs" => {}

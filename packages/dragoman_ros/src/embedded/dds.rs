@@ -100,6 +100,11 @@ impl Participant {
         let builder = DomainParticipantBuilder::new(discovery.domain_id);
         let builder = match discovery.range {
             DiscoveryRange::Subnet => builder,
+            // A participant that names its loopback address only could not be answered by a peer elsewhere.
+            DiscoveryRange::Localhost if discovery.has_distant_peers() => {
+                tracing::warn!("ROS_STATIC_PEERS on other machines: discovery reaches the subnet as well");
+                builder
+            }
             DiscoveryRange::Localhost => builder.with_only_networks([IpAddr::V4(Ipv4Addr::LOCALHOST)]),
             DiscoveryRange::Off => builder.with_only_networks(Vec::<IpAddr>::new()).same_host_loopback(false),
         };

@@ -66,6 +66,11 @@ impl Discovery {
         }
         Ok(Self { domain_id, range, static_peers })
     }
+
+    /// Whether a static peer is on another machine.
+    pub(crate) fn has_distant_peers(&self) -> bool {
+        self.static_peers.iter().any(|peer| !peer.is_loopback())
+    }
 }
 
 /// A domain id from its text.
