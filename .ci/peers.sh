@@ -6,7 +6,7 @@ tools=$1
 mkdir -p "$tools"
 
 packages=()
-for package in g++ make libfastrtps-dev libfastcdr-dev; do
+for package in g++ make libfastrtps-dev libfastcdr-dev iproute2; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || packages+=("$package")
 done
 python3.11 -c 'import ensurepip' 2>/dev/null || packages+=(python3.11-venv)
