@@ -25,14 +25,14 @@ fn a_flooding_client_is_limited_and_others_are_not() {
         }
     }
     assert_eq!(quiet, 40);
-    assert!((4300..=4400).contains(&loud), "burst 400 and 4000/s, not {loud}");
+    assert!((21_900..=22_000).contains(&loud), "burst 2000 and 20000/s, not {loud}");
     assert_eq!(bench.server.statistics().dropped_over_rate, 100_000 - loud);
 }
 
 #[test]
 fn a_client_gone_wild_can_still_stop_the_arm() {
     let mut bench = Bench::new();
-    for _ in 0..1000 {
+    for _ in 0..5000 {
         bench.receive(1, &plain(b"zz"));
     }
     bench.receive(1, &plain(b"ST"));
