@@ -1,11 +1,13 @@
 //! The DDS library behind one small surface: a participant, raw CDR writers and raw CDR readers.
 //!
-//! Nothing else in this crate, but the part [`policies`], names `rustdds`. Facts about its behaviour towards Cyclone
+//! Nothing else in this crate, but the parts below `dds/`, names `rustdds`. Facts about its behaviour towards Cyclone
 //! DDS and Fast DDS that made a detour necessary are told where the detour is.
 
+mod matches;
+mod payload;
 mod policies;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context as TaskContext, Poll};
@@ -15,13 +17,11 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures_timer::Delay;
 use rustdds::dds::statusevents::{DomainParticipantStatusEvent as Event, StatusEvented};
-use rustdds::no_key::{
-    DataWriter, Decode, DefaultDecoder, DeserializerAdapter, SerializerAdapter, SimpleDataReader,
-};
+use rustdds::no_key::{DataWriter, SimpleDataReader};
 use rustdds::rpc::SampleIdentity;
 use rustdds::{
-    DomainParticipant, DomainParticipantBuilder, GUID, QosPolicies, RTPSEntity, RepresentationIdentifier,
-    SequenceNumber, Timestamp, Topic, TopicDescription, TopicKind, WriteOptionsBuilder,
+    DomainParticipant, DomainParticipantBuilder, GUID, QosPolicies, RTPSEntity, SequenceNumber, Timestamp,
+    Topic, TopicDescription, TopicKind, WriteOptionsBuilder,
 };
 
 use super::background::Background;
@@ -31,6 +31,8 @@ use super::discovery::{Discovery, DiscoveryRange};
 use super::error::{Error, Result};
 use super::local::{Inbox, Local, Outlet};
 use super::qos::{DurabilityPolicy, QosProfile};
+use matches::Matches;
+use payload::{RawAdapter, RawPayload};
 use policies::{Role, policies, profile};
 
 /// Globally unique id of a participant, a writer or a reader: 12 bytes of participant, 4 of entity.
@@ -114,7 +116,7 @@ impl Participant {
             participant.create_publisher(&qos).map_err(|e| middleware("create a publisher", &e))?;
         let subscriber =
             participant.create_subscriber(&qos).map_err(|e| middleware("create a subscriber", &e))?;
-        let matches = Arc::new(Mutex::new(Matches { own: participant.guid(), remotes: HashMap::new() }));
+        let matches = Arc::new(Mutex::new(Matches::new(participant.guid())));
         let latched = Latched::default();
         let (listener, observed) = (participant.status_listener(), Arc::clone(&matches));
         let owing = Arc::clone(&latched);
@@ -410,8 +412,7 @@ impl Writer {
         let reader = GUID::from_bytes(reader);
         let guid = lock(&self.state).writer.guid();
         let matches = lock(&self.matches);
-        reader.prefix == matches.own.prefix
-            || matches.remotes.get(&guid).is_some_and(|entry| entry.remotes.contains(&reader))
+        matches.is_own(&reader) || matches.has(&guid, &reader)
     }
 
     /// How long the first of the present matches has lasted; readers of this context count as old.
@@ -516,141 +517,5 @@ impl Reader {
     /// Writers that are matched now.
     pub(crate) fn matched(&self) -> usize {
         lock(&self.matches).count(&self.reader.guid()) + self.local.writers_of(&self.topic, &self.inbox)
-    }
-}
-
-/// Who is matched with whom in other participants, from the events of ours.
-struct Matches {
-    own: GUID,
-    remotes: HashMap<GUID, Match>,
-}
-
-#[derive(Default)]
-struct Match {
-    remotes: HashSet<GUID>,
-    since: Option<Instant>,
-    generation: u64,
-}
-
-impl Matches {
-    fn observe(&mut self, event: &Event) {
-        match event {
-            Event::RemoteReaderMatched { local_writer, remote_reader } => {
-                self.add(*local_writer, *remote_reader)
-            }
-            Event::RemoteWriterMatched { local_reader, remote_writer } => {
-                self.add(*local_reader, *remote_writer)
-            }
-            Event::ReaderLost { guid, .. } | Event::WriterLost { guid, .. } => {
-                self.remotes.remove(guid);
-                self.retain(|remote| remote != guid);
-            }
-            Event::ParticipantLost { id, .. } => self.retain(|remote| remote.prefix != *id),
-            Event::RemoteReaderQosIncompatible { requested_qos, offered_qos, .. } => {
-                tracing::warn!(
-                    ?requested_qos,
-                    ?offered_qos,
-                    "a subscription asks for a quality of service that is not offered"
-                );
-            }
-            Event::RemoteWriterQosIncompatible { requested_qos, offered_qos, .. } => {
-                tracing::warn!(
-                    ?requested_qos,
-                    ?offered_qos,
-                    "a publisher offers less quality of service than is asked for"
-                );
-            }
-            _ => {}
-        }
-    }
-
-    fn add(&mut self, local: GUID, remote: GUID) {
-        if remote.prefix == self.own.prefix {
-            return;
-        }
-        let entry = self.remotes.entry(local).or_default();
-        if entry.remotes.insert(remote) {
-            entry.generation += 1;
-            entry.since.get_or_insert_with(Instant::now);
-        }
-    }
-
-    fn retain(&mut self, keep: impl Fn(&GUID) -> bool) {
-        for entry in self.remotes.values_mut() {
-            entry.remotes.retain(&keep);
-            if entry.remotes.is_empty() {
-                entry.since = None;
-            }
-        }
-    }
-
-    fn count(&self, local: &GUID) -> usize {
-        self.remotes.get(local).map_or(0, |entry| entry.remotes.len())
-    }
-
-    fn generation(&self, local: &GUID) -> u64 {
-        self.remotes.get(local).map_or(0, |entry| entry.generation)
-    }
-
-    fn since(&self, local: &GUID) -> Option<Instant> {
-        self.remotes.get(local).and_then(|entry| entry.since)
-    }
-}
-
-/// Bytes with the encoding that their header named.
-struct RawPayload {
-    bytes: Bytes,
-    encoding: Encoding,
-}
-
-struct RawAdapter;
-
-#[derive(Clone)]
-struct RawDecoder;
-
-impl DeserializerAdapter<RawPayload> for RawAdapter {
-    type Error = std::convert::Infallible;
-    type Decoded = RawPayload;
-
-    fn supported_encodings() -> &'static [RepresentationIdentifier] {
-        &[RepresentationIdentifier::CDR_LE, RepresentationIdentifier::CDR_BE]
-    }
-
-    fn transform_decoded(decoded: RawPayload) -> RawPayload {
-        decoded
-    }
-}
-
-impl DefaultDecoder<RawPayload> for RawAdapter {
-    type Decoder = RawDecoder;
-    const DECODER: RawDecoder = RawDecoder;
-}
-
-impl Decode<'_, RawPayload> for RawDecoder {
-    type Error = std::convert::Infallible;
-
-    fn decode_bytes(
-        self,
-        bytes: &[u8],
-        encoding: RepresentationIdentifier,
-    ) -> Result<RawPayload, Self::Error> {
-        let encoding = if encoding == RepresentationIdentifier::CDR_BE {
-            Encoding::BigEndian
-        } else {
-            Encoding::LittleEndian
-        };
-        Ok(RawPayload { bytes: Bytes::copy_from_slice(bytes), encoding })
-    }
-}
-
-impl SerializerAdapter<RawPayload> for RawAdapter {
-    type Error = std::convert::Infallible;
-
-    fn output_encoding() -> RepresentationIdentifier {
-        RepresentationIdentifier::CDR_LE
-    }
-
-    fn to_bytes(value: &RawPayload) -> Result<Bytes, Self::Error> {
-        Ok(value.bytes.clone())
     }
 }

@@ -1,0 +1,99 @@
+//! Matches with endpoints of other participants.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use rustdds::GUID;
+use rustdds::dds::statusevents::DomainParticipantStatusEvent as Event;
+
+/// Who is matched with whom in other participants, from the events of ours.
+pub(super) struct Matches {
+    own: GUID,
+    remotes: HashMap<GUID, Match>,
+}
+
+#[derive(Default)]
+struct Match {
+    remotes: HashSet<GUID>,
+    since: Option<Instant>,
+    generation: u64,
+}
+
+impl Matches {
+    /// Nobody yet; `own` is our participant.
+    pub(super) fn new(own: GUID) -> Self {
+        Self { own, remotes: HashMap::new() }
+    }
+
+    /// Whether `remote` belongs to our participant.
+    pub(super) fn is_own(&self, remote: &GUID) -> bool {
+        remote.prefix == self.own.prefix
+    }
+
+    pub(super) fn observe(&mut self, event: &Event) {
+        match event {
+            Event::RemoteReaderMatched { local_writer, remote_reader } => {
+                self.add(*local_writer, *remote_reader)
+            }
+            Event::RemoteWriterMatched { local_reader, remote_writer } => {
+                self.add(*local_reader, *remote_writer)
+            }
+            Event::ReaderLost { guid, .. } | Event::WriterLost { guid, .. } => {
+                self.remotes.remove(guid);
+                self.retain(|remote| remote != guid);
+            }
+            Event::ParticipantLost { id, .. } => self.retain(|remote| remote.prefix != *id),
+            Event::RemoteReaderQosIncompatible { requested_qos, offered_qos, .. } => {
+                tracing::warn!(
+                    ?requested_qos,
+                    ?offered_qos,
+                    "a subscription asks for a quality of service that is not offered"
+                );
+            }
+            Event::RemoteWriterQosIncompatible { requested_qos, offered_qos, .. } => {
+                tracing::warn!(
+                    ?requested_qos,
+                    ?offered_qos,
+                    "a publisher offers less quality of service than is asked for"
+                );
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, local: GUID, remote: GUID) {
+        if self.is_own(&remote) {
+            return;
+        }
+        let entry = self.remotes.entry(local).or_default();
+        if entry.remotes.insert(remote) {
+            entry.generation += 1;
+            entry.since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    fn retain(&mut self, keep: impl Fn(&GUID) -> bool) {
+        for entry in self.remotes.values_mut() {
+            entry.remotes.retain(&keep);
+            if entry.remotes.is_empty() {
+                entry.since = None;
+            }
+        }
+    }
+
+    pub(super) fn has(&self, local: &GUID, remote: &GUID) -> bool {
+        self.remotes.get(local).is_some_and(|entry| entry.remotes.contains(remote))
+    }
+
+    pub(super) fn count(&self, local: &GUID) -> usize {
+        self.remotes.get(local).map_or(0, |entry| entry.remotes.len())
+    }
+
+    pub(super) fn generation(&self, local: &GUID) -> u64 {
+        self.remotes.get(local).map_or(0, |entry| entry.generation)
+    }
+
+    pub(super) fn since(&self, local: &GUID) -> Option<Instant> {
+        self.remotes.get(local).and_then(|entry| entry.since)
+    }
+}
