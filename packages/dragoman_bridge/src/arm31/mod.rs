@@ -8,13 +8,14 @@
 //! 3. [`rotation`]: roll, pitch, yaw to quaternion and back.
 //! 4. [`server`]: [`Server`] answers old clients; needs the arm's services and topics.
 //! 5. [`client`]: [`Client`] drives an old controller; offers the arm's services and topics.
-//! 6. [`node`]: sockets and ROS around the two.
+//! 6. `node` (feature of that name): sockets and ROS around the two.
 //!
 //! Neither core does I/O. Their owner feeds datagrams, service results, measurements and the time, and then
 //! drains `poll_*` until each returns `None`; it calls `handle_timeout` when `poll_timeout` is due.
 
 pub mod call;
 pub mod client;
+#[cfg(feature = "node")]
 pub mod node;
 pub mod rotation;
 pub mod server;
