@@ -1,0 +1,322 @@
+//! The tables of the READMEs against the running programs: no row may be missing, superfluous or wrong.
+//!
+//! A table belongs to the heading above it and is known by its first head cell: `topic`, `service`, `called service` or
+//! `parameter`. Nodes and their endpoints come from `ros_discovery_info`: what a node publishes, offers and calls must
+//! account for all its writers, and with what it subscribes to for the number of its readers. Whole rows of parameters
+//! come from the parameter services; a failure prints them ready to be pasted. Not compared: rates, meanings of topics
+//! and services, the depth of a history.
+
+mod common;
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::{Duration, Instant};
+
+use common::{Lab, domain};
+use dragoman_bridge::arm31::wire::DEFAULT_PORT;
+use dragoman_ros::qos::{DurabilityPolicy, ReliabilityPolicy};
+use dragoman_ros::rcl_interfaces::msg::{ParameterDescriptor, ParameterValue};
+use dragoman_ros::rcl_interfaces::srv::{DescribeParameters, GetParameters, ListParameters};
+use dragoman_ros::rmw_dds_common::msg::{NodeEntitiesInfo, ParticipantEntitiesInfo};
+use dragoman_ros::{
+    Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile, WrappedServiceTypeSupport,
+    WrappedTypesupport, dragoman_msgs, geometry_msgs, sensor_msgs,
+};
+use futures::FutureExt;
+use futures::stream::{BoxStream, StreamExt};
+
+const READMES: [&str; 5] = [
+    include_str!("../README.md"),
+    include_str!("../../dragoman_arm/README.md"),
+    include_str!("../../dragoman_bridge/README.md"),
+    include_str!("../../dragoman_kinematics/README.md"),
+    include_str!("../../dragoman_ros/README.md"),
+];
+
+/// The heading of what all nodes with parameters have; `~` stands for the node's name there.
+const COMMON: &str = "Every node with parameters";
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[test]
+fn the_tables_tell_what_up_starts() {
+    let lab = Lab::start();
+    let nodes = [
+        ("/dragoman", "Node /dragoman"),
+        ("/ranger/arm", "Node /ranger/arm"),
+        ("/ranger/kinematics", "Node /ranger/kinematics"),
+        ("/ranger/arm31", "Node /ranger/arm31, server side"),
+    ];
+    compare(&lab, &nodes);
+}
+
+#[test]
+fn the_tables_tell_what_arm31_starts() {
+    // Nobody listens there, and nobody has to.
+    let lab = Lab::start_with(domain(), &["arm31", "--controller", "127.0.0.1:9"], &[]);
+    compare(&lab, &[("/dragoman", "Node /dragoman"), ("/ranger/arm31", "Node /ranger/arm31, client side")]);
+}
+
+/// The rows below `heading` of the tables that begin with column `kind`, without the marks around names.
+fn rows(heading: &str, kind: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let (mut here, mut table) = (false, None);
+    for line in READMES.iter().flat_map(|text| text.lines().chain(["#"])) {
+        if line.starts_with('#') {
+            here = line.trim_start_matches('#').trim().replace('`', "") == heading;
+        }
+        let Some(row) = line.strip_prefix('|').and_then(|rest| rest.strip_suffix('|')) else {
+            table = None;
+            continue;
+        };
+        let cells: Vec<String> = row.split('|').map(|cell| cell.trim().replace('`', "")).collect();
+        match &table {
+            None => table = Some(cells[0].clone()),
+            Some(head) if here && head == kind && !cells[0].starts_with("---") => found.push(cells),
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+/// Rows of the node's own tables and, if it has parameters, of those that every such node has.
+fn rows_of(node: &str, heading: &str, kind: &str) -> Vec<Vec<String>> {
+    let mut all = rows(heading, kind);
+    if !rows(heading, "parameter").is_empty() {
+        all.extend(rows(COMMON, kind));
+    }
+    all.iter_mut().for_each(|row| row[0] = row[0].replace('~', node));
+    all
+}
+
+fn compare(lab: &Lab, nodes: &[(&str, &str)]) {
+    // As the lab itself is started.
+    let discovery =
+        Discovery { domain_id: lab.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+    let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+    let mut observer = Observer::new(&context);
+    let expected = expected(nodes);
+    let start = Instant::now();
+    let mut seen = observer.graph(nodes);
+    while seen != expected && start.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(200));
+        seen = observer.graph(nodes);
+    }
+    let mut differences: Vec<String> =
+        expected.difference(&seen).map(|line| format!("only in a README: {line}")).collect();
+    differences.extend(seen.difference(&expected).map(|line| format!("only in the program: {line}")));
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    for (node, heading) in nodes.iter().filter(|(_, heading)| !rows(heading, "parameter").is_empty()) {
+        let documented: BTreeSet<String> =
+            rows_of(node, heading, "parameter").iter().map(|row| table_row(row)).collect();
+        let declared: Vec<String> = runtime.block_on(observer.parameters(node));
+        if documented != declared.iter().cloned().collect() {
+            let (declared, documented): (String, Vec<_>) =
+                (declared.concat(), documented.into_iter().collect());
+            let documented = documented.concat();
+            differences.push(format!("{node} has the parameters\n{declared}and README.md\n{documented}"));
+        }
+    }
+    assert!(differences.is_empty(), "\n{}\n", differences.join("\n"));
+}
+
+fn table_row(cells: &[String]) -> String {
+    format!("| `{}` | {} |\n", cells[0], cells[1..].join(" | "))
+}
+
+/// The graph as the READMEs describe it, a line per fact.
+fn expected(nodes: &[(&str, &str)]) -> BTreeSet<String> {
+    let mut lines = BTreeSet::new();
+    let mut subscribers: HashMap<(String, String), usize> = HashMap::new();
+    for (node, heading) in nodes {
+        let mut readers = 0;
+        for row in rows_of(node, heading, "topic") {
+            let [topic, type_name, direction, qos, ..] = row.as_slice() else { panic!("{heading}: {row:?}") };
+            if direction == "publishes" {
+                let offered: Vec<&str> = qos.split(", ").take(2).collect();
+                lines.insert(format!("{node} publishes {topic}, {type_name}, {}", offered.join(", ")));
+            } else {
+                readers += 1;
+                *subscribers.entry((topic.clone(), type_name.clone())).or_default() += 1;
+            }
+        }
+        for (kind, verb) in [("service", "offers"), ("called service", "calls")] {
+            for row in rows_of(node, heading, kind) {
+                readers += 1;
+                lines.insert(format!("{node} {verb} {}, {}", row[0], row[1]));
+            }
+        }
+        lines.insert(format!("{node} has {readers} readers and 0 other writers"));
+    }
+    for ((topic, type_name), count) in subscribers {
+        lines.insert(format!("{count} nodes subscribe to {topic}, {type_name}"));
+    }
+    lines
+}
+
+/// A peer in the lab's domain.
+struct Observer {
+    node: Node,
+    infos: BoxStream<'static, ParticipantEntitiesInfo>,
+    /// The last message of each participant.
+    participants: HashMap<Vec<u8>, Vec<NodeEntitiesInfo>>,
+    /// Publishers that show who subscribes; they publish nothing.
+    probes: HashMap<(String, String), Probe>,
+}
+
+/// Counts the subscriptions of a topic in other processes.
+type Probe = Box<dyn Fn() -> usize>;
+
+impl Observer {
+    fn new(context: &Context) -> Self {
+        let mut node = Node::create(context.clone(), "observer", "").unwrap();
+        let qos =
+            QosProfile::default().keep_last(100).transient_local().avoid_ros_namespace_conventions(true);
+        let infos = node.subscribe("ros_discovery_info", qos).unwrap().boxed();
+        Self { node, infos, participants: HashMap::new(), probes: HashMap::new() }
+    }
+
+    /// The graph as it is now, a line per fact, in the words of [`expected`].
+    fn graph(&mut self, documented: &[(&str, &str)]) -> BTreeSet<String> {
+        while let Some(Some(info)) = self.infos.next().now_or_never() {
+            self.participants.insert(info.gid.data, info.node_entities_info_seq);
+        }
+        let nodes: Vec<_> =
+            self.participants.values().flatten().filter(|n| n.node_name != "observer").collect();
+        let topics = self.node.get_topic_names_and_types().unwrap();
+        let mut lines = BTreeSet::new();
+        for info in nodes {
+            let node = format!("{}/{}", info.node_namespace.trim_end_matches('/'), info.node_name);
+            let owned: BTreeSet<&[u8]> = info.writer_gid_seq.iter().map(|gid| gid.data.as_slice()).collect();
+            let mut others = owned.len();
+            for topic in topics.keys() {
+                for writer in self.node.get_publishers_info_by_topic(topic, false).unwrap() {
+                    if owned.contains(writer.endpoint_gid.as_slice()) {
+                        others -= 1;
+                        let type_name = writer.topic_type;
+                        let qos = match writer.qos_profile.reliability {
+                            ReliabilityPolicy::BestEffort => "best effort",
+                            _ => "reliable",
+                        };
+                        let durability = match writer.qos_profile.durability {
+                            DurabilityPolicy::TransientLocal => "transient local",
+                            _ => "volatile",
+                        };
+                        lines.insert(format!("{node} publishes {topic}, {type_name}, {qos}, {durability}"));
+                    }
+                }
+            }
+            let heading =
+                documented.iter().find(|(known, _)| *known == node).map_or("", |(_, heading)| heading);
+            let ends = [
+                ("service", "offers", "rr", "Reply", "_Response_"),
+                ("called service", "calls", "rq", "Request", "_Request_"),
+            ];
+            for (kind, verb, prefix, suffix, type_suffix) in ends {
+                for row in rows_of(&node, heading, kind) {
+                    let topic = format!("{prefix}{}{suffix}", row[0]);
+                    for writer in self.node.get_publishers_info_by_topic(&topic, true).unwrap() {
+                        if owned.contains(writer.endpoint_gid.as_slice()) {
+                            others -= 1;
+                            let type_name = writer.topic_type.replace("::dds_::", "::").replace("::", "/");
+                            let type_name = type_name.trim_end_matches(type_suffix);
+                            lines.insert(format!("{node} {verb} {}, {type_name}", row[0]));
+                        }
+                    }
+                }
+            }
+            let readers = info.reader_gid_seq.len();
+            lines.insert(format!("{node} has {readers} readers and {others} other writers"));
+        }
+        for (node, heading) in documented {
+            for row in rows_of(node, heading, "topic").into_iter().filter(|row| row[2] == "subscribes") {
+                let (topic, type_name) = (row[0].clone(), row[1].clone());
+                let node = &mut self.node;
+                let probe = self
+                    .probes
+                    .entry((topic.clone(), type_name.clone()))
+                    .or_insert_with(|| probe(node, &topic, &type_name));
+                let count = probe();
+                lines.insert(format!("{count} nodes subscribe to {topic}, {type_name}"));
+            }
+        }
+        lines
+    }
+
+    /// The rows of the table of a node's parameters.
+    async fn parameters(&mut self, node: &str) -> Vec<String> {
+        let asked = ListParameters::Request { prefixes: Vec::new(), depth: 0 };
+        let listed = self.ask::<ListParameters::Service>(node, "list_parameters", asked).await;
+        let names = listed.result.names;
+        let asked = DescribeParameters::Request { names: names.clone() };
+        let described = self.ask::<DescribeParameters::Service>(node, "describe_parameters", asked).await;
+        let asked = GetParameters::Request { names: names.clone() };
+        let values = self.ask::<GetParameters::Service>(node, "get_parameters", asked).await.values;
+        assert_eq!((described.descriptors.len(), values.len()), (names.len(), names.len()));
+        let known = described.descriptors.iter().zip(&values);
+        known.map(|(descriptor, value)| table_row(&cells(descriptor, value))).collect()
+    }
+
+    async fn ask<S: WrappedServiceTypeSupport>(
+        &mut self,
+        node: &str,
+        service: &str,
+        request: S::Request,
+    ) -> S::Response {
+        let name = format!("{node}/{service}");
+        let client = self.node.create_client::<S>(&name, QosProfile::services_default()).unwrap();
+        let asked = async {
+            Node::is_available(&client).unwrap().await.unwrap();
+            client.request(&request).unwrap().await.unwrap()
+        };
+        tokio::time::timeout(PATIENCE, asked).await.unwrap_or_else(|_| panic!("{name} does not answer"))
+    }
+}
+
+/// A publisher of the type of that name.
+fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
+    fn typed<T: WrappedTypesupport>(node: &mut Node, topic: &str) -> Probe {
+        let qos = QosProfile::default().keep_last(1).transient_local();
+        let publisher: Publisher<T> = node.create_publisher(topic, qos).unwrap();
+        Box::new(move || publisher.get_inter_process_subscription_count().unwrap())
+    }
+    match type_name {
+        "dragoman_msgs/msg/DriveStatus" => typed::<dragoman_msgs::msg::DriveStatus>(node, topic),
+        "dragoman_msgs/msg/MotionEvent" => typed::<dragoman_msgs::msg::MotionEvent>(node, topic),
+        "geometry_msgs/msg/PoseStamped" => typed::<geometry_msgs::msg::PoseStamped>(node, topic),
+        "geometry_msgs/msg/TwistStamped" => typed::<geometry_msgs::msg::TwistStamped>(node, topic),
+        "sensor_msgs/msg/JointState" => typed::<sensor_msgs::msg::JointState>(node, topic),
+        other => panic!("{topic}: {other} is to be added here"),
+    }
+}
+
+fn cells(parameter: &ParameterDescriptor, value: &ParameterValue) -> [String; 5] {
+    let (type_name, mut default) = match parameter.type_ {
+        1 => ("boolean", value.bool_value.to_string()),
+        2 => ("integer", value.integer_value.to_string()),
+        3 => ("double", format!("{:?}", value.double_value)),
+        4 => ("string", value.string_value.clone()),
+        7 => ("integer array", format!("{:?}", value.integer_array_value)),
+        8 => ("double array", format!("{:?}", value.double_array_value)),
+        9 => ("string array", format!("[{}]", value.string_array_value.join(", "))),
+        other => panic!("{}: type {other} is to be added here", parameter.name),
+    };
+    // The labs of tests listen on a free port.
+    if parameter.name == "port" {
+        default = DEFAULT_PORT.to_string();
+    }
+    let mut range = parameter.additional_constraints.clone();
+    for bounds in &parameter.floating_point_range {
+        range = format!("{} to {}", bounds.from_value, bounds.to_value);
+    }
+    for bounds in &parameter.integer_range {
+        range = format!("{} to {}", bounds.from_value, bounds.to_value);
+    }
+    if range.is_empty() {
+        range = "any".to_owned();
+    }
+    if !parameter.read_only {
+        range.push_str(", settable at run time");
+    }
+    [parameter.name.clone(), type_name.to_owned(), default, range, parameter.description.clone()]
+}
