@@ -4,7 +4,7 @@
 //! `parameter`. Nodes and their endpoints come from `ros_discovery_info`: what a node publishes, offers and calls must
 //! account for all its writers, and with what it subscribes to for the number of its readers. Whole rows of parameters
 //! come from the parameter services; a failure prints them ready to be pasted. Not compared: rates, meanings of topics
-//! and services, the depth of a history.
+//! and services, the depth of a history, what a subscription asks for; its type only with that of the topic's publisher.
 
 mod common;
 
@@ -104,6 +104,14 @@ fn compare(lab: &Lab, nodes: &[(&str, &str)]) {
     let mut differences: Vec<String> =
         expected.difference(&seen).map(|line| format!("only in a README: {line}")).collect();
     differences.extend(seen.difference(&expected).map(|line| format!("only in the program: {line}")));
+
+    let mut types: HashMap<String, String> = HashMap::new();
+    for row in nodes.iter().flat_map(|(node, heading)| rows_of(node, heading, "topic")) {
+        let known = types.entry(row[0].clone()).or_insert_with(|| row[1].clone());
+        if *known != row[1] {
+            differences.push(format!("two types of one topic: {}, {} and {known}", row[0], row[1]));
+        }
+    }
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     for (node, heading) in nodes.iter().filter(|(_, heading)| !rows(heading, "parameter").is_empty()) {

@@ -184,8 +184,8 @@ struct Store {
 /// services for as long as the returned future is polled.
 ///
 /// # Errors
-/// The command line gives a parameter that is not declared, or a value that its declaration refuses; the middleware's
-/// refusal.
+/// The command line gives a value that its declaration refuses; the middleware's refusal. A parameter that is not
+/// declared is no error: it may be meant for another node.
 pub fn declare(
     node: &mut Node,
     declarations: Vec<Declaration>,

@@ -31,7 +31,7 @@ struct Solver {
     names: Vec<String>,
     base_link: String,
     tip_link: String,
-    /// Where joints stand that a request says nothing of: home, or the middle of their range.
+    /// Where joints stand that a request says nothing of: the middle of their range, 0 without limits.
     rest: Vec<f64>,
 }
 
