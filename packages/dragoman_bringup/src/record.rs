@@ -35,7 +35,7 @@ use selection::{Pattern, Selection};
 /// What is recorded, and where.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct RecordOptions {
-    /// File to write, which must not exist; default: dragoman_<UTC date and time>.mcap in the current folder.
+    /// File to write, which must not exist; default: dragoman_DATE_TIME.mcap (UTC) in the current folder.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Topics to leave out, separated by commas; NAME/ stands for all topics below it. May be given several times.

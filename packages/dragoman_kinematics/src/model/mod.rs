@@ -1,7 +1,7 @@
 //! Robot models: the geometry and limits of one serial chain, whatever document it came from.
 //!
-//! Order of reading: this file, then [`dh`] and [`urdf`] (the two parsers), [`settings`] (what a robot needs
-//! beyond its URDF) and [`error`].
+//! Order of reading: this file, then `dh.rs` and `urdf.rs` (the two parsers), `settings.rs` (what a robot needs
+//! beyond its URDF) and `error.rs`.
 
 mod dh;
 mod error;
