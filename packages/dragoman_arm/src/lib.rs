@@ -2,9 +2,11 @@
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | [`can`] | frames and the port to a CAN bus |
 //! | [`drives`] | [`JointDrives`]: the port behind which drives on a bus and simulated joints are alike |
 //! | [`node`] | the node: `joint_states`, `joint_command`, `drive_status`, `enable`, `disable`, `recalibrate` |
 
+pub mod can;
 pub mod drives;
 pub mod node;
 
