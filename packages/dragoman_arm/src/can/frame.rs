@@ -24,6 +24,12 @@ impl Frame {
         Self::new(StandardId::new(id)?, data)
     }
 
+    /// A frame without data whose identifier is the low 11 bits of `id`.
+    pub(crate) fn without_data(id: u16) -> Self {
+        let id = StandardId::new(id & StandardId::MAX.as_raw()).unwrap_or(StandardId::ZERO);
+        Self { id: id.into(), remote: false, length: 0, data: [0; MAX_DATA] }
+    }
+
     /// A data frame. `None` where there are more than eight bytes of data.
     pub fn new(id: impl Into<Id>, data: &[u8]) -> Option<Self> {
         let mut bytes = [0; MAX_DATA];

@@ -1,0 +1,19 @@
+//! CANopen (CiA 301) as the driver and the simulated drives need it, without I/O.
+//!
+//! The codecs of SDO, NMT and EMCY are those of the crate `canopen-rs`. Its SDO *client* takes the answer to one object
+//! for the answer to another, which a drive that answers late brings about; [`sdo`] compares them.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | [`service`] | which service and node an identifier belongs to (the predefined connection set) |
+//! | [`sdo`] | one transfer of an object, expedited or segmented, with its deadline; the abort codes' meanings |
+//! | [`emergency`] | EMCY messages and what their codes mean |
+
+pub mod emergency;
+pub mod sdo;
+pub mod service;
+
+pub use canopen_rs::{Address, DataType, NmtCommand, NmtState, NodeId, Value};
+pub use emergency::Emergency;
+pub use sdo::{Transfer, TransferError};
+pub use service::Service;

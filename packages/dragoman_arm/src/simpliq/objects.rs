@@ -1,0 +1,79 @@
+//! The objects of a SimplIQ drive that the driver writes and the simulated drive has.
+//!
+//! Beyond CiA 301: 0x2002 takes two positions of PT motion at once, 0x2012 is the interpreter's input. The mapping of
+//! RPDO3 is the one that the thesis prepared (seed 001, `ptCANset`, `process_messages`).
+
+use std::time::Duration;
+
+use canopen_rs::{Address, NodeId, Value};
+
+/// The status register, unsigned 32 (manufacturer status register of CiA 301).
+pub const STATUS: Address = Address::new(0x1002, 0);
+/// Whose heartbeat the drive watches, and how long it waits: node << 16 | ms.
+pub const HEARTBEAT_CONSUMER: Address = Address::new(0x1016, 1);
+/// The period of the drive's heartbeat, ms.
+pub const HEARTBEAT_PRODUCER: Address = Address::new(0x1017, 0);
+/// What the drive does when the master is gone; see [`ON_LOSS_STOP`].
+pub const ABORT_CONNECTION: Address = Address::new(0x6007, 0);
+/// Position, signed 32, counts.
+pub const POSITION: Address = Address::new(0x6064, 0);
+/// Two positions for the queue, 64 bits.
+pub const PT_DATA: Address = Address::new(0x2002, 0);
+/// The interpreter's input, 64 bits.
+pub const INTERPRETER_INPUT: Address = Address::new(0x2012, 0);
+
+/// Value of [`ABORT_CONNECTION`]: stop with the stop's deceleration.
+pub const ON_LOSS_STOP: i16 = 3;
+/// Transmission type: at every SYNC.
+pub const EVERY_SYNC: u8 = 1;
+/// Transmission type: as soon as it is there.
+pub const AT_ONCE: u8 = 255;
+
+/// A process data object: where it is set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pdo {
+    /// Index of its communication parameters.
+    pub communication: u16,
+    /// Index of its mapping.
+    pub mapping: u16,
+}
+
+/// Process data 1 to the drive: here the interpreter's input, taken at the next SYNC.
+pub const RPDO1: Pdo = Pdo { communication: 0x1400, mapping: 0x1600 };
+/// Process data 3 to the drive: here two positions.
+pub const RPDO3: Pdo = Pdo { communication: 0x1402, mapping: 0x1602 };
+/// Process data 1 from the drive: here position and status at every SYNC.
+pub const TPDO1: Pdo = Pdo { communication: 0x1800, mapping: 0x1a00 };
+
+/// What is written to a drive before its motor may be switched on. The node `master` sends the heartbeat that the drive
+/// must see every `loss`; the drive sends its own every `heartbeat`.
+pub fn set_up(master: NodeId, loss: Duration, heartbeat: Duration) -> Vec<(Address, Value)> {
+    let watched = u32::from(master.raw()) << 16 | u32::from(milliseconds(loss));
+    let mut writes = vec![
+        (ABORT_CONNECTION, Value::Integer16(ON_LOSS_STOP)),
+        (HEARTBEAT_CONSUMER, Value::Unsigned32(watched)),
+        (HEARTBEAT_PRODUCER, Value::Unsigned16(milliseconds(heartbeat))),
+    ];
+    map(&mut writes, RPDO1, EVERY_SYNC, &[(INTERPRETER_INPUT, 64)]);
+    map(&mut writes, RPDO3, AT_ONCE, &[(PT_DATA, 64)]);
+    map(&mut writes, TPDO1, EVERY_SYNC, &[(POSITION, 32), (STATUS, 32)]);
+    writes
+}
+
+/// Adds the writes that map `objects`, each with its length in bits, to a process data object (CiA 301: the number of
+/// mapped objects is 0 while they change).
+pub fn map(writes: &mut Vec<(Address, Value)>, pdo: Pdo, transmission: u8, objects: &[(Address, u8)]) {
+    writes.push((Address::new(pdo.mapping, 0), Value::Unsigned8(0)));
+    let mut count = 0;
+    for (object, bits) in objects {
+        count += 1;
+        let entry = u32::from(object.index) << 16 | u32::from(object.subindex) << 8 | u32::from(*bits);
+        writes.push((Address::new(pdo.mapping, count), Value::Unsigned32(entry)));
+    }
+    writes.push((Address::new(pdo.mapping, 0), Value::Unsigned8(count)));
+    writes.push((Address::new(pdo.communication, 2), Value::Unsigned8(transmission)));
+}
+
+fn milliseconds(time: Duration) -> u16 {
+    u16::try_from(time.as_millis()).unwrap_or(u16::MAX)
+}
