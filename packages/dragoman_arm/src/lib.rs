@@ -10,6 +10,7 @@
 
 pub mod can;
 pub mod canopen;
+pub mod driver;
 pub mod drives;
 pub mod node;
 pub mod simpliq;

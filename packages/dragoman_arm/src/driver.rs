@@ -1,0 +1,34 @@
+//! The driver of an arm's drives on a CAN bus. All but `thread` is without I/O and clock.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | [`config`] | what a group of drives is made of |
+//! | [`group`] | [`Group`]: the drives of one arm, which start, move and stop together |
+//! | `axis` | one joint with its drive: conversion to counts, reports, supervision |
+//! | `whistle`, [`cia402`] | what is said to the two kinds of drives, and when |
+//! | `conversation` | questions and answers with deadlines and repetitions |
+//! | `queue` | rows for a drive that interpolates, ahead of what it reads |
+//! | [`reference`](mod@reference) | set-points from cycle to cycle: following commands, a trajectory, braking |
+//! | [`trajectory`] | a joint trajectory and its interpolation |
+//! | [`execution`] | a trajectory that is under way: tolerances, and how it ends |
+//! | `outbox` | frames that wait to be sent |
+//! | [`fault`] | why a group stops; the record of emergencies |
+//! | `thread` | the thread that runs a group on a bus |
+
+mod axis;
+pub mod cia402;
+pub mod config;
+mod conversation;
+pub mod execution;
+pub mod fault;
+pub mod group;
+mod outbox;
+mod queue;
+pub mod reference;
+pub mod trajectory;
+mod whistle;
+
+pub use config::{AxisConfig, ConfigError, ControlMode, DriveKind, GroupConfig};
+pub use execution::End;
+pub use fault::{EmergencyRecord, Fault};
+pub use group::{Event, Group, State};

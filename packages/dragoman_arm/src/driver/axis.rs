@@ -1,0 +1,293 @@
+//! One joint and its drive: conversion to counts, what the drive reports, what is being said to it.
+
+use std::time::Duration;
+
+use canopen_rs::NodeId;
+
+use super::cia402::{self, DriveState};
+use super::config::{AxisConfig, ControlMode, DriveKind, GroupConfig, QUEUE_ROWS};
+use super::conversation::{Condition, Conversation, Step};
+use super::fault::Fault;
+use super::outbox::Outbox;
+use super::queue::RowWriter;
+use super::whistle;
+use crate::drives::TEMPERATURE_ABSENT;
+use crate::simpliq::{self, Answer, Argument, Command, Status};
+
+/// How far the set-up of a drive has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It is not there, or cannot be set up; tried again at this time.
+    Absent {
+        /// When to try again.
+        retry: Duration,
+    },
+    /// It is being set up.
+    SettingUp,
+    /// It is set up and reports.
+    SetUp,
+}
+
+/// Reports at rest in a row that count as standing still, and the counts by which they may differ.
+const STILL_REPORTS: u8 = 5;
+const STILL_COUNTS: f64 = 3.0;
+
+/// A joint.
+#[derive(Debug)]
+pub(super) struct Axis {
+    pub(super) config: AxisConfig,
+    pub(super) mode: ControlMode,
+    pub(super) node: NodeId,
+    pub(super) stage: Stage,
+    pub(super) conversation: Conversation,
+    /// The joint's position at 0 counts, rad or m.
+    origin: f64,
+    counts: f64,
+    /// Counts/s, smoothed.
+    velocity: f64,
+    reported: Option<Duration>,
+    /// Reports since the last look of the supervision.
+    pub(super) reports: u32,
+    still: u8,
+    /// Status register, or status word.
+    pub(super) status: u32,
+    pub(super) heartbeat: Option<Duration>,
+    pub(super) temperature: f64,
+    pub(super) temperature_asked: Duration,
+    /// What was asked besides the conversation, and until when an answer counts.
+    pub(super) asked: Option<(Command, Duration)>,
+    pub(super) unanswered: u8,
+    pub(super) rows: RowWriter,
+    /// Whether `BG` was answered since it was given.
+    pub(super) begun: bool,
+    /// CiA 402: whether the power stage is to be on.
+    pub(super) wanted_on: bool,
+    /// The position to go on with when a drive has lost its count.
+    restarted_at: Option<f64>,
+}
+
+impl Axis {
+    /// A joint whose drive has not been heard of.
+    pub(super) fn new(config: &AxisConfig, group: &GroupConfig) -> Self {
+        // A suppressed joint has no node; nothing is ever said to it.
+        let node = NodeId::new(config.node).unwrap_or(NodeId::BROADCAST);
+        let suppressed = config.kind == DriveKind::Suppressed;
+        Self {
+            config: config.clone(),
+            mode: group.mode,
+            node,
+            stage: if suppressed { Stage::SetUp } else { Stage::Absent { retry: Duration::ZERO } },
+            conversation: Conversation::new(node),
+            origin: config.home,
+            counts: 0.0,
+            velocity: 0.0,
+            reported: None,
+            reports: 0,
+            still: 0,
+            status: 0,
+            heartbeat: None,
+            temperature: TEMPERATURE_ABSENT,
+            temperature_asked: Duration::ZERO,
+            asked: None,
+            unanswered: 0,
+            rows: RowWriter::new(QUEUE_ROWS, group.lead_rows(), group.cycle()),
+            begun: false,
+            wanted_on: false,
+            restarted_at: None,
+        }
+    }
+
+    /// Whether it has a drive.
+    pub(super) fn has_drive(&self) -> bool {
+        self.config.kind != DriveKind::Suppressed
+    }
+
+    /// Measured position, rad or m.
+    pub(super) fn position(&self) -> f64 {
+        self.origin + self.counts / self.config.counts_per_unit
+    }
+
+    /// Measured velocity, rad/s or m/s, smoothed over a few cycles.
+    pub(super) fn velocity(&self) -> f64 {
+        self.velocity / self.config.counts_per_unit
+    }
+
+    /// Counts for a position.
+    pub(super) fn to_counts(&self, position: f64) -> f64 {
+        (position - self.origin) * self.config.counts_per_unit
+    }
+
+    /// Declares the present position to be `position`; returns by how much all positions change.
+    pub(super) fn recalibrate(&mut self, position: f64) -> f64 {
+        let change = position - self.position();
+        self.origin += change;
+        change
+    }
+
+    /// A suppressed joint is where it is told to be.
+    pub(super) fn place(&mut self, position: f64, velocity: f64) {
+        self.counts = self.to_counts(position);
+        self.velocity = velocity * self.config.counts_per_unit;
+    }
+
+    /// The drive reported its position and status.
+    pub(super) fn report(&mut self, now: Duration, counts: i32, status: u32, cycle: Duration) {
+        let counts = f64::from(counts);
+        if self.reported.is_some() {
+            let moved = counts - self.counts;
+            self.velocity += 0.3 * (moved / cycle.as_secs_f64() - self.velocity);
+            self.still = if moved.abs() <= STILL_COUNTS { self.still.saturating_add(1) } else { 0 };
+        }
+        if let Some(position) = self.restarted_at.take() {
+            // An incremental encoder counts from 0 again, but the joint is where it was.
+            self.origin = position - counts / self.config.counts_per_unit;
+        }
+        self.counts = counts;
+        self.status = status;
+        self.reported = Some(now);
+        self.reports += 1;
+    }
+
+    /// How long nothing has been heard of a drive that reports at every cycle.
+    pub(super) fn silence(&self, now: Duration) -> Duration {
+        now.saturating_sub(self.reported.unwrap_or_default())
+    }
+
+    /// Whether a condition of the conversation holds.
+    pub(super) fn holds(&self, condition: Condition) -> bool {
+        match condition {
+            Condition::Reports => self.reported.is_some(),
+            Condition::AtRest => self.still >= STILL_REPORTS,
+            Condition::On => self.is_on(),
+            Condition::Off => !self.is_on(),
+        }
+    }
+
+    /// Whether the drive's power stage is on.
+    pub(super) fn is_on(&self) -> bool {
+        match self.config.kind {
+            DriveKind::Whistle => Status(self.status).is_motor_on(),
+            DriveKind::Cia402 => DriveState::of(self.status) == DriveState::OperationEnabled,
+            DriveKind::Suppressed => true,
+        }
+    }
+
+    /// Why the drive cannot go on following, if it cannot.
+    pub(super) fn failure(&self) -> Option<Fault> {
+        let failed = self.config.kind == DriveKind::Whistle && Status(self.status).has_failed();
+        let fault = Fault::MotorOff { node: self.config.node, status: self.status };
+        (failed || !self.is_on()).then_some(fault)
+    }
+
+    /// Begins to set the drive up.
+    pub(super) fn set_up(&mut self, group: &GroupConfig) {
+        self.stage = Stage::SettingUp;
+        self.forget_reports();
+        self.wanted_on = false;
+        let steps = match self.config.kind {
+            DriveKind::Whistle => whistle::set_up(group, self.mode),
+            DriveKind::Cia402 => cia402::set_up(group),
+            DriveKind::Suppressed => Vec::new(),
+        };
+        self.conversation.say(steps);
+    }
+
+    /// The drive must be set up again, not before `retry`.
+    pub(super) fn lose(&mut self, retry: Duration) {
+        if self.has_drive() {
+            self.stage = Stage::Absent { retry };
+            self.conversation.stop();
+            self.asked = None;
+        }
+    }
+
+    /// The drive has restarted, and its count with it.
+    pub(super) fn restarted(&mut self) {
+        if self.reported.is_some() {
+            self.restarted_at = Some(self.position());
+        }
+    }
+
+    /// Begins to switch on; the drive holds its position then. With `stop_first` where it may be moving.
+    pub(super) fn switch_on(&mut self, group: &GroupConfig, stop_first: bool) {
+        self.wanted_on = true;
+        self.begun = false;
+        self.asked = None;
+        let mut steps = Vec::new();
+        match self.config.kind {
+            DriveKind::Whistle => whistle::switch_on(&mut steps, group, self.mode, stop_first),
+            DriveKind::Cia402 => steps.extend([Step::Await(Condition::AtRest), Step::Await(Condition::On)]),
+            DriveKind::Suppressed => {}
+        }
+        self.conversation.say(steps);
+    }
+
+    /// Begins to stop and switch off.
+    pub(super) fn switch_off(&mut self) {
+        self.wanted_on = false;
+        self.asked = None;
+        match self.config.kind {
+            DriveKind::Whistle => self.conversation.say(whistle::switch_off(self.is_on())),
+            DriveKind::Cia402 => self.conversation.say([Step::Await(Condition::Off)]),
+            DriveKind::Suppressed => {}
+        }
+    }
+
+    /// What goes to the drive at every cycle; `setpoint` is a position, velocity (rad/s, m/s) or current (A).
+    pub(super) fn cycle(&mut self, now: Duration, enabled: bool, setpoint: f64, out: &mut Outbox) {
+        match self.config.kind {
+            DriveKind::Whistle if enabled => whistle::cycle(self, now, setpoint, out),
+            DriveKind::Whistle => {}
+            DriveKind::Cia402 if self.stage == Stage::SetUp => {
+                let target = if enabled { self.to_counts(setpoint) } else { self.counts };
+                let control = DriveState::of(self.status).next_control(self.wanted_on);
+                out.push(now, cia402::command_frame(self.node, control, target));
+            }
+            DriveKind::Cia402 => {}
+            DriveKind::Suppressed => self.place(setpoint, 0.0),
+        }
+    }
+
+    /// Cycles from a set-point to the time at which the drive is there.
+    pub(super) fn delay(&self, lead_rows: u16) -> usize {
+        match self.config.kind {
+            DriveKind::Whistle => usize::from(lead_rows),
+            DriveKind::Cia402 => 1,
+            DriveKind::Suppressed => 0,
+        }
+    }
+
+    /// Keeps what an answer of the interpreter tells.
+    pub(super) fn note(&mut self, now: Duration, answer: &Answer) {
+        let Ok(Argument::Integer(value)) = answer.result else { return };
+        if answer.command == Command::TEMPERATURE {
+            self.temperature = f64::from(value);
+        } else if answer.command == Command::PT {
+            if let Ok(row) = u16::try_from(value) {
+                self.rows.observe(now, row);
+            }
+        } else if answer.command == Command::POSITION {
+            self.counts = f64::from(value);
+        } else if answer.command == Command::BEGIN {
+            self.begun = true;
+        }
+    }
+
+    /// Asks for something besides the conversation, at most one thing at a time: a drive holds no more than
+    /// [`simpliq::MAX_UNANSWERED`] requests.
+    pub(super) fn ask(&mut self, now: Duration, command: Command, out: &mut Outbox) {
+        self.asked = Some((command, now + super::conversation::ANSWER_TIME));
+        let request = simpliq::Request::Get(command);
+        out.push(now, super::conversation::request_frame(self.node, &request));
+    }
+
+    fn forget_reports(&mut self) {
+        self.reported = None;
+        self.reports = 0;
+        self.still = 0;
+        self.status = 0;
+        self.heartbeat = None;
+        self.velocity = 0.0;
+        self.unanswered = 0;
+    }
+}

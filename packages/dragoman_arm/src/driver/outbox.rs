@@ -1,0 +1,55 @@
+//! Frames that wait to be sent.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::can::Frame;
+
+/// Room that is made at once, so that no cycle allocates.
+const ROOM: usize = 512;
+
+/// Frames in the order in which they are to be sent.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    waiting: VecDeque<(Duration, Frame)>,
+    sent: u64,
+}
+
+impl Outbox {
+    /// Empty.
+    pub(super) fn new() -> Self {
+        Self { waiting: VecDeque::with_capacity(ROOM), sent: 0 }
+    }
+
+    /// Puts a frame at the end.
+    pub(super) fn push(&mut self, now: Duration, frame: Frame) {
+        self.waiting.push_back((now, frame));
+    }
+
+    /// The first frame.
+    pub(super) fn first(&self) -> Option<&Frame> {
+        self.waiting.front().map(|(_, frame)| frame)
+    }
+
+    /// The first frame has been sent.
+    pub(super) fn take_first(&mut self) -> Option<Frame> {
+        let (_, frame) = self.waiting.pop_front()?;
+        self.sent += 1;
+        Some(frame)
+    }
+
+    /// How long the first frame has waited.
+    pub(super) fn waited(&self, now: Duration) -> Duration {
+        self.waiting.front().map_or(Duration::ZERO, |(since, _)| now.saturating_sub(*since))
+    }
+
+    /// Drops all.
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// Frames sent so far.
+    pub(super) fn sent(&self) -> u64 {
+        self.sent
+    }
+}

@@ -1,0 +1,118 @@
+//! What is said to a SimplIQ drive (seed 001, section 3.2.2; section 5.2.1 for what is better here).
+
+use std::time::Duration;
+
+use canopen_rs::{NmtCommand, NodeId, Value};
+
+use super::axis::Axis;
+use super::config::{ControlMode, GroupConfig, QUEUE_ROWS};
+use super::conversation::{Condition, Step, request_frame};
+use super::outbox::Outbox;
+use super::queue::round;
+use crate::can::Frame;
+use crate::canopen::Service;
+use crate::simpliq::commands::motion;
+use crate::simpliq::{Argument, Command, Request, objects};
+
+/// The period of the drives' own heartbeat.
+pub(super) const DRIVE_HEARTBEAT: Duration = Duration::from_millis(100);
+/// Rows left at which the drive warns.
+const LOW_MARK: i32 = 1;
+
+/// Everything from a drive of which nothing is known to one that reports and is ready to be switched on.
+pub(super) fn set_up(group: &GroupConfig, mode: ControlMode) -> Vec<Step> {
+    let master = NodeId::new(group.master).unwrap_or(NodeId::BROADCAST);
+    let writes = objects::set_up(master, group.heartbeat_loss, DRIVE_HEARTBEAT);
+    let mut steps = vec![Step::Nmt(NmtCommand::EnterPreOperational)];
+    steps.extend(writes.into_iter().map(|(address, value): (_, Value)| Step::Write(address, value)));
+    steps.extend([
+        Step::Nmt(NmtCommand::StartRemoteNode),
+        Step::Ensure(Command::MOTOR, 0),
+        Step::Ensure(Command::UNIT_MODE, mode.unit_mode()),
+        Step::Ask(Command::TEMPERATURE),
+        Step::Ask(Command::POSITION),
+        Step::Await(Condition::Reports),
+    ]);
+    steps
+}
+
+/// From standing without power to holding its position with PT motion, a velocity of 0 or a current of 0.
+pub(super) fn switch_on(steps: &mut Vec<Step>, group: &GroupConfig, mode: ControlMode, stop_first: bool) {
+    if stop_first {
+        steps.push(Step::Ask(Command::STOP));
+    }
+    steps.extend([
+        Step::Await(Condition::AtRest),
+        Step::Ensure(Command::UNIT_MODE, mode.unit_mode()),
+        Step::Ensure(Command::MOTOR, 1),
+        Step::Await(Condition::On),
+    ]);
+    if mode == ControlMode::Position {
+        let motion = [
+            (motion::FIRST_ROW, 1),
+            (motion::LAST_ROW, i32::from(QUEUE_ROWS)),
+            (motion::CYCLIC, 1),
+            (motion::SAMPLE_RATIO, i32::from(group.sample_ratio)),
+            (motion::LOW_MARK, LOW_MARK),
+            (motion::WRITE_ROW, 1),
+        ];
+        steps.extend(
+            motion.map(|(index, value)| Step::Set(Command::MOTION.at(index), Argument::Integer(value))),
+        );
+    }
+    // The target is the actual position: read last.
+    steps.push(Step::Ask(Command::POSITION));
+}
+
+/// From any state to standing without power.
+pub(super) fn switch_off(is_on: bool) -> impl Iterator<Item = Step> {
+    is_on.then_some(Step::Ask(Command::STOP)).into_iter().chain([Step::Ensure(Command::MOTOR, 0)])
+}
+
+/// Fills the queue with the present position, and tells the drive where to start to read.
+pub(super) fn prime(axis: &mut Axis, now: Duration, out: &mut Outbox) {
+    if axis.mode != ControlMode::Position {
+        axis.begun = true;
+        return;
+    }
+    let counts = axis.to_counts(axis.position());
+    for _ in 0..axis.rows.restart(counts) {
+        out.push(now, pair_frame(axis.node, round(counts), round(counts)));
+    }
+    axis.conversation.say([Step::Set(Command::PT, Argument::Integer(1))]);
+}
+
+/// Tells the drive to begin at the next SYNC, together with all others.
+pub(super) fn begin(axis: &mut Axis, now: Duration, out: &mut Outbox) {
+    if axis.mode == ControlMode::Position {
+        let (bytes, length) = Request::Get(Command::BEGIN).encode();
+        out.push(now, Service::Rpdo(1, axis.node).frame(bytes.get(..length).unwrap_or_default()));
+    }
+}
+
+/// The set-point of a cycle.
+pub(super) fn cycle(axis: &mut Axis, now: Duration, setpoint: f64, out: &mut Outbox) {
+    match axis.mode {
+        ControlMode::Position => {
+            let counts = axis.to_counts(setpoint);
+            let node = axis.node;
+            axis.rows.push(counts, |first, second| out.push(now, pair_frame(node, first, second)));
+        }
+        ControlMode::Velocity => {
+            let jog = Argument::Integer(round(setpoint * axis.config.counts_per_unit));
+            out.push(now, request_frame(axis.node, &Request::Set(Command::JOG, jog)));
+            out.push(now, request_frame(axis.node, &Request::Get(Command::BEGIN)));
+        }
+        ControlMode::Torque => {
+            #[allow(clippy::cast_possible_truncation)]
+            let current = Argument::Float(setpoint as f32);
+            out.push(now, request_frame(axis.node, &Request::Set(Command::TORQUE, current)));
+        }
+    }
+}
+
+/// Two rows for the drive's queue (RPDO3, object 0x2002).
+fn pair_frame(node: NodeId, first: i32, second: i32) -> Frame {
+    let ([a, b, c, d], [e, f, g, h]) = (first.to_le_bytes(), second.to_le_bytes());
+    Service::Rpdo(3, node).frame(&[a, b, c, d, e, f, g, h])
+}
