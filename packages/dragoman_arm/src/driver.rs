@@ -1,4 +1,4 @@
-//! The driver of an arm's drives on a CAN bus. All but `thread` is without I/O and clock.
+//! The driver of an arm's drives on a CAN bus. All but [`thread`] is without I/O and clock.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -13,7 +13,7 @@
 //! | [`execution`] | a trajectory that is under way: tolerances, and how it ends |
 //! | `outbox` | frames that wait to be sent |
 //! | [`fault`] | why a group stops; the record of emergencies |
-//! | `thread` | the thread that runs a group on a bus |
+//! | [`thread`] | the thread that runs a group on a bus |
 
 mod axis;
 pub mod cia402;
@@ -25,6 +25,7 @@ pub mod group;
 mod outbox;
 mod queue;
 pub mod reference;
+pub mod thread;
 pub mod trajectory;
 mod whistle;
 
@@ -32,3 +33,4 @@ pub use config::{AxisConfig, ConfigError, ControlMode, DriveKind, GroupConfig};
 pub use execution::End;
 pub use fault::{EmergencyRecord, Fault};
 pub use group::{Event, Group, State};
+pub use thread::{Drives, StartError};

@@ -5,6 +5,9 @@ use super::trajectory::Trajectory;
 /// The longest time over which a command is spread, s; commands at a lower rate than this are reached early.
 const LONGEST_SPREAD: f64 = 0.1;
 
+/// How far the peaks of a trajectory's velocity may lie above the averages that were checked.
+const PEAK: f64 = 1.5;
+
 /// What leads the set-points.
 #[derive(Debug, Clone, PartialEq)]
 enum Source {
@@ -159,7 +162,7 @@ impl Reference {
         trajectory.sample(self.elapsed, &mut self.target);
         let joints = self.setpoint.iter_mut().zip(&mut self.velocity).zip(&self.max_velocity);
         for (((setpoint, velocity), limit), wanted) in joints.zip(&self.target) {
-            step(setpoint, velocity, *wanted, *limit, cycle);
+            step(setpoint, velocity, *wanted, PEAK * limit, cycle);
         }
     }
 
@@ -176,10 +179,9 @@ impl Reference {
     }
 }
 
-/// Moves a set-point to where it should be, but no faster than the joint's limit (half again, because the peaks of a
-/// curve lie above the average that was checked).
+/// Moves a set-point to where it should be, but no faster than `limit`.
 fn step(setpoint: &mut f64, velocity: &mut f64, wanted: f64, limit: f64, cycle: f64) {
-    let most = 1.5 * limit * cycle;
+    let most = limit * cycle;
     let way = (wanted - *setpoint).clamp(-most, most);
     // Exactly there, without the rounding of a sum.
     *setpoint = if way == wanted - *setpoint { wanted } else { *setpoint + way };
@@ -250,7 +252,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_command_makes_a_joint_faster_than_half_again_its_limit(
+        fn no_command_makes_a_joint_faster_than_its_limit(
             commands in prop::collection::vec((-5.0..5.0_f64, 0_usize..12), 1..40)
         ) {
             let mut reference = reference();
@@ -262,7 +264,7 @@ mod tests {
                     reference.advance(CYCLE);
                     now += CYCLE;
                     for (before, after) in before.iter().zip(reference.setpoint()) {
-                        prop_assert!((after - before).abs() <= 1.5 * CYCLE * 1.000_001);
+                        prop_assert!((after - before).abs() <= CYCLE * 1.000_001);
                     }
                 }
             }
