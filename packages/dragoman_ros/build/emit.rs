@@ -1,39 +1,64 @@
-//! Writes the Rust side of the interfaces: one struct per message, three per service.
+//! Writes the Rust side of the interfaces: one struct per message, three per service, and a module per action.
 
+use crate::hash::Descriptions;
 use crate::literal;
 use roslibrust_codegen::{ArrayType, FieldInfo, MessageFile, ServiceFile};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-type Packages<'a> = BTreeMap<String, (Vec<&'a MessageFile>, Vec<&'a ServiceFile>)>;
+#[derive(Default)]
+struct Package<'a> {
+    messages: Vec<&'a MessageFile>,
+    services: Vec<&'a ServiceFile>,
+    /// Goal, result and feedback by the action's name.
+    actions: BTreeMap<&'a str, BTreeMap<&'a str, &'a MessageFile>>,
+}
 
-/// The source text of all interfaces, a module per package.
+type Packages<'a> = BTreeMap<&'a str, Package<'a>>;
+
+/// The source text of all interfaces, a module per package. Messages from `.action` files are named `Action_Part`.
 pub(crate) fn interfaces(
     messages: &[MessageFile],
     services: &[ServiceFile],
 ) -> Result<String, std::fmt::Error> {
     let mut packages = Packages::new();
     for message in messages {
-        packages.entry(message.get_package_name()).or_default().0.push(message);
+        let package = packages.entry(&message.parsed.package).or_default();
+        let is_of_action = message.parsed.path.extension().is_some_and(|extension| extension == "action");
+        match message.parsed.name.rsplit_once('_').filter(|_| is_of_action) {
+            Some((action, part)) => {
+                package.actions.entry(action).or_default().insert(part, message);
+            }
+            None => package.messages.push(message),
+        }
     }
-    for service in services {
-        packages.entry(service.get_package_name()).or_default().1.push(service);
+    let service_packages: Vec<_> = services.iter().map(ServiceFile::get_package_name).collect();
+    for (service, package) in services.iter().zip(&service_packages) {
+        packages.entry(package).or_default().services.push(service);
     }
+    let types = descriptions(&packages);
     let mut out = String::new();
-    for (package, (messages, services)) in &packages {
-        writeln!(out, "pub mod {package} {{")?;
-        if !messages.is_empty() {
+    for (name, package) in &packages {
+        writeln!(out, "pub mod {name} {{")?;
+        if !package.messages.is_empty() {
             writeln!(out, "pub mod msg {{ use serde::{{Deserialize, Serialize}};")?;
-            for message in messages {
-                let name = message.get_short_name();
-                structure(&mut out, message, &name, &format!("{package}/msg/{name}"))?;
+            for message in &package.messages {
+                let short = message.get_short_name();
+                structure(&mut out, &types, message, &short, &format!("{name}/msg/{short}"))?;
             }
             writeln!(out, "}}")?;
         }
-        if !services.is_empty() {
+        if !package.services.is_empty() {
             writeln!(out, "pub mod srv {{")?;
-            for service in services {
-                emit_service(&mut out, package, service)?;
+            for service in &package.services {
+                emit_service(&mut out, &types, name, service)?;
+            }
+            writeln!(out, "}}")?;
+        }
+        if !package.actions.is_empty() {
+            writeln!(out, "pub mod action {{")?;
+            for (action, parts) in &package.actions {
+                emit_action(&mut out, &types, name, action, parts)?;
             }
             writeln!(out, "}}")?;
         }
@@ -43,24 +68,148 @@ pub(crate) fn interfaces(
     Ok(out)
 }
 
-fn emit_service(out: &mut String, package: &str, service: &ServiceFile) -> std::fmt::Result {
+fn descriptions(packages: &Packages) -> Descriptions {
+    let mut types = Descriptions::default();
+    for (name, package) in packages {
+        for message in &package.messages {
+            types.add(format!("{name}/msg/{}", message.get_short_name()), message.get_fields());
+        }
+        for service in &package.services {
+            let service_name = format!("{name}/srv/{}", service.get_short_name());
+            types.add(format!("{service_name}_Request"), service.request().get_fields());
+            types.add(format!("{service_name}_Response"), service.response().get_fields());
+            types.add_service(&service_name);
+        }
+        for (action, parts) in &package.actions {
+            for (part, message) in parts {
+                types.add(format!("{name}/action/{action}_{part}"), message.get_fields());
+            }
+            types.add_action(&format!("{name}/action/{action}"));
+        }
+    }
+    types
+}
+
+fn emit_service(
+    out: &mut String,
+    types: &Descriptions,
+    package: &str,
+    service: &ServiceFile,
+) -> std::fmt::Result {
     let name = service.get_short_name();
+    let type_name = format!("{package}/srv/{name}");
     writeln!(out, "pub mod {name} {{ use serde::{{Deserialize, Serialize}};")?;
-    structure(out, service.request(), "Request", &format!("{package}/srv/{name}_Request"))?;
-    structure(out, service.response(), "Response", &format!("{package}/srv/{name}_Response"))?;
+    structure(out, types, service.request(), "Request", &format!("{type_name}_Request"))?;
+    structure(out, types, service.response(), "Response", &format!("{type_name}_Response"))?;
+    service_type(out, types, &type_name)?;
+    writeln!(out, "}}")
+}
+
+fn service_type(out: &mut String, types: &Descriptions, type_name: &str) -> std::fmt::Result {
     writeln!(
         out,
         "#[derive(Clone, Debug)] pub struct Service;
          impl crate::WrappedServiceTypeSupport for Service {{
              type Request = Request; type Response = Response;
-             const TYPE_NAME: &'static str = \"{package}/srv/{name}\";
+             const TYPE_NAME: &'static str = \"{type_name}\";
              const TYPE_HASH: &'static str = \"{}\";
-         }} }}",
-        service.get_ros2_hash().to_hash_string()
+         }}",
+        types.hash(type_name)
     )
 }
 
-fn structure(out: &mut String, message: &MessageFile, rust_name: &str, type_name: &str) -> std::fmt::Result {
+/// The three structures of the file, and the services and the message that carry them.
+fn emit_action(
+    out: &mut String,
+    types: &Descriptions,
+    package: &str,
+    name: &str,
+    parts: &BTreeMap<&str, &MessageFile>,
+) -> std::fmt::Result {
+    const ID: (&str, &str) = ("goal_id", "crate::unique_identifier_msgs::msg::UUID");
+    const STAMP: (&str, &str) = ("stamp", "crate::builtin_interfaces::msg::Time");
+    let type_name = format!("{package}/action/{name}");
+    writeln!(out, "pub mod {name} {{ use serde::{{Deserialize, Serialize}};")?;
+    for (part, message) in parts {
+        structure(out, types, message, part, &format!("{type_name}_{part}"))?;
+    }
+    let feedback = [ID, ("feedback", "Feedback")];
+    wrapper(out, types, "FeedbackMessage", &format!("{type_name}_FeedbackMessage"), &feedback)?;
+    let services = [
+        ("SendGoal", vec![ID, ("goal", "super::Goal")], [("accepted", "bool"), STAMP]),
+        ("GetResult", vec![ID], [("status", "i8"), ("result", "super::Result")]),
+    ];
+    for (service, request, response) in services {
+        let service_name = format!("{type_name}_{service}");
+        writeln!(out, "pub mod {service} {{ use serde::{{Deserialize, Serialize}};")?;
+        wrapper(out, types, "Request", &format!("{service_name}_Request"), &request)?;
+        wrapper(out, types, "Response", &format!("{service_name}_Response"), &response)?;
+        service_type(out, types, &service_name)?;
+        writeln!(out, "}}")?;
+    }
+    writeln!(
+        out,
+        "#[derive(Clone, Debug)] pub struct Action;
+         impl crate::WrappedActionTypeSupport for Action {{
+             type Goal = Goal; type Result = Result; type Feedback = Feedback;
+             type FeedbackMessage = FeedbackMessage;
+             type SendGoal = SendGoal::Service; type GetResult = GetResult::Service;
+             const TYPE_NAME: &'static str = \"{type_name}\";
+             const TYPE_HASH: &'static str = \"{}\";
+             fn make_goal_request_msg(goal_id: {uuid}, goal: Goal) -> SendGoal::Request {{ SendGoal::Request {{ goal_id, goal }} }}
+             fn make_goal_response_msg(accepted: bool, stamp: {time}) -> SendGoal::Response {{ SendGoal::Response {{ accepted, stamp }} }}
+             fn make_feedback_msg(goal_id: {uuid}, feedback: Feedback) -> FeedbackMessage {{ FeedbackMessage {{ goal_id, feedback }} }}
+             fn make_result_request_msg(goal_id: {uuid}) -> GetResult::Request {{ GetResult::Request {{ goal_id }} }}
+             fn make_result_response_msg(status: i8, result: Result) -> GetResult::Response {{ GetResult::Response {{ status, result }} }}
+             fn destructure_goal_request_msg(msg: SendGoal::Request) -> ({uuid}, Goal) {{ (msg.goal_id, msg.goal) }}
+             fn destructure_goal_response_msg(msg: SendGoal::Response) -> (bool, {time}) {{ (msg.accepted, msg.stamp) }}
+             fn destructure_feedback_msg(msg: FeedbackMessage) -> ({uuid}, Feedback) {{ (msg.goal_id, msg.feedback) }}
+             fn destructure_result_request_msg(msg: GetResult::Request) -> {uuid} {{ msg.goal_id }}
+             fn destructure_result_response_msg(msg: GetResult::Response) -> (i8, Result) {{ (msg.status, msg.result) }}
+         }} }}",
+        types.hash(&type_name),
+        uuid = ID.1,
+        time = STAMP.1,
+    )
+}
+
+/// A structure that no file defines.
+fn wrapper(
+    out: &mut String,
+    types: &Descriptions,
+    rust_name: &str,
+    type_name: &str,
+    fields: &[(&str, &str)],
+) -> std::fmt::Result {
+    writeln!(
+        out,
+        "#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)] pub struct {rust_name} {{"
+    )?;
+    for (name, rust_type) in fields {
+        writeln!(out, "pub {name}: {rust_type},")?;
+    }
+    writeln!(out, "}}")?;
+    typesupport(out, types, rust_name, type_name)
+}
+
+fn typesupport(out: &mut String, types: &Descriptions, rust_name: &str, type_name: &str) -> std::fmt::Result {
+    writeln!(
+        out,
+        "impl crate::WrappedTypesupport for {rust_name} {{
+             const TYPE_NAME: &'static str = \"{type_name}\";
+             const TYPE_HASH: &'static str = \"{}\";
+         }}",
+        types.hash(type_name)
+    )
+}
+
+fn structure(
+    out: &mut String,
+    types: &Descriptions,
+    message: &MessageFile,
+    rust_name: &str,
+    type_name: &str,
+) -> std::fmt::Result {
     let fields = message.get_fields();
     writeln!(out, "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)] pub struct {rust_name} {{")?;
     for field in fields {
@@ -70,7 +219,7 @@ fn structure(out: &mut String, message: &MessageFile, rust_name: &str, type_name
         writeln!(out, "pub {}: {},", identifier(&field.field_name), rust_type(field))?;
     }
     if fields.is_empty() {
-        // rosidl's C structures must not be empty, and so one byte travels; r2r shows it as well.
+        // rosidl's C structures must not be empty, and so one byte travels.
         writeln!(out, "pub structure_needs_at_least_one_member: u8,")?;
     }
     writeln!(out, "}}\nimpl Default for {rust_name} {{ fn default() -> Self {{ Self {{")?;
@@ -82,14 +231,7 @@ fn structure(out: &mut String, message: &MessageFile, rust_name: &str, type_name
     }
     writeln!(out, "}} }} }}")?;
     constants(out, message, rust_name)?;
-    writeln!(
-        out,
-        "impl crate::WrappedTypesupport for {rust_name} {{
-             const TYPE_NAME: &'static str = \"{type_name}\";
-             const TYPE_HASH: &'static str = \"{}\";
-         }}",
-        message.ros2_hash.to_hash_string()
-    )
+    typesupport(out, types, rust_name, type_name)
 }
 
 /// Constants as r2r shows them: integers have the type that bindgen gives to a C enumeration.
@@ -118,16 +260,34 @@ fn constants(out: &mut String, message: &MessageFile, rust_name: &str) -> std::f
 /// The definitions by type name, with those of all nested types: what a recorder writes beside its messages.
 fn registry(out: &mut String, packages: &Packages) -> std::fmt::Result {
     writeln!(out, "pub(crate) static DEFINITIONS: &[(&str, &str)] = &[")?;
-    for (package, (messages, services)) in packages {
-        let mut entries: Vec<(String, &str)> =
-            messages.iter().map(|m| (format!("msg/{}", m.get_short_name()), m.get_definition())).collect();
-        for service in services {
-            let name = service.get_short_name();
-            entries.push((format!("srv/{name}_Request"), service.request().get_definition()));
-            entries.push((format!("srv/{name}_Response"), service.response().get_definition()));
+    for (name, package) in packages {
+        let mut entries: Vec<(String, String)> = package
+            .messages
+            .iter()
+            .map(|m| (format!("msg/{}", m.get_short_name()), m.get_definition().to_owned()))
+            .collect();
+        for service in &package.services {
+            let short = service.get_short_name();
+            entries.push((format!("srv/{short}_Request"), service.request().get_definition().to_owned()));
+            entries.push((format!("srv/{short}_Response"), service.response().get_definition().to_owned()));
         }
-        for (name, definition) in entries {
-            writeln!(out, "(\"{package}/{name}\", {definition:?}),")?;
+        for (action, parts) in &package.actions {
+            for (part, message) in parts {
+                entries.push((format!("action/{action}_{part}"), message.get_definition().to_owned()));
+            }
+            if let Some(feedback) = parts.get("Feedback") {
+                let rule = "=".repeat(80);
+                let text = format!(
+                    "unique_identifier_msgs/UUID goal_id\n{action}_Feedback feedback\n\
+                     {rule}\nMSG: {name}/{action}_Feedback\n{}\n\
+                     {rule}\nMSG: unique_identifier_msgs/UUID\nuint8[16] uuid",
+                    feedback.get_definition()
+                );
+                entries.push((format!("action/{action}_FeedbackMessage"), text));
+            }
+        }
+        for (type_name, definition) in entries {
+            writeln!(out, "(\"{name}/{type_name}\", {definition:?}),")?;
         }
     }
     writeln!(out, "];")

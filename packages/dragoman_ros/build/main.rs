@@ -1,9 +1,10 @@
 //! Generates `$OUT_DIR/interfaces.rs` from the interface definitions in `msg/` and `interfaces/`.
 //!
-//! `roslibrust_codegen` reads the definitions and computes the RIHS01 type hashes; `emit.rs` writes Rust in the
+//! `roslibrust_codegen` reads the definitions and `hash.rs` computes their type hashes; `emit.rs` writes Rust in the
 //! shape that r2r generates, so that node code compiles against either.
 
 mod emit;
+mod hash;
 mod literal;
 
 use std::error::Error;
@@ -22,9 +23,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo::rerun-if-changed={}", root.display());
         stage(root, &staging)?;
     }
-    let (messages, services, _actions) = roslibrust_codegen::find_and_parse_ros_messages(&[staging])?;
-    // Actions come with their own generator; the messages that the parser derives from them have ROS 1 names.
-    let messages = messages.into_iter().filter(|m| m.path.extension().is_some_and(|e| e == "msg")).collect();
+    let (mut messages, services, actions) = roslibrust_codegen::find_and_parse_ros_messages(&[staging])?;
+    // The messages that the parser derives from actions are ROS 1's; in ROS 2 they have other names and contents.
+    messages.retain(|message| message.path.extension().is_some_and(|extension| extension == "msg"));
+    for action in actions {
+        let parts =
+            [("Goal", action.goal_type), ("Result", action.result_type), ("Feedback", action.feedback_type)];
+        for (part, mut message) in parts {
+            message.name = format!("{}_{part}", action.name);
+            messages.push(message);
+        }
+    }
     let (messages, services) = roslibrust_codegen::resolve_dependency_graph(messages, services)?;
     fs::write(out.join("interfaces.rs"), emit::interfaces(&messages, &services)?)?;
     Ok(())
@@ -39,7 +48,7 @@ fn stage(root: &Path, staging: &Path) -> Result<(), Box<dyn Error>> {
             continue;
         };
         let target = staging.join(name);
-        for kind in ["msg", "srv"] {
+        for kind in ["msg", "srv", "action"] {
             let source = package.join(kind);
             if !source.is_dir() {
                 continue;

@@ -1,4 +1,4 @@
-//! A node together with what it does: timers, subscriptions and services, run as one future.
+//! A node together with what it does: timers, subscriptions, services and actions, run as one future.
 //!
 //! ```no_run
 //! # use dragoman_ros::{Context, Node, QosProfile, std_msgs, std_srvs, tasks::NodeTasks};
@@ -12,6 +12,10 @@
 //! let running = tasks.start()?; // a future: give it to an executor
 //! # Ok(()) }
 //! ```
+
+mod action;
+
+pub use action::{Goal, Outcome};
 
 use std::pin::Pin;
 use std::sync::Arc;

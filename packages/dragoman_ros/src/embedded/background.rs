@@ -4,15 +4,22 @@ use std::thread::JoinHandle;
 
 use futures::channel::mpsc::{UnboundedSender, unbounded};
 use futures::executor::block_on;
-use futures::future::BoxFuture;
+use futures::future::{AbortHandle, BoxFuture, abortable};
 use futures::stream::{FuturesUnordered, StreamExt};
 
 use super::error::{Error, Result};
 
 pub(crate) struct Background {
-    tasks: UnboundedSender<BoxFuture<'static, ()>>,
+    spawner: Spawner,
     thread: Option<JoinHandle<()>>,
 }
+
+/// What starts tasks. It does not keep the thread alive.
+#[derive(Clone)]
+pub(crate) struct Spawner(UnboundedSender<BoxFuture<'static, ()>>);
+
+/// A task that ends when this is dropped.
+pub(crate) struct Task(AbortHandle);
 
 impl Background {
     pub(crate) fn start() -> Result<Self> {
@@ -34,19 +41,45 @@ impl Background {
                 });
             })
             .map_err(|error| Error::Middleware(format!("cannot start a thread: {error}")))?;
-        Ok(Self { tasks, thread: Some(thread) })
+        Ok(Self { spawner: Spawner(tasks), thread: Some(thread) })
     }
 
     /// Runs `task` until it ends or the context does.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        // Fails only when the thread has ended, and that happens only in `drop`.
-        let _ = self.tasks.unbounded_send(Box::pin(task));
+        self.spawner.spawn(task);
+    }
+
+    pub(crate) fn spawner(&self) -> Spawner {
+        self.spawner.clone()
+    }
+}
+
+impl Spawner {
+    /// Runs `task` until it ends or the context does. It must not block: everything else waits for it.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        // Fails only when the context is gone.
+        let _ = self.0.unbounded_send(Box::pin(task));
+    }
+
+    /// As [`spawn`](Self::spawn), until what is returned is dropped.
+    pub(crate) fn spawn_owned(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
+        let (task, handle) = abortable(task);
+        self.spawn(async move {
+            let _ = task.await;
+        });
+        Task(handle)
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
 impl Drop for Background {
     fn drop(&mut self) {
-        self.tasks.close_channel();
+        self.spawner.0.close_channel();
         if let Some(thread) =
             self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
         {

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use futures_timer::Delay;
 
 use super::WrappedServiceTypeSupport;
-use super::background::Background;
+use super::background::{Background, Task};
 use super::cdr;
 use super::clock::lock;
 use super::dds::{Reader, Sample, SampleId, Writer};
@@ -34,6 +34,7 @@ enum Mapping {
 pub struct Client<T> {
     shared: Arc<Shared>,
     service: PhantomData<fn() -> T>,
+    _listening: Task,
 }
 
 impl<T> std::fmt::Debug for Client<T> {
@@ -63,14 +64,14 @@ impl<T: WrappedServiceTypeSupport> Client<T> {
         };
         let shared = Arc::new(Shared { reader, writer, mapping, pending: Mutex::default() });
         let (replies, client) = (Arc::clone(&shared.reader), Arc::downgrade(&shared));
-        background.spawn(async move {
+        let listening = background.spawner().spawn_owned(async move {
             loop {
                 let sample = std::future::poll_fn(|task| replies.poll_take(task)).await;
                 let Some(client) = client.upgrade() else { return };
                 client.dispatch(sample);
             }
         });
-        Self { shared, service: PhantomData }
+        Self { shared, service: PhantomData, _listening: listening }
     }
 
     /// Asks; the future resolves with the answer. As in r2r it waits for as long as it takes: bound it with a timeout.

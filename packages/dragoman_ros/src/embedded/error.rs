@@ -36,6 +36,24 @@ pub enum Error {
     /// The service, or the client, is gone.
     #[error("the client or service has been destroyed")]
     RCL_RET_CLIENT_INVALID,
+    /// The action client is gone.
+    #[error("the action client has been destroyed")]
+    RCL_RET_ACTION_CLIENT_INVALID,
+    /// The server does not accept the goal.
+    #[error("the goal was rejected")]
+    RCL_RET_ACTION_GOAL_REJECTED,
+    /// The goal has ended already, is forgotten, or its id belongs to another.
+    #[error("the goal has ended or is not known")]
+    RCL_RET_ACTION_GOAL_HANDLE_INVALID,
+    /// The server does not cancel the goal.
+    #[error("the goal is not cancelled")]
+    GoalCancelRejected,
+    /// The server does not know the goal, or no more.
+    #[error("the goal to be cancelled is not known")]
+    GoalCancelUnknownGoalID,
+    /// There is nothing left to cancel.
+    #[error("the goal to be cancelled has ended already")]
+    GoalCancelAlreadyTerminated,
     /// A message could not be serialized or deserialized.
     #[error("serialization: {err}")]
     SerdeError {

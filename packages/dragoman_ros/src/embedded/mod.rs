@@ -1,9 +1,10 @@
 //! r2r's API in pure Rust on an RTPS library, for machines without ROS.
 //!
 //! From the wire inwards: [`dds`] (the only file that knows the library), [`local`] (the way within a process), [`cdr`], [`names`] and [`graph`] (how ROS uses
-//! DDS), [`service`] and [`client`] (two mappings of services), [`node`] (where all of it is put together). [`discovery`]
-//! and [`arguments`] read the environment and the command line.
+//! DDS), [`service`] and [`client`] (two mappings of services), [`action`] (services and topics together), [`node`] (where
+//! all of it is put together). [`discovery`] and [`arguments`] read the environment and the command line.
 
+mod action;
 mod arguments;
 mod background;
 pub(crate) mod cdr;
@@ -29,6 +30,10 @@ mod interfaces {
     include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
 }
 
+pub use action::{
+    ActionClient, ActionClientGoal, ActionServerCancelRequest, ActionServerGoal, ActionServerGoalRequest,
+    GoalStatus,
+};
 pub use arguments::Arguments;
 pub use client::{Client, IsAvailablePollable};
 pub use clock::Timer;
@@ -88,6 +93,62 @@ pub trait WrappedServiceTypeSupport: Debug + Clone + Send + Sync + 'static {
     const TYPE_NAME: &'static str;
     /// `RIHS01_` and 64 hexadecimal digits (REP 2011).
     const TYPE_HASH: &'static str;
+}
+
+/// An action type. The functions put together and take apart the messages that travel.
+#[allow(missing_docs)]
+pub trait WrappedActionTypeSupport: Debug + Clone + Send + Sync + 'static {
+    /// What is to be done.
+    type Goal: WrappedTypesupport;
+    /// What came of it.
+    type Result: WrappedTypesupport;
+    /// How it goes.
+    type Feedback: WrappedTypesupport;
+    /// Feedback with the goal's id.
+    type FeedbackMessage: WrappedTypesupport;
+    /// The service `send_goal`.
+    type SendGoal: WrappedServiceTypeSupport;
+    /// The service `get_result`.
+    type GetResult: WrappedServiceTypeSupport;
+    /// `package/action/Name`.
+    const TYPE_NAME: &'static str;
+    /// `RIHS01_` and 64 hexadecimal digits (REP 2011).
+    const TYPE_HASH: &'static str;
+
+    fn make_goal_request_msg(
+        goal_id: unique_identifier_msgs::msg::UUID,
+        goal: Self::Goal,
+    ) -> <Self::SendGoal as WrappedServiceTypeSupport>::Request;
+    fn make_goal_response_msg(
+        accepted: bool,
+        stamp: builtin_interfaces::msg::Time,
+    ) -> <Self::SendGoal as WrappedServiceTypeSupport>::Response;
+    fn make_feedback_msg(
+        goal_id: unique_identifier_msgs::msg::UUID,
+        feedback: Self::Feedback,
+    ) -> Self::FeedbackMessage;
+    fn make_result_request_msg(
+        goal_id: unique_identifier_msgs::msg::UUID,
+    ) -> <Self::GetResult as WrappedServiceTypeSupport>::Request;
+    fn make_result_response_msg(
+        status: i8,
+        result: Self::Result,
+    ) -> <Self::GetResult as WrappedServiceTypeSupport>::Response;
+    fn destructure_goal_request_msg(
+        msg: <Self::SendGoal as WrappedServiceTypeSupport>::Request,
+    ) -> (unique_identifier_msgs::msg::UUID, Self::Goal);
+    fn destructure_goal_response_msg(
+        msg: <Self::SendGoal as WrappedServiceTypeSupport>::Response,
+    ) -> (bool, builtin_interfaces::msg::Time);
+    fn destructure_feedback_msg(
+        msg: Self::FeedbackMessage,
+    ) -> (unique_identifier_msgs::msg::UUID, Self::Feedback);
+    fn destructure_result_request_msg(
+        msg: <Self::GetResult as WrappedServiceTypeSupport>::Request,
+    ) -> unique_identifier_msgs::msg::UUID;
+    fn destructure_result_response_msg(
+        msg: <Self::GetResult as WrappedServiceTypeSupport>::Response,
+    ) -> (i8, Self::Result);
 }
 
 /// The definition of a message type with those of all types that it contains, in the form that `rosbag2` and MCAP keep

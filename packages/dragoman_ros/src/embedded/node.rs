@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::{Stream, StreamExt};
 use indexmap::IndexMap;
 
+use super::action::{ActionClient, ActionServer, ActionServerGoalRequest, RESULT_TIMEOUT};
 use super::client::{Client, IsAvailablePollable};
 use super::clock::{Clock, ClockType, TimeSource, Timer, lock};
 use super::context::Context;
@@ -19,7 +20,7 @@ use super::publisher::Publisher;
 use super::qos::QosProfile;
 use super::service::{Server, ServiceRequest};
 use super::subscription::{RawSubscription, Subscription};
-use super::{WrappedServiceTypeSupport, WrappedTypesupport};
+use super::{WrappedActionTypeSupport, WrappedServiceTypeSupport, WrappedTypesupport};
 
 /// One publisher of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,8 +138,7 @@ impl Node {
         topic: &str,
         qos: QosProfile,
     ) -> Result<impl Stream<Item = T> + Send + Unpin + use<T>> {
-        let topic = self.dds_topic(topic, &qos)?;
-        Ok(Subscription::<T>::new(self.reader(&topic, T::TYPE_NAME, &qos)?))
+        self.subscription::<T>(topic, &qos)
     }
 
     /// The messages of any type that arrive on `topic`, as CDR with its four bytes of encapsulation header.
@@ -174,10 +174,7 @@ impl Node {
         service: &str,
         qos: QosProfile,
     ) -> Result<impl Stream<Item = ServiceRequest<T>> + Send + Unpin + use<T>> {
-        let (request, reply) = self.service_topics(service)?;
-        let reader = self.reader(&request, T::Request::TYPE_NAME, &qos)?;
-        let writer = self.writer(&reply, T::Response::TYPE_NAME, &qos)?;
-        Ok(Server::new(reader, writer))
+        self.server::<T>(service, &qos)
     }
 
     /// A client of `service`.
@@ -195,7 +192,29 @@ impl Node {
         Ok(Client::new(reader, writer, self.context.background()))
     }
 
-    /// Resolves when the client's service is there and ready to answer.
+    /// Serves `action`: a stream of goals, each of which is to be accepted or rejected. Results are kept for 15 minutes.
+    ///
+    /// # Errors
+    /// An invalid name; the middleware's refusal.
+    pub fn create_action_server<T: WrappedActionTypeSupport>(
+        &mut self,
+        action: &str,
+    ) -> Result<impl Stream<Item = ActionServerGoalRequest<T>> + Send + Unpin + use<T>> {
+        ActionServer::new(self, action, RESULT_TIMEOUT)
+    }
+
+    /// A client of `action`.
+    ///
+    /// # Errors
+    /// An invalid name; the middleware's refusal.
+    pub fn create_action_client<T: WrappedActionTypeSupport>(
+        &mut self,
+        action: &str,
+    ) -> Result<ActionClient<T>> {
+        ActionClient::new(self, action)
+    }
+
+    /// Resolves when the client's service and ready to answer.
     ///
     /// # Errors
     /// None in this implementation.
@@ -282,6 +301,26 @@ impl Node {
 
     pub(crate) fn context(&self) -> &Context {
         &self.context
+    }
+
+    pub(crate) fn subscription<T: WrappedTypesupport>(
+        &mut self,
+        topic: &str,
+        qos: &QosProfile,
+    ) -> Result<Subscription<T>> {
+        let topic = self.dds_topic(topic, qos)?;
+        Ok(Subscription::new(self.reader(&topic, T::TYPE_NAME, qos)?))
+    }
+
+    pub(crate) fn server<T: WrappedServiceTypeSupport>(
+        &mut self,
+        service: &str,
+        qos: &QosProfile,
+    ) -> Result<Server<T>> {
+        let (request, reply) = self.service_topics(service)?;
+        let reader = self.reader(&request, T::Request::TYPE_NAME, qos)?;
+        let writer = self.writer(&reply, T::Response::TYPE_NAME, qos)?;
+        Ok(Server::new(reader, writer))
     }
 
     fn dds_topic(&self, topic: &str, qos: &QosProfile) -> Result<String> {

@@ -10,14 +10,18 @@ use std::task::{Context as TaskContext, Poll, ready};
 use std::time::{Duration, Instant};
 
 use futures::Stream;
+use futures_timer::Delay;
 
 use super::WrappedServiceTypeSupport;
 use super::cdr;
-use super::dds::{Guid, Reader, Sample, SampleId, Writer};
+use super::dds::{Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
 
 /// Length of Cyclone's header before the request or reply proper.
 pub(crate) const HEADER_LENGTH: usize = 16;
+
+/// How often an answer looks whether its reader has been found.
+const MATCH_REVIEW_PERIOD: Duration = Duration::from_millis(1);
 
 /// How to address the reply.
 #[derive(Clone, Debug)]
@@ -41,12 +45,26 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
     /// # Errors
     /// A fixed array of another length than its type says; the middleware's refusal.
     pub fn respond(self, message: T::Response) -> Result<()> {
-        let body = cdr::to_bytes(&message)?;
+        let asked = Instant::now();
+        while self.awaits_match(asked) {
+            std::thread::sleep(MATCH_REVIEW_PERIOD);
+        }
+        self.send(&message)
+    }
+
+    /// As [`respond`](Self::respond), for tasks that must not block their thread.
+    pub(crate) async fn respond_later(self, message: T::Response) -> Result<()> {
+        let asked = Instant::now();
+        while self.awaits_match(asked) {
+            Delay::new(MATCH_REVIEW_PERIOD).await;
+        }
+        self.send(&message)
+    }
+
+    fn send(&self, message: &T::Response) -> Result<()> {
+        let body = cdr::to_bytes(message)?;
         match self.reply_to {
-            ReplyTo::Identity(id) => {
-                self.wait_for_reader(id.writer);
-                self.writer.write(body, Some(id))
-            }
+            ReplyTo::Identity(id) => self.writer.write(body, Some(id)),
             ReplyTo::Header(header) => self.writer.write([header.as_slice(), &body].concat(), None),
         }
         .map(|_id| ())
@@ -54,16 +72,11 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
 
     /// A client that has just been found may have matched us before we have matched its reply reader; what is written in
     /// that time is lost. A request of the Fast DDS mapping names that reader.
-    fn wait_for_reader(&self, reader: Guid) {
+    fn awaits_match(&self, asked: Instant) -> bool {
         const PATIENCE: Duration = Duration::from_millis(100);
         const IS_READER: u8 = 0x04;
-        let asked = Instant::now();
-        while reader[15] & IS_READER != 0
-            && !self.writer.is_matched_with(reader)
-            && asked.elapsed() < PATIENCE
-        {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        let ReplyTo::Identity(SampleId { writer: reader, .. }) = self.reply_to else { return false };
+        reader[15] & IS_READER != 0 && !self.writer.is_matched_with(reader) && asked.elapsed() < PATIENCE
     }
 
     fn from_sample(sample: Sample, writer: Arc<Writer>) -> Result<Self> {

@@ -22,6 +22,10 @@ impl<T> Subscription<T> {
     pub(crate) fn new(reader: Arc<Reader>) -> Self {
         Self { reader, message: PhantomData }
     }
+
+    pub(crate) fn reader(&self) -> Arc<Reader> {
+        Arc::clone(&self.reader)
+    }
 }
 
 impl<T: WrappedTypesupport> Stream for Subscription<T> {

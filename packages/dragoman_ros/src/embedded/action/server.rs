@@ -1,0 +1,419 @@
+//! Action servers.
+//!
+//! Goal requests are a stream that the node looks at; cancel and result requests are attended to in the background, so
+//! that a node that is busy with one goal can still be told to stop.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::task::{Context as TaskContext, Poll, ready};
+use std::time::Duration;
+
+use futures::channel::{mpsc, oneshot};
+use futures::future::join_all;
+use futures::{Stream, StreamExt};
+use futures_timer::Delay;
+use uuid::Uuid;
+
+use super::goals::Goals;
+use super::{GoalStatus, QUEUE_LENGTH, from_message, part_name, status_qos, to_message};
+use crate::action_msgs::msg::{GoalInfo, GoalStatusArray};
+use crate::action_msgs::srv::CancelGoal;
+use crate::embedded::WrappedServiceTypeSupport;
+use crate::embedded::background::{Spawner, Task};
+use crate::embedded::clock::{Clock, lock};
+use crate::embedded::error::{Error, Result};
+use crate::embedded::node::Node;
+use crate::embedded::publisher::Publisher;
+use crate::embedded::qos::QosProfile;
+use crate::embedded::service::{Server, ServiceRequest};
+use crate::{WrappedActionTypeSupport, builtin_interfaces};
+
+type ResultResponse<T> = <<T as WrappedActionTypeSupport>::GetResult as WrappedServiceTypeSupport>::Response;
+
+/// For how long a goal that has ended, and its result, can be asked for.
+pub(crate) const RESULT_TIMEOUT: Duration = Duration::from_secs(15 * 60);
+
+/// The goal requests of one action.
+pub(crate) struct ActionServer<T: WrappedActionTypeSupport> {
+    requests: Server<T::SendGoal>,
+    shared: Arc<Shared<T>>,
+}
+
+struct Shared<T: WrappedActionTypeSupport> {
+    board: Arc<Board>,
+    feedback: Publisher<T::FeedbackMessage>,
+    records: Mutex<HashMap<Uuid, Record<T>>>,
+    clock: Arc<Mutex<Clock>>,
+    background: Spawner,
+    result_timeout: Duration,
+    attending: OnceLock<Task>,
+}
+
+/// What is kept of a goal besides its status.
+struct Record<T: WrappedActionTypeSupport> {
+    cancel_requests: mpsc::Sender<ActionServerCancelRequest>,
+    result: Option<ResultResponse<T>>,
+    waiting: Vec<ServiceRequest<T::GetResult>>,
+}
+
+/// The goals with the topic that tells of them.
+struct Board {
+    goals: Mutex<Goals>,
+    status: Publisher<GoalStatusArray>,
+}
+
+impl Board {
+    fn publish(&self, goals: &Goals) {
+        if let Err(error) = self.status.publish(&goals.message()) {
+            tracing::warn!(%error, "the status of an action's goals");
+        }
+    }
+
+    fn advance(&self, id: Uuid, status: GoalStatus) -> Result<()> {
+        // Held while publishing, so that no older status is told last.
+        let mut goals = lock(&self.goals);
+        if !goals.advance(id, status) {
+            return Err(Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID);
+        }
+        self.publish(&goals);
+        Ok(())
+    }
+}
+
+impl<T: WrappedActionTypeSupport> ActionServer<T> {
+    pub(crate) fn new(node: &mut Node, action: &str, result_timeout: Duration) -> Result<Self> {
+        let qos = QosProfile::services_default();
+        let requests = node.server(&part_name(action, "send_goal"), &qos)?;
+        let cancels = node.server(&part_name(action, "cancel_goal"), &qos)?;
+        let results = node.server(&part_name(action, "get_result"), &qos)?;
+        let feedback = node.create_publisher(&part_name(action, "feedback"), QosProfile::default())?;
+        let status = node.create_publisher(&part_name(action, "status"), status_qos())?;
+        let background = node.context().background();
+        let shared = Arc::new(Shared {
+            board: Arc::new(Board { goals: Mutex::default(), status }),
+            feedback,
+            records: Mutex::default(),
+            clock: node.get_ros_clock(),
+            background: background.spawner(),
+            result_timeout,
+            attending: OnceLock::new(),
+        });
+        let attending = attend(Arc::downgrade(&shared), cancels, results);
+        let _ = shared.attending.set(background.spawner().spawn_owned(attending));
+        Ok(Self { requests, shared })
+    }
+}
+
+impl<T: WrappedActionTypeSupport> Stream for ActionServer<T> {
+    type Item = ActionServerGoalRequest<T>;
+
+    fn poll_next(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let Some(request) = ready!(Pin::new(&mut self.requests).poll_next(task)) else {
+                return Poll::Ready(None);
+            };
+            let (id, goal) = T::destructure_goal_request_msg(request.message.clone());
+            let request = ActionServerGoalRequest {
+                uuid: from_message(&id),
+                goal,
+                request,
+                server: Arc::clone(&self.shared),
+            };
+            if lock(&self.shared.board.goals).status(request.uuid).is_none() {
+                return Poll::Ready(Some(request));
+            }
+            tracing::warn!(id = %request.uuid, "a goal of {} is refused: there is one of that id", T::TYPE_NAME);
+            if let Err(error) = request.reject() {
+                tracing::warn!(%error, "a goal could not be refused");
+            }
+        }
+    }
+}
+
+async fn attend<T: WrappedActionTypeSupport>(
+    server: Weak<Shared<T>>,
+    cancels: Server<CancelGoal::Service>,
+    results: Server<T::GetResult>,
+) {
+    let (mut cancels, mut results) = (cancels.fuse(), results.fuse());
+    loop {
+        futures::select! {
+            request = cancels.select_next_some() => {
+                let Some(server) = server.upgrade() else { return };
+                server.cancel(request);
+            }
+            request = results.select_next_some() => {
+                let Some(server) = server.upgrade() else { return };
+                server.tell_result(request);
+            }
+        }
+    }
+}
+
+impl<T: WrappedActionTypeSupport> Shared<T> {
+    /// Asks every goal that is meant, and answers when all have decided.
+    fn cancel(&self, request: ServiceRequest<CancelGoal::Service>) {
+        let meant = lock(&self.board.goals).to_cancel(&request.message.goal_info);
+        let (goals, mut return_code) = match meant {
+            Ok(goals) => (goals, CancelGoal::Response::ERROR_NONE),
+            Err(code) => (Vec::new(), code),
+        };
+        let asked = !goals.is_empty();
+        let decisions: Vec<_> = goals
+            .into_iter()
+            .map(|goal| {
+                let decision = self.ask_to_cancel(&goal);
+                // A goal that drops the question does not cancel.
+                async move { decision.await.unwrap_or(false).then_some(goal) }
+            })
+            .collect();
+        self.background.spawn(async move {
+            let goals_canceling: Vec<GoalInfo> = join_all(decisions).await.into_iter().flatten().collect();
+            if asked && goals_canceling.is_empty() {
+                return_code = CancelGoal::Response::ERROR_REJECTED;
+            }
+            let return_code = i8::try_from(return_code).unwrap_or_default();
+            answer(request, CancelGoal::Response { return_code, goals_canceling }).await;
+        });
+    }
+
+    fn ask_to_cancel(&self, goal: &GoalInfo) -> oneshot::Receiver<bool> {
+        let uuid = from_message(&goal.goal_id);
+        let (decision, decided) = oneshot::channel();
+        if let Some(record) = lock(&self.records).get_mut(&uuid) {
+            let request = ActionServerCancelRequest { uuid, board: Arc::clone(&self.board), decision };
+            if record.cancel_requests.try_send(request).is_err() {
+                tracing::debug!(id = %uuid, "nobody looks at the goal's cancel requests");
+            }
+        }
+        decided
+    }
+
+    fn tell_result(&self, request: ServiceRequest<T::GetResult>) {
+        let uuid = from_message(&T::destructure_result_request_msg(request.message.clone()));
+        let mut records = lock(&self.records);
+        let response = match records.get_mut(&uuid) {
+            None => T::make_result_response_msg(GoalStatus::Unknown.to_rcl(), T::Result::default()),
+            Some(Record { result: Some(result), .. }) => result.clone(),
+            Some(record) => {
+                record.waiting.push(request);
+                return;
+            }
+        };
+        self.background.spawn(answer(request, response));
+    }
+
+    fn end(self: &Arc<Self>, uuid: Uuid, status: GoalStatus, result: T::Result) -> Result<()> {
+        self.board.advance(uuid, status)?;
+        let response = T::make_result_response_msg(status.to_rcl(), result);
+        if let Some(record) = lock(&self.records).get_mut(&uuid) {
+            for request in std::mem::take(&mut record.waiting) {
+                self.background.spawn(answer(request, response.clone()));
+            }
+            record.result = Some(response);
+        }
+        let superfluous = lock(&self.board.goals).superfluous();
+        if let Some(oldest) = superfluous {
+            self.forget(oldest);
+        }
+        let (server, timeout) = (Arc::downgrade(self), self.result_timeout);
+        self.background.spawn(async move {
+            Delay::new(timeout).await;
+            if let Some(server) = server.upgrade() {
+                server.forget(uuid);
+            }
+        });
+        Ok(())
+    }
+
+    fn forget(&self, uuid: Uuid) {
+        lock(&self.board.goals).forget(uuid);
+        lock(&self.records).remove(&uuid);
+    }
+}
+
+async fn answer<S: WrappedServiceTypeSupport>(request: ServiceRequest<S>, response: S::Response) {
+    if let Err(error) = request.respond_later(response).await {
+        tracing::warn!(%error, "a {} could not be answered", S::TYPE_NAME);
+    }
+}
+
+/// A goal that waits to be accepted or rejected.
+pub struct ActionServerGoalRequest<T: WrappedActionTypeSupport> {
+    /// The goal's id, which its client has chosen.
+    pub uuid: Uuid,
+    /// What is to be done.
+    pub goal: T::Goal,
+    request: ServiceRequest<T::SendGoal>,
+    server: Arc<Shared<T>>,
+}
+
+impl<T: WrappedActionTypeSupport> ActionServerGoalRequest<T> {
+    /// Accepts the goal, which is executing from now on. Requests to cancel it arrive on the stream.
+    ///
+    /// # Errors
+    /// A goal of the same id has been accepted meanwhile; the middleware's refusal.
+    pub fn accept(
+        self,
+    ) -> Result<(ActionServerGoal<T>, impl Stream<Item = ActionServerCancelRequest> + Send + Unpin + use<T>)>
+    {
+        let Self { uuid, goal, request, server } = self;
+        let stamp: builtin_interfaces::msg::Time = Clock::to_builtin_time(&lock(&server.clock).get_now()?);
+        let (sender, cancel_requests) = mpsc::channel(QUEUE_LENGTH);
+        if !lock(&server.board.goals).add(uuid, stamp.clone()) {
+            request.respond(T::make_goal_response_msg(false, stamp))?;
+            return Err(Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID);
+        }
+        let record = Record { cancel_requests: sender, result: None, waiting: Vec::new() };
+        lock(&server.records).insert(uuid, record);
+        let execution = Arc::new(Execution { uuid, server: Arc::clone(&server) });
+        request.respond(T::make_goal_response_msg(true, stamp))?;
+        server.board.publish(&lock(&server.board.goals));
+        Ok((ActionServerGoal { uuid, goal, execution }, cancel_requests))
+    }
+
+    /// Refuses the goal.
+    ///
+    /// # Errors
+    /// The middleware's refusal.
+    pub fn reject(self) -> Result<()> {
+        self.request.respond(T::make_goal_response_msg(false, builtin_interfaces::msg::Time::default()))
+    }
+}
+
+/// Somebody wants a goal to be cancelled. Dropped undecided, it is rejected.
+pub struct ActionServerCancelRequest {
+    /// The goal's id.
+    pub uuid: Uuid,
+    board: Arc<Board>,
+    decision: oneshot::Sender<bool>,
+}
+
+impl ActionServerCancelRequest {
+    /// The goal is cancelling from now on, and has to be ended soon.
+    pub fn accept(self) {
+        let is_canceling = self.board.advance(self.uuid, GoalStatus::Canceling).is_ok()
+            || lock(&self.board.goals).status(self.uuid) == Some(GoalStatus::Canceling);
+        let _ = self.decision.send(is_canceling);
+    }
+
+    /// The goal goes on.
+    pub fn reject(self) {
+        let _ = self.decision.send(false);
+    }
+}
+
+/// A goal that was accepted. Clones are the same; when the last is dropped and the goal has not ended, it is aborted, or
+/// canceled if it was cancelling.
+pub struct ActionServerGoal<T: WrappedActionTypeSupport> {
+    /// The goal's id, which its client has chosen.
+    pub uuid: Uuid,
+    /// What is to be done.
+    pub goal: T::Goal,
+    execution: Arc<Execution<T>>,
+}
+
+impl<T: WrappedActionTypeSupport> Clone for ActionServerGoal<T> {
+    fn clone(&self) -> Self {
+        Self { uuid: self.uuid, goal: self.goal.clone(), execution: Arc::clone(&self.execution) }
+    }
+}
+
+impl<T: WrappedActionTypeSupport> ActionServerGoal<T> {
+    /// Whether a request to cancel the goal was accepted and the goal has not ended.
+    ///
+    /// # Errors
+    /// The goal ended so long ago that it is forgotten.
+    pub fn is_cancelling(&self) -> Result<bool> {
+        let status = lock(&self.execution.server.board.goals).status(self.uuid);
+        Ok(status.ok_or(Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID)? == GoalStatus::Canceling)
+    }
+
+    /// Tells the client how it goes.
+    ///
+    /// # Errors
+    /// A fixed array of another length than its type says; reliable readers that do not keep up.
+    pub fn publish_feedback(&self, msg: T::Feedback) -> Result<()> {
+        self.execution.server.feedback.publish(&T::make_feedback_msg(to_message(self.uuid), msg))
+    }
+
+    /// Ends the goal: it was cancelled.
+    ///
+    /// # Errors
+    /// It has ended before.
+    pub fn cancel(&mut self, msg: T::Result) -> Result<()> {
+        self.execution.server.end(self.uuid, GoalStatus::Canceled, msg)
+    }
+
+    /// Ends the goal: it was not reached.
+    ///
+    /// # Errors
+    /// It has ended before.
+    pub fn abort(&mut self, msg: T::Result) -> Result<()> {
+        self.execution.server.end(self.uuid, GoalStatus::Aborted, msg)
+    }
+
+    /// Ends the goal: it was reached.
+    ///
+    /// # Errors
+    /// It has ended before.
+    pub fn succeed(&mut self, msg: T::Result) -> Result<()> {
+        self.execution.server.end(self.uuid, GoalStatus::Succeeded, msg)
+    }
+}
+
+/// What all clones of a goal share.
+struct Execution<T: WrappedActionTypeSupport> {
+    uuid: Uuid,
+    server: Arc<Shared<T>>,
+}
+
+impl<T: WrappedActionTypeSupport> Drop for Execution<T> {
+    fn drop(&mut self) {
+        let status = lock(&self.server.board.goals).status(self.uuid);
+        let outcome = match status {
+            Some(GoalStatus::Canceling) => GoalStatus::Canceled,
+            Some(status) if !status.is_terminal() => GoalStatus::Aborted,
+            _ => return,
+        };
+        tracing::warn!(id = %self.uuid, "a goal of {} is dropped: {outcome}", T::TYPE_NAME);
+        let _ = self.server.end(self.uuid, outcome, T::Result::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::executor::block_on;
+
+    use super::*;
+    use crate::embedded::{Arguments, Context, Discovery, DiscoveryRange};
+    use crate::test_msgs::action::Fibonacci;
+
+    #[test]
+    fn results_are_forgotten_after_their_time() {
+        let discovery =
+            Discovery { domain_id: 97, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+        let mut node = Node::create(context, "node", &format!("/run{}", std::process::id())).unwrap();
+        let mut server =
+            ActionServer::<Fibonacci::Action>::new(&mut node, "fibonacci", Duration::from_millis(50))
+                .unwrap();
+        let client = node.create_action_client::<Fibonacci::Action>("fibonacci").unwrap();
+        let sent = client.send_goal_request(Fibonacci::Goal::default()).unwrap();
+        let (mut goal, _cancels) = block_on(server.next()).unwrap().accept().unwrap();
+        let (_, result, _) = block_on(sent).unwrap();
+        goal.succeed(Fibonacci::Result::default()).unwrap();
+        assert_eq!(block_on(result).unwrap().0, GoalStatus::Succeeded);
+        while lock(&server.shared.board.goals).status(goal.uuid).is_some() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(goal.is_cancelling().is_err());
+        let get: crate::Client<Fibonacci::GetResult::Service> = node
+            .create_client(&part_name("fibonacci", "get_result"), QosProfile::services_default())
+            .unwrap();
+        let ask = Fibonacci::GetResult::Request { goal_id: to_message(goal.uuid) };
+        let answer = block_on(get.request(&ask).unwrap()).unwrap();
+        assert_eq!(answer.status, GoalStatus::Unknown.to_rcl());
+    }
+}

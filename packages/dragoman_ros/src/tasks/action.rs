@@ -1,0 +1,150 @@
+//! Actions whose goals run as futures of their node.
+
+use futures::channel::oneshot;
+use futures::future::{Either, FutureExt, Shared, select};
+use futures::stream::{FuturesUnordered, Stream, StreamExt};
+
+use super::NodeTasks;
+use crate::{ActionServerCancelRequest, ActionServerGoal, ActionServerGoalRequest, WrappedActionTypeSupport};
+
+/// A goal at work.
+pub struct Goal<A: WrappedActionTypeSupport> {
+    goal: ActionServerGoal<A>,
+    cancellation: Shared<oneshot::Receiver<()>>,
+}
+
+/// How a goal ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome<R> {
+    /// It was reached.
+    Succeeded(R),
+    /// It was given up on request, or for another goal.
+    Canceled(R),
+    /// It could not be reached.
+    Aborted(R),
+}
+
+impl<A: WrappedActionTypeSupport + 'static> Goal<A> {
+    /// What is to be done.
+    pub fn goal(&self) -> &A::Goal {
+        &self.goal.goal
+    }
+
+    /// Tells the client how it goes.
+    pub fn publish_feedback(&self, feedback: A::Feedback) {
+        if let Err(error) = self.goal.publish_feedback(feedback) {
+            tracing::warn!(%error, goal = %self.goal.uuid, "feedback could not be sent");
+        }
+    }
+
+    /// Resolves when the goal is to be cancelled; never, if nobody asks.
+    pub fn canceled(&self) -> impl Future<Output = ()> + Send + Unpin + use<A> {
+        let cancellation = self.cancellation.clone();
+        // The other end lives as long as the goal's future.
+        Box::pin(async move {
+            if cancellation.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+
+    /// Whether the goal is to be cancelled.
+    pub fn is_canceled(&self) -> bool {
+        matches!(self.cancellation.clone().now_or_never(), Some(Ok(())))
+    }
+}
+
+impl NodeTasks {
+    /// Serves `action`. `check` looks at a goal and refuses it with a reason, which is logged; `execute` makes the future
+    /// that runs an accepted goal to its end. Goals run side by side; requests to cancel one are accepted and told to it.
+    ///
+    /// # Errors
+    /// As [`crate::Node::create_action_server`].
+    pub fn serve_action<A, F>(
+        &mut self,
+        action: &str,
+        mut check: impl FnMut(&A::Goal) -> Result<(), String> + Send + 'static,
+        mut execute: impl FnMut(Goal<A>) -> F + Send + 'static,
+    ) -> crate::Result<()>
+    where
+        A: WrappedActionTypeSupport + Send + 'static,
+        A::Goal: Send + Sync,
+        A::Result: Send,
+        F: Future<Output = Outcome<A::Result>> + Send + 'static,
+    {
+        let mut requests = self.node.create_action_server::<A>(action)?.fuse();
+        let name = action.to_owned();
+        self.spawn(async move {
+            let mut running = FuturesUnordered::new();
+            loop {
+                futures::select! {
+                    request = requests.select_next_some() => {
+                        if let Some((goal, cancels)) = decide(request, &name, &mut check) {
+                            let (cancel, cancellation) = oneshot::channel();
+                            let work = Goal { goal: goal.clone(), cancellation: cancellation.shared() };
+                            running.push(run(goal, execute(work), cancels, cancel));
+                        }
+                    }
+                    () = running.select_next_some() => {}
+                    complete => return,
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+fn decide<A, C>(
+    request: ActionServerGoalRequest<A>,
+    action: &str,
+    check: &mut C,
+) -> Option<(ActionServerGoal<A>, impl Stream<Item = ActionServerCancelRequest> + Unpin + use<A, C>)>
+where
+    A: WrappedActionTypeSupport + 'static,
+    C: FnMut(&A::Goal) -> Result<(), String>,
+{
+    let answered = match check(&request.goal) {
+        Ok(()) => request.accept().map(Some),
+        Err(reason) => {
+            tracing::warn!(action, goal = %request.uuid, reason, "a goal is refused");
+            request.reject().map(|()| None)
+        }
+    };
+    answered.unwrap_or_else(|error| {
+        tracing::warn!(%error, action, "a goal could not be answered");
+        None
+    })
+}
+
+async fn run<A: WrappedActionTypeSupport + 'static>(
+    mut goal: ActionServerGoal<A>,
+    work: impl Future<Output = Outcome<A::Result>>,
+    mut cancels: impl Stream<Item = ActionServerCancelRequest> + Unpin,
+    cancel: oneshot::Sender<()>,
+) {
+    let mut cancel = Some(cancel);
+    let mut work = std::pin::pin!(work);
+    let outcome = loop {
+        match select(work.as_mut(), cancels.next()).await {
+            Either::Left((outcome, _)) => break outcome,
+            Either::Right((Some(request), _)) => {
+                request.accept();
+                cancel.take().map(|cancel| cancel.send(()));
+            }
+            Either::Right((None, _)) => break work.await,
+        }
+    };
+    let was_canceled = cancel.is_none();
+    let ended = match outcome {
+        // In r2r a goal that is cancelling cannot end otherwise.
+        Outcome::Succeeded(result) | Outcome::Aborted(result) if was_canceled && cfg!(feature = "r2r") => {
+            goal.cancel(result)
+        }
+        Outcome::Succeeded(result) => goal.succeed(result),
+        Outcome::Aborted(result) => goal.abort(result),
+        Outcome::Canceled(result) => goal.cancel(result),
+    };
+    if let Err(error) = ended {
+        tracing::warn!(%error, goal = %goal.uuid, "a goal's end could not be told");
+    }
+}
