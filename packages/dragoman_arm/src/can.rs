@@ -1,15 +1,22 @@
-//! The CAN bus: frames, the port through which they come and go, and its three implementations.
+//! The CAN bus: frames, the port through which they come and go, and its implementations.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | [`frame`] | a classic CAN frame, and how many bits it takes on the wire |
 //! | [`bus`] | [`Bus`]: the port; what can go wrong on a bus |
 //! | [`in_process`] | a bus between threads of one process |
+//! | `socketcan` | a CAN interface of this Linux system |
+//! | [`error_frame`] | what an error frame of SocketCAN says |
 
 pub mod bus;
+pub mod error_frame;
 pub mod frame;
 pub mod in_process;
+#[cfg(target_os = "linux")]
+pub mod socketcan;
 
 pub use bus::{Bus, BusFault, Received, SendError};
 pub use frame::Frame;
 pub use in_process::InProcessBus;
+#[cfg(target_os = "linux")]
+pub use socketcan::SocketCanBus;
