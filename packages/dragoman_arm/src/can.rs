@@ -6,9 +6,11 @@
 //! | [`bus`] | [`Bus`]: the port; what can go wrong on a bus |
 //! | [`in_process`] | a bus between threads of one process |
 //! | `socketcan` | a CAN interface of this Linux system |
+//! | [`candump`] | recorded logs, read, written and replayed |
 //! | [`error_frame`] | what an error frame of SocketCAN says |
 
 pub mod bus;
+pub mod candump;
 pub mod error_frame;
 pub mod frame;
 pub mod in_process;
@@ -16,6 +18,7 @@ pub mod in_process;
 pub mod socketcan;
 
 pub use bus::{Bus, BusFault, Received, SendError};
+pub use candump::ReplayBus;
 pub use frame::Frame;
 pub use in_process::InProcessBus;
 #[cfg(target_os = "linux")]
