@@ -8,6 +8,7 @@
 //! | `socketcan` | a CAN interface of this Linux system |
 //! | [`candump`] | recorded logs, read, written and replayed |
 //! | [`error_frame`] | what an error frame of SocketCAN says |
+//! | [`statistics`] | load and frames per second |
 
 pub mod bus;
 pub mod candump;
@@ -16,6 +17,7 @@ pub mod frame;
 pub mod in_process;
 #[cfg(target_os = "linux")]
 pub mod socketcan;
+pub mod statistics;
 
 pub use bus::{Bus, BusFault, Received, SendError};
 pub use candump::ReplayBus;
