@@ -28,6 +28,7 @@ use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
 use crate::motion::{CommandMode, ConfigError, Event, Pipeline, Status, Step};
 use crate::{Model, ModelError, Robot};
 
+pub use ik_services::serve_solver;
 pub use settings::declarations;
 
 /// What the node is made from.
@@ -81,7 +82,8 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<RunningN
     let mover = Mover::new(tasks.node(), Pipeline::new(robot.clone(), config)?, settings.model.base_link())?;
     let mover = Arc::new(Mutex::new(mover));
     services::serve(&mut tasks, &mover)?;
-    ik_services::serve(&mut tasks, &robot, &settings.model)?;
+    let known = Arc::clone(&mover);
+    serve_solver(&mut tasks, &robot, move || lock(&known).measured())?;
 
     let description = tasks.node().create_publisher("robot_description", latched())?;
     description.publish(&std_msgs::msg::String { data: settings.urdf })?;
@@ -216,6 +218,13 @@ impl Mover {
             state.position.get(index).copied()
         };
         self.joint_names.iter().map(position_of).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// The last valid joint positions, in the order of the chain.
+    fn measured(&self) -> Option<Vec<f64>> {
+        let measured = self.in_order(self.last_state.as_ref()?);
+        let valid = measured.len() == self.joint_names.len() && measured.iter().all(|q| q.is_finite());
+        valid.then_some(measured)
     }
 
     fn steer(&mut self, twist: &geometry_msgs::msg::Twist) {
