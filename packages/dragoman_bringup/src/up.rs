@@ -79,7 +79,7 @@ pub(crate) async fn run(
 
 /// Starts an arm with simulated joints; returns the robot's name.
 fn simulate_arm(context: &Context, name: &str, nodes: &mut JoinSet<()>) -> Result<String, Box<dyn Error>> {
-    let RobotDescription { model, urdf, home } = robot::load(name)?;
+    let RobotDescription { model, urdf, motion, home } = robot::load(name)?;
     let rates: Vec<f64> = model.joints().iter().map(|joint| joint.velocity.min(MAX_SIMULATED_RATE)).collect();
     let drives = RateLimitedJoints::new(&home, &rates)?;
     let robot = model.name().to_owned();
@@ -88,7 +88,7 @@ fn simulate_arm(context: &Context, name: &str, nodes: &mut JoinSet<()>) -> Resul
         joint_names: model.joints().iter().map(|joint| joint.name.clone()).collect(),
         hardware_id: format!("{robot} (simulated)"),
     };
-    let kinematics = KinematicsSettings { namespace: ARM_NAMESPACE.to_owned(), model, urdf };
+    let kinematics = KinematicsSettings { namespace: ARM_NAMESPACE.to_owned(), model, urdf, motion };
     nodes.spawn(dragoman_kinematics::node::start(context, kinematics)?);
     nodes.spawn(dragoman_arm::node::start(context, arm, Box::new(drives))?);
     Ok(robot)

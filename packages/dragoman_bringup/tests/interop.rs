@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use common::Lab;
+use common::{Answer, Lab, roll_pitch_yaw};
 
 #[derive(Clone, Copy)]
 enum Peer {
@@ -180,7 +180,7 @@ fn check_parameters(facts: &Facts) {
     assert_eq!(facts.text("parameter_get_undeclared"), "0 values");
     assert!(facts.text("parameter_describe").contains("counts as reached"), "{facts:#?}");
     facts.refused("parameter_set_undeclared", "was not declared");
-    facts.refused("parameter_set_out_of_range", "via_points.cartesian");
+    facts.refused("parameter_set_out_of_range", "'via_points.cartesian' must lie between 0.000001 and 1000");
     facts.refused("parameter_set_type", "via_points.cartesian");
     assert_eq!(facts.text("parameter_unchanged"), "True");
 }
@@ -279,6 +279,36 @@ fn ros_2_jazzy_uses_the_lab() {
         "ROS 2 Jazzy",
         &["joint_states_hz", "pose_hz", "first_call_ms", "call_median_ms", "call_longest_ms"],
     );
+}
+
+#[test]
+fn ros_2_jazzy_slows_the_arm_down_by_a_parameter() {
+    let (Some(fast), Some(slow)) = (Peer::Jazzy.command(), Peer::Jazzy.command()) else { return };
+    let _alone = alone();
+    let lab = Lab::start();
+    let client = lab.client();
+    let home = client.ask("PS", [0.0; 7], 0).values();
+    client.ask("CM", [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0);
+    let [roll, pitch, yaw] = roll_pitch_yaw(home);
+    let goal = [home[0], home[1], home[2] + 0.03];
+
+    const VELOCITY: &str = "cartesian.max_velocity";
+    let facts = run(fast, &lab, &["set", VELOCITY, "9999", "1", "1", "1", "1", "1"], 30);
+    facts.refused("set", "must lie between 0.000001 and 1000; 9999 was given");
+    assert_eq!(facts.text("value"), "0.03 0.03 0.03 0.05 0.05 0.05");
+
+    let speeds = ["0.03", "0.03", "0.006", "0.05", "0.05", "0.05"];
+    let facts = run(slow, &lab, &[["set", VELOCITY].as_slice(), &speeds].concat(), 30);
+    facts.accepted("set");
+    assert_eq!(facts.text("value"), speeds.join(" "));
+
+    client.ask("GT", [goal[0], goal[1], goal[2], roll, pitch, yaw, 0.0], 0);
+    let start = Instant::now();
+    assert!(matches!(client.ask("BG", [0.0; 7], 0), Answer::Values(..)));
+    assert!(client.arrives(goal, 1e-4, Duration::from_secs(60)));
+    // 0.03 m at 0.006 m/s and 0.01 m/s^2: 5.6 s. With the default speed the acceleration alone would allow 3.5 s.
+    let seconds = start.elapsed().as_secs_f64();
+    assert!(seconds > 5.0, "{seconds}");
 }
 
 /// Memory that joins of peers may leave behind: what the lab's own allocator keeps, but not a peer's proxies.

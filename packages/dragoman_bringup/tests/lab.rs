@@ -74,6 +74,27 @@ fn a_client_moves_the_arm_three_centimetres_up_and_stops_it_midway_down() {
 }
 
 #[test]
+fn the_sample_of_the_motion_parameters_can_be_given() {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../launch/config/ranger_mk1_motion.yaml");
+    let lab = Lab::start_with(domain(), &["up", "--config", sample], &["-p", "arm31:port:=0"]);
+    assert!(distance(lab.client().position(), HOME) < 1e-5);
+}
+
+#[test]
+fn every_robot_that_comes_along_takes_commands() {
+    for robot in ["ranger_mk2", "platform_arm"] {
+        let lab = Lab::start_with(domain(), &["up", "--robot", robot], &["-p", "arm31:port:=0"]);
+        let client = lab.client();
+        reply("MC", &client.ask("CM", values(&[2.0]), 0));
+        let start = client.position();
+        client.ask("GT", above(&client, 0.01), 0);
+        begin(&client);
+        let goal = [start[0], start[1], start[2] + 0.01];
+        assert!(client.arrives(goal, 1e-4, Duration::from_secs(20)), "{robot}: {:?}", client.position());
+    }
+}
+
+#[test]
 fn every_command_of_appendix_a_is_answered() {
     let lab = Lab::start();
     let client = lab.client();

@@ -17,5 +17,5 @@ pub mod motion;
 pub mod node;
 pub mod solver;
 
-pub use model::{Joint, JointKind, Model, ModelError, RobotSettings};
+pub use model::{Joint, JointKind, Link, Model, ModelError, RobotSettings};
 pub use solver::{GoalMask, IkError, IkOptions, IkReport, Robot, VelocityReport};

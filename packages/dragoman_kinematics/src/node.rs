@@ -17,17 +17,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, ParameterError};
+use dragoman_ros::parameters::{self, ParameterError, Parameters};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{
     Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs,
     sensor_msgs, std_msgs,
 };
-use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
+use futures::StreamExt;
+use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 
-use crate::motion::{CommandMode, ConfigError, Event, Pipeline, Status, Step};
+use crate::motion::{CommandMode, ConfigError, Event, MotionConfig, Pipeline, Status, Step};
 use crate::{Model, ModelError, Robot};
 
+pub use ik_services::serve_solver;
 pub use settings::declarations;
 
 /// What the node is made from.
@@ -39,6 +41,8 @@ pub struct KinematicsSettings {
     pub model: Model,
     /// Text of its URDF, published as `robot_description`.
     pub urdf: String,
+    /// Defaults of the parameters.
+    pub motion: MotionConfig,
 }
 
 /// Why the node cannot start.
@@ -68,6 +72,12 @@ const DRIVE_STATUS_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often `motion_status` is repeated when nothing changes, and `/diagnostics` published.
 const STATUS_PERIOD: Duration = Duration::from_secs(1);
 
+/// How often the age of the last measurement is looked at.
+const WATCH_PERIOD: Duration = Duration::from_millis(100);
+
+/// What a stream of messages does wrong is logged once in this time.
+const WARNING_PERIOD: Duration = Duration::from_secs(5);
+
 /// Starts node `kinematics` in the arm's namespace.
 ///
 /// # Errors
@@ -75,13 +85,22 @@ const STATUS_PERIOD: Duration = Duration::from_secs(1);
 pub fn start(context: &Context, settings: KinematicsSettings) -> Result<RunningNode, KinematicsNodeError> {
     let robot = Robot::new(&settings.model)?;
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "kinematics", &settings.namespace)?);
-    let (parameters, server) = parameters::declare(tasks.node(), declarations(&robot))?;
+    let (parameters, server) = parameters::declare(tasks.node(), declarations(&settings.motion))?;
     tasks.spawn(server);
     let config = settings::motion_config(&parameters);
-    let mover = Mover::new(tasks.node(), Pipeline::new(robot.clone(), config)?, settings.model.base_link())?;
+    let mover = Mover::new(tasks.node(), robot.clone(), config)?;
     let mover = Arc::new(Mutex::new(mover));
+    let changed = Arc::clone(&mover);
+    let mut changes = parameters.changes().ready_chunks(64);
+    tasks.spawn(async move {
+        // Those that were set together come together.
+        while changes.next().await.is_some() {
+            lock(&changed).configure(&parameters);
+        }
+    });
     services::serve(&mut tasks, &mover)?;
-    ik_services::serve(&mut tasks, &robot, &settings.model)?;
+    let known = Arc::clone(&mover);
+    serve_solver(&mut tasks, &robot, move || lock(&known).measured())?;
 
     let description = tasks.node().create_publisher("robot_description", latched())?;
     description.publish(&std_msgs::msg::String { data: settings.urdf })?;
@@ -98,9 +117,11 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<RunningN
         "delta_twist_cmds",
         QosProfile::default(),
         move |twist: geometry_msgs::msg::TwistStamped| {
-            lock(&steered).steer(&twist.twist);
+            lock(&steered).steer(&twist);
         },
     )?;
+    let watched = Arc::clone(&mover);
+    tasks.every(WATCH_PERIOD, move || lock(&watched).watch_measurement())?;
     let mut diagnostics = Diagnostics::new(tasks.node(), "motion", settings.model.name())?;
     tasks.every(STATUS_PERIOD, move || {
         let mut mover = lock(&mover);
@@ -123,8 +144,11 @@ fn lock(mover: &Mutex<Mover>) -> MutexGuard<'_, Mover> {
 /// The pipeline with what it publishes.
 struct Mover {
     pipeline: Pipeline,
+    /// What the parameters say.
+    config: MotionConfig,
     joint_names: Vec<String>,
     base_frame: String,
+    tip_frame: String,
     started: Instant,
     clock: Arc<Mutex<Clock>>,
     drives: Option<(bool, Instant)>,
@@ -133,6 +157,7 @@ struct Mover {
     status: Option<Status>,
     /// The last refusal or limit, for diagnostics.
     trouble: Option<String>,
+    last_twist_warning: Option<Instant>,
     pose: Publisher<geometry_msgs::msg::PoseStamped>,
     setpoint: Publisher<geometry_msgs::msg::PoseStamped>,
     command: Publisher<sensor_msgs::msg::JointState>,
@@ -141,11 +166,13 @@ struct Mover {
 }
 
 impl Mover {
-    fn new(node: &mut Node, pipeline: Pipeline, base_frame: &str) -> Result<Self, dragoman_ros::Error> {
+    fn new(node: &mut Node, robot: Robot, config: MotionConfig) -> Result<Self, KinematicsNodeError> {
         Ok(Self {
-            joint_names: pipeline.robot().joints().iter().map(|joint| joint.name.clone()).collect(),
-            pipeline,
-            base_frame: base_frame.to_owned(),
+            joint_names: robot.joints().iter().map(|joint| joint.name.clone()).collect(),
+            base_frame: robot.model().base_link().to_owned(),
+            tip_frame: robot.model().tip_link().to_owned(),
+            pipeline: Pipeline::new(robot, config.clone())?,
+            config,
             started: Instant::now(),
             clock: node.get_ros_clock(),
             drives: None,
@@ -153,6 +180,7 @@ impl Mover {
             last_state: None,
             status: None,
             trouble: None,
+            last_twist_warning: None,
             pose: node.create_publisher("pose", QosProfile::default())?,
             setpoint: node.create_publisher("setpoint", QosProfile::default())?,
             command: node.create_publisher("joint_command", QosProfile::default())?,
@@ -165,8 +193,22 @@ impl Mover {
     fn note_drives(&mut self, enabled: bool) {
         let switched = self.drives.is_none_or(|(before, _)| before != enabled);
         self.drives = Some((enabled, Instant::now()));
-        if switched && let Some(state) = self.last_state.take() {
+        self.watch_measurement();
+        if switched
+            && self.pipeline.is_measured()
+            && let Some(state) = self.last_state.take()
+        {
             self.cycle(&state);
+        }
+    }
+
+    /// Without joint states there are no cycles that would notice.
+    fn watch_measurement(&mut self) {
+        if let Some(event) = self.pipeline.check_measurement(self.started.elapsed().as_secs_f64()) {
+            let header = std_msgs::msg::Header { stamp: self.stamp(), frame_id: self.base_frame.clone() };
+            self.publish_event(&event, &header);
+            let status = self.pipeline.status();
+            self.publish_change(status);
         }
     }
 
@@ -182,12 +224,15 @@ impl Mover {
         let Step { pose, setpoint, events, status, command } = step;
         let command = command.map(<[f64]>::to_vec);
         let header = std_msgs::msg::Header { stamp, frame_id: self.base_frame.clone() };
-        let stamped = |pose: &Isometry3<f64>| geometry_msgs::msg::PoseStamped {
-            header: header.clone(),
-            pose: pose_message(pose),
-        };
-        report(self.pose.publish(&stamped(&pose)), "pose");
-        report(self.setpoint.publish(&stamped(&setpoint)), "setpoint");
+        let mut measured_at = header.clone();
+        if state.header.stamp != builtin_interfaces::msg::Time::default() {
+            measured_at.stamp.clone_from(&state.header.stamp);
+        }
+        let pose = geometry_msgs::msg::PoseStamped { header: measured_at, pose: pose_message(&pose) };
+        let setpoint =
+            geometry_msgs::msg::PoseStamped { header: header.clone(), pose: pose_message(&setpoint) };
+        report(self.pose.publish(&pose), "pose");
+        report(self.setpoint.publish(&setpoint), "setpoint");
         if let Some(position) = command {
             let name = self.joint_names.clone();
             let message =
@@ -197,6 +242,10 @@ impl Mover {
         for event in events.iter() {
             self.publish_event(event, &header);
         }
+        self.publish_change(status);
+    }
+
+    fn publish_change(&mut self, status: Status) {
         if self.status != Some(status) {
             let changed = self.status.is_none_or(|before| is_news(&before, &status));
             self.status = Some(status);
@@ -218,13 +267,54 @@ impl Mover {
         self.joint_names.iter().map(position_of).collect::<Option<_>>().unwrap_or_default()
     }
 
-    fn steer(&mut self, twist: &geometry_msgs::msg::Twist) {
-        let geometry_msgs::msg::Twist { linear, angular } = twist;
-        let result =
-            self.pipeline.set_twist([linear.x, linear.y, linear.z], [angular.x, angular.y, angular.z]);
-        if let Err(rejected) = result {
-            self.trouble = Some(format!("delta_twist_cmds: {rejected}"));
+    /// Takes changed parameters over, all or none.
+    fn configure(&mut self, parameters: &Parameters) {
+        let config = settings::motion_config(parameters);
+        if config == self.config {
+            return;
         }
+        match self.pipeline.set_config(config.clone()) {
+            Ok(()) => self.config = config,
+            Err(error) => {
+                tracing::warn!(%error, "parameters refused, their old values are back");
+                self.trouble = Some(format!("parameters refused: {error}"));
+                settings::restore(parameters, &self.config);
+            }
+        }
+    }
+
+    /// The last valid joint positions, in the order of the chain.
+    fn measured(&self) -> Option<Vec<f64>> {
+        let measured = self.in_order(self.last_state.as_ref()?);
+        let valid = measured.len() == self.joint_names.len() && measured.iter().all(|q| q.is_finite());
+        valid.then_some(measured)
+    }
+
+    /// A twist about the axes of the base frame, or of the tip frame as it is commanded.
+    fn steer(&mut self, message: &geometry_msgs::msg::TwistStamped) {
+        let geometry_msgs::msg::Twist { linear, angular } = &message.twist;
+        let given = [[linear.x, linear.y, linear.z], [angular.x, angular.y, angular.z]].map(Vector3::from);
+        let frame = &message.header.frame_id;
+        let [linear, angular] = if frame.is_empty() || *frame == self.base_frame {
+            given
+        } else if *frame == self.tip_frame {
+            given.map(|vector| self.pipeline.setpoint().rotation * vector)
+        } else {
+            let (base, tip) = (&self.base_frame, &self.tip_frame);
+            self.refuse_twist(format!("its frame is '{frame}', neither '{base}' nor '{tip}'"));
+            return;
+        };
+        if let Err(rejected) = self.pipeline.set_twist(linear.into(), angular.into()) {
+            self.refuse_twist(rejected.to_string());
+        }
+    }
+
+    fn refuse_twist(&mut self, reason: String) {
+        if self.last_twist_warning.is_none_or(|at| at.elapsed() > WARNING_PERIOD) {
+            self.last_twist_warning = Some(Instant::now());
+            tracing::warn!(reason, "delta_twist_cmds refused");
+        }
+        self.trouble = Some(format!("delta_twist_cmds: {reason}"));
     }
 
     fn publish_event(&mut self, event: &Event, header: &std_msgs::msg::Header) {
@@ -235,6 +325,10 @@ impl Mover {
             Event::IkDivergence { .. } => MotionEvent::IK_DIVERGENCE,
             Event::SequenceAborted { .. } => MotionEvent::VIA_POINT_MISSED,
             Event::MotionFinished | Event::SequenceFinished => MotionEvent::GOAL_REACHED,
+            Event::MeasurementTimeout { seconds } => {
+                tracing::warn!(seconds, "no joint_states: nothing moves until they are back");
+                return;
+            }
             other => {
                 tracing::debug!(?other, "motion");
                 return;

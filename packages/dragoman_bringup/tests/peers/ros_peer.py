@@ -2,6 +2,8 @@
 
     ros_peer.py session       everything once; see session()
     ros_peer.py watch SECONDS rates of the arm's topics
+    ros_peer.py set NAME NUMBER...
+                              sets a parameter of the kinematics node to a number, or to a list of several
 
 Prints lines `name: value`, which interop.rs judges.
 """
@@ -125,10 +127,24 @@ def services(node):
     tell("call_longest_ms", f"{max(times):.2f}")
 
 
-def parameters(node):
+def kinematics_parameters(node):
     remote = AsyncParameterClient(node, "/ranger/kinematics")
     if not remote.wait_for_services(15):
         raise SystemExit("the parameter services are not there")
+    return remote
+
+
+def set_parameter(node, name, numbers):
+    remote = kinematics_parameters(node)
+    value = numbers if len(numbers) > 1 else numbers[0]
+    result = finished(remote.set_parameters([Parameter(name, value=value)])).results[0]
+    tell("set", f"{result.successful} {result.reason}")
+    value = finished(remote.get_parameters([name])).values[0]
+    tell("value", " ".join(map(str, value.double_array_value or [value.double_value])))
+
+
+def parameters(node):
+    remote = kinematics_parameters(node)
     name, nobody = "via_points.cartesian", "nobody.declared.this"
     tell("parameters", " ".join(finished(remote.list_parameters()).result.names))
     value = finished(remote.get_parameters([name])).values[0]
@@ -183,6 +199,8 @@ def main():
             session(node)
         elif command == "watch":
             watch(node, float(arguments[0]))
+        elif command == "set":
+            set_parameter(node, arguments[0], [float(number) for number in arguments[1:]])
         else:
             raise SystemExit(__doc__)
     finally:

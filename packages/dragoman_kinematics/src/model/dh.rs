@@ -1,6 +1,6 @@
 //! Denavit-Hartenberg tables in YAML, convention of Craig (1989), as in seed 001, section 3.3 and appendix D.
 
-use super::{Joint, JointKind, Model, ModelError, Placement, check_finite};
+use super::{Joint, JointKind, Link, Model, ModelError, Placement, check_finite};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use serde::Deserialize;
 
@@ -62,7 +62,12 @@ pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
         parts.push((joint, Placement { origin, axis: Vector3::z_axis() }));
     }
     let tool = table.tool.transform("tool")?;
-    Model::assemble(table.name, "base".to_owned(), "tool".to_owned(), parts, tool)
+    let link = |name: String, joints_below, offset| Link { name, joints_below, offset };
+    let base = link("base".to_owned(), 0, Isometry3::identity());
+    let moved = (1..=parts.len()).map(|number| link(format!("link_{number}"), number, Isometry3::identity()));
+    let tip = link("tool".to_owned(), parts.len(), tool);
+    let links = std::iter::once(base).chain(moved).chain([tip]).collect();
+    Model::assemble(table.name, "base".to_owned(), "tool".to_owned(), parts, tool, links)
 }
 
 impl Row {

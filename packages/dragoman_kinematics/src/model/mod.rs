@@ -44,6 +44,17 @@ pub struct Joint {
     pub acceleration: f64,
 }
 
+/// A link whose frame moves with the chain: one between base and tip, or one that fixed joints attach to such a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// Unique name.
+    pub name: String,
+    /// Number of joints of the chain, from the base, that move the link; 0 for one that stands still.
+    pub joints_below: usize,
+    /// Pose of the link's frame in the frame that moves with the last of these joints; in the base frame for 0.
+    pub offset: Isometry3<f64>,
+}
+
 /// A joint together with where it sits: `origin` is the fixed transform from the previous joint's moving frame
 /// to this joint's frame at position zero, `axis` the unit axis in that frame.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +75,7 @@ pub struct Model {
     joints: Vec<Joint>,
     placements: Vec<Placement>,
     tool: Isometry3<f64>,
+    links: Vec<Link>,
 }
 
 impl Model {
@@ -106,6 +118,7 @@ impl Model {
         tip: String,
         parts: Vec<(Joint, Placement)>,
         tool: Isometry3<f64>,
+        links: Vec<Link>,
     ) -> Result<Self, ModelError> {
         if parts.is_empty() {
             return Err(ModelError::NoJoints);
@@ -123,7 +136,7 @@ impl Model {
         }
         check_isometry("tool", &tool)?;
         let (joints, placements) = parts.into_iter().unzip();
-        Ok(Self { name, base, tip, joints, placements, tool })
+        Ok(Self { name, base, tip, joints, placements, tool, links })
     }
 
     /// Name of the robot.
@@ -139,6 +152,12 @@ impl Model {
     /// Name of the link that carries the tool frame.
     pub fn tip_link(&self) -> &str {
         &self.tip
+    }
+
+    /// The links whose frames the joints between base and tip determine: those between them, and those that fixed joints
+    /// attach to one of them. A table has `base`, `link_1` ... with one number per joint, and `tool`.
+    pub fn links(&self) -> &[Link] {
+        &self.links
     }
 
     /// The movable joints from base to tip.
@@ -158,6 +177,9 @@ impl Model {
     pub fn with_tool(mut self, tool: Isometry3<f64>) -> Result<Self, ModelError> {
         check_isometry("tool", &tool)?;
         self.tool = tool;
+        if let Some(tip) = self.links.iter_mut().find(|link| link.name == self.tip) {
+            tip.offset = tool;
+        }
         Ok(self)
     }
 

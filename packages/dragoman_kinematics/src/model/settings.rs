@@ -1,7 +1,10 @@
 //! What a robot needs beyond its URDF: which links, the home position, the limits URDF has no words for.
 
 use super::{Model, ModelError};
+use crate::Robot;
+use crate::motion::{ConfigError, MotionConfig};
 use serde::Deserialize;
+use serde_norway::{Mapping, Value};
 
 /// One file of `launch/config/robots/`. Angles in radians, lengths in metres.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -17,6 +20,13 @@ pub struct RobotSettings {
     pub home: Vec<f64>,
     /// Greatest acceleration of every joint, rad/s^2 or m/s^2.
     pub acceleration: Vec<f64>,
+    /// Figures of [`MotionConfig`] that are this robot's own; the others are those of [`MotionConfig::for_robot`].
+    #[serde(default = "nothing")]
+    pub motion: Value,
+}
+
+fn nothing() -> Value {
+    Value::Mapping(Mapping::new())
 }
 
 impl RobotSettings {
@@ -42,5 +52,13 @@ impl RobotSettings {
         }
         super::check_finite("home", "position", &self.home)?;
         Ok(model)
+    }
+
+    /// The figures of the motion of `robot`, which is made from these settings.
+    ///
+    /// # Errors
+    /// Every [`ConfigError`].
+    pub fn motion(&self, robot: &Robot) -> Result<MotionConfig, ConfigError> {
+        MotionConfig::for_robot_with(robot, self.motion.clone())
     }
 }

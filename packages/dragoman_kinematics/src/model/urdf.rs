@@ -1,6 +1,6 @@
 //! URDF: `urdf-rs` reads the text, `k` builds the tree, this file checks both and folds the fixed joints.
 
-use super::{Joint, JointKind, Model, ModelError, Placement, check_finite};
+use super::{Joint, JointKind, Link, Model, ModelError, Placement, check_finite};
 use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
 use std::collections::{HashMap, HashSet};
 use urdf_rs::JointType;
@@ -14,10 +14,11 @@ pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<
         Some(tip) => known_link(&robot, tip, "the tip link")?,
         None => only_leaf(&robot)?,
     };
+    let chain = path(&robot, base, tip)?;
     let mut parts = Vec::new();
     // What the fixed joints since the last movable joint add up to.
     let mut pending = Isometry3::identity();
-    for joint in path(&robot, base, tip)? {
+    for joint in &chain {
         pending *= origin_of(joint)?;
         if let Some(kind) = kind_of(joint)? {
             let axis = axis_of(joint)?;
@@ -25,7 +26,32 @@ pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<
             pending = Isometry3::identity();
         }
     }
-    Model::assemble(robot.name.clone(), base.to_owned(), tip.to_owned(), parts, pending)
+    let links = links_moved_by(&chain, &robot, base)?;
+    Model::assemble(robot.name.clone(), base.to_owned(), tip.to_owned(), parts, pending, links)
+}
+
+/// The links that descend from `base` by joints of `chain` and fixed joints only, each after its parent.
+fn links_moved_by(
+    chain: &[&urdf_rs::Joint],
+    robot: &urdf_rs::Robot,
+    base: &str,
+) -> Result<Vec<Link>, ModelError> {
+    let mut links = vec![Link { name: base.to_owned(), joints_below: 0, offset: Isometry3::identity() }];
+    let mut done = 0;
+    while let Some(parent) = links.get(done).cloned() {
+        done += 1;
+        for joint in robot.joints.iter().filter(|joint| joint.parent.link == parent.name) {
+            let name = joint.child.link.clone();
+            if matches!(joint.joint_type, JointType::Fixed) {
+                let offset = parent.offset * origin_of(joint)?;
+                links.push(Link { name, offset, ..parent });
+            } else if chain.iter().any(|moving| moving.name == joint.name) {
+                let joints_below = parent.joints_below + 1;
+                links.push(Link { name, joints_below, offset: Isometry3::identity() });
+            }
+        }
+    }
+    Ok(links)
 }
 
 /// Checks names, limits and tree shape, which `k` takes for granted, and returns the root link.

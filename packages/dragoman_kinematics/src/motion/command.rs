@@ -95,8 +95,8 @@ impl From<&Isometry3<f64>> for RawPose {
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Rejected {
-    /// No measured joint positions have arrived yet.
-    #[error("no joint positions have been measured yet")]
+    /// No measured joint positions have arrived, yet or for too long.
+    #[error("the joint positions are not being measured")]
     NotReady,
     /// The drives are disabled.
     #[error("the drives are disabled")]

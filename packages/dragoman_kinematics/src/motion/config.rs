@@ -1,10 +1,12 @@
 //! The parameters of the motion pipeline.
 
 use serde::{Deserialize, Serialize};
+use serde_norway::Value;
 use thiserror::Error;
 
 use super::cartesian::CartesianLimits;
 use super::joint::JointMotionLimits;
+use super::joint_limits::JointRange;
 use super::via_points::ViaTolerances;
 use super::workspace::Workspace;
 use crate::Robot;
@@ -28,6 +30,8 @@ pub struct MotionConfig {
     pub divergence_tolerance: f64,
     /// A twist command that is not repeated within this time stops the motion, s.
     pub twist_timeout: f64,
+    /// Without a valid measurement for this long every motion is dropped, s.
+    pub measurement_timeout: f64,
     /// Longest step that is believed, s; a longer one (clock jump, suspended process) counts as this long.
     pub max_time_step: f64,
     /// Cycles without a command after a mode switch.
@@ -46,6 +50,7 @@ impl Default for MotionConfig {
             via_points: ViaTolerances::default(),
             divergence_tolerance: 1e-4,
             twist_timeout: 0.5,
+            measurement_timeout: 0.5,
             max_time_step: 0.1,
             mode_switch_cycles: 2,
             stop_following_error: 0.1,
@@ -126,6 +131,39 @@ impl MotionConfig {
         }
     }
 
+    /// As [`for_robot`](Self::for_robot), with the figures that the YAML value `settings` gives in place of those.
+    ///
+    /// # Errors
+    /// Every [`ConfigError`].
+    pub fn for_robot_with(robot: &Robot, settings: Value) -> Result<Self, ConfigError> {
+        let mut figures = serde_norway::to_value(Self::for_robot(robot))?;
+        overlay(&mut figures, settings);
+        let config: Self = serde_norway::from_value(figures)?;
+        config.validate(robot.joint_count())?;
+        Ok(config)
+    }
+
+    /// The figures that can be kept with `robot`, and the ranges of its joints: rates and accelerations are at most the
+    /// robot's own. Joints without an entry are left out.
+    pub(super) fn in_force(mut self, robot: &Robot) -> (Self, Vec<JointRange>) {
+        let limits = robot.joints().iter().zip(&self.joint.max_rate);
+        let ranges: Vec<JointRange> = limits
+            .map(|(joint, rate)| JointRange {
+                lower: joint.lower,
+                upper: joint.upper,
+                max_rate: rate.min(joint.velocity),
+            })
+            .collect();
+        // Planned motions keep what the command guard enforces anyway, so that it never bends their path.
+        for (velocity, range) in self.joint.max_velocity.iter_mut().zip(&ranges) {
+            *velocity = velocity.min(range.max_rate);
+        }
+        for (acceleration, joint) in self.joint.max_acceleration.iter_mut().zip(robot.joints()) {
+            *acceleration = acceleration.min(joint.acceleration);
+        }
+        (self, ranges)
+    }
+
     /// Checks every figure, for a robot of `joints` joints.
     ///
     /// # Errors
@@ -148,6 +186,7 @@ impl MotionConfig {
         positive("cartesian.stop_acceleration", &self.cartesian.stop_acceleration)?;
         positive("divergence_tolerance", &[self.divergence_tolerance])?;
         positive("twist_timeout", &[self.twist_timeout])?;
+        positive("measurement_timeout", &[self.measurement_timeout])?;
         positive("max_time_step", &[self.max_time_step])?;
         positive("stop_following_error", &[self.stop_following_error])?;
         let via = &self.via_points;
@@ -171,6 +210,18 @@ impl MotionConfig {
     }
 }
 
+/// Puts the entries of `settings` in place of those of `figures`, at every level of mappings.
+fn overlay(figures: &mut Value, settings: Value) {
+    match (figures, settings) {
+        (Value::Mapping(figures), Value::Mapping(settings)) => {
+            for (key, value) in settings {
+                overlay(figures.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (figure, setting) => *figure = setting,
+    }
+}
+
 fn positive(field: &'static str, values: &[f64]) -> Result<(), ConfigError> {
     match values.iter().find(|value| !(value.is_finite() && **value > 0.0)) {
         Some(value) => Err(ConfigError::NotPositive { field, value: *value }),
@@ -183,17 +234,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sample_holds_the_defaults() {
-        let sample = include_str!("../../../../launch/config/ranger_mk1_motion.yaml");
-        assert_eq!(MotionConfig::from_yaml(sample, 6).unwrap(), MotionConfig::default());
-    }
-
-    #[test]
     fn fields_may_be_left_out_but_not_misspelt() {
         let config = MotionConfig::from_yaml("twist_timeout: 0.2", 6).unwrap();
         assert_eq!(config, MotionConfig { twist_timeout: 0.2, ..MotionConfig::default() });
         assert!(matches!(MotionConfig::from_yaml("twist_time: 0.2", 6), Err(ConfigError::Yaml(_))));
         assert!(matches!(MotionConfig::from_yaml("joint: {rate: 1}", 6), Err(ConfigError::Yaml(_))));
+    }
+
+    #[test]
+    fn a_robots_settings_take_the_place_of_what_its_description_says() {
+        let table = include_str!("../../tests/data/platform_arm.yaml");
+        let robot = Robot::new(&crate::Model::from_dh_yaml(table).unwrap()).unwrap();
+        let described = MotionConfig::for_robot(&robot);
+        let with = |text: &str| MotionConfig::for_robot_with(&robot, serde_norway::from_str(text).unwrap());
+        assert_eq!(with("{}").unwrap(), described);
+        let slow = with("joint: {max_rate: [1, 1, 1, 2, 2, 2]}").unwrap();
+        assert_eq!(slow.joint.max_rate, [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+        assert_eq!(slow.joint.max_velocity, described.joint.max_velocity);
+        assert_eq!(slow.workspace, Workspace::unlimited());
+        assert!(matches!(with("joint: {rate: 1}"), Err(ConfigError::Yaml(_))));
+        assert!(matches!(with("joint: {max_rate: [1]}"), Err(ConfigError::WrongLength { found: 1, .. })));
     }
 
     #[test]

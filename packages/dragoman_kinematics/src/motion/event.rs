@@ -72,6 +72,11 @@ pub enum Event {
     Enabled,
     /// Measured joint positions of the wrong number, or not finite: the command is held.
     MeasurementInvalid,
+    /// No valid measurement has arrived for longer than `measurement_timeout`: every motion was dropped.
+    MeasurementTimeout {
+        /// Age of the last one, s.
+        seconds: f64,
+    },
     /// Time went backwards, or forwards by more than a step may last: the step was shortened.
     ClockJump {
         /// Apparent duration of the step, s; not finite when the time was not.

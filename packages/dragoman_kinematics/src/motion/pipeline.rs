@@ -62,15 +62,19 @@ pub struct Pipeline {
     pub(super) robot: Robot,
     pub(super) ik: IkOptions,
     pub(super) config: MotionConfig,
+    /// Comes into force when nothing moves.
+    next_config: Option<MotionConfig>,
     pub(super) ranges: Vec<JointRange>,
 
     pub(super) mode: CommandMode,
     pub(super) settle: u32,
     pub(super) needs_reset: bool,
     pub(super) enabled: bool,
-    /// Has a valid measurement arrived?
+    /// Has a valid measurement arrived, and not too long ago?
     pub(super) ready: bool,
     last_time: Option<f64>,
+    /// When the last valid measurement arrived, s.
+    last_measured: Option<f64>,
 
     /// Measured pose, and the workspace rule it breaks.
     pub(super) pose: Isometry3<f64>,
@@ -106,28 +110,10 @@ impl Pipeline {
     ///
     /// # Errors
     /// As [`MotionConfig::validate`].
-    pub fn new(robot: Robot, mut config: MotionConfig) -> Result<Self, ConfigError> {
+    pub fn new(robot: Robot, config: MotionConfig) -> Result<Self, ConfigError> {
         let joints = robot.joint_count();
         config.validate(joints)?;
-        let ranges: Vec<JointRange> = robot
-            .joints()
-            .iter()
-            .zip(&config.joint.max_rate)
-            .map(|(joint, rate)| JointRange {
-                lower: joint.lower,
-                upper: joint.upper,
-                max_rate: rate.min(joint.velocity),
-            })
-            .collect();
-        for (index, (range, joint)) in ranges.iter().zip(robot.joints()).enumerate() {
-            // Planned motions keep what the command guard enforces anyway, so that it never bends their path.
-            if let Some(velocity) = config.joint.max_velocity.get_mut(index) {
-                *velocity = velocity.min(range.max_rate);
-            }
-            if let Some(acceleration) = config.joint.max_acceleration.get_mut(index) {
-                *acceleration = acceleration.min(joint.acceleration);
-            }
-        }
+        let (config, ranges) = config.in_force(&robot);
         // A tenth of the default: errors of the solver must vanish against the micrometre that a path may deviate.
         let ik = IkOptions { position_tolerance: 1e-7, rotation_tolerance: 1e-7, ..IkOptions::default() };
         Ok(Self {
@@ -139,6 +125,7 @@ impl Pipeline {
             enabled: false,
             ready: false,
             last_time: None,
+            last_measured: None,
             pose: Isometry3::identity(),
             violation: None,
             command: vec![0.0; joints],
@@ -159,8 +146,28 @@ impl Pipeline {
             speed_scale: 1.0,
             pending: Events::default(),
             config,
+            next_config: None,
             robot,
         })
+    }
+
+    /// Changes the configuration, as a whole, for the next motion: what is moving keeps the figures it began with.
+    ///
+    /// # Errors
+    /// As [`MotionConfig::validate`]; then nothing has changed.
+    pub fn set_config(&mut self, config: MotionConfig) -> Result<(), ConfigError> {
+        config.validate(self.robot.joint_count())?;
+        self.next_config = Some(config);
+        self.adopt_config();
+        Ok(())
+    }
+
+    fn adopt_config(&mut self) {
+        if matches!(self.motion, Motion::Idle)
+            && let Some(config) = self.next_config.take()
+        {
+            (self.config, self.ranges) = config.in_force(&self.robot);
+        }
     }
 
     /// The robot.
@@ -178,6 +185,16 @@ impl Pipeline {
         self.mode
     }
 
+    /// Commanded pose of the tool frame, base frame; the measured one while nothing is commanded.
+    pub fn setpoint(&self) -> Isometry3<f64> {
+        self.setpoint
+    }
+
+    /// Has a valid measurement arrived, and not longer ago than `measurement_timeout`?
+    pub fn is_measured(&self) -> bool {
+        self.ready
+    }
+
     /// One cycle: `now` in seconds on any steady clock, `measured` joint positions (rad or m, from the base) and
     /// whether the drives are enabled. Does not allocate, never fails; what is wrong is in the events.
     ///
@@ -186,12 +203,18 @@ impl Pipeline {
     /// `measured`.
     pub fn step(&mut self, now: f64, measured: &[f64], enabled: bool) -> Step<'_> {
         let mut events = std::mem::take(&mut self.pending);
+        if let Some(event) = self.check_measurement(now) {
+            events.push(event);
+            self.report_pending(&mut events);
+        }
+        self.adopt_config();
         let dt = self.elapsed(now, &mut events);
         self.speed_scale = 1.0;
         self.note_enabled(enabled, &mut events);
         let valid = measured.len() == self.ranges.len() && measured.iter().all(|q| q.is_finite());
         if valid {
             self.ready = true;
+            self.last_measured = now.is_finite().then_some(now).or(self.last_measured);
             self.pose = self.robot.forward(measured);
             self.check_measured_pose(&mut events);
         } else {
@@ -213,7 +236,7 @@ impl Pipeline {
         if valid && enabled {
             self.settle = self.settle.saturating_sub(1);
         }
-        let status = self.status(settling);
+        let status = self.status_while(settling);
         Step {
             command: commanding.then_some(self.command.as_slice()),
             pose: self.pose,
@@ -223,7 +246,32 @@ impl Pipeline {
         }
     }
 
-    fn status(&self, settling: bool) -> Status {
+    /// Where things stand, between steps too.
+    pub fn status(&self) -> Status {
+        self.status_while(self.settle > 0)
+    }
+
+    /// Drops every motion when the last valid measurement is more than `measurement_timeout` old; until the next one
+    /// motions are refused, and the command then starts from there. A step does this itself; whoever makes steps from
+    /// measurements calls it from a timer, since without them there are no steps.
+    pub fn check_measurement(&mut self, now: f64) -> Option<Event> {
+        let seconds = now - self.last_measured?;
+        if seconds < 0.0 {
+            self.last_measured = Some(now);
+        }
+        let expired = seconds.is_finite() && seconds > self.config.measurement_timeout;
+        if !expired || !self.ready {
+            return None;
+        }
+        self.drop_motion();
+        self.ready = false;
+        self.needs_reset = true;
+        // What was commanded before is forgotten: a cycle without a command lies in between.
+        self.settle = self.settle.max(1);
+        Some(Event::MeasurementTimeout { seconds })
+    }
+
+    fn status_while(&self, settling: bool) -> Status {
         Status {
             mode: self.mode,
             enabled: self.enabled,

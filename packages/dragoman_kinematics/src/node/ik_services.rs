@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use dragoman_ros::moveit_msgs::msg::MoveItErrorCodes;
+use dragoman_ros::moveit_msgs::msg::{Constraints, MoveItErrorCodes};
 use dragoman_ros::moveit_msgs::srv::{GetPositionFK, GetPositionIK};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Result, geometry_msgs, sensor_msgs};
+use dragoman_ros::{Result, builtin_interfaces, geometry_msgs, sensor_msgs};
 use nalgebra::Isometry3;
 
 use super::{pose_message, pose_of};
-use crate::{IkOptions, Model, Robot};
+use crate::{IkOptions, Link, Robot};
 
 /// The constant as the field's type; r2r, like bindgen, gives constants that are not negative as `u32`.
 const SUCCESS: i32 = MoveItErrorCodes::SUCCESS as i32;
@@ -17,51 +17,62 @@ const SUCCESS: i32 = MoveItErrorCodes::SUCCESS as i32;
 /// The longest that one request may keep the node, whatever it asks for.
 const MAX_TIMEOUT: Duration = Duration::from_millis(100);
 
-pub(super) fn serve(tasks: &mut NodeTasks, robot: &Robot, model: &Model) -> Result<()> {
-    let solver = Solver::new(robot.clone(), model);
-    let mut forward = solver.clone();
-    tasks.serve::<GetPositionFK::Service>("compute_fk", move |request| forward.compute_fk(&request))?;
-    let mut inverse = solver;
-    tasks.serve::<GetPositionIK::Service>("compute_ik", move |request| inverse.compute_ik(&request))
+/// Serves `compute_fk` and `compute_ik` for `robot` in the namespace of the node.
+///
+/// `measured` tells the joint positions in the order of the chain, rad or m, once they are known: requests need not
+/// name every joint.
+///
+/// # Errors
+/// The middleware's refusal.
+pub fn serve_solver<M>(tasks: &mut NodeTasks, robot: &Robot, measured: M) -> Result<()>
+where
+    M: Fn() -> Option<Vec<f64>> + Clone + Send + 'static,
+{
+    let mut inverse = Solver::new(robot.clone());
+    let (forward, state) = (inverse.clone(), measured.clone());
+    tasks.serve::<GetPositionFK::Service>("compute_fk", move |request| {
+        forward.compute_fk(&request, state().as_deref())
+    })?;
+    tasks.serve::<GetPositionIK::Service>("compute_ik", move |request| {
+        inverse.compute_ik(&request, measured().as_deref())
+    })
 }
 
 #[derive(Clone)]
 struct Solver {
     robot: Robot,
     names: Vec<String>,
-    base_link: String,
-    tip_link: String,
-    /// Where joints stand that a request says nothing of: the middle of their range, 0 without limits.
-    rest: Vec<f64>,
+    /// Where the search for a solution starts when no position is known: the middle of the ranges, 0 without limits.
+    middle: Vec<f64>,
 }
 
 /// An error of `MoveItErrorCodes` and what it is about.
+#[derive(Debug)]
 struct Failure(i32, String);
 
 impl Solver {
-    fn new(robot: Robot, model: &Model) -> Self {
+    fn new(robot: Robot) -> Self {
         let middle = |lower: f64, upper: f64| {
             if lower.is_finite() && upper.is_finite() { (lower + upper) / 2.0 } else { 0.0 }
         };
         Self {
             names: robot.joints().iter().map(|joint| joint.name.clone()).collect(),
-            rest: robot.joints().iter().map(|joint| middle(joint.lower, joint.upper)).collect(),
-            base_link: model.base_link().to_owned(),
-            tip_link: model.tip_link().to_owned(),
+            middle: robot.joints().iter().map(|joint| middle(joint.lower, joint.upper)).collect(),
             robot,
         }
     }
 
-    fn compute_fk(&mut self, request: &GetPositionFK::Request) -> GetPositionFK::Response {
+    fn compute_fk(
+        &self,
+        request: &GetPositionFK::Request,
+        measured: Option<&[f64]>,
+    ) -> GetPositionFK::Response {
         let mut response = GetPositionFK::Response::default();
-        match self.poses(request) {
+        match self.poses(request, measured) {
             Ok(poses) => {
-                for (name, pose) in poses {
-                    let mut stamped =
-                        geometry_msgs::msg::PoseStamped { pose: pose_message(&pose), ..Default::default() };
-                    stamped.header.frame_id.clone_from(&self.base_link);
-                    response.pose_stamped.push(stamped);
-                    response.fk_link_names.push(name);
+                for (link, pose_stamped) in poses {
+                    response.fk_link_names.push(link);
+                    response.pose_stamped.push(pose_stamped);
                 }
                 response.error_code = code(SUCCESS, String::new());
             }
@@ -70,21 +81,38 @@ impl Solver {
         response
     }
 
-    fn poses(&self, request: &GetPositionFK::Request) -> Result<Vec<(String, Isometry3<f64>)>, Failure> {
-        self.check_frame(&request.header.frame_id)?;
-        let q = self.configuration(&request.robot_state.joint_state)?;
-        let pose = self.robot.forward(&q);
-        let links = if request.fk_link_names.is_empty() {
-            vec![self.tip_link.clone()]
+    fn poses(
+        &self,
+        request: &GetPositionFK::Request,
+        measured: Option<&[f64]>,
+    ) -> Result<Vec<(String, geometry_msgs::msg::PoseStamped)>, Failure> {
+        let frame = self.frame(&request.header.frame_id)?;
+        let links: Vec<&Link> = if request.fk_link_names.is_empty() {
+            self.robot.model().links().iter().collect()
         } else {
-            request.fk_link_names.clone()
+            request.fk_link_names.iter().map(|name| self.link(name)).collect::<Result<_, _>>()?
         };
-        links.into_iter().map(|link| self.check_link(&link).map(|()| (link, pose))).collect()
+        let q = self.configuration(&request.robot_state.joint_state, measured)?;
+        let to_frame = self.robot.link_pose(frame, &q).inverse();
+        let posed = links.into_iter().map(|link| {
+            let mut stamped = geometry_msgs::msg::PoseStamped {
+                pose: pose_message(&(to_frame * self.robot.link_pose(link, &q))),
+                ..Default::default()
+            };
+            stamped.header.frame_id.clone_from(&frame.name);
+            stamped.header.stamp.clone_from(&request.header.stamp);
+            (link.name.clone(), stamped)
+        });
+        Ok(posed.collect())
     }
 
-    fn compute_ik(&mut self, request: &GetPositionIK::Request) -> GetPositionIK::Response {
+    fn compute_ik(
+        &mut self,
+        request: &GetPositionIK::Request,
+        measured: Option<&[f64]>,
+    ) -> GetPositionIK::Response {
         let mut response = GetPositionIK::Response::default();
-        match self.solution(request) {
+        match self.solution(request, measured) {
             Ok(position) => {
                 response.solution.joint_state.name.clone_from(&self.names);
                 response.solution.joint_state.position = position;
@@ -95,29 +123,34 @@ impl Solver {
         response
     }
 
-    fn solution(&mut self, request: &GetPositionIK::Request) -> Result<Vec<f64>, Failure> {
+    fn solution(
+        &mut self,
+        request: &GetPositionIK::Request,
+        measured: Option<&[f64]>,
+    ) -> Result<Vec<f64>, Failure> {
         let asked = &request.ik_request;
-        self.check_frame(&asked.pose_stamped.header.frame_id)?;
-        if !asked.ik_link_name.is_empty() {
-            self.check_link(&asked.ik_link_name)?;
-        }
         if !asked.ik_link_names.is_empty() || !asked.pose_stamped_vector.is_empty() {
             return Err(Failure(MoveItErrorCodes::INVALID_GROUP_NAME, "one tip at a time".into()));
         }
-        let target = pose_of(&asked.pose_stamped.pose).ok_or_else(|| {
-            Failure(
-                MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS,
-                "the pose is not finite or its quaternion is zero".into(),
-            )
+        if asked.avoid_collisions {
+            let message = "collisions are not checked: set avoid_collisions to false".into();
+            return Err(Failure(MoveItErrorCodes::COLLISION_CHECKING_UNAVAILABLE, message));
+        }
+        if is_constrained(&asked.constraints) {
+            let message = "constraints are not supported".into();
+            return Err(Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS, message));
+        }
+        let to_tip = self.offset_of_tip(&asked.ik_link_name)?;
+        let frame = self.frame(&asked.pose_stamped.header.frame_id)?;
+        let pose = pose_of(&asked.pose_stamped.pose).ok_or_else(|| {
+            let message = "the pose is not finite or its quaternion is zero".into();
+            Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS, message)
         })?;
-        let seed = self.configuration(&asked.robot_state.joint_state)?;
-        let seconds = u64::try_from(asked.timeout.sec).unwrap_or(0);
-        let timeout = Duration::from_secs(seconds) + Duration::from_nanos(asked.timeout.nanosec.into());
-        let options = if timeout.is_zero() {
-            IkOptions::default()
-        } else {
-            IkOptions { time_limit: timeout.min(MAX_TIMEOUT), ..IkOptions::default() }
-        };
+        // A seed may be anywhere, but where a frame is must be known.
+        let otherwise = measured.or((frame.joints_below == 0).then_some(self.middle.as_slice()));
+        let seed = self.configuration(&asked.robot_state.joint_state, otherwise)?;
+        let target = self.robot.link_pose(frame, &seed) * pose * to_tip;
+        let options = IkOptions { time_limit: time_limit(&asked.timeout), ..IkOptions::default() };
         let mut solution = vec![0.0; self.robot.joint_count()];
         match self.robot.inverse(&target, &seed, &options, &mut solution) {
             Ok(_report) => Ok(solution),
@@ -125,43 +158,90 @@ impl Solver {
         }
     }
 
-    /// The joint values of a state; joints that it does not name are at rest.
-    fn configuration(&self, state: &sensor_msgs::msg::JointState) -> Result<Vec<f64>, Failure> {
+    /// Pose of the tip in the frame of the link that is to reach a pose; no name is the tip itself.
+    fn offset_of_tip(&self, name: &str) -> Result<Isometry3<f64>, Failure> {
+        let model = self.robot.model();
+        if name.is_empty() {
+            return Ok(Isometry3::identity());
+        }
+        let link = self.link(name)?;
+        if link.joints_below == self.robot.joint_count() {
+            return Ok(link.offset.inverse() * model.tool());
+        }
+        let message = format!("link '{name}' is not rigidly attached to the tip, '{}'", model.tip_link());
+        Err(Failure(MoveItErrorCodes::INVALID_LINK_NAME, message))
+    }
+
+    /// The joint values of a state; joints that it does not name are where `otherwise` tells.
+    fn configuration(
+        &self,
+        state: &sensor_msgs::msg::JointState,
+        otherwise: Option<&[f64]>,
+    ) -> Result<Vec<f64>, Failure> {
         let invalid = |message: String| Failure(MoveItErrorCodes::INVALID_ROBOT_STATE, message);
         if state.name.len() != state.position.len() {
             let (names, positions) = (state.name.len(), state.position.len());
             return Err(invalid(format!("{names} joint names and {positions} positions")));
         }
-        let mut q = self.rest.clone();
+        let mut given = vec![None; self.names.len()];
         for (name, value) in state.name.iter().zip(&state.position) {
             let index = self.names.iter().position(|known| known == name);
-            let slot = index.and_then(|index| q.get_mut(index));
+            let slot = index.and_then(|index| given.get_mut(index));
             let slot = slot.ok_or_else(|| invalid(format!("there is no joint '{name}'")))?;
             if !value.is_finite() {
                 return Err(invalid(format!("joint '{name}' is {value}")));
             }
-            *slot = *value;
+            *slot = Some(*value);
         }
-        Ok(q)
+        let known = |index: usize| otherwise.and_then(|positions| positions.get(index).copied());
+        let positions = given.iter().enumerate().zip(&self.names).map(|((index, value), name)| {
+            value.or_else(|| known(index)).ok_or_else(|| {
+                invalid(format!("joint '{name}' is neither in the request nor measured so far"))
+            })
+        });
+        positions.collect()
     }
 
-    fn check_frame(&self, frame: &str) -> Result<(), Failure> {
-        if frame.is_empty() || frame == self.base_link {
-            return Ok(());
-        }
-        let message = format!("poses are in frame '{}', not '{frame}'", self.base_link);
-        Err(Failure(MoveItErrorCodes::FRAME_TRANSFORM_FAILURE, message))
+    /// The link whose frame poses are given in; no name is the base link.
+    fn frame(&self, name: &str) -> Result<&Link, Failure> {
+        let model = self.robot.model();
+        let name = if name.is_empty() { model.base_link() } else { name };
+        self.find(name).ok_or_else(|| {
+            let message = format!("'{name}' is not the frame of a link of {}", model.name());
+            Failure(MoveItErrorCodes::FRAME_TRANSFORM_FAILURE, message)
+        })
     }
 
-    fn check_link(&self, link: &str) -> Result<(), Failure> {
-        if link == self.tip_link {
-            return Ok(());
-        }
-        let message = format!("the tip is link '{}', not '{link}'", self.tip_link);
-        Err(Failure(MoveItErrorCodes::INVALID_LINK_NAME, message))
+    fn link(&self, name: &str) -> Result<&Link, Failure> {
+        self.find(name).ok_or_else(|| {
+            let message = format!("{} has no link '{name}' between base and tip", self.robot.model().name());
+            Failure(MoveItErrorCodes::INVALID_LINK_NAME, message)
+        })
     }
+
+    fn find(&self, name: &str) -> Option<&Link> {
+        self.robot.model().links().iter().find(|link| link.name == name)
+    }
+}
+
+/// As `timeout` says, up to [`MAX_TIMEOUT`]; the solver's own limit where it is zero or negative.
+fn time_limit(timeout: &builtin_interfaces::msg::Duration) -> Duration {
+    let asked = u64::try_from(timeout.sec).map_or(Duration::ZERO, |seconds| {
+        Duration::from_secs(seconds).saturating_add(Duration::from_nanos(timeout.nanosec.into()))
+    });
+    if asked.is_zero() { IkOptions::default().time_limit } else { asked.min(MAX_TIMEOUT) }
+}
+
+fn is_constrained(constraints: &Constraints) -> bool {
+    !(constraints.joint_constraints.is_empty()
+        && constraints.position_constraints.is_empty()
+        && constraints.orientation_constraints.is_empty()
+        && constraints.visibility_constraints.is_empty())
 }
 
 fn code(value: i32, message: String) -> MoveItErrorCodes {
     MoveItErrorCodes { val: value, message, ..Default::default() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,22 +2,21 @@
 
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
 
-use crate::Robot;
 use crate::motion::{AxisBox, MotionConfig, Workspace};
 
 /// Large enough for every machine, small enough to catch a slipped unit.
 const POSITIVE: Range = Range::Double { from: 1e-6, to: 1e3 };
 
-/// The parameters of the node; the defaults are the thesis' for a robot of six joints, the robot's own for others.
-pub fn declarations(robot: &Robot) -> Vec<Declaration> {
-    let config =
-        if robot.joint_count() == 6 { MotionConfig::default() } else { MotionConfig::for_robot(robot) };
+const CYCLES: Range = Range::Integer { from: 0, to: 1000 };
+
+/// The parameters of the node; `config` holds the defaults, which are those of the robot.
+pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
     let cartesian = &config.cartesian;
     let joint = &config.joint;
     let via = &config.via_points;
     let positive = |name, default: Vec<f64>, text| Declaration::new(name, default, text).within(POSITIVE);
     let scalar = |name, default: f64, text| Declaration::new(name, default, text).within(POSITIVE);
-    let declared = [
+    vec![
         positive(
             "cartesian.max_velocity",
             cartesian.max_velocity.to_vec(),
@@ -71,7 +70,7 @@ pub fn declarations(robot: &Robot) -> Vec<Declaration> {
         scalar(
             "via_points.cartesian_coarse",
             via.cartesian_coarse,
-            "After 8 cycles a via point counts as reached within this distance, m + rad.",
+            "After via_points.cycles a via point counts as reached within this distance, m + rad.",
         ),
         scalar(
             "via_points.joint",
@@ -81,8 +80,14 @@ pub fn declarations(robot: &Robot) -> Vec<Declaration> {
         scalar(
             "via_points.joint_coarse",
             via.joint_coarse,
-            "After 8 cycles a joint via point counts as reached within this distance, rad.",
+            "After via_points.cycles a joint via point counts as reached within this distance, rad.",
         ),
+        Declaration::new(
+            "via_points.cycles",
+            i64::from(via.cycles),
+            "Cycles to wait at a via point for the fine tolerance.",
+        )
+        .within(CYCLES),
         scalar(
             "divergence_tolerance",
             config.divergence_tolerance,
@@ -94,18 +99,36 @@ pub fn declarations(robot: &Robot) -> Vec<Declaration> {
             "A twist command that is not repeated within this time stops the motion, s.",
         ),
         scalar(
+            "measurement_timeout",
+            config.measurement_timeout,
+            "Without joint_states for this long every motion is dropped, s.",
+        ),
+        scalar(
+            "max_time_step",
+            config.max_time_step,
+            "Longest cycle that is believed, s; a longer one counts as this long.",
+        )
+        .read_only(),
+        Declaration::new(
+            "mode_switch_cycles",
+            i64::from(config.mode_switch_cycles),
+            "Cycles without a command after a switch of the mode.",
+        )
+        .within(CYCLES)
+        .read_only(),
+        scalar(
             "stop_following_error",
             config.stop_following_error,
             "Lag of a joint beyond which a stop returns the command to the measured position, rad or m.",
         ),
-    ];
-    declared.into_iter().map(Declaration::read_only).collect()
+    ]
 }
 
-/// The motion configuration that the parameters make; [`crate::motion::Pipeline::new`] checks it.
+/// The motion configuration that the parameters make, not yet checked as a whole.
 pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
     let list = |name: &str| parameters.value::<Vec<f64>>(name);
     let number = |name: &str| parameters.value::<f64>(name);
+    let count = |name: &str| u32::try_from(parameters.value::<i64>(name)).unwrap_or_default();
     let mut config = MotionConfig::default();
     config.cartesian.max_velocity = six(&list("cartesian.max_velocity"));
     config.cartesian.max_acceleration = six(&list("cartesian.max_acceleration"));
@@ -122,10 +145,23 @@ pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
     config.via_points.cartesian_coarse = number("via_points.cartesian_coarse");
     config.via_points.joint = number("via_points.joint");
     config.via_points.joint_coarse = number("via_points.joint_coarse");
+    config.via_points.cycles = count("via_points.cycles");
     config.divergence_tolerance = number("divergence_tolerance");
     config.twist_timeout = number("twist_timeout");
+    config.measurement_timeout = number("measurement_timeout");
+    config.max_time_step = number("max_time_step");
+    config.mode_switch_cycles = count("mode_switch_cycles");
     config.stop_following_error = number("stop_following_error");
     config
+}
+
+/// Gives the parameters the values of a configuration that was in force, for those that may change.
+pub(super) fn restore(parameters: &Parameters, config: &MotionConfig) {
+    let values = declarations(config).into_iter().filter(|declared| !declared.read_only);
+    let values = values.map(|declared| (declared.name.to_owned(), declared.default)).collect();
+    if let Err(reason) = parameters.set(values) {
+        tracing::error!(reason, "the parameters in force could not be restored");
+    }
 }
 
 /// Six numbers; a list of another length becomes one that the configuration's check refuses.
@@ -140,4 +176,42 @@ fn flat(zone: &AxisBox) -> Vec<f64> {
 
 fn boxed([x0, x1, y0, y1, z0, z1]: &[f64; 6]) -> AxisBox {
     AxisBox { x: [*x0, *x1], y: [*y0, *y1], z: [*z0, *z1] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_norway::Value;
+
+    #[test]
+    fn the_sample_for_ranger_mark_1_holds_every_parameter_and_its_default() {
+        fn flatten(prefix: &str, value: &Value, out: &mut Vec<(String, Value)>) {
+            match value {
+                Value::Mapping(entries) => entries.iter().for_each(|(key, value)| {
+                    let key = key.as_str().unwrap();
+                    let name = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
+                    flatten(&name, value, out);
+                }),
+                other => out.push((prefix.to_owned(), other.clone())),
+            }
+        }
+        let sample = include_str!("../../../../launch/config/ranger_mk1_motion.yaml");
+        let document: Value = serde_norway::from_str(sample).unwrap();
+        let values = document.get("/ranger/kinematics").and_then(|node| node.get("ros__parameters")).unwrap();
+        let (mut given, mut declared) = (Vec::new(), Vec::new());
+        flatten("", values, &mut given);
+        for declaration in declarations(&MotionConfig::default()) {
+            use dragoman_ros::ParameterValue;
+            let value = match declaration.default {
+                ParameterValue::Double(number) => Value::from(number),
+                ParameterValue::Integer(number) => Value::from(number),
+                ParameterValue::DoubleArray(numbers) => numbers.into_iter().map(Value::from).collect(),
+                other => panic!("{other:?} is to be added here"),
+            };
+            declared.push((declaration.name.to_owned(), value));
+        }
+        given.sort_by(|one, other| one.0.cmp(&other.0));
+        declared.sort_by(|one, other| one.0.cmp(&other.0));
+        assert_eq!(given, declared);
+    }
 }

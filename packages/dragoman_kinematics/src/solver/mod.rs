@@ -21,7 +21,7 @@ mod velocity;
 
 pub use options::{GoalMask, IkError, IkOptions, IkReport, VelocityReport};
 
-use crate::model::{Joint, JointKind, MAX_JOINTS, Model, ModelError};
+use crate::model::{Joint, JointKind, Link, MAX_JOINTS, Model, ModelError};
 use chain::{Chain, Pass};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 use search::Answer;
@@ -86,6 +86,17 @@ impl Robot {
             out.push(frame);
         }
         out.push(frame * self.model.tool());
+    }
+
+    /// Pose in the base frame of one of the [`Model::links`] at positions `q`; a wrong length of `q` is treated as in
+    /// [`Robot::forward`].
+    pub fn link_pose(&self, link: &Link, q: &[f64]) -> Isometry3<f64> {
+        let mut frames = Vec::with_capacity(self.joint_count() + 1);
+        self.link_frames(q, &mut frames);
+        match link.joints_below.checked_sub(1).and_then(|joint| frames.get(joint)) {
+            Some(frame) => frame * link.offset,
+            None => link.offset,
+        }
     }
 
     /// The geometric Jacobian at the tool point, and the pose.

@@ -265,7 +265,13 @@ fn a_stop_halts_a_sequence() {
 
 #[test]
 fn time_may_jump_but_the_arm_does_not() {
-    let mut lab = Lab::ranger(CommandMode::Cartesian);
+    let config = MotionConfig {
+        workspace: Workspace::unlimited(),
+        // Else the jump is a silence of the measurements.
+        measurement_timeout: 1e9,
+        ..MotionConfig::default()
+    };
+    let mut lab = Lab::ready(ranger_mk1(), config, &HOME, CommandMode::Cartesian);
     lab.go(&shifted(&lab.tool(), 0.0, 0.0, 0.2));
     lab.cycles(100);
     let before = lab.setpoint.translation.z;
@@ -280,6 +286,87 @@ fn time_may_jump_but_the_arm_does_not() {
     lab.time += 1e7;
     lab.run(60.0);
     assert!((lab.setpoint.translation.z - before) > 0.1);
+}
+
+#[test]
+fn without_measurements_the_motion_ends_and_nothing_is_accepted_until_they_return() {
+    let mut lab = Lab::ranger(CommandMode::Cartesian);
+    lab.go(&shifted(&lab.tool(), 0.0, 0.0, 0.2));
+    lab.cycles(100);
+    let last = lab.time;
+    assert_eq!(lab.pipeline.check_measurement(last + 0.5), None);
+    assert!(lab.pipeline.status().moving);
+    let event = lab.pipeline.check_measurement(last + 0.501);
+    assert!(matches!(event, Some(Event::MeasurementTimeout { seconds }) if (0.5..0.51).contains(&seconds)));
+    assert!(!lab.pipeline.status().moving);
+    assert_eq!(lab.pipeline.check_measurement(last + 0.6), None, "told once");
+    assert_eq!(lab.pipeline.begin_motion(), Err(Rejected::NotReady));
+    assert_eq!(lab.pipeline.set_twist([0.01, 0.0, 0.0], [0.0; 3]), Err(Rejected::NotReady));
+    // Meanwhile the arm was pushed; it is not pulled back, and what was begun before is not resumed.
+    lab.time += 1.0;
+    lab.measured[1] -= 0.2;
+    let pushed = lab.measured.clone();
+    lab.cycle();
+    assert_eq!(lab.command, None);
+    assert!(!lab.cycle().moving);
+    assert_eq!(lab.command, Some(pushed.clone()));
+    lab.cycles(20);
+    assert_eq!(lab.measured, pushed);
+    lab.pipeline.begin_motion().unwrap();
+    lab.run(60.0);
+    assert_eq!(lab.saw(|event| *event == Event::MotionFinished), 1);
+}
+
+#[test]
+fn a_step_after_a_silence_ends_a_sequence_itself() {
+    let mut lab = Lab::ranger(CommandMode::Cartesian);
+    let up = shifted(&lab.tool(), 0.0, 0.0, 0.1);
+    lab.pipeline.set_via_point(0, &RawPose::from(&up), 0.0).unwrap();
+    lab.pipeline.execute_via_points().unwrap();
+    lab.cycles(50);
+    lab.time += 2.0;
+    assert!(!lab.cycle().moving);
+    let timeout = |event: &Event| matches!(event, Event::MeasurementTimeout { .. });
+    assert_eq!((lab.saw(timeout), lab.saw(|event| *event == Event::SequenceHalted { index: 0 })), (1, 1));
+}
+
+#[test]
+fn measurements_that_stay_invalid_count_as_none() {
+    let mut lab = Lab::ranger(CommandMode::Cartesian);
+    lab.go(&shifted(&lab.tool(), 0.0, 0.0, 0.1));
+    lab.cycles(50);
+    for _ in 0..27 {
+        lab.time += PERIOD;
+        lab.pipeline.step(lab.time, &[f64::NAN; 6], true);
+    }
+    assert!(!lab.pipeline.status().moving);
+}
+
+#[test]
+fn a_new_configuration_is_for_the_next_motion() {
+    let mut lab = Lab::ranger(CommandMode::Cartesian);
+    let start = lab.tool();
+    let up = shifted(&start, 0.0, 0.0, 0.09);
+    // 0.09 m at 0.03 m/s and 0.01 m/s^2: 3 s to speed up, 3 s to slow down.
+    lab.go(&up);
+    lab.cycles(20);
+    let mut other = lab.pipeline.config().clone();
+    other.cartesian.max_velocity[2] = 0.01;
+    lab.pipeline.set_config(other.clone()).unwrap();
+    assert_ne!(*lab.pipeline.config(), other, "not before this one has ended");
+    assert!((lab.run(20.0) - (6.0 - 20.0 * PERIOD)).abs() < 3.0 * PERIOD);
+    lab.go(&start);
+    // 1 s to speed up, 8 s at full speed, 1 s to slow down.
+    assert!((lab.run(20.0) - 10.0).abs() < 3.0 * PERIOD);
+    assert_eq!(*lab.pipeline.config(), other);
+
+    let bad = MotionConfig { twist_timeout: 0.0, ..other.clone() };
+    assert!(lab.pipeline.set_config(bad).is_err());
+    assert_eq!(*lab.pipeline.config(), other);
+    let mut slow = other;
+    slow.joint.max_rate = vec![0.01; 6];
+    lab.pipeline.set_config(slow).unwrap();
+    assert_eq!(lab.pipeline.config().joint.max_velocity, [0.01; 6], "the command guard never bends a path");
 }
 
 #[test]

@@ -1,0 +1,192 @@
+use super::*;
+use crate::Model;
+use dragoman_ros::moveit_msgs::msg::JointConstraint;
+
+const Q: [f64; 4] = [0.4, -0.7, 0.3, 1.9];
+const JOINTS: [&str; 4] = ["turn", "lift", "reach", "roll"];
+
+/// Base `pedestal`, tip `camera`, which fixed joints attach to `head`; `bracket` is fixed to `turret`.
+fn solver() -> Solver {
+    let xml = include_str!("../../../tests/data/crooked.urdf");
+    let model = Model::from_urdf(xml, Some("pedestal"), Some("camera")).unwrap();
+    Solver::new(Robot::new(&model).unwrap())
+}
+
+fn state(q: &[(&str, f64)]) -> sensor_msgs::msg::JointState {
+    let (name, position) = q.iter().map(|(name, q)| ((*name).to_owned(), *q)).unzip();
+    sensor_msgs::msg::JointState { name, position, ..Default::default() }
+}
+
+fn whole_state() -> sensor_msgs::msg::JointState {
+    state(&JOINTS.map(|name| (name, Q[JOINTS.iter().position(|known| *known == name).unwrap()])))
+}
+
+fn forward(frame: &str, links: &[&str], joints: sensor_msgs::msg::JointState) -> GetPositionFK::Request {
+    let mut request = GetPositionFK::Request::default();
+    request.header.frame_id = frame.to_owned();
+    request.fk_link_names = links.iter().map(|link| (*link).to_owned()).collect();
+    request.robot_state.joint_state = joints;
+    request
+}
+
+/// The poses in an answer, by link.
+fn poses(response: &GetPositionFK::Response) -> Vec<(&str, Isometry3<f64>)> {
+    assert_eq!(response.error_code.val, SUCCESS, "{}", response.error_code.message);
+    let poses = response.pose_stamped.iter().map(|stamped| pose_of(&stamped.pose).unwrap());
+    response.fk_link_names.iter().map(String::as_str).zip(poses).collect()
+}
+
+fn assert_near(a: &Isometry3<f64>, b: &Isometry3<f64>) {
+    assert!((a.to_homogeneous() - b.to_homogeneous()).norm() < 3e-6, "{a} {b}");
+}
+
+#[track_caller]
+fn refused(code: &MoveItErrorCodes, value: i32, word: &str) {
+    assert_eq!(code.val, value, "{}", code.message);
+    assert!(code.message.contains(word), "{}", code.message);
+}
+
+#[test]
+fn poses_of_all_links_agree_with_the_tree_that_k_builds() {
+    let solver = solver();
+    let response = solver.compute_fk(&forward("", &[], whole_state()), None);
+    let poses = poses(&response);
+    let links: Vec<&str> = poses.iter().map(|(link, _)| *link).collect();
+    assert_eq!(links, ["pedestal", "turret", "bracket", "boom", "slider", "head", "camera"]);
+    assert!(response.pose_stamped.iter().all(|stamped| stamped.header.frame_id == "pedestal"));
+    let xml = include_str!("../../../tests/data/crooked.urdf");
+    let tree = k::Chain::<f64>::from(urdf_rs::read_from_string(xml).unwrap());
+    let chain = k::SerialChain::from_end(tree.find_link("camera").unwrap());
+    chain.set_joint_positions_unchecked(&Q);
+    chain.update_transforms();
+    let world = |link: &str| chain.iter().find(|node| node.link().as_ref().unwrap().name == link).unwrap();
+    let base = world("pedestal").world_transform().unwrap();
+    for (link, pose) in poses {
+        assert_near(&(base * pose), &world(link).world_transform().unwrap());
+    }
+}
+
+#[test]
+fn poses_are_given_in_the_frame_that_the_header_names() {
+    let solver = solver();
+    let in_base = solver.compute_fk(&forward("pedestal", &["boom", "head"], whole_state()), None);
+    let in_boom = solver.compute_fk(&forward("boom", &["head", "head", "boom"], whole_state()), None);
+    let (base, boom) = (poses(&in_base), poses(&in_boom));
+    assert_near(&boom[0].1, &(base[0].1.inverse() * base[1].1));
+    assert_eq!(boom[0], boom[1]);
+    assert_near(&boom[2].1, &Isometry3::identity());
+    assert_eq!(in_boom.pose_stamped[0].header.frame_id, "boom");
+}
+
+#[test]
+fn joints_that_a_state_leaves_out_are_where_they_were_measured() {
+    let solver = solver();
+    let whole = solver.compute_fk(&forward("", &["camera"], whole_state()), None);
+    let measured = [9.0, Q[1], Q[2], Q[3]];
+    let part = solver.compute_fk(&forward("", &["camera"], state(&[("turn", Q[0])])), Some(&measured));
+    assert_eq!(poses(&whole), poses(&part));
+    let unknown = solver.compute_fk(&forward("", &["camera"], state(&[("turn", Q[0])])), None);
+    refused(&unknown.error_code, MoveItErrorCodes::INVALID_ROBOT_STATE, "lift");
+}
+
+#[test]
+fn forward_refuses_what_it_does_not_know_without_poses() {
+    let solver = solver();
+    let cases = [
+        (forward("world", &[], whole_state()), MoveItErrorCodes::FRAME_TRANSFORM_FAILURE, "world"),
+        (forward("", &["boom", "finger_a"], whole_state()), MoveItErrorCodes::INVALID_LINK_NAME, "finger_a"),
+        (forward("", &[""], whole_state()), MoveItErrorCodes::INVALID_LINK_NAME, "''"),
+        (forward("", &[], state(&[("grip_a", 0.0)])), MoveItErrorCodes::INVALID_ROBOT_STATE, "grip_a"),
+        (forward("", &[], state(&[("turn", f64::NAN)])), MoveItErrorCodes::INVALID_ROBOT_STATE, "NaN"),
+    ];
+    for (request, value, word) in cases {
+        let response = solver.compute_fk(&request, Some(&Q));
+        refused(&response.error_code, value, word);
+        assert!(response.pose_stamped.is_empty() && response.fk_link_names.is_empty());
+    }
+    let mut uneven = forward("", &[], whole_state());
+    uneven.robot_state.joint_state.position.pop();
+    let response = solver.compute_fk(&uneven, Some(&Q));
+    refused(&response.error_code, MoveItErrorCodes::INVALID_ROBOT_STATE, "4 joint names and 3 positions");
+}
+
+fn inverse(frame: &str, link: &str, pose: &Isometry3<f64>) -> GetPositionIK::Request {
+    let mut request = GetPositionIK::Request::default();
+    request.ik_request.pose_stamped.header.frame_id = frame.to_owned();
+    request.ik_request.pose_stamped.pose = pose_message(pose);
+    request.ik_request.ik_link_name = link.to_owned();
+    request
+}
+
+#[test]
+fn every_link_that_is_fixed_to_the_tip_can_be_posed_in_every_frame() {
+    let mut solver = solver();
+    let all = solver.compute_fk(&forward("", &[], whole_state()), None);
+    let all = poses(&all);
+    let pose = |name: &str| all.iter().find(|(link, _)| *link == name).unwrap().1;
+    for (link, posed) in [("", "camera"), ("camera", "camera"), ("head", "head")] {
+        for (frame, link_of_frame) in [("", "pedestal"), ("pedestal", "pedestal"), ("turret", "turret")] {
+            let target = pose(link_of_frame).inverse() * pose(posed);
+            let mut request = inverse(frame, link, &target);
+            // The turret turns with the first joint; the others are to be found.
+            request.ik_request.robot_state.joint_state = state(&[("turn", Q[0])]);
+            let response = solver.compute_ik(&request, Some(&[0.0; 4]));
+            assert_eq!(
+                response.error_code.val, SUCCESS,
+                "{link} in {frame}: {}",
+                response.error_code.message
+            );
+            let q = response.solution.joint_state;
+            assert_eq!(q.name, JOINTS);
+            let reached = solver.robot.link_pose(solver.find(posed).unwrap(), &q.position);
+            assert_near(&reached, &pose(posed));
+        }
+    }
+}
+
+#[test]
+fn inverse_refuses_what_it_cannot_honour() {
+    let mut solver = solver();
+    let target = solver.robot.forward(&Q);
+    let mut refuses = |request: &GetPositionIK::Request, value, word| {
+        let response = solver.compute_ik(request, Some(&Q));
+        refused(&response.error_code, value, word);
+        assert!(response.solution.joint_state.position.is_empty());
+    };
+    refuses(&inverse("", "boom", &target), MoveItErrorCodes::INVALID_LINK_NAME, "camera");
+    refuses(&inverse("", "nothing", &target), MoveItErrorCodes::INVALID_LINK_NAME, "nothing");
+    refuses(&inverse("world", "", &target), MoveItErrorCodes::FRAME_TRANSFORM_FAILURE, "world");
+    let mut request = inverse("", "", &target);
+    request.ik_request.avoid_collisions = true;
+    refuses(&request, MoveItErrorCodes::COLLISION_CHECKING_UNAVAILABLE, "collisions");
+    let mut request = inverse("", "", &target);
+    request.ik_request.constraints.joint_constraints.push(JointConstraint::default());
+    refuses(&request, MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS, "constraints");
+    let mut request = inverse("", "", &target);
+    request.ik_request.ik_link_names.push("camera".to_owned());
+    refuses(&request, MoveItErrorCodes::INVALID_GROUP_NAME, "one tip");
+    let mut request = inverse("", "", &target);
+    request.ik_request.pose_stamped.pose.orientation = Default::default();
+    request.ik_request.pose_stamped.pose.orientation.w = 0.0;
+    refuses(&request, MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS, "zero");
+    let far = Isometry3::translation(90.0, 0.0, 0.0);
+    refuses(&inverse("", "", &far), MoveItErrorCodes::NO_IK_SOLUTION, "");
+}
+
+#[test]
+fn a_seed_need_not_be_known_but_the_frame_of_a_moving_link_must() {
+    let mut solver = solver();
+    let target = solver.robot.forward(&Q);
+    assert_eq!(solver.compute_ik(&inverse("", "", &target), None).error_code.val, SUCCESS);
+    let response = solver.compute_ik(&inverse("turret", "", &target), None);
+    refused(&response.error_code, MoveItErrorCodes::INVALID_ROBOT_STATE, "turn");
+}
+
+#[test]
+fn a_timeout_is_kept_within_reason() {
+    let limit = |sec, nanosec| time_limit(&builtin_interfaces::msg::Duration { sec, nanosec });
+    assert_eq!(limit(0, 0), IkOptions::default().time_limit);
+    assert_eq!(limit(-5, 10), IkOptions::default().time_limit);
+    assert_eq!(limit(0, 50_000_000), Duration::from_millis(50));
+    assert_eq!(limit(i32::MAX, u32::MAX), MAX_TIMEOUT);
+}
