@@ -1,12 +1,13 @@
-//! The joints of an arm as ROS sees them.
+//! An arm's drives on a CAN bus, and its joints as ROS sees them.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | [`can`] | frames and the port to a CAN bus |
 //! | [`canopen`] | CANopen without I/O: services, SDO transfers, emergencies |
 //! | [`simpliq`] | Elmo SimplIQ drives: the binary interpreter, tables of commands, objects and emergencies |
-//! | [`drives`] | [`JointDrives`]: the port behind which drives on a bus and simulated joints are alike |
-//! | [`node`] | the node: `joint_states`, `joint_command`, `drive_status`, `enable`, `disable`, `recalibrate` |
+//! | [`driver`] | the drives of an arm as a group: set-up, cyclic set-points, stop, faults |
+//! | [`drives`] | why commands to joints are refused |
+//! | [`node`] | the node: topics, services and the action of an arm |
 
 pub mod can;
 pub mod canopen;
@@ -15,4 +16,4 @@ pub mod drives;
 pub mod node;
 pub mod simpliq;
 
-pub use drives::{DriveError, JointDrives, TEMPERATURE_ABSENT};
+pub use drives::{DriveError, TEMPERATURE_ABSENT};

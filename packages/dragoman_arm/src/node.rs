@@ -1,16 +1,33 @@
-//! The node that offers an arm's joints: the only file of this package that knows ROS.
+//! The node that offers an arm's joints: with its parts, the only file of this package that knows ROS.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | this | topics, services of the whole arm, start-up |
+//! | [`parameters`] | the parameters, and the group of drives that they describe |
+//! | `trajectory` | the action `follow_joint_trajectory` |
+//! | `joints` | what is there for each joint: `command`, `enable`, `set_speed` |
+//! | `report` | `/diagnostics` |
 
+mod joints;
+pub mod parameters;
+mod report;
+mod trajectory;
+
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, Declaration, ParameterError, Range};
+use dragoman_ros::diagnostics::Diagnostics;
+use dragoman_ros::parameters::{self as ros_parameters, ParameterError};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{
     Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, sensor_msgs, std_srvs,
 };
+use futures::channel::oneshot;
 
-use crate::drives::{DriveError, JointDrives};
+use crate::can::Bus;
+use crate::driver::{ControlMode, Drives, End, Event, Fault, GroupConfig, StartError, State};
+use crate::drives::DriveError;
 
 /// What an arm's node is made from.
 #[derive(Debug, Clone)]
@@ -21,6 +38,10 @@ pub struct ArmSettings {
     pub joint_names: Vec<String>,
     /// What the drives are, for diagnostics.
     pub hardware_id: String,
+    /// The drives, where no parameter says otherwise.
+    pub drives: GroupConfig,
+    /// Whether the drives are switched on at once, where no parameter says otherwise.
+    pub enable_at_start: bool,
 }
 
 /// Why an arm's node cannot start.
@@ -30,6 +51,15 @@ pub enum ArmNodeError {
     /// A parameter is wrong.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
+    /// The drives' parameters make no sense together.
+    #[error(transparent)]
+    Drives(#[from] parameters::DriveParameterError),
+    /// The drives cannot be run.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// There is no such bus.
+    #[error("{0}")]
+    Bus(String),
     /// The middleware refused.
     #[error(transparent)]
     Ros(#[from] dragoman_ros::Error),
@@ -38,79 +68,87 @@ pub enum ArmNodeError {
     Thread(#[from] std::io::Error),
 }
 
-/// The parameters of the node.
-pub fn declarations() -> Vec<Declaration> {
-    vec![
-        Declaration::new(
-            "rate",
-            100.0,
-            "Rate at which the drives are read and joint_states is published, Hz.",
-        )
-        .within(Range::Double { from: 1.0, to: 1000.0 })
-        .read_only(),
-    ]
-}
-
 /// How often `drive_status` and `/diagnostics` are published when nothing changes.
 const STATUS_PERIOD: Duration = Duration::from_secs(1);
+/// How often it is looked whether the drives have done what a service asked for.
+const LOOK_PERIOD: Duration = Duration::from_millis(5);
+/// How long switching on or off may take before the caller is told that it has not happened.
+const SWITCH_TIME: Duration = Duration::from_secs(5);
 
 type SharedArm = Arc<Mutex<Arm>>;
 
 struct Arm {
-    drives: Box<dyn JointDrives>,
+    drives: Arc<Drives>,
     names: Vec<String>,
-    started: Instant,
+    /// Joints that take no commands of their own (`<joint>/enable`).
+    ignored: Vec<bool>,
     clock: Arc<Mutex<Clock>>,
     status: Publisher<dragoman_msgs::msg::DriveStatus>,
-    /// Why the drives last refused something, until a second has passed.
-    fault: Option<String>,
+    /// Whether the drives are still to be switched on for the first time.
+    enable_at_start: bool,
+    /// Who waits for the end of which trajectory.
+    waiting: HashMap<u64, oneshot::Sender<End>>,
+    /// Why something was last refused, until a second has passed.
+    refusal: Option<String>,
     refused_commands: u64,
 }
 
-/// Starts node `arm` in the arm's namespace.
+/// Starts node `arm` in the arm's namespace. `open_bus` gets the group of drives and the parameter `can`, and gives the bus.
 ///
 /// # Errors
-/// A wrong parameter; the middleware's refusal.
+/// A wrong parameter; no bus; the middleware's refusal.
 pub fn start(
     context: &Context,
     settings: ArmSettings,
-    drives: Box<dyn JointDrives>,
+    open_bus: impl FnOnce(&GroupConfig, &str) -> Result<Box<dyn Bus>, String>,
 ) -> Result<RunningNode, ArmNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &settings.namespace)?);
-    let (parameters, server) = parameters::declare(tasks.node(), declarations())?;
+    let (values, server) = ros_parameters::declare(
+        tasks.node(),
+        parameters::declarations(&settings.drives, settings.enable_at_start),
+    )?;
     tasks.spawn(server);
+    let config = parameters::group(&values, settings.joint_names.len())?;
+    let bus = open_bus(&config, &values.value::<String>("can")).map_err(ArmNodeError::Bus)?;
+    let drives = Arc::new(Drives::start(config, bus)?);
+
     let latched = QosProfile::default().keep_last(1).transient_local();
     let node = tasks.node();
     let states =
         node.create_publisher::<sensor_msgs::msg::JointState>("joint_states", QosProfile::default())?;
     let arm = Arc::new(Mutex::new(Arm {
-        drives,
+        ignored: vec![false; settings.joint_names.len()],
         names: settings.joint_names,
-        started: Instant::now(),
         clock: node.get_ros_clock(),
         status: node.create_publisher("drive_status", latched)?,
-        fault: None,
+        enable_at_start: values.value("enable_at_start"),
+        waiting: HashMap::new(),
+        refusal: None,
         refused_commands: 0,
+        drives,
     }));
     let mut diagnostics = Diagnostics::new(node, "drives", &settings.hardware_id)?;
     lock(&arm).publish_status();
     serve_switches(&mut tasks, &arm)?;
+    joints::serve(&mut tasks, &arm)?;
+    trajectory::serve(&mut tasks, &arm, trajectory::Defaults::of(&values))?;
 
     let commanded = Arc::clone(&arm);
     tasks.subscribe("joint_command", QosProfile::default(), move |message| {
-        lock(&commanded).command(&message)
+        lock(&commanded).command(&message);
     })?;
     let measured = Arc::clone(&arm);
-    tasks.every(Duration::from_secs_f64(1.0 / parameters.value::<f64>("rate")), move || {
-        let state = lock(&measured).update();
-        if let Err(error) = states.publish(&state) {
+    tasks.every(Duration::from_secs_f64(1.0 / values.value::<f64>("rate")), move || {
+        let mut arm = lock(&measured);
+        arm.handle_events();
+        if let Err(error) = states.publish(&arm.joint_state()) {
             tracing::warn!(%error, "joint_states");
         }
     })?;
     tasks.every(STATUS_PERIOD, move || {
         let mut arm = lock(&arm);
         arm.publish_status();
-        arm.publish_diagnostics(&mut diagnostics);
+        arm.report(&mut diagnostics);
     })?;
     Ok(tasks.start()?)
 }
@@ -119,37 +157,101 @@ fn lock(arm: &SharedArm) -> MutexGuard<'_, Arm> {
     arm.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn serve_switches(tasks: &mut NodeTasks, arm: &SharedArm) -> Result<(), dragoman_ros::Error> {
-    use std_srvs::srv::Trigger;
-    let switched = Arc::clone(arm);
-    tasks.serve::<Trigger::Service>("enable", move |_request| {
-        let (success, message) = lock(&switched).change("enabled", |drives| drives.enable());
-        Trigger::Response { success, message }
-    })?;
-    let switched = Arc::clone(arm);
-    tasks.serve::<Trigger::Service>("disable", move |_request| {
-        let (success, message) = lock(&switched).change("disabled", |drives| drives.disable());
-        Trigger::Response { success, message }
-    })?;
+fn serve_switches(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Result<()> {
     use dragoman_msgs::srv::Recalibrate;
+    use std_srvs::srv::Trigger;
+    let answer = |(success, message)| Trigger::Response { success, message };
+    let switched = Arc::clone(arm);
+    tasks.serve_later::<Trigger::Service, _>("enable", move |_request| {
+        let arm = Arc::clone(&switched);
+        async move { answer(switch(&arm, Switch::On).await) }
+    })?;
+    let switched = Arc::clone(arm);
+    tasks.serve_later::<Trigger::Service, _>("disable", move |_request| {
+        let arm = Arc::clone(&switched);
+        async move { answer(switch(&arm, Switch::Off).await) }
+    })?;
+    let halted = Arc::clone(arm);
+    tasks.serve::<Trigger::Service>("halt", move |_request| {
+        let arm = lock(&halted);
+        arm.drives.with(|_, group| group.halt());
+        Trigger::Response { success: true, message: "the joints come to rest and hold".to_owned() }
+    })?;
+    let recovered = Arc::clone(arm);
+    tasks.serve::<Trigger::Service>("recover", move |_request| {
+        answer(lock(&recovered).change("recovered; enable switches the drives on", |drives| {
+            drives.with(|_, group| group.recover())
+        }))
+    })?;
     let recalibrated = Arc::clone(arm);
     tasks.serve::<Recalibrate::Service>("recalibrate", move |request| {
-        let (success, message) =
-            lock(&recalibrated).change("recalibrated", |drives| drives.recalibrate(&request.position));
+        let (success, message) = lock(&recalibrated)
+            .change("recalibrated", |drives| drives.with(|_, group| group.recalibrate(&request.position)));
         Recalibrate::Response { success, message }
     })
 }
 
-impl Arm {
-    fn update(&mut self) -> sensor_msgs::msg::JointState {
-        let now = self.started.elapsed().as_secs_f64();
-        if let Err(error) = self.drives.update(now) {
-            self.note_fault(&error);
+/// What `enable` and `disable` ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Switch {
+    On,
+    Off,
+}
+
+/// Switches the drives, and waits until they are.
+async fn switch(arm: &SharedArm, switch: Switch) -> (bool, String) {
+    let drives = {
+        let mut arm = lock(arm);
+        // Whoever switches off means it, also while the drives are still starting.
+        arm.enable_at_start &= switch == Switch::On;
+        let begun = match switch {
+            Switch::On => arm.drives.with(|_, group| group.enable()),
+            Switch::Off => {
+                arm.drives.with(|_, group| group.disable());
+                Ok(())
+            }
+        };
+        if let Err(error) = begun {
+            arm.note_refusal(&error);
+            return (false, error.to_string());
         }
+        Arc::clone(&arm.drives)
+    };
+    let ended = async {
+        loop {
+            let state = drives.with(|_, group| group.state());
+            if !matches!(state, State::Enabling | State::Stopping) {
+                return state;
+            }
+            tokio::time::sleep(LOOK_PERIOD).await;
+        }
+    };
+    let state = tokio::time::timeout(SWITCH_TIME, ended).await;
+    let mut arm = lock(arm);
+    arm.handle_events();
+    // Before the answer, so that whoever asked finds the new state known.
+    arm.publish_status();
+    match (switch, state) {
+        (Switch::On, Ok(State::Enabled)) => (true, "enabled".to_owned()),
+        (Switch::Off, Ok(State::Enabled)) => (false, "the drives were switched on again".to_owned()),
+        // Drives that are missing or faulty are off as well.
+        (Switch::Off, Ok(_)) => (true, "disabled".to_owned()),
+        (_, Err(_)) => (false, format!("the drives did not do so within {SWITCH_TIME:?}")),
+        (Switch::On, Ok(_)) => {
+            let reason = drives.with(|_, group| group.fault().map(Fault::to_string));
+            (false, reason.unwrap_or_else(|| "the drives were switched off again".to_owned()))
+        }
+    }
+}
+
+impl Arm {
+    fn joint_state(&self) -> sensor_msgs::msg::JointState {
+        let (position, velocity) =
+            self.drives.with(|_, group| (group.positions().collect(), group.velocities().collect()));
         let mut state = sensor_msgs::msg::JointState {
             name: self.names.clone(),
-            position: self.drives.position().to_vec(),
-            velocity: self.drives.velocity().to_vec(),
+            position,
+            velocity,
             ..Default::default()
         };
         state.header.stamp = self.stamp();
@@ -157,40 +259,50 @@ impl Arm {
     }
 
     /// Joints that a command names move, the others keep their last command; without names it is for all, in order.
+    /// Positions, or where there are none velocities, or currents (effort, A).
     fn command(&mut self, message: &sensor_msgs::msg::JointState) {
-        let result = self.ordered(message).and_then(|position| self.drives.command(&position));
+        let target = self.drives.with(|_, group| group.reference().target().to_vec());
+        let still = vec![0.0; self.names.len()];
+        let [positions, velocities, currents] = [&message.position, &message.velocity, &message.effort];
+        let result = if !positions.is_empty() || (velocities.is_empty() && currents.is_empty()) {
+            self.ordered(&message.name, positions, target)
+                .and_then(|position| self.drives.with(|now, group| group.command(now, &position)))
+        } else {
+            let (mode, rates) = match velocities.as_slice() {
+                [] => (ControlMode::Torque, currents),
+                _ => (ControlMode::Velocity, velocities),
+            };
+            self.ordered(&message.name, rates, still)
+                .and_then(|rates| self.drives.with(|now, group| group.command_rates(now, mode, &rates)))
+        };
         if let Err(error) = result {
             self.refused_commands += 1;
-            self.note_fault(&error);
+            self.note_refusal(&error);
         }
     }
 
-    fn ordered(&self, message: &sensor_msgs::msg::JointState) -> Result<Vec<f64>, DriveError> {
-        if message.name.is_empty() {
-            return Ok(message.position.clone());
+    fn ordered(&self, names: &[String], values: &[f64], mut all: Vec<f64>) -> Result<Vec<f64>, DriveError> {
+        if names.is_empty() {
+            return Ok(values.to_vec());
         }
-        if message.name.len() != message.position.len() {
-            return Err(DriveError::WrongLength {
-                joints: message.name.len(),
-                given: message.position.len(),
-            });
+        if names.len() != values.len() {
+            return Err(DriveError::WrongLength { joints: names.len(), given: values.len() });
         }
-        let mut position = self.drives.commanded().to_vec();
-        for (name, value) in message.name.iter().zip(&message.position) {
+        for (name, value) in names.iter().zip(values) {
             let joint = self.names.iter().position(|known| known == name);
-            let slot = joint.and_then(|joint| position.get_mut(joint));
+            let slot = joint.and_then(|joint| all.get_mut(joint));
             *slot.ok_or_else(|| DriveError::Fault(format!("the arm has no joint '{name}'")))? = *value;
         }
-        Ok(position)
+        Ok(all)
     }
 
     fn change(
         &mut self,
         done: &str,
-        action: impl FnOnce(&mut dyn JointDrives) -> Result<(), DriveError>,
+        action: impl FnOnce(&Drives) -> Result<(), DriveError>,
     ) -> (bool, String) {
-        let result = action(self.drives.as_mut());
-        // Before the answer, so that whoever asked finds the new state known.
+        let result = action(&self.drives);
+        self.handle_events();
         self.publish_status();
         match result {
             Ok(()) => {
@@ -198,25 +310,76 @@ impl Arm {
                 (true, done.to_owned())
             }
             Err(error) => {
-                self.note_fault(&error);
+                self.note_refusal(&error);
                 (false, error.to_string())
             }
         }
     }
 
-    fn note_fault(&mut self, error: &DriveError) {
-        if self.fault.is_none() {
+    /// Tells the log what happened, and those who wait for the end of a trajectory.
+    fn handle_events(&mut self) {
+        while let Some(event) = self.drives.with(|_, group| group.poll_event()) {
+            match event {
+                Event::State(state) => self.state_changed(state),
+                Event::Fault(fault) => tracing::error!(%fault, "the drives are stopped"),
+                Event::Interrupted(fault) => tracing::warn!(%fault, "the motion is interrupted"),
+                Event::SetUpFailed(fault) => tracing::error!(%fault, "the drives are not there"),
+                Event::Trajectory { id, end } => {
+                    if let Some(waiting) = self.waiting.remove(&id) {
+                        // One who has gone does not want to know.
+                        let _ = waiting.send(end);
+                    }
+                }
+            }
+        }
+    }
+
+    fn state_changed(&mut self, state: State) {
+        tracing::info!(?state, "drives");
+        if state == State::Disabled && self.enable_at_start {
+            self.enable_at_start = false;
+            if let Err(error) = self.drives.with(|_, group| group.enable()) {
+                self.note_refusal(&error);
+            }
+        }
+        self.publish_status();
+    }
+
+    /// Starts a trajectory; returns its number and what will tell its end.
+    fn start(&mut self, planned: trajectory::Planned) -> Result<(u64, oneshot::Receiver<End>), String> {
+        let trajectory::Planned { trajectory, tolerances, .. } = planned;
+        let started = self.drives.with(|_, group| group.follow_trajectory(trajectory, tolerances));
+        let id = started.map_err(|error| error.to_string())?;
+        let (sender, receiver) = oneshot::channel();
+        self.waiting.insert(id, sender);
+        Ok((id, receiver))
+    }
+
+    /// Ends a trajectory that may still be under way.
+    fn cancel(&mut self, id: u64) {
+        if self.waiting.contains_key(&id) {
+            self.drives.with(|_, group| group.halt());
+            self.handle_events();
+        }
+    }
+
+    fn note_refusal(&mut self, error: &DriveError) {
+        if self.refusal.is_none() {
             tracing::warn!(%error, "drives");
         }
-        self.fault = Some(error.to_string());
+        self.refusal = Some(error.to_string());
     }
 
     fn publish_status(&self) {
+        let (enabled, temperature, command) = self.drives.with(|_, group| {
+            let enabled = group.state() == State::Enabled;
+            (enabled, group.temperatures().collect(), group.reference().setpoint().to_vec())
+        });
         let mut status = dragoman_msgs::msg::DriveStatus {
-            enabled: self.drives.is_enabled(),
+            enabled,
             name: self.names.clone(),
-            temperature: self.drives.temperature().to_vec(),
-            command: self.drives.commanded().to_vec(),
+            temperature,
+            command,
             ..Default::default()
         };
         status.header.stamp = self.stamp();
@@ -225,17 +388,12 @@ impl Arm {
         }
     }
 
-    fn publish_diagnostics(&mut self, diagnostics: &mut Diagnostics) {
-        let state = if self.drives.is_enabled() { "enabled" } else { "disabled" };
-        let values = [("drives", state.to_owned()), ("refused commands", self.refused_commands.to_string())];
-        match self.fault.take() {
-            None => diagnostics.publish(Severity::Ok, state, &values),
-            Some(fault) => diagnostics.publish(Severity::Warn, &fault, &values),
-        }
+    /// ROS time.
+    fn now(&self) -> Duration {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default()
     }
 
     fn stamp(&self) -> builtin_interfaces::msg::Time {
-        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now();
-        Clock::to_builtin_time(&now.unwrap_or_default())
+        Clock::to_builtin_time(&self.now())
     }
 }

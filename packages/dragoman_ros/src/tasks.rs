@@ -96,6 +96,34 @@ impl NodeTasks {
         Ok(())
     }
 
+    /// As [`NodeTasks::serve`], for answers that take a while: one request after the other.
+    ///
+    /// # Errors
+    /// As [`Node::create_service`].
+    pub fn serve_later<S, F>(
+        &mut self,
+        service: &str,
+        mut answer: impl FnMut(S::Request) -> F + Send + 'static,
+    ) -> crate::Result<()>
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Send,
+        S::Response: Send,
+        F: Future<Output = S::Response> + Send + 'static,
+    {
+        let mut requests = self.node.create_service::<S>(service, QosProfile::services_default())?;
+        let name = service.to_owned();
+        self.spawn(async move {
+            while let Some(request) = requests.next().await {
+                let response = answer(request.message.clone()).await;
+                if let Err(error) = request.respond(response) {
+                    tracing::warn!(%error, service = name, "an answer could not be sent");
+                }
+            }
+        });
+        Ok(())
+    }
+
     /// Calls `act` once per `period` of steady time.
     ///
     /// # Errors

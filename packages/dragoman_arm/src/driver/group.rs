@@ -335,6 +335,24 @@ impl Group {
         Ok(self.executions)
     }
 
+    /// Limits how fast commands move a joint, rad/s or m/s; not above its configured maximum.
+    ///
+    /// # Errors
+    /// Not positive, or not finite.
+    pub fn set_speed(&mut self, joint: usize, speed: f64) -> Result<(), DriveError> {
+        if !speed.is_finite() {
+            return Err(DriveError::NotFinite { joint, value: speed });
+        }
+        let most = self.config.axes.get(joint).map(|axis| axis.max_velocity);
+        match most.filter(|_| speed > 0.0) {
+            Some(most) => {
+                self.reference.limit(joint, speed.min(most));
+                Ok(())
+            }
+            None => Err(DriveError::Fault(format!("joint {joint} cannot move at {speed}"))),
+        }
+    }
+
     /// Declares the present positions to be `position`; nothing moves.
     ///
     /// # Errors

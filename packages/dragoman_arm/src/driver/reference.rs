@@ -70,6 +70,13 @@ impl Reference {
         &self.max_velocity
     }
 
+    /// Sets the velocity limit of one joint.
+    pub fn limit(&mut self, joint: usize, velocity: f64) {
+        if let Some(limit) = self.max_velocity.get_mut(joint) {
+            *limit = velocity;
+        }
+    }
+
     /// Where the last command leads, or the present set-point.
     pub fn target(&self) -> &[f64] {
         match self.source {

@@ -1,0 +1,58 @@
+//! What is there for each joint, with the names that seed 003 (table A.2) gives a WidowX: `<joint>/command`,
+//! `<joint>/enable`, `<joint>/set_speed`.
+
+use std::sync::Arc;
+
+use dragoman_ros::arbotix_msgs::srv::{Enable, SetSpeed};
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{QosProfile, std_msgs};
+
+use super::{Arm, SharedArm, lock};
+use crate::drives::DriveError;
+
+/// Serves every joint.
+pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Result<()> {
+    let names = lock(arm).names.clone();
+    for (joint, name) in names.iter().enumerate() {
+        let commanded = Arc::clone(arm);
+        tasks.subscribe::<std_msgs::msg::Float64>(
+            &format!("{name}/command"),
+            QosProfile::default(),
+            move |message| lock(&commanded).command_joint(joint, message.data),
+        )?;
+        let switched = Arc::clone(arm);
+        tasks.serve::<Enable::Service>(&format!("{name}/enable"), move |request| {
+            if let Some(ignored) = lock(&switched).ignored.get_mut(joint) {
+                *ignored = !request.enable;
+            }
+            Enable::Response { state: request.enable }
+        })?;
+        let slowed = Arc::clone(arm);
+        tasks.serve::<SetSpeed::Service>(&format!("{name}/set_speed"), move |request| {
+            let mut arm = lock(&slowed);
+            if let Err(error) = arm.drives.with(|_, group| group.set_speed(joint, request.speed)) {
+                arm.note_refusal(&error);
+            }
+            SetSpeed::Response::default()
+        })?;
+    }
+    Ok(())
+}
+
+impl Arm {
+    fn command_joint(&mut self, joint: usize, position: f64) {
+        if self.ignored.get(joint).copied().unwrap_or(true) {
+            return;
+        }
+        let result = self.drives.with(|now, group| {
+            let mut target = group.reference().target().to_vec();
+            let slot = target.get_mut(joint).ok_or(DriveError::Disabled)?;
+            *slot = position;
+            group.command(now, &target)
+        });
+        if let Err(error) = result {
+            self.refused_commands += 1;
+            self.note_refusal(&error);
+        }
+    }
+}

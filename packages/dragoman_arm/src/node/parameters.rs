@@ -1,0 +1,174 @@
+//! The node's parameters, and the group of drives that they describe.
+
+use std::time::Duration;
+
+use dragoman_ros::parameters::{Declaration, Parameters, Range};
+
+use crate::driver::{AxisConfig, ConfigError, ControlMode, DriveKind, GroupConfig};
+
+/// The parameters of the node; the drives' default to `drives`.
+pub fn declarations(drives: &GroupConfig, enable_at_start: bool) -> Vec<Declaration> {
+    let all = |of: fn(&AxisConfig) -> f64| -> Vec<f64> { drives.axes.iter().map(of).collect() };
+    let nodes: Vec<i64> = drives.axes.iter().map(|axis| node_parameter(axis).into()).collect();
+    let kind = drives
+        .axes
+        .iter()
+        .find(|axis| axis.kind != DriveKind::Suppressed)
+        .map_or("whistle", |axis| if axis.kind == DriveKind::Cia402 { "cia402" } else { "whistle" });
+    let time = Range::Double { from: 0.001, to: 10.0 };
+    let declared = vec![
+        Declaration::new("rate", 100.0, "Rate at which joint_states is published, Hz.")
+            .within(Range::Double { from: 1.0, to: 1000.0 }),
+        Declaration::new("can", "", "CAN interface, can0 say; empty: simulated drives in this process."),
+        Declaration::new(
+            "enable_at_start",
+            enable_at_start,
+            "Switch the drives on as soon as all are there.",
+        ),
+        Declaration::new("drive_kind", kind, "What the drives speak: SimplIQ's interpreter, or CiA 402.")
+            .within(Range::OneOf(&["whistle", "cia402"])),
+        Declaration::new("control_mode", "position", "What the drives are told from cycle to cycle.")
+            .within(Range::OneOf(&["position", "velocity", "torque"])),
+        Declaration::new(
+            "node_ids",
+            nodes,
+            "CAN node of each joint's drive; 0: none, the joint reports what it is told.",
+        )
+        .within(Range::Integer { from: 0, to: 127 }),
+        Declaration::new(
+            "counts_per_unit",
+            all(|axis| axis.counts_per_unit),
+            "Encoder counts per rad (or m) of each joint; negative where the drive counts the other way.",
+        ),
+        Declaration::new("home", all(|axis| axis.home), "Position of each joint at 0 counts, rad or m."),
+        Declaration::new("max_velocity", all(|axis| axis.max_velocity), "Of each joint, rad/s or m/s."),
+        Declaration::new(
+            "max_deceleration",
+            all(|axis| axis.max_deceleration),
+            "With which each joint brakes when it is stopped, rad/s^2 or m/s^2.",
+        ),
+        Declaration::new(
+            "sample_ratio",
+            i64::from(drives.sample_ratio),
+            "From set-point to set-point, in position loops of a SimplIQ drive (360 us).",
+        )
+        .within(Range::Integer { from: 1, to: 694 }),
+        Declaration::new(
+            "lead",
+            drives.lead.as_secs_f64(),
+            "How far set-points are sent ahead of the drives' motion, s.",
+        )
+        .within(time.clone()),
+        Declaration::new("heartbeat", drives.heartbeat.as_secs_f64(), "Period of our heartbeat, s.")
+            .within(time.clone()),
+        Declaration::new(
+            "heartbeat_loss",
+            drives.heartbeat_loss.as_secs_f64(),
+            "How long the drives wait for our heartbeat before they stop, s.",
+        )
+        .within(time.clone()),
+        Declaration::new(
+            "feedback_loss",
+            drives.feedback_loss.as_secs_f64(),
+            "How long a drive may be silent before all are stopped, s.",
+        )
+        .within(time),
+        Declaration::new(
+            "path_tolerance",
+            0.2,
+            "How far a joint may be off a trajectory that tells no tolerance, rad or m; 0: any.",
+        )
+        .within(Range::Double { from: 0.0, to: 10.0 }),
+        Declaration::new(
+            "goal_tolerance",
+            0.02,
+            "How far a joint may be off the end of a trajectory that tells no tolerance, rad or m; 0: any.",
+        )
+        .within(Range::Double { from: 0.0, to: 10.0 }),
+        Declaration::new(
+            "goal_time",
+            2.0,
+            "How much later than planned a goal may be reached where it tells no time, s; 0: any.",
+        )
+        .within(Range::Double { from: 0.0, to: 3600.0 }),
+    ];
+    declared.into_iter().map(Declaration::read_only).collect()
+}
+
+/// A suppressed joint is one with node 0.
+fn node_parameter(axis: &AxisConfig) -> u8 {
+    if axis.kind == DriveKind::Suppressed { 0 } else { axis.node }
+}
+
+/// Why the parameters describe no group of drives.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriveParameterError {
+    /// Not one value per joint.
+    #[error("parameter '{name}' has {given} values; the arm has {joints} joints")]
+    Length {
+        /// The parameter.
+        name: &'static str,
+        /// How many values it has.
+        given: usize,
+        /// How many there should be.
+        joints: usize,
+    },
+    /// The values make no sense together.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// The group of `joints` drives that the parameters describe.
+///
+/// # Errors
+/// Lists of different lengths; values that make no sense.
+pub fn group(parameters: &Parameters, joints: usize) -> Result<GroupConfig, DriveParameterError> {
+    let nodes: Vec<i64> = parameters.value("node_ids");
+    check_length("node_ids", nodes.len(), joints)?;
+    let list = |name: &'static str| {
+        let values: Vec<f64> = parameters.value(name);
+        check_length(name, values.len(), joints).map(|()| values)
+    };
+    let counts = list("counts_per_unit")?;
+    let home = list("home")?;
+    let max_velocity = list("max_velocity")?;
+    let max_deceleration = list("max_deceleration")?;
+    let with_drive = match parameters.value::<String>("drive_kind").as_str() {
+        "cia402" => DriveKind::Cia402,
+        _ => DriveKind::Whistle,
+    };
+    let limits = max_velocity.iter().zip(&max_deceleration);
+    let axes = nodes.iter().zip(&counts).zip(&home).zip(limits).map(
+        |(((node, counts), home), (max_velocity, max_deceleration))| AxisConfig {
+            kind: if *node == 0 { DriveKind::Suppressed } else { with_drive },
+            // The range of the parameter has been checked.
+            node: u8::try_from(*node).unwrap_or(0),
+            counts_per_unit: *counts,
+            home: *home,
+            max_velocity: *max_velocity,
+            max_deceleration: *max_deceleration,
+        },
+    );
+    let seconds = |name: &str| Duration::from_secs_f64(parameters.value(name));
+    let config = GroupConfig {
+        axes: axes.collect(),
+        mode: match parameters.value::<String>("control_mode").as_str() {
+            "velocity" => ControlMode::Velocity,
+            "torque" => ControlMode::Torque,
+            _ => ControlMode::Position,
+        },
+        sample_ratio: u16::try_from(parameters.value::<i64>("sample_ratio")).unwrap_or(u16::MAX),
+        lead: seconds("lead"),
+        heartbeat: seconds("heartbeat"),
+        heartbeat_loss: seconds("heartbeat_loss"),
+        feedback_loss: seconds("feedback_loss"),
+        ..GroupConfig::default()
+    };
+    config.check()?;
+    Ok(config)
+}
+
+fn check_length(name: &'static str, given: usize, joints: usize) -> Result<(), DriveParameterError> {
+    if given == joints { Ok(()) } else { Err(DriveParameterError::Length { name, given, joints }) }
+}

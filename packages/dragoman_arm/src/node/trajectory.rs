@@ -1,0 +1,232 @@
+//! The action `follow_joint_trajectory`, as the joint trajectory controller of ros2_controllers documents it.
+
+use std::time::Duration;
+
+use dragoman_ros::control_msgs::action::FollowJointTrajectory::{
+    Action, Feedback, Goal, Result as ActionResult,
+};
+use dragoman_ros::control_msgs::msg::JointTolerance;
+use dragoman_ros::parameters::Parameters;
+use dragoman_ros::tasks::{self, NodeTasks, Outcome};
+use dragoman_ros::trajectory_msgs::msg::{JointTrajectory, JointTrajectoryPoint};
+use dragoman_ros::{Clock, builtin_interfaces};
+use futures::future::{Either, select};
+
+use super::{SharedArm, lock};
+use crate::driver::End;
+use crate::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
+
+// r2r gives a constant the type that C gives its enumerator: unsigned, where all are above 0.
+#[allow(clippy::unnecessary_cast)]
+const SUCCESSFUL: i32 = ActionResult::SUCCESSFUL as i32;
+
+/// Period of the action's feedback.
+const FEEDBACK_PERIOD: Duration = Duration::from_millis(50);
+
+/// The tolerances where a goal tells none.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Defaults {
+    path: Option<f64>,
+    goal: Option<f64>,
+    goal_time: f64,
+}
+
+impl Defaults {
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let tolerance = |name: &str| Some(parameters.value::<f64>(name)).filter(|value| *value > 0.0);
+        Self {
+            path: tolerance("path_tolerance"),
+            goal: tolerance("goal_tolerance"),
+            goal_time: parameters.value("goal_time"),
+        }
+    }
+}
+
+/// Serves the action.
+pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm, defaults: Defaults) -> dragoman_ros::Result<()> {
+    let checked = arm.clone();
+    let check = move |goal: &Goal| plan(&checked, goal, defaults).map(|_| ());
+    let executed = arm.clone();
+    let execute = move |goal: tasks::Goal<Action>| run(executed.clone(), goal, defaults);
+    tasks.serve_action::<Action, _>("follow_joint_trajectory", check, execute)
+}
+
+async fn run(arm: SharedArm, goal: tasks::Goal<Action>, defaults: Defaults) -> Outcome<ActionResult> {
+    let refused = |error: String| Outcome::Aborted(result(ActionResult::INVALID_GOAL, error));
+    let Planned { delay, .. } = match plan(&arm, goal.goal(), defaults) {
+        Ok(planned) => planned,
+        Err(error) => return refused(error),
+    };
+    if let Either::Right(_) = select(Box::pin(tokio::time::sleep(delay)), goal.canceled()).await {
+        return Outcome::Canceled(result(SUCCESSFUL, "cancelled before it began".to_owned()));
+    }
+    // The arm may have moved since.
+    let started = plan(&arm, goal.goal(), defaults).and_then(|planned| lock(&arm).start(planned));
+    let (id, mut ended) = match started {
+        Ok(started) => started,
+        Err(error) => return refused(error),
+    };
+    let mut cancelled = Box::pin(goal.canceled());
+    let mut stopped = false;
+    let end = loop {
+        let tick = Box::pin(tokio::time::sleep(FEEDBACK_PERIOD));
+        match select(&mut ended, tick).await {
+            Either::Left((end, _)) => break end.unwrap_or(End::Cancelled),
+            Either::Right(_) => goal.publish_feedback(lock(&arm).feedback()),
+        }
+        if !stopped && futures::FutureExt::now_or_never(&mut cancelled).is_some() {
+            stopped = true;
+            lock(&arm).cancel(id);
+        }
+    };
+    let text = end.to_string();
+    match end {
+        End::Reached => Outcome::Succeeded(result(SUCCESSFUL, text)),
+        End::Cancelled if goal.is_canceled() => Outcome::Canceled(result(SUCCESSFUL, text)),
+        End::Cancelled => Outcome::Aborted(result(SUCCESSFUL, "another command took over".to_owned())),
+        End::PathTolerance { .. } => Outcome::Aborted(result(ActionResult::PATH_TOLERANCE_VIOLATED, text)),
+        End::GoalTolerance { .. } => Outcome::Aborted(result(ActionResult::GOAL_TOLERANCE_VIOLATED, text)),
+        End::Stopped(_) => Outcome::Aborted(result(ActionResult::INVALID_GOAL, text)),
+    }
+}
+
+fn result(error_code: i32, error_string: String) -> ActionResult {
+    ActionResult { error_code, error_string }
+}
+
+/// What a goal comes to.
+pub(super) struct Planned {
+    pub(super) trajectory: Trajectory,
+    pub(super) tolerances: Tolerances,
+    /// How long to wait before the start.
+    delay: Duration,
+}
+
+fn plan(arm: &SharedArm, goal: &Goal, defaults: Defaults) -> Result<Planned, String> {
+    let arm = lock(arm);
+    if !goal.multi_dof_trajectory.points.is_empty() || !goal.component_path_tolerance.is_empty() {
+        return Err("trajectories of bodies (multi_dof) are not supported".to_owned());
+    }
+    let order = order(&goal.trajectory, &arm.names)?;
+    let since = seconds_since(&goal.trajectory.header.stamp, arm.now());
+    let points = points(&goal.trajectory, &order, since.max(0.0))?;
+    let (start, limits) = arm
+        .drives
+        .with(|_, group| (group.reference().setpoint().to_vec(), group.reference().max_velocity().to_vec()));
+    let trajectory = Trajectory::new(points, &start, &limits).map_err(|error| error.to_string())?;
+    let tolerances = Tolerances {
+        path: tolerances(&goal.path_tolerance, &arm.names, defaults.path)?,
+        goal: tolerances(&goal.goal_tolerance, &arm.names, defaults.goal)?,
+        goal_time: match duration(&goal.goal_time_tolerance) {
+            0.0 => defaults.goal_time,
+            time if time < 0.0 => 0.0,
+            time => time,
+        },
+    };
+    let delay = Duration::try_from_secs_f64((-since).max(0.0)).map_err(|error| error.to_string())?;
+    Ok(Planned { trajectory, tolerances, delay })
+}
+
+/// Which of the trajectory's joints each joint of the arm is.
+fn order(trajectory: &JointTrajectory, names: &[String]) -> Result<Vec<usize>, String> {
+    if let Some(unknown) = trajectory.joint_names.iter().find(|name| !names.contains(name)) {
+        return Err(format!("the arm has no joint '{unknown}'"));
+    }
+    if trajectory.joint_names.len() != names.len() {
+        return Err(format!(
+            "{} joints are named; the arm has {}: {}",
+            trajectory.joint_names.len(),
+            names.len(),
+            names.join(", ")
+        ));
+    }
+    let place = |name: &String| {
+        let found = trajectory.joint_names.iter().position(|given| given == name);
+        found.ok_or_else(|| format!("joint '{name}' is not in the trajectory"))
+    };
+    names.iter().map(place).collect()
+}
+
+/// The points that lie after `since` (s after the trajectory's start), in the order of the arm's joints.
+fn points(trajectory: &JointTrajectory, order: &[usize], since: f64) -> Result<Vec<Point>, String> {
+    if trajectory.points.is_empty() {
+        return Err("the trajectory has no points".to_owned());
+    }
+    let is_left = |point: &&JointTrajectoryPoint| since == 0.0 || duration(&point.time_from_start) > since;
+    let left: Vec<Point> = trajectory
+        .points
+        .iter()
+        .filter(is_left)
+        .map(|point| Point {
+            time: duration(&point.time_from_start) - since,
+            position: reorder(&point.positions, order),
+            velocity: reorder(&point.velocities, order),
+            acceleration: reorder(&point.accelerations, order),
+        })
+        .collect();
+    if left.is_empty() { Err("the trajectory ended in the past".to_owned()) } else { Ok(left) }
+}
+
+/// The values in the arm's order; of another number they are left as they are, to be refused as such.
+fn reorder(values: &[f64], order: &[usize]) -> Vec<f64> {
+    let reordered: Option<Vec<f64>> = order.iter().map(|from| values.get(*from).copied()).collect();
+    match reordered {
+        Some(reordered) if values.len() == order.len() => reordered,
+        _ => values.to_vec(),
+    }
+}
+
+/// One tolerance per joint: 0 means the default, a negative one none (control_msgs/JointTolerance).
+fn tolerances(
+    given: &[JointTolerance],
+    names: &[String],
+    default: Option<f64>,
+) -> Result<Vec<Tolerance>, String> {
+    if let Some(unknown) = given.iter().find(|tolerance| !names.contains(&tolerance.name)) {
+        return Err(format!("a tolerance is for joint '{}', which the arm has not", unknown.name));
+    }
+    let value = |value: f64, default: Option<f64>| match value {
+        value if value < 0.0 => None,
+        value if value > 0.0 => Some(value),
+        _ => default,
+    };
+    let of_joint = |name: &String| match given.iter().find(|tolerance| tolerance.name == *name) {
+        Some(tolerance) => Tolerance {
+            position: value(tolerance.position, default),
+            velocity: value(tolerance.velocity, None),
+        },
+        None => Tolerance { position: default, velocity: None },
+    };
+    Ok(names.iter().map(of_joint).collect())
+}
+
+fn duration(duration: &builtin_interfaces::msg::Duration) -> f64 {
+    f64::from(duration.sec) + f64::from(duration.nanosec) * 1e-9
+}
+
+/// Seconds since `stamp`; 0 for the stamp 0, which means now.
+fn seconds_since(stamp: &builtin_interfaces::msg::Time, now: Duration) -> f64 {
+    if stamp.sec == 0 && stamp.nanosec == 0 {
+        return 0.0;
+    }
+    now.as_secs_f64() - (f64::from(stamp.sec) + f64::from(stamp.nanosec) * 1e-9)
+}
+
+impl super::Arm {
+    /// Where the drives should be, are, and the difference.
+    fn feedback(&self) -> Feedback {
+        let (desired, actual): (Vec<f64>, Vec<f64>) =
+            self.drives.with(|_, group| (group.desired().collect(), group.positions().collect()));
+        let error = desired.iter().zip(&actual).map(|(desired, actual)| desired - actual).collect();
+        let point = |positions| JointTrajectoryPoint { positions, ..Default::default() };
+        let mut feedback = Feedback {
+            joint_names: self.names.clone(),
+            desired: point(desired),
+            actual: point(actual),
+            error: point(error),
+            ..Default::default()
+        };
+        feedback.header.stamp = Clock::to_builtin_time(&self.now());
+        feedback
+    }
+}
