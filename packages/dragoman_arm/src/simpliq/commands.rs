@@ -156,6 +156,8 @@ pub mod error {
     pub const MOTOR_MUST_BE_ON: u8 = 58;
     /// Not in this unit mode.
     pub const BAD_UNIT_MODE: u8 = 60;
+    /// Not while the drive does what it is doing.
+    pub const NOT_READY: u8 = 66;
 }
 
 /// What an error code of the interpreter means.
@@ -176,7 +178,7 @@ const ERRORS: [(u8, &str); 12] = [
     (error::MOTOR_MUST_BE_OFF, "motor must be off"),
     (error::MOTOR_MUST_BE_ON, "motor must be on"),
     (error::BAD_UNIT_MODE, "not in this unit mode"),
-    (66, "drive not ready"),
+    (error::NOT_READY, "drive not ready"),
 ];
 
 #[cfg(test)]
