@@ -28,6 +28,6 @@ venv() {
 }
 venv cyclone cyclonedds==11.0.1
 venv ros 'ros-rclpy[fastrtps]==7.1.6' ros-std-msgs==5.3.6 ros-geometry-msgs==5.3.6 ros-sensor-msgs==5.3.6 \
-    ros-std-srvs==5.3.6
+    ros-std-srvs==5.3.6 ros-test-msgs==2.0.3
 
 make -C packages/dragoman_bringup/tests/peers/fastdds BUILD="$tools"

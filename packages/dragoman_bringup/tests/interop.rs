@@ -5,161 +5,17 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::{Answer, Lab, roll_pitch_yaw};
-
-#[derive(Clone, Copy)]
-enum Peer {
-    Cyclone,
-    FastDds,
-    Jazzy,
-}
-
-impl Peer {
-    /// The peer's program with its first arguments; `None`, and a line on the terminal, where there is none.
-    fn command(self) -> Option<Command> {
-        let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
-        let (name, variable, script) = match self {
-            Self::Cyclone => ("Cyclone DDS", "DRAGOMAN_PEER_PYTHON", Some("cyclone_peer.py")),
-            Self::FastDds => ("Fast DDS", "DRAGOMAN_PEER_FASTDDS", None),
-            Self::Jazzy => ("ROS 2 Jazzy", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_peer.py")),
-        };
-        let Some(program) = std::env::var_os(variable).filter(|program| !program.is_empty()) else {
-            assert!(
-                std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_none(),
-                "{variable} does not name the {name} peer"
-            );
-            report(&format!("SKIPPED: no {name} peer ({variable} is not set)"));
-            return None;
-        };
-        let mut command = Command::new(program);
-        command.args(script.map(|script| format!("{peers}/{script}")));
-        command.env("PYTHONDONTWRITEBYTECODE", "1");
-        command
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-            .env("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp");
-        command.env("ROS_LOG_DIR", env!("CARGO_TARGET_TMPDIR"));
-        Some(command)
-    }
-}
-
-/// A line that is shown for passing tests too, which what `println!` prints is not.
-fn report(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
-}
+use common::peers::{Facts, Peer, Running, report};
 
 /// One lab at a time: the rates that a peer measures are no measure of a machine that does something else.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A peer at work; killed when it is dropped.
-struct Running {
-    child: Child,
-    lines: mpsc::Receiver<String>,
-}
-
-impl Running {
-    fn start(mut command: Command, domain: u16, arguments: &[&str]) -> Self {
-        let mut child = command
-            .args(arguments)
-            .env("ROS_DOMAIN_ID", domain.to_string())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
-        });
-        Self { child, lines }
-    }
-
-    /// Everything that it prints until it ends, within `patience`.
-    fn facts(mut self, patience: Duration) -> Facts {
-        let end = Instant::now() + patience;
-        let mut facts = BTreeMap::new();
-        loop {
-            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(line) => {
-                    let (name, value) = line.split_once(": ").unwrap_or((&line, ""));
-                    facts.insert(name.to_owned(), value.to_owned());
-                }
-                Err(mpsc::RecvTimeoutError::Timeout) => {
-                    panic!("the peer is not done after {patience:?}: {facts:#?}")
-                }
-                Err(mpsc::RecvTimeoutError::Disconnected) => break,
-            }
-        }
-        let mut complaint = String::new();
-        let _ = self.child.stderr.take().unwrap().read_to_string(&mut complaint);
-        let status = self.child.wait().unwrap();
-        assert!(status.success(), "the peer failed with {status}: {complaint}\n{facts:#?}");
-        Facts(facts)
-    }
-
-    fn signal(&self, signal: &str) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// What a peer printed.
-#[derive(Debug)]
-struct Facts(BTreeMap<String, String>);
-
-impl Facts {
-    fn text(&self, name: &str) -> &str {
-        self.0.get(name).unwrap_or_else(|| panic!("the peer does not tell {name}: {self:#?}"))
-    }
-
-    fn number(&self, name: &str) -> f64 {
-        self.text(name).parse().unwrap_or_else(|_| panic!("{name} is no number: {self:#?}"))
-    }
-
-    #[track_caller]
-    fn accepted(&self, name: &str) {
-        assert!(self.text(name).starts_with("True"), "{name}: {}", self.text(name));
-    }
-
-    /// Refused, with a reason that contains `reason`.
-    #[track_caller]
-    fn refused(&self, name: &str, reason: &str) {
-        let text = self.text(name);
-        assert!(text.starts_with("False ") && text.contains(reason), "{name}: {text}");
-    }
-
-    #[track_caller]
-    fn contains(&self, name: &str, words: &[&str]) {
-        for word in words {
-            assert!(
-                self.text(name).split(' ').any(|given| given == *word),
-                "{word} in {name}: {}",
-                self.text(name)
-            );
-        }
-    }
-
-    /// Prints some of the values on one line.
-    fn show(&self, title: &str, names: &[&str]) {
-        let figures: Vec<String> = names.iter().map(|name| format!("{name} {}", self.text(name))).collect();
-        report(&format!("{title}: {}", figures.join(", ")));
-    }
 }
 
 /// Runs a peer to its end beside `lab`.
@@ -354,7 +210,7 @@ fn a_reader_gets_stuck_and_dies(holder: Peer, watcher: Peer, name: &str) {
     let _alone = alone();
     let lab = Lab::start();
     let held = Running::start(held, lab.domain, &["hold"]);
-    let line = held.lines.recv_timeout(Duration::from_secs(30)).unwrap();
+    let line = held.line(Duration::from_secs(30));
     assert_eq!(line, "receiving: joint_states");
     let before = lab.resident_kib();
     let stopped = Instant::now();

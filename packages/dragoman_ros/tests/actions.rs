@@ -53,6 +53,8 @@ async fn fibonacci(goal: Goal<Fibonacci::Action>) -> Outcome<Fibonacci::Result> 
         assert!(goal.is_canceled());
         return Outcome::Canceled(Fibonacci::Result { sequence });
     }
+    // Clients throw away feedback that arrives after the result.
+    futures_timer::Delay::new(Duration::from_millis(50)).await;
     Outcome::Succeeded(Fibonacci::Result { sequence })
 }
 

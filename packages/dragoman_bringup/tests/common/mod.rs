@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub)] // Every test target uses its part.
 
+pub mod peers;
+
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};

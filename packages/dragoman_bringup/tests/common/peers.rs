@@ -1,0 +1,158 @@
+//! Programs in `../peers` at work, and what they print.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Copy)]
+pub enum Peer {
+    Cyclone,
+    FastDds,
+    Jazzy,
+    JazzyActions,
+}
+
+impl Peer {
+    /// The peer's program with its first arguments; `None`, and a line on the terminal, where there is none.
+    pub fn command(self) -> Option<Command> {
+        let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
+        let (name, variable, script) = match self {
+            Self::Cyclone => ("Cyclone DDS", "DRAGOMAN_PEER_PYTHON", Some("cyclone_peer.py")),
+            Self::FastDds => ("Fast DDS", "DRAGOMAN_PEER_FASTDDS", None),
+            Self::Jazzy => ("ROS 2 Jazzy", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_peer.py")),
+            Self::JazzyActions => ("ROS 2 Jazzy", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_actions.py")),
+        };
+        let Some(program) = std::env::var_os(variable).filter(|program| !program.is_empty()) else {
+            assert!(
+                std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_none(),
+                "{variable} does not name the {name} peer"
+            );
+            report(&format!("SKIPPED: no {name} peer ({variable} is not set)"));
+            return None;
+        };
+        let mut command = Command::new(program);
+        command.args(script.map(|script| format!("{peers}/{script}")));
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            .env("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp");
+        command.env("ROS_LOG_DIR", env!("CARGO_TARGET_TMPDIR"));
+        Some(command)
+    }
+}
+
+/// A line that is shown for passing tests too, which what `println!` prints is not.
+pub fn report(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// A peer at work; killed when it is dropped.
+pub struct Running {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Running {
+    pub fn start(mut command: Command, domain: u16, arguments: &[&str]) -> Self {
+        let mut child = command
+            .args(arguments)
+            .env("ROS_DOMAIN_ID", domain.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
+        Self { child, lines }
+    }
+
+    /// The next line that it prints.
+    #[track_caller]
+    pub fn line(&self, patience: Duration) -> String {
+        self.lines.recv_timeout(patience).expect("the peer prints a line")
+    }
+
+    /// Everything that it prints until it ends, within `patience`.
+    pub fn facts(mut self, patience: Duration) -> Facts {
+        let end = Instant::now() + patience;
+        let mut facts = BTreeMap::new();
+        loop {
+            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(line) => {
+                    let (name, value) = line.split_once(": ").unwrap_or((&line, ""));
+                    facts.insert(name.to_owned(), value.to_owned());
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    panic!("the peer is not done after {patience:?}: {facts:#?}")
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let mut complaint = String::new();
+        let _ = self.child.stderr.take().unwrap().read_to_string(&mut complaint);
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "the peer failed with {status}: {complaint}\n{facts:#?}");
+        Facts(facts)
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a peer printed.
+#[derive(Debug)]
+pub struct Facts(BTreeMap<String, String>);
+
+impl Facts {
+    pub fn text(&self, name: &str) -> &str {
+        self.0.get(name).unwrap_or_else(|| panic!("the peer does not tell {name}: {self:#?}"))
+    }
+
+    pub fn number(&self, name: &str) -> f64 {
+        self.text(name).parse().unwrap_or_else(|_| panic!("{name} is no number: {self:#?}"))
+    }
+
+    #[track_caller]
+    pub fn accepted(&self, name: &str) {
+        assert!(self.text(name).starts_with("True"), "{name}: {}", self.text(name));
+    }
+
+    /// Refused, with a reason that contains `reason`.
+    #[track_caller]
+    pub fn refused(&self, name: &str, reason: &str) {
+        let text = self.text(name);
+        assert!(text.starts_with("False ") && text.contains(reason), "{name}: {text}");
+    }
+
+    #[track_caller]
+    pub fn contains(&self, name: &str, words: &[&str]) {
+        for word in words {
+            assert!(
+                self.text(name).split(' ').any(|given| given == *word),
+                "{word} in {name}: {}",
+                self.text(name)
+            );
+        }
+    }
+
+    /// Prints some of the values on one line.
+    pub fn show(&self, title: &str, names: &[&str]) {
+        let figures: Vec<String> = names.iter().map(|name| format!("{name} {}", self.text(name))).collect();
+        report(&format!("{title}: {}", figures.join(", ")));
+    }
+}
