@@ -1,0 +1,189 @@
+//! Frames to and from others.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use dragoman_arm::can::candump::{Content, LogLine};
+use dragoman_arm::can::socketcan::{Filter, OpenError};
+use dragoman_arm::can::{Bus, Received, SocketCanBus};
+
+use crate::support::{
+    PATIENCE, Vcan, available, can_utils, cansend, frame, ip, next, report_skipped, send_patiently, skip,
+};
+use crate::test_name;
+
+const KINDS: [&str; 7] =
+    ["000#8100", "7FF#", "181#0102030405060708", "1FFFFFFF#FF", "00000181#", "701#R1", "1F334455#R8"];
+
+#[test]
+fn frames_of_all_kinds_arrive_in_both_directions_and_nobody_hears_himself() {
+    let Some(vcan) = Vcan::new(test_name!(), "vcan_both") else { return };
+    let (mut first, mut second) = (vcan.bus(), vcan.bus());
+    for kind in KINDS {
+        first.send(&frame(kind)).unwrap();
+        assert_eq!(next(&mut second), Received::Frame(frame(kind)), "{kind}");
+        second.send(&frame(kind)).unwrap();
+        assert_eq!(next(&mut first), Received::Frame(frame(kind)), "{kind}");
+    }
+    assert_eq!((first.receive(), second.receive()), (None, None));
+}
+
+#[test]
+fn what_cansend_sends_arrives() {
+    let test = test_name!();
+    let Some(vcan) = Vcan::new(test, "vcan_cansend") else { return };
+    if can_utils(test, "cansend").is_none() {
+        return;
+    }
+    let mut bus = vcan.bus();
+    for kind in KINDS {
+        cansend(vcan.name, kind);
+        assert_eq!(next(&mut bus), Received::Frame(frame(kind)), "{kind}");
+    }
+}
+
+#[test]
+fn candump_sees_what_we_send() {
+    let test = test_name!();
+    let Some(vcan) = Vcan::new(test, "vcan_candump") else { return };
+    let Some(mut candump) = can_utils(test, "candump") else { return };
+    let mut candump = candump.args(["-L", vcan.name]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = candump.stdout.take().unwrap();
+    let mut bus = vcan.bus();
+    // It does not say when it listens.
+    let marker = frame("7EE#00");
+    let seen = std::thread::spawn(move || output.read_exact(&mut [0]).map(|()| output));
+    let began = Instant::now();
+    while !seen.is_finished() {
+        assert!(began.elapsed() < PATIENCE, "candump sees nothing");
+        send_patiently(&mut bus, &marker);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    for kind in KINDS {
+        bus.send(&frame(kind)).unwrap();
+    }
+    let lines = BufReader::new(seen.join().unwrap().unwrap()).lines().map(Result::unwrap);
+    let seen: Vec<_> = lines
+        // The first has lost its parenthesis to the thread above.
+        .filter_map(|line| match line.parse::<LogLine>() {
+            Ok(LogLine { content: Content::Frame(frame), .. }) => Some(frame),
+            _ => None,
+        })
+        .filter(|seen| *seen != marker)
+        .take(KINDS.len())
+        .collect();
+    candump.kill().unwrap();
+    candump.wait().unwrap();
+    assert_eq!(seen, KINDS.map(frame));
+}
+
+#[test]
+fn filters_let_only_their_identifiers_through() {
+    let Some(vcan) = Vcan::new(test_name!(), "vcan_filter") else { return };
+    let filters = [Filter { id: 0x281, mask: 0x7ff }, Filter { id: 0x580, mask: 0x780 }];
+    let mut filtered = SocketCanBus::open(vcan.name, &filters).unwrap();
+    let mut sender = vcan.bus();
+    let sent = ["280#", "281#01", "282#", "57F#", "580#02", "5FF#03", "600#", "00000281#04", "281#R0"];
+    for text in sent {
+        sender.send(&frame(text)).unwrap();
+    }
+    for passed in ["281#01", "580#02", "5FF#03", "281#R0"] {
+        assert_eq!(next(&mut filtered), Received::Frame(frame(passed)));
+    }
+    assert_eq!(filtered.receive(), None);
+}
+
+#[test]
+fn a_wait_ends_with_the_frame_and_otherwise_lasts_as_long_as_it_should() {
+    let Some(vcan) = Vcan::new(test_name!(), "vcan_wait") else { return };
+    let (mut sender, mut waiting) = (vcan.bus(), vcan.bus());
+    for short in [Duration::from_micros(300), Duration::from_millis(20)] {
+        let began = Instant::now();
+        waiting.wait(short);
+        assert!(began.elapsed() >= short);
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            sender.send(&frame("080#")).unwrap();
+        });
+        let began = Instant::now();
+        waiting.wait(Duration::MAX);
+        assert!(began.elapsed() < PATIENCE);
+    });
+    assert_eq!(waiting.receive(), Some(Received::Frame(frame("080#"))));
+}
+
+#[test]
+fn a_burst_as_fast_as_the_queue_takes_it_arrives_whole_and_in_order() {
+    let Some(vcan) = Vcan::new(test_name!(), "vcan_burst") else { return };
+    vcan.limit("2mbit");
+    let mut sender = vcan.bus();
+    let mut receiver = vcan.bus();
+    let frames = 20_000_u32;
+    let full = std::thread::scope(|scope| {
+        let sending = scope.spawn(|| {
+            stay_on_this_processor();
+            let numbered =
+                |number: u32| dragoman_arm::can::Frame::standard(0x123, &number.to_le_bytes()).unwrap();
+            (0..frames).map(|number| send_patiently(&mut sender, &numbered(number))).sum::<usize>()
+        });
+        for number in 0..frames {
+            let Received::Frame(received) = next(&mut receiver) else { panic!("a fault before {number}") };
+            assert_eq!(received.data(), number.to_le_bytes());
+        }
+        sending.join().unwrap()
+    });
+    assert!(full > 0, "the queue was never full");
+}
+
+/// A virtual interface delivers on the processor that sent, and those do not wait for each other; a bus has one order.
+fn stay_on_this_processor() {
+    let mut one = nix::sched::CpuSet::new();
+    one.set(nix::sched::sched_getcpu().unwrap()).unwrap();
+    nix::sched::sched_setaffinity(nix::unistd::Pid::from_raw(0), &one).unwrap();
+}
+
+#[test]
+fn two_controllers_of_one_bus_reach_each_other() {
+    let test = test_name!();
+    if !available(test) {
+        return;
+    }
+    let Ok(controllers) = std::env::var("DRAGOMAN_CAN_CONTROLLERS") else {
+        // Only the virtual machine has them.
+        return report_skipped(test, "DRAGOMAN_CAN_CONTROLLERS does not name two controllers on one bus");
+    };
+    let [first, second] = controllers.split(' ').collect::<Vec<_>>()[..] else {
+        return skip(test, &format!("'{controllers}' are not two"));
+    };
+    for name in [first, second] {
+        ip(&["link", "set", name, "up", "type", "can", "bitrate", "500000", "restart-ms", "100"]);
+    }
+    let (mut one, mut other) =
+        (SocketCanBus::open(first, &[]).unwrap(), SocketCanBus::open(second, &[]).unwrap());
+    // QEMU's SJA1000 turns an extended remote frame into another one.
+    for kind in KINDS.into_iter().filter(|kind| *kind != "1F334455#R8") {
+        one.send(&frame(kind)).unwrap();
+        assert_eq!(next(&mut other), Received::Frame(frame(kind)), "{kind}");
+        other.send(&frame(kind)).unwrap();
+        assert_eq!(next(&mut one), Received::Frame(frame(kind)), "{kind}");
+    }
+    assert_eq!((one.receive(), other.receive()), (None, None));
+}
+
+#[test]
+fn what_is_no_can_interface_is_refused_by_name() {
+    if !available(test_name!()) {
+        return;
+    }
+    let missing = SocketCanBus::open("can_nowhere", &[]).err().unwrap();
+    assert!(matches!(missing, OpenError::NoInterface { .. }), "{missing}");
+    assert!(
+        missing.to_string().contains("can_nowhere") && missing.to_string().contains("vcan0"),
+        "{missing}"
+    );
+    let other = SocketCanBus::open("lo", &[]).err().unwrap();
+    assert!(matches!(other, OpenError::NotCan { .. }), "{other}");
+}

@@ -1,0 +1,21 @@
+//! What needs a real SocketCAN interface, in one program, so that it can be taken to where there is one.
+//!
+//! ```console
+//! $ program=$(cargo test -p dragoman_arm --test socketcan --no-run --message-format=json |
+//!       sed -n 's/.*"executable":"\([^"]*\/socketcan-[^"]*\)".*/\1/p')
+//! $ .ci/can-runner "$program"
+//! ```
+//!
+//! On a machine without one, every test says `SKIPPED`, which is a failure where `DRAGOMAN_REQUIRE_CAN` is set.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `support.rs` | interfaces and programs for tests, or the reason why there are none |
+//! | `frames.rs` | frames to and from others |
+//! | `link.rs` | interfaces that go down, disappear, come back, are overloaded or report errors |
+
+#![cfg(target_os = "linux")]
+
+mod frames;
+mod link;
+mod support;
