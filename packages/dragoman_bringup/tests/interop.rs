@@ -9,8 +9,8 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use common::{Answer, Lab, roll_pitch_yaw};
 use common::peers::{Facts, Peer, Running, report};
+use common::{Answer, Lab, roll_pitch_yaw};
 
 /// One lab at a time: the rates that a peer measures are no measure of a machine that does something else.
 fn alone() -> MutexGuard<'static, ()> {

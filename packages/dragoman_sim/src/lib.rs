@@ -2,17 +2,14 @@
 //!
 //! | file | simulates |
 //! | --- | --- |
-//! | [`joints`] | an arm's joints that follow position commands at limited rates |
 //! | [`whistle`] | an Elmo SimplIQ Whistle on a CAN bus, frame by frame |
 //! | [`device`] | what all CANopen devices have: network management, heartbeats, objects, process data; faults |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
 
 pub mod axis;
 pub mod device;
-pub mod joints;
 pub mod whistle;
 
 pub use axis::AxisSettings;
 pub use device::{Device, Fault};
-pub use joints::RateLimitedJoints;
 pub use whistle::{Whistle, WhistleSettings};

@@ -153,6 +153,12 @@ impl Axis {
         now.saturating_sub(self.reported.unwrap_or_default())
     }
 
+    /// Its silence until now does not count.
+    pub(super) fn excuse(&mut self, now: Duration) {
+        self.reported = self.reported.map(|_| now);
+        self.heartbeat = self.heartbeat.map(|_| now);
+    }
+
     /// Whether a condition of the conversation holds.
     pub(super) fn holds(&self, condition: Condition) -> bool {
         match condition {

@@ -109,7 +109,7 @@ impl Default for GroupConfig {
             sample_ratio: 28,
             lead: Duration::from_millis(40),
             master: 127,
-            heartbeat: Duration::from_millis(20),
+            heartbeat: Duration::from_millis(10),
             heartbeat_loss: Duration::from_millis(60),
             feedback_loss: Duration::from_millis(50),
             command_loss: Duration::from_millis(200),

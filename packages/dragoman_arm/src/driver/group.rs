@@ -66,6 +66,8 @@ pub enum Event {
 
 /// How long a drive that is not there is left alone.
 const RETRY: Duration = Duration::from_secs(1);
+/// How long a drive that has just started is left alone.
+const START_PAUSE: Duration = Duration::from_millis(100);
 /// How long a frame may wait to be sent.
 const MAX_WAIT: Duration = Duration::from_millis(50);
 /// How long a drive may take to begin after the SYNC.
@@ -437,14 +439,19 @@ impl Group {
             Service::SdoResponse(_) => axis.conversation.sdo_answer(now, data, &mut send),
             Service::Heartbeat(_) => {
                 axis.heartbeat = Some(now);
-                let state = data.first().map(|state| state & 0x7f);
-                // Stopped or pre-operational where it should be operational is seen by its silence.
-                let starts = state == Some(NmtState::Initialising as u8);
-                if starts && axis.stage != (Stage::Absent { retry: Duration::ZERO }) {
-                    axis.restarted();
-                    Err(Fault::Restarted { node: axis.config.node })
-                } else {
-                    Ok(())
+                // A drive that is not operational is seen by its silence.
+                let starts = data.first() == Some(&(NmtState::Initialising as u8));
+                match axis.stage {
+                    Stage::SetUp if starts => {
+                        axis.restarted();
+                        Err(Fault::Restarted { node: axis.config.node })
+                    }
+                    // What it was told before it started is gone.
+                    Stage::SettingUp if starts => {
+                        axis.lose(now + START_PAUSE);
+                        Ok(())
+                    }
+                    _ => Ok(()),
                 }
             }
             Service::Emergency(_) => return self.emergency(now, index, data),
@@ -549,6 +556,12 @@ impl Group {
     fn run_cycles(&mut self, now: Duration) {
         let cycle = self.config.cycle();
         let late = now.saturating_sub(self.next_cycle);
+        if late > cycle {
+            for axis in &mut self.axes {
+                // Without SYNC they had nothing to report at.
+                axis.excuse(now);
+            }
+        }
         if late > cycle * u32::from(self.config.lead_rows()) {
             // The set-points that are missing by now would come too late.
             self.next_cycle = now;
@@ -681,8 +694,9 @@ impl Group {
                 Stage::Absent { retry } if retry <= now => axis.set_up(&self.config),
                 Stage::SettingUp if axis.conversation.is_done() => {
                     axis.stage = Stage::SetUp;
-                    // Its reports so far came at the SYNCs of others.
+                    // Its reports so far are of no known number, and its heartbeat may be yet to come.
                     axis.reports = 0;
+                    axis.heartbeat = Some(now);
                 }
                 _ => {}
             }
@@ -768,6 +782,10 @@ impl Group {
     /// The motion was interrupted, but the drives are well: they go on from where they stand, unless it happens again and
     /// again.
     fn interrupt(&mut self, now: Duration, fault: Fault) {
+        if self.state == State::Enabling && self.enabling == Enabling::SwitchingOn {
+            // It is of the motion before, which is being stopped.
+            return;
+        }
         if now.saturating_sub(self.interrupted_at) > CALM {
             self.interruptions = 0;
         }

@@ -1,0 +1,329 @@
+//! Every fault at every phase: all axes stop, the reason is told, and after it is mended the arm goes on without a restart
+//! of the driver and without a jump.
+
+use std::time::Duration;
+
+use canopen_rs::NodeId;
+use dragoman_arm::can::{BusFault, Frame};
+use dragoman_arm::driver::{Event, Fault as DriverFault, State};
+use dragoman_arm::simpliq::objects;
+use dragoman_sim::device::Fault;
+use dragoman_sim::whistle::{Whistle, WhistleSettings};
+
+use super::lab::{Lab, six};
+
+/// The drive that fails, node 103.
+const VICTIM: usize = 2;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Phase {
+    StartUp,
+    Idle,
+    Moving,
+}
+
+const PHASES: [Phase; 3] = [Phase::StartUp, Phase::Idle, Phase::Moving];
+
+impl Phase {
+    /// An arm in this phase.
+    fn lab(self) -> Lab {
+        match self {
+            Self::StartUp => {
+                let mut lab = Lab::new(six());
+                // In the middle of the set-up.
+                lab.run(0.012);
+                assert_eq!(lab.group.state(), State::Unconfigured);
+                lab
+            }
+            Self::Idle => Lab::enabled(six()),
+            Self::Moving => {
+                let mut lab = Lab::enabled(six());
+                let target: Vec<f64> = lab.positions().iter().map(|position| position + 2.0).collect();
+                lab.group.command(lab.now, &target).unwrap();
+                lab.run(0.5);
+                assert!(lab.is_moving());
+                lab
+            }
+        }
+    }
+}
+
+/// Injects a fault at each phase and mends it. `reasons`: parts of what may be told, one of which must be.
+fn matrix(reasons: &[&str], inject: fn(&mut Lab), mend: fn(&mut Lab)) {
+    for phase in PHASES {
+        let mut lab = phase.lab();
+        inject(&mut lab);
+        lab.run(1.0);
+        let told = lab.group.fault().map(ToString::to_string).unwrap_or_default();
+        assert!(
+            reasons.iter().any(|reason| told.contains(reason)),
+            "{phase:?}: told '{told}', {:?}",
+            lab.events
+        );
+        assert!(!lab.is_moving(), "{phase:?}: all axes stand");
+        let expected = if phase == Phase::StartUp { State::Unconfigured } else { State::Faulted };
+        assert_eq!(lab.group.state(), expected, "{phase:?}");
+        let refusal = lab.group.enable().unwrap_err().to_string();
+        assert!(!refusal.is_empty(), "{phase:?}");
+
+        mend(&mut lab);
+        recover(&mut lab, phase);
+    }
+}
+
+/// From a mended fault to a motion.
+fn recover(lab: &mut Lab, phase: Phase) {
+    let by = lab.now + Duration::from_secs(10);
+    while lab.group.state() != State::Disabled {
+        let refused = lab.group.recover().err();
+        assert!(lab.now < by, "{phase:?}: {refused:?} {:?}", lab.events);
+        lab.run(0.1);
+    }
+    let shafts = shafts(lab);
+    let before = lab.positions();
+    lab.group.enable().unwrap();
+    lab.until(State::Enabled, 3.0);
+    lab.run(0.5);
+    for (before, after) in shafts.iter().zip(self::shafts(lab)) {
+        assert!((before - after).abs() <= 1.0, "{phase:?}: no jump when it is switched on: {before} {after}");
+    }
+    let target: Vec<f64> = before.iter().map(|position| position - 0.1).collect();
+    lab.group.command(lab.now, &target).unwrap();
+    lab.run(1.0);
+    for (position, target) in lab.positions().iter().zip(&target) {
+        assert!((position - target).abs() < 1e-4, "{phase:?}: {position} {target} {:?}", lab.group.fault());
+    }
+    assert_eq!(lab.group.state(), State::Enabled, "{phase:?}");
+}
+
+fn shafts(lab: &Lab) -> Vec<f64> {
+    lab.drives.iter().map(Whistle::shaft_counts).collect()
+}
+
+fn fail(lab: &mut Lab, fault: Fault) {
+    let now = lab.now;
+    lab.drives[VICTIM].inject(now, fault);
+}
+
+fn repair(lab: &mut Lab) {
+    lab.drives[VICTIM].repair();
+}
+
+#[test]
+fn bus_off() {
+    matrix(
+        &["off the bus"],
+        |lab| {
+            lab.cut = true;
+            lab.bus_fault(BusFault::BusOff);
+        },
+        |lab| {
+            lab.cut = false;
+            lab.bus_fault(BusFault::Active);
+        },
+    );
+}
+
+#[test]
+fn interface_down() {
+    matrix(
+        &["interface is down"],
+        |lab| {
+            lab.cut = true;
+            lab.bus_fault(BusFault::Down);
+        },
+        |lab| {
+            lab.cut = false;
+            lab.bus_fault(BusFault::Up);
+        },
+    );
+}
+
+#[test]
+fn a_bus_that_takes_no_frames() {
+    matrix(
+        &["takes no frames", "nothing was heard", "no answer about"],
+        |lab| lab.blocked = true,
+        |lab| lab.blocked = false,
+    );
+}
+
+#[test]
+fn a_cable_that_is_cut() {
+    matrix(&["nothing was heard", "no answer about"], |lab| lab.cut = true, |lab| lab.cut = false);
+}
+
+#[test]
+fn a_drive_that_is_silent() {
+    let reasons = ["nothing was heard of node 103", "node 103: no answer", "node 103 does not answer"];
+    matrix(&reasons, |lab| fail(lab, Fault::Silent), repair);
+}
+
+#[test]
+fn a_drive_whose_power_comes_back() {
+    for phase in PHASES {
+        let mut lab = phase.lab();
+        fail(&mut lab, Fault::PowerCycle);
+        lab.run(1.0);
+        if phase == Phase::StartUp {
+            lab.until(State::Disabled, 3.0);
+        } else {
+            assert_eq!(lab.group.state(), State::Faulted, "{phase:?}");
+            assert!(!lab.is_moving());
+            let told = lab.group.fault().map(ToString::to_string).unwrap_or_default();
+            assert!(told.contains("node 103"), "{told}");
+        }
+        recover(&mut lab, phase);
+    }
+}
+
+#[test]
+fn a_drive_that_answers_late() {
+    let reasons = ["nothing was heard of node 103", "node 103: no answer", "node 103 does not answer"];
+    matrix(&reasons, |lab| fail(lab, Fault::AnswerLate(Duration::from_millis(300))), repair);
+}
+
+#[test]
+fn a_heartbeat_that_is_lost() {
+    matrix(&["nothing was heard of node 103"], |lab| lab.muted = Some(0x700 + 103), |lab| lab.muted = None);
+}
+
+#[test]
+fn a_second_device_with_the_same_number() {
+    matrix(
+        &["two devices answer as node 103", "node 103"],
+        |lab| {
+            let mut twin = Whistle::new(NodeId::new(103).unwrap(), WhistleSettings::default());
+            twin.advance(lab.now);
+            lab.twin = Some(twin);
+        },
+        |lab| lab.twin = None,
+    );
+}
+
+/// Faults that a drive cannot have before it is on, or whose consequence is another one then.
+#[test]
+fn a_drive_that_switches_off_without_a_word() {
+    for phase in [Phase::Idle, Phase::Moving] {
+        let mut lab = phase.lab();
+        fail(&mut lab, Fault::ExitEnabled);
+        lab.run(1.0);
+        assert!(
+            matches!(lab.group.fault(), Some(DriverFault::MotorOff { node: 103, .. })),
+            "{:?}",
+            lab.group.fault()
+        );
+        assert!(!lab.is_moving());
+        recover(&mut lab, phase);
+    }
+}
+
+#[test]
+fn an_error_passive_controller() {
+    for phase in [Phase::Idle, Phase::Moving] {
+        let mut lab = phase.lab();
+        lab.bus_fault(BusFault::Passive);
+        lab.run(1.0);
+        assert_eq!(lab.group.fault(), Some(&DriverFault::Bus(BusFault::Passive)));
+        assert!(!lab.is_moving());
+        assert!(lab.drives.iter().all(|drive| !drive.status().is_motor_on()));
+        lab.bus_fault(BusFault::Active);
+        recover(&mut lab, phase);
+    }
+}
+
+#[test]
+fn a_storm_of_emergencies() {
+    for phase in [Phase::Idle, Phase::Moving] {
+        let mut lab = phase.lab();
+        fail(&mut lab, Fault::EmergencyStorm { per_second: 10_000 });
+        lab.run(1.0);
+        assert!(
+            matches!(lab.group.fault(), Some(DriverFault::Emergency { node: 103, .. })),
+            "{:?}",
+            lab.group.fault()
+        );
+        assert!(!lab.is_moving());
+        let records = lab.group.emergencies().records();
+        assert_eq!(records.len(), 1, "one line: {records:?}");
+        assert!(records[0].count > 9_000, "all are counted: {records:?}");
+        repair(&mut lab);
+        recover(&mut lab, phase);
+    }
+}
+
+#[test]
+fn an_object_that_is_refused_or_not_answered() {
+    for (fault, reason) in [
+        (Fault::SdoAbort(objects::HEARTBEAT_CONSUMER.index), "node 103: object 0x1016:1 was refused"),
+        (Fault::IgnoreSdo, "node 103: no answer about object"),
+    ] {
+        let mut lab = Lab::new(six());
+        lab.run(0.001);
+        fail(&mut lab, fault);
+        lab.run(3.0);
+        let told = lab.group.fault().map(ToString::to_string).unwrap_or_default();
+        assert!(told.contains(reason), "{told}");
+        assert_eq!(lab.group.state(), State::Unconfigured);
+        repair(&mut lab);
+        recover(&mut lab, Phase::StartUp);
+    }
+}
+
+#[test]
+fn foreign_frames_do_no_harm() {
+    for phase in PHASES {
+        let mut lab = phase.lab();
+        // A frame every 100 us, of all services and none of our nodes.
+        for turn in 0..10_000_u32 {
+            let id = u16::try_from(turn * 37 % 0x800).unwrap();
+            let ours = (101..=106).contains(&(id & 0x7f)) || id == 0 || id == 0x80;
+            if !ours {
+                lab.inject(Frame::standard(id, &turn.to_le_bytes()).unwrap());
+            }
+            lab.run(0.000_1);
+        }
+        let expected = if phase == Phase::StartUp { State::Disabled } else { State::Enabled };
+        assert_eq!(lab.group.state(), expected, "{phase:?} {:?}", lab.events);
+        assert!(!lab.events.iter().any(|event| matches!(event, Event::Fault(_))), "{:?}", lab.events);
+    }
+}
+
+#[test]
+fn drives_stop_by_themselves_within_a_tenth_of_a_second_when_the_driver_is_gone() {
+    let mut lab = Phase::Moving.lab();
+    // As after kill -9: nothing is said any more, and nobody listens.
+    lab.cut = true;
+    lab.run(0.1);
+    assert!(!lab.is_moving());
+}
+
+#[test]
+fn a_pause_of_the_computer_interrupts_the_motion_and_no_more() {
+    let mut lab = Phase::Moving.lab();
+    // Longer than the drives have set-points, shorter than they wait for our heartbeat.
+    let pause = Duration::from_millis(49);
+    let end = lab.now + pause;
+    while lab.now < end {
+        lab.now += Duration::from_micros(500);
+        let now = lab.now;
+        lab.drives.iter_mut().for_each(|drive| drive.advance(now));
+    }
+    lab.run(1.0);
+    assert_eq!(lab.group.state(), State::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);
+    assert!(lab.events.iter().any(|event| matches!(event, Event::Interrupted(_))), "{:?}", lab.events);
+    assert!(!lab.is_moving(), "it stands, and waits for a new command");
+}
+
+#[test]
+fn any_bytes_from_the_bus_are_survived() {
+    use proptest::prelude::*;
+    let frames = prop::collection::vec((0_u16..0x800, prop::collection::vec(any::<u8>(), 0..=8)), 1..200);
+    proptest!(ProptestConfig::with_cases(64), |(frames in frames)| {
+        let mut lab = Lab::enabled(six());
+        for (id, data) in frames {
+            lab.inject(Frame::standard(id, &data).unwrap());
+            lab.run(0.001);
+        }
+    });
+}

@@ -1,0 +1,144 @@
+//! A group of drives and the bus between them, on virtual time.
+
+use std::collections::VecDeque;
+use std::f64::consts::TAU;
+use std::time::Duration;
+
+use canopen_rs::NodeId;
+use dragoman_arm::can::{BusFault, Frame, Received};
+use dragoman_arm::driver::{AxisConfig, Event, Group, GroupConfig, State};
+use dragoman_sim::whistle::{Whistle, WhistleSettings};
+
+/// Counts per revolution of the thesis' arm (seed 001, `elmoarm.cpf`).
+pub(crate) const COUNTS_PER_REVOLUTION: [f64; 6] =
+    [817_741.0, 817_741.0, -414_246.0, 414_246.0, -414_246.0, 414_246.0];
+
+/// Six Whistles, nodes 101 to 106, at 250 Hz.
+pub(crate) fn six() -> GroupConfig {
+    let axes = COUNTS_PER_REVOLUTION.iter().zip(101..).map(|(counts, node)| {
+        let home = if node % 2 == 1 { TAU / 4.0 } else { 0.0 };
+        AxisConfig { max_velocity: 0.9, ..AxisConfig::whistle(node, *counts, home) }
+    });
+    GroupConfig { axes: axes.collect(), sample_ratio: 11, ..GroupConfig::default() }
+}
+
+pub(crate) struct Lab {
+    pub(crate) now: Duration,
+    pub(crate) group: Group,
+    pub(crate) drives: Vec<Whistle>,
+    pub(crate) events: Vec<Event>,
+    /// Every frame that was on the bus, where the test wants them.
+    pub(crate) frames: Option<Vec<(Duration, Frame)>>,
+    /// The group's frames go nowhere, and wait.
+    pub(crate) blocked: bool,
+    /// Nothing passes between the group and the drives.
+    pub(crate) cut: bool,
+    /// Frames with this identifier do not reach the group.
+    pub(crate) muted: Option<u16>,
+    /// A second device with the number of drive 2.
+    pub(crate) twin: Option<Whistle>,
+}
+
+impl Lab {
+    pub(crate) fn new(config: GroupConfig) -> Self {
+        let now = Duration::from_secs(1);
+        let nodes = config.axes.iter().filter_map(|axis| NodeId::new(axis.node).ok());
+        let drives = nodes.map(|node| Whistle::new(node, WhistleSettings::default())).collect();
+        let group = Group::new(now, config).unwrap();
+        Self {
+            now,
+            group,
+            drives,
+            events: Vec::new(),
+            frames: None,
+            blocked: false,
+            cut: false,
+            muted: None,
+            twin: None,
+        }
+    }
+
+    /// Set up and switched on.
+    pub(crate) fn enabled(config: GroupConfig) -> Self {
+        let mut lab = Self::new(config);
+        lab.until(State::Disabled, 5.0);
+        lab.group.enable().unwrap();
+        lab.until(State::Enabled, 5.0);
+        lab
+    }
+
+    /// Runs for `seconds`.
+    pub(crate) fn run(&mut self, seconds: f64) {
+        let end = self.now + Duration::from_secs_f64(seconds);
+        while self.now < end {
+            self.exchange();
+            let drives = self.drives.iter().chain(&self.twin).filter_map(Whistle::next_event);
+            let next = drives.fold(self.group.deadline(), Duration::min);
+            // Nothing takes less than a microsecond: a deadline in the past would stop the time.
+            self.now = next.max(self.now + Duration::from_micros(1)).min(end);
+        }
+        self.exchange();
+    }
+
+    /// Runs until the group is in `state`.
+    #[track_caller]
+    pub(crate) fn until(&mut self, state: State, within: f64) {
+        let end = self.now + Duration::from_secs_f64(within);
+        while self.group.state() != state {
+            assert!(self.now < end, "{state:?} not reached: {:?} {:?}", self.group.state(), self.events);
+            self.run(0.002);
+        }
+    }
+
+    pub(crate) fn positions(&self) -> Vec<f64> {
+        self.group.positions().collect()
+    }
+
+    pub(crate) fn is_moving(&self) -> bool {
+        self.drives.iter().any(Whistle::is_moving)
+    }
+
+    /// Delivers frames until nobody has any.
+    fn exchange(&mut self) {
+        self.group.poll(self.now);
+        for drive in self.drives.iter_mut().chain(&mut self.twin) {
+            drive.advance(self.now);
+        }
+        let mut wire: VecDeque<(Option<usize>, Frame)> = VecDeque::new();
+        loop {
+            while let Some(frame) = self.group.transmit().copied().filter(|_| !self.blocked) {
+                self.group.sent();
+                if !self.cut {
+                    wire.push_back((None, frame));
+                }
+            }
+            for (index, drive) in self.drives.iter_mut().chain(&mut self.twin).enumerate() {
+                wire.extend(std::iter::from_fn(|| drive.transmit()).map(|frame| (Some(index), frame)));
+            }
+            let Some((from, frame)) = wire.pop_front() else { break };
+            if let Some(frames) = &mut self.frames {
+                frames.push((self.now, frame));
+            }
+            for (index, drive) in self.drives.iter_mut().chain(&mut self.twin).enumerate() {
+                if from != Some(index) {
+                    drive.handle(self.now, &frame);
+                }
+            }
+            let heard = !self.cut && frame.standard_id() != self.muted;
+            if from.is_some() && heard {
+                self.inject(frame);
+            }
+        }
+        self.events.extend(std::iter::from_fn(|| self.group.poll_event()));
+    }
+
+    /// A frame from somebody else.
+    pub(crate) fn inject(&mut self, frame: Frame) {
+        self.group.receive(self.now, &Received::Frame(frame));
+        self.group.poll(self.now);
+    }
+
+    pub(crate) fn bus_fault(&mut self, fault: BusFault) {
+        self.group.receive(self.now, &Received::Fault(fault));
+    }
+}

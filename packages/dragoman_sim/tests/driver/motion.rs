@@ -1,0 +1,104 @@
+//! Start-up, motion and stop without faults.
+
+use std::time::Duration;
+
+use dragoman_arm::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
+use dragoman_arm::driver::{End, Event, State};
+
+use super::lab::{COUNTS_PER_REVOLUTION, Lab, six};
+
+#[test]
+fn the_drives_are_set_up_and_stay_off_until_they_are_enabled() {
+    let mut lab = Lab::new(six());
+    assert_eq!(lab.group.state(), State::Unconfigured);
+    lab.until(State::Disabled, 2.0);
+    assert!(lab.drives.iter().all(|drive| !drive.status().is_motor_on()));
+    let home = std::f64::consts::FRAC_PI_2;
+    assert_eq!(lab.positions(), [home, 0.0, home, 0.0, home, 0.0]);
+    assert!(lab.group.temperatures().all(|temperature| temperature > 0.0));
+    lab.group.enable().unwrap();
+    lab.until(State::Enabled, 1.0);
+    lab.run(3.0);
+    assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
+    assert!(lab.drives.iter().all(|drive| drive.status().is_motor_on()));
+    assert_eq!(lab.positions(), [home, 0.0, home, 0.0, home, 0.0]);
+    assert!(lab.group.emergencies().records().is_empty(), "{:?}", lab.group.emergencies());
+}
+
+#[test]
+fn commands_are_followed_and_reached() {
+    let mut lab = Lab::enabled(six());
+    let target = [1.0, 0.2, 1.2, -0.3, 1.9, 0.4];
+    lab.group.command(lab.now, &target).unwrap();
+    lab.run(2.0);
+    for (position, target) in lab.positions().iter().zip(target) {
+        assert!((position - target).abs() < 1e-4, "{position} {target}");
+    }
+    lab.group.disable();
+    lab.until(State::Disabled, 1.0);
+    assert!(lab.drives.iter().all(|drive| !drive.status().is_motor_on()));
+}
+
+#[test]
+fn halt_brings_the_joints_to_rest_and_they_hold() {
+    let mut lab = Lab::enabled(six());
+    let start = lab.positions();
+    lab.group.command(lab.now, &start.iter().map(|position| position + 1.0).collect::<Vec<_>>()).unwrap();
+    lab.run(0.5);
+    assert!(lab.is_moving());
+    lab.group.halt();
+    lab.run(0.5);
+    assert!(!lab.is_moving());
+    let stopped = lab.positions();
+    assert!(stopped[0] - start[0] > 0.1 && stopped[0] - start[0] < 0.8, "{stopped:?}");
+    lab.run(0.5);
+    assert_eq!(lab.positions(), stopped);
+    assert_eq!(lab.group.state(), State::Enabled);
+}
+
+/// A position of joint `joint` at point `index` of 10,000.
+fn path(joint: usize, index: usize, start: f64) -> f64 {
+    let phase = 0.004 * index as f64 * (1.0 + 0.1 * joint as f64);
+    start + 0.3 * (1.0 - phase.cos())
+}
+
+#[test]
+fn ten_thousand_points_come_out_within_a_count() {
+    let mut lab = Lab::enabled(six());
+    lab.drives.iter_mut().for_each(dragoman_sim::whistle::Whistle::record);
+    let (start, cycle) = (lab.positions(), lab.group.config().cycle());
+    let points: Vec<Point> = (1..=10_000)
+        .map(|index| Point {
+            time: cycle.as_secs_f64() * index as f64,
+            position: start.iter().enumerate().map(|(joint, start)| path(joint, index, *start)).collect(),
+            ..Point::default()
+        })
+        .collect();
+    let trajectory = Trajectory::new(points, &start, &[0.9; 6]).unwrap();
+    let tolerances = Tolerances {
+        path: vec![Tolerance { position: Some(0.01), velocity: None }; 6],
+        goal: vec![Tolerance { position: Some(1e-4), velocity: None }; 6],
+        goal_time: 0.5,
+    };
+    let id = lab.group.follow_trajectory(trajectory, tolerances).unwrap();
+    lab.run(cycle.as_secs_f64() * 10_050.0);
+    assert!(lab.events.contains(&Event::Trajectory { id, end: End::Reached }), "{:?}", lab.events);
+    assert!(lab.group.emergencies().records().is_empty(), "{:?}", lab.group.emergencies());
+    for (joint, drive) in lab.drives.iter().enumerate() {
+        let counts = |index: usize| {
+            (path(joint, index, start[joint]) - start[joint]) * COUNTS_PER_REVOLUTION[joint]
+                / std::f64::consts::TAU
+        };
+        // The rows that were executed, from the first that moves on.
+        let rows: Vec<i32> = drive.reached().iter().map(|(_, row)| *row).collect();
+        let first = rows.iter().position(|row| *row != rows[0]).unwrap();
+        let moved = (1..).find(|index| counts(*index).round() != 0.0).unwrap();
+        let offset = first - moved;
+        for index in moved..=10_000 {
+            let error = f64::from(rows[offset + index]) - counts(index);
+            assert!(error.abs() <= 1.0, "joint {joint}, point {index}: {error}");
+        }
+        let times: Vec<Duration> = drive.reached().iter().map(|(time, _)| *time).collect();
+        assert!(times.windows(2).all(|pair| pair[1] - pair[0] == cycle), "rows come at the cycle's pace");
+    }
+}
