@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::f64::consts::TAU;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use canopen_rs::NodeId;
 use dragoman_arm::can::{BusFault, Frame, Received};
@@ -37,6 +37,10 @@ pub(crate) struct Lab {
     pub(crate) muted: Option<u16>,
     /// A second device with the number of drive 2.
     pub(crate) twin: Option<Whistle>,
+    /// What the group has cost so far: time, and allocations as `allocations` counts them.
+    pub(crate) spent: Duration,
+    pub(crate) allocated: usize,
+    pub(crate) allocations: fn() -> usize,
 }
 
 impl Lab {
@@ -55,6 +59,9 @@ impl Lab {
             cut: false,
             muted: None,
             twin: None,
+            spent: Duration::ZERO,
+            allocated: 0,
+            allocations: || 0,
         }
     }
 
@@ -100,14 +107,13 @@ impl Lab {
 
     /// Delivers frames until nobody has any.
     fn exchange(&mut self) {
-        self.group.poll(self.now);
+        self.meter(Group::poll);
         for drive in self.drives.iter_mut().chain(&mut self.twin) {
             drive.advance(self.now);
         }
         let mut wire: VecDeque<(Option<usize>, Frame)> = VecDeque::new();
         loop {
-            while let Some(frame) = self.group.transmit().copied().filter(|_| !self.blocked) {
-                self.group.sent();
+            while let Some(frame) = self.take_frame() {
                 if !self.cut {
                     wire.push_back((None, frame));
                 }
@@ -134,8 +140,29 @@ impl Lab {
 
     /// A frame from somebody else.
     pub(crate) fn inject(&mut self, frame: Frame) {
-        self.group.receive(self.now, &Received::Frame(frame));
-        self.group.poll(self.now);
+        self.meter(|group, now| {
+            group.receive(now, &Received::Frame(frame));
+            group.poll(now);
+        });
+    }
+
+    fn take_frame(&mut self) -> Option<Frame> {
+        if self.blocked {
+            return None;
+        }
+        self.meter(|group, _| {
+            let frame = group.transmit().copied()?;
+            group.sent();
+            Some(frame)
+        })
+    }
+
+    fn meter<R>(&mut self, use_group: impl FnOnce(&mut Group, Duration) -> R) -> R {
+        let (allocated, started) = ((self.allocations)(), Instant::now());
+        let result = use_group(&mut self.group, self.now);
+        self.spent += started.elapsed();
+        self.allocated += (self.allocations)() - allocated;
+        result
     }
 
     pub(crate) fn bus_fault(&mut self, fault: BusFault) {
