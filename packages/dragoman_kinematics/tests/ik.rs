@@ -293,6 +293,29 @@ fn tracking_a_long_path_never_jumps() {
 }
 
 #[test]
+fn tracking_from_a_hair_beyond_a_limit_does_not_turn_round() {
+    let mut robot = robot(MK1);
+    for (joint, direction) in [(0, 1.0), (3, 1.0), (3, -1.0), (5, -1.0)] {
+        let limits = &robot.joints()[joint];
+        let mut inside = [0.3, 0.8, -0.4, 0.4, FRAC_PI_2, 0.1];
+        inside[joint] = if direction > 0.0 { limits.upper } else { limits.lower };
+        let mut beyond = inside;
+        beyond[joint] += direction * 1e-9;
+        let (target, mut out) = (robot.forward(&inside), [0.0; 6]);
+        robot.track(&target, &beyond, &patient(), &mut out).unwrap();
+        assert!(out.iter().zip(inside).all(|(out, q)| (out - q).abs() < 1e-4), "{out:?}");
+    }
+}
+
+#[test]
+fn a_time_limit_may_be_as_long_as_can_be() {
+    let mut robot = robot(MK1);
+    let target = robot.forward(&[0.3, 0.8, -0.4, 0.4, FRAC_PI_2, 0.1]);
+    let options = IkOptions { time_limit: Duration::MAX, ..IkOptions::default() };
+    robot.inverse(&target, &middle(&robot), &options, &mut [0.0; 6]).unwrap();
+}
+
+#[test]
 fn continuous_joints_wind_freely() {
     let text = "
 joints:
