@@ -5,6 +5,8 @@
 #[path = "arm31/support.rs"]
 mod support;
 
+#[path = "arm31/arm_state.rs"]
+mod arm_state;
 #[path = "arm31/bytes.rs"]
 mod bytes;
 #[path = "arm31/client_core.rs"]

@@ -4,8 +4,12 @@ use std::error::Error;
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use clap::Args;
+use dragoman_bridge::arm31::node::{ArmModel, start_client};
+use dragoman_kinematics::Robot;
 use dragoman_ros::{Context, Node, logging, tasks::NodeTasks};
 use tokio::task::JoinSet;
+
+use crate::robot;
 
 #[derive(Args)]
 pub(crate) struct Arm31Options {
@@ -15,6 +19,9 @@ pub(crate) struct Arm31Options {
     /// Namespace in which the arm appears.
     #[arg(long, value_name = "NAMESPACE", default_value = "/ranger")]
     namespace: String,
+    /// Model of the arm, for robot_description, compute_fk and compute_ik: as --robot of `up`.
+    #[arg(long, value_name = "ROBOT")]
+    robot: Option<String>,
 }
 
 /// Runs the client side until `stop` resolves.
@@ -24,18 +31,24 @@ pub(crate) async fn run(
     stop: impl Future<Output = ()>,
 ) -> Result<(), Box<dyn Error>> {
     let controller = resolve(&options.controller)?;
+    let model = options.robot.as_deref().map(model).transpose()?;
     let mut nodes = JoinSet::new();
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman", "")?);
     let log = logging::publish(tasks.node())?;
     tasks.spawn(log);
     nodes.spawn(tasks.start()?);
-    nodes.spawn(dragoman_bridge::arm31::node::start_client(context, &options.namespace, controller)?);
+    nodes.spawn(start_client(context, &options.namespace, controller, model)?);
     println!("controller {controller} appears in {}", options.namespace);
     println!("ready");
     stop.await;
     println!("stopping");
     nodes.shutdown().await;
     Ok(())
+}
+
+fn model(name: &str) -> Result<ArmModel, Box<dyn Error>> {
+    let description = robot::load(name)?;
+    Ok(ArmModel { robot: Robot::new(&description.model)?, urdf: description.urdf })
 }
 
 fn resolve(text: &str) -> Result<SocketAddr, Box<dyn Error>> {

@@ -6,6 +6,13 @@ use std::net::UdpSocket;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use dragoman_ros::dragoman_msgs::msg::{DriveStatus, MotionStatus};
+use dragoman_ros::geometry_msgs::msg::PoseStamped;
+use dragoman_ros::moveit_msgs::srv::GetPositionFK;
+use dragoman_ros::std_msgs::msg::String as StringMessage;
+use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile, WrappedTypesupport};
+use futures::{FutureExt, Stream, StreamExt};
+
 use common::{Answer, ArmClient, Lab, distance, domain, roll_pitch_yaw};
 
 const NOTHING: [f32; 7] = [0.0; 7];
@@ -348,4 +355,94 @@ fn the_client_side_makes_the_server_side_an_arm_of_another_graph() {
     assert!(through.arrives([goal[0], goal[1], goal[2]], 1e-4, Duration::from_secs(20)));
     assert!(distance(near.position(), [goal[0], goal[1], goal[2]]) < 1e-4);
     drop(bridge);
+}
+
+/// The next message that `holds`, within 20 s.
+fn awaited<T>(messages: &mut (impl Stream<Item = T> + Unpin), holds: impl Fn(&T) -> bool) -> T {
+    let start = Instant::now();
+    loop {
+        match messages.next().now_or_never() {
+            Some(Some(message)) if holds(&message) => return message,
+            Some(_) => {}
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "the message arrives");
+    }
+}
+
+#[test]
+fn an_arm_behind_a_controller_has_the_topics_of_one_in_the_lab() {
+    let lab = Lab::start();
+    let controller = lab.address.to_string();
+    let arguments = ["arm31", "--controller", &controller, "--robot", "ranger_mk1"];
+    let bridge = Lab::start_with(domain(), &arguments, &[]);
+    let far = Lab::start_with(bridge.domain, &["up", "--bridge-only"], &["-p", "arm31:port:=0"]);
+    let discovery =
+        Discovery { domain_id: bridge.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+    let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+    let mut node = Node::create(context, "observer", "/ranger").unwrap();
+    fn heard<T: WrappedTypesupport + 'static>(
+        node: &mut Node,
+        topic: &str,
+        qos: QosProfile,
+    ) -> impl Stream<Item = T> + Unpin + use<T> {
+        node.subscribe::<T>(topic, qos).unwrap()
+    }
+    let latched = QosProfile::default().keep_last(1).transient_local();
+    let mut statuses = heard::<MotionStatus>(&mut node, "motion_status", latched.clone().keep_last(100));
+    let mut drives = heard::<DriveStatus>(&mut node, "drive_status", latched.clone().keep_last(100));
+    let mut descriptions = heard::<StringMessage>(&mut node, "robot_description", latched);
+    let mut setpoints = heard::<PoseStamped>(&mut node, "setpoint", QosProfile::default());
+    let mut poses = heard::<PoseStamped>(&mut node, "pose", QosProfile::default());
+    assert!(awaited(&mut descriptions, |_| true).data.contains("<robot"));
+    assert!(!awaited(&mut statuses, |_| true).moving);
+
+    let client = far.client();
+    let start = Instant::now();
+    while !matches!(client.ask("PS", NOTHING, 0), Answer::Values(..)) {
+        assert!(start.elapsed() < Duration::from_secs(20), "the pose comes through");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let home = awaited(&mut poses, |_| true).pose;
+    let fk =
+        node.create_client::<GetPositionFK::Service>("compute_fk", QosProfile::services_default()).unwrap();
+    let mut request = GetPositionFK::Request::default();
+    request.fk_link_names.push("tool0".to_owned());
+    let answer = futures::executor::block_on(async {
+        Node::is_available(&fk).unwrap().await.unwrap();
+        fk.request(&request).unwrap().await.unwrap()
+    });
+    assert_eq!(answer.error_code.val, 1, "{}", answer.error_code.message);
+    let computed = &answer.pose_stamped[0].pose.position;
+    assert!((computed.z - home.position.z).abs() < 1e-5 && (computed.y - home.position.y).abs() < 1e-5);
+
+    reply("MC", &client.ask("CM", values(&[2.0]), 0));
+    let goal = above(&client, 0.01);
+    client.ask("GT", goal, 0);
+    begin(&client);
+    let status = awaited(&mut statuses, |status| status.moving);
+    assert_eq!((status.mode, status.has_goal_pose, status.via_point), (2, true, -1));
+    let setpoint = awaited(&mut setpoints, |setpoint| (setpoint.pose.position.z - home.position.z) > 0.0099);
+    assert!((setpoint.pose.position.z - f64::from(goal[2])).abs() < 1e-5);
+    awaited(&mut statuses, |status| !status.moving);
+    assert!((client.position()[2] - goal[2]).abs() < 1e-3);
+
+    assert!(awaited(&mut drives, |_| true).enabled);
+    reply("FO", &client.ask("OF", NOTHING, 0));
+    awaited(&mut drives, |status| !status.enabled);
+    reply("NO", &client.ask("ON", NOTHING, 0));
+    awaited(&mut drives, |status| status.enabled);
+}
+
+#[test]
+fn a_robot_with_more_joints_than_the_protocol_tells_of_is_refused() {
+    let arguments = ["arm31", "--controller", "127.0.0.1:9", "--robot", "ranger_mk2"];
+    let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
+        .args(arguments)
+        .args(["--domain", &domain().to_string()])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(complaint.contains("8 joints") && complaint.contains("at most 7"), "{complaint}");
 }

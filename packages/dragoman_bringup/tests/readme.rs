@@ -52,7 +52,8 @@ fn the_tables_tell_what_up_starts() {
 #[test]
 fn the_tables_tell_what_arm31_starts() {
     // Nobody listens there, and nobody has to.
-    let lab = Lab::start_with(domain(), &["arm31", "--controller", "127.0.0.1:9"], &[]);
+    let arguments = ["arm31", "--controller", "127.0.0.1:9", "--robot", "ranger_mk1"];
+    let lab = Lab::start_with(domain(), &arguments, &[]);
     compare(&lab, &[("/dragoman", "Node /dragoman"), ("/ranger/arm31", "Node /ranger/arm31, client side")]);
 }
 

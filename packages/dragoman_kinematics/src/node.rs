@@ -24,7 +24,7 @@ use dragoman_ros::{
     sensor_msgs, std_msgs,
 };
 use futures::StreamExt;
-use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Vector3};
 
 use crate::motion::{CommandMode, ConfigError, Event, MotionConfig, Pipeline, Status, Step};
 use crate::{Model, ModelError, Robot};
@@ -153,6 +153,7 @@ struct Mover {
     clock: Arc<Mutex<Clock>>,
     drives: Option<(bool, Instant)>,
     last_cycle: Option<Instant>,
+    /// The last one that told all joints.
     last_state: Option<sensor_msgs::msg::JointState>,
     status: Option<Status>,
     /// The last refusal or limit, for diagnostics.
@@ -219,7 +220,10 @@ impl Mover {
         let stamp = self.stamp();
         let now = self.started.elapsed().as_secs_f64();
         self.last_cycle = Some(Instant::now());
-        self.last_state = Some(state.clone());
+        let valid = measured.len() == self.joint_names.len() && measured.iter().all(|q| q.is_finite());
+        if valid {
+            self.last_state = Some(state.clone());
+        }
         let step = self.pipeline.step(now, &measured, enabled);
         let Step { pose, setpoint, events, status, command } = step;
         let command = command.map(<[f64]>::to_vec);
@@ -285,9 +289,7 @@ impl Mover {
 
     /// The last valid joint positions, in the order of the chain.
     fn measured(&self) -> Option<Vec<f64>> {
-        let measured = self.in_order(self.last_state.as_ref()?);
-        let valid = measured.len() == self.joint_names.len() && measured.iter().all(|q| q.is_finite());
-        valid.then_some(measured)
+        self.last_state.as_ref().map(|state| self.in_order(state))
     }
 
     /// A twist about the axes of the base frame, or of the tip frame as it is commanded.
@@ -398,12 +400,4 @@ fn pose_message(pose: &Isometry3<f64>) -> geometry_msgs::msg::Pose {
         position: geometry_msgs::msg::Point { x: p.x, y: p.y, z: p.z },
         orientation: geometry_msgs::msg::Quaternion { x: q.i, y: q.j, z: q.k, w: q.w },
     }
-}
-
-/// A pose from outside; none where it is not finite or its quaternion is zero.
-fn pose_of(message: &geometry_msgs::msg::Pose) -> Option<Isometry3<f64>> {
-    let (p, q) = (&message.position, &message.orientation);
-    let finite = [p.x, p.y, p.z, q.x, q.y, q.z, q.w].iter().all(|value| value.is_finite());
-    let rotation = UnitQuaternion::try_new(Quaternion::new(q.w, q.x, q.y, q.z), 1e-9)?;
-    finite.then(|| Isometry3::from_parts(nalgebra::Translation3::new(p.x, p.y, p.z), rotation))
 }

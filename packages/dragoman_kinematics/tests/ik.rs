@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Random, TABLES, robot};
+use common::{Random, TABLES, lissajous, robot};
 use dragoman_kinematics::{GoalMask, IkError, IkOptions, Model, Robot};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
@@ -232,25 +232,51 @@ fn masked_goals() {
     }
 }
 
+/// Angle by which the rotation turns about the axis of that index, once it is split into a turn about the axis and a
+/// tilt of the axis.
+fn twist_about(axis: usize, rotation: &UnitQuaternion<f64>) -> f64 {
+    let angle = 2.0 * rotation.coords[axis].atan2(rotation.coords.w);
+    angle.sin().atan2(angle.cos())
+}
+
+#[test]
+fn a_goal_with_two_free_rotations_keeps_the_turn_about_the_third_axis() {
+    for (name, table) in TABLES {
+        let mut robot = robot(table);
+        let mut out = vec![0.0; robot.joint_count()];
+        for axis in 0..3 {
+            let mut mask = GoalMask::POSITION;
+            mask.rotation[axis] = true;
+            let options = IkOptions { mask, ..patient() };
+            let mut random = Random::announced(name, 27 + axis as u64);
+            let mut missed = 0;
+            for _ in 0..300 {
+                let mut tilt = Vector3::zeros();
+                tilt[(axis + 1) % 3] = 4.0 * random.unit() - 2.0;
+                tilt[(axis + 2) % 3] = 4.0 * random.unit() - 2.0;
+                let mut target = robot.forward(&random.configuration(&robot));
+                target.rotation *= UnitQuaternion::new(tilt);
+                if robot.inverse(&target, &middle(&robot), &options, &mut out).is_err() {
+                    missed += 1;
+                    continue;
+                }
+                let reached = robot.forward(&out);
+                assert!((reached.translation.vector - target.translation.vector).norm() < 1.01e-6);
+                let twist = twist_about(axis, &(reached.rotation.inverse() * target.rotation));
+                assert!(twist.abs() < 1.01e-6 && within_limits(&robot, &out), "{name}: {twist}");
+            }
+            assert!(missed <= 1, "{name}, axis {axis}: {missed} of 300 missed");
+        }
+    }
+}
+
 #[test]
 fn tracking_a_long_path_never_jumps() {
     for (name, table) in TABLES {
         let mut robot = robot(table);
         let n = robot.joint_count();
-        let path = |i: usize| -> Vec<f64> {
-            let phase = i as f64 / 10_000.0 * TAU;
-            let joints = robot.joints().iter().enumerate();
-            joints
-                .map(|(j, joint)| {
-                    let half = (0.5 * (joint.upper - joint.lower)).min(1.0);
-                    let frequency = (j + 1) as f64;
-                    0.5 * (joint.lower + joint.upper)
-                        + 0.6 * half * (frequency * phase + 0.3 * frequency).sin()
-                })
-                .collect()
-        };
-        let targets: Vec<_> = (0..10_000).map(|i| robot.forward(&path(i))).collect();
-        let (mut previous, mut out) = (path(0), vec![0.0; n]);
+        let targets: Vec<_> = (0..10_000).map(|i| robot.forward(&lissajous(&robot, i, 10_000))).collect();
+        let (mut previous, mut out) = (lissajous(&robot, 0, 10_000), vec![0.0; n]);
         let mut missed = 0;
         for target in &targets {
             match robot.track(target, &previous, &patient(), &mut out) {
@@ -264,6 +290,29 @@ fn tracking_a_long_path_never_jumps() {
         println!("{name}: {missed} of 10000 steps missed");
         assert!(missed <= 10, "{name}: {missed} of 10000 steps missed");
     }
+}
+
+#[test]
+fn tracking_from_a_hair_beyond_a_limit_does_not_turn_round() {
+    let mut robot = robot(MK1);
+    for (joint, direction) in [(0, 1.0), (3, 1.0), (3, -1.0), (5, -1.0)] {
+        let limits = &robot.joints()[joint];
+        let mut inside = [0.3, 0.8, -0.4, 0.4, FRAC_PI_2, 0.1];
+        inside[joint] = if direction > 0.0 { limits.upper } else { limits.lower };
+        let mut beyond = inside;
+        beyond[joint] += direction * 1e-9;
+        let (target, mut out) = (robot.forward(&inside), [0.0; 6]);
+        robot.track(&target, &beyond, &patient(), &mut out).unwrap();
+        assert!(out.iter().zip(inside).all(|(out, q)| (out - q).abs() < 1e-4), "{out:?}");
+    }
+}
+
+#[test]
+fn a_time_limit_may_be_as_long_as_can_be() {
+    let mut robot = robot(MK1);
+    let target = robot.forward(&[0.3, 0.8, -0.4, 0.4, FRAC_PI_2, 0.1]);
+    let options = IkOptions { time_limit: Duration::MAX, ..IkOptions::default() };
+    robot.inverse(&target, &middle(&robot), &options, &mut [0.0; 6]).unwrap();
 }
 
 #[test]

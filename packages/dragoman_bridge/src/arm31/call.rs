@@ -130,7 +130,7 @@ pub enum Refusal {
     /// A stop came after it and before it was carried out.
     #[error("cancelled by a stop")]
     Stopped,
-    /// A value is NaN, infinite, beyond the range of `f32`, negative where it must not be, or the quaternion is zero.
+    /// A value is NaN, infinite, beyond the range of `f32`, or the quaternion is zero.
     #[error("a value is not finite or out of range")]
     InvalidValue,
     /// The 31-byte protocol cannot say this (a joint goal has no duration).

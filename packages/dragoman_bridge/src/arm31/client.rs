@@ -6,7 +6,8 @@
 //! - `calls`: the call that is under way, retransmission, and stops;
 //! - `encoding`: a service call -> the request, and which replies answer it;
 //! - `poll`: the clock of one periodic query;
-//! - `config`: limits, times, counters and events.
+//! - `config`: limits, times, counters and events;
+//! - [`state`]: what the arm is doing, as far as calls and measurements tell.
 //!
 //! # Rules
 //!
@@ -31,6 +32,7 @@ mod calls;
 mod config;
 mod encoding;
 mod poll;
+pub mod state;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

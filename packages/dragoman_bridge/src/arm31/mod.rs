@@ -22,5 +22,6 @@ pub mod server;
 pub mod wire;
 
 pub use call::{ArmCall, CallId, CommandMode, InvalidMode, MotionEvent, Outcome, Refusal};
+pub use client::state::{ArmState, MotionState, Tolerances, ToolPose};
 pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics};
 pub use server::{Server, ServerConfig, ServerStatistics};

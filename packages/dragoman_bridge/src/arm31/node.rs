@@ -6,17 +6,19 @@
 //! | `client.rs` | [`start_client`]: a legacy controller appears as the ROS arm of a namespace |
 //! | `clients.rs` | [`ArmCall`](super::ArmCall)s as requests to the arm's services |
 //! | `services.rs` | requests to the arm's services as [`ArmCall`](super::ArmCall)s |
+//! | `topics.rs` | what the client core reports, as the arm's topics |
 
 mod client;
 mod clients;
 mod server;
 mod services;
+mod topics;
 
 use std::net::SocketAddr;
 
 use dragoman_ros::parameters::ParameterError;
 
-pub use client::{client_declarations, start_client};
+pub use client::{ArmModel, client_declarations, start_client};
 pub use server::{ArmServer, server_declarations, start_server};
 
 /// Why an edge cannot start.
@@ -36,6 +38,15 @@ pub enum Arm31NodeError {
     Address {
         /// What was given.
         text: String,
+    },
+    /// The robot is too large for the protocol.
+    #[error(
+        "the robot has {joints} joints; the 31-byte arm protocol tells of at most {}",
+        super::wire::VALUE_COUNT
+    )]
+    TooManyJoints {
+        /// Joints of the robot.
+        joints: usize,
     },
     /// A parameter is wrong.
     #[error(transparent)]

@@ -41,6 +41,12 @@ pub fn with_positive_w(quaternion: [f64; 4]) -> [f64; 4] {
     if w < 0.0 { quaternion.map(|component| -component) } else { quaternion }
 }
 
+/// Angle in radians, 0 to pi, of the rotation between two unit quaternions; the sign of either does not matter.
+pub fn angle_between(one: [f64; 4], two: [f64; 4]) -> f64 {
+    let chord = |sign: f64| one.iter().zip(two).map(|(a, b)| (a - sign * b).powi(2)).sum::<f64>().sqrt();
+    4.0 * (chord(1.0).min(chord(-1.0)) / 2.0).min(1.0).asin()
+}
+
 #[cfg(test)]
 mod tests {
     use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI};
@@ -50,6 +56,20 @@ mod tests {
     fn close(a: [f64; 4], b: [f64; 4]) -> bool {
         let dot: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
         dot.abs() > 1.0 - 1e-12
+    }
+
+    #[test]
+    fn the_angle_between_two_rotations_ignores_their_signs() {
+        let turned = quaternion_from_rpy([0.3, 0.0, 0.0]);
+        for angle in [1e-9, 1e-3, 1.0, PI] {
+            let other = quaternion_from_rpy([0.3 + angle, 0.0, 0.0]);
+            for other in [other, other.map(|component| -component)] {
+                assert!(
+                    (angle_between(turned, other) - angle).abs() < 1e-12 * (1.0 + 1e5 * angle),
+                    "{angle}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -183,7 +183,6 @@ fn unusable_values_are_refused_before_they_are_sent() {
         (bad_goal([1e39, 0.0, 0.0], IDENTITY, 0.0), Refusal::InvalidValue),
         (bad_goal(position, [0.0; 4], 0.0), Refusal::InvalidValue),
         (bad_goal(position, [f64::INFINITY, 0.0, 0.0, 1.0], 0.0), Refusal::InvalidValue),
-        (bad_goal(position, IDENTITY, -1.0), Refusal::InvalidValue),
         (bad_goal(position, IDENTITY, f64::NAN), Refusal::InvalidValue),
         (ArmCall::Recalibrate { position: [f64::NAN; 6] }, Refusal::InvalidValue),
         (ArmCall::SetJointGoal { position: [0.0; 6], min_duration: 2.0 }, Refusal::Inexpressible),
@@ -192,6 +191,32 @@ fn unusable_values_are_refused_before_they_are_sent() {
         let id = station.call(call);
         assert_eq!(station.sent(), Vec::<[u8; 31]>::new(), "{call:?}");
         station.result(id, Outcome::Refused(refusal));
+    }
+}
+
+#[test]
+fn a_negative_duration_counts_as_none() {
+    let mut station = Station::quiet();
+    let ArmCall::SetGoalPose { position, quaternion_xyzw, .. } = goal(1.0) else { unreachable!() };
+    station.call(ArmCall::SetGoalPose { position, quaternion_xyzw, min_duration: -1.0 });
+    assert_eq!(station.sent(), [message(b"GL", [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 0)]);
+    station.call(ArmCall::SetJointGoal { position: [0.0; 6], min_duration: -1e-9 });
+    assert_eq!(station.events(), [], "not refused");
+}
+
+#[test]
+fn a_goal_is_answered_by_the_same_rotation_with_either_sign() {
+    for sign in [1.0, -1.0] {
+        let mut station = Station::quiet();
+        let id = station.call(ArmCall::SetGoalPose {
+            position: [1.0, 0.0, 0.0],
+            quaternion_xyzw: [0.6, 0.0, 0.0, -0.8],
+            min_duration: 0.0,
+        });
+        station.reply(&message(b"LG", [1.0, 0.0, 0.0, -0.6, 0.0, 0.0, -0.8], 0));
+        assert_eq!(station.events(), [], "another rotation");
+        station.reply(&message(b"LG", [1.0, 0.0, 0.0, sign * 0.6, 0.0, 0.0, sign * -0.8], 0));
+        station.result(id, Outcome::Done);
     }
 }
 

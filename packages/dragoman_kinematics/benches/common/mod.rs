@@ -1,8 +1,12 @@
-//! The robots and the pseudo-random numbers that both benches share.
+//! The robots that both benches share, and what they share with the tests.
 #![allow(dead_code, reason = "each bench uses a part")]
 
-use dragoman_kinematics::{Model, Robot};
+#[path = "../../tests/common/mod.rs"]
+mod tests_common;
+
+use dragoman_kinematics::Robot;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+pub(crate) use tests_common::{Random, lissajous};
 
 /// One robot of the comparison.
 pub(crate) struct Case {
@@ -49,38 +53,6 @@ pub(crate) const CASES: [Case; 5] = [
 
 impl Case {
     pub(crate) fn robot(&self) -> Robot {
-        Robot::new(&Model::from_dh_yaml(self.table).expect("a table of ours")).expect("few joints")
+        tests_common::robot(self.table)
     }
-}
-
-/// SplitMix64.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    /// Uniform in [0, 1).
-    pub(crate) fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Uniform within the joint limits.
-    pub(crate) fn configuration(&mut self, robot: &Robot) -> Vec<f64> {
-        robot.joints().iter().map(|joint| joint.lower + (joint.upper - joint.lower) * self.unit()).collect()
-    }
-}
-
-/// A smooth closed path about the middle of the joint ranges: step `i` of `n`.
-pub(crate) fn lissajous(robot: &Robot, i: usize, n: usize) -> Vec<f64> {
-    let phase = i as f64 / n as f64 * 2.0 * PI;
-    let joints = robot.joints().iter().enumerate();
-    joints
-        .map(|(j, joint)| {
-            let half = (0.5 * (joint.upper - joint.lower)).min(1.0);
-            let frequency = (j + 1) as f64;
-            0.5 * (joint.lower + joint.upper) + 0.6 * half * (frequency * phase + 0.3 * frequency).sin()
-        })
-        .collect()
 }

@@ -8,7 +8,8 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Result, builtin_interfaces, geometry_msgs, sensor_msgs};
 use nalgebra::Isometry3;
 
-use super::{pose_message, pose_of};
+use super::pose_message;
+use super::services::raw_pose;
 use crate::{IkOptions, Link, Robot};
 
 /// The constant as the field's type; r2r, like bindgen, gives constants that are not negative as `u32`.
@@ -142,10 +143,9 @@ impl Solver {
         }
         let to_tip = self.offset_of_tip(&asked.ik_link_name)?;
         let frame = self.frame(&asked.pose_stamped.header.frame_id)?;
-        let pose = pose_of(&asked.pose_stamped.pose).ok_or_else(|| {
-            let message = "the pose is not finite or its quaternion is zero".into();
-            Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS, message)
-        })?;
+        let pose = raw_pose(&asked.pose_stamped.pose).to_isometry();
+        let pose =
+            pose.map_err(|bad| Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS, bad.to_string()))?;
         // A seed may be anywhere, but where a frame is must be known.
         let otherwise = measured.or((frame.joints_below == 0).then_some(self.middle.as_slice()));
         let seed = self.configuration(&asked.robot_state.joint_state, otherwise)?;

@@ -143,7 +143,7 @@ fn axis(number: u8) -> Option<Axis> {
     [Axis::X, Axis::Y, Axis::Z].get(usize::from(number)).copied()
 }
 
-fn raw_pose(pose: &geometry_msgs::msg::Pose) -> RawPose {
+pub(super) fn raw_pose(pose: &geometry_msgs::msg::Pose) -> RawPose {
     let (p, q) = (&pose.position, &pose.orientation);
     RawPose { position: [p.x, p.y, p.z], quaternion: [q.x, q.y, q.z, q.w] }
 }

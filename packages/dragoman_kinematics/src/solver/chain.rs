@@ -231,7 +231,7 @@ fn advance(p: &mut Padded, offset: &Vec3, x: &Padded, y: &Padded, z: &Padded) {
 
 /// Unit quaternion of a rotation matrix given by its columns, by the largest of the four components (Shepperd).
 #[inline]
-fn quaternion(x: &Vec3, y: &Vec3, z: &Vec3) -> UnitQuaternion<f64> {
+pub(super) fn quaternion(x: &Vec3, y: &Vec3, z: &Vec3) -> UnitQuaternion<f64> {
     let trace = x[0] + y[1] + z[2];
     let [w, i, j, k] = if trace > 0.0 {
         [1.0 + trace, y[2] - z[1], z[0] - x[2], x[1] - y[0]]

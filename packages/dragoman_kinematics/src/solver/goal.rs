@@ -1,6 +1,6 @@
 //! The error between a pose and its target, and what it weighs.
 
-use super::chain::{Chain, Pass, columns};
+use super::chain::{Chain, Pass, columns, quaternion};
 use super::options::{GoalMask, IkOptions};
 use super::vector::{Vec3, cross, dot, norm, scale, sub};
 use nalgebra::Isometry3;
@@ -83,6 +83,11 @@ impl Goal {
     #[inline(always)]
     pub(super) fn jacobian<const N: usize, const FULL: bool>(&self, chain: &Chain<N>, pass: &mut Pass<N>) {
         chain.jacobian(pass);
+        // Turning about which directions takes the rotation rows to zero.
+        let mut axes = pass.rotation;
+        if !FULL && let Some(k) = self.only_rotation() {
+            axes[k] = self.twist(k, &pass.rotation).1;
+        }
         for column in &mut pass.columns {
             if FULL {
                 for row in &mut column[3..] {
@@ -92,7 +97,7 @@ impl Goal {
                 let angular = [column[3], column[4], column[5]];
                 for k in 0..3 {
                     column[k] = if self.mask.position[k] { column[k] } else { 0.0 };
-                    let about = dot(&pass.rotation[k], &angular) * self.rotation_weight;
+                    let about = dot(&axes[k], &angular) * self.rotation_weight;
                     column[3 + k] = if self.mask.rotation[k] { about } else { 0.0 };
                 }
             }
@@ -146,19 +151,56 @@ impl Goal {
 
     /// Rotation still needed about the masked axes, in the tool frame.
     fn masked_rotation(&self, current: &[Vec3; 3]) -> Vec3 {
-        let free = self.mask.rotation.iter().filter(|counts| !**counts).count();
-        let base = if let (1, Some(k)) = (free, self.mask.rotation.iter().position(|counts| !counts)) {
-            pointing(&current[k], &self.rotation[k], &current[(k + 1) % 3])
-        } else if free == 3 {
-            return [0.0; 3];
-        } else {
-            self.rotation_vector(current)
-        };
         let mut rows = [0.0; 3];
+        if let Some(k) = self.only_rotation() {
+            rows[k] = self.twist(k, current).0;
+            return rows;
+        }
+        let mut free = (0..3).filter(|k| !self.mask.rotation[*k]);
+        let base = match (free.next(), free.next()) {
+            (Some(k), None) => pointing(&current[k], &self.rotation[k], &current[(k + 1) % 3]),
+            (None, _) => self.rotation_vector(current),
+            _ => return rows,
+        };
         for k in 0..3 {
             rows[k] = if self.mask.rotation[k] { dot(&current[k], &base) } else { 0.0 };
         }
         rows
+    }
+
+    /// The axis of the tool frame about which rotation counts, if it is the only one.
+    fn only_rotation(&self) -> Option<usize> {
+        match self.mask.rotation {
+            [true, false, false] => Some(0),
+            [false, true, false] => Some(1),
+            [false, false, true] => Some(2),
+            _ => None,
+        }
+    }
+
+    /// For a goal whose tool axis `k` may tilt at will: the turn about it that is left of the rotation from `current`
+    /// to the target once its tilt is taken out, within -pi and pi, and the direction (base frame) about which turning
+    /// the tool reduces it fastest.
+    ///
+    /// With the rotation as a quaternion (w, v) in the tool frame the turn is `2 atan2(v_k, w)` (swing-twist
+    /// decomposition); the direction is its gradient, where `w' = v . omega / 2` and `v' = (v x omega - w omega) / 2` for
+    /// a tool that turns with `omega`.
+    fn twist(&self, k: usize, current: &[Vec3; 3]) -> (f64, Vec3) {
+        let between = [0, 1, 2].map(|column| [0, 1, 2].map(|row| dot(&current[row], &self.rotation[column])));
+        let [x, y, z] = &between;
+        let q = quaternion(x, y, z);
+        // Of q and -q the one with w >= 0 has the turn within -pi and pi.
+        let sign = if q.w < 0.0 { -1.0 } else { 1.0 };
+        let (w, v) = (sign * q.w, [sign * q.i, sign * q.j, sign * q.k]);
+        let (l, m) = ((k + 1) % 3, (k + 2) % 3);
+        // Zero where the axis points backwards: every turn is right and wrong there, and the tilt must change first.
+        let share = (w * w + v[k] * v[k]).max(1e-6);
+        let (along_l, along_m) = ((w * v[m] + v[k] * v[l]) / share, (v[k] * v[m] - w * v[l]) / share);
+        let mut direction = current[k];
+        for (i, component) in direction.iter_mut().enumerate() {
+            *component += along_l * current[l][i] + along_m * current[m][i];
+        }
+        (2.0 * v[k].atan2(w), direction)
     }
 }
 

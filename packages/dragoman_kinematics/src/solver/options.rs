@@ -7,7 +7,8 @@ use std::time::Duration;
 pub struct GoalMask {
     /// Position along x, y and z of the base frame.
     pub position: [bool; 3],
-    /// Rotation about x, y and z of the tool frame. With one axis free, the tool may turn about it at will.
+    /// Rotation about x, y and z of the tool frame. With one axis free, the tool may turn about it at will; with two,
+    /// the third may tilt at will, but the tool does not turn about it.
     pub rotation: [bool; 3],
 }
 

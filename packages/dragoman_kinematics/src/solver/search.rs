@@ -6,7 +6,7 @@ use super::goal::Goal;
 use super::options::{IkOptions, IkReport};
 use nalgebra::Isometry3;
 use std::f64::consts::{PI, TAU};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Descents that do not halve their cost in this many iterations are abandoned while other starts remain.
 const PATIENCE: u32 = 3;
@@ -42,7 +42,7 @@ impl<const N: usize> Chain<N> {
             wrap: true,
             max_iterations: options.max_iterations,
             patience: PATIENCE,
-            deadline: Instant::now() + options.time_limit,
+            deadline: deadline(options.time_limit),
         };
         let out_of_reach =
             goal.mask.position == [true; 3] && goal.distance() > self.reach + goal.position_tolerance;
@@ -75,14 +75,18 @@ impl<const N: usize> Chain<N> {
         options: &IkOptions,
     ) -> Answer<N> {
         let goal = Goal::new(target, options);
-        let start = self.nearest_allowed(previous);
+        let mut start = *previous;
+        for i in 0..N {
+            // A full turn, which is nearest for a seed, would be a jump here.
+            start[i] = start[i].max(self.lower[i]).min(self.upper[i]);
+        }
         let mut bounds = Bounds {
             lower: self.lower,
             upper: self.upper,
             wrap: false,
             max_iterations: options.max_iterations,
             patience: TRACKING_PATIENCE,
-            deadline: Instant::now() + options.time_limit,
+            deadline: deadline(options.time_limit),
         };
         for i in 0..N {
             bounds.lower[i] = bounds.lower[i].max(start[i] - options.max_joint_step);
@@ -159,6 +163,13 @@ fn answer<const N: usize>(attempt: Attempt<N>, starts: u32) -> Answer<N> {
         starts,
     };
     Answer { q: attempt.q, report, converged: attempt.converged }
+}
+
+/// When a search that begins now must end; a limit that no clock can hold is none.
+fn deadline(limit: Duration) -> Instant {
+    const LONG: Duration = Duration::from_secs(365 * 24 * 3600);
+    let now = Instant::now();
+    now.checked_add(limit).unwrap_or(now + LONG)
 }
 
 /// A sequence that covers the unit cube evenly: multiples of powers of the generalised golden ratio, modulo one

@@ -1,7 +1,8 @@
-//! What several test files share.
-#![allow(dead_code, reason = "each test file uses a part")]
+//! What several test files and the benches share.
+#![allow(dead_code, reason = "each of them uses a part")]
 
 use dragoman_kinematics::{Model, Robot};
+use std::f64::consts::TAU;
 
 pub(crate) const TABLES: [(&str, &str); 6] = [
     ("ranger_mk1", include_str!("../data/ranger_mk1.yaml")),
@@ -22,7 +23,7 @@ pub(crate) fn urdf(file: &str) -> String {
 }
 
 /// SplitMix64.
-pub(crate) struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     /// A generator whose seed is printed, so that a failure can be repeated.
@@ -44,4 +45,17 @@ impl Random {
     pub(crate) fn configuration(&mut self, robot: &Robot) -> Vec<f64> {
         robot.joints().iter().map(|joint| joint.lower + (joint.upper - joint.lower) * self.unit()).collect()
     }
+}
+
+/// A smooth closed path about the middle of the joint ranges: step `i` of `n`.
+pub(crate) fn lissajous(robot: &Robot, i: usize, n: usize) -> Vec<f64> {
+    let phase = i as f64 / n as f64 * TAU;
+    let joints = robot.joints().iter().enumerate();
+    joints
+        .map(|(j, joint)| {
+            let half = (0.5 * (joint.upper - joint.lower)).min(1.0);
+            let frequency = (j + 1) as f64;
+            0.5 * (joint.lower + joint.upper) + 0.6 * half * (frequency * phase + 0.3 * frequency).sin()
+        })
+        .collect()
 }

@@ -67,8 +67,12 @@ pub(super) fn is_answer(request: &Request, echo: &Request) -> bool {
             Request::SetGoalPose { position, quaternion_xyzw },
             Request::SetGoalPose { position: echoed, quaternion_xyzw: normalized },
         ) => {
-            let near = |(a, b): (&f32, &f32)| (a - b).abs() <= QUATERNION_TOLERANCE;
-            position == echoed && quaternion_xyzw.iter().zip(&normalized).all(near)
+            // The controller may have computed it from the rotation, which both signs stand for.
+            let near = |sign: f32| {
+                let components = quaternion_xyzw.iter().zip(&normalized);
+                components.into_iter().all(|(a, b)| (a - sign * b).abs() <= QUATERNION_TOLERANCE)
+            };
+            position == echoed && (near(1.0) || near(-1.0))
         }
         // The original controller echoes angles that it computed from the rotation.
         (
@@ -104,6 +108,7 @@ fn normalized(quaternion: [f64; 4]) -> Result<[f64; 4], Refusal> {
     rotation::normalized(quaternion).ok_or(Refusal::InvalidValue)
 }
 
+/// A negative one counts as none, as with an arm in the lab.
 fn duration(min_duration: f64) -> Result<f32, Refusal> {
-    if min_duration < 0.0 { Err(Refusal::InvalidValue) } else { single(min_duration) }
+    Ok(single(min_duration)?.max(0.0))
 }

@@ -2,37 +2,64 @@
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use dragoman_kinematics::Robot;
+use dragoman_kinematics::node::serve_solver;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
-use dragoman_ros::{
-    Clock, Context, Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs,
-};
+use dragoman_ros::{Context, Node, QosProfile, Result, std_msgs};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 use tokio::net::UdpSocket;
 use tokio::time::sleep_until;
 
 use super::Arm31NodeError;
 use super::services::{self, Asked};
-use crate::arm31::wire::{JOINT_COUNT, RECEIVE_BUFFER_LEN};
-use crate::arm31::{CallId, Client, ClientConfig, ClientEvent, MotionEvent, Outcome};
+use super::topics::Topics;
+use crate::arm31::wire::{JOINT_COUNT, RECEIVE_BUFFER_LEN, VALUE_COUNT};
+use crate::arm31::{ArmCall, CallId, Client, ClientConfig, ClientEvent, Outcome, Tolerances};
 
-/// The parameters of the node.
-pub fn client_declarations() -> Vec<Declaration> {
+/// A model of the arm, of which the protocol tells nothing.
+#[derive(Debug, Clone)]
+pub struct ArmModel {
+    /// The robot with its tool; joints in the order of the protocol.
+    pub robot: Robot,
+    /// Text of its URDF, published as `robot_description`.
+    pub urdf: String,
+}
+
+/// The parameters of the node; `model` has the default names.
+pub fn client_declarations(model: Option<&ArmModel>) -> Vec<Declaration> {
     let config = ClientConfig::default();
     let seconds = |period: Option<Duration>| period.unwrap_or_default().as_secs_f64();
     let period = Range::Double { from: 0.001, to: 60.0 };
-    let names: Vec<String> = (1..=JOINT_COUNT).map(|joint| format!("joint_{joint}")).collect();
+    let names: Vec<String> = match model {
+        Some(model) => model.robot.joints().iter().map(|joint| joint.name.clone()).collect(),
+        None => (1..=JOINT_COUNT).map(|joint| format!("joint_{joint}")).collect(),
+    };
+    let base_frame = model.map_or("base_link", |model| model.robot.model().base_link());
+    let tolerance = Range::Double { from: 1e-6, to: 1.0 };
     let declared = [
         Declaration::new(
             "joint_names",
             names,
             "Names of the joints in joint_states, base of the chain first.",
         ),
-        Declaration::new("base_frame", "base_link", "Frame of the poses."),
+        Declaration::new("base_frame", base_frame, "Frame of the poses."),
+        Declaration::new(
+            "goal_tolerance",
+            5e-4,
+            "A motion counts as over when the tool is this near to the goal pose, m + rad.",
+        )
+        .within(tolerance.clone()),
+        Declaration::new(
+            "joint_goal_tolerance",
+            5e-4,
+            "A joint motion counts as over when the joints are this near to the goal, rad (Euclidean norm).",
+        )
+        .within(tolerance),
         Declaration::new(
             "joint_state_period",
             seconds(config.joint_state_period),
@@ -58,21 +85,28 @@ pub fn client_declarations() -> Vec<Declaration> {
 
 /// Starts node `arm31` in `namespace`, as the arm whose controller listens at `controller`.
 ///
+/// With a model it offers `robot_description`, `compute_fk` and `compute_ik` as well.
+///
 /// # Errors
-/// No UDP port is left; a wrong parameter; the middleware's refusal.
+/// No UDP port is left; a wrong parameter; a model with more joints than the protocol tells of; the middleware's
+/// refusal.
 pub fn start_client(
     context: &Context,
     namespace: &str,
     controller: SocketAddr,
+    model: Option<ArmModel>,
 ) -> Result<RunningNode, Arm31NodeError> {
+    if let Some(joints) = model.as_ref().map(|model| model.robot.joint_count()).filter(|n| *n > VALUE_COUNT) {
+        return Err(Arm31NodeError::TooManyJoints { joints });
+    }
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm31", namespace)?);
-    let (parameters, server) = parameters::declare(tasks.node(), client_declarations())?;
+    let (parameters, server) = parameters::declare(tasks.node(), client_declarations(model.as_ref()))?;
     tasks.spawn(server);
     let period = |name: &str| Some(Duration::from_secs_f64(parameters.value(name)));
     let joint_names: Vec<String> = parameters.value("joint_names");
     let config = ClientConfig {
         controller,
-        joint_count: joint_names.len().clamp(1, 7),
+        joint_count: joint_names.len().clamp(1, VALUE_COUNT),
         joint_state_period: period("joint_state_period"),
         pose_period: period("pose_period"),
         temperature_period: period("temperature_period"),
@@ -84,7 +118,24 @@ pub fn start_client(
         std::net::UdpSocket::bind(local).and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
     let socket = opened.map_err(|source| Arm31NodeError::Bind { address: local, source })?;
     let requests = services::offer(tasks.node())?;
-    let topics = Topics::new(tasks.node(), joint_names, parameters.value("base_frame"))?;
+    let tolerances = Tolerances {
+        pose: parameters.value("goal_tolerance"),
+        joint: parameters.value("joint_goal_tolerance"),
+    };
+    let topics = Topics::new(tasks.node(), joint_names, parameters.value("base_frame"), tolerances)?;
+    if let Some(ArmModel { robot, urdf }) = model {
+        let latched = QosProfile::default().keep_last(1).transient_local();
+        let description = tasks.node().create_publisher("robot_description", latched)?;
+        description.publish(&std_msgs::msg::String { data: urdf })?;
+        let measured = Arc::clone(&topics.measured);
+        let joints = robot.joint_count();
+        serve_solver(&mut tasks, &robot, move || {
+            // Keeps the description at hand for whoever joins later.
+            let _ = &description;
+            let known = measured.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            known.filter(|position| position.len() == joints)
+        })?;
+    }
     let connected = Arc::clone(&topics.connected);
     tasks.spawn(async move {
         let client = Client::new(Instant::now(), config);
@@ -93,7 +144,7 @@ pub fn start_client(
         }
     });
     let mut diagnostics = Diagnostics::new(tasks.node(), "arm controller", &controller.to_string())?;
-    tasks.every(Duration::from_secs(1), move || {
+    tasks.every(STATUS_PERIOD, move || {
         if *connected.lock().unwrap_or_else(PoisonError::into_inner) {
             diagnostics.publish(Severity::Ok, "connected", &[]);
         } else {
@@ -103,6 +154,9 @@ pub fn start_client(
     Ok(tasks.start()?)
 }
 
+/// How often `motion_status` is repeated when nothing changes, and `/diagnostics` published.
+const STATUS_PERIOD: Duration = Duration::from_secs(1);
+
 /// Tells whoever called a service how it went.
 type Reply = Box<dyn FnOnce(Result<Outcome, String>) + Send>;
 
@@ -110,10 +164,11 @@ async fn serve(
     mut client: Client,
     socket: std::net::UdpSocket,
     mut requests: SelectAll<BoxStream<'static, Asked>>,
-    topics: Topics,
+    mut topics: Topics,
 ) -> std::io::Result<()> {
     let socket = UdpSocket::from_std(socket)?;
-    let mut open: HashMap<CallId, Reply> = HashMap::new();
+    let mut open: HashMap<CallId, (ArmCall, Reply)> = HashMap::new();
+    let mut status = tokio::time::interval(STATUS_PERIOD);
     let mut next_id = 0;
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     loop {
@@ -124,11 +179,13 @@ async fn serve(
         while let Some(event) = client.poll_event() {
             match event {
                 ClientEvent::Result { id, outcome } => {
-                    if let Some(respond) = open.remove(&id) {
+                    if let Some((call, respond)) = open.remove(&id) {
+                        // Before the answer, so that whoever asked finds the new state known.
+                        topics.note_result(&call, outcome);
                         respond(Ok(outcome));
                     }
                 }
-                other => topics.publish(other),
+                other => topics.note(other),
             }
         }
         let deadline = client.poll_timeout();
@@ -148,109 +205,13 @@ async fn serve(
                 Ok(call) => {
                     let id = CallId(next_id);
                     next_id += 1;
-                    open.insert(id, asked.respond);
+                    open.insert(id, (call, asked.respond));
                     client.handle_call(Instant::now(), id, call);
                 }
                 Err(reason) => (asked.respond)(Err(reason)),
             },
+            _tick = status.tick() => topics.publish_status(),
             () = sleep_until(wake.into()) => client.handle_timeout(Instant::now()),
         }
-    }
-}
-
-/// The topics of an arm.
-struct Topics {
-    joint_names: Vec<String>,
-    base_frame: String,
-    clock: Arc<Mutex<Clock>>,
-    connected: Arc<Mutex<bool>>,
-    joint_states: Publisher<sensor_msgs::msg::JointState>,
-    pose: Publisher<geometry_msgs::msg::PoseStamped>,
-    drive_status: Publisher<dragoman_msgs::msg::DriveStatus>,
-    motion_events: Publisher<dragoman_msgs::msg::MotionEvent>,
-}
-
-impl Topics {
-    fn new(node: &mut Node, joint_names: Vec<String>, base_frame: String) -> Result<Self> {
-        let latched = QosProfile::default().keep_last(1).transient_local();
-        Ok(Self {
-            joint_names,
-            base_frame,
-            clock: node.get_ros_clock(),
-            connected: Arc::default(),
-            joint_states: node.create_publisher("joint_states", QosProfile::default())?,
-            pose: node.create_publisher("pose", QosProfile::default())?,
-            drive_status: node.create_publisher("drive_status", latched)?,
-            motion_events: node.create_publisher("motion_events", QosProfile::default().keep_last(100))?,
-        })
-    }
-
-    fn publish(&self, event: ClientEvent) {
-        let header = self.header();
-        let published = match event {
-            ClientEvent::JointState { position } => {
-                let name = self.joint_names.clone();
-                self.joint_states.publish(&sensor_msgs::msg::JointState {
-                    header,
-                    name,
-                    position,
-                    ..Default::default()
-                })
-            }
-            ClientEvent::Pose { position: [x, y, z], quaternion_xyzw: [qx, qy, qz, qw] } => {
-                let pose = geometry_msgs::msg::Pose {
-                    position: geometry_msgs::msg::Point { x, y, z },
-                    orientation: geometry_msgs::msg::Quaternion { x: qx, y: qy, z: qz, w: qw },
-                };
-                self.pose.publish(&geometry_msgs::msg::PoseStamped { header, pose })
-            }
-            ClientEvent::DriveStatus { temperature } => {
-                // The protocol does not tell whether the drives are on; they answer, and so they count as such.
-                let name = self.joint_names.clone();
-                let status = dragoman_msgs::msg::DriveStatus {
-                    header,
-                    enabled: true,
-                    name,
-                    temperature,
-                    ..Default::default()
-                };
-                self.drive_status.publish(&status)
-            }
-            ClientEvent::Motion(event) => self.publish_event(header, event),
-            ClientEvent::Connected => {
-                tracing::info!("the arm's controller answers");
-                self.set_connected(true);
-                Ok(())
-            }
-            ClientEvent::Lost => {
-                tracing::warn!("the arm's controller has stopped answering");
-                self.set_connected(false);
-                Ok(())
-            }
-            ClientEvent::Result { .. } => Ok(()),
-        };
-        if let Err(error) = published {
-            tracing::warn!(%error, "a measurement could not be published");
-        }
-    }
-
-    fn publish_event(&self, header: std_msgs::msg::Header, event: MotionEvent) -> Result<()> {
-        use dragoman_msgs::msg::MotionEvent as Kind;
-        let (kind, text) = match event {
-            MotionEvent::WorkspaceLimit => (Kind::WORKSPACE_LIMIT, "ER21"),
-            MotionEvent::JointLimit => (Kind::JOINT_LIMIT, "WN12"),
-            MotionEvent::InverseKinematicsDivergence => (Kind::IK_DIVERGENCE, "WN22"),
-        };
-        let kind = u8::try_from(kind).unwrap_or_default();
-        self.motion_events.publish(&Kind { header, kind, text: format!("{text} of the controller") })
-    }
-
-    fn set_connected(&self, connected: bool) {
-        *self.connected.lock().unwrap_or_else(PoisonError::into_inner) = connected;
-    }
-
-    fn header(&self) -> std_msgs::msg::Header {
-        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
-        std_msgs::msg::Header { stamp: Clock::to_builtin_time(&now), frame_id: self.base_frame.clone() }
     }
 }

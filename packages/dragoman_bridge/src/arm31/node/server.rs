@@ -17,6 +17,9 @@ use super::clients::ArmClients;
 use crate::arm31::wire::{DEFAULT_PORT, RECEIVE_BUFFER_LEN};
 use crate::arm31::{MotionEvent, Server, ServerConfig, ServerStatistics};
 
+/// Three times the period of `drive_status`, the slowest of the measurements, s.
+const MEASUREMENT_TIMEOUT: f64 = 3.0;
+
 /// The parameters of the node; `bind` is the default address.
 pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
     let config = ServerConfig::default();
@@ -42,6 +45,12 @@ pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
             "Time limit of a service call, s.",
         )
         .within(Range::Double { from: 0.01, to: 60.0 }),
+        Declaration::new(
+            "measurement_timeout",
+            MEASUREMENT_TIMEOUT,
+            "Queries are refused when what they ask for has not been measured for this long, s.",
+        )
+        .within(Range::Double { from: 0.01, to: 3600.0 }),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
 }
@@ -76,6 +85,7 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
         rate_per_second: parameters.value("rate_limit"),
         burst: parameters.value("burst"),
         service_timeout: Duration::from_secs_f64(parameters.value("service_timeout")),
+        measurement_timeout: Some(Duration::from_secs_f64(parameters.value("measurement_timeout"))),
         ..ServerConfig::default()
     };
     let statistics = Arc::new(Mutex::new(ServerStatistics::default()));

@@ -32,7 +32,7 @@ fn forward(frame: &str, links: &[&str], joints: sensor_msgs::msg::JointState) ->
 /// The poses in an answer, by link.
 fn poses(response: &GetPositionFK::Response) -> Vec<(&str, Isometry3<f64>)> {
     assert_eq!(response.error_code.val, SUCCESS, "{}", response.error_code.message);
-    let poses = response.pose_stamped.iter().map(|stamped| pose_of(&stamped.pose).unwrap());
+    let poses = response.pose_stamped.iter().map(|stamped| raw_pose(&stamped.pose).to_isometry().unwrap());
     response.fk_link_names.iter().map(String::as_str).zip(poses).collect()
 }
 
@@ -169,8 +169,27 @@ fn inverse_refuses_what_it_cannot_honour() {
     request.ik_request.pose_stamped.pose.orientation = Default::default();
     request.ik_request.pose_stamped.pose.orientation.w = 0.0;
     refuses(&request, MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS, "zero");
+    let mut request = inverse("", "", &target);
+    request.ik_request.pose_stamped.pose.position.x = f64::NAN;
+    refuses(&request, MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS, "NaN");
     let far = Isometry3::translation(90.0, 0.0, 0.0);
     refuses(&inverse("", "", &far), MoveItErrorCodes::NO_IK_SOLUTION, "");
+}
+
+#[test]
+fn a_quaternion_may_have_any_length_and_sign() {
+    let mut solver = solver();
+    let target = solver.robot.forward(&Q);
+    for scale in [-1.0, 1e200, -1e-200] {
+        let mut request = inverse("", "", &target);
+        let q = &mut request.ik_request.pose_stamped.pose.orientation;
+        for component in [&mut q.x, &mut q.y, &mut q.z, &mut q.w] {
+            *component *= scale;
+        }
+        let response = solver.compute_ik(&request, Some(&Q));
+        assert_eq!(response.error_code.val, SUCCESS, "{scale}: {}", response.error_code.message);
+        assert_near(&solver.robot.forward(&response.solution.joint_state.position), &target);
+    }
 }
 
 #[test]

@@ -1,0 +1,192 @@
+//! The topics of an arm behind an old controller.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use dragoman_ros::{
+    Clock, Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs,
+};
+
+use crate::arm31::wire::ABSENT_TEMPERATURE;
+use crate::arm31::{ArmCall, ArmState, ClientEvent, MotionEvent, MotionState, Outcome, Tolerances, ToolPose};
+
+pub(super) struct Topics {
+    joint_names: Vec<String>,
+    base_frame: String,
+    clock: Arc<Mutex<Clock>>,
+    pub(super) connected: Arc<Mutex<bool>>,
+    /// The last joint positions, rad.
+    pub(super) measured: Arc<Mutex<Option<Vec<f64>>>>,
+    state: ArmState,
+    told: Option<MotionState>,
+    /// The last one told; none before the first.
+    temperature: Option<Vec<f64>>,
+    joint_states: Publisher<sensor_msgs::msg::JointState>,
+    pose: Publisher<geometry_msgs::msg::PoseStamped>,
+    setpoint: Publisher<geometry_msgs::msg::PoseStamped>,
+    drive_status: Publisher<dragoman_msgs::msg::DriveStatus>,
+    motion_status: Publisher<dragoman_msgs::msg::MotionStatus>,
+    motion_events: Publisher<dragoman_msgs::msg::MotionEvent>,
+}
+
+impl Topics {
+    pub(super) fn new(
+        node: &mut Node,
+        joint_names: Vec<String>,
+        base_frame: String,
+        tolerances: Tolerances,
+    ) -> Result<Self> {
+        let latched = QosProfile::default().keep_last(1).transient_local();
+        Ok(Self {
+            joint_names,
+            base_frame,
+            clock: node.get_ros_clock(),
+            connected: Arc::default(),
+            measured: Arc::default(),
+            state: ArmState::new(tolerances),
+            told: None,
+            temperature: None,
+            joint_states: node.create_publisher("joint_states", QosProfile::default())?,
+            pose: node.create_publisher("pose", QosProfile::default())?,
+            setpoint: node.create_publisher("setpoint", QosProfile::default())?,
+            drive_status: node.create_publisher("drive_status", latched.clone())?,
+            motion_status: node.create_publisher("motion_status", latched)?,
+            motion_events: node.create_publisher("motion_events", QosProfile::default().keep_last(100))?,
+        })
+    }
+
+    /// A call has ended.
+    pub(super) fn note_result(&mut self, call: &ArmCall, outcome: Outcome) {
+        let enabled = self.state.is_enabled();
+        self.state.note_result(Instant::now(), call, outcome);
+        if self.state.is_enabled() != enabled {
+            self.publish_drives();
+        }
+        self.publish_change();
+    }
+
+    /// The controller told something.
+    pub(super) fn note(&mut self, event: ClientEvent) {
+        match event {
+            ClientEvent::JointState { position } => self.note_joints(position),
+            ClientEvent::Pose { position, quaternion_xyzw } => {
+                self.note_pose(&ToolPose { position, quaternion_xyzw });
+            }
+            ClientEvent::DriveStatus { temperature } => {
+                self.temperature = Some(temperature);
+                self.publish_drives();
+            }
+            ClientEvent::Motion(event) => {
+                self.state.note_event(event);
+                use dragoman_msgs::msg::MotionEvent as Kind;
+                let (kind, text) = match event {
+                    MotionEvent::WorkspaceLimit => (Kind::WORKSPACE_LIMIT, "ER21 of the controller"),
+                    MotionEvent::JointLimit => (Kind::JOINT_LIMIT, "WN12 of the controller"),
+                    MotionEvent::InverseKinematicsDivergence => {
+                        (Kind::IK_DIVERGENCE, "WN22 of the controller")
+                    }
+                };
+                self.publish_event(kind, text);
+            }
+            ClientEvent::Connected => {
+                tracing::info!("the arm's controller answers");
+                self.set_connected(true);
+            }
+            ClientEvent::Lost => {
+                tracing::warn!("the arm's controller has stopped answering");
+                self.set_connected(false);
+            }
+            ClientEvent::Result { .. } => {}
+        }
+        self.publish_change();
+    }
+
+    pub(super) fn publish_status(&self) {
+        let state = self.state.motion();
+        let via_point = state.via_point.and_then(|index| i32::try_from(index).ok()).unwrap_or(-1);
+        let message = dragoman_msgs::msg::MotionStatus {
+            header: self.header(),
+            mode: state.mode.into(),
+            moving: state.moving,
+            via_point,
+            has_goal_pose: state.has_goal_pose,
+            has_joint_goal: state.has_joint_goal,
+        };
+        report(self.motion_status.publish(&message), "motion_status");
+    }
+
+    fn publish_change(&mut self) {
+        let state = self.state.motion();
+        if self.told.replace(state) != Some(state) {
+            self.publish_status();
+        }
+    }
+
+    fn note_joints(&mut self, position: Vec<f64>) {
+        let arrived = self.state.note_joints(Instant::now(), &position);
+        *self.measured.lock().unwrap_or_else(PoisonError::into_inner) = Some(position.clone());
+        let name = self.joint_names.clone();
+        let message =
+            sensor_msgs::msg::JointState { header: self.header(), name, position, ..Default::default() };
+        report(self.joint_states.publish(&message), "joint_states");
+        self.publish_arrival(arrived);
+    }
+
+    fn note_pose(&mut self, pose: &ToolPose) {
+        let arrived = self.state.note_pose(pose);
+        let header = self.header();
+        let stamped = |pose: &ToolPose| {
+            let ([x, y, z], [qx, qy, qz, qw]) = (pose.position, pose.quaternion_xyzw);
+            let pose = geometry_msgs::msg::Pose {
+                position: geometry_msgs::msg::Point { x, y, z },
+                orientation: geometry_msgs::msg::Quaternion { x: qx, y: qy, z: qz, w: qw },
+            };
+            geometry_msgs::msg::PoseStamped { header: header.clone(), pose }
+        };
+        report(self.pose.publish(&stamped(pose)), "pose");
+        report(self.setpoint.publish(&stamped(&self.state.setpoint().unwrap_or(*pose))), "setpoint");
+        self.publish_arrival(arrived);
+    }
+
+    fn publish_arrival(&self, arrived: bool) {
+        if arrived {
+            self.publish_event(
+                dragoman_msgs::msg::MotionEvent::GOAL_REACHED,
+                "within the tolerance of the goal",
+            );
+        }
+    }
+
+    fn publish_drives(&self) {
+        let absent = || vec![f64::from(ABSENT_TEMPERATURE); self.joint_names.len()];
+        let status = dragoman_msgs::msg::DriveStatus {
+            header: self.header(),
+            enabled: self.state.is_enabled(),
+            name: self.joint_names.clone(),
+            temperature: self.temperature.clone().unwrap_or_else(absent),
+            ..Default::default()
+        };
+        report(self.drive_status.publish(&status), "drive_status");
+    }
+
+    fn publish_event(&self, kind: u32, text: &str) {
+        let kind = u8::try_from(kind).unwrap_or_default();
+        let message = dragoman_msgs::msg::MotionEvent { header: self.header(), kind, text: text.to_owned() };
+        report(self.motion_events.publish(&message), "motion_events");
+    }
+
+    fn set_connected(&self, connected: bool) {
+        *self.connected.lock().unwrap_or_else(PoisonError::into_inner) = connected;
+    }
+
+    fn header(&self) -> std_msgs::msg::Header {
+        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
+        std_msgs::msg::Header { stamp: Clock::to_builtin_time(&now), frame_id: self.base_frame.clone() }
+    }
+}
+
+fn report(result: Result<()>, topic: &str) {
+    if let Err(error) = result {
+        tracing::warn!(%error, topic, "a message could not be published");
+    }
+}
