@@ -93,11 +93,13 @@ pub(crate) enum AxisEvent {
 
 /// Motor and shaft.
 #[derive(Debug, Clone)]
-pub(crate) struct Axis {
+pub struct Axis {
     settings: AxisSettings,
     motion: Motion,
     tick: u64,
     position: f64,
+    /// Where the shaft stood when the counter was 0.
+    shaft_offset: f64,
     velocity: f64,
     current: f64,
     temperature: f64,
@@ -111,6 +113,7 @@ impl Axis {
             motion: Motion::Rest,
             tick: 0,
             position: 0.0,
+            shaft_offset: 0.0,
             velocity: 0.0,
             current: 0.0,
             temperature,
@@ -118,7 +121,7 @@ impl Axis {
     }
 
     /// Counts as the encoder's counter has them, without its wrap at 32 bits.
-    pub(crate) fn position(&self) -> f64 {
+    pub fn position(&self) -> f64 {
         self.position
     }
 
@@ -129,7 +132,21 @@ impl Axis {
 
     /// Sets the counter; nothing moves.
     pub(crate) fn set_position(&mut self, position: f64) {
+        self.shaft_offset += self.position - position;
         self.position = position;
+    }
+
+    /// Where the shaft is, in counts since the start: what is done to the counter does not change it.
+    pub fn shaft_position(&self) -> f64 {
+        self.shaft_offset + self.position
+    }
+
+    /// The drive restarts: the brake falls in; where the power failed, the count is lost.
+    pub(crate) fn restart(&mut self, power_failed: bool) {
+        self.brake();
+        if power_failed {
+            self.set_position(0.0);
+        }
     }
 
     /// The position with this counter that is nearest to `near`.
@@ -138,7 +155,7 @@ impl Axis {
     }
 
     /// Counts/s.
-    pub(crate) fn velocity(&self) -> f64 {
+    pub fn velocity(&self) -> f64 {
         self.velocity
     }
 
@@ -156,7 +173,7 @@ impl Axis {
     }
 
     /// Degrees Celsius.
-    pub(crate) fn temperature(&self) -> f64 {
+    pub fn temperature(&self) -> f64 {
         self.temperature
     }
 

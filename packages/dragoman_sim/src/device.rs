@@ -21,6 +21,7 @@ use dragoman_arm::can::Frame;
 use dragoman_arm::canopen::{Emergency, Service};
 use dragoman_arm::simpliq::objects::{HEARTBEAT_CONSUMER, HEARTBEAT_PRODUCER};
 
+use crate::axis::Axis;
 pub use faults::Fault;
 use faults::{Faults, Storm};
 use objects::{Objects, abort, aborted};
@@ -38,6 +39,9 @@ const COMMUNICATION_ERROR: u8 = 0x11;
 pub trait Application: Send {
     /// What it calls itself: at most 32 bytes.
     fn name(&self) -> &str;
+
+    /// Its motor.
+    fn axis(&self) -> &Axis;
 
     /// How long it takes from power to the boot-up message.
     fn boot_time(&self) -> Duration;
@@ -167,6 +171,31 @@ impl<A: Application> Device<A> {
     /// The state of network management.
     pub fn nmt_state(&self) -> NmtState {
         self.nmt.state()
+    }
+
+    /// The encoder's counter without its wrap at 32 bits: what is sent are the low 32 bits.
+    pub fn position_counts(&self) -> f64 {
+        self.application.axis().position()
+    }
+
+    /// Where the shaft is, in counts since the drive was made: losing or setting the count does not change it.
+    pub fn shaft_counts(&self) -> f64 {
+        self.application.axis().shaft_position()
+    }
+
+    /// Velocity, counts/s.
+    pub fn velocity(&self) -> f64 {
+        self.application.axis().velocity()
+    }
+
+    /// Whether the shaft turns.
+    pub fn is_moving(&self) -> bool {
+        self.velocity() != 0.0
+    }
+
+    /// Temperature, degrees Celsius.
+    pub fn temperature(&self) -> f64 {
+        self.application.axis().temperature()
     }
 
     /// Takes a frame from the bus.

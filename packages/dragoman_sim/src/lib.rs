@@ -3,13 +3,21 @@
 //! | file | simulates |
 //! | --- | --- |
 //! | [`whistle`] | an Elmo SimplIQ Whistle on a CAN bus, frame by frame |
+//! | [`cia402`] | a servo drive of the profile CiA 402 on a CAN bus |
+//! | [`drive_rack`] | several of them at one place on a bus, on virtual time or in a thread |
 //! | [`device`] | what all CANopen devices have: network management, heartbeats, objects, process data; faults |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
 
 pub mod axis;
+#[cfg(test)]
+mod bench;
+pub mod cia402;
 pub mod device;
+pub mod drive_rack;
 pub mod whistle;
 
 pub use axis::AxisSettings;
+pub use cia402::{Cia402Drive, Cia402Settings};
 pub use device::{Device, Fault};
+pub use drive_rack::Rack;
 pub use whistle::{Whistle, WhistleSettings};

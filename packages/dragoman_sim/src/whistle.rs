@@ -19,11 +19,12 @@ use dragoman_arm::simpliq::{Status, commands::unit_mode, objects};
 
 pub use drive::Simpliq;
 
-use crate::axis::AxisSettings;
+use crate::axis::{Axis, AxisSettings};
 use crate::device::objects::abort;
 use crate::device::{Application, Device, Direction, Mappable, Output, PdoDefault};
 
-/// One simulated Whistle.
+/// One simulated Whistle. `QP` and `PA` mean the nearest position that has their 32 bits: see
+/// [`Device::position_counts`].
 pub type Whistle = Device<Simpliq>;
 
 /// Object 0x6007 at start (CiA 402): the motor goes off.
@@ -70,35 +71,9 @@ impl Whistle {
         Self::power_up(node, Simpliq::new(settings))
     }
 
-    /// The encoder's counter without its wrap at 32 bits: what `PX` and object 0x6064 show are the low 32 bits. `QP` and
-    /// `PA` mean the nearest position that has these low bits.
-    pub fn position_counts(&self) -> f64 {
-        self.application.axis.position()
-    }
-
-    /// Where the shaft is, in counts since the drive was made: losing the count does not change it.
-    pub fn shaft_counts(&self) -> f64 {
-        self.application.shaft_offset + self.application.axis.position()
-    }
-
-    /// Velocity, counts/s.
-    pub fn velocity(&self) -> f64 {
-        self.application.axis.velocity()
-    }
-
-    /// Temperature, degrees Celsius.
-    pub fn temperature(&self) -> f64 {
-        self.application.axis.temperature()
-    }
-
     /// The status register.
     pub fn status(&self) -> Status {
         self.application.status()
-    }
-
-    /// Whether the shaft turns.
-    pub fn is_moving(&self) -> bool {
-        self.velocity() != 0.0
     }
 
     /// From now on keeps when each row of PT motion was reached, and the counter then.
@@ -128,6 +103,10 @@ const fn mappable(address: Address, bits: u8, min_bits: u8, direction: Direction
 impl Application for Simpliq {
     fn name(&self) -> &str {
         "Whistle (simulated by Dragoman)"
+    }
+
+    fn axis(&self) -> &Axis {
+        &self.axis
     }
 
     fn boot_time(&self) -> Duration {

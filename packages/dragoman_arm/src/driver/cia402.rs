@@ -85,6 +85,12 @@ impl DriveState {
         found.map_or(Self::NotReady, |(_, _, state)| *state)
     }
 
+    /// The bits of the status word that tell this state.
+    pub fn status_bits(self) -> u16 {
+        let found = STATES.iter().find(|(_, _, state)| *state == self);
+        found.map_or(0, |(_, value, _)| u16::try_from(*value).unwrap_or_default())
+    }
+
     /// The control word that leads on towards having the power stage on or off.
     ///
     /// A fault is reset only on the way to on. The reset takes effect on its rising edge, and the drive leaves the fault

@@ -46,8 +46,6 @@ pub struct Simpliq {
     pub(super) torque: f32,
     pub(super) stop_deceleration: i32,
     pub(super) on_connection_loss: i16,
-    /// Where the shaft stood when the counter was 0.
-    pub(super) shaft_offset: f64,
     pub(super) record: Option<Vec<(Duration, i32)>>,
 }
 
@@ -77,7 +75,6 @@ impl Simpliq {
             torque: 0.0,
             stop_deceleration: settings.stop_deceleration,
             on_connection_loss: super::DEFAULT_CONNECTION_LOSS,
-            shaft_offset: 0.0,
             record: None,
             settings,
         }
@@ -86,14 +83,9 @@ impl Simpliq {
     /// Starts anew; the shaft stays, or comes to rest, where it is.
     pub(super) fn restart(&mut self, power_failed: bool) {
         let mut axis = self.axis.clone();
-        axis.brake();
-        let mut shaft_offset = self.shaft_offset;
-        if power_failed {
-            shaft_offset += axis.position();
-            axis.set_position(0.0);
-        }
+        axis.restart(power_failed);
         let record = self.record.take();
-        *self = Self { axis, shaft_offset, record, ..Self::new(self.settings.clone()) };
+        *self = Self { axis, record, ..Self::new(self.settings.clone()) };
     }
 
     pub(super) fn status(&self) -> Status {
@@ -196,7 +188,6 @@ impl Simpliq {
         if self.is_motor_on {
             return Err(error::MOTOR_MUST_BE_OFF);
         }
-        self.shaft_offset += self.axis.position() - f64::from(value);
         self.axis.set_position(value.into());
         Ok(())
     }
