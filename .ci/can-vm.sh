@@ -150,14 +150,16 @@ run() {
     trap 'exit 130' INT
     trap 'exit 143' TERM
     take_along "$work/root" "$program"
-    # Without what only a debugger reads it is half as long to load.
-    if command -v strip >/dev/null; then strip --strip-debug "$work/root$program" 2>/dev/null || true; fi
     IFS=: read -ra files <<<"${DRAGOMAN_CAN_FILES:-}"
     for file in "${files[@]}"; do
         [ -e "$file" ] || fail "there is no $file"
         take_along "$work/root" "$(readlink -f "$file")"
     done
     mkdir -p "$work/root$PWD"
+    # Without what only a debugger reads they are half as long to load.
+    if command -v strip >/dev/null; then
+        find "$work/root" -type f -perm /111 -exec strip --strip-debug {} + 2>/dev/null || true
+    fi
     {
         while IFS= read -r name; do
             printf 'export %s=%q\n' "$name" "${!name}"

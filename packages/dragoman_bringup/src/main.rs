@@ -5,11 +5,13 @@
 //! | `main.rs` | the command line |
 //! | `up.rs` | `dragoman up`: the lab in one process |
 //! | `arm31.rs` | `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm |
+//! | `can.rs` | `dragoman can`: what is on a CAN bus |
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `stop.rs` | SIGINT and SIGTERM |
 
 mod arm31;
+mod can;
 mod record;
 mod robot;
 mod stop;
@@ -58,6 +60,11 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
+    /// Look at a CAN bus, without ROS.
+    Can {
+        #[command(subcommand)]
+        command: can::CanCommand,
+    },
 }
 
 #[derive(Args)]
@@ -76,12 +83,17 @@ struct CommonOptions {
 fn main() -> ExitCode {
     let cli = Cli::parse_from(own_arguments(std::env::args()));
     let (command, common) = match cli.command {
+        Some(Command::Can { command }) => return exit_code(can::run(command)),
         None => (Selected::Up(cli.up), cli.common),
         Some(Command::Up { options, common }) => (Selected::Up(options), common),
         Some(Command::Arm31 { options, common }) => (Selected::Arm31(options), common),
         Some(Command::Record { options, common }) => (Selected::Record(options), common),
     };
-    if let Err(error) = run(command, &common) {
+    exit_code(run(command, &common))
+}
+
+fn exit_code(result: Result<(), impl std::fmt::Display>) -> ExitCode {
+    if let Err(error) = result {
         eprintln!("dragoman: {error}");
         return ExitCode::FAILURE;
     }

@@ -6,6 +6,9 @@
 //! $ .ci/can-runner "$program"
 //! ```
 //!
+//! Tests of the program `dragoman` need its path in `DRAGOMAN_PROGRAM`, and in `DRAGOMAN_CAN_FILES` so that it is taken
+//! into the virtual machine.
+//!
 //! On a machine without one, every test says `SKIPPED`, which is a failure where `DRAGOMAN_REQUIRE_CAN` is set.
 //!
 //! | file | holds |
@@ -13,9 +16,11 @@
 //! | `support.rs` | interfaces and programs for tests, or the reason why there are none |
 //! | `frames.rs` | frames to and from others |
 //! | `link.rs` | interfaces that go down, disappear, come back, are overloaded or report errors |
+//! | `monitor.rs` | `dragoman can monitor` |
 
 #![cfg(target_os = "linux")]
 
 mod frames;
 mod link;
+mod monitor;
 mod support;

@@ -124,6 +124,17 @@ pub(crate) fn can_utils(test: &str, program: &str) -> Option<Command> {
     Some(command)
 }
 
+/// The program `dragoman`. `None`, and a word about it, where nobody says where it is.
+pub(crate) fn dragoman(test: &str) -> Option<Command> {
+    let Some(program) = std::env::var_os("DRAGOMAN_PROGRAM") else {
+        skip(test, "DRAGOMAN_PROGRAM does not name the program dragoman");
+        return None;
+    };
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null()).env_remove("RUST_LOG");
+    Some(command)
+}
+
 /// Sends what can-utils write so.
 pub(crate) fn cansend(interface: &str, frame: &str) {
     let status = Command::new("cansend").args([interface, frame]).status().unwrap();

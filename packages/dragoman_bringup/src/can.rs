@@ -1,0 +1,228 @@
+//! `dragoman can`: what is on a CAN bus.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `can.rs` | the options; the loop over a bus or a recording |
+//! | `can/monitor.rs` | lines and tables for what was received |
+
+mod monitor;
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use dragoman_arm::can::candump::{self, LogLine, ReadError};
+use dragoman_arm::can::{Bus, Received, ReplayBus};
+
+use monitor::Monitor;
+
+/// How long the end of the program may take to be noticed.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum CanCommand {
+    /// Show what is on a bus of CANopen drives, frame by frame, and how busy it is; never sends anything.
+    Monitor(MonitorOptions),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MonitorOptions {
+    /// Interface to watch, such as can0; of a recording, show only this one.
+    #[arg(long, value_name = "INTERFACE", required_unless_present = "replay")]
+    can: Option<String>,
+    /// Show this recording (candump -l) and end.
+    #[arg(long, value_name = "FILE", conflicts_with = "log")]
+    replay: Option<PathBuf>,
+    /// Bit rate of the bus in bit/s, for its load.
+    #[arg(long, value_name = "RATE", default_value_t = 500_000, value_parser = clap::value_parser!(u32).range(1..))]
+    bitrate: u32,
+    /// Record in this file, which must not exist, in the format of candump -l.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Show a table with the last frame of every identifier instead; at the end only, unless on a terminal.
+    #[arg(long)]
+    summary: bool,
+}
+
+/// Why there is nothing to see.
+#[derive(Debug, thiserror::Error)]
+enum MonitorError {
+    #[error("cannot read {}: {source}", path.display())]
+    Read { path: PathBuf, source: ReadError },
+    #[error("{} has no frames{}", path.display(), interface.as_ref().map(|name| format!(" of {name}")).unwrap_or_default())]
+    Empty { path: PathBuf, interface: Option<String> },
+    #[error("cannot write {}: {source}", path.display())]
+    Log { path: PathBuf, source: io::Error },
+    #[cfg(not(target_os = "linux"))]
+    #[error("CAN interfaces are there on Linux only; --replay works everywhere")]
+    NotLinux,
+}
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Runs the command until SIGINT or SIGTERM, or to the end of the recording.
+///
+/// # Errors
+/// There is no such interface or recording, or the log cannot be written.
+pub(crate) fn run(command: CanCommand) -> Result<()> {
+    let CanCommand::Monitor(options) = command;
+    dragoman_ros::logging::init("warn")?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let stopped = Arc::new(AtomicBool::new(false));
+        let signal = crate::stop::signal()?;
+        let mut watching = tokio::task::spawn_blocking({
+            let stopped = Arc::clone(&stopped);
+            move || watch(&options, &stopped)
+        });
+        tokio::select! {
+            ended = &mut watching => return ended?,
+            () = signal => stopped.store(true, Ordering::Relaxed),
+        }
+        watching.await?
+    })
+}
+
+fn watch(options: &MonitorOptions, stopped: &AtomicBool) -> Result<()> {
+    let output = BufWriter::new(io::stdout().lock());
+    let repaint = options.summary && io::stdout().is_terminal();
+    let monitor = Monitor::new(output, options.bitrate, options.summary, repaint);
+    let ended = match &options.replay {
+        Some(path) => replay(path, options.can.as_deref(), monitor, stopped),
+        None => live(options, monitor, stopped),
+    };
+    match ended {
+        // Whoever reads the output has seen enough.
+        Err(error) if error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::BrokenPipe) => Ok(()),
+        ended => ended,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn live(_: &MonitorOptions, _: Monitor<impl Write>, _: &AtomicBool) -> Result<()> {
+    Err(MonitorError::NotLinux.into())
+}
+
+#[cfg(target_os = "linux")]
+fn live(options: &MonitorOptions, mut monitor: Monitor<impl Write>, stopped: &AtomicBool) -> Result<()> {
+    let interface = options.can.as_deref().unwrap_or_default();
+    let mut bus = dragoman_arm::can::SocketCanBus::open(interface, &[])?;
+    let mut log = options.log.as_deref().map(Log::create).transpose()?;
+    let began = std::time::Instant::now();
+    while !stopped.load(Ordering::Relaxed) {
+        bus.wait(PATIENCE.min(monitor.due().saturating_sub(began.elapsed())));
+        while let Some(received) = bus.receive() {
+            if let (Some(log), Received::Frame(frame)) = (&mut log, &received) {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                log.write(&candump::line(now, interface, frame))?;
+            }
+            monitor.show(began.elapsed(), &received)?;
+            if stopped.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        if monitor.advance(began.elapsed())? {
+            log.as_mut().map(Log::flush).transpose()?;
+        }
+        monitor.flush()?;
+    }
+    log.as_mut().map(Log::flush).transpose()?;
+    monitor.finish(began.elapsed())?;
+    Ok(())
+}
+
+fn replay(
+    path: &Path,
+    interface: Option<&str>,
+    mut monitor: Monitor<impl Write>,
+    stopped: &AtomicBool,
+) -> Result<()> {
+    let failed = |source| MonitorError::Read { path: path.to_owned(), source };
+    let file = File::open(path).map_err(|error| failed(error.into()))?;
+    let mut refused = Refused::default();
+    let lines = candump::read(BufReader::new(file)).filter_map(|line| refused.keep(line));
+    let wanted = |line: &LogLine| interface.is_none_or(|name| line.interface == name);
+    let mut bus = ReplayBus::in_virtual_time(lines.filter(wanted));
+    let is_empty = bus.is_finished();
+    while !bus.is_finished() && !stopped.load(Ordering::Relaxed) {
+        bus.wait(Duration::MAX);
+        monitor.advance(bus.now())?;
+        while let Some(received) = bus.receive() {
+            monitor.show(bus.now(), &received)?;
+        }
+    }
+    let end = bus.now();
+    drop(bus);
+    if !is_empty {
+        monitor.finish(end)?;
+    }
+    match refused {
+        Refused { first: Some(source), .. } if is_empty => Err(failed(source).into()),
+        Refused { fatal: Some(source), .. } => Err(failed(source).into()),
+        Refused { first: Some(first), lines, .. } => {
+            eprintln!(
+                "dragoman: {}: passed over {lines} lines that are none of a log; {first}",
+                path.display()
+            );
+            Ok(())
+        }
+        _ if is_empty => {
+            Err(MonitorError::Empty { path: path.to_owned(), interface: interface.map(str::to_owned) }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What could not be read of a recording. A recorder that is killed leaves half a line.
+#[derive(Default)]
+struct Refused {
+    first: Option<ReadError>,
+    lines: u64,
+    /// What ended the reading.
+    fatal: Option<ReadError>,
+}
+
+impl Refused {
+    fn keep(&mut self, line: std::result::Result<LogLine, ReadError>) -> Option<LogLine> {
+        match line {
+            Ok(line) => return Some(line),
+            Err(error @ ReadError::Line { .. }) => {
+                self.lines += 1;
+                self.first.get_or_insert(error);
+            }
+            Err(error) => self.fatal = Some(error),
+        }
+        None
+    }
+}
+
+/// A recording that is being written.
+#[cfg(target_os = "linux")]
+struct Log {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+#[cfg(target_os = "linux")]
+impl Log {
+    fn create(path: &Path) -> std::result::Result<Self, MonitorError> {
+        let file = File::create_new(path);
+        let file = file.map_err(|source| MonitorError::Log { path: path.to_owned(), source })?;
+        Ok(Self { path: path.to_owned(), file: BufWriter::new(file) })
+    }
+
+    fn write(&mut self, line: &str) -> std::result::Result<(), MonitorError> {
+        writeln!(self.file, "{line}").map_err(|source| self.failed(source))
+    }
+
+    fn flush(&mut self) -> std::result::Result<(), MonitorError> {
+        self.file.flush().map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> MonitorError {
+        MonitorError::Log { path: self.path.clone(), source }
+    }
+}

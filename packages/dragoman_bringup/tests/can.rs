@@ -1,0 +1,110 @@
+//! `dragoman can monitor` on recordings; on an interface it is tested in `dragoman_arm/tests/socketcan`.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+const LOG: &str = "(1600000000.000100) can0 000#0100\n\
+    (1600000000.001300) can0 365#50580000\n\
+    (1600000000.001700) can0 2E5#5058000039300000\n\
+    (1600000000.002000) can1 366#4D50040036000000\n\
+    (1600000000.100000) can0 20000040#0000000000000000\n";
+
+fn monitor(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    command.args(["can", "monitor"]).args(arguments).env_remove("RUST_LOG").stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> (bool, String, String) {
+    let Output { status, stdout, stderr } = monitor(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.success(), text(stdout), text(stderr))
+}
+
+/// A recording with this content; goes with the test's process.
+struct Recording(PathBuf);
+
+impl Recording {
+    fn new(test: &str, content: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("dragoman_can_{}_{test}.log", std::process::id()));
+        std::fs::write(&path, content).unwrap();
+        Self(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn a_recording_is_shown_in_words() {
+    let log = Recording::new("words", LOG);
+    let (success, shown, errors) = run(&["--replay", log.path()]);
+    assert!(success && errors.is_empty(), "{errors}");
+    let expected = "    0.000000  NMT              000#0100              start: all nodes\n    \
+        0.001200  RPDO2 101        365#50580000          PX (position, counts)\n    \
+        0.001600  TPDO2 101        2E5#5058000039300000  PX: 12345 (position, counts)\n    \
+        0.001900  RPDO2 102        366#4D50040036000000  MP[4]=54 (set-up of PT motion)\n    \
+        0.099900  BUS              the CAN controller is off the bus\n";
+    assert!(shown.starts_with(expected), "{shown}");
+    assert!(shown.trim_end().ends_with("4 frames, 0 emergencies, 1 bus faults"), "{shown}");
+}
+
+#[test]
+fn one_interface_of_a_recording_is_shown_alone() {
+    let log = Recording::new("interface", LOG);
+    let (_, shown, _) = run(&["--replay", log.path(), "--can", "can1"]);
+    assert_eq!(shown.lines().count(), 2, "{shown}");
+    let (success, _, errors) = run(&["--replay", log.path(), "--can", "can7"]);
+    assert!(!success && errors.contains("no frames of can7"), "{errors}");
+}
+
+#[test]
+fn the_summary_is_a_table_without_terminal_codes() {
+    let log = Recording::new("table", LOG);
+    let (success, shown, _) = run(&["--replay", log.path(), "--summary"]);
+    assert!(success && !shown.contains('\x1b'), "{shown}");
+    assert_eq!(shown.lines().count(), 6, "{shown}");
+}
+
+#[test]
+fn half_a_line_is_passed_over_and_a_file_of_another_kind_refused() {
+    let cut = Recording::new("cut", &format!("{LOG}(1600000000.2000"));
+    let (success, shown, errors) = run(&["--replay", cut.path()]);
+    assert!(success && shown.contains("PX: 12345"), "{errors}");
+    assert!(errors.contains("passed over 1 lines") && errors.contains("line 6"), "{errors}");
+    let other = Recording::new("other", "rubbish\n");
+    let (success, shown, errors) = run(&["--replay", other.path()]);
+    assert!(!success && shown.is_empty(), "{shown}");
+    assert!(errors.contains("line 1: 'rubbish'"), "{errors}");
+    let (success, _, errors) = run(&["--replay", "/nowhere/a.log"]);
+    assert!(!success && errors.contains("cannot read /nowhere/a.log"), "{errors}");
+}
+
+#[test]
+fn whoever_stops_reading_ends_it_without_an_error() {
+    let long: String = (0..200_000).map(|second| format!("({second}.000000) can0 080#\n")).collect();
+    let log = Recording::new("head", &long);
+    let mut child =
+        monitor(&["--replay", log.path()]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+    assert!(status.success() && stderr.is_empty(), "{}", String::from_utf8_lossy(&stderr));
+}
+
+#[test]
+fn an_interface_that_is_not_there_is_refused_in_words() {
+    let (success, _, errors) = run(&["--can", "can_nowhere"]);
+    // Where the kernel has no CAN it says that instead.
+    let reason = errors.contains("no interface can_nowhere") || errors.contains("kernel has no CAN");
+    assert!(!success && (reason || errors.contains("on Linux only")), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+}
