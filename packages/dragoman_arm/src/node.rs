@@ -40,8 +40,14 @@ pub struct ArmSettings {
     pub hardware_id: String,
     /// The drives, where no parameter says otherwise.
     pub drives: GroupConfig,
-    /// Whether the drives are switched on at once, where no parameter says otherwise.
-    pub enable_at_start: bool,
+}
+
+/// An arm's node at work.
+pub struct ArmNode {
+    /// What the node does: give it to an executor.
+    pub node: RunningNode,
+    /// Its drives.
+    pub drives: Arc<Drives>,
 }
 
 /// Why an arm's node cannot start.
@@ -101,15 +107,13 @@ pub fn start(
     context: &Context,
     settings: ArmSettings,
     open_bus: impl FnOnce(&GroupConfig, &str) -> Result<Box<dyn Bus>, String>,
-) -> Result<RunningNode, ArmNodeError> {
+) -> Result<ArmNode, ArmNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &settings.namespace)?);
-    let (values, server) = ros_parameters::declare(
-        tasks.node(),
-        parameters::declarations(&settings.drives, settings.enable_at_start),
-    )?;
+    let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(&settings.drives))?;
     tasks.spawn(server);
     let config = parameters::group(&values, settings.joint_names.len())?;
-    let bus = open_bus(&config, &values.value::<String>("can")).map_err(ArmNodeError::Bus)?;
+    let can: String = values.value("can");
+    let bus = open_bus(&config, &can).map_err(ArmNodeError::Bus)?;
     let drives = Arc::new(Drives::start(config, bus)?);
 
     let latched = QosProfile::default().keep_last(1).transient_local();
@@ -121,11 +125,11 @@ pub fn start(
         names: settings.joint_names,
         clock: node.get_ros_clock(),
         status: node.create_publisher("drive_status", latched)?,
-        enable_at_start: values.value("enable_at_start"),
+        enable_at_start: can.is_empty() || values.value("enable_at_start"),
         waiting: HashMap::new(),
         refusal: None,
         refused_commands: 0,
-        drives,
+        drives: Arc::clone(&drives),
     }));
     let mut diagnostics = Diagnostics::new(node, "drives", &settings.hardware_id)?;
     lock(&arm).publish_status();
@@ -150,7 +154,7 @@ pub fn start(
         arm.publish_status();
         arm.report(&mut diagnostics);
     })?;
-    Ok(tasks.start()?)
+    Ok(ArmNode { node: tasks.start()?, drives })
 }
 
 fn lock(arm: &SharedArm) -> MutexGuard<'_, Arm> {

@@ -10,6 +10,7 @@
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `stop.rs` | SIGINT and SIGTERM |
 
+mod arm;
 mod arm31;
 mod can;
 mod record;

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use dragoman_arm::driver::{AxisConfig, DriveKind, GroupConfig};
 use dragoman_kinematics::motion::{ConfigError, MotionConfig};
-use dragoman_kinematics::{Model, ModelError, Robot, RobotSettings};
+use dragoman_kinematics::{JointKind, Model, ModelError, Robot, RobotSettings};
+use serde::Deserialize;
 
 /// Settings and description of the robots in this repository, so that the program runs from anywhere.
 const BUILT_IN: [(&str, &str, &str); 3] = [
@@ -31,8 +33,18 @@ pub(crate) struct RobotDescription {
     pub(crate) urdf: String,
     /// Defaults of the parameters of its motion.
     pub(crate) motion: MotionConfig,
-    /// Joint positions at the start, rad or m.
-    pub(crate) home: Vec<f64>,
+    /// Defaults of the parameters of its drives.
+    pub(crate) drives: GroupConfig,
+}
+
+/// Section `drives` of a robot's settings: one value per joint, base of the chain first.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DriveSettings {
+    /// Node numbers on the CAN bus; 0 where a joint has no drive.
+    node_ids: Vec<u8>,
+    /// Counts per revolution of the joint (per metre, where it slides); negative where the drive counts the other way.
+    counts_per_revolution: Vec<f64>,
 }
 
 /// Why a robot cannot be loaded.
@@ -45,6 +57,8 @@ pub(crate) enum RobotError {
     Read { path: PathBuf, source: std::io::Error },
     #[error("robot {name}: {source}")]
     Model { name: String, source: ModelError },
+    #[error("robot {name}, drives: {reason}")]
+    Drives { name: String, reason: String },
     #[error("robot {name}: {source}")]
     Motion { name: String, source: ConfigError },
 }
@@ -58,7 +72,9 @@ pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
         let robot = Robot::new(&model).map_err(model_error)?;
         let motion =
             settings.motion(&robot).map_err(|source| RobotError::Motion { name: name.to_owned(), source })?;
-        Ok(RobotDescription { model, urdf: urdf.to_owned(), motion, home: settings.home.clone() })
+        let drives = drives(&model, &settings.home, &settings.drives)
+            .map_err(|reason| RobotError::Drives { name: name.to_owned(), reason })?;
+        Ok(RobotDescription { model, urdf: urdf.to_owned(), motion, drives })
     };
     if let Some((_, settings, urdf)) = BUILT_IN.iter().find(|(known, _, _)| *known == name) {
         return from_settings(&RobotSettings::from_yaml(settings).map_err(model_error)?, urdf);
@@ -79,9 +95,63 @@ pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
         return from_settings(&settings, &read(&urdf)?);
     }
     let model = Model::from_dh_yaml(&text).map_err(model_error)?;
-    let home = model.joints().iter().map(|joint| 0.0_f64.clamp(joint.lower, joint.upper)).collect();
+    let home: Vec<f64> = model.joints().iter().map(|joint| 0.0_f64.clamp(joint.lower, joint.upper)).collect();
+    let drives = numbered_drives(&model, &home);
     let motion = MotionConfig::for_robot(&Robot::new(&model).map_err(model_error)?);
-    Ok(RobotDescription { model, urdf: String::new(), motion, home })
+    Ok(RobotDescription { model, urdf: String::new(), motion, drives })
+}
+
+/// Node number of the first drive where the settings tell none: that of the thesis' arm.
+const FIRST_NODE: u8 = 101;
+/// Counts of an encoder where the settings tell none, per revolution or per metre.
+const COUNTS: f64 = 524_288.0;
+/// Rate of joints for which the description has no limit, rad/s or m/s.
+const MAX_RATE: f64 = 10.0;
+
+/// The drives that the settings describe, or one per joint.
+fn drives(model: &Model, home: &[f64], settings: &serde_norway::Value) -> Result<GroupConfig, String> {
+    let mut group = numbered_drives(model, home);
+    if settings.as_mapping().is_some_and(serde_norway::Mapping::is_empty) {
+        return Ok(group);
+    }
+    let settings: DriveSettings =
+        serde_norway::from_value(settings.clone()).map_err(|error| error.to_string())?;
+    let joints = group.axes.len();
+    for (name, given) in [
+        ("node_ids", settings.node_ids.len()),
+        ("counts_per_revolution", settings.counts_per_revolution.len()),
+    ] {
+        if given != joints {
+            return Err(format!("{name} has {given} values; the arm has {joints} joints"));
+        }
+    }
+    let given = settings.node_ids.iter().zip(&settings.counts_per_revolution);
+    for ((axis, (node, counts)), joint) in group.axes.iter_mut().zip(given).zip(model.joints()) {
+        if *node == 0 {
+            axis.kind = DriveKind::Suppressed;
+        }
+        axis.node = *node;
+        axis.counts_per_unit = counts_per_unit(joint.kind, *counts);
+    }
+    group.check().map_err(|error| error.to_string())?;
+    Ok(group)
+}
+
+fn numbered_drives(model: &Model, home: &[f64]) -> GroupConfig {
+    let joints = model.joints().iter().zip(home).zip(FIRST_NODE..);
+    let axes = joints.map(|((joint, home), node)| AxisConfig {
+        counts_per_unit: counts_per_unit(joint.kind, COUNTS),
+        max_velocity: joint.velocity.min(MAX_RATE),
+        ..AxisConfig::whistle(node, COUNTS, *home)
+    });
+    GroupConfig { axes: axes.collect(), ..GroupConfig::default() }
+}
+
+fn counts_per_unit(kind: JointKind, counts: f64) -> f64 {
+    match kind {
+        JointKind::Prismatic => counts,
+        _ => counts / std::f64::consts::TAU,
+    }
 }
 
 #[cfg(test)]
@@ -92,8 +162,16 @@ mod tests {
     fn every_robot_that_comes_along_can_be_loaded() {
         for (name, _, _) in BUILT_IN {
             let robot = load(name).unwrap();
-            assert_eq!(robot.home.len(), robot.model.joints().len(), "{name}");
+            assert_eq!(robot.drives.axes.len(), robot.model.joints().len(), "{name}");
+            robot.drives.check().unwrap();
         }
+    }
+
+    #[test]
+    fn the_drives_of_the_thesis_arm_are_those_of_its_configuration() {
+        let axes = load("ranger_mk1").unwrap().drives.axes;
+        assert_eq!(axes.iter().map(|axis| axis.node).collect::<Vec<_>>(), [101, 102, 103, 104, 105, 106]);
+        assert!((axes[2].counts_per_unit + 414_246.0 / std::f64::consts::TAU).abs() < 1e-9);
     }
 
     #[test]

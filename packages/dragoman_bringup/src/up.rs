@@ -5,13 +5,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use clap::Args;
-use dragoman_arm::node::ArmSettings;
-use dragoman_kinematics::node::KinematicsSettings;
 use dragoman_ros::{Context, Node, logging, tasks::NodeTasks};
-use dragoman_sim::RateLimitedJoints;
 use tokio::task::JoinSet;
 
-use crate::robot::{self, RobotDescription};
+use crate::{arm, robot};
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
@@ -52,10 +49,11 @@ pub(crate) async fn run(
     tasks.spawn(log);
     nodes.spawn(tasks.start()?);
 
-    let robot = if options.bridge_only {
-        "(in ROS)".to_owned()
+    let (robot, arm) = if options.bridge_only {
+        ("(in ROS)".to_owned(), None)
     } else {
-        simulate_arm(context, &options.robot, &mut nodes)?
+        let robot = robot::load(&options.robot)?;
+        (robot.model.name().to_owned(), Some(arm::start(context, ARM_NAMESPACE, robot, &mut nodes)?))
     };
     let bridge = dragoman_bridge::arm31::node::start_server(context, ARM_NAMESPACE, options.bind)
         .map_err(|error| with_advice(error, "--bind ADDRESS or --ros-args -p arm31:port:=PORT"))?;
@@ -67,8 +65,12 @@ pub(crate) async fn run(
         address: bridge.address.to_string(),
         namespace: ARM_NAMESPACE,
     }]);
-    if !options.bridge_only && tokio::time::timeout(START_PATIENCE, bridge.measured).await.is_err() {
-        return Err("the simulated arm tells no pose".into());
+    // Drives on a bus come when they come; /diagnostics tells.
+    if let Some(arm) = arm.as_ref().filter(|arm| arm.is_simulated) {
+        let served = async { tokio::join!(bridge.measured, arm.enabled()) };
+        if tokio::time::timeout(START_PATIENCE, served).await.is_err() {
+            return Err("the simulated arm does not start".into());
+        }
     }
     println!("ready");
     stop.await;
@@ -76,26 +78,6 @@ pub(crate) async fn run(
     nodes.shutdown().await;
     Ok(())
 }
-
-/// Starts an arm with simulated joints; returns the robot's name.
-fn simulate_arm(context: &Context, name: &str, nodes: &mut JoinSet<()>) -> Result<String, Box<dyn Error>> {
-    let RobotDescription { model, urdf, motion, home } = robot::load(name)?;
-    let rates: Vec<f64> = model.joints().iter().map(|joint| joint.velocity.min(MAX_SIMULATED_RATE)).collect();
-    let drives = RateLimitedJoints::new(&home, &rates)?;
-    let robot = model.name().to_owned();
-    let arm = ArmSettings {
-        namespace: ARM_NAMESPACE.to_owned(),
-        joint_names: model.joints().iter().map(|joint| joint.name.clone()).collect(),
-        hardware_id: format!("{robot} (simulated)"),
-    };
-    let kinematics = KinematicsSettings { namespace: ARM_NAMESPACE.to_owned(), model, urdf, motion };
-    nodes.spawn(dragoman_kinematics::node::start(context, kinematics)?);
-    nodes.spawn(dragoman_arm::node::start(context, arm, Box::new(drives))?);
-    Ok(robot)
-}
-
-/// Rate of simulated joints for which the description has no limit, rad/s or m/s.
-const MAX_SIMULATED_RATE: f64 = 10.0;
 
 fn with_advice(error: dragoman_bridge::arm31::node::Arm31NodeError, options: &str) -> Box<dyn Error> {
     use dragoman_bridge::arm31::node::Arm31NodeError;

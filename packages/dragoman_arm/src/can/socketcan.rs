@@ -110,14 +110,7 @@ impl SocketCanBus {
     /// # Errors
     /// There is no such interface, it is none of CAN, or the system has no CAN or no socket left.
     pub fn open(interface: &str, filters: &[Filter]) -> Result<Self, OpenError> {
-        let filters = if filters.is_empty() {
-            vec![CanFilter::new(0, 0)]
-        } else {
-            // The flag under the mask keeps extended frames out, whose low bits could match.
-            let kernel =
-                |filter: &Filter| CanFilter::new(filter.id.into(), u32::from(filter.mask) | CAN_EFF_FLAG);
-            filters.iter().map(kernel).collect()
-        };
+        let filters = kernel_filters(filters);
         let socket = open_socket(interface, &filters).map_err(|source| open_error(interface, source))?;
         Ok(Self {
             interface: interface.to_owned(),
@@ -127,6 +120,17 @@ impl SocketCanBus {
             pending: VecDeque::new(),
             control: nix::cmsg_space!(u32),
         })
+    }
+
+    /// As [`SocketCanBus::open`], for an interface that may come later: until then it is as one that is gone.
+    pub fn expect(interface: &str, filters: &[Filter]) -> Self {
+        Self {
+            interface: interface.to_owned(),
+            filters: kernel_filters(filters),
+            link: Link::Down { next_try: Instant::now() },
+            pending: VecDeque::from([Received::Fault(BusFault::Down)]),
+            control: nix::cmsg_space!(u32),
+        }
     }
 
     /// The interface's name.
@@ -244,6 +248,15 @@ impl Bus for SocketCanBus {
             }
         }
     }
+}
+
+fn kernel_filters(filters: &[Filter]) -> Vec<CanFilter> {
+    if filters.is_empty() {
+        return vec![CanFilter::new(0, 0)];
+    }
+    // The flag under the mask keeps extended frames out, whose low bits could match.
+    let kernel = |filter: &Filter| CanFilter::new(filter.id.into(), u32::from(filter.mask) | CAN_EFF_FLAG);
+    filters.iter().map(kernel).collect()
 }
 
 /// A socket bound to the interface; not bound before it filters, so that nothing else can be in its queue.

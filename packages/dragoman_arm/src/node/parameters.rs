@@ -7,7 +7,7 @@ use dragoman_ros::parameters::{Declaration, Parameters, Range};
 use crate::driver::{AxisConfig, ConfigError, ControlMode, DriveKind, GroupConfig};
 
 /// The parameters of the node; the drives' default to `drives`.
-pub fn declarations(drives: &GroupConfig, enable_at_start: bool) -> Vec<Declaration> {
+pub fn declarations(drives: &GroupConfig) -> Vec<Declaration> {
     let all = |of: fn(&AxisConfig) -> f64| -> Vec<f64> { drives.axes.iter().map(of).collect() };
     let nodes: Vec<i64> = drives.axes.iter().map(|axis| node_parameter(axis).into()).collect();
     let kind = drives
@@ -22,8 +22,8 @@ pub fn declarations(drives: &GroupConfig, enable_at_start: bool) -> Vec<Declarat
         Declaration::new("can", "", "CAN interface, can0 say; empty: simulated drives in this process."),
         Declaration::new(
             "enable_at_start",
-            enable_at_start,
-            "Switch the drives on as soon as all are there.",
+            false,
+            "Switch the drives on as soon as all are there; simulated ones always are.",
         ),
         Declaration::new("drive_kind", kind, "What the drives speak: SimplIQ's interpreter, or CiA 402.")
             .within(Range::OneOf(&["whistle", "cia402"])),

@@ -23,6 +23,9 @@ pub struct RobotSettings {
     /// Figures of [`MotionConfig`] that are this robot's own; the others are those of [`MotionConfig::for_robot`].
     #[serde(default = "nothing")]
     pub motion: Value,
+    /// The drives of its joints, for those who start them.
+    #[serde(default = "nothing")]
+    pub drives: Value,
 }
 
 fn nothing() -> Value {
