@@ -33,4 +33,4 @@ pub use config::{AxisConfig, ConfigError, ControlMode, DriveKind, GroupConfig};
 pub use execution::End;
 pub use fault::{EmergencyRecord, Fault};
 pub use group::{Event, Group, State};
-pub use thread::{Drives, StartError};
+pub use thread::{Clock, Drives, StartError};

@@ -26,7 +26,7 @@ use dragoman_ros::{
 use futures::channel::oneshot;
 
 use crate::can::Bus;
-use crate::driver::{ControlMode, Drives, End, Event, Fault, GroupConfig, StartError, State};
+use crate::driver::{self, ControlMode, Drives, End, Event, Fault, GroupConfig, StartError, State};
 use crate::drives::DriveError;
 
 /// What an arm's node is made from.
@@ -99,22 +99,23 @@ struct Arm {
     refused_commands: u64,
 }
 
-/// Starts node `arm` in the arm's namespace. `open_bus` gets the group of drives and the parameter `can`, and gives the bus.
+/// Starts node `arm` in the arm's namespace. `open_bus` gets the group of drives and the parameter `can`, and gives the bus
+/// and its clock.
 ///
 /// # Errors
 /// A wrong parameter; no bus; the middleware's refusal.
 pub fn start(
     context: &Context,
     settings: ArmSettings,
-    open_bus: impl FnOnce(&GroupConfig, &str) -> Result<Box<dyn Bus>, String>,
+    open_bus: impl FnOnce(&GroupConfig, &str) -> Result<(Box<dyn Bus>, driver::Clock), String>,
 ) -> Result<ArmNode, ArmNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &settings.namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(&settings.drives))?;
     tasks.spawn(server);
     let config = parameters::group(&values, settings.joint_names.len())?;
     let can: String = values.value("can");
-    let bus = open_bus(&config, &can).map_err(ArmNodeError::Bus)?;
-    let drives = Arc::new(Drives::start(config, bus)?);
+    let (bus, clock) = open_bus(&config, &can).map_err(ArmNodeError::Bus)?;
+    let drives = Arc::new(Drives::start(config, bus, clock)?);
 
     let latched = QosProfile::default().keep_last(1).transient_local();
     let node = tasks.node();

@@ -2,28 +2,24 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::can::{Bus, InProcessBus};
-use dragoman_arm::driver::{DriveKind, GroupConfig, State};
+use dragoman_arm::can::Bus;
+use dragoman_arm::driver::{Clock, DriveKind, Drives, GroupConfig, State};
 use dragoman_arm::node::{ArmNode, ArmSettings};
 use dragoman_kinematics::node::KinematicsSettings;
 use dragoman_ros::Context;
-use dragoman_sim::{AxisSettings, Cia402Drive, Cia402Settings, Rack, Whistle, WhistleSettings};
+use dragoman_sim::{AxisSettings, Cia402Drive, Cia402Settings, Rack, RackBus, Whistle, WhistleSettings};
 use tokio::task::JoinSet;
 
 use crate::robot::RobotDescription;
 
 /// An arm at work.
 pub(crate) struct Arm {
-    drives: Arc<dragoman_arm::driver::Drives>,
+    drives: Arc<Drives>,
     /// Whether its drives are simulated in this process.
     pub(crate) is_simulated: bool,
-    /// Ends after the drives, which are switched off through it.
-    _rack: Option<RunningRack>,
 }
 
 /// Starts the nodes of an arm in `namespace`.
@@ -42,18 +38,13 @@ pub(crate) fn start(
     };
     let kinematics = KinematicsSettings { namespace: namespace.to_owned(), model, urdf, motion };
     nodes.spawn(dragoman_kinematics::node::start(context, kinematics)?);
-    let mut rack = None;
+    let mut is_simulated = false;
     let ArmNode { node, drives } = dragoman_arm::node::start(context, settings, |group, can| {
-        if can.is_empty() {
-            let (bus, running) = simulate(group).map_err(|error| error.to_string())?;
-            rack = Some(running);
-            Ok(bus)
-        } else {
-            open(can)
-        }
+        is_simulated = can.is_empty();
+        if is_simulated { Ok(simulate(group)) } else { Ok((open(can)?, Clock::real())) }
     })?;
     nodes.spawn(node);
-    Ok(Arm { drives, is_simulated: rack.is_some(), _rack: rack })
+    Ok(Arm { drives, is_simulated })
 }
 
 impl Arm {
@@ -83,28 +74,12 @@ fn open(interface: &str) -> Result<Box<dyn Bus>, String> {
     Err(format!("{interface}: CAN interfaces are known on Linux only"))
 }
 
-/// Simulated drives in a thread of their own.
-struct RunningRack {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
+/// The longest step of the simulated drives' time: well below what a driver may pause.
+const LONGEST_STEP: Duration = Duration::from_millis(20);
 
-impl Drop for RunningRack {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            // A thread that panicked has told so.
-            let _ = thread.join();
-        }
-    }
-}
-
-/// The drives of `group`, simulated, and the bus on which they are.
-fn simulate(group: &GroupConfig) -> std::io::Result<(Box<dyn Bus>, RunningRack)> {
-    let bus = InProcessBus::new();
-    let theirs: Box<dyn Bus> = Box::new(bus.another());
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
+/// A bus with the drives of `group`, simulated.
+fn simulate(group: &GroupConfig) -> (Box<dyn Bus>, Clock) {
+    let clock = Clock::patient(LONGEST_STEP);
     // One kind for all: the node has one parameter for it.
     let cia402 = group.axes.iter().any(|axis| axis.kind == DriveKind::Cia402);
     let with_drive = group.axes.iter().filter(|axis| axis.kind != DriveKind::Suppressed);
@@ -114,15 +89,14 @@ fn simulate(group: &GroupConfig) -> std::io::Result<(Box<dyn Bus>, RunningRack)>
         let motor = AxisSettings { velocity_limit, ..AxisSettings::default() };
         Some((NodeId::new(axis.node).ok()?, motor))
     });
-    let thread = std::thread::Builder::new().name("simulated drives".to_owned());
-    let thread = if cia402 {
+    let bus: Box<dyn Bus> = if cia402 {
         let settings = |axis| Cia402Settings { axis, ..Cia402Settings::default() };
         let drives = devices.map(|(node, axis)| Cia402Drive::new(node, settings(axis))).collect();
-        thread.spawn(move || Rack::new(drives).run(theirs, stopped))?
+        Box::new(RackBus::new(Rack::new(drives), clock.clone()))
     } else {
         let settings = |axis| WhistleSettings { axis, ..WhistleSettings::default() };
         let drives = devices.map(|(node, axis)| Whistle::new(node, settings(axis))).collect();
-        thread.spawn(move || Rack::new(drives).run(theirs, stopped))?
+        Box::new(RackBus::new(Rack::new(drives), clock.clone()))
     };
-    Ok((Box::new(bus), RunningRack { stop, thread: Some(thread) }))
+    (bus, clock)
 }

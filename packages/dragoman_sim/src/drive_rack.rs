@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dragoman_arm::can::{Bus, Frame, Received, SendError};
+use dragoman_arm::can::{Bus, Frame, InProcessBus, Received, SendError};
+use dragoman_arm::driver::Clock;
 
 use crate::device::{Application, Device};
 
@@ -102,5 +103,45 @@ impl<A: Application> Rack<A> {
                 }
             }
         }
+    }
+}
+
+/// A bus of which a rack is the other end, so that driver and drives run in one thread on one clock.
+pub struct RackBus<A> {
+    rack: Rack<A>,
+    ours: InProcessBus,
+    theirs: InProcessBus,
+    clock: Clock,
+}
+
+impl<A: Application> RackBus<A> {
+    /// A bus with `rack` at its other end. `clock` is that of the driver at this end.
+    pub fn new(rack: Rack<A>, clock: Clock) -> Self {
+        let ours = InProcessBus::new();
+        let theirs = ours.another();
+        Self { rack, ours, theirs, clock }
+    }
+}
+
+impl<A: Application> Bus for RackBus<A> {
+    fn send(&mut self, frame: &Frame) -> Result<(), SendError> {
+        self.ours.send(frame)
+    }
+
+    fn receive(&mut self) -> Option<Received> {
+        let waiting = self.ours.receive();
+        if waiting.is_some() {
+            return waiting;
+        }
+        self.rack.step(self.clock.now(), &mut self.theirs);
+        self.ours.receive()
+    }
+
+    fn wait(&mut self, timeout: Duration) {
+        let now = self.clock.now();
+        let next = self.rack.step(now, &mut self.theirs);
+        let quiet = next.map_or(timeout, |next| timeout.min(next.saturating_sub(now)));
+        // Returns at once where the step brought something.
+        self.ours.wait(quiet);
     }
 }

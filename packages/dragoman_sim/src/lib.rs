@@ -19,5 +19,5 @@ pub mod whistle;
 pub use axis::AxisSettings;
 pub use cia402::{Cia402Drive, Cia402Settings};
 pub use device::{Device, Fault};
-pub use drive_rack::Rack;
+pub use drive_rack::{Rack, RackBus};
 pub use whistle::{Whistle, WhistleSettings};

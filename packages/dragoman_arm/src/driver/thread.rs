@@ -24,8 +24,39 @@ pub struct Drives {
 
 struct Shared {
     group: Mutex<Group>,
-    epoch: Instant,
+    clock: Clock,
     stop: AtomicBool,
+}
+
+/// The time of a group and its bus. Clones are the same clock.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    longest_step: Duration,
+    /// When it was read last, and what it told.
+    last: Arc<Mutex<(Instant, Duration)>>,
+}
+
+impl Clock {
+    /// Real time, from now on.
+    pub fn real() -> Self {
+        Self::patient(Duration::MAX)
+    }
+
+    /// Real time, but a clock that has not been read for longer than `longest_step` goes on by no more than that: for
+    /// simulated drives, to which a computer that is busy with something else must not look like a driver that is gone.
+    pub fn patient(longest_step: Duration) -> Self {
+        Self { longest_step, last: Arc::new(Mutex::new((Instant::now(), Duration::ZERO))) }
+    }
+
+    /// The time since the clock was made, as far as it counts.
+    pub fn now(&self) -> Duration {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let (read, told) = *last;
+        let now = Instant::now();
+        let time = told + now.duration_since(read).min(self.longest_step);
+        *last = (now, time);
+        time
+    }
 }
 
 /// Why drives cannot be run.
@@ -41,13 +72,13 @@ pub enum StartError {
 }
 
 impl Drives {
-    /// Runs a group on a bus, in a thread of its own.
+    /// Runs a group on a bus, in a thread of its own, with the time of `clock`.
     ///
     /// # Errors
     /// `config` makes no sense; the system has no thread left.
-    pub fn start(config: GroupConfig, mut bus: Box<dyn Bus>) -> Result<Self, StartError> {
-        let group = Mutex::new(Group::new(Duration::ZERO, config)?);
-        let shared = Arc::new(Shared { group, epoch: Instant::now(), stop: AtomicBool::new(false) });
+    pub fn start(config: GroupConfig, mut bus: Box<dyn Bus>, clock: Clock) -> Result<Self, StartError> {
+        let group = Mutex::new(Group::new(clock.now(), config)?);
+        let shared = Arc::new(Shared { group, clock, stop: AtomicBool::new(false) });
         let run = Arc::clone(&shared);
         let thread =
             std::thread::Builder::new().name("drives".to_owned()).spawn(move || run.run(bus.as_mut()))?;
@@ -56,7 +87,7 @@ impl Drives {
 
     /// Uses the group. `use_group` gets the time on the group's clock.
     pub fn with<R>(&self, use_group: impl FnOnce(Duration, &mut Group) -> R) -> R {
-        use_group(self.shared.epoch.elapsed(), &mut self.shared.lock())
+        use_group(self.shared.clock.now(), &mut self.shared.lock())
     }
 }
 
@@ -100,9 +131,9 @@ impl Shared {
         let mut group = self.lock();
         for _ in 0..FRAMES_AT_ONCE {
             let Some(received) = bus.receive() else { break };
-            group.receive(self.epoch.elapsed(), &received);
+            group.receive(self.clock.now(), &received);
         }
-        group.poll(self.epoch.elapsed());
+        group.poll(self.clock.now());
         let mut full = false;
         while let Some(frame) = group.transmit() {
             match bus.send(frame) {
@@ -113,12 +144,12 @@ impl Shared {
                 }
                 Err(error) => {
                     tracing::debug!(%error, "CAN");
-                    group.receive(self.epoch.elapsed(), &Received::Fault(BusFault::Down));
+                    group.receive(self.clock.now(), &Received::Fault(BusFault::Down));
                     break;
                 }
             }
         }
-        let wait = group.deadline().saturating_sub(self.epoch.elapsed());
+        let wait = group.deadline().saturating_sub(self.clock.now());
         if full { wait.min(FULL_WAIT) } else { wait }
     }
 }
