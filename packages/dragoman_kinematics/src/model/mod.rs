@@ -202,6 +202,22 @@ impl Model {
         Ok(self)
     }
 
+    /// The same robot with other position limits, `[lower, upper]` per joint, rad or m; both infinite where there are none.
+    ///
+    /// # Errors
+    /// [`ModelError::WrongLength`] or [`ModelError::Limits`].
+    pub fn with_limits(mut self, limits: &[[f64; 2]]) -> Result<Self, ModelError> {
+        if limits.len() != self.joints.len() {
+            let (expected, got) = (self.joints.len(), limits.len());
+            return Err(ModelError::WrongLength { field: "limits", expected, got });
+        }
+        for (joint, &[lower, upper]) in self.joints.iter_mut().zip(limits) {
+            (joint.lower, joint.upper) = (lower, upper);
+            check_joint(joint)?;
+        }
+        Ok(self)
+    }
+
     pub(crate) fn placements(&self) -> &[Placement] {
         &self.placements
     }

@@ -93,6 +93,16 @@ pub enum ConfigError {
         /// Coarse tolerance.
         coarse: f64,
     },
+    /// The limits of a joint, together with the robot's own, leave no range, or limit one side only.
+    #[error("joint {joint}: lower limit {lower} and upper limit {upper} enclose no range of the robot")]
+    JointLimits {
+        /// Index of the joint, from the base.
+        joint: usize,
+        /// Lower limit in force, rad or m.
+        lower: f64,
+        /// Upper limit in force, rad or m.
+        upper: f64,
+    },
     /// A box whose minimum is not below its maximum; index `None` is the outer bounds.
     #[error("workspace box {index:?} (none: the bounds) has a minimum that is not below its maximum")]
     Box {
@@ -121,6 +131,8 @@ impl MotionConfig {
             robot.joints().iter().map(|joint| finite(joint.acceleration, 0.5)).collect();
         Self {
             joint: JointMotionLimits {
+                lower: robot.joints().iter().map(|joint| joint.lower).collect(),
+                upper: robot.joints().iter().map(|joint| joint.upper).collect(),
                 max_rate: velocity.clone(),
                 max_velocity: velocity,
                 stop_acceleration: acceleration.iter().map(|value| 2.0 * value).collect(),
@@ -139,21 +151,34 @@ impl MotionConfig {
         let mut figures = serde_norway::to_value(Self::for_robot(robot))?;
         overlay(&mut figures, settings);
         let config: Self = serde_norway::from_value(figures)?;
-        config.validate(robot.joint_count())?;
+        config.clone().in_force(robot)?;
         Ok(config)
     }
 
-    /// The figures that can be kept with `robot`, and the ranges of its joints: rates and accelerations are at most the
-    /// robot's own. Joints without an entry are left out.
-    pub(super) fn in_force(mut self, robot: &Robot) -> (Self, Vec<JointRange>) {
-        let limits = robot.joints().iter().zip(&self.joint.max_rate);
+    /// Checks every figure for `robot`, and lowers those that it cannot keep: its positions, rates and accelerations are
+    /// limits as well. The ranges are those of its joints.
+    ///
+    /// # Errors
+    /// As [`validate`](Self::validate); [`ConfigError::JointLimits`].
+    pub(super) fn in_force(mut self, robot: &Robot) -> Result<(Self, Vec<JointRange>), ConfigError> {
+        self.validate(robot.joint_count())?;
+        let positions = self.joint.lower.iter().zip(&self.joint.upper);
+        let limits = robot.joints().iter().zip(&self.joint.max_rate).zip(positions);
         let ranges: Vec<JointRange> = limits
-            .map(|(joint, rate)| JointRange {
-                lower: joint.lower,
-                upper: joint.upper,
+            .map(|((joint, rate), (lower, upper))| JointRange {
+                lower: lower.max(joint.lower),
+                upper: upper.min(joint.upper),
                 max_rate: rate.min(joint.velocity),
             })
             .collect();
+        let given = self.joint.lower.iter().zip(&self.joint.upper);
+        for (joint, (range, (lower, upper))) in ranges.iter().zip(given).enumerate() {
+            // NaN is not seen in the range; a limit on one side only is none that a robot description can have.
+            let is_range = range.lower < range.upper && range.lower.is_finite() == range.upper.is_finite();
+            if !is_range || lower.is_nan() || upper.is_nan() {
+                return Err(ConfigError::JointLimits { joint, lower: range.lower, upper: range.upper });
+            }
+        }
         // Planned motions keep what the command guard enforces anyway, so that it never bends their path.
         for (velocity, range) in self.joint.max_velocity.iter_mut().zip(&ranges) {
             *velocity = velocity.min(range.max_rate);
@@ -161,7 +186,7 @@ impl MotionConfig {
         for (acceleration, joint) in self.joint.max_acceleration.iter_mut().zip(robot.joints()) {
             *acceleration = acceleration.min(joint.acceleration);
         }
-        (self, ranges)
+        Ok((self, ranges))
     }
 
     /// Checks every figure, for a robot of `joints` joints.
@@ -175,10 +200,13 @@ impl MotionConfig {
             ("joint.stop_acceleration", &self.joint.stop_acceleration),
             ("joint.max_rate", &self.joint.max_rate),
         ];
-        for (field, list) in joint_lists {
+        let positions = [("joint.lower", &self.joint.lower), ("joint.upper", &self.joint.upper)];
+        for (field, list) in joint_lists.into_iter().chain(positions) {
             if list.len() != joints {
                 return Err(ConfigError::WrongLength { field, expected: joints, found: list.len() });
             }
+        }
+        for (field, list) in joint_lists {
             positive(field, list)?;
         }
         positive("cartesian.max_velocity", &self.cartesian.max_velocity)?;
@@ -263,6 +291,7 @@ mod tests {
         assert!(
             error("cartesian: {max_velocity: [1, 1, 1, 1, 0, 1]}").contains("cartesian.max_velocity is 0")
         );
+        assert!(error("joint: {lower: [1, 1]}").contains("joint.lower has 2 entries"));
         assert!(error("joint: {max_rate: [1, 1]}").contains("joint.max_rate has 2 entries"));
         assert!(error("via_points: {joint: 0.1}").contains("coarse tolerance 0.05"));
         assert!(error("workspace: {forbidden: [{x: [1, 0], y: [0, 1], z: [0, 1]}]}").contains("Some(0)"));

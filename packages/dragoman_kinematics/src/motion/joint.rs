@@ -10,6 +10,10 @@ use super::trapezoid::{AxisLimits, PathClock, TrapezoidalProfile};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct JointMotionLimits {
+    /// Least position, rad or m; may be minus infinity; the robot model's own limit applies as well.
+    pub lower: Vec<f64>,
+    /// Greatest position, rad or m; may be infinity; the robot model's own limit applies as well.
+    pub upper: Vec<f64>,
     /// Greatest speed of planned joint motions, rad/s or m/s.
     pub max_velocity: Vec<f64>,
     /// Greatest acceleration of planned joint motions, rad/s^2 or m/s^2.
@@ -21,9 +25,12 @@ pub struct JointMotionLimits {
 }
 
 impl Default for JointMotionLimits {
-    /// `naxestrajgen.cpf`, and the rates of `jointlimiter.cpf`, of the six joints of Ranger Mark I.
+    /// `naxestrajgen.cpf`, and positions and rates of `jointlimiter.cpf`, of the six joints of Ranger Mark I.
+    #[expect(clippy::approx_constant, reason = "the limits are measured, none of them is pi")]
     fn default() -> Self {
         Self {
+            lower: vec![-4.713, -0.785, -2.35, -3.142, 0.785, -3.142],
+            upper: vec![4.713, 3.926, 1.6, 3.142, 3.926, 3.142],
             max_velocity: vec![0.07, 0.08, 0.10, 0.10, 0.10, 0.10],
             max_acceleration: vec![0.5; 6],
             stop_acceleration: vec![1.0; 6],

@@ -5,6 +5,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | [`pipeline`] | [`Pipeline`]: one `step` per cycle turns commands and measured joints into joint commands |
+//! | `reconfigure` | a new configuration, for the next motion |
 //! | `follow` | one step along a Cartesian path: workspace, inverse kinematics, divergence, rates |
 //! | [`command`] | the commands, one method each, and what they accept |
 //! | [`event`] | what comes out of a step: [`Step`], [`Status`], [`Event`] |
@@ -25,6 +26,7 @@ mod follow;
 pub mod joint;
 pub mod joint_limits;
 pub mod pipeline;
+mod reconfigure;
 pub mod shapes;
 pub mod trapezoid;
 pub mod via_points;

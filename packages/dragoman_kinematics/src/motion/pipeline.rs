@@ -16,6 +16,7 @@ use super::config::{ConfigError, MotionConfig};
 use super::event::{Event, Events, Status, Step};
 use super::joint::{JointTrajectory, joint_distance};
 use super::joint_limits::{JointRange, clamp_positions};
+use super::reconfigure::within;
 use super::shapes::{Axis, Shape};
 use super::via_points::{Progress, ViaPoint, ViaPoints};
 use super::workspace::Violation;
@@ -59,11 +60,14 @@ pub(super) enum Motion {
 /// From commands to joint commands; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Pipeline {
+    /// With the joint limits in force.
     pub(super) robot: Robot,
+    /// With its own.
+    pub(super) described: Robot,
     pub(super) ik: IkOptions,
     pub(super) config: MotionConfig,
     /// Comes into force when nothing moves.
-    next_config: Option<MotionConfig>,
+    pub(super) next_config: Option<(MotionConfig, Vec<JointRange>)>,
     pub(super) ranges: Vec<JointRange>,
 
     pub(super) mode: CommandMode,
@@ -106,14 +110,16 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// A pipeline in mode off. Commands are limited to the lower of the robot's and the configuration's rates.
+    /// A pipeline in mode off. Commands are limited to the lower of the robot's and the configuration's rates, and to
+    /// positions that both allow.
     ///
     /// # Errors
-    /// As [`MotionConfig::validate`].
+    /// As [`MotionConfig::validate`]; [`ConfigError::JointLimits`].
     pub fn new(robot: Robot, config: MotionConfig) -> Result<Self, ConfigError> {
         let joints = robot.joint_count();
-        config.validate(joints)?;
-        let (config, ranges) = config.in_force(&robot);
+        let (config, ranges) = config.in_force(&robot)?;
+        let described = robot;
+        let robot = within(&described, &ranges);
         // A tenth of the default: errors of the solver must vanish against the micrometre that a path may deviate.
         let ik = IkOptions { position_tolerance: 1e-7, rotation_tolerance: 1e-7, ..IkOptions::default() };
         Ok(Self {
@@ -148,34 +154,16 @@ impl Pipeline {
             config,
             next_config: None,
             robot,
+            described,
         })
     }
 
-    /// Changes the configuration, as a whole, for the next motion: what is moving keeps the figures it began with.
-    ///
-    /// # Errors
-    /// As [`MotionConfig::validate`]; then nothing has changed.
-    pub fn set_config(&mut self, config: MotionConfig) -> Result<(), ConfigError> {
-        config.validate(self.robot.joint_count())?;
-        self.next_config = Some(config);
-        self.adopt_config();
-        Ok(())
-    }
-
-    fn adopt_config(&mut self) {
-        if matches!(self.motion, Motion::Idle)
-            && let Some(config) = self.next_config.take()
-        {
-            (self.config, self.ranges) = config.in_force(&self.robot);
-        }
-    }
-
-    /// The robot.
+    /// The robot, with the joint limits in force.
     pub fn robot(&self) -> &Robot {
         &self.robot
     }
 
-    /// The configuration in force; joint limits are lowered to the robot's own.
+    /// The configuration in force; rates and accelerations are lowered to the robot's own.
     pub fn config(&self) -> &MotionConfig {
         &self.config
     }

@@ -7,6 +7,11 @@ use crate::motion::{AxisBox, MotionConfig, Workspace};
 /// Large enough for every machine, small enough to catch a slipped unit.
 const POSITIVE: Range = Range::Double { from: 1e-6, to: 1e3 };
 
+/// Parameters are finite: this position, rad or m, stands for no limit.
+const NO_LIMIT: f64 = 1e5;
+
+const POSITIONS: Range = Range::Double { from: -NO_LIMIT, to: NO_LIMIT };
+
 const CYCLES: Range = Range::Integer { from: 0, to: 1000 };
 
 /// The parameters of the node; `config` holds the defaults, which are those of the robot.
@@ -32,6 +37,18 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
             cartesian.stop_acceleration.to_vec(),
             "Deceleration of a stop, m/s^2 (3) and rad/s^2 (3).",
         ),
+        Declaration::new(
+            "joint.lower",
+            limited(&joint.lower),
+            "Least position of each joint, rad or m, within its description's limits.",
+        )
+        .within(POSITIONS),
+        Declaration::new(
+            "joint.upper",
+            limited(&joint.upper),
+            "Greatest position of each joint, rad or m, within its description's limits.",
+        )
+        .within(POSITIONS),
         positive(
             "joint.max_velocity",
             joint.max_velocity.clone(),
@@ -133,6 +150,8 @@ pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
     config.cartesian.max_velocity = six(&list("cartesian.max_velocity"));
     config.cartesian.max_acceleration = six(&list("cartesian.max_acceleration"));
     config.cartesian.stop_acceleration = six(&list("cartesian.stop_acceleration"));
+    config.joint.lower = unlimited(&list("joint.lower"));
+    config.joint.upper = unlimited(&list("joint.upper"));
     config.joint.max_velocity = list("joint.max_velocity");
     config.joint.max_acceleration = list("joint.max_acceleration");
     config.joint.stop_acceleration = list("joint.stop_acceleration");
@@ -167,6 +186,15 @@ pub(super) fn restore(parameters: &Parameters, config: &MotionConfig) {
 /// Six numbers; a list of another length becomes one that the configuration's check refuses.
 fn six(values: &[f64]) -> [f64; 6] {
     values.try_into().unwrap_or([f64::NAN; 6])
+}
+
+fn limited(positions: &[f64]) -> Vec<f64> {
+    positions.iter().map(|position| position.clamp(-NO_LIMIT, NO_LIMIT)).collect()
+}
+
+fn unlimited(positions: &[f64]) -> Vec<f64> {
+    let open = |position: &f64| if position.abs() < NO_LIMIT { *position } else { position * f64::INFINITY };
+    positions.iter().map(open).collect()
 }
 
 fn flat(zone: &AxisBox) -> Vec<f64> {

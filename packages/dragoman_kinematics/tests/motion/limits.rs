@@ -146,3 +146,43 @@ fn a_joint_found_outside_its_range_stays_and_can_only_come_back() {
     lab.run(30.0);
     assert_eq!(lab.measured, HOME);
 }
+
+#[test]
+fn joint_limits_can_be_narrowed_for_the_next_motion_and_widened_again() {
+    let mut lab = Lab::ranger(CommandMode::Joint);
+    let own = lab.pipeline.robot().joints()[3].upper;
+    let mut narrow = lab.pipeline.config().clone();
+    narrow.joint.upper[3] = 0.05;
+    lab.pipeline.set_config(narrow.clone()).unwrap();
+    let mut goal = HOME;
+    goal[3] = 0.3;
+    lab.pipeline.set_joint_goal(&goal, 0.0).unwrap();
+    lab.pipeline.begin_joint_motion().unwrap();
+    lab.run(30.0);
+    assert_eq!(lab.measured[3], 0.05);
+    let clamped = |event: &Event| matches!(event, Event::JointLimit { joint: 3, limit: 0.05, .. });
+    assert_eq!(lab.saw(clamped), 1);
+
+    // Inverse kinematics keeps the limit too.
+    lab.pipeline.set_command_mode(CommandMode::Cartesian);
+    lab.cycles(3);
+    let mut beyond = HOME;
+    beyond[3] = 0.2;
+    let beyond = lab.pipeline.robot().forward(&beyond);
+    lab.go(&beyond);
+    lab.run(60.0);
+    assert!(
+        lab.measured[3] <= 0.05 && (lab.tool().translation.vector - beyond.translation.vector).norm() > 1e-4
+    );
+
+    let mut wide = narrow.clone();
+    wide.joint.upper[3] = 9.0;
+    lab.pipeline.set_config(wide).unwrap();
+    assert_eq!(lab.pipeline.robot().joints()[3].upper, own, "the description's limit stays");
+    for (lower, upper) in [(1.0, 1.0), (4.0, 5.0), (f64::NAN, 1.0), (0.0, f64::NAN)] {
+        let mut senseless = narrow.clone();
+        (senseless.joint.lower[3], senseless.joint.upper[3]) = (lower, upper);
+        assert!(lab.pipeline.set_config(senseless).is_err(), "{lower} {upper}");
+    }
+    assert_eq!(lab.pipeline.robot().joints()[3].upper, own);
+}
