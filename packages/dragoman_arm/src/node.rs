@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, Declaration, ParameterError, Range};
-use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::parameters::{self, Declaration, Range};
+use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{
     Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, sensor_msgs, std_srvs,
 };
@@ -21,21 +21,6 @@ pub struct ArmSettings {
     pub joint_names: Vec<String>,
     /// What the drives are, for diagnostics.
     pub hardware_id: String,
-}
-
-/// Why an arm's node cannot start.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ArmNodeError {
-    /// A parameter is wrong.
-    #[error(transparent)]
-    Parameter(#[from] ParameterError),
-    /// The middleware refused.
-    #[error(transparent)]
-    Ros(#[from] dragoman_ros::Error),
-    /// No thread left.
-    #[error(transparent)]
-    Thread(#[from] std::io::Error),
 }
 
 /// The parameters of the node.
@@ -75,7 +60,7 @@ pub fn start(
     context: &Context,
     settings: ArmSettings,
     drives: Box<dyn JointDrives>,
-) -> Result<RunningNode, ArmNodeError> {
+) -> Result<RunningNode, NodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &settings.namespace)?);
     let (parameters, server) = parameters::declare(tasks.node(), declarations())?;
     tasks.spawn(server);

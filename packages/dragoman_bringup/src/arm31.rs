@@ -4,8 +4,10 @@ use std::error::Error;
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use clap::Args;
-use dragoman_ros::{Context, Node, logging, tasks::NodeTasks};
+use dragoman_ros::Context;
 use tokio::task::JoinSet;
+
+use crate::log_node;
 
 #[derive(Args)]
 pub(crate) struct Arm31Options {
@@ -25,10 +27,7 @@ pub(crate) async fn run(
 ) -> Result<(), Box<dyn Error>> {
     let controller = resolve(&options.controller)?;
     let mut nodes = JoinSet::new();
-    let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman", "")?);
-    let log = logging::publish(tasks.node())?;
-    tasks.spawn(log);
-    nodes.spawn(tasks.start()?);
+    nodes.spawn(log_node(context)?);
     nodes.spawn(dragoman_bridge::arm31::node::start_client(context, &options.namespace, controller)?);
     println!("controller {controller} appears in {}", options.namespace);
     println!("ready");

@@ -7,10 +7,11 @@ use std::time::Duration;
 use clap::Args;
 use dragoman_arm::node::ArmSettings;
 use dragoman_kinematics::node::KinematicsSettings;
-use dragoman_ros::{Context, Node, logging, tasks::NodeTasks};
+use dragoman_ros::Context;
 use dragoman_sim::RateLimitedJoints;
 use tokio::task::JoinSet;
 
+use crate::log_node;
 use crate::robot::{self, RobotDescription};
 
 #[derive(Args)]
@@ -47,10 +48,7 @@ pub(crate) async fn run(
     stop: impl Future<Output = ()>,
 ) -> Result<(), Box<dyn Error>> {
     let mut nodes = JoinSet::new();
-    let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman", "")?);
-    let log = logging::publish(tasks.node())?;
-    tasks.spawn(log);
-    nodes.spawn(tasks.start()?);
+    nodes.spawn(log_node(context)?);
 
     let robot = if options.bridge_only {
         "(in ROS)".to_owned()

@@ -14,7 +14,7 @@ mod services;
 
 use std::net::SocketAddr;
 
-use dragoman_ros::parameters::ParameterError;
+use dragoman_ros::tasks::NodeError;
 
 pub use client::{client_declarations, start_client};
 pub use server::{ArmServer, server_declarations, start_server};
@@ -37,13 +37,16 @@ pub enum Arm31NodeError {
         /// What was given.
         text: String,
     },
-    /// A parameter is wrong.
+    /// As any node's.
     #[error(transparent)]
-    Parameter(#[from] ParameterError),
-    /// The middleware refused.
-    #[error(transparent)]
-    Ros(#[from] dragoman_ros::Error),
-    /// No thread left.
-    #[error(transparent)]
-    Thread(#[from] std::io::Error),
+    Node(NodeError),
+}
+
+impl<E> From<E> for Arm31NodeError
+where
+    NodeError: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Node(NodeError::from(error))
+    }
 }
