@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dragoman_ros::diagnostics::Diagnostics;
-use dragoman_ros::parameters::{self as ros_parameters, ParameterError};
-use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::parameters as ros_parameters;
+use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{
     Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, sensor_msgs, std_srvs,
 };
@@ -54,24 +54,27 @@ pub struct ArmNode {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArmNodeError {
-    /// A parameter is wrong.
-    #[error(transparent)]
-    Parameter(#[from] ParameterError),
     /// The drives' parameters make no sense together.
     #[error(transparent)]
-    Drives(#[from] parameters::DriveParameterError),
+    Drives(parameters::DriveParameterError),
     /// The drives cannot be run.
     #[error(transparent)]
-    Start(#[from] StartError),
+    Start(StartError),
     /// There is no such bus.
     #[error("{0}")]
     Bus(String),
-    /// The middleware refused.
+    /// As any node's.
     #[error(transparent)]
-    Ros(#[from] dragoman_ros::Error),
-    /// No thread left.
-    #[error(transparent)]
-    Thread(#[from] std::io::Error),
+    Node(NodeError),
+}
+
+impl<E> From<E> for ArmNodeError
+where
+    NodeError: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Node(NodeError::from(error))
+    }
 }
 
 /// How often `drive_status` and `/diagnostics` are published when nothing changes.
@@ -112,10 +115,10 @@ pub fn start(
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &settings.namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(&settings.drives))?;
     tasks.spawn(server);
-    let config = parameters::group(&values, settings.joint_names.len())?;
+    let config = parameters::group(&values, settings.joint_names.len()).map_err(ArmNodeError::Drives)?;
     let can: String = values.value("can");
     let (bus, clock) = open_bus(&config, &can).map_err(ArmNodeError::Bus)?;
-    let drives = Arc::new(Drives::start(config, bus, clock)?);
+    let drives = Arc::new(Drives::start(config, bus, clock).map_err(ArmNodeError::Start)?);
 
     let latched = QosProfile::default().keep_last(1).transient_local();
     let node = tasks.node();

@@ -6,10 +6,10 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use clap::Args;
 use dragoman_bridge::arm31::node::{ArmModel, start_client};
 use dragoman_kinematics::Robot;
-use dragoman_ros::{Context, Node, logging, tasks::NodeTasks};
+use dragoman_ros::Context;
 use tokio::task::JoinSet;
 
-use crate::robot;
+use crate::{log_node, robot};
 
 #[derive(Args)]
 pub(crate) struct Arm31Options {
@@ -33,10 +33,7 @@ pub(crate) async fn run(
     let controller = resolve(&options.controller)?;
     let model = options.robot.as_deref().map(model).transpose()?;
     let mut nodes = JoinSet::new();
-    let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman", "")?);
-    let log = logging::publish(tasks.node())?;
-    tasks.spawn(log);
-    nodes.spawn(tasks.start()?);
+    nodes.spawn(log_node(context)?);
     nodes.spawn(start_client(context, &options.namespace, controller, model)?);
     println!("controller {controller} appears in {}", options.namespace);
     println!("ready");

@@ -22,6 +22,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
+use dragoman_ros::{Context, Node, logging};
 
 /// Brings robots and programs that speak only their old wire protocols into ROS 2.
 ///
@@ -108,7 +110,7 @@ enum Selected {
 }
 
 fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::error::Error>> {
-    dragoman_ros::logging::init(&common.log)?;
+    logging::init(&common.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let result = runtime.block_on(async {
         let stop = stop::signal()?;
@@ -124,6 +126,14 @@ fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::err
     });
     runtime.shutdown_timeout(std::time::Duration::from_millis(500));
     result
+}
+
+/// Node `/dragoman`: the log of the whole process, on `/rosout`.
+fn log_node(context: &Context) -> Result<RunningNode, NodeError> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman", "")?);
+    let log = logging::publish(tasks.node())?;
+    tasks.spawn(log);
+    Ok(tasks.start()?)
 }
 
 /// The arguments that are not ROS's: those before `--ros-args` and behind the `--` that ends it.

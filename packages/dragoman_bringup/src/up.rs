@@ -5,10 +5,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use clap::Args;
-use dragoman_ros::{Context, Node, logging, tasks::NodeTasks};
+use dragoman_ros::Context;
 use tokio::task::JoinSet;
 
-use crate::{arm, robot};
+use crate::{arm, log_node, robot};
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
@@ -44,10 +44,7 @@ pub(crate) async fn run(
     stop: impl Future<Output = ()>,
 ) -> Result<(), Box<dyn Error>> {
     let mut nodes = JoinSet::new();
-    let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman", "")?);
-    let log = logging::publish(tasks.node())?;
-    tasks.spawn(log);
-    nodes.spawn(tasks.start()?);
+    nodes.spawn(log_node(context)?);
 
     let (robot, arm) = if options.bridge_only {
         ("(in ROS)".to_owned(), None)

@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, ParameterError, Parameters};
-use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::parameters::{self, Parameters};
+use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{
     Clock, Context, Node, Publisher, QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs,
     sensor_msgs, std_msgs,
@@ -55,15 +55,18 @@ pub enum KinematicsNodeError {
     /// The parameters do not make a motion configuration.
     #[error(transparent)]
     Motion(#[from] ConfigError),
-    /// A parameter is wrong.
+    /// As any node's.
     #[error(transparent)]
-    Parameter(#[from] ParameterError),
-    /// The middleware refused.
-    #[error(transparent)]
-    Ros(#[from] dragoman_ros::Error),
-    /// No thread left.
-    #[error(transparent)]
-    Thread(#[from] std::io::Error),
+    Node(NodeError),
+}
+
+impl<E> From<E> for KinematicsNodeError
+where
+    NodeError: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Node(NodeError::from(error))
+    }
 }
 
 /// Drives that have said nothing for this long count as disabled.

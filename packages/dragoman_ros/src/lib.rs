@@ -8,6 +8,7 @@
 //! | [`parameters`] | declared parameters with ranges, their services and events |
 //! | [`logging`] | the log on the terminal and on `/rosout` |
 //! | [`diagnostics`] | `/diagnostics` |
+//! | [`lifecycle`] | nodes that take and give back their hardware on request |
 //! | [`raw`] | messages of any type as they travel |
 //! | [`startup`] | a context for programs with options of their own |
 //! | [`tasks`] | a node with its timers, subscriptions and services as one future |
@@ -22,6 +23,7 @@ pub use embedded::*;
 pub use r2r::*;
 
 pub mod diagnostics;
+pub mod lifecycle;
 pub mod logging;
 pub mod parameters;
 pub mod raw;

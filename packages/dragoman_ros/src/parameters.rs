@@ -185,7 +185,7 @@ struct Store {
 ///
 /// # Errors
 /// The command line gives a value that its declaration refuses; the middleware's refusal. A parameter that is not
-/// declared is no error: it may be meant for another node.
+/// declared is no error: it may be meant for another node. If it is given to this one by name, a warning says so.
 pub fn declare(
     node: &mut Node,
     declarations: Vec<Declaration>,
@@ -200,7 +200,15 @@ pub fn declare(
     for (name, given) in node.params.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         // A file's /** and -p without a node speak to all nodes: what one of them does not know is another's.
         let Some(declared) = declarations.get(name.as_str()) else {
-            tracing::debug!(node = full_name, name, "a parameter that this node does not have");
+            if is_for_this_node(node, name) {
+                tracing::warn!(
+                    node = full_name,
+                    name,
+                    "the command line gives a parameter that this node does not have"
+                );
+            } else {
+                tracing::debug!(node = full_name, name, "a parameter that this node does not have");
+            }
             continue;
         };
         let value = promoted(given.value.clone(), &declared.default);
@@ -226,6 +234,18 @@ pub fn declare(
     let server = parameters.serve(node)?;
     parameters.announce_all();
     Ok((parameters, server))
+}
+
+/// Whether a parameter was given to this node alone.
+#[cfg(not(feature = "r2r"))]
+fn is_for_this_node(node: &Node, name: &str) -> bool {
+    node.is_given_parameter(name)
+}
+
+/// r2r does not tell.
+#[cfg(feature = "r2r")]
+fn is_for_this_node(_node: &Node, _name: &str) -> bool {
+    false
 }
 
 /// An integer where a floating-point number is declared is what a user who types `2` means.

@@ -27,7 +27,23 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 
+use crate::parameters::ParameterError;
 use crate::{Node, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport};
+
+/// Why a node cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NodeError {
+    /// A parameter is wrong.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// The middleware refused.
+    #[error(transparent)]
+    Ros(#[from] crate::Error),
+    /// The system has no thread or socket left.
+    #[error(transparent)]
+    Thread(#[from] std::io::Error),
+}
 
 /// A node that is being put together.
 pub struct NodeTasks {

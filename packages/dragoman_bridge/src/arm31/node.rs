@@ -16,7 +16,7 @@ mod topics;
 
 use std::net::SocketAddr;
 
-use dragoman_ros::parameters::ParameterError;
+use dragoman_ros::tasks::NodeError;
 
 pub use client::{ArmModel, client_declarations, start_client};
 pub use server::{ArmServer, server_declarations, start_server};
@@ -48,13 +48,16 @@ pub enum Arm31NodeError {
         /// Joints of the robot.
         joints: usize,
     },
-    /// A parameter is wrong.
+    /// As any node's.
     #[error(transparent)]
-    Parameter(#[from] ParameterError),
-    /// The middleware refused.
-    #[error(transparent)]
-    Ros(#[from] dragoman_ros::Error),
-    /// No thread left.
-    #[error(transparent)]
-    Thread(#[from] std::io::Error),
+    Node(NodeError),
+}
+
+impl<E> From<E> for Arm31NodeError
+where
+    NodeError: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Node(NodeError::from(error))
+    }
 }

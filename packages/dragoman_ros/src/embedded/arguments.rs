@@ -190,16 +190,22 @@ impl Arguments {
 
     /// The parameters that the command line gives to a node; a later one wins.
     pub(crate) fn parameters_of(&self, node: &NodeName) -> Vec<(String, ParameterValue)> {
-        let full = node.fully_qualified();
+        let meant = self.parameters.iter().filter(|given| given.is_for(node));
+        meant.map(|given| (given.name.clone(), given.value.clone())).collect()
+    }
+
+    /// Whether the command line gives parameter `name` to nodes of this name, and not to whatever a wildcard fits.
+    pub(crate) fn names(&self, node: &NodeName, name: &str) -> bool {
+        let is_named = |given: &Override| given.node.rsplit('/').next() == Some(node.name.as_str());
+        self.parameters.iter().any(|given| given.name == name && is_named(given) && given.is_for(node))
+    }
+}
+
+impl Override {
+    fn is_for(&self, node: &NodeName) -> bool {
+        let (pattern, full) = (self.node.trim_start_matches('/'), node.fully_qualified());
         let path: Vec<&str> = full.split('/').skip(1).collect();
-        self.parameters
-            .iter()
-            .filter(|given| {
-                let pattern = given.node.trim_start_matches('/');
-                pattern == node.name || matches_path(&pattern.split('/').collect::<Vec<_>>(), &path)
-            })
-            .map(|given| (given.name.clone(), given.value.clone()))
-            .collect()
+        pattern == node.name || matches_path(&pattern.split('/').collect::<Vec<_>>(), &path)
     }
 }
 
@@ -320,6 +326,21 @@ mod tests {
         assert_eq!(last(&node("/left", "arm")).unwrap().1, ParameterValue::Integer(3));
         let nested = ("nested.b".into(), ParameterValue::String("text".into()));
         assert!(arguments.parameters_of(&node("/", "any")).contains(&nested));
+    }
+
+    #[test]
+    fn parameters_for_one_node_are_told_from_those_for_many() {
+        let mut arguments = parse("--ros-args -p arm:rat:=1 -p all:=1").unwrap();
+        arguments
+            .add_parameter_text(
+                "/**: {ros__parameters: {any: 1}}\n/ranger/arm: {ros__parameters: {full: 1}}\n\
+                 /*/*: {ros__parameters: {part: 1}}\n",
+            )
+            .unwrap();
+        let arm = node("/ranger", "arm");
+        let named = ["rat", "all", "any", "full", "part"].map(|name| arguments.names(&arm, name));
+        assert_eq!(named, [true, false, false, true, false]);
+        assert!(!arguments.names(&node("/ranger", "other"), "rat"));
     }
 
     #[test]

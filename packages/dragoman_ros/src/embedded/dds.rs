@@ -31,6 +31,7 @@ use super::discovery::{Discovery, DiscoveryRange};
 use super::error::{Error, Result};
 use super::local::{Inbox, Local, Outlet};
 use super::qos::{DurabilityPolicy, QosProfile};
+use super::rate_limit::RateLimit;
 use matches::Matches;
 use payload::{RawAdapter, RawPayload};
 use policies::{Role, policies, profile};
@@ -203,6 +204,7 @@ impl Participant {
             inbox: self.local.reader(endpoint.topic, endpoint.type_name, endpoint.qos),
             topic: endpoint.topic.to_owned(),
             local: Arc::clone(&self.local),
+            malformed: Mutex::default(),
         })
     }
 
@@ -472,6 +474,7 @@ pub(crate) struct Reader {
     inbox: Arc<Inbox>,
     topic: String,
     local: Arc<Local>,
+    malformed: Mutex<RateLimit>,
 }
 
 impl Reader {
@@ -512,6 +515,14 @@ impl Reader {
 
     pub(crate) fn guid(&self) -> Guid {
         self.reader.guid().to_bytes()
+    }
+
+    /// Logs that a sample does not have the form of `type_name`. Whoever sends such may send many.
+    pub(crate) fn report_malformed(&self, type_name: &str, error: &Error) {
+        if let Some(more) = lock(&self.malformed).admit(Instant::now()) {
+            let topic = self.topic.strip_prefix("rt").unwrap_or(&self.topic);
+            tracing::warn!(topic, %error, more, "a sample is not of type {type_name}");
+        }
     }
 
     /// Writers that are matched now.

@@ -21,6 +21,7 @@ mod node;
 mod parameter;
 mod publisher;
 pub mod qos;
+mod rate_limit;
 mod service;
 mod static_peers;
 mod subscription;

@@ -299,6 +299,11 @@ impl Node {
         std::thread::sleep(timeout);
     }
 
+    /// Whether the command line gives parameter `name` to this very node. Not in r2r.
+    pub(crate) fn is_given_parameter(&self, name: &str) -> bool {
+        self.context.arguments().names(&self.name, name)
+    }
+
     pub(crate) fn context(&self) -> &Context {
         &self.context
     }

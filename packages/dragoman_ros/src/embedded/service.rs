@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use futures::Stream;
 use futures_timer::Delay;
 
-use super::WrappedServiceTypeSupport;
 use super::cdr;
 use super::dds::{Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
+use super::{WrappedServiceTypeSupport, WrappedTypesupport};
 
 /// Length of Cyclone's header before the request or reply proper.
 pub(crate) const HEADER_LENGTH: usize = 16;
@@ -118,7 +118,7 @@ impl<T: WrappedServiceTypeSupport> Stream for Server<T> {
             let sample = ready!(self.reader.poll_take(task));
             match ServiceRequest::from_sample(sample, Arc::clone(&self.writer)) {
                 Ok(request) => return Poll::Ready(Some(request)),
-                Err(error) => tracing::warn!(%error, "a request for {} is malformed", T::TYPE_NAME),
+                Err(error) => self.reader.report_malformed(T::Request::TYPE_NAME, &error),
             }
         }
     }

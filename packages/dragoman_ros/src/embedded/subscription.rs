@@ -36,7 +36,7 @@ impl<T: WrappedTypesupport> Stream for Subscription<T> {
             let sample = ready!(self.reader.poll_take(task));
             match cdr::from_bytes(&sample.payload, sample.encoding) {
                 Ok(message) => return Poll::Ready(Some(message)),
-                Err(error) => tracing::warn!(%error, "a {} does not have the form of its type", T::TYPE_NAME),
+                Err(error) => self.reader.report_malformed(T::TYPE_NAME, &error),
             }
         }
     }

@@ -393,7 +393,7 @@ mod tests {
     #[test]
     fn results_are_forgotten_after_their_time() {
         let discovery =
-            Discovery { domain_id: 97, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+            Discovery { domain_id: 100, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
         let context = Context::with_options(&discovery, Arguments::default()).unwrap();
         let mut node = Node::create(context, "node", &format!("/run{}", std::process::id())).unwrap();
         let mut server =

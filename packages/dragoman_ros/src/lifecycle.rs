@@ -1,0 +1,354 @@
+//! Life cycles: nodes whose hardware is taken and given back on request, by `ros2 lifecycle` or a launch file.
+//!
+//! ```no_run
+//! # use dragoman_ros::{Context, Node, lifecycle::{self, CallbackReturn, Managed}, tasks::NodeTasks};
+//! struct Arm;
+//!
+//! impl Managed for Arm {
+//!     async fn configure(&mut self) -> CallbackReturn {
+//!         CallbackReturn::Success // The bus is open.
+//!     }
+//! }
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut tasks = NodeTasks::new(Node::create(Context::create()?, "arm", "/lab")?);
+//! let (lifecycle, server) = lifecycle::manage(tasks.node(), Arm)?;
+//! tasks.spawn(server);
+//! // Later, in a task that has lost the bus:
+//! lifecycle.report_error("no answer from drive 3");
+//! # Ok(()) }
+//! ```
+
+mod machine;
+
+pub use machine::{CallbackReturn, Change, Machine, Refused, State, TRANSITIONS, Transition};
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::channel::{mpsc, oneshot};
+use futures::future::{BoxFuture, Fuse, FutureExt};
+use futures::stream::StreamExt;
+
+use crate::lifecycle_msgs::msg::{
+    State as StateMessage, Transition as TransitionMessage, TransitionDescription, TransitionEvent,
+};
+use crate::lifecycle_msgs::srv::{ChangeState, GetAvailableStates, GetAvailableTransitions, GetState};
+use crate::{Clock, ClockType, Node, Publisher, QosProfile, ServiceRequest};
+
+/// What a node does when its state changes. Nothing, unless a method is written.
+pub trait Managed: Send + 'static {
+    /// Takes the hardware.
+    fn configure(&mut self) -> impl Future<Output = CallbackReturn> + Send {
+        async { CallbackReturn::Success }
+    }
+
+    /// Sets to work.
+    fn activate(&mut self) -> impl Future<Output = CallbackReturn> + Send {
+        async { CallbackReturn::Success }
+    }
+
+    /// Stops working.
+    fn deactivate(&mut self) -> impl Future<Output = CallbackReturn> + Send {
+        async { CallbackReturn::Success }
+    }
+
+    /// Gives the hardware back.
+    fn clean_up(&mut self) -> impl Future<Output = CallbackReturn> + Send {
+        async { CallbackReturn::Success }
+    }
+
+    /// Stops and gives everything back, in state `from`.
+    fn shut_down(&mut self, from: State) -> impl Future<Output = CallbackReturn> + Send {
+        let _ = from;
+        async { CallbackReturn::Success }
+    }
+
+    /// Stops and gives everything back after an error: with success the node can be configured again, otherwise it has come
+    /// to its end.
+    fn process_error(&mut self) -> impl Future<Output = CallbackReturn> + Send {
+        async { CallbackReturn::Failure }
+    }
+}
+
+/// A node's life cycle, for the node itself. Clones are the same.
+#[derive(Clone)]
+pub struct Lifecycle {
+    machine: Arc<Mutex<Machine>>,
+    requests: mpsc::UnboundedSender<Request>,
+}
+
+enum Request {
+    Change(Change, Answer),
+    Error(String),
+}
+
+/// Gives `node` the life cycle that `managed` implements: its services and its topic are served for as long as the returned
+/// future is polled.
+///
+/// # Errors
+/// The middleware's refusal.
+pub fn manage<T: Managed>(
+    node: &mut Node,
+    managed: T,
+) -> crate::Result<(Lifecycle, impl Future<Output = ()> + Send + use<T>)> {
+    let qos = QosProfile::services_default();
+    let mut change = node.create_service::<ChangeState::Service>("~/change_state", qos.clone())?.fuse();
+    let mut state = node.create_service::<GetState::Service>("~/get_state", qos.clone())?.fuse();
+    let mut states =
+        node.create_service::<GetAvailableStates::Service>("~/get_available_states", qos.clone())?.fuse();
+    let mut transitions = node
+        .create_service::<GetAvailableTransitions::Service>("~/get_available_transitions", qos.clone())?
+        .fuse();
+    let mut graph =
+        node.create_service::<GetAvailableTransitions::Service>("~/get_transition_graph", qos)?.fuse();
+    let events = node.create_publisher("~/transition_event", QosProfile::default())?;
+    let name = node.fully_qualified_name()?;
+    let (sender, mut requests) = mpsc::unbounded();
+    let machine = Arc::new(Mutex::new(Machine::default()));
+    let lifecycle = Lifecycle { machine: Arc::clone(&machine), requests: sender };
+    let clock = Clock::create(ClockType::SystemTime)?;
+    let mut driver = Driver {
+        name,
+        machine,
+        events,
+        clock,
+        managed: Some(managed),
+        running: Fuse::terminated(),
+        asked: None,
+        pending_error: None,
+    };
+    let server = async move {
+        loop {
+            let answered = futures::select! {
+                request = change.select_next_some() => driver.change(request),
+                request = state.select_next_some() => driver.tell_state(request),
+                request = states.select_next_some() => tell_states(request),
+                request = transitions.select_next_some() => {
+                    let available = lock(&driver.machine).available().collect();
+                    tell_transitions(request, available)
+                }
+                request = graph.select_next_some() => tell_transitions(request, TRANSITIONS.to_vec()),
+                request = requests.select_next_some() => driver.request(request),
+                (managed, outcome) = &mut driver.running => driver.finish(managed, outcome),
+                complete => return,
+            };
+            if let Err(error) = answered {
+                tracing::warn!(%error, node = driver.name, "a lifecycle service could not answer");
+            }
+        }
+    };
+    Ok((lifecycle, server))
+}
+
+fn lock(machine: &Mutex<Machine>) -> MutexGuard<'_, Machine> {
+    machine.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Lifecycle {
+    /// The present state.
+    pub fn state(&self) -> State {
+        lock(&self.machine).state()
+    }
+
+    /// Asks for a change, as others do with the service. The future resolves with the state that the node is in when it is
+    /// done, which is another one than asked for if a callback did not succeed.
+    ///
+    /// # Errors
+    /// The future's: the change is not possible now, for instance because another one is under way.
+    pub fn change(
+        &self,
+        change: Change,
+    ) -> impl Future<Output = Result<State, Refused>> + Send + Unpin + use<> {
+        let (sender, done) = oneshot::channel();
+        let _ = self.requests.unbounded_send(Request::Change(change, Answer::Node(sender)));
+        done.map(|done| done.unwrap_or(Err(Refused::Ended)))
+    }
+
+    /// Tells that the node cannot go on: its errors are processed, now or when the change that is under way is done.
+    /// Nothing happens in a node that holds no hardware.
+    pub fn report_error(&self, reason: impl Into<String>) {
+        let _ = self.requests.unbounded_send(Request::Error(reason.into()));
+    }
+}
+
+/// Who has asked for the change that is under way.
+enum Answer {
+    Service(ServiceRequest<ChangeState::Service>),
+    Node(oneshot::Sender<Result<State, Refused>>),
+}
+
+impl Answer {
+    fn refuse(self, refused: Refused) -> crate::Result<()> {
+        match self {
+            Self::Service(request) => request.respond(ChangeState::Response { success: false }),
+            Self::Node(sender) => {
+                let _ = sender.send(Err(refused));
+                Ok(())
+            }
+        }
+    }
+
+    fn done(self, success: bool, state: State) -> crate::Result<()> {
+        match self {
+            Self::Service(request) => request.respond(ChangeState::Response { success }),
+            Self::Node(sender) => {
+                let _ = sender.send(Ok(state));
+                Ok(())
+            }
+        }
+    }
+}
+
+type Running<T> = Fuse<BoxFuture<'static, (T, CallbackReturn)>>;
+
+/// Runs callbacks and tells of states.
+struct Driver<T> {
+    name: String,
+    machine: Arc<Mutex<Machine>>,
+    events: Publisher<TransitionEvent>,
+    clock: Clock,
+    /// With the callback while one runs.
+    managed: Option<T>,
+    running: Running<T>,
+    asked: Option<(Answer, Option<CallbackReturn>)>,
+    /// Reported during a change.
+    pending_error: Option<String>,
+}
+
+impl<T: Managed> Driver<T> {
+    fn change(&mut self, request: ServiceRequest<ChangeState::Service>) -> crate::Result<()> {
+        let asked = request.message.transition.clone();
+        let begun = match asked.label.as_str() {
+            "" => lock(&self.machine).begin_numbered(asked.id),
+            label => lock(&self.machine).begin_named(label),
+        };
+        self.start(begun, Answer::Service(request))
+    }
+
+    fn request(&mut self, request: Request) -> crate::Result<()> {
+        match request {
+            Request::Change(change, answer) => {
+                let begun = lock(&self.machine).begin(change);
+                self.start(begun, answer)
+            }
+            Request::Error(reason) if self.managed.is_none() => {
+                self.pending_error.get_or_insert(reason);
+                Ok(())
+            }
+            Request::Error(reason) => {
+                self.process(&reason);
+                Ok(())
+            }
+        }
+    }
+
+    fn start(&mut self, begun: Result<Transition, Refused>, answer: Answer) -> crate::Result<()> {
+        match begun {
+            Ok(transition) => {
+                self.asked = Some((answer, None));
+                self.enter(transition);
+                Ok(())
+            }
+            Err(refused) => {
+                tracing::warn!(node = self.name, %refused, "the state does not change");
+                answer.refuse(refused)
+            }
+        }
+    }
+
+    fn process(&mut self, reason: &str) {
+        let failed = lock(&self.machine).fail();
+        match failed {
+            Ok(transition) => {
+                tracing::error!(node = self.name, reason, "the node reports an error");
+                self.enter(transition);
+            }
+            Err(refused) => tracing::warn!(node = self.name, reason, %refused, "an error has no consequence"),
+        }
+    }
+
+    /// Tells of a transition and runs the callback of the state that it leads to, if it has one.
+    fn enter(&mut self, transition: Transition) {
+        tracing::info!(node = self.name, state = transition.goal.label(), "{}", transition.label);
+        let event = TransitionEvent {
+            timestamp: u64::try_from(self.clock.get_now().unwrap_or_default().as_nanos()).unwrap_or_default(),
+            transition: transition_message(&transition),
+            start_state: state_message(transition.start),
+            goal_state: state_message(transition.goal),
+        };
+        if let Err(error) = self.events.publish(&event) {
+            tracing::warn!(%error, node = self.name, "a transition could not be told");
+        }
+        if TRANSITIONS.iter().any(|t| t.start == transition.goal && t.label.starts_with("transition_"))
+            && let Some(managed) = self.managed.take()
+        {
+            self.running = callback(managed, transition).boxed().fuse();
+        }
+    }
+
+    fn finish(&mut self, managed: T, outcome: CallbackReturn) -> crate::Result<()> {
+        self.managed = Some(managed);
+        let transition = lock(&self.machine).finish(outcome);
+        if let Some((_, first)) = &mut self.asked {
+            first.get_or_insert(outcome);
+        }
+        if let Some(transition) = transition {
+            self.enter(transition);
+        }
+        if self.managed.is_none() {
+            return Ok(()); // The error is being processed; then the answer is due.
+        }
+        let answered = match self.asked.take() {
+            Some((answer, outcome)) => {
+                answer.done(outcome == Some(CallbackReturn::Success), lock(&self.machine).state())
+            }
+            None => Ok(()),
+        };
+        if let Some(reason) = self.pending_error.take() {
+            self.process(&reason);
+        }
+        answered
+    }
+
+    fn tell_state(&self, request: ServiceRequest<GetState::Service>) -> crate::Result<()> {
+        let current_state = state_message(lock(&self.machine).state());
+        request.respond(GetState::Response { current_state })
+    }
+}
+
+async fn callback<T: Managed>(mut managed: T, transition: Transition) -> (T, CallbackReturn) {
+    let outcome = match transition.goal {
+        State::Configuring => managed.configure().await,
+        State::CleaningUp => managed.clean_up().await,
+        State::Activating => managed.activate().await,
+        State::Deactivating => managed.deactivate().await,
+        State::ShuttingDown => managed.shut_down(transition.start).await,
+        _ => managed.process_error().await,
+    };
+    (managed, outcome)
+}
+
+fn tell_states(request: ServiceRequest<GetAvailableStates::Service>) -> crate::Result<()> {
+    let available_states = State::ALL.into_iter().map(state_message).collect();
+    request.respond(GetAvailableStates::Response { available_states })
+}
+
+fn tell_transitions(
+    request: ServiceRequest<GetAvailableTransitions::Service>,
+    transitions: Vec<Transition>,
+) -> crate::Result<()> {
+    let description = |transition: &Transition| TransitionDescription {
+        transition: transition_message(transition),
+        start_state: state_message(transition.start),
+        goal_state: state_message(transition.goal),
+    };
+    let available_transitions = transitions.iter().map(description).collect();
+    request.respond(GetAvailableTransitions::Response { available_transitions })
+}
+
+fn state_message(state: State) -> StateMessage {
+    StateMessage { id: state.id(), label: state.label().to_owned() }
+}
+
+fn transition_message(transition: &Transition) -> TransitionMessage {
+    TransitionMessage { id: transition.id, label: transition.label.to_owned() }
+}

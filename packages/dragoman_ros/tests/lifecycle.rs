@@ -1,0 +1,264 @@
+//! Life cycles as other nodes see them.
+
+#![cfg(not(feature = "r2r"))]
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dragoman_ros::lifecycle::{
+    self, CallbackReturn, Change, Lifecycle, Managed, Refused, State, TRANSITIONS,
+};
+use dragoman_ros::lifecycle_msgs::msg::{Transition, TransitionEvent};
+use dragoman_ros::lifecycle_msgs::srv::{ChangeState, GetAvailableStates, GetAvailableTransitions, GetState};
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{
+    Arguments, Client, Context, Discovery, DiscoveryRange, Node, QosProfile, WrappedServiceTypeSupport,
+};
+use futures::channel::oneshot;
+use futures::executor::block_on;
+use futures::future::{Either, select};
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
+
+#[track_caller]
+fn soon<T>(future: impl Future<Output = T>) -> T {
+    match block_on(select(Box::pin(future), futures_timer::Delay::new(Duration::from_secs(10)))) {
+        Either::Left((value, _)) => value,
+        Either::Right(_) => panic!("nothing happens for ten seconds"),
+    }
+}
+
+/// Hardware whose next callbacks end as the test says, and that waits for the test if told so.
+#[derive(Clone, Default)]
+struct Hardware(Arc<Mutex<Script>>);
+
+#[derive(Default)]
+struct Script {
+    outcomes: Vec<CallbackReturn>,
+    calls: Vec<String>,
+    gate: Option<oneshot::Receiver<()>>,
+}
+
+impl Hardware {
+    fn script(&self) -> std::sync::MutexGuard<'_, Script> {
+        self.0.lock().unwrap()
+    }
+
+    async fn called(&self, name: &str) -> CallbackReturn {
+        let (gate, outcome) = {
+            let mut script = self.script();
+            script.calls.push(name.to_owned());
+            (script.gate.take(), script.outcomes.pop().unwrap_or(CallbackReturn::Success))
+        };
+        if let Some(gate) = gate {
+            let _ = gate.await;
+        }
+        outcome
+    }
+
+    /// What was called since the last look.
+    fn calls(&self) -> String {
+        std::mem::take(&mut self.script().calls).join(" ")
+    }
+}
+
+impl Managed for Hardware {
+    async fn configure(&mut self) -> CallbackReturn {
+        self.called("configure").await
+    }
+
+    async fn activate(&mut self) -> CallbackReturn {
+        self.called("activate").await
+    }
+
+    async fn deactivate(&mut self) -> CallbackReturn {
+        self.called("deactivate").await
+    }
+
+    async fn clean_up(&mut self) -> CallbackReturn {
+        self.called("clean_up").await
+    }
+
+    async fn shut_down(&mut self, from: State) -> CallbackReturn {
+        self.called(&format!("shut_down({})", from.label())).await
+    }
+
+    async fn process_error(&mut self) -> CallbackReturn {
+        self.called("process_error").await
+    }
+}
+
+struct Bench {
+    hardware: Hardware,
+    lifecycle: Lifecycle,
+    node: Node,
+    change: Client<ChangeState::Service>,
+    events: BoxStream<'static, TransitionEvent>,
+    _stop: oneshot::Sender<()>,
+}
+
+impl Bench {
+    fn new(test: &str) -> Self {
+        let discovery =
+            Discovery { domain_id: 98, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+        let namespace = format!("/run{}/{test}", std::process::id());
+        let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &namespace).unwrap());
+        let hardware = Hardware::default();
+        let (lifecycle, server) = lifecycle::manage(tasks.node(), hardware.clone()).unwrap();
+        tasks.spawn(server);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let running = tasks.start().unwrap();
+        std::thread::spawn(move || block_on(select(running, stopped)));
+        let mut node = Node::create(context, "user", &namespace).unwrap();
+        let change = client(&mut node, "change_state");
+        let events = node.subscribe("arm/transition_event", QosProfile::default().keep_last(100)).unwrap();
+        Self { hardware, lifecycle, node, change, events: events.boxed(), _stop: stop }
+    }
+
+    fn ask(&self, label: &str) -> bool {
+        let transition = Transition { id: 0, label: label.into() };
+        soon(self.change.request(&ChangeState::Request { transition }).unwrap()).unwrap().success
+    }
+
+    fn ask_number(&self, id: u8) -> bool {
+        let transition = Transition { id, label: String::new() };
+        soon(self.change.request(&ChangeState::Request { transition }).unwrap()).unwrap().success
+    }
+
+    fn state(&mut self) -> String {
+        let get: Client<GetState::Service> = client(&mut self.node, "get_state");
+        let state = soon(get.request(&GetState::Request::default()).unwrap()).unwrap().current_state;
+        assert_eq!(state.label, self.lifecycle.state().label());
+        assert_eq!(state.id, self.lifecycle.state().id());
+        state.label
+    }
+
+    /// Transitions since the last look, as `id:goal`.
+    fn events(&mut self) -> String {
+        let mut told = Vec::new();
+        while let Some(Some(event)) = self.events.next().now_or_never() {
+            assert!(event.timestamp > 0);
+            told.push(format!("{}:{}", event.transition.id, event.goal_state.label));
+        }
+        told.join(" ")
+    }
+}
+
+fn client<S: WrappedServiceTypeSupport>(node: &mut Node, name: &str) -> Client<S> {
+    let client = node.create_client(&format!("arm/{name}"), QosProfile::services_default()).unwrap();
+    soon(Node::is_available(&client).unwrap()).unwrap();
+    client
+}
+
+#[test]
+fn a_node_goes_through_its_life() {
+    let mut bench = Bench::new("life");
+    assert_eq!(bench.state(), "unconfigured");
+    assert!(bench.ask("configure") && bench.ask_number(3));
+    assert_eq!(bench.state(), "active");
+    assert!(bench.ask("deactivate") && bench.ask("cleanup") && bench.ask_number(5));
+    assert_eq!(bench.state(), "finalized");
+    assert_eq!(bench.hardware.calls(), "configure activate deactivate clean_up shut_down(unconfigured)");
+    assert_eq!(
+        bench.events(),
+        "1:configuring 10:inactive 3:activating 30:active 4:deactivating 40:inactive 2:cleaningup \
+         20:unconfigured 5:shuttingdown 50:finalized"
+    );
+}
+
+#[test]
+fn what_the_chart_does_not_have_is_refused_and_calls_nothing() {
+    let mut bench = Bench::new("refusals");
+    for label in ["activate", "deactivate", "cleanup", "transition_success", "fly"] {
+        assert!(!bench.ask(label), "{label}");
+    }
+    for id in [0, 2, 6, 8, 10, 99, 255] {
+        assert!(!bench.ask_number(id), "{id}");
+    }
+    let refused = soon(bench.lifecycle.change(Change::Activate)).unwrap_err();
+    assert_eq!(refused, Refused::NotPossible { asked: "activate".into(), state: State::Unconfigured });
+    bench.lifecycle.report_error("nothing is open yet");
+    assert_eq!((bench.state().as_str(), bench.hardware.calls().as_str()), ("unconfigured", ""));
+    assert_eq!(bench.events(), "");
+}
+
+#[test]
+fn callbacks_that_do_not_succeed_are_told() {
+    let mut bench = Bench::new("failures");
+    bench.hardware.script().outcomes = vec![CallbackReturn::Failure];
+    assert!(!bench.ask("configure"));
+    assert_eq!(bench.state(), "unconfigured");
+    // An error that is processed with success.
+    bench.hardware.script().outcomes = vec![CallbackReturn::Success, CallbackReturn::Error];
+    assert!(!bench.ask("configure"));
+    assert_eq!(bench.state(), "unconfigured");
+    assert_eq!(bench.hardware.calls(), "configure configure process_error");
+    assert_eq!(
+        bench.events(),
+        "1:configuring 11:unconfigured 1:configuring 12:errorprocessing 60:unconfigured"
+    );
+    // And one that is not.
+    bench.hardware.script().outcomes =
+        vec![CallbackReturn::Failure, CallbackReturn::Error, CallbackReturn::Success];
+    assert_eq!(soon(bench.lifecycle.change(Change::Configure)), Ok(State::Inactive));
+    assert_eq!(soon(bench.lifecycle.change(Change::Activate)), Ok(State::Finalized));
+    assert!(!bench.ask("shutdown"));
+}
+
+#[test]
+fn a_node_reports_its_own_errors() {
+    let mut bench = Bench::new("errors");
+    for change in [Change::Configure, Change::Activate] {
+        soon(bench.lifecycle.change(change)).unwrap();
+    }
+    bench.hardware.calls();
+    bench.events();
+    bench.lifecycle.report_error("the bus is gone");
+    while bench.lifecycle.state() != State::Unconfigured {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(bench.hardware.calls(), "process_error");
+    assert_eq!(bench.state(), "unconfigured");
+    assert_eq!(bench.events(), "99:errorprocessing 60:unconfigured");
+}
+
+#[test]
+fn while_a_callback_runs_the_state_is_told_and_changes_are_refused() {
+    let mut bench = Bench::new("busy");
+    let (open, gate) = oneshot::channel();
+    bench.hardware.script().gate = Some(gate);
+    let configured = bench.lifecycle.change(Change::Configure);
+    while bench.lifecycle.state() != State::Configuring {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(bench.state(), "configuring");
+    assert!(!bench.ask("configure") && !bench.ask("shutdown"));
+    bench.lifecycle.report_error("a cable was pulled meanwhile");
+    assert_eq!(bench.hardware.calls(), "configure");
+    open.send(()).unwrap();
+    assert_eq!(soon(configured), Ok(State::Inactive));
+    while bench.lifecycle.state() != State::Unconfigured {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(bench.hardware.calls(), "process_error");
+}
+
+#[test]
+fn states_and_transitions_are_listed() {
+    let mut bench = Bench::new("lists");
+    let states: Client<GetAvailableStates::Service> = client(&mut bench.node, "get_available_states");
+    let states = soon(states.request(&GetAvailableStates::Request::default()).unwrap()).unwrap();
+    assert_eq!(states.available_states.len(), 11);
+    let list = |bench: &mut Bench, name: &str| {
+        let client: Client<GetAvailableTransitions::Service> = client(&mut bench.node, name);
+        let answer = soon(client.request(&GetAvailableTransitions::Request::default()).unwrap()).unwrap();
+        let transitions = answer.available_transitions.into_iter();
+        transitions
+            .map(|t| format!("{}:{}:{}", t.transition.id, t.start_state.label, t.goal_state.label))
+            .collect::<Vec<_>>()
+    };
+    let available = list(&mut bench, "get_available_transitions");
+    assert_eq!(available, ["1:unconfigured:configuring", "5:unconfigured:shuttingdown"]);
+    assert_eq!(list(&mut bench, "get_transition_graph").len(), TRANSITIONS.len());
+}
