@@ -172,6 +172,7 @@ run() {
     { cat "$folder/base.cpio" && archive "$work/root"; } >"$work/initrd.cpio"
     rm -rf "$work/root"
 
+    # On a busy host the kernel may see no tick of the timer while it looks for one, and would give up: no_timer_check.
     # There are machines where /dev/kvm can be opened and guests die.
     local accel=tcg,thread=multi
     if [ -w /dev/kvm ] && { [ -e /sys/module/kvm_intel ] || [ -e /sys/module/kvm_amd ]; }; then accel=kvm; fi
@@ -179,7 +180,7 @@ run() {
         qemu-system-x86_64 -M pc -accel "$accel" -cpu max -smp 2 -m "${DRAGOMAN_CAN_MEMORY:-1024}" \
         -nodefaults -no-reboot -display none \
         -kernel "$folder/vmlinux" -initrd "$work/initrd.cpio" \
-        -append "console=ttyS0 quiet panic=-1 random.trust_cpu=on" \
+        -append "console=ttyS0 quiet panic=-1 random.trust_cpu=on no_timer_check" \
         -chardev stdio,id=output,signal=off -serial chardev:output -serial "file:$work/status" \
         -object can-bus,id=canbus -device kvaser_pci,canbus=/objects/canbus -device kvaser_pci,canbus=/objects/canbus \
         -device isa-debug-exit,iobase=0xf4,iosize=1 </dev/null &

@@ -3,6 +3,7 @@
 //! A controller that has switched itself off the bus ([`BusFault::BusOff`]) is not restarted from here: that takes
 //! rights over the interface. Where it has a restart time, the kernel does it (`ip link set can0 type can restart-ms
 //! 100`), otherwise somebody by hand (`ip link set can0 type can restart`); both are seen here as [`BusFault::Active`].
+//! The state in which a controller is when it is opened is not known before it changes.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
