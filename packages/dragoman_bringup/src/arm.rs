@@ -75,7 +75,7 @@ fn open(interface: &str) -> Result<Box<dyn Bus>, String> {
 }
 
 /// The longest step of the simulated drives' time: well below what a driver may pause.
-const LONGEST_STEP: Duration = Duration::from_millis(20);
+const LONGEST_STEP: Duration = Duration::from_millis(10);
 
 /// A bus with the drives of `group`, simulated.
 fn simulate(group: &GroupConfig) -> (Box<dyn Bus>, Clock) {

@@ -58,7 +58,7 @@ impl Default for WhistleSettings {
             execution_time: Duration::from_micros(500),
             boot_time: Duration::from_millis(200),
             unit_mode: unit_mode::POSITION,
-            stop_deceleration: 2_000_000,
+            stop_deceleration: 3_000_000,
             profile_speed: 100_000.0,
             tracking_window: 200.0,
         }

@@ -107,10 +107,10 @@ impl Default for GroupConfig {
             axes: Vec::new(),
             mode: ControlMode::Position,
             sample_ratio: 28,
-            lead: Duration::from_millis(40),
+            lead: Duration::from_millis(60),
             master: 127,
             heartbeat: Duration::from_millis(10),
-            heartbeat_loss: Duration::from_millis(60),
+            heartbeat_loss: Duration::from_millis(50),
             feedback_loss: Duration::from_millis(50),
             command_loss: Duration::from_millis(200),
         }
@@ -253,7 +253,7 @@ mod tests {
         let config = six();
         config.check().unwrap();
         assert_eq!(config.cycle(), Duration::from_micros(10_080));
-        assert_eq!(config.lead_rows(), 4);
+        assert_eq!(config.lead_rows(), 6);
     }
 
     #[test]

@@ -32,7 +32,7 @@ struct Shared {
 #[derive(Debug, Clone)]
 pub struct Clock {
     longest_step: Duration,
-    /// When it was read last, and what it told.
+    /// When the last turn began, and the time that it had.
     last: Arc<Mutex<(Instant, Duration)>>,
 }
 
@@ -42,20 +42,28 @@ impl Clock {
         Self::patient(Duration::MAX)
     }
 
-    /// Real time, but a clock that has not been read for longer than `longest_step` goes on by no more than that: for
-    /// simulated drives, to which a computer that is busy with something else must not look like a driver that is gone.
+    /// Real time, but from turn to turn of the driver's thread it goes on by `longest_step` at most: for simulated drives,
+    /// to which a computer that is busy with something else must not look like a driver that is gone.
     pub fn patient(longest_step: Duration) -> Self {
         Self { longest_step, last: Arc::new(Mutex::new((Instant::now(), Duration::ZERO))) }
     }
 
     /// The time since the clock was made, as far as it counts.
     pub fn now(&self) -> Duration {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let (read, told) = *last;
+        let (turn, told) = *self.lock();
+        told + turn.elapsed().min(self.longest_step)
+    }
+
+    /// A turn of the driver's thread begins.
+    fn turn(&self) {
+        let mut last = self.lock();
+        let (turn, told) = *last;
         let now = Instant::now();
-        let time = told + now.duration_since(read).min(self.longest_step);
-        *last = (now, time);
-        time
+        *last = (now, told + now.duration_since(turn).min(self.longest_step));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (Instant, Duration)> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -128,6 +136,7 @@ impl Shared {
 
     /// Takes what has arrived, does what is due and sends; returns how long there is nothing else to do.
     fn turn(&self, bus: &mut dyn Bus) -> Duration {
+        self.clock.turn();
         let mut group = self.lock();
         for _ in 0..FRAMES_AT_ONCE {
             let Some(received) = bus.receive() else { break };

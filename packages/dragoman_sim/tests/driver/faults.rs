@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use canopen_rs::NodeId;
 use dragoman_arm::can::{BusFault, Frame};
-use dragoman_arm::driver::{Event, Fault as DriverFault, State};
+use dragoman_arm::driver::{Event, Fault as DriverFault, GroupConfig, State};
 use dragoman_arm::simpliq::objects;
 use dragoman_sim::device::Fault;
 use dragoman_sim::whistle::{Whistle, WhistleSettings};
@@ -300,9 +300,14 @@ fn drives_stop_by_themselves_within_a_tenth_of_a_second_when_the_driver_is_gone(
 
 #[test]
 fn a_pause_of_the_computer_interrupts_the_motion_and_no_more() {
-    let mut lab = Phase::Moving.lab();
+    let patient = Duration::from_millis(200);
+    let config = GroupConfig { lead: Duration::from_millis(40), heartbeat_loss: patient, ..six() };
+    let mut lab = Lab::enabled(config);
+    let target: Vec<f64> = lab.positions().iter().map(|position| position + 2.0).collect();
+    lab.group.command(lab.now, &target).unwrap();
+    lab.run(0.5);
     // Longer than the drives have set-points, shorter than they wait for our heartbeat.
-    let pause = Duration::from_millis(49);
+    let pause = Duration::from_millis(55);
     let end = lab.now + pause;
     while lab.now < end {
         lab.now += Duration::from_micros(500);
