@@ -55,6 +55,7 @@ def use(node, name):
     client = ActionClient(node, Fibonacci, name)
     if not client.wait_for_server(15):
         raise SystemExit(f"action {name} is not there")
+    until(lambda: ("ours", "/interop") in node.get_node_names_and_namespaces())
     until(lambda: get_action_server_names_and_types_by_node(node, "ours", "/interop"))
     tell("action", " ".join(f"{name}={'+'.join(kinds)}" for name, kinds in get_action_names_and_types(node)))
     served = get_action_server_names_and_types_by_node(node, "ours", "/interop")
