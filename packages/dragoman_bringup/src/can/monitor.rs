@@ -104,10 +104,7 @@ impl<W: Write> Monitor<W> {
         self.statistics.advance(end);
         match &mut self.table {
             None => self.write_summary(end)?,
-            Some(Table { repaint: true, .. }) => {
-                self.output.write_all(REPAINT.as_bytes())?;
-                self.write_table(end)?;
-            }
+            Some(Table { repaint: true, .. }) => self.write_table(end)?,
             Some(_) => {}
         }
         if let Some(table) = &mut self.table {
@@ -126,8 +123,6 @@ impl<W: Write> Monitor<W> {
         self.statistics.advance(now);
         match &self.table {
             None => self.write_summary(now)?,
-            // It stands there already.
-            Some(Table { repaint: true, .. }) => {}
             Some(_) => self.write_table(now)?,
         }
         self.flush()
@@ -149,6 +144,9 @@ impl<W: Write> Monitor<W> {
     }
 
     fn write_table(&mut self, now: Duration) -> io::Result<()> {
+        if self.table.as_ref().is_some_and(|table| table.repaint) {
+            self.output.write_all(REPAINT.as_bytes())?;
+        }
         self.write_summary(now)?;
         let Some(table) = &self.table else { return Ok(()) };
         writeln!(self.output, "{:15}  {:>9}  {:>8}  {:>9}  LAST", "WHAT", "FRAMES", "FRAMES/s", "AGE, s")?;
@@ -277,9 +275,10 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_is_painted_again_every_second() {
-        let shown = shown(true, true, &traffic());
-        assert_eq!(shown.matches(REPAINT).count(), 2, "{shown}");
+    fn a_terminal_is_painted_again_every_second_and_at_the_end() {
+        let painted = shown(true, true, &traffic());
+        assert_eq!(painted.matches(REPAINT).count(), 3, "{painted}");
+        assert_eq!(painted.rsplit(REPAINT).next(), Some(shown(true, false, &traffic()).as_str()));
     }
 
     #[test]
