@@ -6,6 +6,7 @@
 //! | `up.rs` | `dragoman up`: the lab in one process |
 //! | `arm31.rs` | `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm |
 //! | `can.rs` | `dragoman can`: what is on a CAN bus |
+//! | `device.rs` | `dragoman device`: simulated devices for others |
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `stop.rs` | SIGINT and SIGTERM |
@@ -13,6 +14,7 @@
 mod arm;
 mod arm31;
 mod can;
+mod device;
 mod record;
 mod robot;
 mod stop;
@@ -68,6 +70,11 @@ enum Command {
         #[command(subcommand)]
         command: can::CanCommand,
     },
+    /// Simulate devices for other programs, without ROS, until SIGINT or SIGTERM.
+    Device {
+        #[command(subcommand)]
+        command: device::DeviceCommand,
+    },
 }
 
 #[derive(Args)]
@@ -87,6 +94,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse_from(own_arguments(std::env::args()));
     let (command, common) = match cli.command {
         Some(Command::Can { command }) => return exit_code(can::run(command)),
+        Some(Command::Device { command }) => return exit_code(device::run(command)),
         None => (Selected::Up(cli.up), cli.common),
         Some(Command::Up { options, common }) => (Selected::Up(options), common),
         Some(Command::Arm31 { options, common }) => (Selected::Arm31(options), common),

@@ -1,4 +1,4 @@
-//! The driver of `dragoman_arm` and simulated drives, on virtual time, over a bus within the process.
+//! The driver of `dragoman_arm` and racks of drives of both kinds, on virtual time, over a bus within the process.
 
 use std::time::Duration;
 
@@ -136,27 +136,23 @@ fn drives_of_the_profile_stop_within_100_ms_when_the_driver_is_gone() {
     stops_without_the_driver(profile_drives());
 }
 
+/// What the drives of the profile do about faults; for Whistles see `driver/faults.rs`.
 #[test]
-fn a_fault_of_one_drive_stops_all_and_nothing_jumps_when_they_go_on() {
+fn a_fault_of_one_drive_of_the_profile_stops_all_and_nothing_jumps_when_they_go_on() {
     let faults = [
         Fault::PowerCycle,
         Fault::Silent,
         Fault::ExitEnabled,
         Fault::AnswerLate(Duration::from_millis(150)),
-        Fault::IgnoreSdo,
+        Fault::EmergencyStorm { per_second: 10_000 },
     ];
     for fault in faults {
-        let mut lab = whistles();
+        let mut lab = profile_drives();
         lab.enable();
         lab.group.command(lab.now, &[1.0; 6]).unwrap();
         lab.run_for(Duration::from_millis(400));
         lab.rack.drives()[2].inject(lab.now, fault);
         lab.run_for(Duration::from_millis(700));
-        if fault == Fault::IgnoreSdo {
-            // Nobody needs it while they move.
-            assert_eq!(lab.group.state(), State::Enabled);
-            continue;
-        }
         assert!(!lab.rack.drives().iter().any(Device::is_moving), "{fault:?}");
         assert!(lab.group.fault().is_some(), "{fault:?}");
         lab.rack.drives()[2].repair();

@@ -17,6 +17,7 @@
 //! | `frames.rs` | frames to and from others |
 //! | `link.rs` | interfaces that go down, disappear, come back, are overloaded or report errors |
 //! | `monitor.rs` | `dragoman can monitor` |
+//! | `whistles.rs` | `dragoman device whistles` |
 
 #![cfg(target_os = "linux")]
 
@@ -24,3 +25,4 @@ mod frames;
 mod link;
 mod monitor;
 mod support;
+mod whistles;

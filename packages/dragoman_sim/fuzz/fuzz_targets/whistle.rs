@@ -1,0 +1,109 @@
+//! Any frames, times and faults for a simulated Whistle.
+//!
+//! Input: a sequence of steps, one operation byte each (low three bits: what; the others: which or how long), followed by
+//! its data. Checked: no panic, events lie in the future, nothing waits without bound, the shaft keeps to its limit, and
+//! it does not move before the motor was on.
+
+#![no_main]
+
+use std::time::Duration;
+
+use canopen_rs::NodeId;
+use dragoman_arm::can::Frame;
+use dragoman_sim::{Fault, Whistle, WhistleSettings};
+use libfuzzer_sys::fuzz_target;
+
+/// Identifiers that node 101 takes: NMT, SYNC, its process data, objects, the master's heartbeat.
+const IDENTIFIERS: [u16; 8] = [0x000, 0x080, 0x265, 0x365, 0x465, 0x665, 0x77f, 0x365];
+const VELOCITY_LIMIT: f64 = 500_000.0;
+/// More frames than a drive may have waiting.
+const MANY: usize = 300;
+
+fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
+    let (head, tail) = input.split_at(len.min(input.len()));
+    *input = tail;
+    head
+}
+
+struct Bench {
+    drive: Whistle,
+    now: Duration,
+    was_on: bool,
+}
+
+impl Bench {
+    fn run_for(&mut self, time: Duration) {
+        let end = self.now + time;
+        while let Some(due) = self.drive.next_event().filter(|due| *due <= end) {
+            self.drive.advance(due);
+            self.check();
+        }
+        self.now = end;
+        self.drive.advance(end);
+        self.check();
+        assert!(self.drive.next_event().is_none_or(|due| due > end), "events lie in the future");
+    }
+
+    fn check(&mut self) {
+        let sent = std::iter::from_fn(|| self.drive.transmit()).count();
+        assert!(sent < MANY, "{sent} frames at once");
+        self.was_on |= self.drive.status().is_motor_on();
+        assert!(self.was_on || self.drive.shaft_counts() == 0.0);
+        assert!(self.drive.velocity().abs() <= VELOCITY_LIMIT * 1.01, "{}", self.drive.velocity());
+        assert!(self.drive.shaft_counts().is_finite() && self.drive.temperature().is_finite());
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let mut input = input;
+    let node = NodeId::new(101).expect("a node number");
+    let drive = Whistle::new(node, WhistleSettings::default());
+    let mut bench = Bench { drive, now: Duration::ZERO, was_on: false };
+    bench.run_for(Duration::ZERO);
+    while let [operation, ..] = *input {
+        take(&mut input, 1);
+        let argument = operation >> 3;
+        match operation & 7 {
+            0..=3 => {
+                let id = IDENTIFIERS[usize::from(argument & 7)];
+                let length = if argument & 8 == 0 { 8 } else { 4 };
+                if let Some(frame) = Frame::standard(id, take(&mut input, length)) {
+                    bench.drive.handle(bench.now, &frame);
+                }
+                if argument & 16 == 0 {
+                    bench.run_for(Duration::from_micros(500));
+                }
+            }
+            4 => bench.run_for(Duration::from_micros(4 << (argument & 15))),
+            5 => {
+                for _ in 0..=argument {
+                    if let Some(sync) = Frame::standard(0x080, &[]) {
+                        bench.drive.handle(bench.now, &sync);
+                    }
+                    bench.run_for(Duration::from_millis(4));
+                }
+            }
+            6 => {
+                let now = bench.now;
+                match argument & 7 {
+                    0 => bench.drive.inject(now, Fault::PowerCycle),
+                    1 => bench.drive.inject(now, Fault::Silent),
+                    2 => bench.drive.inject(now, Fault::ExitEnabled),
+                    3 => bench.drive.inject(now, Fault::AnswerLate(Duration::from_millis(argument.into()))),
+                    4 => bench.drive.inject(now, Fault::EmergencyStorm { per_second: 1 << argument }),
+                    5 => bench.drive.inject(now, Fault::IgnoreSdo),
+                    _ => bench.drive.repair(),
+                }
+            }
+            _ => {
+                let [low, high, length] = *take(&mut input, 3) else { break };
+                let id = u16::from_le_bytes([low, high]) & 0x7ff;
+                if let Some(frame) = Frame::standard(id, take(&mut input, usize::from(length % 9))) {
+                    bench.drive.handle(bench.now, &frame);
+                }
+            }
+        }
+        bench.check();
+    }
+    bench.run_for(Duration::from_secs(1));
+});
