@@ -142,7 +142,7 @@ fn interface_down() {
 #[test]
 fn a_bus_that_takes_no_frames() {
     matrix(
-        &["takes no frames", "nothing was heard", "no answer about"],
+        &["takes no frames", "nothing was heard", "no answer about", "heartbeat of the master"],
         |lab| lab.blocked = true,
         |lab| lab.blocked = false,
     );
