@@ -5,10 +5,12 @@
 //! | this | topics, services of the whole arm, start-up |
 //! | [`parameters`] | the parameters, and the group of drives that they describe |
 //! | `trajectory` | the action `follow_joint_trajectory` |
-//! | `joints` | what is there for each joint: `command`, `enable`, `set_speed` |
+//! | `joints` | what is there for each joint: `command`, `relax`, `enable`, `set_speed` |
+//! | `life` | the life cycle |
 //! | `report` | `/diagnostics` |
 
 mod joints;
+mod life;
 pub mod parameters;
 mod report;
 mod trajectory;
@@ -139,6 +141,7 @@ pub fn start(
     lock(&arm).publish_status();
     serve_switches(&mut tasks, &arm)?;
     joints::serve(&mut tasks, &arm)?;
+    life::serve(&mut tasks, &arm)?;
     trajectory::serve(&mut tasks, &arm, trajectory::Defaults::of(&values))?;
 
     let commanded = Arc::clone(&arm);

@@ -62,6 +62,8 @@ pub(super) struct Axis {
     pub(super) begun: bool,
     /// CiA 402: whether the power stage is to be on.
     pub(super) wanted_on: bool,
+    /// Its power is off while the others go on.
+    pub(super) relaxed: bool,
     /// The position to go on with when a drive has lost its count.
     restarted_at: Option<f64>,
 }
@@ -93,6 +95,7 @@ impl Axis {
             rows: RowWriter::new(QUEUE_ROWS, group.lead_rows(), group.cycle()),
             begun: false,
             wanted_on: false,
+            relaxed: false,
             restarted_at: None,
         }
     }
@@ -217,6 +220,7 @@ impl Axis {
     /// Begins to switch on; the drive holds its position then. With `stop_first` where it may be moving.
     pub(super) fn switch_on(&mut self, group: &GroupConfig, stop_first: bool) {
         self.wanted_on = true;
+        self.relaxed = false;
         self.begun = false;
         self.asked = None;
         let mut steps = Vec::new();

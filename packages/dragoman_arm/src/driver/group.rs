@@ -43,6 +43,14 @@ enum Enabling {
     Beginning { deadline: Duration },
 }
 
+/// A joint on its way from relaxed to following.
+#[derive(Debug, Clone, Copy)]
+struct Joining {
+    joint: usize,
+    step: Enabling,
+    target: f64,
+}
+
 /// What happened, for whoever runs the group.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -95,6 +103,8 @@ pub struct Group {
     by_node: [Option<u8>; 128],
     state: State,
     enabling: Enabling,
+    /// A relaxed joint that is being switched on again, how far that is, and where it goes then.
+    joining: Option<Joining>,
     fault: Option<Fault>,
     /// Why a drive could not be set up last.
     set_up_fault: Option<Fault>,
@@ -138,6 +148,7 @@ impl Group {
             by_node,
             state: State::Unconfigured,
             enabling: Enabling::SwitchingOn,
+            joining: None,
             fault: None,
             set_up_fault: None,
             outbox: Outbox::new(),
@@ -293,6 +304,47 @@ impl Group {
         self.check_command(position, ControlMode::Position)?;
         self.end_trajectory(End::Cancelled);
         self.reference.follow(now.as_secs_f64(), position);
+        Ok(())
+    }
+
+    /// Sets the position of one joint, rad or m; the others keep their targets. A relaxed joint is switched on first.
+    ///
+    /// # Errors
+    /// As [`Group::command`]; another relaxed joint is just being switched on.
+    pub fn command_joint(&mut self, now: Duration, joint: usize, position: f64) -> Result<(), DriveError> {
+        let mut target = self.reference.target().to_vec();
+        let slot = target.get_mut(joint).ok_or_else(|| DriveError::Fault(format!("no joint {joint}")))?;
+        *slot = position;
+        self.check_command(&target, ControlMode::Position)?;
+        let Some(axis) = self.axes.get_mut(joint).filter(|axis| axis.relaxed) else {
+            return self.command(now, &target);
+        };
+        match &mut self.joining {
+            Some(joining) if joining.joint == joint => joining.target = position,
+            Some(_) => return Err(DriveError::Fault("another joint is being switched on".to_owned())),
+            None => {
+                axis.switch_on(&self.config, false);
+                axis.relaxed = true;
+                self.joining = Some(Joining { joint, step: Enabling::SwitchingOn, target: position });
+            }
+        }
+        Ok(())
+    }
+
+    /// Switches the power of one joint off, while the others go on; the next [`Group::command_joint`] for it switches it on.
+    ///
+    /// # Errors
+    /// Not enabled, or no such joint.
+    pub fn relax(&mut self, joint: usize) -> Result<(), DriveError> {
+        if self.state != State::Enabled {
+            return Err(DriveError::Disabled);
+        }
+        let axis = self.axes.get_mut(joint).ok_or_else(|| DriveError::Fault(format!("no joint {joint}")))?;
+        if axis.has_drive() {
+            self.joining = self.joining.filter(|joining| joining.joint != joint);
+            axis.switch_off();
+            axis.relaxed = true;
+        }
         Ok(())
     }
 
@@ -581,6 +633,10 @@ impl Group {
         let enabled = self.state == State::Enabled;
         if enabled {
             self.reference.advance(self.config.cycle().as_secs_f64());
+            for (joint, axis) in self.axes.iter().enumerate().filter(|(_, axis)| axis.relaxed) {
+                // It is where it is moved to.
+                self.reference.place(joint, axis.position());
+            }
             self.history.push(self.reference.setpoint());
             if now.saturating_sub(self.rates_at) > self.config.command_loss {
                 self.rates.fill(0.0);
@@ -591,7 +647,7 @@ impl Group {
         // A drive holds two unanswered requests: a velocity takes two, so every other cycle is for questions.
         if !rates || self.cycles.is_multiple_of(2) {
             for (axis, setpoint) in self.axes.iter_mut().zip(setpoints) {
-                axis.cycle(now, enabled, *setpoint, &mut self.outbox);
+                axis.cycle(now, enabled && !axis.relaxed, *setpoint, &mut self.outbox);
             }
         }
         if !rates || !self.cycles.is_multiple_of(2) {
@@ -669,7 +725,7 @@ impl Group {
                     axis.unanswered = 0;
                     Some(Fault::NoAnswer { node, command })
                 }
-                _ if enabled => axis.failure(),
+                _ if enabled && !axis.relaxed => axis.failure(),
                 _ => None,
             };
             if let Some(fault) = fault {
@@ -708,6 +764,7 @@ impl Group {
                 self.set_state(State::Disabled);
             }
             State::Enabling if self.axes.iter().all(quiet) => self.enable_on(now),
+            State::Enabled => self.join(now),
             State::Stopping if self.axes.iter().all(quiet) => {
                 let end = if self.fault.is_some() { State::Faulted } else { State::Disabled };
                 self.set_state(end);
@@ -724,6 +781,7 @@ impl Group {
 
     fn switch_on(&mut self, stop_first: bool) {
         self.enabling = Enabling::SwitchingOn;
+        self.joining = None;
         for axis in &mut self.axes {
             axis.switch_on(&self.config, stop_first);
         }
@@ -766,8 +824,42 @@ impl Group {
         }
     }
 
+    /// The next step of switching a relaxed joint on.
+    fn join(&mut self, now: Duration) {
+        let Some(Joining { joint, step, target }) = self.joining else { return };
+        let Some(axis) = self.axes.get_mut(joint).filter(|axis| axis.conversation.is_done()) else { return };
+        let is_whistle = axis.config.kind == DriveKind::Whistle;
+        let next = match step {
+            Enabling::SwitchingOn if is_whistle => {
+                whistle::prime(axis, now, &mut self.outbox);
+                Enabling::Priming
+            }
+            Enabling::Priming => {
+                whistle::begin(axis, now, &mut self.outbox);
+                axis.rows.begin(self.next_cycle);
+                Enabling::Beginning { deadline: now + BEGIN_TIME }
+            }
+            Enabling::Beginning { deadline } if !axis.begun => {
+                if deadline <= now {
+                    let node = axis.config.node;
+                    self.stop_for(Fault::NoAnswer { node, command: Command::BEGIN });
+                }
+                return;
+            }
+            _ => {
+                axis.relaxed = false;
+                self.joining = None;
+                // It was in this mode, and enabled, when the command came.
+                let _ = self.command_joint(now, joint, target);
+                return;
+            }
+        };
+        self.joining = Some(Joining { joint, step: next, target });
+    }
+
     fn switch_off(&mut self) {
         self.outbox.clear();
+        self.joining = None;
         let position: Vec<f64> = self.positions().collect();
         self.reference.rest_at(&position);
         self.rates.fill(0.0);

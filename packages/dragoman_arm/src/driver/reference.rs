@@ -103,6 +103,18 @@ impl Reference {
         }
     }
 
+    /// One joint rests at `position` from now on, whatever the others do.
+    pub fn place(&mut self, joint: usize, position: f64) {
+        for list in [&mut self.setpoint, &mut self.from, &mut self.target] {
+            if let Some(value) = list.get_mut(joint) {
+                *value = position;
+            }
+        }
+        if let Some(velocity) = self.velocity.get_mut(joint) {
+            *velocity = 0.0;
+        }
+    }
+
     /// Goes to `position` by the time at which the next command is expected. `now` in s.
     pub fn follow(&mut self, now: f64, position: &[f64]) {
         let since = self.commanded_at.map_or(LONGEST_SPREAD, |before| now - before);

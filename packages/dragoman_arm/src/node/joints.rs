@@ -1,14 +1,13 @@
 //! What is there for each joint, with the names that seed 003 (table A.2) gives a WidowX: `<joint>/command`,
-//! `<joint>/enable`, `<joint>/set_speed`.
+//! `<joint>/relax`, `<joint>/enable`, `<joint>/set_speed`.
 
 use std::sync::Arc;
 
-use dragoman_ros::arbotix_msgs::srv::{Enable, SetSpeed};
+use dragoman_ros::arbotix_msgs::srv::{Enable, Relax, SetSpeed};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, std_msgs};
 
 use super::{Arm, SharedArm, lock};
-use crate::drives::DriveError;
 
 /// Serves every joint.
 pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Result<()> {
@@ -20,6 +19,14 @@ pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Res
             QosProfile::default(),
             move |message| lock(&commanded).command_joint(joint, message.data),
         )?;
+        let relaxed = Arc::clone(arm);
+        tasks.serve::<Relax::Service>(&format!("{name}/relax"), move |_request| {
+            let mut arm = lock(&relaxed);
+            if let Err(error) = arm.drives.with(|_, group| group.relax(joint)) {
+                arm.note_refusal(&error);
+            }
+            Relax::Response::default()
+        })?;
         let switched = Arc::clone(arm);
         tasks.serve::<Enable::Service>(&format!("{name}/enable"), move |request| {
             if let Some(ignored) = lock(&switched).ignored.get_mut(joint) {
@@ -44,12 +51,7 @@ impl Arm {
         if self.ignored.get(joint).copied().unwrap_or(true) {
             return;
         }
-        let result = self.drives.with(|now, group| {
-            let mut target = group.reference().target().to_vec();
-            let slot = target.get_mut(joint).ok_or(DriveError::Disabled)?;
-            *slot = position;
-            group.command(now, &target)
-        });
+        let result = self.drives.with(|now, group| group.command_joint(now, joint, position));
         if let Err(error) = result {
             self.refused_commands += 1;
             self.note_refusal(&error);

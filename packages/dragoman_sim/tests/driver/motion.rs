@@ -56,6 +56,27 @@ fn halt_brings_the_joints_to_rest_and_they_hold() {
     assert_eq!(lab.group.state(), State::Enabled);
 }
 
+#[test]
+fn a_relaxed_joint_has_no_power_until_its_next_command_and_disturbs_nobody() {
+    let mut lab = Lab::enabled(six());
+    let start = lab.positions();
+    lab.group.relax(2).unwrap();
+    lab.group.command(lab.now, &start.iter().map(|position| position + 0.2).collect::<Vec<_>>()).unwrap();
+    lab.run(1.0);
+    assert!(!lab.drives[2].status().is_motor_on());
+    let moved: Vec<f64> = lab.positions().iter().zip(&start).map(|(after, before)| after - before).collect();
+    assert!(moved[2].abs() < 1e-9, "{moved:?}");
+    assert!(moved.iter().enumerate().all(|(joint, way)| joint == 2 || (way - 0.2).abs() < 1e-4), "{moved:?}");
+    assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
+
+    lab.group.command_joint(lab.now, 2, start[2] - 0.1).unwrap();
+    lab.run(1.5);
+    assert!(lab.drives[2].status().is_motor_on());
+    assert!((lab.positions()[2] - start[2] + 0.1).abs() < 1e-4, "{:?}", lab.positions());
+    assert!((lab.positions()[0] - start[0] - 0.2).abs() < 1e-4);
+    assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
+}
+
 /// A position of joint `joint` at point `index` of 10,000.
 fn path(joint: usize, index: usize, start: f64) -> f64 {
     let phase = 0.004 * index as f64 * (1.0 + 0.1 * joint as f64);

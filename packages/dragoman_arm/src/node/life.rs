@@ -1,0 +1,108 @@
+//! The life cycle of the drives: unconfigured while a drive is missing or a fault is not acknowledged, inactive while they
+//! are off, active while they are on, whoever has switched them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use dragoman_ros::lifecycle::{self, CallbackReturn, Change, Lifecycle, Managed, State as LifeState};
+use dragoman_ros::tasks::NodeTasks;
+
+use super::{SharedArm, Switch, lock, switch};
+use crate::driver::{Fault, State};
+
+/// How often the life cycle is brought up to the drives' state.
+const PERIOD: Duration = Duration::from_millis(50);
+/// How long `configure` waits for the drives.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+struct ManagedDrives {
+    arm: SharedArm,
+    /// Somebody has asked for "unconfigured": the drives alone do not leave it.
+    released: Arc<AtomicBool>,
+}
+
+/// Serves the life cycle.
+pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Result<()> {
+    let released = Arc::new(AtomicBool::new(false));
+    let managed = ManagedDrives { arm: Arc::clone(arm), released: Arc::clone(&released) };
+    let (lifecycle, server) = lifecycle::manage(tasks.node(), managed)?;
+    tasks.spawn(server);
+    let arm = Arc::clone(arm);
+    tasks.spawn(async move {
+        loop {
+            tokio::time::sleep(PERIOD).await;
+            follow(&lifecycle, &arm, &released).await;
+        }
+    });
+    Ok(())
+}
+
+/// Brings the life cycle a step nearer to the drives' state.
+async fn follow(lifecycle: &Lifecycle, arm: &SharedArm, released: &AtomicBool) {
+    let drives = lock(arm).drives.clone();
+    let (state, fault) = drives.with(|_, group| (group.state(), group.fault().map(Fault::to_string)));
+    let change = match (lifecycle.state(), state) {
+        (LifeState::Inactive | LifeState::Active, State::Unconfigured | State::Faulted) => {
+            return lifecycle.report_error(fault.unwrap_or_else(|| "a drive is missing".to_owned()));
+        }
+        (LifeState::Unconfigured, State::Disabled | State::Enabling | State::Enabled)
+            if !released.load(Ordering::Relaxed) =>
+        {
+            Change::Configure
+        }
+        (LifeState::Inactive, State::Enabled) => Change::Activate,
+        (LifeState::Active, State::Disabled) => Change::Deactivate,
+        _ => return,
+    };
+    // Refused where somebody else is changing it: looked at again at the next turn.
+    let _ = lifecycle.change(change).await;
+}
+
+impl ManagedDrives {
+    async fn switch(&self, to: Switch) -> CallbackReturn {
+        match switch(&self.arm, to).await {
+            (true, _) => CallbackReturn::Success,
+            (false, _) => CallbackReturn::Failure,
+        }
+    }
+}
+
+impl Managed for ManagedDrives {
+    async fn configure(&mut self) -> CallbackReturn {
+        self.released.store(false, Ordering::Relaxed);
+        let drives = lock(&self.arm).drives.clone();
+        let there = async {
+            // Configuring acknowledges a fault.
+            while drives.with(|_, group| group.recover()).is_err() {
+                tokio::time::sleep(PERIOD).await;
+            }
+        };
+        match tokio::time::timeout(PATIENCE, there).await {
+            Ok(()) => CallbackReturn::Success,
+            Err(_) => CallbackReturn::Failure,
+        }
+    }
+
+    async fn activate(&mut self) -> CallbackReturn {
+        self.switch(Switch::On).await
+    }
+
+    async fn deactivate(&mut self) -> CallbackReturn {
+        self.switch(Switch::Off).await
+    }
+
+    async fn clean_up(&mut self) -> CallbackReturn {
+        self.released.store(true, Ordering::Relaxed);
+        self.switch(Switch::Off).await
+    }
+
+    async fn shut_down(&mut self, _from: LifeState) -> CallbackReturn {
+        self.switch(Switch::Off).await
+    }
+
+    async fn process_error(&mut self) -> CallbackReturn {
+        // The driver has stopped the drives, and sets them up again as soon as they are there.
+        CallbackReturn::Success
+    }
+}
