@@ -1,0 +1,225 @@
+//! What time brings: cycles, questions, supervision.
+
+use std::time::Duration;
+
+use canopen_rs::{NmtState, NodeId};
+
+use super::super::axis::{Axis, Stage};
+use super::super::config::{ControlMode, DriveKind};
+use super::super::execution::End;
+use super::super::fault::Fault;
+use super::super::whistle;
+use super::{Group, State};
+use crate::canopen::Service;
+use crate::simpliq::Command;
+
+/// How long a frame may wait to be sent.
+const MAX_WAIT: Duration = Duration::from_millis(50);
+
+/// Heartbeats of a drive that may be missing.
+const LOST_HEARTBEATS: u32 = 3;
+
+/// Cycles after which reports are counted to find two devices with one number.
+const REPORT_WINDOW: u32 = 16;
+
+/// Answers to questions beside a conversation that may be missing in a row.
+const MAX_UNANSWERED: u8 = 3;
+
+/// How often a drive's temperature is asked for.
+const TEMPERATURE_PERIOD: Duration = Duration::from_secs(1);
+
+impl Group {
+    /// Does what is due. Call it at [`Group::deadline`], and after every [`Group::receive`].
+    pub fn poll(&mut self, now: Duration) {
+        if self.bus_lost {
+            self.next_cycle = now + self.config.cycle();
+            self.next_heartbeat = self.next_cycle;
+            return;
+        }
+        if self.outbox.waited(now) > MAX_WAIT {
+            let waited = self.outbox.waited(now);
+            self.outbox.clear();
+            self.stop_for(Fault::Congested(waited));
+        }
+        if self.next_heartbeat <= now {
+            self.next_heartbeat = now + self.config.heartbeat;
+            let master = NodeId::new(self.config.master).unwrap_or(NodeId::BROADCAST);
+            self.outbox.push(now, Service::Heartbeat(master).frame(&[NmtState::Operational as u8]));
+        }
+        self.run_cycles(now);
+        self.talk(now);
+        self.change_state(now);
+    }
+
+    pub(super) fn run_cycles(&mut self, now: Duration) {
+        let cycle = self.config.cycle();
+        let late = now.saturating_sub(self.next_cycle);
+        if late > cycle {
+            for axis in &mut self.axes {
+                // Without SYNC they had nothing to report at.
+                axis.excuse(now);
+            }
+        }
+        if late > cycle * u32::from(self.config.lead_rows()) {
+            // The set-points that are missing by now would come too late.
+            self.next_cycle = now;
+            if self.state == State::Enabled {
+                self.interrupt(now, Fault::Paused(late));
+            }
+        }
+        while self.next_cycle <= now {
+            self.next_cycle += cycle;
+            self.cycle(now);
+        }
+    }
+
+    pub(super) fn cycle(&mut self, now: Duration) {
+        self.cycles += 1;
+        self.outbox.push(now, Service::Sync.frame(&[]));
+        let enabled = self.state == State::Enabled;
+        if enabled {
+            self.reference.advance(self.config.cycle().as_secs_f64());
+            for (joint, axis) in self.axes.iter().enumerate().filter(|(_, axis)| axis.relaxed) {
+                // It is where it is moved to.
+                self.reference.place(joint, axis.position());
+            }
+            self.history.push(self.reference.setpoint());
+            if now.saturating_sub(self.rates_at) > self.config.command_loss {
+                self.rates.fill(0.0);
+            }
+        }
+        let rates = self.config.mode != ControlMode::Position;
+        let setpoints = if rates { &self.rates } else { self.reference.setpoint() };
+        // A drive holds two unanswered requests: a velocity takes two, so every other cycle is for questions.
+        if !rates || self.cycles.is_multiple_of(2) {
+            for (axis, setpoint) in self.axes.iter_mut().zip(setpoints) {
+                axis.cycle(now, enabled && !axis.relaxed, *setpoint, &mut self.outbox);
+            }
+        }
+        if !rates || !self.cycles.is_multiple_of(2) {
+            self.ask_one(now);
+        }
+        self.check_execution();
+        self.supervise(now);
+    }
+
+    /// Puts a question to one drive after the other, where nothing else is being said to it.
+    pub(super) fn ask_one(&mut self, now: Duration) {
+        let turn = usize::try_from(self.cycles / 2).unwrap_or_default() % self.axes.len().max(1);
+        let moving = self.state == State::Enabled && self.config.mode == ControlMode::Position;
+        let Some(axis) = self.axes.get_mut(turn) else { return };
+        let quiet = axis.conversation.is_done() && axis.asked.is_none() && axis.stage == Stage::SetUp;
+        if axis.config.kind != DriveKind::Whistle || !quiet {
+            return;
+        }
+        if now.saturating_sub(axis.temperature_asked) > TEMPERATURE_PERIOD {
+            axis.temperature_asked = now;
+            axis.ask(now, Command::TEMPERATURE, &mut self.outbox);
+        } else if moving {
+            axis.ask(now, Command::PT, &mut self.outbox);
+        }
+    }
+
+    pub(super) fn check_execution(&mut self) {
+        let (Some(execution), Some((elapsed, duration))) = (&self.execution, self.reference.progress())
+        else {
+            return;
+        };
+        let lead = self.config.lead_rows();
+        let delay = self.config.cycle().as_secs_f64() * f64::from(lead);
+        let errors = self.axes.iter().enumerate().map(|(joint, axis)| {
+            let desired = self.history.ago(joint, axis.delay(lead));
+            (desired - axis.position(), 0.0 - axis.velocity())
+        });
+        if let Some(end) = execution.check(elapsed - duration - delay, errors) {
+            let reached = end == End::Reached;
+            self.end_trajectory(end);
+            if !reached {
+                self.reference.brake();
+            }
+        }
+    }
+
+    /// Whether all drives still report, once each, and are on when they should be.
+    pub(super) fn supervise(&mut self, now: Duration) {
+        let enabled = self.state == State::Enabled;
+        let count_reports = self.cycles.is_multiple_of(u64::from(REPORT_WINDOW));
+        for index in 0..self.axes.len() {
+            let Some(axis) = self.axes.get_mut(index) else { continue };
+            if axis.stage != Stage::SetUp || !axis.has_drive() {
+                continue;
+            }
+            let node = axis.config.node;
+            let silence = axis.silence(now);
+            let heartbeat = now.saturating_sub(axis.heartbeat.unwrap_or(now));
+            let twice = count_reports && axis.reports > REPORT_WINDOW + REPORT_WINDOW / 2;
+            if count_reports {
+                axis.reports = 0;
+            }
+            let overdue = axis.asked.is_some_and(|(_, deadline)| deadline < now);
+            let asked = axis.asked;
+            if overdue {
+                axis.asked = None;
+                axis.unanswered += 1;
+            }
+            let lost = heartbeat > whistle::DRIVE_HEARTBEAT * LOST_HEARTBEATS;
+            let fault = match asked {
+                _ if silence > self.config.feedback_loss => Some(Fault::Silent { node, silence }),
+                _ if lost => Some(Fault::Silent { node, silence: heartbeat }),
+                _ if twice => Some(Fault::Duplicate { node }),
+                Some((command, _)) if axis.unanswered >= MAX_UNANSWERED => {
+                    axis.unanswered = 0;
+                    Some(Fault::NoAnswer { node, command })
+                }
+                _ if enabled && !axis.relaxed => axis.failure(),
+                _ => None,
+            };
+            if let Some(fault) = fault {
+                self.axis_failed(now, index, fault);
+            }
+        }
+    }
+
+    pub(super) fn talk(&mut self, now: Duration) {
+        for index in 0..self.axes.len() {
+            let Self { axes, outbox, .. } = self;
+            let Some(axis) = axes.get_mut(index) else { continue };
+            if let Err(fault) = axis.conversation.poll(now, |frame| outbox.push(now, frame)) {
+                self.axis_failed(now, index, fault);
+            }
+        }
+    }
+
+    pub(super) fn change_state(&mut self, now: Duration) {
+        for axis in &mut self.axes {
+            match axis.stage {
+                Stage::Absent { retry } if retry <= now => axis.set_up(&self.config),
+                Stage::SettingUp if axis.conversation.is_done() => {
+                    axis.stage = Stage::SetUp;
+                    // Its reports so far are of no known number, and its heartbeat may be yet to come.
+                    axis.reports = 0;
+                    axis.heartbeat = Some(now);
+                }
+                _ => {}
+            }
+        }
+        let quiet = |axis: &Axis| axis.stage != Stage::SetUp || axis.conversation.is_done();
+        match self.state {
+            State::Unconfigured if self.is_set_up() => {
+                self.set_up_fault = None;
+                self.set_state(State::Disabled);
+            }
+            State::Enabling if self.axes.iter().all(quiet) => self.enable_on(now),
+            State::Enabled => self.join(now),
+            State::Stopping if self.axes.iter().all(quiet) => {
+                let end = if self.fault.is_some() { State::Faulted } else { State::Disabled };
+                self.set_state(end);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn is_set_up(&self) -> bool {
+        self.axes.iter().all(|axis| axis.stage == Stage::SetUp)
+    }
+}

@@ -1,0 +1,157 @@
+//! What comes from the bus.
+
+use std::time::Duration;
+
+use canopen_rs::{NmtState, NodeId};
+
+use super::super::axis::Stage;
+use super::super::cia402;
+use super::super::config::DriveKind;
+use super::super::fault::Fault;
+use super::{Group, START_PAUSE, State};
+use crate::can::{BusFault, Received};
+use crate::canopen::{Emergency, Service};
+use crate::simpliq::{self, emergencies};
+
+impl Group {
+    /// Takes what came from the bus.
+    pub fn receive(&mut self, now: Duration, received: &Received) {
+        match received {
+            Received::Fault(fault) => self.bus_fault(now, fault),
+            Received::Frame(frame) => {
+                let service = frame.standard_id().and_then(Service::of);
+                let Some((service, node)) = service.and_then(|service| Some((service, service.node()?)))
+                else {
+                    return;
+                };
+                if let Some(index) = self.axis_of(node) {
+                    self.frame(now, index, service, frame.data());
+                }
+            }
+        }
+    }
+
+    pub(super) fn axis_of(&self, node: NodeId) -> Option<usize> {
+        self.by_node.get(usize::from(node.raw())).copied().flatten().map(usize::from)
+    }
+
+    pub(super) fn frame(&mut self, now: Duration, index: usize, service: Service, data: &[u8]) {
+        let cycle = self.config.cycle();
+        let Self { axes, outbox, .. } = self;
+        let Some(axis) = axes.get_mut(index) else { return };
+        let mut send = |frame| outbox.push(now, frame);
+        let result = match service {
+            Service::Tpdo(1, _) => {
+                if let Some((counts, status)) = report(axis.config.kind, data) {
+                    axis.report(now, counts, status, cycle);
+                    if let Some(condition) = axis.conversation.awaited().filter(|waited| axis.holds(*waited))
+                    {
+                        axis.conversation.met(now, condition, &mut send);
+                    }
+                }
+                Ok(())
+            }
+            Service::Tpdo(2, _) => return self.answer(now, index, data),
+            Service::SdoResponse(_) => axis.conversation.sdo_answer(now, data, &mut send),
+            Service::Heartbeat(_) => {
+                axis.heartbeat = Some(now);
+                // A drive that is not operational is seen by its silence.
+                let starts = data.first() == Some(&(NmtState::Initialising as u8));
+                match axis.stage {
+                    Stage::SetUp if starts => {
+                        axis.restarted();
+                        Err(Fault::Restarted { node: axis.config.node })
+                    }
+                    // What it was told before it started is gone.
+                    Stage::SettingUp if starts => {
+                        axis.lose(now + START_PAUSE);
+                        Ok(())
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Service::Emergency(_) => return self.emergency(now, index, data),
+            _ => Ok(()),
+        };
+        if let Err(fault) = result {
+            self.axis_failed(now, index, fault);
+        }
+    }
+
+    pub(super) fn answer(&mut self, now: Duration, index: usize, data: &[u8]) {
+        let Self { axes, outbox, .. } = self;
+        let (Some(axis), Some(answer)) = (axes.get_mut(index), simpliq::Answer::decode(data)) else { return };
+        axis.note(now, &answer);
+        if axis.asked.is_some_and(|(command, _)| command == answer.command) {
+            axis.asked = None;
+            axis.unanswered = 0;
+        }
+        let node = axis.config.node;
+        let result = match axis.conversation.answer(now, &answer, |frame| outbox.push(now, frame)) {
+            // A refusal of a set-point: nobody waits for it, but the drive does not do what it is told.
+            Ok(false) if answer.result.is_err() && self.state == State::Enabled => {
+                Err(Fault::Refused { node, answer })
+            }
+            Ok(_) => Ok(()),
+            Err(fault) => Err(fault),
+        };
+        if let Err(fault) = result {
+            self.axis_failed(now, index, fault);
+        }
+    }
+
+    pub(super) fn emergency(&mut self, now: Duration, index: usize, data: &[u8]) {
+        let (Some(axis), Some(emergency)) = (self.axes.get(index), Emergency::decode(data)) else { return };
+        let node = axis.config.node;
+        self.emergencies.add(now, node, emergency);
+        let is_active = matches!(self.state, State::Enabled | State::Enabling);
+        if !is_active || emergency.code == 0 || emergencies::is_harmless(&emergency) {
+            return;
+        }
+        let fault = Fault::Emergency { node, emergency };
+        let [maker, ..] = emergency.maker;
+        match (emergency.code, maker) {
+            (emergencies::MAKER_CODE, emergencies::code::QUEUE_LOW) => {}
+            (emergencies::MAKER_CODE, emergencies::code::TERMINATED | emergencies::code::QUEUE_FULL) => {
+                self.interrupt(now, fault);
+            }
+            _ => self.stop_for(fault),
+        }
+    }
+
+    pub(super) fn bus_fault(&mut self, now: Duration, fault: &BusFault) {
+        match fault {
+            BusFault::BusOff | BusFault::Down => {
+                self.bus_lost = true;
+                self.outbox.clear();
+                for axis in &mut self.axes {
+                    axis.lose(now);
+                }
+                let fault = Fault::Bus(fault.clone());
+                match self.state {
+                    State::Unconfigured | State::Disabled => self.unconfigure(fault),
+                    // Nothing can be said to the drives: they stop by themselves, without our heartbeat.
+                    _ => {
+                        self.record(fault);
+                        self.set_state(State::Faulted);
+                    }
+                }
+            }
+            BusFault::Up | BusFault::Active => self.bus_lost = false,
+            BusFault::Passive if matches!(self.state, State::Enabled | State::Enabling) => {
+                self.stop_for(Fault::Bus(fault.clone()));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn report(kind: DriveKind, data: &[u8]) -> Option<(i32, u32)> {
+    match kind {
+        DriveKind::Cia402 => cia402::report(data),
+        _ => {
+            let [a, b, c, d, status @ ..] = *<&[u8; 8]>::try_from(data).ok()?;
+            Some((i32::from_le_bytes([a, b, c, d]), u32::from_le_bytes(status)))
+        }
+    }
+}

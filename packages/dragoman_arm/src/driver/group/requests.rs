@@ -1,0 +1,214 @@
+//! What users ask of a group.
+
+use std::time::Duration;
+
+use super::super::axis::Stage;
+use super::super::config::ControlMode;
+use super::super::execution::{End, Execution};
+use super::super::fault::Fault;
+use super::super::trajectory::{Tolerances, Trajectory};
+use super::{Enabling, Group, Joining, State};
+use crate::drives::{DriveError, check_joint_values};
+
+impl Group {
+    /// Begins to switch the drives on; they hold the positions that they are at.
+    ///
+    /// # Errors
+    /// A drive is missing, or a fault has not been acknowledged.
+    pub fn enable(&mut self) -> Result<(), DriveError> {
+        match self.state {
+            State::Enabled | State::Enabling => Ok(()),
+            State::Disabled => {
+                self.switch_on(false);
+                Ok(())
+            }
+            State::Stopping => Err(DriveError::Fault("the drives are being stopped".to_owned())),
+            State::Unconfigured | State::Faulted => Err(self.refusal()),
+        }
+    }
+
+    /// Begins to stop the drives and to switch them off.
+    pub fn disable(&mut self) {
+        if matches!(self.state, State::Enabled | State::Enabling) {
+            self.end_trajectory(End::Stopped("the drives were disabled".to_owned()));
+            self.switch_off();
+        }
+    }
+
+    /// Brings the joints to rest; they hold then.
+    pub fn halt(&mut self) {
+        self.end_trajectory(End::Cancelled);
+        self.reference.brake();
+        self.rates.fill(0.0);
+    }
+
+    /// Acknowledges a fault; the drives stay off.
+    ///
+    /// # Errors
+    /// A drive is still missing.
+    pub fn recover(&mut self) -> Result<(), DriveError> {
+        match self.state {
+            State::Unconfigured => Err(self.refusal()),
+            State::Faulted if !self.is_set_up() => Err(self.refusal()),
+            State::Faulted => {
+                self.fault = None;
+                self.emergencies.clear();
+                self.set_state(State::Disabled);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets the positions to go to, rad or m.
+    ///
+    /// # Errors
+    /// Wrong number of values, not finite, not enabled, or not in this control mode.
+    pub fn command(&mut self, now: Duration, position: &[f64]) -> Result<(), DriveError> {
+        self.check_command(position, ControlMode::Position)?;
+        self.end_trajectory(End::Cancelled);
+        self.reference.follow(now.as_secs_f64(), position);
+        Ok(())
+    }
+
+    /// Sets the position of one joint, rad or m; the others keep their targets. A relaxed joint is switched on first.
+    ///
+    /// # Errors
+    /// As [`Group::command`]; another relaxed joint is just being switched on.
+    pub fn command_joint(&mut self, now: Duration, joint: usize, position: f64) -> Result<(), DriveError> {
+        let mut target = self.reference.target().to_vec();
+        let slot = target.get_mut(joint).ok_or_else(|| DriveError::Fault(format!("no joint {joint}")))?;
+        *slot = position;
+        self.check_command(&target, ControlMode::Position)?;
+        let Some(axis) = self.axes.get_mut(joint).filter(|axis| axis.relaxed) else {
+            return self.command(now, &target);
+        };
+        match &mut self.joining {
+            Some(joining) if joining.joint == joint => joining.target = position,
+            Some(_) => return Err(DriveError::Fault("another joint is being switched on".to_owned())),
+            None => {
+                axis.switch_on(&self.config, false);
+                axis.relaxed = true;
+                self.joining = Some(Joining { joint, step: Enabling::SwitchingOn, target: position });
+            }
+        }
+        Ok(())
+    }
+
+    /// Switches the power of one joint off, while the others go on; the next [`Group::command_joint`] for it switches it on.
+    ///
+    /// # Errors
+    /// Not enabled, or no such joint.
+    pub fn relax(&mut self, joint: usize) -> Result<(), DriveError> {
+        if self.state != State::Enabled {
+            return Err(DriveError::Disabled);
+        }
+        let axis = self.axes.get_mut(joint).ok_or_else(|| DriveError::Fault(format!("no joint {joint}")))?;
+        if axis.has_drive() {
+            self.joining = self.joining.filter(|joining| joining.joint != joint);
+            axis.switch_off();
+            axis.relaxed = true;
+        }
+        Ok(())
+    }
+
+    /// Sets velocities (rad/s or m/s) or currents (A), by the group's control mode; they hold for
+    /// [`GroupConfig::command_loss`].
+    ///
+    /// # Errors
+    /// Wrong number of values, not finite, too fast, not enabled, or not in this control mode.
+    pub fn command_rates(
+        &mut self,
+        now: Duration,
+        mode: ControlMode,
+        rates: &[f64],
+    ) -> Result<(), DriveError> {
+        self.check_command(rates, mode)?;
+        if mode == ControlMode::Velocity {
+            let limits = self.reference.max_velocity();
+            let fast = rates.iter().zip(limits).position(|(rate, limit)| rate.abs() > *limit);
+            if let Some(joint) = fast {
+                return Err(DriveError::Fault(format!("joint {joint} may not move as fast")));
+            }
+        }
+        self.rates.copy_from_slice(rates);
+        self.rates_at = now;
+        Ok(())
+    }
+
+    /// Goes along a trajectory from now on; a trajectory before ends. Returns its number, which [`Event::Trajectory`] tells.
+    ///
+    /// # Errors
+    /// Not enabled, or not in position mode.
+    pub fn follow_trajectory(
+        &mut self,
+        trajectory: Trajectory,
+        tolerances: Tolerances,
+    ) -> Result<u64, DriveError> {
+        self.check_command(trajectory.goal(), ControlMode::Position)?;
+        self.end_trajectory(End::Cancelled);
+        self.executions += 1;
+        self.reference.follow_trajectory(trajectory);
+        self.execution = Some(Execution::new(self.executions, tolerances));
+        Ok(self.executions)
+    }
+
+    /// Limits how fast commands move a joint, rad/s or m/s; not above its configured maximum.
+    ///
+    /// # Errors
+    /// Not positive, or not finite.
+    pub fn set_speed(&mut self, joint: usize, speed: f64) -> Result<(), DriveError> {
+        if !speed.is_finite() {
+            return Err(DriveError::NotFinite { joint, value: speed });
+        }
+        let most = self.config.axes.get(joint).map(|axis| axis.max_velocity);
+        match most.filter(|_| speed > 0.0) {
+            Some(most) => {
+                self.reference.limit(joint, speed.min(most));
+                Ok(())
+            }
+            None => Err(DriveError::Fault(format!("joint {joint} cannot move at {speed}"))),
+        }
+    }
+
+    /// Declares the present positions to be `position`; nothing moves.
+    ///
+    /// # Errors
+    /// Wrong number of values, not finite, or the joints are moving.
+    pub fn recalibrate(&mut self, position: &[f64]) -> Result<(), DriveError> {
+        check_joint_values(position, self.axes.len())?;
+        if self.reference.velocity().iter().any(|velocity| *velocity != 0.0) || self.execution.is_some() {
+            return Err(DriveError::Fault("the arm is moving".to_owned()));
+        }
+        for (joint, (axis, position)) in self.axes.iter_mut().zip(position).enumerate() {
+            let change = axis.recalibrate(*position);
+            self.reference.shift(joint, change);
+        }
+        self.history.reset(self.reference.setpoint());
+        Ok(())
+    }
+
+    pub(super) fn check_command(&self, values: &[f64], mode: ControlMode) -> Result<(), DriveError> {
+        check_joint_values(values, self.axes.len())?;
+        if mode != self.config.mode {
+            let wrong = format!("the drives are in {:?} mode, not in {mode:?} mode", self.config.mode);
+            return Err(DriveError::Fault(wrong.to_lowercase()));
+        }
+        match self.state {
+            State::Enabled => Ok(()),
+            State::Unconfigured | State::Faulted => Err(self.refusal()),
+            State::Disabled | State::Enabling | State::Stopping => Err(DriveError::Disabled),
+        }
+    }
+
+    pub(super) fn refusal(&self) -> DriveError {
+        let missing = self.axes.iter().filter(|axis| axis.stage != Stage::SetUp);
+        let nodes: Vec<String> = missing.map(|axis| axis.config.node.to_string()).collect();
+        let mut text = self.fault().map(Fault::to_string).unwrap_or_default();
+        if !nodes.is_empty() {
+            let separator = if text.is_empty() { "" } else { "; " };
+            text = format!("{text}{separator}waiting for node {}", nodes.join(", "));
+        }
+        DriveError::Fault(text)
+    }
+}

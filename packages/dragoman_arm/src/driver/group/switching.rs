@@ -1,0 +1,207 @@
+//! Switching on and off, and what stops the drives.
+
+use std::time::Duration;
+
+use super::super::axis::{Axis, Stage};
+use super::super::config::DriveKind;
+use super::super::execution::{End, Execution};
+use super::super::fault::Fault;
+use super::super::whistle;
+use super::{Enabling, Event, Group, Joining, MAX_EVENTS, State};
+use crate::simpliq::Command;
+
+/// How long a drive that is not there is left alone.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// How long a drive may take to begin after the SYNC.
+const BEGIN_TIME: Duration = Duration::from_millis(200);
+
+/// Interruptions in a row that are not yet a fault, and the time without one after which the count starts anew.
+const MAX_INTERRUPTIONS: u32 = 3;
+const CALM: Duration = Duration::from_secs(10);
+
+impl Group {
+    pub(super) fn switch_on(&mut self, stop_first: bool) {
+        self.enabling = Enabling::SwitchingOn;
+        self.joining = None;
+        for axis in &mut self.axes {
+            axis.switch_on(&self.config, stop_first);
+        }
+        self.set_state(State::Enabling);
+    }
+
+    /// All drives have done what they were told: the next step of switching on.
+    pub(super) fn enable_on(&mut self, now: Duration) {
+        let whistles = self.axes.iter_mut().filter(|axis| axis.config.kind == DriveKind::Whistle);
+        match self.enabling {
+            Enabling::SwitchingOn => {
+                let position: Vec<f64> = self.axes.iter().map(Axis::position).collect();
+                self.reference.rest_at(&position);
+                self.history.reset(&position);
+                self.rates.fill(0.0);
+                for axis in self.axes.iter_mut().filter(|axis| axis.config.kind == DriveKind::Whistle) {
+                    whistle::prime(axis, now, &mut self.outbox);
+                }
+                self.enabling = Enabling::Priming;
+            }
+            Enabling::Priming => {
+                for axis in whistles {
+                    whistle::begin(axis, now, &mut self.outbox);
+                    // The next SYNC is the one at which the drive begins.
+                    axis.rows.begin(self.next_cycle);
+                }
+                self.enabling = Enabling::Beginning { deadline: now + BEGIN_TIME };
+            }
+            Enabling::Beginning { deadline } => {
+                let slow =
+                    self.axes.iter().find(|axis| axis.config.kind == DriveKind::Whistle && !axis.begun);
+                match slow.map(|axis| axis.config.node) {
+                    None => self.set_state(State::Enabled),
+                    Some(node) if deadline <= now => {
+                        self.stop_for(Fault::NoAnswer { node, command: Command::BEGIN });
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+
+    /// The next step of switching a relaxed joint on.
+    pub(super) fn join(&mut self, now: Duration) {
+        let Some(Joining { joint, step, target }) = self.joining else { return };
+        let Some(axis) = self.axes.get_mut(joint).filter(|axis| axis.conversation.is_done()) else { return };
+        let is_whistle = axis.config.kind == DriveKind::Whistle;
+        let next = match step {
+            Enabling::SwitchingOn if is_whistle => {
+                whistle::prime(axis, now, &mut self.outbox);
+                Enabling::Priming
+            }
+            Enabling::Priming => {
+                whistle::begin(axis, now, &mut self.outbox);
+                axis.rows.begin(self.next_cycle);
+                Enabling::Beginning { deadline: now + BEGIN_TIME }
+            }
+            Enabling::Beginning { deadline } if !axis.begun => {
+                if deadline <= now {
+                    let node = axis.config.node;
+                    self.stop_for(Fault::NoAnswer { node, command: Command::BEGIN });
+                }
+                return;
+            }
+            _ => {
+                axis.relaxed = false;
+                self.joining = None;
+                // It was in this mode, and enabled, when the command came.
+                let _ = self.command_joint(now, joint, target);
+                return;
+            }
+        };
+        self.joining = Some(Joining { joint, step: next, target });
+    }
+
+    pub(super) fn switch_off(&mut self) {
+        self.outbox.clear();
+        self.joining = None;
+        let position: Vec<f64> = self.positions().collect();
+        self.reference.rest_at(&position);
+        self.rates.fill(0.0);
+        for axis in self.axes.iter_mut().filter(|axis| axis.stage == Stage::SetUp) {
+            axis.switch_off();
+        }
+        self.set_state(State::Stopping);
+    }
+
+    /// The motion was interrupted, but the drives are well: they go on from where they stand, unless it happens again and
+    /// again.
+    pub(super) fn interrupt(&mut self, now: Duration, fault: Fault) {
+        if self.state == State::Enabling && self.enabling == Enabling::SwitchingOn {
+            // It is of the motion before, which is being stopped.
+            return;
+        }
+        if now.saturating_sub(self.interrupted_at) > CALM {
+            self.interruptions = 0;
+        }
+        self.interrupted_at = now;
+        self.interruptions += 1;
+        if self.interruptions > MAX_INTERRUPTIONS {
+            return self.stop_for(fault);
+        }
+        self.end_trajectory(End::Stopped(fault.to_string()));
+        self.push_event(Event::Interrupted(fault));
+        self.outbox.clear();
+        self.switch_on(true);
+    }
+
+    /// One drive does not go on; what that means for the group depends on its state.
+    pub(super) fn axis_failed(&mut self, now: Duration, index: usize, fault: Fault) {
+        let lost = matches!(
+            fault,
+            Fault::NoAnswer { .. }
+                | Fault::Object { .. }
+                | Fault::Silent { .. }
+                | Fault::Restarted { .. }
+                | Fault::Duplicate { .. }
+        );
+        let setting_up = self.axes.get(index).is_some_and(|axis| axis.stage == Stage::SettingUp);
+        if let Some(axis) = self.axes.get_mut(index).filter(|_| lost || setting_up) {
+            // A drive that has just started is ready at once; one that does not answer may need its time.
+            let pause =
+                if matches!(fault, Fault::Restarted { .. }) { Duration::from_millis(100) } else { RETRY };
+            axis.lose(now + pause);
+        }
+        match self.state {
+            State::Enabled | State::Enabling => self.stop_for(fault),
+            State::Disabled if lost => self.unconfigure(fault),
+            State::Unconfigured => self.unconfigure(fault),
+            State::Disabled | State::Stopping | State::Faulted => {}
+        }
+    }
+
+    pub(super) fn unconfigure(&mut self, fault: Fault) {
+        if self.set_up_fault.as_ref() != Some(&fault) {
+            self.push_event(Event::SetUpFailed(fault.clone()));
+        }
+        self.set_up_fault = Some(fault);
+        self.set_state(State::Unconfigured);
+    }
+
+    /// Stops all axes.
+    pub(super) fn stop_for(&mut self, fault: Fault) {
+        if matches!(self.state, State::Enabled | State::Enabling) {
+            self.record(fault);
+            self.switch_off();
+        }
+    }
+
+    /// Keeps the first fault: those that follow come of it.
+    pub(super) fn record(&mut self, fault: Fault) {
+        self.end_trajectory(End::Stopped(fault.to_string()));
+        if self.fault.is_none() {
+            self.push_event(Event::Fault(fault.clone()));
+            self.fault = Some(fault);
+        }
+    }
+
+    pub(super) fn end_trajectory(&mut self, end: End) {
+        if let Some(Execution { id, .. }) = self.execution.take() {
+            if end == End::Reached {
+                self.reference.end_trajectory();
+            }
+            self.push_event(Event::Trajectory { id, end });
+        }
+    }
+
+    pub(super) fn set_state(&mut self, state: State) {
+        if self.state != state {
+            self.state = state;
+            self.push_event(Event::State(state));
+        }
+    }
+
+    pub(super) fn push_event(&mut self, event: Event) {
+        if self.events.len() == MAX_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+}
