@@ -50,11 +50,11 @@ fn in_words(service: Service, data: &[u8]) -> Option<String> {
         Service::Rpdo(3, _) if data.len() == 8 => {
             Some(format!("positions {}, {}", signed(data, 0)?, signed(data, 4)?))
         }
-        Service::Tpdo(1, _) if data.len() == 8 => {
+        Service::Tpdo(4, _) if data.len() == 8 => {
             let status = u32::from_le_bytes(signed(data, 4)?.to_le_bytes());
             Some(format!("position {}, {}", signed(data, 0)?, status_words(Status(status))))
         }
-        Service::Tpdo(1, _) if data.len() == 6 => {
+        Service::Tpdo(4, _) if data.len() == 6 => {
             let word = u16::from_le_bytes([*data.first()?, *data.get(1)?]);
             Some(format!(
                 "{:?} (status word 0x{word:04X}), position {}",
@@ -203,11 +203,11 @@ mod tests {
             ("265#4247", "RPDO1 101", ""),
             ("265#0F00 F0D8FFFF", "RPDO1 101", "control word 0x000F, target -10000"),
             (
-                "1E5#10270000 10200000",
-                "TPDO1 101",
+                "4E5#10270000 10200000",
+                "TPDO4 101",
                 "position 10000, status 0x00002010: motor on, current limit",
             ),
-            ("1E5#3706 10270000", "TPDO1 101", "OperationEnabled (status word 0x0637), position 10000"),
+            ("4E5#3706 10270000", "TPDO4 101", "OperationEnabled (status word 0x0637), position 10000"),
             ("465#0100 0000 FEFFFFFF", "RPDO3 101", "positions 1, -2"),
             ("665#2B17100064000000", "SDO request 101", "write 0x1017:0 = 100 (0x0064)"),
             ("5E5#6017100000000000", "SDO answer 101", "0x1017:0 written"),

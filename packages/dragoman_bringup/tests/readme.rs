@@ -19,7 +19,7 @@ use dragoman_ros::rcl_interfaces::srv::{DescribeParameters, GetParameters, ListP
 use dragoman_ros::rmw_dds_common::msg::{NodeEntitiesInfo, ParticipantEntitiesInfo};
 use dragoman_ros::{
     Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile, WrappedServiceTypeSupport,
-    WrappedTypesupport, dragoman_msgs, geometry_msgs, sensor_msgs,
+    WrappedTypesupport, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs,
 };
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
@@ -81,12 +81,53 @@ fn rows(heading: &str, kind: &str) -> Vec<Vec<String>> {
 
 /// Rows of the node's own tables and, if it has parameters, of those that every such node has.
 fn rows_of(node: &str, heading: &str, kind: &str) -> Vec<Vec<String>> {
-    let mut all = rows(heading, kind);
+    let mut all: Vec<Vec<String>> = rows(heading, kind).iter().flat_map(for_joints).collect();
+    for action in rows(heading, "action") {
+        all.extend(parts_of_action(&action, kind));
+    }
     if !rows(heading, "parameter").is_empty() {
         all.extend(rows(COMMON, kind));
     }
     all.iter_mut().for_each(|row| row[0] = row[0].replace('~', node));
     all
+}
+
+/// A row about `<joint>` stands for one about each joint of the lab's arm.
+fn for_joints(row: &Vec<String>) -> Vec<Vec<String>> {
+    if !row[0].contains("<joint>") {
+        return vec![row.clone()];
+    }
+    let named = |joint: usize| {
+        let mut row = row.clone();
+        row[0] = row[0].replace("<joint>", &format!("joint_{joint}"));
+        row
+    };
+    (1..=6).map(named).collect()
+}
+
+/// The topics or services of which an action consists.
+fn parts_of_action(row: &[String], kind: &str) -> Vec<Vec<String>> {
+    let [action, type_name, ..] = row else { panic!("{row:?}") };
+    let part = |name: &str, type_name: String, rest: &[&str]| {
+        let head = [format!("{action}/_action/{name}"), type_name];
+        head.into_iter().chain(rest.iter().map(|cell| (*cell).to_owned())).collect()
+    };
+    match kind {
+        "service" => vec![
+            part("send_goal", format!("{type_name}_SendGoal"), &[]),
+            part("cancel_goal", "action_msgs/srv/CancelGoal".to_owned(), &[]),
+            part("get_result", format!("{type_name}_GetResult"), &[]),
+        ],
+        "topic" => vec![
+            part("feedback", format!("{type_name}_FeedbackMessage"), &["publishes", "reliable, volatile"]),
+            part(
+                "status",
+                "action_msgs/msg/GoalStatusArray".to_owned(),
+                &["publishes", "reliable, transient local"],
+            ),
+        ],
+        _ => Vec::new(),
+    }
 }
 
 fn compare(lab: &Lab, nodes: &[(&str, &str)]) {
@@ -294,6 +335,7 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
         "dragoman_msgs/msg/MotionEvent" => typed::<dragoman_msgs::msg::MotionEvent>(node, topic),
         "geometry_msgs/msg/PoseStamped" => typed::<geometry_msgs::msg::PoseStamped>(node, topic),
         "geometry_msgs/msg/TwistStamped" => typed::<geometry_msgs::msg::TwistStamped>(node, topic),
+        "std_msgs/msg/Float64" => typed::<std_msgs::msg::Float64>(node, topic),
         "sensor_msgs/msg/JointState" => typed::<sensor_msgs::msg::JointState>(node, topic),
         other => panic!("{topic}: {other} is to be added here"),
     }

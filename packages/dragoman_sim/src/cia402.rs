@@ -307,6 +307,7 @@ impl Application for Cia402 {
             pdo(Direction::Receive, 1),
             pdo(Direction::Receive, 2),
             pdo(Direction::Transmit, 1),
+            pdo(Direction::Transmit, 4),
             pdo(Direction::Transmit, 2),
         ]
     }

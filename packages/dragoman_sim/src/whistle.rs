@@ -142,6 +142,7 @@ impl Application for Simpliq {
             pdo(Direction::Receive, 3, &[]),
             pdo(Direction::Transmit, 1, &[]),
             pdo(Direction::Transmit, 2, &[INTERPRETER_OUTPUT]),
+            pdo(Direction::Transmit, 4, &[]),
         ]
     }
 

@@ -1,6 +1,6 @@
 //! What is said to a CiA 402 drive with cyclic synchronous position (IEC 61800-7-201).
 //!
-//! RPDO1 carries control word and target position, TPDO1 status word and position, both at every SYNC.
+//! RPDO1 carries control word and target position, TPDO4 status word and position, both at every SYNC.
 
 use canopen_rs::{Address, NmtCommand, NodeId, Value};
 
@@ -11,7 +11,7 @@ use super::whistle::DRIVE_HEARTBEAT;
 use crate::can::Frame;
 use crate::canopen::Service;
 use crate::simpliq::objects::{
-    self, EVERY_SYNC, HEARTBEAT_CONSUMER, HEARTBEAT_PRODUCER, POSITION, RPDO1, TPDO1,
+    self, EVERY_SYNC, HEARTBEAT_CONSUMER, HEARTBEAT_PRODUCER, POSITION, RPDO1, TPDO4,
 };
 
 /// Control word, unsigned 16.
@@ -121,7 +121,7 @@ pub(super) fn set_up(group: &GroupConfig) -> Vec<Step> {
         (Address::new(INTERPOLATION_TIME, 2), Value::Integer8(exponent)),
     ];
     objects::map(&mut writes, RPDO1, EVERY_SYNC, &[(CONTROL_WORD, 16), (TARGET_POSITION, 32)]);
-    objects::map(&mut writes, TPDO1, EVERY_SYNC, &[(STATUS_WORD, 16), (POSITION, 32)]);
+    objects::map(&mut writes, TPDO4, EVERY_SYNC, &[(STATUS_WORD, 16), (POSITION, 32)]);
     let mut steps = vec![Step::Nmt(NmtCommand::EnterPreOperational)];
     steps.extend(writes.into_iter().map(|(address, value)| Step::Write(address, value)));
     steps.extend([Step::Nmt(NmtCommand::StartRemoteNode), Step::Await(Condition::Reports)]);
@@ -144,7 +144,7 @@ pub(super) fn command_frame(node: NodeId, control: u16, target: f64) -> Frame {
     Service::Rpdo(1, node).frame(&[a, b, c, d, e, f])
 }
 
-/// Position and status word from TPDO1's data.
+/// Position and status word from TPDO4's data.
 pub(super) fn report(data: &[u8]) -> Option<(i32, u32)> {
     let [a, b, c, d, e, f] = *<&[u8; 6]>::try_from(data).ok()?;
     Some((i32::from_le_bytes([c, d, e, f]), u32::from(u16::from_le_bytes([a, b]))))

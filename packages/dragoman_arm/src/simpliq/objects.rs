@@ -42,8 +42,9 @@ pub struct Pdo {
 pub const RPDO1: Pdo = Pdo { communication: 0x1400, mapping: 0x1600 };
 /// Process data 3 to the drive: here two positions.
 pub const RPDO3: Pdo = Pdo { communication: 0x1402, mapping: 0x1602 };
-/// Process data 1 from the drive: here position and status at every SYNC.
-pub const TPDO1: Pdo = Pdo { communication: 0x1800, mapping: 0x1a00 };
+/// Process data 4 from the drive: here position and status at every SYNC. Their identifiers lie above those of RPDO3, so
+/// that the reports of the first drives do not hold up the set-points of the last (seed 001, section 5.2.1).
+pub const TPDO4: Pdo = Pdo { communication: 0x1803, mapping: 0x1a03 };
 
 /// What is written to a drive before its motor may be switched on. The node `master` sends the heartbeat that the drive
 /// must see every `loss`; the drive sends its own every `heartbeat`.
@@ -56,7 +57,7 @@ pub fn set_up(master: NodeId, loss: Duration, heartbeat: Duration) -> Vec<(Addre
     ];
     map(&mut writes, RPDO1, EVERY_SYNC, &[(INTERPRETER_INPUT, 64)]);
     map(&mut writes, RPDO3, AT_ONCE, &[(PT_DATA, 64)]);
-    map(&mut writes, TPDO1, EVERY_SYNC, &[(POSITION, 32), (STATUS, 32)]);
+    map(&mut writes, TPDO4, EVERY_SYNC, &[(POSITION, 32), (STATUS, 32)]);
     writes
 }
 

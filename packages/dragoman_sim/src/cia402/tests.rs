@@ -3,7 +3,7 @@
 use canopen_rs::{DataType, NmtCommand};
 use dragoman_arm::canopen::{Service, sdo::TransferError};
 use dragoman_arm::driver::cia402::ON_LOSS_QUICK_STOP;
-use dragoman_arm::simpliq::objects::{self, EVERY_SYNC, RPDO1, TPDO1};
+use dragoman_arm::simpliq::objects::{self, EVERY_SYNC, RPDO1, TPDO4};
 use proptest::prelude::*;
 
 use super::*;
@@ -30,7 +30,7 @@ impl Bench {
             (PERIOD_EXPONENT, Value::Integer8(-4)),
         ];
         objects::map(&mut writes, RPDO1, EVERY_SYNC, &[(CONTROL_WORD, 16), (TARGET_POSITION, 32)]);
-        objects::map(&mut writes, TPDO1, EVERY_SYNC, &[(STATUS_WORD, 16), (POSITION, 32)]);
+        objects::map(&mut writes, TPDO4, EVERY_SYNC, &[(STATUS_WORD, 16), (POSITION, 32)]);
         for (address, value) in writes {
             assert_eq!(bench.write(address, value), Ok(()), "{address:?} {value:?}");
         }
@@ -80,7 +80,7 @@ fn commands_lead_through_the_states_and_the_status_word_tells_them() {
         bench.sent.clear();
         bench.sync();
         let [low, high] = status.to_le_bytes();
-        assert_eq!(bench.take(Service::Tpdo(1, node()))[0].1, [low, high, 0, 0, 0, 0]);
+        assert_eq!(bench.take(Service::Tpdo(4, node()))[0].1, [low, high, 0, 0, 0, 0]);
     }
 }
 

@@ -41,7 +41,7 @@ impl Group {
         let Some(axis) = axes.get_mut(index) else { return };
         let mut send = |frame| outbox.push(now, frame);
         let result = match service {
-            Service::Tpdo(1, _) => {
+            Service::Tpdo(4, _) => {
                 if let Some((counts, status)) = report(axis.config.kind, data) {
                     axis.report(now, counts, status, cycle);
                     if let Some(condition) = axis.conversation.awaited().filter(|waited| axis.holds(*waited))

@@ -7,7 +7,7 @@ use super::super::config::DriveKind;
 use super::super::execution::{End, Execution};
 use super::super::fault::Fault;
 use super::super::whistle;
-use super::{Enabling, Event, Group, Joining, MAX_EVENTS, State};
+use super::{Enabling, Event, Group, Joining, MAX_EVENTS, START_PAUSE, State};
 use crate::simpliq::Command;
 
 /// How long a drive that is not there is left alone.
@@ -145,8 +145,7 @@ impl Group {
         let setting_up = self.axes.get(index).is_some_and(|axis| axis.stage == Stage::SettingUp);
         if let Some(axis) = self.axes.get_mut(index).filter(|_| lost || setting_up) {
             // A drive that has just started is ready at once; one that does not answer may need its time.
-            let pause =
-                if matches!(fault, Fault::Restarted { .. }) { Duration::from_millis(100) } else { RETRY };
+            let pause = if matches!(fault, Fault::Restarted { .. }) { START_PAUSE } else { RETRY };
             axis.lose(now + pause);
         }
         match self.state {

@@ -144,8 +144,8 @@ fn senseless_accesses_are_aborted_with_their_reasons() {
         (objects::HEARTBEAT_CONSUMER, Value::Unsigned32(200 << 16 | 50), 0x0609_0030),
         (objects::PT_DATA, Value::Unsigned64(1), 0x0601_0000),
         (Address::new(0x1802, 2), Value::Unsigned8(1), 0x0602_0000),
-        (Address::new(0x1800, 2), Value::Unsigned8(245), 0x0609_0030),
-        (Address::new(0x1800, 1), Value::Unsigned32(0x181), 0x0609_0030),
+        (Address::new(0x1803, 2), Value::Unsigned8(245), 0x0609_0030),
+        (Address::new(0x1803, 1), Value::Unsigned32(0x181), 0x0609_0030),
     ];
     for (address, value, expected) in writes {
         assert_eq!(code(bench.write(address, value)), expected, "{address:?} {value:?}");
@@ -160,19 +160,19 @@ fn mappings_that_make_no_sense_are_refused() {
     let entry = |address: Address, bits: u32| {
         Value::Unsigned32(u32::from(address.index) << 16 | u32::from(address.subindex) << 8 | bits)
     };
-    assert_eq!(code(bench.write(of(0x1a00, 1), entry(objects::POSITION, 32))), 0x0800_0022, "it is in use");
-    assert_eq!(bench.write(of(0x1a00, 0), Value::Unsigned8(0)), Ok(()));
-    assert_eq!(code(bench.write(of(0x1a00, 1), entry(objects::POSITION, 16))), 0x0604_0041);
-    assert_eq!(code(bench.write(of(0x1a00, 1), entry(objects::PT_DATA, 64))), 0x0604_0041, "the other way");
-    assert_eq!(code(bench.write(of(0x1a00, 1), entry(Address::new(0x1000, 0), 32))), 0x0604_0041);
+    assert_eq!(code(bench.write(of(0x1a03, 1), entry(objects::POSITION, 32))), 0x0800_0022, "it is in use");
+    assert_eq!(bench.write(of(0x1a03, 0), Value::Unsigned8(0)), Ok(()));
+    assert_eq!(code(bench.write(of(0x1a03, 1), entry(objects::POSITION, 16))), 0x0604_0041);
+    assert_eq!(code(bench.write(of(0x1a03, 1), entry(objects::PT_DATA, 64))), 0x0604_0041, "the other way");
+    assert_eq!(code(bench.write(of(0x1a03, 1), entry(Address::new(0x1000, 0), 32))), 0x0604_0041);
     for place in 1..=3 {
-        assert_eq!(bench.write(of(0x1a00, place), entry(objects::POSITION, 32)), Ok(()));
+        assert_eq!(bench.write(of(0x1a03, place), entry(objects::POSITION, 32)), Ok(()));
     }
-    assert_eq!(code(bench.write(of(0x1a00, 0), Value::Unsigned8(3))), 0x0604_0042, "96 bits");
-    assert_eq!(code(bench.write(of(0x1a00, 0), Value::Unsigned8(9))), 0x0604_0042);
-    assert_eq!(bench.write(of(0x1a00, 0), Value::Unsigned8(1)), Ok(()));
+    assert_eq!(code(bench.write(of(0x1a03, 0), Value::Unsigned8(3))), 0x0604_0042, "96 bits");
+    assert_eq!(code(bench.write(of(0x1a03, 0), Value::Unsigned8(9))), 0x0604_0042);
+    assert_eq!(bench.write(of(0x1a03, 0), Value::Unsigned8(1)), Ok(()));
     bench.sync();
-    assert_eq!(bench.take(Service::Tpdo(1, node())), [(Duration::ZERO, vec![0; 4])]);
+    assert_eq!(bench.take(Service::Tpdo(4, node())), [(Duration::ZERO, vec![0; 4])]);
 }
 
 #[test]
@@ -184,12 +184,12 @@ fn position_and_status_come_at_every_sync() {
     bench.run_for(ms(200));
     bench.sync();
     bench.sync();
-    let sent = bench.take(Service::Tpdo(1, node()));
+    let sent = bench.take(Service::Tpdo(4, node()));
     assert_eq!(sent, vec![(bench.now, vec![0xe8, 3, 0, 0, 1 << 4, 0, 0, 0]); 2]);
     // Every third.
-    assert_eq!(bench.write(Address::new(0x1800, 2), Value::Unsigned8(3)), Ok(()));
+    assert_eq!(bench.write(Address::new(0x1803, 2), Value::Unsigned8(3)), Ok(()));
     (0..7).for_each(|_| bench.sync());
-    assert_eq!(bench.take(Service::Tpdo(1, node())).len(), 2);
+    assert_eq!(bench.take(Service::Tpdo(4, node())).len(), 2);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_power_cycle_loses_set_up_and_count_but_does_not_move_the_shaft() {
     assert_eq!(bench.read(objects::HEARTBEAT_CONSUMER, DataType::Unsigned32), Ok(Some(Value::Unsigned32(0))));
     bench.command(NmtCommand::StartRemoteNode);
     bench.sync();
-    assert_eq!(bench.take(Service::Tpdo(1, node())), [], "nothing is mapped");
+    assert_eq!(bench.take(Service::Tpdo(4, node())), [], "nothing is mapped");
     bench.run_for(ms(1000));
     assert_eq!(bench.drive.shaft_counts(), shaft);
 }
@@ -227,7 +227,7 @@ fn a_silent_drive_neither_sends_nor_takes_and_its_own_watch_stops_it() {
     assert!(!bench.drive.is_moving());
     bench.drive.repair();
     bench.sync();
-    assert_eq!(bench.take(Service::Tpdo(1, node())).len(), 1);
+    assert_eq!(bench.take(Service::Tpdo(4, node())).len(), 1);
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn late_answers_come_late_and_heartbeats_do_not() {
     bench.sync();
     bench.run_for(ms(110));
     assert_eq!(bench.take(Service::Tpdo(2, node()))[0].0, us(30_500));
-    assert_eq!(bench.take(Service::Tpdo(1, node()))[0].0, ms(30));
+    assert_eq!(bench.take(Service::Tpdo(4, node()))[0].0, ms(30));
     assert_eq!(bench.take(Service::Heartbeat(node()))[0].0, ms(100));
 }
 
