@@ -15,6 +15,7 @@ pub mod canopen;
 pub mod describe;
 pub mod driver;
 pub mod drives;
+#[cfg(feature = "node")]
 pub mod node;
 pub mod simpliq;
 

@@ -346,7 +346,7 @@ impl Arm {
     }
 
     fn state_changed(&mut self, state: State) {
-        tracing::info!(?state, "drives");
+        tracing::debug!(?state, "drives");
         if state == State::Disabled && self.enable_at_start {
             self.enable_at_start = false;
             if let Err(error) = self.drives.with(|_, group| group.enable()) {

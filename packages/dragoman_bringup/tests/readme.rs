@@ -81,7 +81,7 @@ fn rows(heading: &str, kind: &str) -> Vec<Vec<String>> {
 
 /// Rows of the node's own tables and, if it has parameters, of those that every such node has.
 fn rows_of(node: &str, heading: &str, kind: &str) -> Vec<Vec<String>> {
-    let mut all: Vec<Vec<String>> = rows(heading, kind).iter().flat_map(for_joints).collect();
+    let mut all: Vec<Vec<String>> = rows(heading, kind).iter().flat_map(|row| for_joints(row)).collect();
     for action in rows(heading, "action") {
         all.extend(parts_of_action(&action, kind));
     }
@@ -93,12 +93,12 @@ fn rows_of(node: &str, heading: &str, kind: &str) -> Vec<Vec<String>> {
 }
 
 /// A row about `<joint>` stands for one about each joint of the lab's arm.
-fn for_joints(row: &Vec<String>) -> Vec<Vec<String>> {
+fn for_joints(row: &[String]) -> Vec<Vec<String>> {
     if !row[0].contains("<joint>") {
-        return vec![row.clone()];
+        return vec![row.to_vec()];
     }
     let named = |joint: usize| {
-        let mut row = row.clone();
+        let mut row = row.to_vec();
         row[0] = row[0].replace("<joint>", &format!("joint_{joint}"));
         row
     };

@@ -268,7 +268,7 @@ impl<T: Managed> Driver<T> {
 
     /// Tells of a transition and runs the callback of the state that it leads to, if it has one.
     fn enter(&mut self, transition: Transition) {
-        tracing::info!(node = self.name, state = transition.goal.label(), "{}", transition.label);
+        tracing::debug!(node = self.name, state = transition.goal.label(), "{}", transition.label);
         let event = TransitionEvent {
             timestamp: u64::try_from(self.clock.get_now().unwrap_or_default().as_nanos()).unwrap_or_default(),
             transition: transition_message(&transition),

@@ -1,0 +1,59 @@
+//! Bytes as what happens to a group of drives: frames, faults of the bus, time, requests of users. Checked: no panic, finite
+//! set-points, no more frames than drives can be sent, time that goes on.
+//!
+//! An event is a byte that says what it is, two of argument, one of length and as many of data, eight at most.
+
+#![no_main]
+
+use std::time::Duration;
+
+use dragoman_arm::can::{BusFault, Frame, Received};
+use dragoman_arm::driver::{AxisConfig, DriveKind, Group, GroupConfig};
+use libfuzzer_sys::fuzz_target;
+
+const FAULTS: [BusFault; 6] =
+    [BusFault::Passive, BusFault::BusOff, BusFault::Active, BusFault::Down, BusFault::Up, BusFault::Overrun];
+
+fuzz_target!(|input: &[u8]| {
+    let cia402 = AxisConfig { kind: DriveKind::Cia402, ..AxisConfig::whistle(2, 1000.0, 0.0) };
+    let axes = vec![AxisConfig::whistle(1, -1000.0, 1.0), cia402, AxisConfig::suppressed(0.5)];
+    let mut now = Duration::ZERO;
+    let mut group = Group::new(now, GroupConfig { axes, ..GroupConfig::default() }).expect("a valid group");
+    let mut rest = input;
+    while let [what, low, high, length, data @ ..] = rest {
+        let (data, after) = data.split_at(data.len().min(usize::from(*length % 9)));
+        rest = after;
+        let argument = u16::from_le_bytes([*low, *high]);
+        let position = f64::from(argument) / 1000.0;
+        match what % 8 {
+            0 | 1 => {
+                // Every other frame is one of our drives'.
+                let id = if what % 2 == 0 { argument & 0x7ff } else { (argument & 0x780) | 1 + (argument & 1) };
+                let frame = Frame::standard(id, data).expect("11 bits and eight bytes");
+                group.receive(now, &Received::Frame(frame));
+            }
+            2 => group.receive(now, &Received::Fault(FAULTS[usize::from(argument) % FAULTS.len()].clone())),
+            3 => now += Duration::from_micros(u64::from(argument)),
+            4 => drop(group.enable()),
+            5 => drop(group.command(now, &[position; 3])),
+            6 => drop(group.command_joint(now, usize::from(*low % 4), position)),
+            _ => match argument % 5 {
+                0 => group.disable(),
+                1 => group.halt(),
+                2 => drop(group.recover()),
+                3 => drop(group.relax(usize::from(*length % 4))),
+                _ => drop(group.recalibrate(&[position; 3])),
+            },
+        }
+        group.poll(now);
+        let mut frames = 0;
+        while group.transmit().is_some() {
+            group.sent();
+            frames += 1;
+        }
+        assert!(frames < 1000, "{frames} frames at once");
+        assert!(group.reference().setpoint().iter().all(|setpoint| setpoint.is_finite()));
+        assert!(group.positions().all(f64::is_finite));
+        while group.poll_event().is_some() {}
+    }
+});
