@@ -53,7 +53,8 @@ enum Enabling {
 #[derive(Debug, Clone, Copy)]
 struct Joining {
     joint: usize,
-    step: Enabling,
+    /// None while it is still being switched off.
+    step: Option<Enabling>,
     target: f64,
 }
 

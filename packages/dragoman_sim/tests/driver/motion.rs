@@ -75,6 +75,13 @@ fn a_relaxed_joint_has_no_power_until_its_next_command_and_disturbs_nobody() {
     assert!((lab.positions()[2] - start[2] + 0.1).abs() < 1e-4, "{:?}", lab.positions());
     assert!((lab.positions()[0] - start[0] - 0.2).abs() < 1e-4);
     assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
+
+    // Before it has been switched off.
+    lab.group.relax(2).unwrap();
+    lab.group.command_joint(lab.now, 2, start[2]).unwrap();
+    lab.run(1.5);
+    assert!((lab.positions()[2] - start[2]).abs() < 1e-4, "{:?}", lab.positions());
+    assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
 }
 
 /// A position of joint `joint` at point `index` of 10,000.

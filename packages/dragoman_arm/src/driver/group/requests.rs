@@ -7,7 +7,7 @@ use super::super::config::ControlMode;
 use super::super::execution::{End, Execution};
 use super::super::fault::Fault;
 use super::super::trajectory::{Tolerances, Trajectory};
-use super::{Enabling, Group, Joining, State};
+use super::{Group, Joining, State};
 use crate::drives::{DriveError, check_joint_values};
 
 impl Group {
@@ -80,17 +80,13 @@ impl Group {
         let slot = target.get_mut(joint).ok_or_else(|| DriveError::Fault(format!("no joint {joint}")))?;
         *slot = position;
         self.check_command(&target, ControlMode::Position)?;
-        let Some(axis) = self.axes.get_mut(joint).filter(|axis| axis.relaxed) else {
+        if !self.axes.get(joint).is_some_and(|axis| axis.relaxed) {
             return self.command(now, &target);
-        };
+        }
         match &mut self.joining {
             Some(joining) if joining.joint == joint => joining.target = position,
             Some(_) => return Err(DriveError::Fault("another joint is being switched on".to_owned())),
-            None => {
-                axis.switch_on(&self.config, false);
-                axis.relaxed = true;
-                self.joining = Some(Joining { joint, step: Enabling::SwitchingOn, target: position });
-            }
+            None => self.joining = Some(Joining { joint, step: None, target: position }),
         }
         Ok(())
     }

@@ -72,16 +72,22 @@ impl Group {
         let Some(axis) = self.axes.get_mut(joint).filter(|axis| axis.conversation.is_done()) else { return };
         let is_whistle = axis.config.kind == DriveKind::Whistle;
         let next = match step {
-            Enabling::SwitchingOn if is_whistle => {
+            None => {
+                axis.switch_on(&self.config, false);
+                // Until it follows.
+                axis.relaxed = true;
+                Enabling::SwitchingOn
+            }
+            Some(Enabling::SwitchingOn) if is_whistle => {
                 whistle::prime(axis, now, &mut self.outbox);
                 Enabling::Priming
             }
-            Enabling::Priming => {
+            Some(Enabling::Priming) => {
                 whistle::begin(axis, now, &mut self.outbox);
                 axis.rows.begin(self.next_cycle);
                 Enabling::Beginning { deadline: now + BEGIN_TIME }
             }
-            Enabling::Beginning { deadline } if !axis.begun => {
+            Some(Enabling::Beginning { deadline }) if !axis.begun => {
                 if deadline <= now {
                     let node = axis.config.node;
                     self.stop_for(Fault::NoAnswer { node, command: Command::BEGIN });
@@ -96,7 +102,7 @@ impl Group {
                 return;
             }
         };
-        self.joining = Some(Joining { joint, step: next, target });
+        self.joining = Some(Joining { joint, step: Some(next), target });
     }
 
     pub(super) fn switch_off(&mut self) {
