@@ -46,8 +46,8 @@ pub(super) struct Axis {
     /// Counts/s, smoothed.
     velocity: f64,
     reported: Option<Duration>,
-    /// Reports since the last look of the supervision.
-    pub(super) reports: u32,
+    /// Reports beyond one per SYNC; negative while some are awaited.
+    pub(super) surplus: i32,
     still: u8,
     /// Status register, or status word.
     pub(super) status: u32,
@@ -84,7 +84,7 @@ impl Axis {
             counts: 0.0,
             velocity: 0.0,
             reported: None,
-            reports: 0,
+            surplus: 0,
             still: 0,
             status: 0,
             heartbeat: None,
@@ -148,7 +148,7 @@ impl Axis {
         self.counts = counts;
         self.status = status;
         self.reported = Some(now);
-        self.reports += 1;
+        self.surplus = self.surplus.saturating_add(1);
     }
 
     /// How long nothing has been heard of a drive that reports at every cycle.
@@ -293,7 +293,7 @@ impl Axis {
 
     fn forget_reports(&mut self) {
         self.reported = None;
-        self.reports = 0;
+        self.surplus = 0;
         self.still = 0;
         self.status = 0;
         self.heartbeat = None;

@@ -10,6 +10,7 @@ use dragoman_arm::can::{Bus, Received, SocketCanBus};
 
 use crate::support::{
     PATIENCE, Vcan, available, can_utils, cansend, frame, ip, next, report_skipped, send_patiently, skip,
+    stay_on_a_processor,
 };
 use crate::test_name;
 
@@ -124,7 +125,7 @@ fn a_burst_as_fast_as_the_queue_takes_it_arrives_whole_and_in_order() {
     let frames = 20_000_u32;
     let full = std::thread::scope(|scope| {
         let sending = scope.spawn(|| {
-            stay_on_this_processor();
+            stay_on_a_processor(0);
             let numbered =
                 |number: u32| dragoman_arm::can::Frame::standard(0x123, &number.to_le_bytes()).unwrap();
             (0..frames).map(|number| send_patiently(&mut sender, &numbered(number))).sum::<usize>()
@@ -136,13 +137,6 @@ fn a_burst_as_fast_as_the_queue_takes_it_arrives_whole_and_in_order() {
         sending.join().unwrap()
     });
     assert!(full > 0, "the queue was never full");
-}
-
-/// A virtual interface delivers on the processor that sent, and those do not wait for each other; a bus has one order.
-fn stay_on_this_processor() {
-    let mut one = nix::sched::CpuSet::new();
-    one.set(nix::sched::sched_getcpu().unwrap()).unwrap();
-    nix::sched::sched_setaffinity(nix::unistd::Pid::from_raw(0), &one).unwrap();
 }
 
 #[test]

@@ -14,15 +14,19 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `support.rs` | interfaces and programs for tests, or the reason why there are none |
+//! | `arm.rs` | an arm: the driver on one place of a bus, simulated drives on another |
 //! | `frames.rs` | frames to and from others |
 //! | `link.rs` | interfaces that go down, disappear, come back, are overloaded or report errors |
 //! | `monitor.rs` | `dragoman can monitor` |
+//! | `trajectory.rs` | what comes out at the drives, as candump and the drives tell |
 //! | `whistles.rs` | `dragoman device whistles` |
 
 #![cfg(target_os = "linux")]
 
+mod arm;
 mod frames;
 mod link;
 mod monitor;
 mod support;
+mod trajectory;
 mod whistles;

@@ -172,3 +172,16 @@ pub(crate) fn send_patiently(bus: &mut SocketCanBus, frame: &Frame) -> usize {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
+
+/// A virtual interface delivers on the processor that sent, and those do not wait for each other; a bus has one order.
+/// So what this thread sends keeps its order, as long as it stays on one. `turn`: others are on others, as far as there
+/// are any.
+pub(crate) fn stay_on_a_processor(turn: usize) {
+    let this = nix::unistd::Pid::from_raw(0);
+    let allowed = nix::sched::sched_getaffinity(this).unwrap();
+    let numbers: Vec<usize> =
+        (0..nix::sched::CpuSet::count()).filter(|number| allowed.is_set(*number).unwrap()).collect();
+    let mut one = nix::sched::CpuSet::new();
+    one.set(numbers[turn % numbers.len()]).unwrap();
+    nix::sched::sched_setaffinity(this, &one).unwrap();
+}

@@ -201,6 +201,19 @@ fn a_second_device_with_the_same_number() {
     );
 }
 
+#[test]
+fn reports_that_come_late_and_all_together_are_no_second_device() {
+    let mut lab = Phase::Moving.lab();
+    for _ in 0..20 {
+        // As long as a drive may be silent, nearly.
+        lab.held = Some(Vec::new());
+        lab.run(0.045);
+        lab.deliver();
+        lab.run(0.06);
+    }
+    assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
+}
+
 /// Faults that a drive cannot have before it is on, or whose consequence is another one then.
 #[test]
 fn a_drive_that_switches_off_without_a_word() {

@@ -35,6 +35,8 @@ pub(crate) struct Lab {
     pub(crate) cut: bool,
     /// Frames with this identifier do not reach the group.
     pub(crate) muted: Option<u16>,
+    /// What the drives send waits here, for [`Lab::deliver`].
+    pub(crate) held: Option<Vec<Frame>>,
     /// A second device with the number of drive 2.
     pub(crate) twin: Option<Whistle>,
     /// What the group has cost so far: time, and allocations as `allocations` counts them.
@@ -58,6 +60,7 @@ impl Lab {
             blocked: false,
             cut: false,
             muted: None,
+            held: None,
             twin: None,
             spent: Duration::ZERO,
             allocated: 0,
@@ -131,11 +134,20 @@ impl Lab {
                 }
             }
             let heard = !self.cut && frame.standard_id() != self.muted;
-            if from.is_some() && heard {
-                self.inject(frame);
+            match &mut self.held {
+                _ if from.is_none() || !heard => {}
+                Some(held) => held.push(frame),
+                None => self.inject(frame),
             }
         }
         self.events.extend(std::iter::from_fn(|| self.group.poll_event()));
+    }
+
+    /// Delivers what was held, all together, and holds nothing more.
+    pub(crate) fn deliver(&mut self) {
+        for frame in self.held.take().unwrap_or_default() {
+            self.inject(frame);
+        }
     }
 
     /// A frame from somebody else.

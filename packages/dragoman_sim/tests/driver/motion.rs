@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dragoman_arm::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
-use dragoman_arm::driver::{End, Event, State};
+use dragoman_arm::driver::{AxisConfig, ControlMode, End, Event, GroupConfig, State};
 
 use super::lab::{COUNTS_PER_REVOLUTION, Lab, six};
 
@@ -129,4 +129,72 @@ fn ten_thousand_points_come_out_within_a_count() {
         let times: Vec<Duration> = drive.reached().iter().map(|(time, _)| *time).collect();
         assert!(times.windows(2).all(|pair| pair[1] - pair[0] == cycle), "rows come at the cycle's pace");
     }
+}
+
+#[test]
+fn velocities_are_followed_and_expire() {
+    let config = GroupConfig { mode: ControlMode::Velocity, sample_ratio: 28, ..six() };
+    let mut lab = Lab::enabled(config);
+    let start = lab.positions();
+    assert!(lab.group.command(lab.now, &start).is_err(), "positions are for the other mode");
+    assert!(lab.group.command_rates(lab.now, ControlMode::Velocity, &[5.0; 6]).is_err(), "too fast");
+    for _ in 0..100 {
+        lab.group.command_rates(lab.now, ControlMode::Velocity, &[0.1, -0.1, 0.2, 0.0, 0.1, -0.2]).unwrap();
+        lab.run(0.01);
+    }
+    let way: Vec<f64> = lab.positions().iter().zip(&start).map(|(after, before)| after - before).collect();
+    for (way, expected) in way.iter().zip([0.1, -0.1, 0.2, 0.0, 0.1, -0.2]) {
+        assert!((way - expected).abs() < 0.01, "{way} {expected}");
+    }
+    // Nobody tells any more.
+    lab.run(0.5);
+    assert!(!lab.is_moving());
+    assert_eq!(lab.group.state(), State::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);
+}
+
+#[test]
+fn currents_move_the_joints_and_expire() {
+    let config = GroupConfig { mode: ControlMode::Torque, sample_ratio: 28, ..six() };
+    let mut lab = Lab::enabled(config);
+    let start = lab.positions();
+    for _ in 0..30 {
+        lab.group.command_rates(lab.now, ControlMode::Torque, &[0.5, 0.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
+        lab.run(0.01);
+    }
+    let after = lab.positions();
+    assert!(after[0] > start[0] && after[1..] == start[1..], "{start:?} {after:?}");
+    assert_eq!(lab.group.state(), State::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);
+    lab.run(1.0);
+    assert!(!lab.is_moving(), "without current, friction stops it");
+}
+
+#[test]
+fn a_joint_without_drive_is_where_it_is_told_to_be() {
+    let mut config = six();
+    config.axes[5] = AxisConfig::suppressed(0.25);
+    let mut lab = Lab::enabled(config);
+    assert_eq!(lab.drives.len(), 5);
+    let target: Vec<f64> = lab.positions().iter().map(|position| position + 0.1).collect();
+    lab.group.command(lab.now, &target).unwrap();
+    lab.run(1.0);
+    for (position, target) in lab.positions().iter().zip(&target) {
+        assert!((position - target).abs() < 1e-4, "{position} {target}");
+    }
+}
+
+#[test]
+fn recalibration_changes_what_positions_are_called_and_moves_nothing() {
+    let mut lab = Lab::enabled(six());
+    let shafts: Vec<f64> = lab.drives.iter().map(dragoman_sim::Whistle::shaft_counts).collect();
+    lab.group.recalibrate(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]).unwrap();
+    lab.run(0.5);
+    for (position, expected) in lab.positions().iter().zip([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]) {
+        assert!((position - expected).abs() < 1e-9, "{position} {expected}");
+    }
+    assert_eq!(shafts, lab.drives.iter().map(dragoman_sim::Whistle::shaft_counts).collect::<Vec<_>>());
+    assert!(lab.group.recalibrate(&[f64::NAN; 6]).is_err());
+    assert!(lab.group.recalibrate(&[0.0; 5]).is_err());
+    lab.group.command(lab.now, &[0.2; 6]).unwrap();
+    lab.run(0.05);
+    assert!(lab.group.recalibrate(&[0.0; 6]).is_err(), "it moves");
 }

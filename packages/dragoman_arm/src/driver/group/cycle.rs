@@ -19,8 +19,8 @@ const MAX_WAIT: Duration = Duration::from_millis(50);
 /// Heartbeats of a drive that may be missing.
 const LOST_HEARTBEATS: u32 = 3;
 
-/// Cycles after which reports are counted to find two devices with one number.
-const REPORT_WINDOW: u32 = 16;
+/// Reports beyond one per SYNC that tell of two devices with one number.
+const MAX_SURPLUS: i32 = 8;
 
 /// Answers to questions beside a conversation that may be missing in a row.
 const MAX_UNANSWERED: u8 = 3;
@@ -143,7 +143,7 @@ impl Group {
     /// Whether all drives still report, once each, and are on when they should be.
     pub(super) fn supervise(&mut self, now: Duration) {
         let enabled = self.state == State::Enabled;
-        let count_reports = self.cycles.is_multiple_of(u64::from(REPORT_WINDOW));
+        let awaited = self.awaited_reports();
         for index in 0..self.axes.len() {
             let Some(axis) = self.axes.get_mut(index) else { continue };
             if axis.stage != Stage::SetUp || !axis.has_drive() {
@@ -152,10 +152,9 @@ impl Group {
             let node = axis.config.node;
             let silence = axis.silence(now);
             let heartbeat = now.saturating_sub(axis.heartbeat.unwrap_or(now));
-            let twice = count_reports && axis.reports > REPORT_WINDOW + REPORT_WINDOW / 2;
-            if count_reports {
-                axis.reports = 0;
-            }
+            // Those that are late come together; those that are later than the silence allowed never come.
+            axis.surplus = (axis.surplus - 1).max(-awaited);
+            let twice = axis.surplus > MAX_SURPLUS;
             let overdue = axis.asked.is_some_and(|(_, deadline)| deadline < now);
             let asked = axis.asked;
             if overdue {
@@ -180,6 +179,12 @@ impl Group {
         }
     }
 
+    /// Reports that may still come when nothing has been heard of a drive for as long as it may be silent.
+    fn awaited_reports(&self) -> i32 {
+        let cycles = self.config.feedback_loss.as_nanos().div_ceil(self.config.cycle().as_nanos().max(1));
+        i32::try_from(cycles).unwrap_or(i32::MAX)
+    }
+
     pub(super) fn talk(&mut self, now: Duration) {
         for index in 0..self.axes.len() {
             let Self { axes, outbox, .. } = self;
@@ -191,13 +196,14 @@ impl Group {
     }
 
     pub(super) fn change_state(&mut self, now: Duration) {
+        let awaited = self.awaited_reports();
         for axis in &mut self.axes {
             match axis.stage {
                 Stage::Absent { retry } if retry <= now => axis.set_up(&self.config),
                 Stage::SettingUp if axis.conversation.is_done() => {
                     axis.stage = Stage::SetUp;
-                    // Its reports so far are of no known number, and its heartbeat may be yet to come.
-                    axis.reports = 0;
+                    // Of its reports any number may be yet to come, and its heartbeat as well.
+                    axis.surplus = -awaited;
                     axis.heartbeat = Some(now);
                 }
                 _ => {}

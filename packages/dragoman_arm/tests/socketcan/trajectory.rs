@@ -1,0 +1,185 @@
+//! What comes out at the drives, as candump and the drives themselves tell.
+
+use std::f64::consts::TAU;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use dragoman_arm::can::candump::{self, Content};
+use dragoman_arm::can::{Frame, SocketCanBus};
+use dragoman_arm::canopen::Service;
+use dragoman_arm::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
+use dragoman_arm::driver::{End, Event, GroupConfig, State};
+use dragoman_sim::whistle::Whistle;
+
+use crate::arm::{Arm, COUNTS_PER_REVOLUTION, six};
+use crate::support::{PATIENCE, Vcan, can_utils, frame, send_patiently};
+use crate::test_name;
+
+const POINTS: usize = 10_000;
+
+/// How far joint `joint` is from its start at a point, rad.
+fn way(joint: usize, point: usize) -> f64 {
+    let phase = 0.004 * point as f64 * (1.0 + 0.1 * joint as f64);
+    0.3 * (1.0 - phase.cos())
+}
+
+/// The same in counts of the joint's encoder.
+fn counts(joint: usize, point: usize) -> f64 {
+    way(joint, point) * COUNTS_PER_REVOLUTION[joint] / TAU
+}
+
+#[test]
+fn ten_thousand_points_come_out_at_the_drives_within_a_count() {
+    let test = test_name!();
+    let Some(vcan) = Vcan::new(test, "vcan_ten") else { return };
+    let Some(candump) = Candump::start(test, &vcan) else { return };
+    // 3.96 ms from set-point to set-point.
+    let mut arm = Arm::start(GroupConfig { sample_ratio: 11, ..six() }, vcan.bus(), vcan.bus());
+    arm.enable();
+    arm.simulated.rack.drives().iter_mut().for_each(Whistle::record);
+
+    let (start, cycle) = (arm.positions(), arm.drives.with(|_, group| group.config().cycle()));
+    let point = |index: usize| Point {
+        time: cycle.as_secs_f64() * index as f64,
+        position: start.iter().enumerate().map(|(joint, start)| start + way(joint, index)).collect(),
+        ..Point::default()
+    };
+    let trajectory = Trajectory::new((1..=POINTS).map(point).collect(), &start, &[0.9; 6]).unwrap();
+    let at_goal = Tolerance { position: Some(1e-4), velocity: None };
+    let tolerances = Tolerances { path: Vec::new(), goal: vec![at_goal; 6], goal_time: 5.0 };
+    let id = arm.drives.with(|_, group| group.follow_trajectory(trajectory, tolerances)).unwrap();
+    let ended = |event: &Event| matches!(event, Event::Trajectory { .. });
+    let began = Instant::now();
+    while !arm.events.iter().any(ended) {
+        assert!(began.elapsed() < cycle * POINTS as u32 + PATIENCE, "{:?}", arm.events);
+        std::thread::sleep(Duration::from_millis(100));
+        arm.take_events();
+    }
+    assert!(arm.events.contains(&Event::Trajectory { id, end: End::Reached }), "{:?}", arm.events);
+    assert_eq!(arm.state(), State::Enabled);
+    let interrupted = |event: &Event| matches!(event, Event::Interrupted(_) | Event::Fault(_));
+    assert!(!arm.events.iter().any(interrupted), "{:?}", arm.events);
+    arm.drives.with(|_, group| group.disable());
+    arm.until_state(State::Disabled);
+
+    let frames = candump.stop();
+    let emergencies: Vec<&Frame> =
+        frames.iter().filter(|frame| matches!(service(frame), Some(Service::Emergency(_)))).collect();
+    assert!(emergencies.is_empty(), "no queue low, empty or full: {emergencies:?}");
+    for (joint, drive) in arm.simulated.rack.drives().iter().enumerate() {
+        let sent: Vec<i32> = frames
+            .iter()
+            .filter(|frame| service(frame) == Some(Service::Rpdo(3, drive.node())))
+            .flat_map(|frame| {
+                let rows: &[u8; 8] = frame.data().try_into().unwrap();
+                let [a, b, c, d, e, f, g, h] = *rows;
+                [[a, b, c, d], [e, f, g, h]].map(i32::from_le_bytes)
+            })
+            .collect();
+        compare("sent, as candump saw it", joint, &sent);
+        let reached: Vec<i32> = drive.reached().iter().map(|(_, row)| *row).collect();
+        compare("reached by the drive", joint, &reached);
+        let times = drive.reached().windows(2);
+        assert!(
+            times.map(|pair| pair[1].0 - pair[0].0).all(|pause| pause == cycle),
+            "the drive's rows come at the cycle's pace"
+        );
+    }
+}
+
+fn service(frame: &Frame) -> Option<Service> {
+    frame.standard_id().and_then(Service::of)
+}
+
+/// Parts of a row by which the driver puts rows closer together or wider apart while a drive's queue is too short or too
+/// long (`dragoman_arm/src/driver/queue.rs`), which on a machine that pauses it is now and then.
+const PARTS: usize = 64;
+
+/// Compares rows with the straight lines from point to point: the first row that moves lies somewhere at the start, and
+/// each lies 1 row further than the one before, or a part more or less.
+fn compare(what: &str, joint: usize, rows: &[i32]) {
+    let path = |at: usize| {
+        let (point, part) = ((at / PARTS).min(POINTS), at % PARTS);
+        let (from, to) = (counts(joint, point), counts(joint, (point + 1).min(POINTS)));
+        from + (to - from) * part as f64 / PARTS as f64
+    };
+    let first = rows.iter().position(|row| *row != rows[0]).unwrap();
+    // Where the row before may lie.
+    let mut at: Vec<usize> = (0..10 * PARTS).collect();
+    for (index, row) in rows.iter().enumerate().skip(first) {
+        let mut next: Vec<usize> = at.iter().flat_map(|at| at + PARTS - 1..=at + PARTS + 1).collect();
+        next.sort_unstable();
+        next.dedup();
+        let errors = next.iter().map(|at| f64::from(*row) - path(*at));
+        let error =
+            errors.fold(f64::INFINITY, |least, error| if error.abs() < least.abs() { error } else { least });
+        assert!(error.abs() <= 1.0, "{what}, joint {joint}, row {index} at {next:?}: off by {error}");
+        next.retain(|at| (f64::from(*row) - path(*at)).abs() <= 1.0);
+        at = next;
+    }
+    assert!(at.iter().any(|at| *at >= POINTS * PARTS), "{what}, joint {joint}: not to its end");
+}
+
+/// `candump -L` that writes a file.
+struct Candump {
+    child: Child,
+    log: PathBuf,
+    bus: SocketCanBus,
+}
+
+impl Candump {
+    /// Returns when it listens.
+    fn start(test: &str, vcan: &Vcan) -> Option<Self> {
+        let mut candump = can_utils(test, "candump")?;
+        let log = std::env::temp_dir().join(format!("{test}_{}.log", std::process::id()));
+        // A queue for what is not written at once, and a word about what it could not hold.
+        candump.args(["-r", "8000000", "-d", "-L", vcan.name]).stdout(File::create(&log).unwrap());
+        let mut this = Self { child: candump.stderr(Stdio::null()).spawn().unwrap(), log, bus: vcan.bus() };
+        this.wait_for_marker("7EE#00");
+        Some(this)
+    }
+
+    /// Ends it; what it has seen.
+    fn stop(mut self) -> Vec<Frame> {
+        self.wait_for_marker("7EE#01");
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let frames = frames(&self.log);
+        std::fs::remove_file(&self.log).unwrap();
+        frames
+    }
+
+    fn wait_for_marker(&mut self, marker: &str) {
+        let began = Instant::now();
+        let wanted = frame(marker);
+        loop {
+            send_patiently(&mut self.bus, &wanted);
+            std::thread::sleep(Duration::from_millis(10));
+            if std::fs::read_to_string(&self.log).unwrap().contains(marker) {
+                return;
+            }
+            assert!(began.elapsed() < PATIENCE, "candump does not see {marker}");
+        }
+    }
+}
+
+impl Drop for Candump {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The frames of a log. candump says there as well if it has lost any, which is no line of a log.
+fn frames(log: &Path) -> Vec<Frame> {
+    let lines = candump::read(BufReader::new(File::open(log).unwrap())).map(Result::unwrap);
+    lines
+        .filter_map(|line| match line.content {
+            Content::Frame(frame) => Some(frame),
+            _ => None,
+        })
+        .collect()
+}
