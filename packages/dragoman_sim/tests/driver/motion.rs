@@ -164,8 +164,9 @@ fn currents_move_the_joints_and_expire() {
     let after = lab.positions();
     assert!(after[0] > start[0] && after[1..] == start[1..], "{start:?} {after:?}");
     assert_eq!(lab.group.state(), State::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);
+    let speed = lab.drives[0].velocity();
     lab.run(1.0);
-    assert!(!lab.is_moving(), "without current, friction stops it");
+    assert!(lab.drives[0].velocity() < speed, "without current, friction slows it down");
 }
 
 #[test]
