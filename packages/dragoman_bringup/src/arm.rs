@@ -54,6 +54,25 @@ impl Arm {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
+
+    /// What has become of the drives within `patience`, for the terminal.
+    pub(crate) async fn start_up(&self, patience: Duration) -> String {
+        let there = async {
+            while self.drives.with(|_, group| group.state()) == State::Unconfigured {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        // Whether in time or not, the group tells.
+        let _ = tokio::time::timeout(patience, there).await;
+        self.drives.with(|_, group| match group.state() {
+            State::Unconfigured => {
+                let reason = group.fault().map_or("no answer yet".to_owned(), ToString::to_string);
+                format!("waiting for them ({reason}); /diagnostics tells how it goes on")
+            }
+            State::Enabling | State::Enabled => "on".to_owned(),
+            _ => "off; the service enable switches them on".to_owned(),
+        })
+    }
 }
 
 /// A place on a CAN bus; one that is not there yet is waited for.

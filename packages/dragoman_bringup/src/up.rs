@@ -29,6 +29,9 @@ const ARM_NAMESPACE: &str = "/ranger";
 /// How long the simulated arm may take to tell its first pose; until then the bridge cannot answer.
 const START_PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long drives on a bus are waited for before it is told that they are not there.
+const DRIVE_PATIENCE: Duration = Duration::from_millis(500);
+
 /// What is served: a line of the table at the start.
 struct Served {
     robot: String,
@@ -62,12 +65,16 @@ pub(crate) async fn run(
         address: bridge.address.to_string(),
         namespace: ARM_NAMESPACE,
     }]);
-    // Drives on a bus come when they come; /diagnostics tells.
-    if let Some(arm) = arm.as_ref().filter(|arm| arm.is_simulated) {
-        let served = async { tokio::join!(bridge.measured, arm.enabled()) };
-        if tokio::time::timeout(START_PATIENCE, served).await.is_err() {
-            return Err("the simulated arm does not start".into());
+    match &arm {
+        Some(arm) if arm.is_simulated => {
+            let served = async { tokio::join!(bridge.measured, arm.enabled()) };
+            if tokio::time::timeout(START_PATIENCE, served).await.is_err() {
+                return Err("the simulated arm does not start".into());
+            }
         }
+        // Drives on a bus come when they come.
+        Some(arm) => println!("drives: {}", arm.start_up(DRIVE_PATIENCE).await),
+        None => {}
     }
     println!("ready");
     stop.await;

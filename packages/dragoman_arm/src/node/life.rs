@@ -12,7 +12,7 @@ use super::{SharedArm, Switch, lock, switch};
 use crate::driver::{Fault, State};
 
 /// How often the life cycle is brought up to the drives' state.
-const PERIOD: Duration = Duration::from_millis(50);
+const PERIOD: Duration = Duration::from_millis(100);
 /// How long `configure` waits for the drives.
 const PATIENCE: Duration = Duration::from_secs(5);
 
