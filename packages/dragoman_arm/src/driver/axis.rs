@@ -156,10 +156,11 @@ impl Axis {
         now.saturating_sub(self.reported.unwrap_or_default())
     }
 
-    /// Its silence until now does not count.
-    pub(super) fn excuse(&mut self, now: Duration) {
-        self.reported = self.reported.map(|_| now);
-        self.heartbeat = self.heartbeat.map(|_| now);
+    /// So much of its silence does not count.
+    pub(super) fn excuse(&mut self, now: Duration, pause: Duration) {
+        let later = |at: Duration| (at + pause).min(now);
+        self.reported = self.reported.map(later);
+        self.heartbeat = self.heartbeat.map(later);
     }
 
     /// Whether a condition of the conversation holds.

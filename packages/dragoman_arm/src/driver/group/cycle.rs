@@ -57,7 +57,7 @@ impl Group {
         if late > cycle {
             for axis in &mut self.axes {
                 // Without SYNC they had nothing to report at.
-                axis.excuse(now);
+                axis.excuse(now, late);
             }
         }
         if late > cycle * u32::from(self.config.lead_rows()) {
