@@ -75,7 +75,12 @@ impl Arm {
     pub(crate) fn start(config: GroupConfig, ours: SocketCanBus, theirs: SocketCanBus) -> Self {
         let nodes: Vec<u8> = config.axes.iter().map(|axis| axis.node).collect();
         let simulated = SimulatedDrives::start(nodes, theirs);
-        Self { drives: start_driver(config, Box::new(ours)), simulated, events: Vec::new() }
+        Self::of(config, Box::new(ours), simulated)
+    }
+
+    /// Starts the driver of drives that run already.
+    pub(crate) fn of(config: GroupConfig, bus: Box<dyn Bus>, simulated: SimulatedDrives) -> Self {
+        Self { drives: start_driver(config, bus), simulated, events: Vec::new() }
     }
 
     pub(crate) fn state(&self) -> State {
@@ -88,6 +93,15 @@ impl Arm {
 
     pub(crate) fn positions(&self) -> Vec<f64> {
         self.drives.with(|_, group| group.positions().collect())
+    }
+
+    /// Where the shafts are, whatever the drives count.
+    pub(crate) fn shafts(&self) -> Vec<f64> {
+        self.simulated.rack.drives().iter().map(Whistle::shaft_counts).collect()
+    }
+
+    pub(crate) fn is_moving(&self) -> bool {
+        self.simulated.rack.drives().iter().any(Whistle::is_moving)
     }
 
     /// Takes the events that have happened.
@@ -126,6 +140,32 @@ impl Arm {
         self.until_state(State::Disabled);
         self.drives.with(|_, group| group.enable()).unwrap();
         self.until_state(State::Enabled);
+    }
+
+    /// Moves all joints to `target`.
+    #[track_caller]
+    pub(crate) fn go_to(&mut self, target: &[f64]) {
+        self.until(&format!("at {target:?}"), |arm| {
+            arm.command(target);
+            arm.positions().iter().zip(target).all(|(position, target)| (position - target).abs() < 1e-4)
+        });
+    }
+
+    /// Sets all joints moving, for more than a second.
+    #[track_caller]
+    pub(crate) fn set_moving(&mut self) {
+        let (start, shafts) = (self.positions(), self.shafts());
+        let target: Vec<f64> = start.iter().map(|position| position + 1.5).collect();
+        self.until("moving", |arm| {
+            arm.command(&target);
+            arm.shafts().iter().zip(&shafts).all(|(now, before)| (now - before).abs() > 1000.0)
+        });
+        assert!(self.is_moving());
+    }
+
+    /// A command that is refused will be given again: the driver may be about to begin anew after a pause.
+    fn command(&self, target: &[f64]) {
+        let _ = self.drives.with(|now, group| group.command(now, target));
     }
 }
 

@@ -13,20 +13,26 @@
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | `orphans.rs` | drives whose driver is killed or stopped |
 //! | `support.rs` | interfaces and programs for tests, or the reason why there are none |
 //! | `arm.rs` | an arm: the driver on one place of a bus, simulated drives on another |
+//! | `faults.rs` | every fault at every phase of an arm |
 //! | `frames.rs` | frames to and from others |
 //! | `link.rs` | interfaces that go down, disappear, come back, are overloaded or report errors |
 //! | `monitor.rs` | `dragoman can monitor` |
 //! | `trajectory.rs` | what comes out at the drives, as candump and the drives tell |
 //! | `whistles.rs` | `dragoman device whistles` |
+//! | `witness.rs` | candump that sees all of a test |
 
 #![cfg(target_os = "linux")]
 
 mod arm;
+mod faults;
 mod frames;
 mod link;
 mod monitor;
+mod orphans;
 mod support;
 mod trajectory;
 mod whistles;
+mod witness;

@@ -87,9 +87,21 @@ impl Vcan {
 
     /// Lets no more than this through, as a bus of this bit rate; 125 frames may wait.
     pub(crate) fn limit(&self, rate: &str) {
-        let arguments = ["qdisc", "add", "dev", self.name, "root", "tbf", "rate", rate];
-        let output =
-            Command::new("tc").args(arguments).args(["burst", "64", "limit", "2000"]).output().unwrap();
+        self.queue(&["add", "dev", self.name, "root", "tbf", "rate", rate, "burst", "64", "limit", "2000"]);
+    }
+
+    /// Lets next to nothing through; 4 frames may wait.
+    pub(crate) fn block(&self) {
+        self.queue(&["add", "dev", self.name, "root", "tbf", "rate", "8bit", "burst", "64", "limit", "64"]);
+    }
+
+    /// Lets everything through again.
+    pub(crate) fn unblock(&self) {
+        self.queue(&["delete", "dev", self.name, "root"]);
+    }
+
+    fn queue(&self, arguments: &[&str]) {
+        let output = Command::new("tc").arg("qdisc").args(arguments).output().unwrap();
         assert!(output.status.success(), "tc: {}", String::from_utf8_lossy(&output.stderr));
     }
 }

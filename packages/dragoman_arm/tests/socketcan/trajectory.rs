@@ -1,22 +1,19 @@
 //! What comes out at the drives, as candump and the drives themselves tell.
 
 use std::f64::consts::TAU;
-use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use dragoman_arm::can::candump::{self, Content};
-use dragoman_arm::can::{Frame, SocketCanBus};
+use dragoman_arm::can::Frame;
+use dragoman_arm::can::candump::Content;
 use dragoman_arm::canopen::Service;
 use dragoman_arm::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
 use dragoman_arm::driver::{End, Event, GroupConfig, State};
 use dragoman_sim::whistle::Whistle;
 
 use crate::arm::{Arm, COUNTS_PER_REVOLUTION, six};
-use crate::support::{PATIENCE, Vcan, can_utils, frame, send_patiently};
+use crate::support::{PATIENCE, Vcan};
 use crate::test_name;
+use crate::witness::Candump;
 
 const POINTS: usize = 10_000;
 
@@ -65,7 +62,11 @@ fn ten_thousand_points_come_out_at_the_drives_within_a_count() {
     arm.drives.with(|_, group| group.disable());
     arm.until_state(State::Disabled);
 
-    let frames = candump.stop();
+    let content = candump.stop().into_iter().filter_map(|line| match line.content {
+        Content::Frame(frame) => Some(frame),
+        _ => None,
+    });
+    let frames: Vec<Frame> = content.collect();
     let emergencies: Vec<&Frame> =
         frames.iter().filter(|frame| matches!(service(frame), Some(Service::Emergency(_)))).collect();
     assert!(emergencies.is_empty(), "no queue low, empty or full: {emergencies:?}");
@@ -121,65 +122,4 @@ fn compare(what: &str, joint: usize, rows: &[i32]) {
         at = next;
     }
     assert!(at.iter().any(|at| *at >= POINTS * PARTS), "{what}, joint {joint}: not to its end");
-}
-
-/// `candump -L` that writes a file.
-struct Candump {
-    child: Child,
-    log: PathBuf,
-    bus: SocketCanBus,
-}
-
-impl Candump {
-    /// Returns when it listens.
-    fn start(test: &str, vcan: &Vcan) -> Option<Self> {
-        let mut candump = can_utils(test, "candump")?;
-        let log = std::env::temp_dir().join(format!("{test}_{}.log", std::process::id()));
-        // A queue for what is not written at once, and a word about what it could not hold.
-        candump.args(["-r", "8000000", "-d", "-L", vcan.name]).stdout(File::create(&log).unwrap());
-        let mut this = Self { child: candump.stderr(Stdio::null()).spawn().unwrap(), log, bus: vcan.bus() };
-        this.wait_for_marker("7EE#00");
-        Some(this)
-    }
-
-    /// Ends it; what it has seen.
-    fn stop(mut self) -> Vec<Frame> {
-        self.wait_for_marker("7EE#01");
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-        let frames = frames(&self.log);
-        std::fs::remove_file(&self.log).unwrap();
-        frames
-    }
-
-    fn wait_for_marker(&mut self, marker: &str) {
-        let began = Instant::now();
-        let wanted = frame(marker);
-        loop {
-            send_patiently(&mut self.bus, &wanted);
-            std::thread::sleep(Duration::from_millis(10));
-            if std::fs::read_to_string(&self.log).unwrap().contains(marker) {
-                return;
-            }
-            assert!(began.elapsed() < PATIENCE, "candump does not see {marker}");
-        }
-    }
-}
-
-impl Drop for Candump {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// The frames of a log. candump says there as well if it has lost any, which is no line of a log.
-fn frames(log: &Path) -> Vec<Frame> {
-    let lines = candump::read(BufReader::new(File::open(log).unwrap())).map(Result::unwrap);
-    lines
-        .filter_map(|line| match line.content {
-            Content::Frame(frame) => Some(frame),
-            _ => None,
-        })
-        .collect()
 }
