@@ -30,7 +30,7 @@ pub(crate) struct WhistlesOptions {
     /// What the drives speak.
     #[arg(long, value_enum, default_value_t = Kind::Whistle)]
     kind: Kind,
-    /// Let something go wrong: [NODE:]FAULT[@SECONDS after the start]. Faults: power-cycle, silent, exit-enabled,
+    /// Let something go wrong: `[NODE:]FAULT[@SECONDS]`, seconds after the start. Faults: power-cycle, silent, exit-enabled,
     /// ignore-sdo, late=MS, storm=PER_SECOND, sdo-abort=INDEX. May be given several times.
     #[arg(long, value_name = "FAULT")]
     fault: Vec<ScheduledFault>,

@@ -109,7 +109,7 @@ impl Group {
     }
 
     /// Sets velocities (rad/s or m/s) or currents (A), by the group's control mode; they hold for
-    /// [`GroupConfig::command_loss`].
+    /// [`GroupConfig::command_loss`](crate::driver::GroupConfig::command_loss).
     ///
     /// # Errors
     /// Wrong number of values, not finite, too fast, not enabled, or not in this control mode.
@@ -132,7 +132,7 @@ impl Group {
         Ok(())
     }
 
-    /// Goes along a trajectory from now on; a trajectory before ends. Returns its number, which [`Event::Trajectory`] tells.
+    /// Goes along a trajectory from now on; a trajectory before ends. Returns its number, which [`Event::Trajectory`](super::Event::Trajectory) tells.
     ///
     /// # Errors
     /// Not enabled, or not in position mode.
