@@ -21,6 +21,7 @@
 //! | `link.rs` | interfaces that go down, disappear, come back, are overloaded or report errors |
 //! | `monitor.rs` | `dragoman can monitor` |
 //! | `trajectory.rs` | what comes out at the drives, as candump and the drives tell |
+//! | `up.rs` | `dragoman up` |
 //! | `whistles.rs` | `dragoman device whistles` |
 //! | `witness.rs` | candump that sees all of a test |
 
@@ -34,5 +35,6 @@ mod monitor;
 mod orphans;
 mod support;
 mod trajectory;
+mod up;
 mod whistles;
 mod witness;

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_arm::can::{Bus, Frame, Received, SendError, SocketCanBus};
@@ -32,6 +33,12 @@ pub(crate) fn skip(test: &str, reason: &str) {
 /// Says that a test is skipped, in one piece, where nobody can demand it.
 pub(crate) fn report_skipped(test: &str, reason: &str) {
     let _ = std::io::stderr().write_all(format!("SKIPPED: {test}: {reason}\n").as_bytes());
+}
+
+/// While it lives, no other test that has it runs: those that take most of an emulated machine.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Names the test in which it stands.

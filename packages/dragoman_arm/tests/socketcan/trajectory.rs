@@ -11,7 +11,7 @@ use dragoman_arm::driver::{End, Event, GroupConfig, State};
 use dragoman_sim::whistle::Whistle;
 
 use crate::arm::{Arm, COUNTS_PER_REVOLUTION, six};
-use crate::support::{PATIENCE, Vcan};
+use crate::support::{PATIENCE, Vcan, alone};
 use crate::test_name;
 use crate::witness::Candump;
 
@@ -31,6 +31,7 @@ fn counts(joint: usize, point: usize) -> f64 {
 #[test]
 fn ten_thousand_points_come_out_at_the_drives_within_a_count() {
     let test = test_name!();
+    let _alone = alone();
     let Some(vcan) = Vcan::new(test, "vcan_ten") else { return };
     let Some(candump) = Candump::start(test, &vcan) else { return };
     // 3.96 ms from set-point to set-point.
