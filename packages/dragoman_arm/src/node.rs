@@ -218,7 +218,7 @@ async fn switch(arm: &SharedArm, switch: Switch) -> (bool, String) {
         let begun = match switch {
             Switch::On => arm.drives.with(|_, group| group.enable()),
             Switch::Off => {
-                arm.drives.with(|_, group| group.disable());
+                arm.drives.with(|now, group| group.disable(now));
                 Ok(())
             }
         };
@@ -368,6 +368,8 @@ impl Arm {
 
     /// Ends a trajectory that may still be under way.
     fn cancel(&mut self, id: u64) {
+        // It may have ended already, and another be under way.
+        self.handle_events();
         if self.waiting.contains_key(&id) {
             self.drives.with(|_, group| group.halt());
             self.handle_events();

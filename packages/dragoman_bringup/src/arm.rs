@@ -70,7 +70,11 @@ impl Arm {
                 format!("waiting for them ({reason}); /diagnostics tells how it goes on")
             }
             State::Enabling | State::Enabled => "on".to_owned(),
-            _ => "off; the service enable switches them on".to_owned(),
+            State::Faulted | State::Stopping => {
+                let reason = group.fault().map_or(String::new(), ToString::to_string);
+                format!("stopped ({reason}); the service recover acknowledges that")
+            }
+            State::Disabled => "off; the service enable switches them on".to_owned(),
         })
     }
 }
@@ -79,12 +83,14 @@ impl Arm {
 #[cfg(target_os = "linux")]
 fn open(interface: &str) -> Result<Box<dyn Bus>, String> {
     use dragoman_arm::can::SocketCanBus;
+    use dragoman_arm::can::socketcan::OpenError;
     match SocketCanBus::open(interface, &[]) {
         Ok(bus) => Ok(Box::new(bus)),
-        Err(error) => {
+        Err(error @ OpenError::NoInterface { .. }) => {
             tracing::error!(%error, "waiting for the CAN interface");
             Ok(Box::new(SocketCanBus::expect(interface, &[])))
         }
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -38,7 +38,7 @@ fuzz_target!(|input: &[u8]| {
             5 => drop(group.command(now, &[position; 3])),
             6 => drop(group.command_joint(now, usize::from(*low % 4), position)),
             _ => match argument % 5 {
-                0 => group.disable(),
+                0 => group.disable(now),
                 1 => group.halt(),
                 2 => drop(group.recover()),
                 3 => drop(group.relax(usize::from(*length % 4))),

@@ -207,7 +207,11 @@ impl Bus for SocketCanBus {
                 self.link_lost();
                 Err(SendError::Down)
             }
-            _ => Err(SendError::Io(error)),
+            _ => {
+                // Whatever it is, a new socket is the way out.
+                self.link_lost();
+                Err(SendError::Io(error))
+            }
         }
     }
 

@@ -64,8 +64,10 @@ pub(super) struct Axis {
     pub(super) wanted_on: bool,
     /// Its power is off while the others go on.
     pub(super) relaxed: bool,
-    /// The position to go on with when a drive has lost its count.
-    restarted_at: Option<f64>,
+    /// Where it was when it reported last, whatever has happened since.
+    last_known: Option<f64>,
+    /// Whether it has lost its count since then.
+    has_restarted: bool,
 }
 
 impl Axis {
@@ -96,7 +98,8 @@ impl Axis {
             begun: false,
             wanted_on: false,
             relaxed: false,
-            restarted_at: None,
+            last_known: None,
+            has_restarted: false,
         }
     }
 
@@ -124,6 +127,7 @@ impl Axis {
     pub(super) fn recalibrate(&mut self, position: f64) -> f64 {
         let change = position - self.position();
         self.origin += change;
+        self.last_known = self.last_known.map(|known| known + change);
         change
     }
 
@@ -141,11 +145,13 @@ impl Axis {
             self.velocity += 0.3 * (moved / cycle.as_secs_f64() - self.velocity);
             self.still = if moved.abs() <= STILL_COUNTS { self.still.saturating_add(1) } else { 0 };
         }
-        if let Some(position) = self.restarted_at.take() {
+        if let Some(position) = self.last_known.filter(|_| self.has_restarted) {
             // An incremental encoder counts from 0 again, but the joint is where it was.
             self.origin = position - counts / self.config.counts_per_unit;
         }
+        self.has_restarted = false;
         self.counts = counts;
+        self.last_known = Some(self.position());
         self.status = status;
         self.reported = Some(now);
         self.surplus = self.surplus.saturating_add(1);
@@ -213,15 +219,12 @@ impl Axis {
 
     /// The drive has restarted, and its count with it.
     pub(super) fn restarted(&mut self) {
-        if self.reported.is_some() {
-            self.restarted_at = Some(self.position());
-        }
+        self.has_restarted = true;
     }
 
     /// Begins to switch on; the drive holds its position then. With `stop_first` where it may be moving.
     pub(super) fn switch_on(&mut self, group: &GroupConfig, stop_first: bool) {
         self.wanted_on = true;
-        self.relaxed = false;
         self.begun = false;
         self.asked = None;
         let mut steps = Vec::new();
@@ -240,6 +243,17 @@ impl Axis {
         match self.config.kind {
             DriveKind::Whistle => self.conversation.say(whistle::switch_off(self.is_on())),
             DriveKind::Cia402 => self.conversation.say([Step::Await(Condition::Off)]),
+            DriveKind::Suppressed => {}
+        }
+    }
+
+    /// Tells a drive that may not be heard to stop and to switch off; nobody waits for an answer.
+    pub(super) fn stop_unheard(&self, now: Duration, out: &mut Outbox) {
+        match self.config.kind {
+            DriveKind::Whistle => whistle::stop_unheard(self.node, now, out),
+            DriveKind::Cia402 => {
+                out.push(now, cia402::command_frame(self.node, cia402::control::QUICK_STOP, self.counts));
+            }
             DriveKind::Suppressed => {}
         }
     }

@@ -55,6 +55,8 @@ pub struct AxisConfig {
     pub home: f64,
     /// The fastest that the joint may be told to move, rad/s or m/s.
     pub max_velocity: f64,
+    /// The largest current that the motor may be told, A.
+    pub max_current: f64,
     /// How hard the joint brakes when it is stopped on the way, rad/s^2 or m/s^2.
     pub max_deceleration: f64,
 }
@@ -68,6 +70,7 @@ impl AxisConfig {
             counts_per_unit: counts_per_revolution / TAU,
             home,
             max_velocity: 1.0,
+            max_current: 10.0,
             max_deceleration: 5.0,
         }
     }
@@ -230,6 +233,7 @@ impl AxisConfig {
             ("home", self.home, self.home.is_finite()),
             ("counts per unit", self.counts_per_unit, positive(self.counts_per_unit.abs())),
             ("maximum velocity", self.max_velocity, positive(self.max_velocity)),
+            ("maximum current", self.max_current, positive(self.max_current)),
             ("maximum deceleration", self.max_deceleration, positive(self.max_deceleration)),
         ];
         match values.iter().find(|(_, _, good)| !good) {

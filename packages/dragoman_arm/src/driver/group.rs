@@ -22,7 +22,7 @@ use super::execution::{End, Execution, History};
 use super::fault::{EmergencyLog, Fault};
 use super::outbox::Outbox;
 use super::reference::Reference;
-use crate::can::Frame;
+use crate::can::{BusFault, Frame};
 
 /// What a group does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +103,9 @@ pub struct Group {
     cycles: u64,
     next_heartbeat: Duration,
     bus_lost: bool,
+    /// What is wrong with a bus that still works, and how often anything was.
+    bus_warning: Option<BusFault>,
+    bus_warnings: u64,
     reference: Reference,
     /// Velocities or currents as they were told last, and when.
     rates: Vec<f64>,
@@ -146,10 +149,12 @@ impl Group {
             cycles: 0,
             next_heartbeat: now,
             bus_lost: false,
+            bus_warning: None,
+            bus_warnings: 0,
             reference,
             rates: vec![0.0; axes.len()],
             rates_at: now,
-            history: History::new(axes.len(), usize::from(config.lead_rows()) + 1),
+            history: History::new(axes.len(), usize::from(config.lead_rows()) + 2),
             execution: None,
             executions: 0,
             interruptions: 0,
@@ -180,6 +185,11 @@ impl Group {
     /// The emergencies of the drives.
     pub fn emergencies(&self) -> &EmergencyLog {
         &self.emergencies
+    }
+
+    /// What is wrong with a bus that still works, and how often anything was.
+    pub fn bus_warning(&self) -> (Option<&BusFault>, u64) {
+        (self.bus_warning.as_ref(), self.bus_warnings)
     }
 
     /// Measured positions, rad or m.

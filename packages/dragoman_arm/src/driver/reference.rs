@@ -60,6 +60,19 @@ impl Reference {
         &self.setpoint
     }
 
+    /// Where the joints should be: on the trajectory, which limits may hold the set-points back from.
+    pub fn planned(&self) -> &[f64] {
+        match self.source {
+            Source::Trajectory => &self.target,
+            _ => &self.setpoint,
+        }
+    }
+
+    /// The end of the trajectory; empty without one.
+    pub fn goal(&self) -> &[f64] {
+        self.trajectory.as_ref().map_or(&[], Trajectory::goal)
+    }
+
     /// Their velocities.
     pub fn velocity(&self) -> &[f64] {
         &self.velocity

@@ -93,6 +93,11 @@ impl Drives {
         Ok(Self { shared, thread: Some(thread) })
     }
 
+    /// Whether the thread is at work: it ends when this is dropped, or when it has failed.
+    pub fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
     /// Uses the group. `use_group` gets the time on the group's clock.
     pub fn with<R>(&self, use_group: impl FnOnce(Duration, &mut Group) -> R) -> R {
         use_group(self.shared.clock.now(), &mut self.shared.lock())
@@ -121,7 +126,8 @@ impl Shared {
             if self.stop.load(Ordering::Relaxed) {
                 let now = Instant::now();
                 let by = *stop_by.get_or_insert_with(|| {
-                    self.lock().disable();
+                    let time = self.clock.now();
+                    self.lock().disable(time);
                     now + STOP_TIME
                 });
                 let running =

@@ -23,7 +23,12 @@ const LOW_MARK: i32 = 1;
 pub(super) fn set_up(group: &GroupConfig, mode: ControlMode) -> Vec<Step> {
     let master = NodeId::new(group.master).unwrap_or(NodeId::BROADCAST);
     let writes = objects::set_up(master, group.heartbeat_loss, DRIVE_HEARTBEAT);
-    let mut steps = vec![Step::Nmt(NmtCommand::EnterPreOperational)];
+    // It may have been left moving: first of all it is switched off.
+    let mut steps = vec![
+        Step::Nmt(NmtCommand::StartRemoteNode),
+        Step::Ensure(Command::MOTOR, 0),
+        Step::Nmt(NmtCommand::EnterPreOperational),
+    ];
     steps.extend(writes.into_iter().map(|(address, value): (_, Value)| Step::Write(address, value)));
     steps.extend([
         Step::Nmt(NmtCommand::StartRemoteNode),
@@ -67,6 +72,12 @@ pub(super) fn switch_on(steps: &mut Vec<Step>, group: &GroupConfig, mode: Contro
 /// From any state to standing without power.
 pub(super) fn switch_off(is_on: bool) -> impl Iterator<Item = Step> {
     is_on.then_some(Step::Ask(Command::STOP)).into_iter().chain([Step::Ensure(Command::MOTOR, 0)])
+}
+
+/// As [`switch_off`], for a drive that may not be heard.
+pub(super) fn stop_unheard(node: NodeId, now: Duration, out: &mut Outbox) {
+    out.push(now, request_frame(node, &Request::Get(Command::STOP)));
+    out.push(now, request_frame(node, &Request::Set(Command::MOTOR, Argument::Integer(0))));
 }
 
 /// Fills the queue with the present position, and tells the drive where to start to read.

@@ -43,6 +43,11 @@ pub fn declarations(drives: &GroupConfig) -> Vec<Declaration> {
         Declaration::new("home", all(|axis| axis.home), "Position of each joint at 0 counts, rad or m."),
         Declaration::new("max_velocity", all(|axis| axis.max_velocity), "Of each joint, rad/s or m/s."),
         Declaration::new(
+            "max_current",
+            all(|axis| axis.max_current),
+            "The largest current that each motor may be told, A.",
+        ),
+        Declaration::new(
             "max_deceleration",
             all(|axis| axis.max_deceleration),
             "With which each joint brakes when it is stopped, rad/s^2 or m/s^2.",
@@ -133,20 +138,22 @@ pub fn group(parameters: &Parameters, joints: usize) -> Result<GroupConfig, Driv
     let counts = list("counts_per_unit")?;
     let home = list("home")?;
     let max_velocity = list("max_velocity")?;
+    let max_current = list("max_current")?;
     let max_deceleration = list("max_deceleration")?;
     let with_drive = match parameters.value::<String>("drive_kind").as_str() {
         "cia402" => DriveKind::Cia402,
         _ => DriveKind::Whistle,
     };
-    let limits = max_velocity.iter().zip(&max_deceleration);
+    let limits = max_velocity.iter().zip(&max_current).zip(&max_deceleration);
     let axes = nodes.iter().zip(&counts).zip(&home).zip(limits).map(
-        |(((node, counts), home), (max_velocity, max_deceleration))| AxisConfig {
+        |(((node, counts), home), ((max_velocity, max_current), max_deceleration))| AxisConfig {
             kind: if *node == 0 { DriveKind::Suppressed } else { with_drive },
             // The range of the parameter has been checked.
             node: u8::try_from(*node).unwrap_or(0),
             counts_per_unit: *counts,
             home: *home,
             max_velocity: *max_velocity,
+            max_current: *max_current,
             max_deceleration: *max_deceleration,
         },
     );

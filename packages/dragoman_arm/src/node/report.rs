@@ -8,6 +8,10 @@ use crate::simpliq::emergencies;
 
 impl Arm {
     pub(super) fn report(&mut self, diagnostics: &mut Diagnostics) {
+        if !self.drives.is_running() {
+            diagnostics.publish(Severity::Error, "the driver has failed; start it again", &[]);
+            return;
+        }
         let refusal = self.refusal.take();
         let (severity, message, mut values) = self.drives.with(|_, group| {
             let (severity, message) = summary(group, refusal);
@@ -30,9 +34,10 @@ fn summary(group: &Group, refusal: Option<String>) -> (Severity, String) {
         State::Faulted | State::Stopping if reason.is_some() => {
             (Severity::Error, format!("stopped: {}", reason.unwrap_or_default()))
         }
-        state => match refusal {
-            Some(refusal) => (Severity::Warn, refusal),
-            None => (Severity::Ok, name(state).to_owned()),
+        state => match (refusal, group.bus_warning().0) {
+            (Some(refusal), _) => (Severity::Warn, refusal),
+            (None, Some(warning)) => (Severity::Warn, format!("{}; {warning}", name(state))),
+            (None, None) => (Severity::Ok, name(state).to_owned()),
         },
     }
 }
@@ -52,6 +57,7 @@ fn figures(group: &Group) -> Vec<(String, String)> {
     let mut values = vec![
         ("drives".to_owned(), name(group.state()).to_owned()),
         ("frames sent".to_owned(), group.frames_sent().to_string()),
+        ("warnings of the bus".to_owned(), group.bus_warning().1.to_string()),
     ];
     values.extend(group.emergencies().records().iter().map(emergency));
     if group.emergencies().other() > 0 {

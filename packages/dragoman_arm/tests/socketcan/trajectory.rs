@@ -60,7 +60,7 @@ fn ten_thousand_points_come_out_at_the_drives_within_a_count() {
     assert_eq!(arm.state(), State::Enabled);
     let interrupted = |event: &Event| matches!(event, Event::Interrupted(_) | Event::Fault(_));
     assert!(!arm.events.iter().any(interrupted), "{:?}", arm.events);
-    arm.drives.with(|_, group| group.disable());
+    arm.drives.with(|now, group| group.disable(now));
     arm.until_state(State::Disabled);
 
     let content = candump.stop().into_iter().filter_map(|line| match line.content {

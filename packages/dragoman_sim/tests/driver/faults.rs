@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use canopen_rs::NodeId;
 use dragoman_arm::can::{BusFault, Frame};
-use dragoman_arm::driver::{Event, Fault as DriverFault, GroupConfig, State};
-use dragoman_arm::simpliq::objects;
+use dragoman_arm::driver::{ControlMode, Event, Fault as DriverFault, GroupConfig, State};
+use dragoman_arm::simpliq::{Argument, Command, Request, objects};
 use dragoman_sim::device::Fault;
 use dragoman_sim::whistle::{Whistle, WhistleSettings};
 
-use super::lab::{Lab, six};
+use super::lab::{COUNTS_PER_REVOLUTION, Lab, six};
 
 /// The drive that fails, node 103.
 const VICTIM: usize = 2;
@@ -142,7 +142,13 @@ fn interface_down() {
 #[test]
 fn a_bus_that_takes_no_frames() {
     matrix(
-        &["takes no frames", "nothing was heard", "no answer about", "heartbeat of the master"],
+        &[
+            "takes no frames",
+            "nothing was heard",
+            "no answer about",
+            "does not answer",
+            "heartbeat of the master",
+        ],
         |lab| lab.blocked = true,
         |lab| lab.blocked = false,
     );
@@ -150,7 +156,11 @@ fn a_bus_that_takes_no_frames() {
 
 #[test]
 fn a_cable_that_is_cut() {
-    matrix(&["nothing was heard", "no answer about"], |lab| lab.cut = true, |lab| lab.cut = false);
+    matrix(
+        &["nothing was heard", "no answer about", "does not answer"],
+        |lab| lab.cut = true,
+        |lab| lab.cut = false,
+    );
 }
 
 #[test]
@@ -165,6 +175,7 @@ fn a_drive_whose_power_comes_back() {
         let mut lab = phase.lab();
         fail(&mut lab, Fault::PowerCycle);
         lab.run(1.0);
+        let shaft = lab.drives[VICTIM].shaft_counts();
         if phase == Phase::StartUp {
             lab.until(State::Disabled, 3.0);
         } else {
@@ -173,6 +184,11 @@ fn a_drive_whose_power_comes_back() {
             let told = lab.group.fault().map(ToString::to_string).unwrap_or_default();
             assert!(told.contains("node 103"), "{told}");
         }
+        lab.run(2.0);
+        // Its count began at 0 again, but the joint is called what it was, but for the way that it coasted meanwhile.
+        let counts_per_radian = COUNTS_PER_REVOLUTION[VICTIM] / std::f64::consts::TAU;
+        let known = std::f64::consts::FRAC_PI_2 + shaft / counts_per_radian;
+        assert!((lab.positions()[VICTIM] - known).abs() < 0.1, "{phase:?}: {:?} {known}", lab.positions());
         recover(&mut lab, phase);
     }
 }
@@ -309,6 +325,56 @@ fn drives_stop_by_themselves_within_a_tenth_of_a_second_when_the_driver_is_gone(
     lab.cut = true;
     lab.run(0.1);
     assert!(!lab.is_moving());
+}
+
+#[test]
+fn a_drive_that_is_no_longer_heard_stops_too() {
+    let config = GroupConfig { mode: ControlMode::Velocity, sample_ratio: 28, ..six() };
+    let mut lab = Lab::enabled(config);
+    for _ in 0..50 {
+        lab.group.command_rates(lab.now, ControlMode::Velocity, &[0.3; 6]).unwrap();
+        lab.run(0.01);
+    }
+    assert!(lab.drives.iter().all(Whistle::is_moving));
+    // Its reports do not come, but it hears us and our heartbeat.
+    lab.muted = Some(0x480 + 103);
+    lab.run(0.25);
+    assert!(
+        matches!(lab.group.fault(), Some(DriverFault::Silent { node: 103, .. })),
+        "{:?}",
+        lab.group.fault()
+    );
+    assert!(!lab.is_moving());
+    assert!(!lab.drives[VICTIM].status().is_motor_on());
+}
+
+#[test]
+fn a_drive_that_somebody_else_switches_on_is_switched_off() {
+    let mut lab = Lab::new(six());
+    lab.until(State::Disabled, 3.0);
+    let on = request_frame(Command::MOTOR, 1);
+    let now = lab.now;
+    lab.drives[VICTIM].handle(now, &on);
+    lab.run(0.005);
+    assert!(lab.drives[VICTIM].status().is_motor_on());
+    lab.run(0.2);
+    assert!(!lab.drives[VICTIM].status().is_motor_on());
+}
+
+fn request_frame(command: Command, value: i32) -> Frame {
+    let (bytes, length) = Request::Set(command, Argument::Integer(value)).encode();
+    Frame::standard(0x300 + 103, &bytes[..length]).unwrap()
+}
+
+#[test]
+fn an_error_passive_controller_is_not_switched_on() {
+    let mut lab = Lab::new(six());
+    lab.until(State::Disabled, 3.0);
+    lab.bus_fault(BusFault::Passive);
+    assert!(lab.group.enable().unwrap_err().to_string().contains("error-passive"));
+    lab.bus_fault(BusFault::Active);
+    lab.group.enable().unwrap();
+    lab.until(State::Enabled, 3.0);
 }
 
 #[test]

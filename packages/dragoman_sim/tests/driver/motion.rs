@@ -34,7 +34,7 @@ fn commands_are_followed_and_reached() {
     for (position, target) in lab.positions().iter().zip(target) {
         assert!((position - target).abs() < 1e-4, "{position} {target}");
     }
-    lab.group.disable();
+    lab.group.disable(lab.now);
     lab.until(State::Disabled, 1.0);
     assert!(lab.drives.iter().all(|drive| !drive.status().is_motor_on()));
 }

@@ -39,7 +39,7 @@ impl Group {
         if self.outbox.waited(now) > MAX_WAIT {
             let waited = self.outbox.waited(now);
             self.outbox.clear();
-            self.stop_for(Fault::Congested(waited));
+            self.stop_for(now, Fault::Congested(waited));
         }
         if self.next_heartbeat <= now {
             self.next_heartbeat = now + self.config.heartbeat;
@@ -51,6 +51,12 @@ impl Group {
         self.change_state(now);
     }
 
+    /// Whether all drives have a queue, into which set-points that are late can still go.
+    fn is_queued(&self) -> bool {
+        let queued = |axis: &Axis| axis.config.kind != DriveKind::Cia402;
+        self.config.mode == ControlMode::Position && self.axes.iter().all(queued)
+    }
+
     pub(super) fn run_cycles(&mut self, now: Duration) {
         let cycle = self.config.cycle();
         let late = now.saturating_sub(self.next_cycle);
@@ -60,7 +66,10 @@ impl Group {
                 axis.excuse(now, late);
             }
         }
-        if late > cycle * u32::from(self.config.lead_rows()) {
+        if late > cycle && !self.is_queued() {
+            // Without a queue, what was missed would be played all at once.
+            self.next_cycle = now;
+        } else if late > cycle * u32::from(self.config.lead_rows()) {
             // The set-points that are missing by now would come too late.
             self.next_cycle = now;
             if self.state == State::Enabled {
@@ -83,7 +92,7 @@ impl Group {
                 // It is where it is moved to.
                 self.reference.place(joint, axis.position());
             }
-            self.history.push(self.reference.setpoint());
+            self.history.push(self.reference.planned());
             if now.saturating_sub(self.rates_at) > self.config.command_loss {
                 self.rates.fill(0.0);
             }
@@ -127,11 +136,19 @@ impl Group {
         };
         let lead = self.config.lead_rows();
         let delay = self.config.cycle().as_secs_f64() * f64::from(lead);
+        let late = elapsed - duration - delay;
+        let cycle = self.config.cycle().as_secs_f64();
+        let goal = self.reference.goal();
         let errors = self.axes.iter().enumerate().map(|(joint, axis)| {
-            let desired = self.history.ago(joint, axis.delay(lead));
-            (desired - axis.position(), 0.0 - axis.velocity())
+            let ago = axis.delay(lead);
+            let planned = self.history.ago(joint, ago);
+            let (position, velocity) = match goal.get(joint) {
+                Some(goal) if late >= 0.0 => (*goal, 0.0),
+                _ => (planned, (planned - self.history.ago(joint, ago + 1)) / cycle),
+            };
+            (position - axis.position(), velocity - axis.velocity())
         });
-        if let Some(end) = execution.check(elapsed - duration - delay, errors) {
+        if let Some(end) = execution.check(late, errors) {
             let reached = end == End::Reached;
             self.end_trajectory(end);
             if !reached {
@@ -143,6 +160,7 @@ impl Group {
     /// Whether all drives still report, once each, and are on when they should be.
     pub(super) fn supervise(&mut self, now: Duration) {
         let enabled = self.state == State::Enabled;
+        let is_off = matches!(self.state, State::Disabled | State::Faulted | State::Unconfigured);
         let awaited = self.awaited_reports();
         for index in 0..self.axes.len() {
             let Some(axis) = self.axes.get_mut(index) else { continue };
@@ -171,6 +189,11 @@ impl Group {
                     Some(Fault::NoAnswer { node, command })
                 }
                 _ if enabled && !axis.relaxed => axis.failure(),
+                _ if is_off && axis.is_on() && axis.conversation.is_done() => {
+                    // Somebody else has switched it on, or it has not switched off.
+                    axis.switch_off();
+                    None
+                }
                 _ => None,
             };
             if let Some(fault) = fault {
@@ -218,7 +241,11 @@ impl Group {
             State::Enabling if self.axes.iter().all(quiet) => self.enable_on(now),
             State::Enabled => self.join(now),
             State::Stopping if self.axes.iter().all(quiet) => {
-                let end = if self.fault.is_some() { State::Faulted } else { State::Disabled };
+                let end = match self.fault {
+                    Some(_) => State::Faulted,
+                    None if self.is_set_up() => State::Disabled,
+                    None => State::Unconfigured,
+                };
                 self.set_state(end);
             }
             _ => {}

@@ -57,13 +57,13 @@ impl Group {
                 axis.heartbeat = Some(now);
                 // A drive that is not operational is seen by its silence.
                 let starts = data.first() == Some(&(NmtState::Initialising as u8));
+                if starts {
+                    axis.restarted();
+                }
                 match axis.stage {
-                    Stage::SetUp if starts => {
-                        axis.restarted();
-                        Err(Fault::Restarted { node: axis.config.node })
-                    }
+                    Stage::SetUp if starts => Err(Fault::Restarted { node: axis.config.node }),
                     // What it was told before it started is gone.
-                    Stage::SettingUp if starts => {
+                    Stage::SettingUp | Stage::Absent { .. } if starts => {
                         axis.lose(now + START_PAUSE);
                         Ok(())
                     }
@@ -89,7 +89,7 @@ impl Group {
         let node = axis.config.node;
         let result = match axis.conversation.answer(now, &answer, |frame| outbox.push(now, frame)) {
             // A refusal of a set-point: nobody waits for it, but the drive does not do what it is told.
-            Ok(false) if answer.result.is_err() && self.state == State::Enabled => {
+            Ok(false) if answer.result.is_err() && matches!(self.state, State::Enabled | State::Enabling) => {
                 Err(Fault::Refused { node, answer })
             }
             Ok(_) => Ok(()),
@@ -115,7 +115,7 @@ impl Group {
             (emergencies::MAKER_CODE, emergencies::code::TERMINATED | emergencies::code::QUEUE_FULL) => {
                 self.interrupt(now, fault);
             }
-            _ => self.stop_for(fault),
+            _ => self.stop_for(now, fault),
         }
     }
 
@@ -137,11 +137,21 @@ impl Group {
                     }
                 }
             }
-            BusFault::Up | BusFault::Active => self.bus_lost = false,
-            BusFault::Passive if matches!(self.state, State::Enabled | State::Enabling) => {
-                self.stop_for(Fault::Bus(fault.clone()));
+            BusFault::Up | BusFault::Active => {
+                self.bus_lost = false;
+                self.bus_warning = None;
             }
-            _ => {}
+            BusFault::Passive => {
+                self.bus_warning = Some(fault.clone());
+                self.stop_for(now, Fault::Bus(fault.clone()));
+            }
+            // What is not worth a stop is told until the bus is well.
+            _ => {
+                self.bus_warnings += 1;
+                if self.bus_warning != Some(BusFault::Passive) {
+                    self.bus_warning = Some(fault.clone());
+                }
+            }
         }
     }
 }

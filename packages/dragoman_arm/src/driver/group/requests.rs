@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use super::super::axis::Stage;
+use super::super::axis::{Axis, Stage};
 use super::super::config::ControlMode;
+use super::super::conversation::Condition;
 use super::super::execution::{End, Execution};
 use super::super::fault::Fault;
 use super::super::trajectory::{Tolerances, Trajectory};
 use super::{Group, Joining, State};
+use crate::can::BusFault;
 use crate::drives::{DriveError, check_joint_values};
 
 impl Group {
@@ -19,6 +21,9 @@ impl Group {
         match self.state {
             State::Enabled | State::Enabling => Ok(()),
             State::Disabled => {
+                if let Some(passive @ BusFault::Passive) = &self.bus_warning {
+                    return Err(DriveError::Fault(passive.to_string()));
+                }
                 self.switch_on(false);
                 Ok(())
             }
@@ -28,10 +33,10 @@ impl Group {
     }
 
     /// Begins to stop the drives and to switch them off.
-    pub fn disable(&mut self) {
+    pub fn disable(&mut self, now: Duration) {
         if matches!(self.state, State::Enabled | State::Enabling) {
             self.end_trajectory(End::Stopped("the drives were disabled".to_owned()));
-            self.switch_off();
+            self.switch_off(now);
         }
     }
 
@@ -99,6 +104,11 @@ impl Group {
         if self.state != State::Enabled {
             return Err(DriveError::Disabled);
         }
+        if self.config.mode != ControlMode::Position {
+            return Err(DriveError::Fault("joints are relaxed in position mode only".to_owned()));
+        }
+        self.end_trajectory(End::Cancelled);
+        self.reference.brake();
         let axis = self.axes.get_mut(joint).ok_or_else(|| DriveError::Fault(format!("no joint {joint}")))?;
         if axis.has_drive() {
             self.joining = self.joining.filter(|joining| joining.joint != joint);
@@ -120,12 +130,15 @@ impl Group {
         rates: &[f64],
     ) -> Result<(), DriveError> {
         self.check_command(rates, mode)?;
-        if mode == ControlMode::Velocity {
-            let limits = self.reference.max_velocity();
-            let fast = rates.iter().zip(limits).position(|(rate, limit)| rate.abs() > *limit);
-            if let Some(joint) = fast {
-                return Err(DriveError::Fault(format!("joint {joint} may not move as fast")));
-            }
+        let limit = |joint: usize| match mode {
+            ControlMode::Torque => self.config.axes.get(joint).map(|axis| axis.max_current),
+            _ => self.reference.max_velocity().get(joint).copied(),
+        };
+        let beyond = |(joint, rate): (usize, &f64)| limit(joint).is_none_or(|limit| rate.abs() > limit);
+        if let Some(joint) = rates.iter().enumerate().position(beyond) {
+            return Err(DriveError::Fault(
+                format!("joint {joint}: {mode:?} beyond its limit").to_lowercase(),
+            ));
         }
         self.rates.copy_from_slice(rates);
         self.rates_at = now;
@@ -142,6 +155,9 @@ impl Group {
         tolerances: Tolerances,
     ) -> Result<u64, DriveError> {
         self.check_command(trajectory.goal(), ControlMode::Position)?;
+        if let Some(joint) = self.axes.iter().position(|axis| axis.relaxed) {
+            return Err(DriveError::Fault(format!("joint {joint} is relaxed")));
+        }
         self.end_trajectory(End::Cancelled);
         self.executions += 1;
         self.reference.follow_trajectory(trajectory);
@@ -173,7 +189,13 @@ impl Group {
     /// Wrong number of values, not finite, or the joints are moving.
     pub fn recalibrate(&mut self, position: &[f64]) -> Result<(), DriveError> {
         check_joint_values(position, self.axes.len())?;
-        if self.reference.velocity().iter().any(|velocity| *velocity != 0.0) || self.execution.is_some() {
+        if !self.is_set_up() {
+            return Err(self.refusal());
+        }
+        let told =
+            self.reference.velocity().iter().any(|velocity| *velocity != 0.0) || self.execution.is_some();
+        let moves = |axis: &Axis| axis.has_drive() && !axis.holds(Condition::AtRest);
+        if told || self.axes.iter().any(moves) {
             return Err(DriveError::Fault("the arm is moving".to_owned()));
         }
         for (joint, (axis, position)) in self.axes.iter_mut().zip(position).enumerate() {
@@ -201,6 +223,9 @@ impl Group {
         let missing = self.axes.iter().filter(|axis| axis.stage != Stage::SetUp);
         let nodes: Vec<String> = missing.map(|axis| axis.config.node.to_string()).collect();
         let mut text = self.fault().map(Fault::to_string).unwrap_or_default();
+        if self.state == State::Faulted {
+            text = format!("stopped: {text}; recover acknowledges it");
+        }
         if !nodes.is_empty() {
             let separator = if text.is_empty() { "" } else { "; " };
             text = format!("{text}{separator}waiting for node {}", nodes.join(", "));

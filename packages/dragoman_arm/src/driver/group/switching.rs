@@ -25,27 +25,35 @@ impl Group {
         self.enabling = Enabling::SwitchingOn;
         self.joining = None;
         for axis in &mut self.axes {
-            axis.switch_on(&self.config, stop_first);
+            if !stop_first {
+                axis.relaxed = false;
+            }
+            if axis.relaxed {
+                // It was left without power; it stays so.
+                axis.switch_off();
+            } else {
+                axis.switch_on(&self.config, stop_first);
+            }
         }
         self.set_state(State::Enabling);
     }
 
     /// All drives have done what they were told: the next step of switching on.
     pub(super) fn enable_on(&mut self, now: Duration) {
-        let whistles = self.axes.iter_mut().filter(|axis| axis.config.kind == DriveKind::Whistle);
+        let follows = |axis: &Axis| axis.config.kind == DriveKind::Whistle && !axis.relaxed;
         match self.enabling {
             Enabling::SwitchingOn => {
                 let position: Vec<f64> = self.axes.iter().map(Axis::position).collect();
                 self.reference.rest_at(&position);
                 self.history.reset(&position);
                 self.rates.fill(0.0);
-                for axis in self.axes.iter_mut().filter(|axis| axis.config.kind == DriveKind::Whistle) {
+                for axis in self.axes.iter_mut().filter(|axis| follows(axis)) {
                     whistle::prime(axis, now, &mut self.outbox);
                 }
                 self.enabling = Enabling::Priming;
             }
             Enabling::Priming => {
-                for axis in whistles {
+                for axis in self.axes.iter_mut().filter(|axis| follows(axis)) {
                     whistle::begin(axis, now, &mut self.outbox);
                     // The next SYNC is the one at which the drive begins.
                     axis.rows.begin(self.next_cycle);
@@ -58,7 +66,7 @@ impl Group {
                 match slow.map(|axis| axis.config.node) {
                     None => self.set_state(State::Enabled),
                     Some(node) if deadline <= now => {
-                        self.stop_for(Fault::NoAnswer { node, command: Command::BEGIN });
+                        self.stop_for(now, Fault::NoAnswer { node, command: Command::BEGIN });
                     }
                     Some(_) => {}
                 }
@@ -90,7 +98,7 @@ impl Group {
             Some(Enabling::Beginning { deadline }) if !axis.begun => {
                 if deadline <= now {
                     let node = axis.config.node;
-                    self.stop_for(Fault::NoAnswer { node, command: Command::BEGIN });
+                    self.stop_for(now, Fault::NoAnswer { node, command: Command::BEGIN });
                 }
                 return;
             }
@@ -105,14 +113,18 @@ impl Group {
         self.joining = Some(Joining { joint, step: Some(next), target });
     }
 
-    pub(super) fn switch_off(&mut self) {
+    pub(super) fn switch_off(&mut self, now: Duration) {
         self.outbox.clear();
         self.joining = None;
         let position: Vec<f64> = self.positions().collect();
         self.reference.rest_at(&position);
         self.rates.fill(0.0);
-        for axis in self.axes.iter_mut().filter(|axis| axis.stage == Stage::SetUp) {
-            axis.switch_off();
+        for axis in self.axes.iter_mut().filter(|axis| axis.has_drive()) {
+            if axis.stage == Stage::SetUp {
+                axis.switch_off();
+            } else {
+                axis.stop_unheard(now, &mut self.outbox);
+            }
         }
         self.set_state(State::Stopping);
     }
@@ -130,7 +142,7 @@ impl Group {
         self.interrupted_at = now;
         self.interruptions += 1;
         if self.interruptions > MAX_INTERRUPTIONS {
-            return self.stop_for(fault);
+            return self.stop_for(now, fault);
         }
         self.end_trajectory(End::Stopped(fault.to_string()));
         self.push_event(Event::Interrupted(fault));
@@ -155,10 +167,18 @@ impl Group {
             axis.lose(now + pause);
         }
         match self.state {
-            State::Enabled | State::Enabling => self.stop_for(fault),
+            State::Enabled | State::Enabling => self.stop_for(now, fault),
             State::Disabled if lost => self.unconfigure(fault),
             State::Unconfigured => self.unconfigure(fault),
-            State::Disabled | State::Stopping | State::Faulted => {}
+            State::Stopping => {
+                // Its motor may still be on: the set-up begins by switching it off.
+                if let Some(axis) = self.axes.get_mut(index) {
+                    axis.stop_unheard(now, &mut self.outbox);
+                    axis.lose(now);
+                }
+                self.record(fault);
+            }
+            State::Disabled | State::Faulted => {}
         }
     }
 
@@ -171,10 +191,10 @@ impl Group {
     }
 
     /// Stops all axes.
-    pub(super) fn stop_for(&mut self, fault: Fault) {
+    pub(super) fn stop_for(&mut self, now: Duration, fault: Fault) {
         if matches!(self.state, State::Enabled | State::Enabling) {
             self.record(fault);
-            self.switch_off();
+            self.switch_off(now);
         }
     }
 
