@@ -285,9 +285,9 @@ impl Axis {
     }
 
     /// Asks for something besides the conversation, at most one thing at a time: a drive holds no more than
-    /// [`simpliq::MAX_UNANSWERED`] requests.
-    pub(super) fn ask(&mut self, now: Duration, command: Command, out: &mut Outbox) {
-        self.asked = Some((command, now + super::conversation::ANSWER_TIME));
+    /// [`simpliq::MAX_UNANSWERED`] requests. The answer may take as long as the drive may be silent.
+    pub(super) fn ask(&mut self, now: Duration, command: Command, silence: Duration, out: &mut Outbox) {
+        self.asked = Some((command, now + silence.max(super::conversation::ANSWER_TIME)));
         let request = simpliq::Request::Get(command);
         out.push(now, super::conversation::request_frame(self.node, &request));
     }

@@ -57,7 +57,6 @@ fn until_clean(test: &str, interface: &'static str, mut attempt: impl FnMut(&mut
         let Some(mut scene) = Scene::moving(test, &vcan) else { return };
         took.push(attempt(&mut scene));
         if took.last().is_some_and(|time| *time <= LIMIT) {
-            println!("{took:?}");
             return;
         }
     }

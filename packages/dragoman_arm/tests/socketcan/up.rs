@@ -37,7 +37,6 @@ fn a_client_of_the_31_byte_protocol_moves_drives_on_an_interface() {
     drives.until_said("ready");
     let mut failures = Vec::new();
     while let Err(failure) = lift(test, vcan.name) {
-        println!("{failure}");
         failures.push(failure);
         assert!(failures.len() < ATTEMPTS, "{failures:#?}");
     }

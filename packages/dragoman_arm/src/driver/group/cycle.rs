@@ -114,9 +114,9 @@ impl Group {
         }
         if now.saturating_sub(axis.temperature_asked) > TEMPERATURE_PERIOD {
             axis.temperature_asked = now;
-            axis.ask(now, Command::TEMPERATURE, &mut self.outbox);
+            axis.ask(now, Command::TEMPERATURE, self.config.feedback_loss, &mut self.outbox);
         } else if moving {
-            axis.ask(now, Command::PT, &mut self.outbox);
+            axis.ask(now, Command::PT, self.config.feedback_loss, &mut self.outbox);
         }
     }
 
