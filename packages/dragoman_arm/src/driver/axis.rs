@@ -201,8 +201,8 @@ impl Axis {
         self.forget_reports();
         self.wanted_on = false;
         let steps = match self.config.kind {
-            DriveKind::Whistle => whistle::set_up(group, self.mode),
-            DriveKind::Cia402 => cia402::set_up(group),
+            DriveKind::Whistle => whistle::set_up(group, self.node, self.mode),
+            DriveKind::Cia402 => cia402::set_up(group, self.node),
             DriveKind::Suppressed => Vec::new(),
         };
         self.conversation.say(steps);

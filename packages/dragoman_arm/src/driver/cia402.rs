@@ -108,7 +108,7 @@ impl DriveState {
 }
 
 /// Everything from a drive of which nothing is known to one that reports and is ready to be switched on.
-pub(super) fn set_up(group: &GroupConfig) -> Vec<Step> {
+pub(super) fn set_up(group: &GroupConfig, node: NodeId) -> Vec<Step> {
     let milliseconds = |time: std::time::Duration| u16::try_from(time.as_millis()).unwrap_or(u16::MAX);
     let watched = u32::from(group.master) << 16 | u32::from(milliseconds(group.heartbeat_loss));
     let (mantissa, exponent) = interpolation_time(group.cycle());
@@ -120,8 +120,8 @@ pub(super) fn set_up(group: &GroupConfig) -> Vec<Step> {
         (Address::new(INTERPOLATION_TIME, 1), Value::Unsigned8(mantissa)),
         (Address::new(INTERPOLATION_TIME, 2), Value::Integer8(exponent)),
     ];
-    objects::map(&mut writes, RPDO1, EVERY_SYNC, &[(CONTROL_WORD, 16), (TARGET_POSITION, 32)]);
-    objects::map(&mut writes, TPDO4, EVERY_SYNC, &[(STATUS_WORD, 16), (POSITION, 32)]);
+    objects::map(&mut writes, node, RPDO1, EVERY_SYNC, &[(CONTROL_WORD, 16), (TARGET_POSITION, 32)]);
+    objects::map(&mut writes, node, TPDO4, EVERY_SYNC, &[(STATUS_WORD, 16), (POSITION, 32)]);
     let mut steps = vec![Step::Nmt(NmtCommand::EnterPreOperational)];
     steps.extend(writes.into_iter().map(|(address, value)| Step::Write(address, value)));
     steps.extend([Step::Nmt(NmtCommand::StartRemoteNode), Step::Await(Condition::Reports)]);

@@ -20,9 +20,9 @@ pub(super) const DRIVE_HEARTBEAT: Duration = Duration::from_millis(100);
 const LOW_MARK: i32 = 1;
 
 /// Everything from a drive of which nothing is known to one that reports and is ready to be switched on.
-pub(super) fn set_up(group: &GroupConfig, mode: ControlMode) -> Vec<Step> {
+pub(super) fn set_up(group: &GroupConfig, node: NodeId, mode: ControlMode) -> Vec<Step> {
     let master = NodeId::new(group.master).unwrap_or(NodeId::BROADCAST);
-    let writes = objects::set_up(master, group.heartbeat_loss, DRIVE_HEARTBEAT);
+    let writes = objects::set_up(node, master, group.heartbeat_loss, DRIVE_HEARTBEAT);
     // It may have been left moving: first of all it is switched off.
     let mut steps = vec![
         Step::Nmt(NmtCommand::StartRemoteNode),

@@ -36,34 +36,47 @@ pub struct Pdo {
     pub communication: u16,
     /// Index of its mapping.
     pub mapping: u16,
+    /// Its identifier without the node's number (predefined connection set).
+    pub identifier: u16,
 }
 
 /// Process data 1 to the drive: here the interpreter's input, taken at the next SYNC.
-pub const RPDO1: Pdo = Pdo { communication: 0x1400, mapping: 0x1600 };
+pub const RPDO1: Pdo = Pdo { communication: 0x1400, mapping: 0x1600, identifier: 0x200 };
 /// Process data 3 to the drive: here two positions.
-pub const RPDO3: Pdo = Pdo { communication: 0x1402, mapping: 0x1602 };
+pub const RPDO3: Pdo = Pdo { communication: 0x1402, mapping: 0x1602, identifier: 0x400 };
 /// Process data 4 from the drive: here position and status at every SYNC. Their identifiers lie above those of RPDO3, so
 /// that the reports of the first drives do not hold up the set-points of the last (seed 001, section 5.2.1).
-pub const TPDO4: Pdo = Pdo { communication: 0x1803, mapping: 0x1a03 };
+pub const TPDO4: Pdo = Pdo { communication: 0x1803, mapping: 0x1a03, identifier: 0x480 };
 
-/// What is written to a drive before its motor may be switched on. The node `master` sends the heartbeat that the drive
+/// What is written to drive `node` before its motor may be switched on. The node `master` sends the heartbeat that the drive
 /// must see every `loss`; the drive sends its own every `heartbeat`.
-pub fn set_up(master: NodeId, loss: Duration, heartbeat: Duration) -> Vec<(Address, Value)> {
+pub fn set_up(node: NodeId, master: NodeId, loss: Duration, heartbeat: Duration) -> Vec<(Address, Value)> {
     let watched = u32::from(master.raw()) << 16 | u32::from(milliseconds(loss));
     let mut writes = vec![
         (ABORT_CONNECTION, Value::Integer16(ON_LOSS_STOP)),
         (HEARTBEAT_CONSUMER, Value::Unsigned32(watched)),
         (HEARTBEAT_PRODUCER, Value::Unsigned16(milliseconds(heartbeat))),
     ];
-    map(&mut writes, RPDO1, EVERY_SYNC, &[(INTERPRETER_INPUT, 64)]);
-    map(&mut writes, RPDO3, AT_ONCE, &[(PT_DATA, 64)]);
-    map(&mut writes, TPDO4, EVERY_SYNC, &[(POSITION, 32), (STATUS, 32)]);
+    map(&mut writes, node, RPDO1, EVERY_SYNC, &[(INTERPRETER_INPUT, 64)]);
+    map(&mut writes, node, RPDO3, AT_ONCE, &[(PT_DATA, 64)]);
+    map(&mut writes, node, TPDO4, EVERY_SYNC, &[(POSITION, 32), (STATUS, 32)]);
     writes
 }
 
-/// Adds the writes that map `objects`, each with its length in bits, to a process data object (CiA 301: the number of
-/// mapped objects is 0 while they change).
-pub fn map(writes: &mut Vec<(Address, Value)>, pdo: Pdo, transmission: u8, objects: &[(Address, u8)]) {
+/// Bit 31 of a process data object's identifier: it is not used.
+const UNUSED: u32 = 1 << 31;
+
+/// Adds the writes that map `objects`, each with its length in bits, to a process data object of `node`. While they change
+/// it is not used and has no mapped objects, as CiA 301 wants it.
+pub fn map(
+    writes: &mut Vec<(Address, Value)>,
+    node: NodeId,
+    pdo: Pdo,
+    transmission: u8,
+    objects: &[(Address, u8)],
+) {
+    let identifier = u32::from(pdo.identifier) + u32::from(node.raw());
+    writes.push((Address::new(pdo.communication, 1), Value::Unsigned32(UNUSED | identifier)));
     writes.push((Address::new(pdo.mapping, 0), Value::Unsigned8(0)));
     let mut count = 0;
     for (object, bits) in objects {
@@ -73,6 +86,7 @@ pub fn map(writes: &mut Vec<(Address, Value)>, pdo: Pdo, transmission: u8, objec
     }
     writes.push((Address::new(pdo.mapping, 0), Value::Unsigned8(count)));
     writes.push((Address::new(pdo.communication, 2), Value::Unsigned8(transmission)));
+    writes.push((Address::new(pdo.communication, 1), Value::Unsigned32(identifier)));
 }
 
 fn milliseconds(time: Duration) -> u16 {

@@ -29,8 +29,8 @@ impl Bench {
             (PERIOD_MANTISSA, Value::Unsigned8(40)),
             (PERIOD_EXPONENT, Value::Integer8(-4)),
         ];
-        objects::map(&mut writes, RPDO1, EVERY_SYNC, &[(CONTROL_WORD, 16), (TARGET_POSITION, 32)]);
-        objects::map(&mut writes, TPDO4, EVERY_SYNC, &[(STATUS_WORD, 16), (POSITION, 32)]);
+        objects::map(&mut writes, node(), RPDO1, EVERY_SYNC, &[(CONTROL_WORD, 16), (TARGET_POSITION, 32)]);
+        objects::map(&mut writes, node(), TPDO4, EVERY_SYNC, &[(STATUS_WORD, 16), (POSITION, 32)]);
         for (address, value) in writes {
             assert_eq!(bench.write(address, value), Ok(()), "{address:?} {value:?}");
         }

@@ -35,7 +35,7 @@ impl Bench {
 
     fn set_up_with(settings: WhistleSettings) -> Self {
         let mut bench = Self::with(settings);
-        for (address, value) in objects::set_up(NodeId::new(MASTER).unwrap(), ms(50), ms(100)) {
+        for (address, value) in objects::set_up(node(), NodeId::new(MASTER).unwrap(), ms(50), ms(100)) {
             assert_eq!(bench.write(address, value), Ok(()), "{address:?} {value:?}");
         }
         bench.command(NmtCommand::StartRemoteNode);
