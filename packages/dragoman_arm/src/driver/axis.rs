@@ -175,6 +175,11 @@ impl Axis {
             Condition::Reports => self.reported.is_some(),
             Condition::AtRest => self.still >= STILL_REPORTS,
             Condition::On => self.is_on(),
+            // A quick stop has power.
+            Condition::Off if self.config.kind == DriveKind::Cia402 => !matches!(
+                DriveState::of(self.status),
+                DriveState::OperationEnabled | DriveState::QuickStopActive
+            ),
             Condition::Off => !self.is_on(),
         }
     }
@@ -265,7 +270,8 @@ impl Axis {
             DriveKind::Whistle => {}
             DriveKind::Cia402 if self.stage == Stage::SetUp => {
                 let target = if enabled { self.to_counts(setpoint) } else { self.counts };
-                let control = DriveState::of(self.status).next_control(self.wanted_on);
+                let control =
+                    DriveState::of(self.status).next_control(self.wanted_on, self.holds(Condition::AtRest));
                 out.push(now, cia402::command_frame(self.node, control, target));
             }
             DriveKind::Cia402 => {}

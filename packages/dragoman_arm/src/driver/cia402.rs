@@ -94,14 +94,15 @@ impl DriveState {
     /// The control word that leads on towards having the power stage on or off.
     ///
     /// A fault is reset only on the way to on. The reset takes effect on its rising edge, and the drive leaves the fault
-    /// with it: the word of the next cycle is another one.
-    pub fn next_control(self, on: bool) -> u16 {
+    /// with it: the word of the next cycle is another one. A drive that stays in the quick stop is let go when it is at rest.
+    pub fn next_control(self, on: bool, at_rest: bool) -> u16 {
         match (self, on) {
             (Self::Fault, true) => control::FAULT_RESET,
             (Self::SwitchOnDisabled, true) => control::SHUTDOWN,
             (Self::ReadyToSwitchOn, true) => control::SWITCH_ON,
             (Self::SwitchedOn | Self::OperationEnabled, true) => control::ENABLE_OPERATION,
-            (Self::OperationEnabled | Self::QuickStopActive, false) => control::QUICK_STOP,
+            (Self::OperationEnabled, false) => control::QUICK_STOP,
+            (Self::QuickStopActive, false) if !at_rest => control::QUICK_STOP,
             _ => control::DISABLE_VOLTAGE,
         }
     }
@@ -158,18 +159,21 @@ mod tests {
 
     #[test]
     fn the_control_words_lead_through_the_states() {
-        let path = [0x0250, 0x0231, 0x0233, 0x0237].map(|word| DriveState::of(word).next_control(true));
+        let path =
+            [0x0250, 0x0231, 0x0233, 0x0237].map(|word| DriveState::of(word).next_control(true, false));
         assert_eq!(path, [0x06, 0x07, 0x0f, 0x0f]);
         assert_eq!(DriveState::of(0x0218), DriveState::Fault);
-        assert_eq!(DriveState::Fault.next_control(true), 0x80);
-        assert_eq!(DriveState::Fault.next_control(false), 0x00);
-        assert_eq!(DriveState::of(0x0237).next_control(false), 0x02);
+        assert_eq!(DriveState::Fault.next_control(true, false), 0x80);
+        assert_eq!(DriveState::Fault.next_control(false, false), 0x00);
+        assert_eq!(DriveState::of(0x0237).next_control(false, false), 0x02);
+        assert_eq!(DriveState::of(0x0217).next_control(false, false), 0x02);
+        assert_eq!(DriveState::of(0x0217).next_control(false, true), 0x00);
     }
 
     #[test]
     fn every_status_word_is_a_state() {
         for word in 0..=0xffff {
-            let _ = DriveState::of(word).next_control(word % 2 == 0);
+            let _ = DriveState::of(word).next_control(word % 2 == 0, word % 3 == 0);
         }
     }
 
