@@ -83,7 +83,7 @@ fn lift(test: &str, interface: &str) -> Result<(), String> {
 fn reported(line: &LogLine) -> Option<i32> {
     let Content::Frame(frame) = line.content else { return None };
     match Service::of(frame.standard_id()?)? {
-        Service::Tpdo(1, node) if node.raw() == 102 => {
+        Service::Tpdo(4, node) if node.raw() == 102 => {
             let [a, b, c, d, ..] = *<&[u8; 8]>::try_from(frame.data()).ok()?;
             Some(i32::from_le_bytes([a, b, c, d]))
         }
@@ -91,23 +91,36 @@ fn reported(line: &LogLine) -> Option<i32> {
     }
 }
 
+/// Starts `dragoman up` on an interface on which there is nothing, and waits for what it says of it.
+fn told_of(test: &str, interface: &str, words: &str) -> Option<Program> {
+    let can = format!("arm:can:={interface}");
+    let up =
+        Program::start(test, &["up", "--domain", DOMAIN, "--ros-args", "-p", &can, "-p", "arm31:port:=0"])?;
+    up.until_said(words);
+    Some(up)
+}
+
 #[test]
-fn an_interface_that_is_missing_or_none_of_can_is_told_and_waited_for() {
+fn an_interface_that_is_missing_is_told_and_waited_for() {
     let test = test_name!();
     if !available(test) {
         return;
     }
     let _alone = alone();
-    for (name, told) in
-        [("can_nowhere", "there is no interface can_nowhere"), ("lo", "lo is no CAN interface")]
-    {
-        let can = format!("arm:can:={name}");
-        let arguments = ["up", "--domain", DOMAIN, "--ros-args", "-p", &can, "-p", "arm31:port:=0"];
-        let Some(mut up) = Program::start(test, &arguments) else { return };
-        up.until_said(told);
-        up.until_said("ready");
-        assert!(up.child.try_wait().unwrap().is_none(), "it goes on");
+    let Some(mut up) = told_of(test, "can_nowhere", "there is no interface can_nowhere") else { return };
+    up.until_said("ready");
+    assert!(up.child.try_wait().unwrap().is_none(), "it goes on");
+}
+
+#[test]
+fn an_interface_that_is_none_of_can_is_refused() {
+    let test = test_name!();
+    if !available(test) {
+        return;
     }
+    let _alone = alone();
+    let Some(mut up) = told_of(test, "lo", "lo is no CAN interface") else { return };
+    assert!(!up.child.wait().unwrap().success());
 }
 
 /// The program `dragoman`; killed when dropped.
