@@ -8,9 +8,10 @@ use canopen_rs::NodeId;
 use dragoman_arm::can::Bus;
 use dragoman_arm::driver::{Clock, DriveKind, Drives, GroupConfig, State};
 use dragoman_arm::node::{ArmNode, ArmSettings};
-use dragoman_kinematics::node::KinematicsSettings;
+use dragoman_kinematics::node::{KinematicsNode, KinematicsSettings};
 use dragoman_ros::Context;
 use dragoman_sim::{AxisSettings, Cia402Drive, Cia402Settings, Rack, RackBus, Whistle, WhistleSettings};
+use futures::channel::oneshot;
 use tokio::task::JoinSet;
 
 use crate::robot::RobotDescription;
@@ -20,6 +21,8 @@ pub(crate) struct Arm {
     drives: Arc<Drives>,
     /// Whether its drives are simulated in this process.
     pub(crate) is_simulated: bool,
+    /// Resolves when motions can begin.
+    pub(crate) drives_on: oneshot::Receiver<()>,
 }
 
 /// Starts the nodes of an arm in `namespace`.
@@ -37,24 +40,18 @@ pub(crate) fn start(
         drives,
     };
     let kinematics = KinematicsSettings { namespace: namespace.to_owned(), model, urdf, motion };
-    nodes.spawn(dragoman_kinematics::node::start(context, kinematics)?);
+    let KinematicsNode { node, drives_on } = dragoman_kinematics::node::start(context, kinematics)?;
+    nodes.spawn(node);
     let mut is_simulated = false;
     let ArmNode { node, drives } = dragoman_arm::node::start(context, settings, |group, can| {
         is_simulated = can.is_empty();
-        if is_simulated { Ok(simulate(group)) } else { Ok((open(can)?, Clock::real())) }
+        if is_simulated { Ok(simulate(group)) } else { Ok((open(can, group)?, Clock::real())) }
     })?;
     nodes.spawn(node);
-    Ok(Arm { drives, is_simulated })
+    Ok(Arm { drives, is_simulated, drives_on })
 }
 
 impl Arm {
-    /// Resolves when the drives are on.
-    pub(crate) async fn enabled(&self) {
-        while self.drives.with(|_, group| group.state()) != State::Enabled {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    }
-
     /// What has become of the drives within `patience`, for the terminal.
     pub(crate) async fn start_up(&self, patience: Duration) -> String {
         let there = async {
@@ -81,21 +78,24 @@ impl Arm {
 
 /// A place on a CAN bus; one that is not there yet is waited for.
 #[cfg(target_os = "linux")]
-fn open(interface: &str) -> Result<Box<dyn Bus>, String> {
+fn open(interface: &str, group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
     use dragoman_arm::can::SocketCanBus;
-    use dragoman_arm::can::socketcan::OpenError;
-    match SocketCanBus::open(interface, &[]) {
+    use dragoman_arm::can::socketcan::{Filter, OpenError};
+    // What others say on the bus is dropped by the kernel: of CANopen's identifiers the low seven bits are the node.
+    let with_drive = group.axes.iter().filter(|axis| axis.kind != DriveKind::Suppressed);
+    let filters: Vec<Filter> = with_drive.map(|axis| Filter { id: axis.node.into(), mask: 0x7f }).collect();
+    match SocketCanBus::open(interface, &filters) {
         Ok(bus) => Ok(Box::new(bus)),
         Err(error @ OpenError::NoInterface { .. }) => {
             tracing::error!(%error, "waiting for the CAN interface");
-            Ok(Box::new(SocketCanBus::expect(interface, &[])))
+            Ok(Box::new(SocketCanBus::expect(interface, &filters)))
         }
         Err(error) => Err(error.to_string()),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn open(interface: &str) -> Result<Box<dyn Bus>, String> {
+fn open(interface: &str, _group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
     Err(format!("{interface}: CAN interfaces are known on Linux only"))
 }
 

@@ -49,7 +49,7 @@ pub(crate) async fn run(
     let mut nodes = JoinSet::new();
     nodes.spawn(log_node(context)?);
 
-    let (robot, arm) = if options.bridge_only {
+    let (robot, mut arm) = if options.bridge_only {
         ("(in ROS)".to_owned(), None)
     } else {
         let robot = robot::load(&options.robot)?;
@@ -65,9 +65,9 @@ pub(crate) async fn run(
         address: bridge.address.to_string(),
         namespace: ARM_NAMESPACE,
     }]);
-    match &arm {
+    match &mut arm {
         Some(arm) if arm.is_simulated => {
-            let served = async { tokio::join!(bridge.measured, arm.enabled()) };
+            let served = async { tokio::join!(bridge.measured, &mut arm.drives_on) };
             if tokio::time::timeout(START_PATIENCE, served).await.is_err() {
                 return Err("the simulated arm does not start".into());
             }

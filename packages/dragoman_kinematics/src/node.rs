@@ -24,6 +24,7 @@ use dragoman_ros::{
     sensor_msgs, std_msgs,
 };
 use futures::StreamExt;
+use futures::channel::oneshot;
 use nalgebra::{Isometry3, Vector3};
 
 use crate::motion::{CommandMode, ConfigError, Event, MotionConfig, Pipeline, Status, Step};
@@ -81,11 +82,20 @@ const WATCH_PERIOD: Duration = Duration::from_millis(100);
 /// What a stream of messages does wrong is logged once in this time.
 const WARNING_PERIOD: Duration = Duration::from_secs(5);
 
+/// A kinematics node at work.
+#[derive(Debug)]
+pub struct KinematicsNode {
+    /// What the node does: give it to an executor.
+    pub node: RunningNode,
+    /// Resolves when the node has heard that the arm's drives are on, so that motions can begin.
+    pub drives_on: oneshot::Receiver<()>,
+}
+
 /// Starts node `kinematics` in the arm's namespace.
 ///
 /// # Errors
 /// A model or a parameter that makes no sense; the middleware's refusal.
-pub fn start(context: &Context, settings: KinematicsSettings) -> Result<RunningNode, KinematicsNodeError> {
+pub fn start(context: &Context, settings: KinematicsSettings) -> Result<KinematicsNode, KinematicsNodeError> {
     let robot = Robot::new(&settings.model)?;
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "kinematics", &settings.namespace)?);
     let (parameters, server) = parameters::declare(tasks.node(), declarations(&settings.motion))?;
@@ -112,8 +122,14 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<RunningN
         lock(&measured).cycle(&state);
     })?;
     let switched = Arc::clone(&mover);
+    let (first_on, drives_on) = oneshot::channel();
+    let mut first_on = Some(first_on);
     tasks.subscribe("drive_status", latched(), move |status: dragoman_msgs::msg::DriveStatus| {
         lock(&switched).note_drives(status.enabled);
+        if status.enabled {
+            // Nobody may be waiting for it.
+            first_on.take().map(|first_on| first_on.send(()));
+        }
     })?;
     let steered = Arc::clone(&mover);
     tasks.subscribe(
@@ -133,7 +149,7 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<RunningN
         // Keeps the description at hand for whoever joins later.
         let _ = &description;
     })?;
-    Ok(tasks.start()?)
+    Ok(KinematicsNode { node: tasks.start()?, drives_on })
 }
 
 fn latched() -> QosProfile {

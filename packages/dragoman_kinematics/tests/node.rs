@@ -59,7 +59,7 @@ impl Bench {
         let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", "/arm").unwrap());
         simulate(&mut tasks, &world);
         let arm = tasks.start().unwrap();
-        std::thread::spawn(move || block_on(futures::future::join(kinematics, arm)));
+        std::thread::spawn(move || block_on(futures::future::join(kinematics.node, arm)));
         let mut node = Node::create(context, "observer", "/arm").unwrap();
         let twists = node.create_publisher("delta_twist_cmds", QosProfile::default()).unwrap();
         Self { world, node, robot, twists }
