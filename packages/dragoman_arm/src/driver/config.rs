@@ -184,6 +184,12 @@ impl GroupConfig {
         u16::try_from(rows.next_multiple_of(2)).unwrap_or(u16::MAX).max(4)
     }
 
+    /// Reports that may still come when nothing has been heard of a drive for as long as it may be silent.
+    pub(super) fn awaited_reports(&self) -> i32 {
+        let cycles = self.feedback_loss.as_nanos().div_ceil(self.cycle().as_nanos().max(1));
+        i32::try_from(cycles).unwrap_or(i32::MAX)
+    }
+
     /// Checks everything that comes from outside.
     ///
     /// # Errors

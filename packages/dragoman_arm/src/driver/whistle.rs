@@ -93,8 +93,9 @@ pub(super) fn prime(axis: &mut Axis, now: Duration, out: &mut Outbox) {
     axis.conversation.say([Step::Set(Command::PT, Argument::Integer(1))]);
 }
 
-/// Tells the drive to begin at the next SYNC, together with all others.
-pub(super) fn begin(axis: &mut Axis, now: Duration, out: &mut Outbox) {
+/// Tells the drive to begin at the next SYNC, which comes at `sync`, together with all others.
+pub(super) fn begin(axis: &mut Axis, now: Duration, sync: Duration, out: &mut Outbox) {
+    axis.rows.begin(sync);
     if axis.mode == ControlMode::Position {
         let (bytes, length) = Request::Get(Command::BEGIN).encode();
         out.push(now, Service::Rpdo(1, axis.node).frame(bytes.get(..length).unwrap_or_default()));

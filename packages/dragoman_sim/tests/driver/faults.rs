@@ -405,6 +405,31 @@ fn a_pause_of_the_computer_interrupts_the_motion_and_no_more() {
 }
 
 #[test]
+fn an_interruption_finds_a_relaxed_joint_at_any_moment() {
+    // Without power, and so many milliseconds after it was told to come back: on its way, and following again.
+    for back in [None, Some(1), Some(3), Some(6), Some(10), Some(15), Some(20), Some(30), Some(60)] {
+        let mut lab = Lab::enabled(six());
+        lab.group.relax(VICTIM).unwrap();
+        lab.run(0.3);
+        let position = lab.positions()[VICTIM];
+        if let Some(milliseconds) = back {
+            lab.group.command_joint(lab.now, VICTIM, position).unwrap();
+            lab.run(0.001 * f64::from(milliseconds));
+        }
+        // The queue of another drive has run empty.
+        lab.inject(Frame::standard(0x80 + 101, &[0x00, 0xff, 0x81, 0x08, 1, 0, 1, 0]).unwrap());
+        lab.until(State::Enabled, 3.0);
+        lab.run(0.5);
+        assert!(lab.events.iter().any(|event| matches!(event, Event::Interrupted(_))), "{:?}", lab.events);
+        assert_eq!(lab.group.fault(), None, "{back:?}");
+        assert!(back.is_some() || !lab.drives[VICTIM].status().is_motor_on(), "it stays without power");
+        lab.group.command_joint(lab.now, VICTIM, position - 0.1).unwrap();
+        lab.run(1.5);
+        assert!((lab.positions()[VICTIM] - position + 0.1).abs() < 1e-4, "{back:?}: {:?}", lab.positions());
+    }
+}
+
+#[test]
 fn any_bytes_from_the_bus_are_survived() {
     use proptest::prelude::*;
     let frames = prop::collection::vec((0_u16..0x800, prop::collection::vec(any::<u8>(), 0..=8)), 1..200);

@@ -161,7 +161,7 @@ impl Group {
     pub(super) fn supervise(&mut self, now: Duration) {
         let enabled = self.state == State::Enabled;
         let is_off = matches!(self.state, State::Disabled | State::Faulted | State::Unconfigured);
-        let awaited = self.awaited_reports();
+        let awaited = self.config.awaited_reports();
         for index in 0..self.axes.len() {
             let Some(axis) = self.axes.get_mut(index) else { continue };
             if axis.stage != Stage::SetUp || !axis.has_drive() {
@@ -202,12 +202,6 @@ impl Group {
         }
     }
 
-    /// Reports that may still come when nothing has been heard of a drive for as long as it may be silent.
-    fn awaited_reports(&self) -> i32 {
-        let cycles = self.config.feedback_loss.as_nanos().div_ceil(self.config.cycle().as_nanos().max(1));
-        i32::try_from(cycles).unwrap_or(i32::MAX)
-    }
-
     pub(super) fn talk(&mut self, now: Duration) {
         for index in 0..self.axes.len() {
             let Self { axes, outbox, .. } = self;
@@ -219,14 +213,13 @@ impl Group {
     }
 
     pub(super) fn change_state(&mut self, now: Duration) {
-        let awaited = self.awaited_reports();
         for axis in &mut self.axes {
             match axis.stage {
                 Stage::Absent { retry } if retry <= now => axis.set_up(&self.config),
                 Stage::SettingUp if axis.conversation.is_done() => {
                     axis.stage = Stage::SetUp;
                     // Of its reports any number may be yet to come, and its heartbeat as well.
-                    axis.surplus = -awaited;
+                    axis.surplus = -self.config.awaited_reports();
                     axis.heartbeat = Some(now);
                 }
                 _ => {}

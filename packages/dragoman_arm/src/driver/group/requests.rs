@@ -107,10 +107,12 @@ impl Group {
         if self.config.mode != ControlMode::Position {
             return Err(DriveError::Fault("joints are relaxed in position mode only".to_owned()));
         }
+        if joint >= self.axes.len() {
+            return Err(DriveError::Fault(format!("no joint {joint}")));
+        }
         self.end_trajectory(End::Cancelled);
         self.reference.brake();
-        let axis = self.axes.get_mut(joint).ok_or_else(|| DriveError::Fault(format!("no joint {joint}")))?;
-        if axis.has_drive() {
+        if let Some(axis) = self.axes.get_mut(joint).filter(|axis| axis.has_drive()) {
             self.joining = self.joining.filter(|joining| joining.joint != joint);
             axis.switch_off();
             axis.relaxed = true;

@@ -54,15 +54,12 @@ impl Group {
             }
             Enabling::Priming => {
                 for axis in self.axes.iter_mut().filter(|axis| follows(axis)) {
-                    whistle::begin(axis, now, &mut self.outbox);
-                    // The next SYNC is the one at which the drive begins.
-                    axis.rows.begin(self.next_cycle);
+                    whistle::begin(axis, now, self.next_cycle, &mut self.outbox);
                 }
                 self.enabling = Enabling::Beginning { deadline: now + BEGIN_TIME };
             }
             Enabling::Beginning { deadline } => {
-                let slow =
-                    self.axes.iter().find(|axis| axis.config.kind == DriveKind::Whistle && !axis.begun);
+                let slow = self.axes.iter().find(|axis| follows(axis) && !axis.begun);
                 match slow.map(|axis| axis.config.node) {
                     None => self.set_state(State::Enabled),
                     Some(node) if deadline <= now => {
@@ -91,8 +88,7 @@ impl Group {
                 Enabling::Priming
             }
             Some(Enabling::Priming) => {
-                whistle::begin(axis, now, &mut self.outbox);
-                axis.rows.begin(self.next_cycle);
+                whistle::begin(axis, now, self.next_cycle, &mut self.outbox);
                 Enabling::Beginning { deadline: now + BEGIN_TIME }
             }
             Some(Enabling::Beginning { deadline }) if !axis.begun => {
