@@ -10,6 +10,7 @@
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `stop.rs` | SIGINT and SIGTERM |
+//! | `teleop.rs` | `dragoman teleop`: a base driven from the keyboard |
 
 mod arm;
 mod arm31;
@@ -18,6 +19,7 @@ mod device;
 mod record;
 mod robot;
 mod stop;
+mod teleop;
 mod up;
 
 use std::path::PathBuf;
@@ -65,6 +67,13 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
+    /// Drive a base from the keyboard of this terminal.
+    Teleop {
+        #[command(flatten)]
+        options: teleop::TeleopOptions,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
     /// Look at a CAN bus, without ROS.
     Can {
         #[command(subcommand)]
@@ -99,6 +108,7 @@ fn main() -> ExitCode {
         Some(Command::Up { options, common }) => (Selected::Up(options), common),
         Some(Command::Arm31 { options, common }) => (Selected::Arm31(options), common),
         Some(Command::Record { options, common }) => (Selected::Record(options), common),
+        Some(Command::Teleop { options, common }) => (Selected::Teleop(options), common),
     };
     exit_code(run(command, &common))
 }
@@ -115,6 +125,7 @@ enum Selected {
     Up(up::UpOptions),
     Arm31(arm31::Arm31Options),
     Record(record::RecordOptions),
+    Teleop(teleop::TeleopOptions),
 }
 
 fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::error::Error>> {
@@ -126,6 +137,7 @@ fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::err
         match command {
             Selected::Up(options) => up::run(&context, &options, stop).await,
             Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
+            Selected::Teleop(options) => teleop::run(&context, &options, stop).await,
             Selected::Record(options) => {
                 println!("{}", record::run(context.clone(), options, stop).await?);
                 Ok(())

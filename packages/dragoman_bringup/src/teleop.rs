@@ -1,0 +1,338 @@
+//! `dragoman teleop`: a base driven from the keyboard of a terminal.
+
+use std::error::Error;
+use std::io::{self, IsTerminal, Write as _};
+use std::time::Duration;
+
+use clap::Args;
+use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::{cursor, execute, terminal};
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Client, Clock, ClockType, Context, Node, Publisher, QosProfile, geometry_msgs, std_srvs};
+use futures::StreamExt;
+use std_srvs::srv::SetBool;
+
+#[derive(Args)]
+pub(crate) struct TeleopOptions {
+    /// Topic of the velocity commands.
+    #[arg(long, value_name = "TOPIC", default_value = "/cmd_vel")]
+    topic: String,
+    /// Publish geometry_msgs/TwistStamped instead of geometry_msgs/Twist.
+    #[arg(long)]
+    stamped: bool,
+    /// The base whose motors the keys e and d switch, by its service set_motor_power.
+    #[arg(long, value_name = "NAME", default_value = "/mobile_base")]
+    base: String,
+    /// Fastest speed ahead, in m/s.
+    #[arg(long, value_name = "SPEED", default_value_t = 0.7, value_parser = positive)]
+    max_linear: f64,
+    /// Fastest turn, in rad/s.
+    #[arg(long, value_name = "SPEED", default_value_t = 3.0, value_parser = positive)]
+    max_angular: f64,
+    /// What a key adds to the speed ahead, in m/s.
+    #[arg(long, value_name = "SPEED", default_value_t = 0.05, value_parser = positive)]
+    linear_step: f64,
+    /// What a key adds to the turn, in rad/s.
+    #[arg(long, value_name = "SPEED", default_value_t = 0.2, value_parser = positive)]
+    angular_step: f64,
+}
+
+/// How often the command is repeated: a base that hears nothing for 0.6 s stops.
+const PERIOD: Duration = Duration::from_millis(100);
+/// How often zero is repeated before the topic is left to others.
+const ZEROS: u32 = 5;
+/// How long the base may take to say whether its motors are switched.
+const POWER_TIME: Duration = Duration::from_secs(2);
+
+const HELP: &str = "\
+up, w      faster ahead          left, a    turn more to the left
+down, s    slower, back          right, d   turn more to the right
+space      stop                  x          drive straight on
+p          motors on             o          motors off
+q, Esc     stop and leave
+";
+
+/// Drives until `stop` resolves or the user leaves.
+pub(crate) async fn run(
+    context: &Context,
+    options: &TeleopOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Box<dyn Error>> {
+    if !io::stdin().is_terminal() {
+        return Err("teleop reads the keyboard of a terminal; standard input is none".into());
+    }
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "teleop", "")?);
+    let mut output = Output::new(tasks.node(), options)?;
+    let mut keyboard = Keyboard::new(options);
+    // It has no tasks to wait for, but answers are delivered in its thread.
+    let _running = tasks.start()?;
+    print!("{HELP}");
+    println!("{}", output.description);
+    let _raw = RawTerminal::enter()?;
+    let mut keys = EventStream::new();
+    let mut ticks = tokio::time::interval(PERIOD);
+    let mut stop = std::pin::pin!(stop);
+    keyboard.show(None)?;
+    loop {
+        let action = tokio::select! {
+            () = &mut stop => Action::Leave,
+            _ = ticks.tick() => {
+                output.repeat(keyboard.linear, keyboard.angular)?;
+                continue;
+            }
+            event = keys.next() => match event {
+                Some(Ok(Event::Key(key))) => keyboard.press(key),
+                Some(Ok(_)) => continue,
+                Some(Err(error)) => {
+                    output.publish(0.0, 0.0)?;
+                    return Err(format!("the keyboard cannot be read: {error}").into());
+                }
+                None => Action::Leave,
+            },
+        };
+        let note = match action {
+            Action::Nothing => continue,
+            Action::Drive => None,
+            Action::Power(on) => Some(output.switch_motors(on).await),
+            Action::Leave => {
+                output.publish(0.0, 0.0)?;
+                return Ok(());
+            }
+        };
+        output.publish(keyboard.linear, keyboard.angular)?;
+        keyboard.show(note.as_deref())?;
+    }
+}
+
+/// What a key asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Action {
+    Nothing,
+    /// The speeds have changed.
+    Drive,
+    /// Switch the motors.
+    Power(bool),
+    Leave,
+}
+
+/// The speeds that the keys have set, in m/s and rad/s.
+struct Keyboard {
+    linear: f64,
+    angular: f64,
+    linear_step: f64,
+    angular_step: f64,
+    max_linear: f64,
+    max_angular: f64,
+}
+
+impl Keyboard {
+    fn new(options: &TeleopOptions) -> Self {
+        Self {
+            linear: 0.0,
+            angular: 0.0,
+            linear_step: options.linear_step,
+            angular_step: options.angular_step,
+            max_linear: options.max_linear,
+            max_angular: options.max_angular,
+        }
+    }
+
+    fn press(&mut self, key: KeyEvent) -> Action {
+        if key.kind == KeyEventKind::Release {
+            return Action::Nothing;
+        }
+        if key.modifiers.contains(KeyModifiers::CONTROL) {
+            // In a raw terminal these keys send no signal.
+            return match key.code {
+                KeyCode::Char('c' | 'd' | 'z' | '\\') => Action::Leave,
+                _ => Action::Nothing,
+            };
+        }
+        let step = |speed: f64, step: f64, max: f64| {
+            // To the next point of the grid of steps, so that zero is met on the way back; + 0.0 leaves no -0.
+            let steps = (speed / step + 1e-9).floor() + 1.0;
+            (steps * step).clamp(-max, max) + 0.0
+        };
+        match key.code {
+            KeyCode::Up | KeyCode::Char('w') => {
+                self.linear = step(self.linear, self.linear_step, self.max_linear);
+            }
+            KeyCode::Down | KeyCode::Char('s') => {
+                self.linear = -step(-self.linear, self.linear_step, self.max_linear);
+            }
+            KeyCode::Left | KeyCode::Char('a') => {
+                self.angular = step(self.angular, self.angular_step, self.max_angular);
+            }
+            KeyCode::Right | KeyCode::Char('d') => {
+                self.angular = -step(-self.angular, self.angular_step, self.max_angular);
+            }
+            KeyCode::Char('x') => self.angular = 0.0,
+            KeyCode::Char(' ') => (self.linear, self.angular) = (0.0, 0.0),
+            KeyCode::Char('p') => return Action::Power(true),
+            KeyCode::Char('o') => {
+                (self.linear, self.angular) = (0.0, 0.0);
+                return Action::Power(false);
+            }
+            KeyCode::Char('q') | KeyCode::Esc => return Action::Leave,
+            _ => return Action::Nothing,
+        }
+        Action::Drive
+    }
+
+    /// The line at the bottom.
+    fn show(&self, note: Option<&str>) -> io::Result<()> {
+        let mut out = io::stdout();
+        execute!(out, cursor::MoveToColumn(0), terminal::Clear(terminal::ClearType::CurrentLine))?;
+        if let Some(note) = note {
+            write!(out, "{note}\r\n")?;
+        }
+        write!(out, "ahead {:+.2} m/s   turn {:+.2} rad/s", self.linear, self.angular)?;
+        out.flush()
+    }
+}
+
+/// Where the commands go.
+struct Output {
+    velocity: Velocity,
+    power: Client<SetBool::Service>,
+    description: String,
+    zeros: u32,
+}
+
+enum Velocity {
+    Plain(Publisher<geometry_msgs::msg::Twist>),
+    Stamped(Publisher<geometry_msgs::msg::TwistStamped>, Box<Clock>),
+}
+
+impl Output {
+    fn new(node: &mut Node, options: &TeleopOptions) -> dragoman_ros::Result<Self> {
+        let power = format!("{}/set_motor_power", options.base.trim_end_matches('/'));
+        let velocity = if options.stamped {
+            let clock = Box::new(Clock::create(ClockType::SystemTime)?);
+            Velocity::Stamped(node.create_publisher(&options.topic, QosProfile::default())?, clock)
+        } else {
+            Velocity::Plain(node.create_publisher(&options.topic, QosProfile::default())?)
+        };
+        let description = format!("commands on {}, motors by {power}", options.topic);
+        let power = node.create_client::<SetBool::Service>(&power, QosProfile::services_default())?;
+        // Until a key is pressed nothing is said.
+        Ok(Self { velocity, power, description, zeros: ZEROS })
+    }
+
+    fn publish(&mut self, linear: f64, angular: f64) -> dragoman_ros::Result<()> {
+        self.zeros = 0;
+        let mut twist = geometry_msgs::msg::Twist::default();
+        (twist.linear.x, twist.angular.z) = (linear, angular);
+        match &mut self.velocity {
+            Velocity::Plain(publisher) => publisher.publish(&twist),
+            Velocity::Stamped(publisher, clock) => {
+                let mut stamped = geometry_msgs::msg::TwistStamped { twist, ..Default::default() };
+                stamped.header.stamp = Clock::to_builtin_time(&clock.get_now()?);
+                publisher.publish(&stamped)
+            }
+        }
+    }
+
+    /// Says it again, unless the base has been standing for a while.
+    fn repeat(&mut self, linear: f64, angular: f64) -> dragoman_ros::Result<()> {
+        let zeros = if (linear, angular) == (0.0, 0.0) { self.zeros + 1 } else { 0 };
+        if zeros <= ZEROS {
+            self.publish(linear, angular)?;
+            self.zeros = zeros;
+        }
+        Ok(())
+    }
+
+    /// Asks the base to switch its motors; returns what came of it.
+    async fn switch_motors(&self, on: bool) -> String {
+        let answer = async { self.power.request(&SetBool::Request { data: on })?.await };
+        match tokio::time::timeout(POWER_TIME, answer).await {
+            Ok(Ok(answer)) => answer.message,
+            Ok(Err(error)) => format!("motors: {error}"),
+            Err(_) => "motors: nobody answers".to_owned(),
+        }
+    }
+}
+
+/// A terminal that gives every key at once; as it was when dropped.
+struct RawTerminal;
+
+impl RawTerminal {
+    fn enter() -> io::Result<Self> {
+        terminal::enable_raw_mode()?;
+        Ok(Self)
+    }
+}
+
+impl Drop for RawTerminal {
+    fn drop(&mut self) {
+        // Nothing can be done about a terminal that is gone.
+        let _ = terminal::disable_raw_mode();
+        println!();
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("not a positive number".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keyboard() -> Keyboard {
+        Keyboard {
+            linear: 0.0,
+            angular: 0.0,
+            linear_step: 0.05,
+            angular_step: 0.2,
+            max_linear: 0.12,
+            max_angular: 3.0,
+        }
+    }
+
+    fn press(keyboard: &mut Keyboard, code: KeyCode) -> Action {
+        keyboard.press(KeyEvent::new(code, KeyModifiers::NONE))
+    }
+
+    #[test]
+    fn keys_step_the_speeds_up_to_their_limits() {
+        let mut keyboard = keyboard();
+        let speeds: Vec<f64> = (0..4)
+            .map(|_| {
+                assert_eq!(press(&mut keyboard, KeyCode::Up), Action::Drive);
+                keyboard.linear
+            })
+            .collect();
+        assert_eq!(speeds, [0.05, 0.1, 0.12, 0.12]);
+        let back: Vec<f64> = (0..6)
+            .map(|_| {
+                press(&mut keyboard, KeyCode::Char('s'));
+                keyboard.linear
+            })
+            .collect();
+        assert_eq!(back, [0.1, 0.05, 0.0, -0.05, -0.1, -0.12]);
+        press(&mut keyboard, KeyCode::Left);
+        assert_eq!(keyboard.angular, 0.2);
+        press(&mut keyboard, KeyCode::Char('x'));
+        assert_eq!((keyboard.linear, keyboard.angular), (-0.12, 0.0));
+        press(&mut keyboard, KeyCode::Char(' '));
+        assert_eq!((keyboard.linear, keyboard.angular), (0.0, 0.0));
+    }
+
+    #[test]
+    fn switching_off_and_leaving_stop_and_other_keys_do_nothing() {
+        let mut keyboard = keyboard();
+        press(&mut keyboard, KeyCode::Up);
+        assert_eq!(press(&mut keyboard, KeyCode::Char('m')), Action::Nothing);
+        assert_eq!(keyboard.linear, 0.05);
+        assert_eq!(press(&mut keyboard, KeyCode::Char('o')), Action::Power(false));
+        assert_eq!(keyboard.linear, 0.0);
+        assert_eq!(press(&mut keyboard, KeyCode::Char('q')), Action::Leave);
+        let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(keyboard.press(interrupt), Action::Leave);
+    }
+}
