@@ -1,0 +1,132 @@
+//! Serial ports.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// A serial port that no other program has which locks its ports too.
+#[derive(Debug)]
+pub struct SerialPort {
+    port: serial2_tokio::SerialPort,
+    _lock: Option<File>,
+}
+
+impl SerialPort {
+    /// Opens a port at `baud` bits per second, 8 data bits, no parity, 1 stop bit, without flow control. What was received
+    /// before is dropped.
+    ///
+    /// # Errors
+    /// There is no such port; the user may not open it; another program has locked it (`flock`).
+    pub fn open(path: &Path, baud: u32) -> io::Result<Self> {
+        let told = |error: io::Error| {
+            let hint = match error.kind() {
+                io::ErrorKind::PermissionDenied => "; members of the group that owns it may (often dialout)",
+                _ => "",
+            };
+            io::Error::new(error.kind(), format!("{}: {error}{hint}", path.display()))
+        };
+        let lock = lock(path).map_err(told)?;
+        let port = serial2_tokio::SerialPort::open(path, baud).map_err(told)?;
+        port.discard_input_buffer().map_err(told)?;
+        Ok(Self { port, _lock: lock })
+    }
+}
+
+/// Locks the device before anything is changed in it.
+#[cfg(unix)]
+fn lock(path: &Path) -> io::Result<Option<File>> {
+    use rustix::fs::{FlockOperation, OFlags, flock};
+    use std::fs::OpenOptions;
+    use std::os::unix::fs::OpenOptionsExt;
+    // Without waiting for a modem's carrier, and without becoming the port's own terminal session.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file =
+        OpenOptions::new().read(true).write(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => {
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program has this port"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Windows gives a port to one program anyway.
+#[cfg(not(unix))]
+fn lock(_path: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+impl AsyncRead for SerialPort {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.port).poll_read(task, buffer)
+    }
+}
+
+impl AsyncWrite for SerialPort {
+    fn poll_write(mut self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.port).poll_write(task, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.port).poll_flush(task)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.port).poll_shutdown(task)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    use nix::pty::openpty;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    fn device(descriptor: &impl std::os::fd::AsRawFd) -> std::path::PathBuf {
+        std::fs::read_link(format!("/proc/self/fd/{}", descriptor.as_raw_fd())).unwrap()
+    }
+
+    #[tokio::test]
+    async fn every_byte_value_passes_both_ways_as_it_is() {
+        let pty = openpty(None, None).unwrap();
+        let mut port = SerialPort::open(&device(&pty.slave), 115_200).unwrap();
+        let mut far = File::from(pty.master);
+        let all: Vec<u8> = (0..=255).collect();
+        port.write_all(&all).await.unwrap();
+        let mut there = vec![0; 256];
+        far.read_exact(&mut there).unwrap();
+        far.write_all(&all).unwrap();
+        let mut back = vec![0; 256];
+        port.read_exact(&mut back).await.unwrap();
+        assert_eq!((there, back), (all.clone(), all));
+    }
+
+    #[tokio::test]
+    async fn a_port_is_had_once() {
+        let pty = openpty(None, None).unwrap();
+        let path = device(&pty.slave);
+        let first = SerialPort::open(&path, 115_200).unwrap();
+        let error = SerialPort::open(&path, 115_200).unwrap_err();
+        assert!(error.to_string().ends_with("another program has this port"), "{error}");
+        drop(first);
+        SerialPort::open(&path, 115_200).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_missing_port_is_named() {
+        let error = SerialPort::open(Path::new("/dev/kobuki-that-is-not-there"), 115_200).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(error.to_string().starts_with("/dev/kobuki-that-is-not-there: "), "{error}");
+    }
+}
