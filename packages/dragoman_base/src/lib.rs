@@ -2,6 +2,15 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`kobuki`] | the Kobuki base: frames and sub-payloads on the serial line |
+//! | [`kobuki`] | the Kobuki base: frames and sub-payloads on the serial line, and the driver |
+//! | [`odometry`] | where a base with two driven wheels is |
+//! | [`limits`] | velocities and accelerations that a base may have |
+//! | [`commander`] | what every base is told to do: whether it may, how fast, until when |
+//! | [`motion`] | poses, velocities, outer measures |
 
+pub mod commander;
 pub mod kobuki;
+pub mod limits;
+pub mod motion;
+pub mod odometry;
+mod outbox;
