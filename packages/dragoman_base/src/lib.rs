@@ -2,12 +2,21 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`kobuki`] | the Kobuki base: frames and sub-payloads on the serial line |
+//! | [`kobuki`] | the Kobuki base: frames and sub-payloads on the serial line, and the driver |
+//! | [`odometry`] | where a base with two driven wheels is |
+//! | [`limits`] | velocities and accelerations that a base may have |
+//! | [`commander`] | what every base is told to do: whether it may, how fast, until when |
+//! | [`motion`] | poses, velocities, outer measures |
 //! | [`link`] | a driver and its byte stream: reading, writing, opening again |
 //! | [`serial`] | serial ports |
 
+pub mod commander;
 pub mod kobuki;
 #[cfg(feature = "node")]
 pub mod link;
+pub mod limits;
+pub mod motion;
+pub mod odometry;
+mod outbox;
 #[cfg(feature = "node")]
 pub mod serial;

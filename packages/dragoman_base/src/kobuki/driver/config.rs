@@ -1,0 +1,85 @@
+//! Options of the driver.
+
+use std::time::Duration;
+
+use super::BatteryConfig;
+use crate::limits::{LimitError, Limits};
+
+/// Where the heading of the odometry comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HeadingSource {
+    /// The gyro, relative to its first reading.
+    #[default]
+    Gyro,
+    /// The difference of the wheels.
+    Wheels,
+}
+
+/// Options of the driver.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Without feedback for so long the base is not alive.
+    pub feedback_timeout: Duration,
+    /// A command holds for so long.
+    pub command_timeout: Duration,
+    /// Between questions for what is not yet known of the base.
+    pub request_interval: Duration,
+    /// Velocities and accelerations.
+    pub limits: Limits,
+    /// Whether a wheel that drops switches the motors off, until somebody switches them on.
+    pub motors_off_on_wheel_drop: bool,
+    /// Where the heading comes from.
+    pub heading: HeadingSource,
+    /// Voltages of the battery.
+    pub battery: BatteryConfig,
+}
+
+/// 0.1 s, 0.6 s, 0.5 s, no acceleration limits, motors stay on, heading from the gyro.
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            feedback_timeout: Duration::from_millis(100),
+            command_timeout: Duration::from_millis(600),
+            request_interval: Duration::from_millis(500),
+            limits: Limits::KOBUKI,
+            motors_off_on_wheel_drop: false,
+            heading: HeadingSource::Gyro,
+            battery: BatteryConfig::default(),
+        }
+    }
+}
+
+impl Config {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        self.limits.check()?;
+        let timeouts = [
+            ("feedback_timeout", self.feedback_timeout),
+            ("command_timeout", self.command_timeout),
+            ("request_interval", self.request_interval),
+        ];
+        if let Some((name, _)) = timeouts.into_iter().find(|(_, timeout)| timeout.is_zero()) {
+            return Err(ConfigError::Timeout(name));
+        }
+        let BatteryConfig { full, low, dangerous } = self.battery;
+        if full.is_finite() && full > low && low > dangerous && dangerous > 0.0 {
+            Ok(())
+        } else {
+            Err(ConfigError::Battery(self.battery))
+        }
+    }
+}
+
+/// Options that make no sense.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A limit is none.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// A timeout is 0.
+    #[error("{0} is 0")]
+    Timeout(&'static str),
+    /// Voltages do not fall from full to low to dangerous to 0.
+    #[error("the battery cannot be full at {} V, low at {} V and dangerous at {} V", .0.full, .0.low, .0.dangerous)]
+    Battery(BatteryConfig),
+}

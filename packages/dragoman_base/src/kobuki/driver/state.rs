@@ -1,0 +1,98 @@
+//! All that is known of the base.
+
+use std::time::Duration;
+
+use super::{Battery, Identity};
+use crate::commander::Standstill;
+use crate::kobuki::wire::{
+    CliffReadings, CoreSensors, DockIr, Feedback, GeneralPurposeInput, Inertia, Outputs, RawGyro, Statistics,
+    WheelCurrents,
+};
+use crate::limits::Limits;
+use crate::motion::{Pose, Twist};
+use crate::odometry::Wheel;
+
+/// What the sensors told last, as it was on the line; each of them `None` before the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sensors {
+    /// Bumpers, wheel drops, cliffs, encoders, buttons, battery.
+    pub core: Option<CoreSensors>,
+    /// Signals of the docking station.
+    pub dock_ir: Option<DockIr>,
+    /// Heading and its rate; `angle()` and `rate()` are in rad and rad/s.
+    pub inertia: Option<Inertia>,
+    /// What the cliff sensors measure.
+    pub cliffs: Option<CliffReadings>,
+    /// Currents of the wheels' motors.
+    pub currents: Option<WheelCurrents>,
+    /// Readings of the gyro; `rates()` are in rad/s, in the base's axes.
+    pub gyro: Option<RawGyro>,
+    /// Digital and analog inputs; `volts()` of the latter.
+    pub input: Option<GeneralPurposeInput>,
+}
+
+impl Sensors {
+    pub(super) fn take(&mut self, feedback: &Feedback) {
+        match feedback {
+            Feedback::Core(core) => self.core = Some(*core),
+            Feedback::DockIr(dock_ir) => self.dock_ir = Some(*dock_ir),
+            Feedback::Inertia(inertia) => self.inertia = Some(*inertia),
+            Feedback::Cliffs(cliffs) => self.cliffs = Some(*cliffs),
+            Feedback::Currents(currents) => self.currents = Some(*currents),
+            Feedback::RawGyro(gyro) => self.gyro = Some(*gyro),
+            Feedback::Input(input) => self.input = Some(*input),
+            _ => {}
+        }
+    }
+
+    /// Currents of the left and the right motor, A.
+    pub fn amperes(&self) -> Option<[f64; 2]> {
+        let WheelCurrents { left_centiamperes, right_centiamperes } = self.currents?;
+        Some([left_centiamperes, right_centiamperes].map(|hundredths| f64::from(hundredths) / 100.0))
+    }
+}
+
+/// All that is known of the base.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// Whether there is a connection.
+    pub connected: bool,
+    /// Whether feedback comes.
+    pub alive: bool,
+    /// Why the base is not told to move; `None`: it is.
+    pub standstill: Option<Standstill>,
+    /// Whether the driver is enabled.
+    pub enabled: bool,
+    /// Whether the motors are on.
+    pub motor_power: bool,
+    /// When feedback came last on this connection, on the caller's clock.
+    pub heard: Option<Duration>,
+    /// Where the base is, seen from where its odometry began.
+    pub pose: Pose,
+    /// The covariance of the pose: x, y, z and turns about them, row by row.
+    pub pose_covariance: [f64; 36],
+    /// How the base moves, in its own frame.
+    pub twist: Twist,
+    /// The left and the right wheel.
+    pub wheels: [Wheel; 2],
+    /// What the sensors told last.
+    pub sensors: Sensors,
+    /// The battery; `None` before the first feedback.
+    pub battery: Option<Battery>,
+    /// Versions, unique id and gains, as far as this connection's base has told them.
+    pub identity: Identity,
+    /// LEDs, digital outputs and external power, as they are wanted.
+    pub outputs: Outputs,
+    /// Limits in force.
+    pub limits: Limits,
+    /// Frames of feedback so far.
+    pub feedback_frames: u64,
+    /// Sub-payloads that were unknown, cut off or of wrong length.
+    pub malformed_sub_payloads: u64,
+    /// What came over the line.
+    pub line: Statistics,
+    /// How often our clock has gone back, or the base's has jumped.
+    pub clock_jumps: u64,
+    /// How often an encoder has jumped further than a wheel can roll.
+    pub encoder_jumps: u64,
+}

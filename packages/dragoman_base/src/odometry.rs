@@ -1,0 +1,225 @@
+//! Where a base with two driven wheels is, by its encoders, and by its gyro where it has one (seed 003, section 3.6.1).
+
+use std::time::Duration;
+
+use crate::motion::{Pose, Twist, wrap_angle};
+
+/// The wheels, and how they are counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WheelGeometry {
+    /// Between the wheels' middles, m.
+    pub separation: f64,
+    /// m.
+    pub radius: f64,
+    /// Of the encoder, per metre that the wheel rolls.
+    pub ticks_per_metre: f64,
+    /// At which the encoders begin anew: 65536 where they have 16 bits.
+    pub tick_modulus: u64,
+    /// Faster than a wheel can be, m/s. What is beyond is no motion; the encoder has begun anew.
+    pub max_speed: f64,
+}
+
+impl WheelGeometry {
+    /// The Kobuki: 230 mm, 35 mm, 2578.33 ticks per turn, which is 11.7 per mm; 16 bits; 0.7 m/s (seed 003, section 2.1).
+    pub const KOBUKI: Self = Self {
+        separation: 0.23,
+        radius: 0.035,
+        ticks_per_metre: 2578.333869740464 / (std::f64::consts::TAU * 0.035),
+        tick_modulus: 1 << 16,
+        max_speed: 2.0,
+    };
+
+    /// Speeds of the left and the right wheel on the ground for a motion of the base, m/s.
+    pub fn wheel_speeds(&self, twist: Twist) -> [f64; 2] {
+        let turning = twist.angular * self.separation / 2.0;
+        [twist.linear - turning, twist.linear + turning]
+    }
+
+    /// The motion of the base for these speeds of the wheels, or these distances; m/s or m.
+    pub fn twist(&self, [left, right]: [f64; 2]) -> Twist {
+        Twist { linear: (left + right) / 2.0, angular: (right - left) / self.separation }
+    }
+}
+
+/// What the gyro tells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GyroReading {
+    /// Counterclockwise, rad; from any direction, as long as it stays the same one.
+    pub heading: f64,
+    /// Its rate, rad/s.
+    pub rate: f64,
+}
+
+/// What a base has measured at one time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measurement {
+    /// Encoders of the left and the right wheel; they wrap.
+    pub ticks: [i64; 2],
+    /// Since the measurement before, by the clock of the base.
+    pub interval: Duration,
+    /// What the gyro tells, where the heading is to come from it.
+    pub gyro: Option<GyroReading>,
+}
+
+/// A wheel, as `/joint_states` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Wheel {
+    /// How far it has turned forwards since the start or the last reset, rad.
+    pub angle: f64,
+    /// rad/s.
+    pub rate: f64,
+}
+
+/// Beyond what a wheel can do in the interval this much is granted: the base's clock has steps.
+const TIME_TOLERANCE: f64 = 0.1;
+
+/// Where a base is, from measurement to measurement. The first one after the start, or after [`interrupt`](Self::interrupt), is only what
+/// the next is compared with.
+#[derive(Debug, Clone)]
+pub struct Odometry {
+    geometry: WheelGeometry,
+    pose: Pose,
+    twist: Twist,
+    wheels: [Wheel; 2],
+    last: Option<Measurement>,
+    heading_from_gyro: bool,
+    jumps: u64,
+}
+
+impl Odometry {
+    /// At the origin.
+    pub fn new(geometry: WheelGeometry) -> Self {
+        Self {
+            geometry,
+            pose: Pose::ORIGIN,
+            twist: Twist::ZERO,
+            wheels: [Wheel::default(); 2],
+            last: None,
+            heading_from_gyro: false,
+            jumps: 0,
+        }
+    }
+
+    /// Goes on by what was measured. Rates stay as they are where the base's clock has not moved.
+    ///
+    /// The path between two measurements is an arc. Its turn is the gyro's where both have one.
+    pub fn update(&mut self, measurement: Measurement) {
+        self.heading_from_gyro = measurement.gyro.is_some();
+        let Some(last) = self.last.replace(measurement) else {
+            return;
+        };
+        let interval = measurement.interval.as_secs_f64();
+        let [left, right] = [0, 1].map(|wheel| self.distance(last.ticks[wheel], measurement.ticks[wheel]));
+        let most = self.geometry.max_speed * (interval + TIME_TOLERANCE);
+        if left.abs().max(right.abs()) > most {
+            self.jumps += 1;
+            self.stand();
+            return;
+        }
+        let step = self.geometry.twist([left, right]);
+        let turn = match (last.gyro, measurement.gyro) {
+            (Some(last), Some(gyro)) => wrap_angle(gyro.heading - last.heading),
+            _ => step.angular,
+        };
+        // The chord of an arc with this turn.
+        let half = turn / 2.0;
+        let chord = if half.abs() < 1e-6 { step.linear } else { step.linear * half.sin() / half };
+        let direction = self.pose.heading + half;
+        self.pose.x += chord * direction.cos();
+        self.pose.y += chord * direction.sin();
+        self.pose.heading = wrap_angle(self.pose.heading + turn);
+        for (wheel, distance) in self.wheels.iter_mut().zip([left, right]) {
+            wheel.angle += distance / self.geometry.radius;
+            if interval > 0.0 {
+                wheel.rate = distance / self.geometry.radius / interval;
+            }
+        }
+        if interval > 0.0 {
+            let angular = measurement.gyro.map_or(turn / interval, |gyro| gyro.rate);
+            self.twist = Twist { linear: step.linear / interval, angular };
+        }
+    }
+
+    /// The next measurement will only be what those after it are compared with; the pose stays. To be called where counting may have begun
+    /// anew: the connection was lost, the base was switched off.
+    pub fn interrupt(&mut self) {
+        self.last = None;
+        self.stand();
+    }
+
+    /// Begins anew at the origin, with wheels at 0.
+    pub fn reset(&mut self) {
+        self.pose = Pose::ORIGIN;
+        for wheel in &mut self.wheels {
+            wheel.angle = 0.0;
+        }
+    }
+
+    /// Declares the base to be here; what is not finite is refused. The origin is a [reset](Self::reset): that is how Player's clients say
+    /// so (seed 004).
+    ///
+    /// # Errors
+    /// Returns the pose that is not finite.
+    pub fn set(&mut self, pose: Pose) -> Result<(), NotFinite> {
+        if !pose.is_finite() {
+            return Err(NotFinite(pose));
+        }
+        if pose == Pose::ORIGIN {
+            self.reset();
+        } else {
+            self.pose = Pose { heading: wrap_angle(pose.heading), ..pose };
+        }
+        Ok(())
+    }
+
+    /// Where the base is, seen from where it began.
+    pub fn pose(&self) -> Pose {
+        self.pose
+    }
+
+    /// How it moves, in its own frame.
+    pub fn twist(&self) -> Twist {
+        self.twist
+    }
+
+    /// The left and the right wheel.
+    pub fn wheels(&self) -> [Wheel; 2] {
+        self.wheels
+    }
+
+    /// How often the encoders have jumped, which is not counted as motion.
+    pub fn jumps(&self) -> u64 {
+        self.jumps
+    }
+
+    /// The covariance of the pose, row by row: x, y, z and turns about them. What a base in the plane does not know is huge.
+    pub fn pose_covariance(&self) -> [f64; 36] {
+        const UNKNOWN: f64 = 1e10;
+        let heading = if self.heading_from_gyro { 0.05 } else { 0.2 };
+        let diagonal = [0.1, 0.1, UNKNOWN, UNKNOWN, UNKNOWN, heading];
+        std::array::from_fn(|index| if index % 7 == 0 { diagonal[index / 7] } else { 0.0 })
+    }
+
+    /// How far a wheel rolled between two counts, m: the shorter way round.
+    fn distance(&self, from: i64, to: i64) -> f64 {
+        let modulus = i128::from(self.geometry.tick_modulus.max(1));
+        let ahead = (i128::from(to) - i128::from(from)).rem_euclid(modulus);
+        let ticks = if ahead >= modulus - ahead { ahead - modulus } else { ahead };
+        ticks as f64 / self.geometry.ticks_per_metre
+    }
+
+    fn stand(&mut self) {
+        self.twist = Twist::ZERO;
+        for wheel in &mut self.wheels {
+            wheel.rate = 0.0;
+        }
+    }
+}
+
+/// A pose with a value that is NaN or infinite.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("x {x}, y {y}, heading {heading} are not all finite", x = .0.x, y = .0.y, heading = .0.heading)]
+pub struct NotFinite(pub Pose);
+
+#[cfg(test)]
+mod tests;
