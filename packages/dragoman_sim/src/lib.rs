@@ -6,6 +6,7 @@
 //! | [`cia402`] | a servo drive of the profile CiA 402 on a CAN bus |
 //! | [`drive_rack`] | several of them at one place on a bus, on virtual time or in a thread |
 //! | [`device`] | what all CANopen devices have: network management, heartbeats, objects, process data; faults |
+//! | [`serial`] | what all devices on a serial line have; one on any byte stream, in real time |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
 
 pub mod axis;
@@ -14,6 +15,7 @@ mod bench;
 pub mod cia402;
 pub mod device;
 pub mod drive_rack;
+pub mod serial;
 pub mod whistle;
 
 pub use axis::AxisSettings;
