@@ -6,18 +6,25 @@
 //! | [`cia402`] | a servo drive of the profile CiA 402 on a CAN bus |
 //! | [`drive_rack`] | several of them at one place on a bus, on virtual time or in a thread |
 //! | [`device`] | what all CANopen devices have: network management, heartbeats, objects, process data; faults |
+//! | [`kobuki`] | a Kobuki, the base of a TurtleBot 2, on a serial line, byte by byte |
+//! | [`serial`] | what all devices on a serial line have; one on any byte stream, in real time |
+//! | [`chassis`] | two wheels and the chassis between them |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
 
 pub mod axis;
 #[cfg(test)]
 mod bench;
+pub mod chassis;
 pub mod cia402;
 pub mod device;
 pub mod drive_rack;
+pub mod kobuki;
+pub mod serial;
 pub mod whistle;
 
 pub use axis::AxisSettings;
 pub use cia402::{Cia402Drive, Cia402Settings};
 pub use device::{Device, Fault};
 pub use drive_rack::{Rack, RackBus};
+pub use kobuki::{Kobuki, KobukiSettings};
 pub use whistle::{Whistle, WhistleSettings};

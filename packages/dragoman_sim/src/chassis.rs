@@ -1,0 +1,214 @@
+//! Two wheels with their motors, and the chassis between them: what moves, and what it costs.
+
+/// They change at whole milliseconds only, and so do not depend on when they are looked at.
+pub(crate) const TICK_S: f64 = 1e-3;
+
+/// A wheel follows its set-point with this lag, s.
+const LAG: f64 = 0.04;
+/// The most that a wheel's speed changes at its rim, m/s^2.
+const MAX_ACCELERATION: f64 = 2.0;
+/// Nearer than this a wheel has its set-point, rad/s.
+const SETTLED: f64 = 1e-3;
+
+/// Current of a wheel that turns on level ground, A.
+const ROLLING_CURRENT: f64 = 0.12;
+/// Current for acceleration, A per rad/s^2.
+const INERTIA_CURRENT: f64 = 0.008;
+/// Current of a wheel that is held while it ought to turn, A.
+const STALL_CURRENT: f64 = 2.4;
+/// How fast it grows to that, A/s.
+const STALL_RISE: f64 = 12.0;
+/// Beyond this a motor has too much current, A.
+const OVERCURRENT: f64 = 2.0;
+/// ... for this many milliseconds, before it is told.
+const OVERCURRENT_TICKS: u32 = 100;
+/// Voltage that the turning motor induces, V per rad/s of the wheel.
+const INDUCED: f64 = 0.59;
+/// Resistance of a motor, ohm.
+const RESISTANCE: f64 = 4.0;
+/// Nominal supply of the motors, V.
+const SUPPLY: f64 = 14.8;
+
+/// The fastest that something else may carry the machine, m/s and rad/s.
+const MAX_CARRIED: f64 = 100.0;
+
+/// One value per wheel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wheels<T> {
+    /// Left in the direction of travel.
+    pub left: T,
+    /// Right.
+    pub right: T,
+}
+
+impl<T> Wheels<T> {
+    /// What `function` makes of each.
+    pub fn map<U>(self, mut function: impl FnMut(T) -> U) -> Wheels<U> {
+        Wheels { left: function(self.left), right: function(self.right) }
+    }
+}
+
+/// Planar velocity of the chassis, in its own frame (x forward).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Twist {
+    /// m/s.
+    pub linear: f64,
+    /// rad/s, counter-clockwise.
+    pub angular: f64,
+}
+
+/// Where the chassis is: the middle between its wheels.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Pose {
+    /// m.
+    pub x: f64,
+    /// m.
+    pub y: f64,
+    /// rad, counter-clockwise from x; it counts turns and does not wrap.
+    pub heading: f64,
+}
+
+/// What a machine with two wheels measures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Geometry {
+    /// Distance between the wheels, m.
+    pub track: f64,
+    /// Radius of a wheel, m.
+    pub wheel_radius: f64,
+    /// Encoder ticks per turn of a wheel.
+    pub ticks_per_turn: f64,
+}
+
+/// A wheel with its motor and encoder.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Wheel {
+    /// rad.
+    pub(crate) angle: f64,
+    /// rad/s.
+    pub(crate) rate: f64,
+    /// A; positive where it pushes forward.
+    pub(crate) current: f64,
+    overloaded: u32,
+    /// Angle at which the encoder's counter was zero, rad.
+    zero: f64,
+}
+
+impl Wheel {
+    /// One millisecond; gives its mean rate in it.
+    fn step(&mut self, set_point: f64, max_change: f64, is_stalled: bool) -> f64 {
+        let mut mean = 0.0;
+        if is_stalled {
+            self.rate = 0.0;
+            let wanted = if set_point == 0.0 { 0.0 } else { STALL_CURRENT.copysign(set_point) };
+            let rise = STALL_RISE * TICK_S;
+            self.current += (wanted - self.current).clamp(-rise, rise);
+        } else {
+            let error = set_point - self.rate;
+            let change = if error.abs() < SETTLED {
+                error
+            } else {
+                (error * TICK_S / LAG).clamp(-max_change, max_change)
+            };
+            mean = self.rate + change / 2.0;
+            self.angle += mean * TICK_S;
+            self.rate += change;
+            let rolling = if self.rate == 0.0 { 0.0 } else { ROLLING_CURRENT.copysign(self.rate) };
+            self.current = rolling + INERTIA_CURRENT * change / TICK_S;
+        }
+        self.overloaded =
+            if self.current.abs() > OVERCURRENT { self.overloaded.saturating_add(1) } else { 0 };
+        mean
+    }
+
+    /// Share of the supply that the motor gets, -1 to 1.
+    fn effort(&self) -> f64 {
+        ((INDUCED * self.rate + RESISTANCE * self.current) / SUPPLY).clamp(-1.0, 1.0)
+    }
+
+    /// What the protocol calls PWM: the share of the supply in 127ths.
+    pub(crate) fn pwm(&self) -> i8 {
+        (self.effort() * 127.0).round() as i8
+    }
+
+    /// What the battery gives to the motor, A.
+    pub(crate) fn supply_current(&self) -> f64 {
+        (self.current * self.effort()).max(0.0)
+    }
+
+    pub(crate) fn has_overcurrent(&self) -> bool {
+        self.overloaded >= OVERCURRENT_TICKS
+    }
+
+    fn restart(&mut self) {
+        self.zero = self.angle;
+    }
+}
+
+/// What the surroundings do to a chassis.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Contact {
+    /// Wheels that something holds.
+    pub(crate) stalled: Wheels<bool>,
+    /// A wheel is in the air.
+    pub(crate) is_lifted: bool,
+    /// How the chassis moves where it does not move as its wheels turn.
+    pub(crate) motion: Option<Twist>,
+}
+
+/// Both wheels and the chassis between them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Chassis {
+    geometry: Geometry,
+    pub(crate) wheels: Wheels<Wheel>,
+    pub(crate) pose: Pose,
+    pub(crate) twist: Twist,
+}
+
+impl Chassis {
+    pub(crate) fn new(geometry: Geometry) -> Self {
+        Self { geometry, wheels: Wheels::default(), pose: Pose::default(), twist: Twist::default() }
+    }
+
+    /// One millisecond, with these speeds of the wheels' rims (m/s) as set-points.
+    pub(crate) fn step(&mut self, set_points: Wheels<f64>, contact: &Contact) {
+        let Geometry { track, wheel_radius, .. } = self.geometry;
+        let max_change = MAX_ACCELERATION / wheel_radius * TICK_S;
+        let set_points = set_points.map(|speed| speed / wheel_radius);
+        let Wheels { left, right } = &mut self.wheels;
+        let left = left.step(set_points.left, max_change, contact.stalled.left) * wheel_radius;
+        let right = right.step(set_points.right, max_change, contact.stalled.right) * wheel_radius;
+        self.twist = match contact.motion {
+            Some(twist) => Twist { linear: sound(twist.linear), angular: sound(twist.angular) },
+            None if contact.is_lifted => Twist::default(),
+            None => Twist { linear: (left + right) / 2.0, angular: (right - left) / track },
+        };
+        if self.twist == Twist::default() {
+            return;
+        }
+        let turn = self.twist.angular * TICK_S;
+        let way = self.twist.linear * TICK_S;
+        // The chord of the arc.
+        let chord = if turn == 0.0 { way } else { way * (turn / 2.0).sin() / (turn / 2.0) };
+        let (sin, cos) = (self.pose.heading + turn / 2.0).sin_cos();
+        self.pose.x += chord * cos;
+        self.pose.y += chord * sin;
+        self.pose.heading += turn;
+    }
+
+    /// What the encoders have counted.
+    pub(crate) fn ticks(&self) -> Wheels<i64> {
+        let ticks_per_radian = self.geometry.ticks_per_turn / std::f64::consts::TAU;
+        self.wheels.map(|wheel| ((wheel.angle - wheel.zero) * ticks_per_radian).floor() as i64)
+    }
+
+    /// The encoders count from here.
+    pub(crate) fn restart(&mut self) {
+        self.wheels.left.restart();
+        self.wheels.right.restart();
+    }
+}
+
+/// A value that came from outside, such that it cannot spoil the pose.
+fn sound(value: f64) -> f64 {
+    if value.is_finite() { value.clamp(-MAX_CARRIED, MAX_CARRIED) } else { 0.0 }
+}

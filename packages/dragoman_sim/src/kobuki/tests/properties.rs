@@ -1,0 +1,104 @@
+//! Whatever comes, and whenever it is looked at.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Bytes(Vec<u8>),
+    Drive(i16, i16),
+    Outputs(u16),
+    Run(u64),
+    Stall(bool, bool),
+    Lift(bool),
+    Carry(f64, f64),
+    Reset,
+    Silence(u64),
+    Garbage(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        proptest::collection::vec(any::<u8>(), 0..60).prop_map(Step::Bytes),
+        (any::<i16>(), any::<i16>()).prop_map(|(speed, radius)| Step::Drive(speed, radius)),
+        (-400_i16..400, -600_i16..600).prop_map(|(speed, radius)| Step::Drive(speed, radius)),
+        any::<u16>().prop_map(Step::Outputs),
+        (0_u64..700).prop_map(Step::Run),
+        (0_u64..30).prop_map(Step::Run),
+        any::<(bool, bool)>().prop_map(|(left, right)| Step::Stall(left, right)),
+        any::<bool>().prop_map(Step::Lift),
+        (any::<f64>(), any::<f64>()).prop_map(|(linear, angular)| Step::Carry(linear, angular)),
+        Just(Step::Reset),
+        (0_u64..1000).prop_map(Step::Silence),
+        (0_usize..200).prop_map(Step::Garbage),
+    ]
+}
+
+/// The counter of an encoder that counted zero at `zero`.
+fn ticks(angle: f64, zero: f64) -> u16 {
+    ((angle - zero) * GEOMETRY.ticks_per_turn / std::f64::consts::TAU).floor() as i64 as u16
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn nothing_makes_it_panic_and_the_watchdog_always_stops_it(
+        steps in proptest::collection::vec(step(), 1..60),
+    ) {
+        let mut bench = Bench::new();
+        let mut zero = bench.kobuki.wheel_angles();
+        for step in steps {
+            match step {
+                Step::Bytes(bytes) => bench.kobuki.receive(bench.now, &bytes),
+                Step::Drive(speed_mm_per_s, radius_mm) => bench.send(&speed(speed_mm_per_s, radius_mm)),
+                Step::Outputs(bits) => bench.send(&Command::SetOutputs(Outputs::from_bits_retain(bits))),
+                Step::Run(time) => bench.run(ms(time)),
+                Step::Stall(left, right) => bench.kobuki.inputs.stalled = Wheels { left, right },
+                Step::Lift(left) => bench.kobuki.inputs.wheel_drops.left = left,
+                Step::Carry(linear, angular) => {
+                    bench.kobuki.inputs.motion = Some(Twist { linear, angular }).filter(|_| linear > 0.0);
+                }
+                Step::Reset => {
+                    bench.kobuki.reset();
+                    bench.run(KobukiSettings::default().boot_time);
+                    zero = bench.kobuki.wheel_angles();
+                }
+                Step::Silence(time) => bench.kobuki.silence(ms(time)),
+                Step::Garbage(count) => bench.kobuki.garbage(count),
+            }
+            let Wheels { left, right } = bench.kobuki.wheel_rates();
+            let limit = (MAX_SPEED + MAX_TURN_RATE * GEOMETRY.track / 2.0) / GEOMETRY.wheel_radius;
+            prop_assert!(left.abs() <= limit && right.abs() <= limit, "{} {}", left, right);
+            let Pose { x, y, heading } = bench.kobuki.pose();
+            prop_assert!(x.is_finite() && y.is_finite() && heading.is_finite());
+        }
+        bench.kobuki.inputs = Inputs::default();
+        bench.run(ms(1000) + WATCHDOG);
+        prop_assert_eq!(bench.kobuki.wheel_rates(), Wheels { left: 0.0, right: 0.0 });
+        prop_assert_eq!(bench.kobuki.twist(), Twist::default());
+        bench.run(ms(1000));
+        let (core, angles) = (bench.core(), bench.kobuki.wheel_angles());
+        prop_assert_eq!(core.left_encoder_ticks, ticks(angles.left, zero.left));
+        prop_assert_eq!(core.right_encoder_ticks, ticks(angles.right, zero.right));
+    }
+
+    #[test]
+    fn how_often_it_is_looked_at_changes_nothing(
+        times in proptest::collection::vec(0_u64..200, 1..30),
+        forward in -700_i16..700, radius in -500_i16..500,
+    ) {
+        let settings = KobukiSettings { seed: 7, ..KobukiSettings::default() };
+        let (mut often, mut once) = (Bench::with(settings.clone()), Bench::with(settings));
+        for bench in [&mut often, &mut once] {
+            bench.send(&speed(forward, radius));
+        }
+        for time in &times {
+            often.run(ms(*time));
+        }
+        once.run(ms(times.iter().sum()));
+        prop_assert_eq!(often.kobuki.pose(), once.kobuki.pose());
+        prop_assert_eq!(often.packets, once.packets);
+    }
+}

@@ -1,0 +1,214 @@
+//! A serial device on a byte stream, in real time.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::{Instant, sleep_until};
+
+use super::SerialDevice;
+
+/// Bytes that wait for a slow reader; beyond them the oldest packets are lost, as on a line that nobody listens to.
+const MAX_WAITING: usize = 1024;
+
+/// A device in real time: its time is that since this was made.
+pub struct RealTime<D> {
+    device: Arc<Mutex<D>>,
+    epoch: Instant,
+}
+
+impl<D> Clone for RealTime<D> {
+    fn clone(&self) -> Self {
+        Self { device: Arc::clone(&self.device), epoch: self.epoch }
+    }
+}
+
+impl<D: SerialDevice> RealTime<D> {
+    /// Its time begins now.
+    pub fn new(device: D) -> Self {
+        Self { device: Arc::new(Mutex::new(device)), epoch: Instant::now() }
+    }
+
+    /// The device's time now.
+    pub fn now(&self) -> Duration {
+        self.epoch.elapsed()
+    }
+
+    /// Does something with the device, which is brought up to now before.
+    pub fn with<R>(&self, function: impl FnOnce(&mut D) -> R) -> R {
+        let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
+        device.advance(self.now());
+        function(&mut device)
+    }
+
+    /// Runs the device on a line until its other end is closed. `after` is called whenever the device was brought up to now, and may look at it
+    /// and change its inputs. Without a line a device stands still; with the next it makes up for the time.
+    ///
+    /// # Errors
+    /// The line fails.
+    pub async fn run<L>(&self, line: L, mut after: impl FnMut(&mut D)) -> io::Result<()>
+    where
+        L: AsyncRead + AsyncWrite,
+    {
+        let (mut reader, mut writer) = tokio::io::split(line);
+        let mut received = [0; 256];
+        let mut waiting = Waiting::default();
+        loop {
+            let due = self.with(|device| {
+                while let Some(packet) = device.transmit() {
+                    waiting.push(packet);
+                }
+                after(device);
+                device.next_event()
+            });
+            tokio::select! {
+                read = reader.read(&mut received) => match read? {
+                    0 => return Ok(()),
+                    count => {
+                        let now = self.now();
+                        let bytes = received.get(..count).unwrap_or_default();
+                        self.with(|device| device.receive(now, bytes));
+                    }
+                },
+                written = writer.write(waiting.front()), if !waiting.is_empty() => waiting.advance(written?),
+                () = sleep_until(self.epoch + due) => {}
+            }
+        }
+    }
+}
+
+/// Packets that wait to be written.
+#[derive(Default)]
+struct Waiting {
+    packets: VecDeque<Vec<u8>>,
+    /// Bytes of the first that are written.
+    written: usize,
+    bytes: usize,
+}
+
+impl Waiting {
+    fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    fn front(&self) -> &[u8] {
+        self.packets.front().and_then(|packet| packet.get(self.written..)).unwrap_or_default()
+    }
+
+    fn push(&mut self, packet: Vec<u8>) {
+        self.bytes += packet.len();
+        self.packets.push_back(packet);
+        // One that is partly written is finished.
+        let first_whole = usize::from(self.written > 0);
+        while self.bytes > MAX_WAITING && self.packets.len() > first_whole + 1 {
+            let lost = self.packets.remove(first_whole);
+            self.bytes -= lost.map_or(0, |packet| packet.len());
+        }
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.written += count;
+        if self.packets.front().is_some_and(|packet| packet.len() <= self.written) {
+            self.bytes -= self.packets.pop_front().map_or(0, |packet| packet.len());
+            self.written = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::DuplexStream;
+
+    use super::*;
+
+    /// Says every 20 ms which time it is, and keeps what it is told.
+    #[derive(Default)]
+    struct Clock {
+        now: u64,
+        told: u64,
+        heard: Vec<(Duration, Vec<u8>)>,
+    }
+
+    impl SerialDevice for Clock {
+        fn receive(&mut self, now: Duration, bytes: &[u8]) {
+            self.heard.push((now, bytes.to_vec()));
+        }
+
+        fn advance(&mut self, now: Duration) {
+            self.now = self.now.max(now.as_millis() as u64);
+        }
+
+        fn transmit(&mut self) -> Option<Vec<u8>> {
+            (self.told + 20 <= self.now).then(|| {
+                self.told += 20;
+                format!("{:06}\n", self.told).into_bytes()
+            })
+        }
+
+        fn next_event(&self) -> Duration {
+            Duration::from_millis(self.told + 20)
+        }
+    }
+
+    /// A clock on a line, and the line's other end.
+    fn start(buffer: usize) -> (RealTime<Clock>, DuplexStream, tokio::task::JoinHandle<io::Result<()>>) {
+        let (near, far) = tokio::io::duplex(buffer);
+        let device = RealTime::new(Clock::default());
+        let running = device.clone();
+        (device, far, tokio::spawn(async move { running.run(near, |_| {}).await }))
+    }
+
+    async fn line(far: &mut DuplexStream) -> u64 {
+        let mut bytes = [0; 7];
+        far.read_exact(&mut bytes).await.expect("a line");
+        std::str::from_utf8(&bytes).expect("text").trim().parse().expect("a number")
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn packets_come_at_their_time() {
+        let (device, mut far, _) = start(64);
+        for number in 1..=500 {
+            assert_eq!(line(&mut far).await, number * 20);
+            let late = device.now().saturating_sub(Duration::from_millis(number * 20));
+            assert!(late < Duration::from_millis(2), "{late:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_sent_arrives_at_once() {
+        let (device, mut far, _) = start(64);
+        tokio::time::sleep(Duration::from_millis(7)).await;
+        far.write_all(b"stop").await.expect("written");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let heard = device.with(|clock| clock.heard.clone());
+        assert!(
+            matches!(heard.as_slice(), [(time, bytes)] if time.as_millis() <= 8 && bytes == b"stop"),
+            "{heard:?}"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_reader_loses_old_packets_and_no_parts_of_them() {
+        let (_, mut far, _) = start(10);
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        // The first and part of the second were on their way.
+        assert_eq!((line(&mut far).await, line(&mut far).await), (20, 40));
+        let third = line(&mut far).await;
+        assert!(third > 60_000 - 20 * (MAX_WAITING as u64 / 7 + 2), "{third}");
+        assert_eq!(line(&mut far).await, third + 20);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_ends_with_the_line_and_goes_on_with_the_next() {
+        let (device, far, running) = start(64);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        drop(far);
+        assert!(running.await.expect("no panic").is_ok());
+        let (near, mut far) = tokio::io::duplex(64);
+        let again = device.clone();
+        tokio::spawn(async move { again.run(near, |_| {}).await });
+        assert_eq!(line(&mut far).await, 60);
+    }
+}
