@@ -7,15 +7,20 @@
 //! | [`limits`] | velocities and accelerations that a base may have |
 //! | [`commander`] | what every base is told to do: whether it may, how fast, until when |
 //! | [`motion`] | poses, velocities, outer measures |
-//! | [`link`] | a driver and its byte stream: reading, writing, opening again |
+//! | [`base`] | what every driver does |
+//! | [`line`] | a driver and its byte stream: reading, writing, opening again |
 //! | [`serial`] | serial ports |
+//! | [`node`] | the ROS node |
 
+pub mod base;
 pub mod commander;
 pub mod kobuki;
-#[cfg(feature = "node")]
-pub mod link;
 pub mod limits;
+#[cfg(feature = "node")]
+pub mod line;
 pub mod motion;
+#[cfg(feature = "node")]
+pub mod node;
 pub mod odometry;
 mod outbox;
 #[cfg(feature = "node")]

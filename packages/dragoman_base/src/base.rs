@@ -1,0 +1,131 @@
+//! What every base's driver does, whatever the base: what a line and a node need of it.
+
+use std::time::Duration;
+
+use crate::commander::{Refusal, Standstill};
+use crate::limits::{LimitError, Limits};
+use crate::motion::{Pose, Twist};
+use crate::odometry::{NotFinite, Wheel};
+
+/// A base's driver, without I/O. Times are those of a clock that begins anywhere.
+pub trait Base: Send + 'static {
+    /// The line was opened.
+    fn opened(&mut self, now: Duration);
+
+    /// The line was lost, or closed.
+    fn lost(&mut self, now: Duration);
+
+    /// Takes bytes up to the next measurement. `true`: there was one, [`Base::motion`] can be read, and there may be more in the
+    /// rest; `false`: all was taken.
+    fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool;
+
+    /// Lets time pass.
+    fn poll(&mut self, now: Duration);
+
+    /// When [`Base::poll`] has to be called at the latest.
+    fn deadline(&self) -> Option<Duration>;
+
+    /// All bytes that are to be sent; none are left.
+    fn transmit(&mut self) -> &[u8];
+
+    /// Moves with this velocity until the next command, or until it expires. Returns all bytes that are to be sent.
+    ///
+    /// # Errors
+    /// NaN or infinite, or the base would not move; nothing changes then.
+    fn command(&mut self, now: Duration, twist: Twist) -> Result<&[u8], Refusal>;
+
+    /// Switches the motors on or off; off stops the base and refuses commands.
+    ///
+    /// # Errors
+    /// They may not be switched on now.
+    fn set_motor_power(&mut self, on: bool) -> Result<(), Refusal>;
+
+    /// Declares the base to be here; the origin is a reset, wheels included.
+    ///
+    /// # Errors
+    /// NaN or infinite.
+    fn set_odometry(&mut self, pose: Pose) -> Result<(), NotFinite>;
+
+    /// Sets other limits.
+    ///
+    /// # Errors
+    /// A limit is none; the old ones stay.
+    fn set_limits(&mut self, limits: Limits) -> Result<(), LimitError>;
+
+    /// The motion as it was measured last.
+    fn motion(&self) -> Motion;
+}
+
+/// Where a base is, how it moves, and why it does not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Motion {
+    /// Whether measurements come.
+    pub alive: bool,
+    /// Whether the motors are on.
+    pub motor_power: bool,
+    /// Why the base is not told to move; `None`: it is.
+    pub standstill: Option<Standstill>,
+    /// Seen from where its odometry began.
+    pub pose: Pose,
+    /// Of the pose: x, y, z and turns about them, row by row.
+    pub pose_covariance: [f64; 36],
+    /// In its own frame.
+    pub twist: Twist,
+    /// The left and the right wheel.
+    pub wheels: [Wheel; 2],
+}
+
+impl Base for crate::kobuki::driver::Driver {
+    fn opened(&mut self, now: Duration) {
+        self.opened(now);
+    }
+
+    fn lost(&mut self, now: Duration) {
+        self.lost(now);
+    }
+
+    fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
+        self.receive(now, bytes)
+    }
+
+    fn poll(&mut self, now: Duration) {
+        self.poll(now);
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.deadline()
+    }
+
+    fn transmit(&mut self) -> &[u8] {
+        self.transmit()
+    }
+
+    fn command(&mut self, now: Duration, twist: Twist) -> Result<&[u8], Refusal> {
+        self.command(now, twist)
+    }
+
+    fn set_motor_power(&mut self, on: bool) -> Result<(), Refusal> {
+        self.set_motor_power(on)
+    }
+
+    fn set_odometry(&mut self, pose: Pose) -> Result<(), NotFinite> {
+        self.set_odometry(pose)
+    }
+
+    fn set_limits(&mut self, limits: Limits) -> Result<(), LimitError> {
+        self.set_limits(limits)
+    }
+
+    fn motion(&self) -> Motion {
+        let state = self.state();
+        Motion {
+            alive: state.alive,
+            motor_power: state.motor_power,
+            standstill: state.standstill,
+            pose: state.pose,
+            pose_covariance: state.pose_covariance,
+            twist: state.twist,
+            wheels: state.wheels,
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! Between a base's driver and its byte stream: a serial port, or simulated firmware in the same process.
+//!
+//! One task reads, writes, and waits for the driver's deadline. A stream that ends, fails or takes no bytes is opened again
+//! for as long as the line is wanted.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+use crate::base::Base;
+use crate::commander::Refusal;
+use crate::motion::Twist;
+
+/// How long the stream may take to accept what a driver says in a turn.
+const WRITE_TIME: Duration = Duration::from_millis(200);
+/// How long to wait before a stream is opened again.
+pub const REOPEN_TIME: Duration = Duration::from_millis(200);
+/// What is read at once: more than comes in a turn.
+const READ_SIZE: usize = 1024;
+
+/// A driver and its line. Clones are the same.
+pub struct Line<B> {
+    shared: Arc<Shared<B>>,
+}
+
+struct Shared<B> {
+    inner: Mutex<Inner<B>>,
+    /// There is something to send, or the deadline has changed.
+    wake: Notify,
+    /// Whether the stream is to be open.
+    wanted: watch::Sender<bool>,
+    start: Instant,
+    reopen_time: Duration,
+}
+
+struct Inner<B> {
+    driver: B,
+    /// On its way to the stream.
+    output: Vec<u8>,
+    /// Why the stream is not open.
+    failure: Option<String>,
+}
+
+impl<B> Clone for Line<B> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<B: Base> Line<B> {
+    /// A line that is not open yet, and is opened again after `reopen_time`, such as [`REOPEN_TIME`].
+    pub fn new(driver: B, reopen_time: Duration) -> Self {
+        let inner =
+            Inner { driver, output: Vec::new(), failure: Some("it has not been opened yet".to_owned()) };
+        let shared = Shared {
+            inner: Mutex::new(inner),
+            wake: Notify::new(),
+            wanted: watch::Sender::new(true),
+            start: Instant::now(),
+            reopen_time,
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Lets the driver do something at the present time, and sends what it has to say then.
+    pub fn with<R>(&self, action: impl FnOnce(Duration, &mut B) -> R) -> R {
+        let result = self.inner(|now, inner| {
+            let result = action(now, &mut inner.driver);
+            inner.output.extend_from_slice(inner.driver.transmit());
+            result
+        });
+        self.shared.wake.notify_one();
+        result
+    }
+
+    /// Looks at the driver, or takes from it what is for us.
+    pub fn look<R>(&self, look: impl FnOnce(&mut B) -> R) -> R {
+        self.inner(|_, inner| look(&mut inner.driver))
+    }
+
+    /// As [`Base::command`]; sends it.
+    ///
+    /// # Errors
+    /// As [`Base::command`].
+    pub fn command(&self, twist: Twist) -> Result<(), Refusal> {
+        self.inner(|now, inner| {
+            let bytes = inner.driver.command(now, twist)?;
+            inner.output.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+
+    /// Why the stream is not open; `None`: it is.
+    pub fn failure(&self) -> Option<String> {
+        self.inner(|_, inner| inner.failure.clone())
+    }
+
+    /// Opens the stream, or closes it for others to have it.
+    pub fn set_wanted(&self, wanted: bool) {
+        self.shared.wanted.send_replace(wanted);
+    }
+
+    /// Serves the driver for as long as the future is polled. `open` opens the stream; `changed` is called after each
+    /// measurement, whenever time has passed for the driver, and when the stream has been opened or lost.
+    pub async fn run<S>(self, mut open: impl AsyncFnMut() -> io::Result<S>, mut changed: impl FnMut())
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let mut wanted = self.shared.wanted.subscribe();
+        let mut reported = None;
+        loop {
+            // Wanted for as long as there is a sender, which is in `self`.
+            let _ = wanted.wait_for(|wanted| *wanted).await;
+            let failure = match open().await {
+                Ok(stream) => {
+                    tracing::info!("the line is open");
+                    reported = None;
+                    self.set_failure(None);
+                    tokio::select! {
+                        error = self.serve(stream, &mut changed) => error.to_string(),
+                        _ = wanted.wait_for(|wanted| !*wanted) => "it was closed on request".to_owned(),
+                    }
+                }
+                Err(error) => error.to_string(),
+            };
+            // Once for each reason, not at every attempt.
+            if reported.as_ref() != Some(&failure) {
+                tracing::warn!(failure, "the line is down");
+                reported = Some(failure.clone());
+            }
+            self.set_failure(Some(failure));
+            changed();
+            tokio::time::sleep(self.shared.reopen_time).await;
+        }
+    }
+
+    /// Until the stream ends; returns why.
+    async fn serve(
+        &self,
+        mut stream: impl AsyncRead + AsyncWrite + Unpin,
+        changed: &mut impl FnMut(),
+    ) -> io::Error {
+        let mut bytes = [0; READ_SIZE];
+        let mut output = Vec::new();
+        loop {
+            let deadline = self.inner(|now, inner| {
+                inner.driver.poll(now);
+                inner.output.extend_from_slice(inner.driver.transmit());
+                std::mem::swap(&mut output, &mut inner.output);
+                inner.driver.deadline()
+            });
+            if !output.is_empty() {
+                match tokio::time::timeout(WRITE_TIME, stream.write_all(&output)).await {
+                    Ok(Ok(())) => output.clear(),
+                    Ok(Err(error)) => return error,
+                    Err(_) => return io::Error::new(io::ErrorKind::TimedOut, "the line takes no bytes"),
+                }
+            }
+            let due = async {
+                match deadline {
+                    Some(deadline) => tokio::time::sleep_until(self.shared.start + deadline).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                read = stream.read(&mut bytes) => match read {
+                    Ok(0) => return io::ErrorKind::UnexpectedEof.into(),
+                    Ok(count) => {
+                        let mut rest = bytes.get(..count).unwrap_or_default();
+                        while self.inner(|now, inner| inner.driver.receive(now, &mut rest)) {
+                            changed();
+                        }
+                    }
+                    Err(error) => return error,
+                },
+                () = self.shared.wake.notified() => {}
+                () = due => {
+                    self.inner(|now, inner| inner.driver.poll(now));
+                    changed();
+                }
+            }
+        }
+    }
+
+    fn set_failure(&self, failure: Option<String>) {
+        self.inner(|now, inner| {
+            inner.output.clear();
+            match failure {
+                None => inner.driver.opened(now),
+                Some(_) => inner.driver.lost(now),
+            }
+            inner.failure = failure;
+        });
+    }
+
+    fn inner<R>(&self, action: impl FnOnce(Duration, &mut Inner<B>) -> R) -> R {
+        let mut inner = self.shared.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        action(self.shared.start.elapsed(), &mut inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::io::{DuplexStream, duplex};
+    use tokio::sync::mpsc;
+
+    use crate::base::Motion;
+    use crate::commander::Standstill;
+    use crate::limits::{LimitError, Limits};
+    use crate::motion::Pose;
+    use crate::odometry::{NotFinite, Wheel};
+
+    /// Says `m` when told to move, a dot when it is due, and remembers what it heard.
+    #[derive(Default)]
+    struct Parrot {
+        output: Vec<u8>,
+        said: Vec<u8>,
+        heard: Vec<u8>,
+        opened: usize,
+        lost: usize,
+        due: Option<Duration>,
+    }
+
+    impl Base for Parrot {
+        fn opened(&mut self, _now: Duration) {
+            self.opened += 1;
+        }
+
+        fn lost(&mut self, _now: Duration) {
+            self.lost += 1;
+            self.output.clear();
+        }
+
+        fn receive(&mut self, _now: Duration, bytes: &mut &[u8]) -> bool {
+            let Some((first, rest)) = bytes.split_first() else { return false };
+            self.heard.push(*first);
+            *bytes = rest;
+            true
+        }
+
+        fn poll(&mut self, now: Duration) {
+            if self.due.is_some_and(|due| now >= due) {
+                self.due = None;
+                self.output.push(b'.');
+            }
+        }
+
+        fn deadline(&self) -> Option<Duration> {
+            self.due
+        }
+
+        fn transmit(&mut self) -> &[u8] {
+            self.said = std::mem::take(&mut self.output);
+            &self.said
+        }
+
+        fn command(&mut self, _now: Duration, twist: Twist) -> Result<&[u8], Refusal> {
+            if !twist.is_finite() {
+                return Err(Refusal::NotFinite(twist));
+            }
+            self.output.push(b'm');
+            Ok(self.transmit())
+        }
+
+        fn set_motor_power(&mut self, _on: bool) -> Result<(), Refusal> {
+            Ok(())
+        }
+
+        fn set_odometry(&mut self, _pose: Pose) -> Result<(), NotFinite> {
+            Ok(())
+        }
+
+        fn set_limits(&mut self, _limits: Limits) -> Result<(), LimitError> {
+            Ok(())
+        }
+
+        fn motion(&self) -> Motion {
+            Motion {
+                alive: true,
+                motor_power: true,
+                standstill: Some(Standstill::NoCommand),
+                pose: Pose::ORIGIN,
+                pose_covariance: [0.0; 36],
+                twist: Twist::ZERO,
+                wheels: [Wheel::default(); 2],
+            }
+        }
+    }
+
+    /// A line whose streams' other ends come out of the receiver, each with room for `capacity` bytes.
+    fn line(capacity: usize) -> (Line<Parrot>, mpsc::UnboundedReceiver<DuplexStream>) {
+        let line = Line::new(Parrot::default(), REOPEN_TIME);
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let running = line.clone().run(
+            async move || {
+                let (near, far) = duplex(capacity);
+                sender.send(far).map_err(io::Error::other)?;
+                Ok(near)
+            },
+            || {},
+        );
+        tokio::spawn(running);
+        (line, receiver)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bytes_go_both_ways_and_deadlines_are_kept() {
+        let (line, mut ends) = line(64);
+        let mut far = ends.recv().await.unwrap();
+        far.write_all(b"hello").await.unwrap();
+        line.command(Twist::ZERO).unwrap();
+        line.with(|now, parrot| parrot.due = Some(now + Duration::from_secs(3)));
+        let before = Instant::now();
+        let mut bytes = [0; 2];
+        far.read_exact(&mut bytes).await.unwrap();
+        assert_eq!(&bytes, b"m.");
+        assert_eq!(before.elapsed().as_secs(), 3);
+        line.with(|_, parrot| assert_eq!(parrot.heard, b"hello"));
+        assert_eq!(line.failure(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_that_ends_is_opened_again() {
+        let (line, mut ends) = line(64);
+        for count in 1..=1000 {
+            let far = ends.recv().await.unwrap();
+            tokio::task::yield_now().await;
+            line.with(|_, parrot| assert_eq!((parrot.opened, parrot.lost), (count, count - 1)));
+            drop(far);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_that_takes_nothing_is_given_up() {
+        let (line, mut ends) = line(4);
+        let full = ends.recv().await.unwrap();
+        line.with(|_, parrot| parrot.output.extend_from_slice(b"too much"));
+        let mut far = ends.recv().await.unwrap();
+        tokio::task::yield_now().await;
+        line.with(|_, parrot| assert_eq!((parrot.opened, parrot.lost), (2, 1)));
+        line.command(Twist::ZERO).unwrap();
+        assert_eq!(far.read_u8().await.unwrap(), b'm', "nothing is left of what could not be said");
+        drop(full);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_is_given_to_others_on_request() {
+        let (line, mut ends) = line(64);
+        let mut far = ends.recv().await.unwrap();
+        line.set_wanted(false);
+        assert_eq!(far.read(&mut [0]).await.unwrap(), 0, "it is closed");
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert!(ends.try_recv().is_err(), "it stays closed");
+        assert_eq!(line.failure().as_deref(), Some("it was closed on request"));
+        line.set_wanted(true);
+        assert!(ends.recv().await.is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_that_cannot_be_opened_is_tried_again_and_says_why() {
+        let line = Line::new(Parrot::default(), REOPEN_TIME);
+        let changes = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&changes);
+        let run = line.clone().run(
+            async || Err::<DuplexStream, _>(io::Error::other("no such port")),
+            move || {
+                counted.fetch_add(1, Ordering::Relaxed);
+            },
+        );
+        assert!(tokio::time::timeout(Duration::from_secs(2), run).await.is_err());
+        assert_eq!(line.failure().as_deref(), Some("no such port"));
+        assert!((9..=11).contains(&changes.load(Ordering::Relaxed)));
+    }
+
+    /// Real pseudo-terminals, which a master that is closed ends.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_thousand_cables_leave_nothing_behind() {
+        let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+        let line = Line::new(Parrot::default(), Duration::from_micros(100));
+        let (sender, mut masters) = mpsc::channel(1);
+        let running = line.clone().run(
+            async move || {
+                let pty = nix::pty::openpty(None, None).map_err(io::Error::from)?;
+                let descriptor = std::os::fd::AsRawFd::as_raw_fd(&pty.slave);
+                let path = std::fs::read_link(format!("/proc/self/fd/{descriptor}"))?;
+                let port = crate::serial::SerialPort::open(&path, 115_200)?;
+                sender.send(pty.master).await.map_err(io::Error::other)?;
+                Ok(port)
+            },
+            || {},
+        );
+        let running = tokio::spawn(running);
+        drop(masters.recv().await.unwrap());
+        let before = descriptors();
+        for _ in 0..1000 {
+            drop(masters.recv().await.unwrap());
+        }
+        let opened = line.with(|_, parrot| parrot.opened);
+        running.abort();
+        assert!(opened >= 1000, "{opened}");
+        // Other tests of this process open and close files too, but none of them a thousand.
+        assert!(descriptors() < before + 100, "{before} before, {} after", descriptors());
+    }
+}

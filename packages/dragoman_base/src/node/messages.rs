@@ -1,0 +1,204 @@
+//! What a Kobuki says, as ROS messages.
+
+use std::time::Duration;
+
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
+use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu};
+
+use super::motion::quaternion;
+use crate::kobuki::driver::{Battery, Identity, PowerEvent, Sensors, Side, Wheel};
+use crate::kobuki::wire::{Charging, ControllerGains, CoreSensors, DigitalInputs, DockIr, RawGyro};
+
+/// Frame of the gyro.
+const GYRO_FRAME: &str = "gyro_link";
+/// Frame of the receivers of the docking station's signals.
+const DOCK_IR_FRAME: &str = "dock_ir_link";
+/// Frame of the battery.
+const BATTERY_FRAME: &str = "base_link";
+/// Covariance of an axis that is not measured, as the ROS driver has it: filters want a number, and a large one.
+const UNKNOWN: f64 = f64::MAX;
+/// Variance of heading and turn rate, rad^2 and (rad/s)^2, as the ROS driver has it.
+const HEADING_VARIANCE: f64 = 0.05;
+/// Time between two samples of the raw gyro.
+const GYRO_PERIOD: Duration = Duration::from_millis(10);
+/// `power_supply_technology` of a lithium-ion battery.
+const LITHIUM_ION: u8 = BatteryState::POWER_SUPPLY_TECHNOLOGY_LION as u8;
+
+/// `sensors/core`. What has not come yet is empty.
+pub(super) fn sensor_state(stamp: Time, core: &CoreSensors, sensors: &Sensors) -> kobuki::SensorState {
+    let Sensors { cliffs, currents, input, .. } = sensors;
+    let mut state = kobuki::SensorState {
+        time_stamp: core.timestamp_ms,
+        bumper: core.bumpers.bits(),
+        wheel_drop: core.wheel_drops.bits(),
+        cliff: core.cliffs.bits(),
+        left_encoder: core.left_encoder_ticks,
+        right_encoder: core.right_encoder_ticks,
+        left_pwm: core.left_pwm,
+        right_pwm: core.right_pwm,
+        buttons: core.buttons.bits(),
+        charger: core.charger.0,
+        battery: core.battery_decivolts,
+        bottom: cliffs.map_or_else(Vec::new, |cliffs| vec![cliffs.right, cliffs.center, cliffs.left]),
+        current: currents
+            .map_or_else(Vec::new, |currents| vec![currents.left_centiamperes, currents.right_centiamperes]),
+        over_current: core.overcurrents.bits(),
+        digital_input: input.map_or(0, |input| input.digital.bits()),
+        analog_input: input.map_or_else(Vec::new, |input| input.analog.to_vec()),
+        ..Default::default()
+    };
+    state.header.stamp = stamp;
+    state
+}
+
+/// `sensors/dock_ir`: receivers right, centre, left.
+pub(super) fn dock_infra_red(stamp: Time, dock: &DockIr) -> kobuki::DockInfraRed {
+    let mut message = kobuki::DockInfraRed {
+        data: vec![dock.right.bits(), dock.center.bits(), dock.left.bits()],
+        ..Default::default()
+    };
+    message.header.stamp = stamp;
+    message.header.frame_id = DOCK_IR_FRAME.to_owned();
+    message
+}
+
+/// `sensors/imu_data`: heading in rad and its rate in rad/s; the rest is not measured.
+pub(super) fn imu(stamp: Time, heading: f64, rate: f64) -> Imu {
+    let mut imu = Imu::default();
+    imu.header.stamp = stamp;
+    imu.header.frame_id = GYRO_FRAME.to_owned();
+    imu.orientation = quaternion(heading);
+    imu.orientation_covariance = diagonal([UNKNOWN, UNKNOWN, HEADING_VARIANCE]);
+    imu.angular_velocity.z = rate;
+    imu.angular_velocity_covariance = diagonal([UNKNOWN, UNKNOWN, HEADING_VARIANCE]);
+    // There is no accelerometer: what REP 145 says of data that are not there.
+    imu.linear_acceleration_covariance = diagonal([-1.0, 0.0, 0.0]);
+    imu
+}
+
+/// `sensors/imu_data_raw`: a message for each sample, the oldest first; the last one has just come. `stamp` gives the time so
+/// long ago.
+pub(super) fn raw_imu(stamp: impl Fn(Duration) -> Time, gyro: &RawGyro) -> impl Iterator<Item = Imu> {
+    let older = (0..gyro.readings().len() as u32).rev();
+    gyro.rates().zip(older).map(move |([x, y, z], older)| {
+        let mut imu = Imu::default();
+        imu.header.stamp = stamp(older * GYRO_PERIOD);
+        imu.header.frame_id = GYRO_FRAME.to_owned();
+        (imu.angular_velocity.x, imu.angular_velocity.y, imu.angular_velocity.z) = (x, y, z);
+        imu.orientation_covariance = diagonal([-1.0, 0.0, 0.0]);
+        imu.linear_acceleration_covariance = diagonal([-1.0, 0.0, 0.0]);
+        imu
+    })
+}
+
+fn diagonal([x, y, z]: [f64; 3]) -> Vec<f64> {
+    vec![x, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, z]
+}
+
+/// `sensors/battery_state`. What is not measured is NaN, as the message's definition wants it.
+pub(super) fn battery_state(stamp: Time, battery: &Battery) -> BatteryState {
+    let status = match battery.charging {
+        Charging::Charging => BatteryState::POWER_SUPPLY_STATUS_CHARGING,
+        Charging::Charged => BatteryState::POWER_SUPPLY_STATUS_FULL,
+        Charging::Discharging => BatteryState::POWER_SUPPLY_STATUS_DISCHARGING,
+    };
+    let mut message = BatteryState {
+        voltage: battery.voltage as f32,
+        temperature: f32::NAN,
+        current: f32::NAN,
+        charge: f32::NAN,
+        capacity: f32::NAN,
+        design_capacity: f32::NAN,
+        percentage: battery.fraction as f32,
+        power_supply_status: status as u8,
+        power_supply_technology: LITHIUM_ION,
+        present: true,
+        ..Default::default()
+    };
+    message.header.stamp = stamp;
+    message.header.frame_id = BATTERY_FRAME.to_owned();
+    message
+}
+
+/// `version_info`: the software is ours.
+pub(super) fn version_info(identity: &Identity) -> kobuki::VersionInfo {
+    // Since firmware 1.0 the gyro's samples come along, and the base starts smoothly.
+    let since_1_0 =
+        identity.firmware.and_then(|firmware| firmware.parts()).is_some_and(|parts| parts > [1, 0, 0]);
+    let features = kobuki::VersionInfo::SMOOTH_MOVE_START | kobuki::VersionInfo::GYROSCOPE_3D_DATA;
+    kobuki::VersionInfo {
+        hardware: identity.hardware.map_or_else(String::new, |version| version.to_string()),
+        firmware: identity.firmware.map_or_else(String::new, |version| version.to_string()),
+        software: env!("CARGO_PKG_VERSION").to_owned(),
+        udid: identity.unique_id.map_or_else(Vec::new, |id| id.0.to_vec()),
+        features: if since_1_0 { features as u64 } else { 0 },
+    }
+}
+
+/// `controller_info`
+pub(super) fn controller_info(gains: &ControllerGains) -> kobuki::ControllerInfo {
+    let gain = |thousandths: u32| f64::from(thousandths) / 1000.0;
+    kobuki::ControllerInfo {
+        type_: gains.kind,
+        p_gain: gain(gains.p_thousandths),
+        i_gain: gain(gains.i_thousandths),
+        d_gain: gain(gains.d_thousandths),
+    }
+}
+
+/// `events/bumper`
+pub(super) fn bumper(side: Side, pressed: bool) -> kobuki::BumperEvent {
+    kobuki::BumperEvent { bumper: number(side), state: pressed.into() }
+}
+
+/// `events/cliff`
+pub(super) fn cliff(side: Side, cliff: bool, reading: u16) -> kobuki::CliffEvent {
+    kobuki::CliffEvent { sensor: number(side), state: cliff.into(), bottom: reading }
+}
+
+/// `events/wheel_drop`
+pub(super) fn wheel_drop(wheel: Wheel, dropped: bool) -> kobuki::WheelDropEvent {
+    let wheel = match wheel {
+        Wheel::Left => kobuki::WheelDropEvent::LEFT,
+        Wheel::Right => kobuki::WheelDropEvent::RIGHT,
+    };
+    kobuki::WheelDropEvent { wheel: wheel as u8, state: dropped.into() }
+}
+
+/// `events/power_system`
+pub(super) fn power_system(event: PowerEvent) -> kobuki::PowerSystemEvent {
+    let event = match event {
+        PowerEvent::Unplugged => kobuki::PowerSystemEvent::UNPLUGGED,
+        PowerEvent::PluggedToAdapter => kobuki::PowerSystemEvent::PLUGGED_TO_ADAPTER,
+        PowerEvent::PluggedToDock => kobuki::PowerSystemEvent::PLUGGED_TO_DOCKBASE,
+        PowerEvent::ChargeCompleted => kobuki::PowerSystemEvent::CHARGE_COMPLETED,
+        PowerEvent::BatteryLow => kobuki::PowerSystemEvent::BATTERY_LOW,
+        PowerEvent::BatteryCritical => kobuki::PowerSystemEvent::BATTERY_CRITICAL,
+    };
+    kobuki::PowerSystemEvent { event: event as u8 }
+}
+
+/// `events/digital_input`
+pub(super) fn digital_input(inputs: DigitalInputs) -> kobuki::DigitalInputEvent {
+    kobuki::DigitalInputEvent { values: (0..4).map(|input| inputs.bits() & 1 << input != 0).collect() }
+}
+
+/// `events/robot_state`
+pub(super) fn robot_state(online: bool) -> kobuki::RobotStateEvent {
+    kobuki::RobotStateEvent { state: online.into() }
+}
+
+/// The values that the mask lets through.
+pub(super) fn masked(values: &[bool], mask: &[bool]) -> [Option<bool>; 4] {
+    std::array::from_fn(|index| values.get(index).copied().filter(|_| mask.get(index) == Some(&true)))
+}
+
+/// Where a bumper or cliff sensor is, as the messages count: left 0, centre 1, right 2.
+fn number(side: Side) -> u8 {
+    match side {
+        Side::Left => 0,
+        Side::Center => 1,
+        Side::Right => 2,
+    }
+}

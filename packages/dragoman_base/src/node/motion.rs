@@ -1,0 +1,223 @@
+//! What every base offers: velocity commands, odometry with its transform, wheel joints, the services of Player's position2d.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
+use dragoman_ros::geometry_msgs::msg::{Quaternion, TransformStamped, Twist as TwistMessage, TwistStamped};
+use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::parameters::Parameters;
+use dragoman_ros::sensor_msgs::msg::JointState;
+use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::{Clock, Node, Publisher, QosProfile};
+use futures::StreamExt;
+
+use super::parameters;
+use crate::base::{Base, Motion};
+use crate::line::Line;
+use crate::motion::{Geometry, Pose, Twist};
+
+/// What was refused since the last report.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Refusals {
+    shared: Arc<Mutex<Refused>>,
+}
+
+#[derive(Debug, Default)]
+struct Refused {
+    count: u64,
+    /// Why, the last time; taken by the report.
+    reason: Option<String>,
+}
+
+impl Refusals {
+    /// Tells the log the first since the last report, and the report the last.
+    pub(super) fn note(&self, reason: &dyn std::fmt::Display) {
+        let mut refused = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.count += 1;
+        if refused.reason.is_none() {
+            tracing::warn!(%reason, "refused");
+        }
+        refused.reason = Some(reason.to_string());
+    }
+
+    /// How many there were, and the reason of the last since this was asked for.
+    pub(super) fn take(&self) -> (u64, Option<String>) {
+        let mut refused = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        (refused.count, refused.reason.take())
+    }
+}
+
+/// What [`serve`] gives to the rest of the node.
+pub(super) struct Served {
+    pub(super) topics: MotionTopics,
+    pub(super) refusals: Refusals,
+}
+
+/// Takes velocities, serves position2d, and makes the topics of the motion.
+pub(super) fn serve<B: Base>(
+    tasks: &mut NodeTasks,
+    line: &Line<B>,
+    values: &Parameters,
+    geometry: Geometry,
+) -> dragoman_ros::Result<Served> {
+    let refusals = Refusals::default();
+    serve_velocities(tasks, line, &refusals)?;
+    serve_position2d(tasks, line, geometry)?;
+    Ok(Served { topics: MotionTopics::new(tasks.node(), values)?, refusals })
+}
+
+fn serve_velocities<B: Base>(
+    tasks: &mut NodeTasks,
+    line: &Line<B>,
+    refusals: &Refusals,
+) -> dragoman_ros::Result<()> {
+    let commander = || {
+        let (line, refusals) = (line.clone(), refusals.clone());
+        move |twist: TwistMessage| {
+            if let Err(refusal) = line.command(Twist::new(twist.linear.x, twist.angular.z)) {
+                refusals.note(&refusal);
+            }
+        }
+    };
+    tasks.subscribe("~/commands/velocity", QosProfile::default(), commander())?;
+    tasks.subscribe("cmd_vel", QosProfile::default(), commander())?;
+    let command = commander();
+    let stamped = tasks
+        .subscribe("cmd_vel", QosProfile::default(), move |stamped: TwistStamped| command(stamped.twist));
+    // A middleware may allow one type for each name.
+    if let Err(error) = stamped {
+        tracing::warn!(%error, "cmd_vel is taken as Twist only");
+    }
+    Ok(())
+}
+
+fn serve_position2d<B: Base>(
+    tasks: &mut NodeTasks,
+    line: &Line<B>,
+    geometry: Geometry,
+) -> dragoman_ros::Result<()> {
+    tasks.serve::<GetGeometry::Service>("~/get_geometry", move |_request| {
+        let Geometry { size: [length, width, height], center } = geometry;
+        let mut response = GetGeometry::Response { success: true, ..Default::default() };
+        (response.size.x, response.size.y, response.size.z) = (length, width, height);
+        (response.pose.x, response.pose.y, response.pose.theta) = (center.x, center.y, center.heading);
+        response
+    })?;
+    let switched = line.clone();
+    tasks.serve::<SetBool::Service>("~/set_motor_power", move |request| {
+        match switched.with(|_, driver| driver.set_motor_power(request.data)) {
+            Ok(()) => {
+                let message = if request.data { "motors on" } else { "motors off" };
+                SetBool::Response { success: true, message: message.to_owned() }
+            }
+            Err(refusal) => SetBool::Response { success: false, message: refusal.to_string() },
+        }
+    })?;
+    let reset = line.clone();
+    tasks.serve::<Trigger::Service>("~/reset_odometry", move |_request| {
+        let result = reset.with(|_, driver| driver.set_odometry(Pose::ORIGIN));
+        Trigger::Response {
+            success: result.is_ok(),
+            message: result.map_or_else(|error| error.to_string(), |()| "reset".to_owned()),
+        }
+    })?;
+    let set = line.clone();
+    tasks.serve::<SetOdometry::Service>("~/set_odometry", move |request| {
+        let pose = Pose::new(request.pose.x, request.pose.y, request.pose.theta);
+        let result = set.with(|_, driver| driver.set_odometry(pose));
+        SetOdometry::Response {
+            success: result.is_ok(),
+            message: result.map_or_else(
+                |error| error.to_string(),
+                |()| if pose == Pose::ORIGIN { "reset".to_owned() } else { "set".to_owned() },
+            ),
+        }
+    })
+}
+
+/// Lets the limits follow their parameters.
+pub(super) async fn follow_limits<B: Base>(values: Parameters, line: Line<B>) {
+    let mut changes = values.changes();
+    while changes.next().await.is_some() {
+        if let Err(error) = line.with(|_, driver| driver.set_limits(parameters::limits(&values))) {
+            tracing::warn!(%error, "limits");
+        }
+    }
+}
+
+/// Odometry, its transform, and the wheels.
+pub(super) struct MotionTopics {
+    clock: Arc<Mutex<Clock>>,
+    odometry: Publisher<Odometry>,
+    transform: Option<Publisher<TFMessage>>,
+    joints: Publisher<JointState>,
+    odom_frame: String,
+    base_frame: String,
+    wheel_names: Vec<String>,
+}
+
+impl MotionTopics {
+    fn new(node: &mut Node, values: &Parameters) -> dragoman_ros::Result<Self> {
+        let transform: bool = values.value("publish_tf");
+        Ok(Self {
+            clock: node.get_ros_clock(),
+            odometry: node.create_publisher("odom", QosProfile::default())?,
+            transform: transform
+                .then(|| node.create_publisher("/tf", QosProfile::default().keep_last(100)))
+                .transpose()?,
+            joints: node.create_publisher("joint_states", QosProfile::default())?,
+            odom_frame: values.value("odom_frame"),
+            base_frame: values.value("base_frame"),
+            wheel_names: vec![values.value("wheel_left_joint_name"), values.value("wheel_right_joint_name")],
+        })
+    }
+
+    /// The time, so long ago.
+    pub(super) fn stamp(&self, ago: Duration) -> Time {
+        let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        Clock::to_builtin_time(&clock.get_now().unwrap_or_default().saturating_sub(ago))
+    }
+
+    /// Publishes what was measured at `stamp`.
+    pub(super) fn publish(&self, stamp: &Time, motion: &Motion) -> dragoman_ros::Result<()> {
+        let orientation = quaternion(motion.pose.heading);
+        if let Some(transform) = &self.transform {
+            let mut message =
+                TransformStamped { child_frame_id: self.base_frame.clone(), ..Default::default() };
+            message.header.stamp = stamp.clone();
+            message.header.frame_id.clone_from(&self.odom_frame);
+            message.transform.translation.x = motion.pose.x;
+            message.transform.translation.y = motion.pose.y;
+            message.transform.rotation = orientation.clone();
+            transform.publish(&TFMessage { transforms: vec![message] })?;
+        }
+        let mut odometry = Odometry { child_frame_id: self.base_frame.clone(), ..Default::default() };
+        odometry.header.stamp = stamp.clone();
+        odometry.header.frame_id.clone_from(&self.odom_frame);
+        odometry.pose.pose.position.x = motion.pose.x;
+        odometry.pose.pose.position.y = motion.pose.y;
+        odometry.pose.pose.orientation = orientation;
+        odometry.pose.covariance = motion.pose_covariance.to_vec();
+        odometry.twist.twist.linear.x = motion.twist.linear;
+        odometry.twist.twist.angular.z = motion.twist.angular;
+        self.odometry.publish(&odometry)?;
+        let mut joints = JointState {
+            name: self.wheel_names.clone(),
+            position: motion.wheels.iter().map(|wheel| wheel.angle).collect(),
+            velocity: motion.wheels.iter().map(|wheel| wheel.rate).collect(),
+            ..Default::default()
+        };
+        joints.header.stamp = stamp.clone();
+        self.joints.publish(&joints)
+    }
+}
+
+/// A turn about z, rad.
+pub(super) fn quaternion(heading: f64) -> Quaternion {
+    let (z, w) = (heading / 2.0).sin_cos();
+    Quaternion { z, w, ..Default::default() }
+}

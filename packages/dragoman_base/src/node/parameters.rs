@@ -1,0 +1,162 @@
+//! The parameters, and what they mean to a driver. Those that the ROS driver of the Kobuki has too have its names.
+
+use std::time::Duration;
+
+use dragoman_ros::parameters::{Declaration, Parameters, Range};
+
+use crate::kobuki::driver::{BatteryConfig, Config, HeadingSource};
+use crate::limits::{AxisLimits, Limits};
+use crate::motion::{Geometry, Pose};
+
+/// The parameters of every base, whose limits default to `limits`.
+fn common(port: &str, limits: &Limits) -> Vec<Declaration> {
+    let speed = Range::Double { from: 0.01, to: 20.0 };
+    let acceleration = Range::Double { from: 0.0, to: 100.0 };
+    let rate = |rate: Option<f64>| rate.unwrap_or(0.0);
+    vec![
+        Declaration::new(
+            "device_port",
+            port,
+            "Serial port, /dev/ttyUSB0 say; empty: simulated in this process.",
+        )
+        .read_only(),
+        Declaration::new("cmd_vel_timeout_sec", 0.6, "How long a velocity command holds, s.")
+            .within(Range::Double { from: 0.05, to: 10.0 })
+            .read_only(),
+        Declaration::new(
+            "feedback_timeout_sec",
+            0.1,
+            "How long the base may be silent before it counts as not alive and is stopped, s.",
+        )
+        .within(Range::Double { from: 0.02, to: 10.0 })
+        .read_only(),
+        Declaration::new("linear.max_velocity", limits.linear.velocity, "Fastest speed ahead and back, m/s.")
+            .within(speed.clone()),
+        Declaration::new(
+            "linear.max_acceleration",
+            rate(limits.linear.acceleration),
+            "How fast the speed may grow, m/s^2; 0: at once.",
+        )
+        .within(acceleration.clone()),
+        Declaration::new(
+            "linear.max_deceleration",
+            rate(limits.linear.deceleration),
+            "How fast the speed may fall, m/s^2; 0: at once. Stopping for safety is always at once.",
+        )
+        .within(acceleration.clone()),
+        Declaration::new("angular.max_velocity", limits.angular.velocity, "Fastest turn, rad/s.")
+            .within(speed),
+        Declaration::new(
+            "angular.max_acceleration",
+            rate(limits.angular.acceleration),
+            "How fast the turn rate may grow, rad/s^2; 0: at once.",
+        )
+        .within(acceleration.clone()),
+        Declaration::new(
+            "angular.max_deceleration",
+            rate(limits.angular.deceleration),
+            "How fast the turn rate may fall, rad/s^2; 0: at once.",
+        )
+        .within(acceleration),
+        Declaration::new("odom_frame", "odom", "Frame in which the odometry counts.").read_only(),
+        Declaration::new("base_frame", "base_footprint", "Frame of the base.").read_only(),
+        Declaration::new("publish_tf", true, "Publish the transform from odom_frame to base_frame.")
+            .read_only(),
+        Declaration::new("wheel_left_joint_name", "wheel_left_joint", "The left wheel in joint_states.")
+            .read_only(),
+        Declaration::new("wheel_right_joint_name", "wheel_right_joint", "The right wheel in joint_states.")
+            .read_only(),
+    ]
+}
+
+/// The size and centre of a base, which default to `geometry`.
+fn outline(geometry: &Geometry) -> [Declaration; 2] {
+    let Geometry { size, center } = geometry;
+    [
+        Declaration::new(
+            "size",
+            size.to_vec(),
+            "Length, width and height of the base, m, as get_geometry tells it.",
+        )
+        .within(Range::Double { from: 0.001, to: 100.0 })
+        .read_only(),
+        Declaration::new(
+            "center",
+            vec![center.x, center.y, center.heading],
+            "Middle of the body seen from the centre of rotation: x and y in m, turn in rad.",
+        )
+        .within(Range::Double { from: -100.0, to: 100.0 })
+        .read_only(),
+    ]
+}
+
+/// The parameters of a Kobuki's node.
+pub fn kobuki(port: &str) -> Vec<Declaration> {
+    let battery = BatteryConfig::default();
+    let volts = Range::Double { from: 1.0, to: 25.5 };
+    let own = [
+        Declaration::new(
+            "motors_off_on_wheel_drop",
+            false,
+            "Switch the motors off when a wheel drops, until somebody switches them on.",
+        ),
+        Declaration::new("use_imu_heading", true, "Heading from the gyro; otherwise from the wheels."),
+        Declaration::new("battery_capacity", battery.full, "Voltage of the full battery, V.")
+            .within(volts.clone()),
+        Declaration::new("battery_low", battery.low, "Voltage up to which the battery is low, V.")
+            .within(volts.clone()),
+        Declaration::new(
+            "battery_dangerous",
+            battery.dangerous,
+            "Voltage up to which it is nearly empty, V.",
+        )
+        .within(volts),
+    ];
+    let own = own.into_iter().map(Declaration::read_only);
+    common(port, &Limits::KOBUKI).into_iter().chain(outline(&Geometry::TURTLEBOT_2)).chain(own).collect()
+}
+
+/// What a Kobuki's driver is to be like.
+pub(super) fn kobuki_config(values: &Parameters) -> Config {
+    Config {
+        feedback_timeout: seconds(values, "feedback_timeout_sec"),
+        command_timeout: seconds(values, "cmd_vel_timeout_sec"),
+        limits: limits(values),
+        motors_off_on_wheel_drop: values.value("motors_off_on_wheel_drop"),
+        heading: if values.value("use_imu_heading") { HeadingSource::Gyro } else { HeadingSource::Wheels },
+        battery: BatteryConfig {
+            full: values.value("battery_capacity"),
+            low: values.value("battery_low"),
+            dangerous: values.value("battery_dangerous"),
+        },
+        ..Config::default()
+    }
+}
+
+/// The size and centre of the base; `None` unless there are three numbers of each.
+pub(super) fn geometry(values: &Parameters) -> Option<Geometry> {
+    let size = values.value::<Vec<f64>>("size").try_into().ok()?;
+    let [x, y, heading] = values.value::<Vec<f64>>("center").try_into().ok()?;
+    Some(Geometry { size, center: Pose::new(x, y, heading) })
+}
+
+/// The limits as the parameters are now.
+pub(super) fn limits(values: &Parameters) -> Limits {
+    let rate = |name: &str| Some(values.value::<f64>(name)).filter(|rate| *rate > 0.0);
+    Limits {
+        linear: AxisLimits {
+            velocity: values.value("linear.max_velocity"),
+            acceleration: rate("linear.max_acceleration"),
+            deceleration: rate("linear.max_deceleration"),
+        },
+        angular: AxisLimits {
+            velocity: values.value("angular.max_velocity"),
+            acceleration: rate("angular.max_acceleration"),
+            deceleration: rate("angular.max_deceleration"),
+        },
+    }
+}
+
+fn seconds(values: &Parameters, name: &str) -> Duration {
+    Duration::from_secs_f64(values.value(name))
+}
