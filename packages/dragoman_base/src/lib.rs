@@ -12,9 +12,9 @@
 
 pub mod commander;
 pub mod kobuki;
+pub mod limits;
 #[cfg(feature = "node")]
 pub mod link;
-pub mod limits;
 pub mod motion;
 pub mod odometry;
 mod outbox;

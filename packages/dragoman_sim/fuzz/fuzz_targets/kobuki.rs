@@ -9,7 +9,9 @@
 use std::time::Duration;
 
 use dragoman_base::kobuki::wire::{BaseControl, Command, Decoder, Feedback, frame};
-use dragoman_sim::kobuki::{GEOMETRY, Inputs, MAX_SPEED, MAX_TURN_RATE, Noise, Twist, WATCHDOG, Wheels};
+use dragoman_base::motion::Twist;
+use dragoman_base::odometry::WheelGeometry;
+use dragoman_sim::kobuki::{Inputs, MAX_SPEED, MAX_TURN_RATE, Noise, WATCHDOG, Wheels};
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::{Kobuki, KobukiSettings};
 use libfuzzer_sys::fuzz_target;
@@ -64,7 +66,8 @@ impl Bench {
                 }
             }
         }
-        let limit = (MAX_SPEED + MAX_TURN_RATE * GEOMETRY.track / 2.0) / GEOMETRY.wheel_radius;
+        let WheelGeometry { separation, radius, .. } = WheelGeometry::KOBUKI;
+        let limit = (MAX_SPEED + MAX_TURN_RATE * separation / 2.0) / radius * 1.000_001;
         let rates = self.kobuki.wheel_rates();
         assert!(rates.left.abs() <= limit && rates.right.abs() <= limit, "{rates:?}");
         let pose = self.kobuki.pose();
@@ -153,7 +156,8 @@ fuzz_target!(|input: &[u8]| {
     if bench.is_clean {
         let angles = bench.kobuki.wheel_angles();
         let ticks = |angle: f64, zero: f64| {
-            ((angle - zero) * GEOMETRY.ticks_per_turn / std::f64::consts::TAU).floor() as i64 as u16
+            let WheelGeometry { radius, ticks_per_metre, .. } = WheelGeometry::KOBUKI;
+            ((angle - zero) * (ticks_per_metre * radius)).floor() as i64 as u16
         };
         assert_eq!(bench.ticks.left, ticks(angles.left, bench.zero.left));
         assert_eq!(bench.ticks.right, ticks(angles.right, bench.zero.right));
