@@ -7,9 +7,11 @@
 //! | `serial.rs` | what runs a device on a pseudo-terminal: standard input, faults, what it prints |
 //! | `pty.rs` | the pseudo-terminal and the link to it |
 
+#[cfg(target_os = "linux")]
 mod kobuki;
 #[cfg(target_os = "linux")]
 mod pty;
+#[cfg(target_os = "linux")]
 mod serial;
 mod whistles;
 
@@ -23,6 +25,7 @@ pub(crate) enum DeviceCommand {
     /// Simulate the servo drives of an arm on a CAN bus, frame by frame.
     Whistles(whistles::WhistlesOptions),
     /// Simulate a Kobuki, the base of a TurtleBot 2, on a pseudo-terminal, byte by byte.
+    #[cfg(target_os = "linux")]
     Kobuki(kobuki::KobukiOptions),
 }
 
@@ -35,6 +38,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 pub(crate) fn run(command: DeviceCommand) -> Result<()> {
     match command {
         DeviceCommand::Whistles(options) => whistles::run(&options),
+        #[cfg(target_os = "linux")]
         DeviceCommand::Kobuki(options) => kobuki::run(&options),
     }
 }

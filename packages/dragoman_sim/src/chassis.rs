@@ -1,5 +1,8 @@
 //! Two wheels with their motors, and the chassis between them: what moves, and what it costs.
 
+use dragoman_base::motion::{Pose, Twist, wrap_angle};
+use dragoman_base::odometry::WheelGeometry;
+
 /// They change at whole milliseconds only, and so do not depend on when they are looked at.
 pub(crate) const TICK_S: f64 = 1e-3;
 
@@ -46,37 +49,6 @@ impl<T> Wheels<T> {
     pub fn map<U>(self, mut function: impl FnMut(T) -> U) -> Wheels<U> {
         Wheels { left: function(self.left), right: function(self.right) }
     }
-}
-
-/// Planar velocity of the chassis, in its own frame (x forward).
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Twist {
-    /// m/s.
-    pub linear: f64,
-    /// rad/s, counter-clockwise.
-    pub angular: f64,
-}
-
-/// Where the chassis is: the middle between its wheels.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Pose {
-    /// m.
-    pub x: f64,
-    /// m.
-    pub y: f64,
-    /// rad, counter-clockwise from x; it counts turns and does not wrap.
-    pub heading: f64,
-}
-
-/// What a machine with two wheels measures.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Geometry {
-    /// Distance between the wheels, m.
-    pub track: f64,
-    /// Radius of a wheel, m.
-    pub wheel_radius: f64,
-    /// Encoder ticks per turn of a wheel.
-    pub ticks_per_turn: f64,
 }
 
 /// A wheel with its motor and encoder.
@@ -158,31 +130,31 @@ pub(crate) struct Contact {
 /// Both wheels and the chassis between them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Chassis {
-    geometry: Geometry,
+    geometry: WheelGeometry,
     pub(crate) wheels: Wheels<Wheel>,
     pub(crate) pose: Pose,
     pub(crate) twist: Twist,
 }
 
 impl Chassis {
-    pub(crate) fn new(geometry: Geometry) -> Self {
-        Self { geometry, wheels: Wheels::default(), pose: Pose::default(), twist: Twist::default() }
+    pub(crate) fn new(geometry: WheelGeometry) -> Self {
+        Self { geometry, wheels: Wheels::default(), pose: Pose::ORIGIN, twist: Twist::ZERO }
     }
 
     /// One millisecond, with these speeds of the wheels' rims (m/s) as set-points.
     pub(crate) fn step(&mut self, set_points: Wheels<f64>, contact: &Contact) {
-        let Geometry { track, wheel_radius, .. } = self.geometry;
-        let max_change = MAX_ACCELERATION / wheel_radius * TICK_S;
-        let set_points = set_points.map(|speed| speed / wheel_radius);
+        let WheelGeometry { radius, .. } = self.geometry;
+        let max_change = MAX_ACCELERATION / radius * TICK_S;
+        let set_points = set_points.map(|speed| speed / radius);
         let Wheels { left, right } = &mut self.wheels;
-        let left = left.step(set_points.left, max_change, contact.stalled.left) * wheel_radius;
-        let right = right.step(set_points.right, max_change, contact.stalled.right) * wheel_radius;
+        let left = left.step(set_points.left, max_change, contact.stalled.left) * radius;
+        let right = right.step(set_points.right, max_change, contact.stalled.right) * radius;
         self.twist = match contact.motion {
             Some(twist) => Twist { linear: sound(twist.linear), angular: sound(twist.angular) },
-            None if contact.is_lifted => Twist::default(),
-            None => Twist { linear: (left + right) / 2.0, angular: (right - left) / track },
+            None if contact.is_lifted => Twist::ZERO,
+            None => self.geometry.twist([left, right]),
         };
-        if self.twist == Twist::default() {
+        if self.twist == Twist::ZERO {
             return;
         }
         let turn = self.twist.angular * TICK_S;
@@ -192,12 +164,12 @@ impl Chassis {
         let (sin, cos) = (self.pose.heading + turn / 2.0).sin_cos();
         self.pose.x += chord * cos;
         self.pose.y += chord * sin;
-        self.pose.heading += turn;
+        self.pose.heading = wrap_angle(self.pose.heading + turn);
     }
 
     /// What the encoders have counted.
     pub(crate) fn ticks(&self) -> Wheels<i64> {
-        let ticks_per_radian = self.geometry.ticks_per_turn / std::f64::consts::TAU;
+        let ticks_per_radian = self.geometry.ticks_per_metre * self.geometry.radius;
         self.wheels.map(|wheel| ((wheel.angle - wheel.zero) * ticks_per_radian).floor() as i64)
     }
 

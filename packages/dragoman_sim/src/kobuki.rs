@@ -24,26 +24,26 @@ mod tests;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-pub use crate::chassis::{Pose, Twist, Wheels};
+pub use crate::chassis::Wheels;
 pub use gyro::Noise;
 pub use inputs::{ChargerSource, Inputs, Row};
 pub use power::BATTERY_RANGE;
-pub use protocol::{Event, LedColour};
+pub use protocol::Event;
 pub use sound::Note;
 
+use dragoman_base::kobuki::driver::LedColor;
 use dragoman_base::kobuki::wire::{Charger, Charging, SoundSequence};
+use dragoman_base::motion::{Pose, Twist};
+use dragoman_base::odometry::WheelGeometry;
 use oorandom::Rand64;
 
-use crate::chassis::{Chassis, Contact, Geometry};
+use crate::chassis::{Chassis, Contact};
 use crate::serial::SerialDevice;
 use gyro::Gyro;
 use power::Battery;
 use protocol::Protocol;
 use sound::Player;
 
-/// Its wheels; the ticks with the digits of the seed's section 3.6.1.
-pub const GEOMETRY: Geometry =
-    Geometry { track: 0.23, wheel_radius: 0.035, ticks_per_turn: 2_578.333_869_740_464 };
 /// The fastest that it drives, m/s.
 pub const MAX_SPEED: f64 = 0.7;
 /// The fastest that it turns, rad/s: 180 degrees/s.
@@ -110,7 +110,7 @@ impl Kobuki {
             tick: 0,
             booted_at: 0,
             protocol: Protocol::default(),
-            chassis: Chassis::new(GEOMETRY),
+            chassis: Chassis::new(WheelGeometry::KOBUKI),
             gyro: Gyro::new(settings.noise, settings.seed),
             battery: Battery::new(settings.battery_volts),
             player: Player::default(),
@@ -163,7 +163,7 @@ impl Kobuki {
 
     /// Puts the machine elsewhere. Its wheels and its gyro notice nothing. Poses that are not finite are passed over.
     pub fn set_pose(&mut self, pose: Pose) {
-        if [pose.x, pose.y, pose.heading].iter().all(|value| value.is_finite()) {
+        if pose.is_finite() {
             self.chassis.pose = pose;
         }
     }
@@ -214,7 +214,7 @@ impl Kobuki {
     }
 
     /// Both programmable LEDs.
-    pub fn leds(&self) -> [LedColour; 2] {
+    pub fn leds(&self) -> [LedColor; 2] {
         self.protocol.leds()
     }
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use dragoman_base::kobuki::wire::DockSignals;
+use dragoman_base::motion::Twist;
 use dragoman_sim::kobuki::inputs::{ADC_MAX, CLIFF_ADC_EDGE, CLIFF_ADC_FLOOR};
-use dragoman_sim::kobuki::{BATTERY_RANGE, ChargerSource, Event, Noise, Row, Twist, Wheels};
+use dragoman_sim::kobuki::{BATTERY_RANGE, ChargerSource, Event, Noise, Row, Wheels};
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::{Kobuki, KobukiSettings};
 
@@ -204,7 +205,7 @@ impl Machine for TalkingKobuki {
             Command::Input(input, state) => inputs.digital[input] = state,
             Command::Analog(input, value) => inputs.analog[input] = value,
             Command::Stall(side, state) => *side.of(&mut inputs.stalled) = state,
-            Command::Blocked(state) => inputs.motion = state.then(Twist::default),
+            Command::Blocked(state) => inputs.motion = state.then_some(Twist::ZERO),
             Command::Pose => {
                 let pose = kobuki.pose();
                 return Some(format!("pose {:?} {:?} {:?}", pose.x, pose.y, pose.heading));

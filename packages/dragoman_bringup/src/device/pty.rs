@@ -67,6 +67,8 @@ impl Pty {
 
     /// Watches for what the client sends.
     fn watch(&mut self) -> io::Result<()> {
+        // The system watches a terminal once only.
+        self.ready = None;
         // Its successor is unsafe, for types that may change their descriptor; this one keeps it.
         #[allow(deprecated)]
         let ready = AsyncFd::new(Arc::clone(&self.master))?;

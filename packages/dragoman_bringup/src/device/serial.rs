@@ -1,16 +1,16 @@
 //! Runs a simulated device on a pseudo-terminal: commands from standard input, faults at their time, what it does as lines.
 
 use std::io::{BufRead, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
 use dragoman_sim::serial::SerialDevice;
-#[cfg(target_os = "linux")]
 use dragoman_sim::serial::edge::RealTime;
 use tokio::sync::mpsc;
 
+use super::pty::{Link, Pty};
 use super::{Result, after};
 
 #[derive(Debug, Args)]
@@ -57,7 +57,6 @@ help                              this
 ";
 
 /// What can be told on standard input.
-#[cfg(target_os = "linux")]
 enum Told<C> {
     Nothing,
     Help,
@@ -65,7 +64,6 @@ enum Told<C> {
     Machine(C),
 }
 
-#[cfg(target_os = "linux")]
 fn parse<M: Machine>(line: &str) -> std::result::Result<Told<M::Command>, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words.as_slice() {
@@ -81,7 +79,6 @@ fn parse<M: Machine>(line: &str) -> std::result::Result<Told<M::Command>, String
 const MAX_LINES: usize = 256;
 
 /// Runs the device until SIGINT or SIGTERM.
-#[cfg(target_os = "linux")]
 pub(super) fn simulate<M: Machine>(name: &str, options: &SerialOptions, machine: M) -> Result<()> {
     for fault in &options.fault {
         parse::<M>(&fault.command).map_err(|error| format!("--fault: {error}"))?;
@@ -98,7 +95,8 @@ pub(super) fn simulate<M: Machine>(name: &str, options: &SerialOptions, machine:
         let mut running = tokio::spawn(serve(device.clone(), line, options.pty.clone(), cuts, report));
         let mut typed = standard_input();
         let mut faults = options.fault.clone();
-        faults.sort_by_key(|scheduled| std::cmp::Reverse(scheduled.after));
+        faults.sort_by_key(|scheduled| scheduled.after);
+        faults.reverse();
         print("ready");
         tokio::pin!(signal);
         loop {
@@ -143,23 +141,15 @@ pub(super) fn simulate<M: Machine>(name: &str, options: &SerialOptions, machine:
     result
 }
 
-#[cfg(not(target_os = "linux"))]
-pub(super) fn simulate<M: Machine>(_: &str, _: &SerialOptions, _: M) -> Result<()> {
-    Err("simulated devices on pseudo-terminals are there on Linux only".into())
-}
+type Line = (Pty, Link);
 
-#[cfg(target_os = "linux")]
-type Line = (super::pty::Pty, super::pty::Link);
-
-#[cfg(target_os = "linux")]
-fn open(path: &std::path::Path) -> Result<Line> {
-    let pty = super::pty::Pty::open()?;
-    let link = super::pty::Link::create(path, pty.path())?;
+fn open(path: &Path) -> Result<Line> {
+    let pty = Pty::open()?;
+    let link = Link::create(path, pty.path())?;
     Ok((pty, link))
 }
 
 /// Runs the device on one line after the other.
-#[cfg(target_os = "linux")]
 async fn serve<M: Machine>(
     device: RealTime<M>,
     mut line: Line,

@@ -1,8 +1,9 @@
 //! What the world and the user do to the machine.
 
 use dragoman_base::kobuki::wire::DockSignals;
+use dragoman_base::motion::Twist;
 
-use crate::chassis::{Twist, Wheels};
+use crate::chassis::Wheels;
 
 /// One value per sensor of a row at the front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,35 +3,25 @@
 use std::fmt;
 use std::time::Duration;
 
+use dragoman_base::kobuki::driver::LedColor;
 use dragoman_base::kobuki::wire::{
     BaseControl, Bumpers, Buttons, Charger, CliffReadings, Cliffs, Command, ControllerGains, CoreSensors,
     DecodeError, Decoder, DigitalInputs, DockIr, Feedback, FirmwareVersion, GeneralPurposeInput,
     HardwareVersion, Inertia, Outputs, Overcurrents, RawGyro, RequestFlags, Sound, SoundSequence,
     UniqueDeviceId, Version, WheelCurrents, WheelDrops, frame,
 };
+use dragoman_base::motion::Twist;
+use dragoman_base::odometry::WheelGeometry;
 
 use super::inputs::{ADC_MAX, CLIFF_THRESHOLD};
 use super::sound::Note;
-use super::{GEOMETRY, Inputs, Kobuki, MAX_SPEED, MAX_TURN_RATE, WATCHDOG};
-use crate::chassis::{Twist, Wheels};
+use super::{Inputs, Kobuki, MAX_SPEED, MAX_TURN_RATE, WATCHDOG};
+use crate::chassis::Wheels;
 
 /// Hardware, firmware and number of the seed's machine (section 3.6.1).
 const HARDWARE: [u8; 3] = [1, 0, 4];
 const FIRMWARE: [u8; 3] = [1, 2, 0];
 const UNIQUE_ID: UniqueDeviceId = UniqueDeviceId([98_434_864, 959_859_523, 1_126_263_088]);
-
-/// Colour of a LED.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LedColour {
-    /// Off.
-    Black,
-    /// Green.
-    Green,
-    /// Both at once.
-    Orange,
-    /// Red.
-    Red,
-}
 
 /// What the machine did.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +34,7 @@ pub enum Event {
     /// The speed that it is told.
     Speed(Twist),
     /// A programmable LED, 1 or 2.
-    Led(u8, LedColour),
+    Led(u8, LedColor),
     /// A digital output, 0 to 3.
     Output(u8, bool),
     /// A switch of the external power, 0 to 3: 3.3 V, 5 V, 12 V 5 A, 12 V 1.5 A.
@@ -80,7 +70,7 @@ impl Default for Protocol {
         Self {
             decoder: Decoder::new(),
             speeds: Wheels::default(),
-            commanded: Twist::default(),
+            commanded: Twist::ZERO,
             commanded_at: None,
             outputs: Outputs::default(),
             gains: ControllerGains::DEFAULT,
@@ -91,13 +81,13 @@ impl Default for Protocol {
 }
 
 impl Protocol {
-    pub(super) fn leds(&self) -> [LedColour; 2] {
+    pub(super) fn leds(&self) -> [LedColor; 2] {
         [(Outputs::LED_1_RED, Outputs::LED_1_GREEN), (Outputs::LED_2_RED, Outputs::LED_2_GREEN)].map(
             |(red, green)| match (self.outputs.contains(red), self.outputs.contains(green)) {
-                (false, false) => LedColour::Black,
-                (false, true) => LedColour::Green,
-                (true, true) => LedColour::Orange,
-                (true, false) => LedColour::Red,
+                (false, false) => LedColor::Black,
+                (false, true) => LedColor::Green,
+                (true, true) => LedColor::Orange,
+                (true, false) => LedColor::Red,
             },
         )
     }
@@ -248,9 +238,9 @@ impl Kobuki {
             self.protocol.commanded_at = None;
             self.protocol.speeds = Wheels::default();
             self.tell(Event::Motors(false));
-            if self.protocol.commanded != Twist::default() {
-                self.protocol.commanded = Twist::default();
-                self.tell(Event::Speed(Twist::default()));
+            if self.protocol.commanded != Twist::ZERO {
+                self.protocol.commanded = Twist::ZERO;
+                self.tell(Event::Speed(Twist::ZERO));
             }
         }
         self.protocol.speeds
@@ -266,8 +256,8 @@ impl Kobuki {
         let (linear, angular) = control.velocities();
         let share = (MAX_SPEED / linear.abs()).min(MAX_TURN_RATE / angular.abs()).min(1.0);
         let twist = Twist { linear: linear * share, angular: angular * share };
-        let turn = twist.angular * GEOMETRY.track / 2.0;
-        self.protocol.speeds = Wheels { left: twist.linear - turn, right: twist.linear + turn };
+        let [left, right] = WheelGeometry::KOBUKI.wheel_speeds(twist);
+        self.protocol.speeds = Wheels { left, right };
         if self.protocol.commanded_at.replace(self.now()).is_none() {
             self.tell(Event::Motors(true));
         }
@@ -298,17 +288,6 @@ impl Kobuki {
     }
 }
 
-impl fmt::Display for LedColour {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Black => "black",
-            Self::Green => "green",
-            Self::Orange => "orange",
-            Self::Red => "red",
-        })
-    }
-}
-
 /// A line, as `dragoman device kobuki` prints it.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -317,7 +296,7 @@ impl fmt::Display for Event {
             Self::PowerOn => f.write_str("power on"),
             Self::Motors(is_on) => write!(f, "motors {}", switch(is_on)),
             Self::Speed(twist) => write!(f, "speed {:.3} m/s {:.3} rad/s", twist.linear, twist.angular),
-            Self::Led(number, colour) => write!(f, "led{number} {colour}"),
+            Self::Led(number, color) => write!(f, "led{number} {}", name(*color)),
             Self::Output(number, is_on) => write!(f, "output {number} {}", switch(is_on)),
             Self::ExternalPower(number, is_on) => {
                 let name = ["3.3V", "5V", "12V5A", "12V1.5A"].get(usize::from(*number)).unwrap_or(&"?");
@@ -328,6 +307,15 @@ impl fmt::Display for Event {
             Self::Charger(charger) => charger.fmt(f),
             Self::Gains(gains) => gains.fmt(f),
         }
+    }
+}
+
+fn name(color: LedColor) -> &'static str {
+    match color {
+        LedColor::Black => "black",
+        LedColor::Green => "green",
+        LedColor::Orange => "orange",
+        LedColor::Red => "red",
     }
 }
 

@@ -37,7 +37,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// The counter of an encoder that counted zero at `zero`.
 fn ticks(angle: f64, zero: f64) -> u16 {
-    ((angle - zero) * GEOMETRY.ticks_per_turn / std::f64::consts::TAU).floor() as i64 as u16
+    ((angle - zero) * 2_578.333_869_740_464 / std::f64::consts::TAU).floor() as i64 as u16
 }
 
 proptest! {
@@ -69,7 +69,7 @@ proptest! {
                 Step::Garbage(count) => bench.kobuki.garbage(count),
             }
             let Wheels { left, right } = bench.kobuki.wheel_rates();
-            let limit = (MAX_SPEED + MAX_TURN_RATE * GEOMETRY.track / 2.0) / GEOMETRY.wheel_radius;
+            let limit = (MAX_SPEED + MAX_TURN_RATE * 0.115) / 0.035;
             prop_assert!(left.abs() <= limit && right.abs() <= limit, "{} {}", left, right);
             let Pose { x, y, heading } = bench.kobuki.pose();
             prop_assert!(x.is_finite() && y.is_finite() && heading.is_finite());
@@ -77,7 +77,7 @@ proptest! {
         bench.kobuki.inputs = Inputs::default();
         bench.run(ms(1000) + WATCHDOG);
         prop_assert_eq!(bench.kobuki.wheel_rates(), Wheels { left: 0.0, right: 0.0 });
-        prop_assert_eq!(bench.kobuki.twist(), Twist::default());
+        prop_assert_eq!(bench.kobuki.twist(), Twist::ZERO);
         bench.run(ms(1000));
         let (core, angles) = (bench.core(), bench.kobuki.wheel_angles());
         prop_assert_eq!(core.left_encoder_ticks, ticks(angles.left, zero.left));

@@ -1,0 +1,74 @@
+//! `dragoman base`: a mobile base on a serial port in ROS; and the simulated base of the lab.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use dragoman_base::node::{BaseNode, BaseNodeError, Connection, Stream};
+use dragoman_ros::Context;
+use dragoman_sim::serial::RealTime;
+use dragoman_sim::{Kobuki, KobukiSettings};
+use tokio::task::JoinSet;
+
+use crate::log_node;
+
+#[derive(Args)]
+pub(crate) struct BaseOptions {
+    /// Serial port of the base, /dev/ttyUSB0 say; the parameter device_port of its node takes precedence.
+    #[arg(long, value_name = "PATH")]
+    port: Option<PathBuf>,
+    /// Namespace in which the base appears.
+    #[arg(long, value_name = "NAMESPACE", default_value = "/")]
+    namespace: String,
+}
+
+/// How long a base is waited for before it is told that it is not there.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Bytes that the line of a simulated base holds.
+const LINE_CAPACITY: usize = 4096;
+
+/// Runs a base on a port until `stop` resolves.
+pub(crate) async fn run(
+    context: &Context,
+    options: &BaseOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Box<dyn Error>> {
+    let port = match &options.port {
+        None => String::new(),
+        Some(port) => port.to_str().ok_or("--port: the path is no valid text")?.to_owned(),
+    };
+    let mut nodes = JoinSet::new();
+    nodes.spawn(log_node(context)?);
+    let base = dragoman_base::node::start_kobuki(context, &options.namespace, Connection::Port(port));
+    let BaseNode { node, place, measured } = base.map_err(|error| match error {
+        BaseNodeError::NoPort => "which serial port? Name it with --port PATH, such as /dev/ttyUSB0".into(),
+        other => Box::<dyn Error>::from(other),
+    })?;
+    nodes.spawn(node);
+    println!("Kobuki at {place} appears as {}/{}", options.namespace.trim_end_matches('/'), dragoman_base::node::NODE_NAME);
+    if tokio::time::timeout(PATIENCE, measured).await.is_err() {
+        println!("nothing is heard of it yet; /diagnostics tells how it goes on");
+    }
+    println!("ready");
+    stop.await;
+    println!("stopping");
+    nodes.shutdown().await;
+    Ok(())
+}
+
+/// Starts a base in the lab's process: simulated, unless its node's parameter `device_port` names a port.
+pub(crate) fn start(context: &Context) -> Result<BaseNode, BaseNodeError> {
+    let clock = RealTime::new(Kobuki::new(KobukiSettings::default()));
+    let simulate = move || {
+        let (near, far) = tokio::io::duplex(LINE_CAPACITY);
+        let device = clock.clone();
+        tokio::spawn(async move {
+            // Its end is the end of the line, which the driver opens again.
+            let _ = device.run(far, |_| {}).await;
+        });
+        Box::pin(near) as std::pin::Pin<Box<dyn Stream>>
+    };
+    let connection = Connection::SimulatedUnlessPort(Box::new(simulate));
+    dragoman_base::node::start_kobuki(context, "/", connection)
+}

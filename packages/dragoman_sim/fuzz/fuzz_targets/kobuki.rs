@@ -1,0 +1,165 @@
+//! Any bytes, times and surroundings for a simulated Kobuki.
+//!
+//! Input: a sequence of steps, one operation byte each (low three bits: what; the others: which or how long), followed by
+//! its data. Checked: no panic, packets are what the codec reads and come in bounded numbers, wheels keep to the limits,
+//! what was commanded or not the watchdog stops them, encoders agree with the wheels.
+
+#![no_main]
+
+use std::time::Duration;
+
+use dragoman_base::kobuki::wire::{BaseControl, Command, Decoder, Feedback, frame};
+use dragoman_base::motion::Twist;
+use dragoman_base::odometry::WheelGeometry;
+use dragoman_sim::kobuki::{Inputs, MAX_SPEED, MAX_TURN_RATE, Noise, WATCHDOG, Wheels};
+use dragoman_sim::serial::SerialDevice;
+use dragoman_sim::{Kobuki, KobukiSettings};
+use libfuzzer_sys::fuzz_target;
+
+/// More packets than a machine may have waiting.
+const MANY: usize = 20;
+
+fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
+    let (head, tail) = input.split_at(len.min(input.len()));
+    *input = tail;
+    head
+}
+
+struct Bench {
+    kobuki: Kobuki,
+    now: Duration,
+    decoder: Decoder,
+    /// Whether what is on the line is the machine's alone.
+    is_clean: bool,
+    ticks: Wheels<u16>,
+    booted: Duration,
+    zero: Wheels<f64>,
+}
+
+impl Bench {
+    fn run_for(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.now = self.kobuki.next_event().min(end);
+            if self.now > self.booted && self.zero.left.is_nan() {
+                self.kobuki.advance(self.booted);
+                self.zero = self.kobuki.wheel_angles();
+            }
+            self.kobuki.advance(self.now);
+            self.check();
+        }
+    }
+
+    fn check(&mut self) {
+        let sent: Vec<_> = std::iter::from_fn(|| self.kobuki.transmit()).collect();
+        assert!(sent.len() < MANY, "{} packets at once", sent.len());
+        assert!(std::iter::from_fn(|| self.kobuki.next_happening()).count() <= 256);
+        for packet in &sent {
+            let mut bytes = packet.as_slice();
+            while let Some(payload) = self.decoder.next(&mut bytes) {
+                for part in Feedback::read(payload) {
+                    assert!(part.is_ok() || !self.is_clean, "{part:?}");
+                    if let (Ok(Feedback::Core(core)), true) = (part, self.is_clean) {
+                        self.ticks =
+                            Wheels { left: core.left_encoder_ticks, right: core.right_encoder_ticks };
+                    }
+                }
+            }
+        }
+        let WheelGeometry { separation, radius, .. } = WheelGeometry::KOBUKI;
+        let limit = (MAX_SPEED + MAX_TURN_RATE * separation / 2.0) / radius * 1.000_001;
+        let rates = self.kobuki.wheel_rates();
+        assert!(rates.left.abs() <= limit && rates.right.abs() <= limit, "{rates:?}");
+        let pose = self.kobuki.pose();
+        assert!(pose.x.is_finite() && pose.y.is_finite() && pose.heading.is_finite());
+        assert!((11.0..17.0).contains(&self.kobuki.battery_volts()));
+    }
+
+    fn send(&mut self, payload: &[u8]) {
+        let mut bytes = Vec::new();
+        if frame::encode(&mut bytes, |place| place.extend_from_slice(payload)).is_ok() {
+            self.kobuki.receive(self.now, &bytes);
+        }
+    }
+
+    fn reset(&mut self) {
+        self.kobuki.reset();
+        self.booted = self.now + KobukiSettings::default().boot_time;
+        self.zero.left = f64::NAN;
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let mut input = input;
+    let kobuki = Kobuki::new(KobukiSettings { noise: Noise::Typical, ..KobukiSettings::default() });
+    let mut bench = Bench {
+        kobuki,
+        now: Duration::ZERO,
+        decoder: Decoder::new(),
+        is_clean: true,
+        ticks: Wheels { left: 0, right: 0 },
+        booted: KobukiSettings::default().boot_time,
+        zero: Wheels { left: f64::NAN, right: 0.0 },
+    };
+    bench.run_for(Duration::from_millis(220));
+    while let [operation, ..] = *input {
+        take(&mut input, 1);
+        let argument = operation >> 3;
+        match operation & 7 {
+            0 => bench.kobuki.receive(bench.now, take(&mut input, usize::from(argument))),
+            1 => bench.send(take(&mut input, usize::from(argument))),
+            2 => {
+                let [speed_low, speed, radius_low, radius] = *take(&mut input, 4) else { break };
+                let control = BaseControl {
+                    speed_mm_per_s: i16::from_le_bytes([speed_low, speed]),
+                    radius_mm: i16::from_le_bytes([radius_low, radius]),
+                };
+                let mut bytes = Vec::new();
+                Command::BaseControl(control).encode_frame(&mut bytes);
+                bench.kobuki.receive(bench.now, &bytes);
+                bench.run_for(Duration::from_millis(u64::from(argument) * 8));
+            }
+            3 | 4 => bench.run_for(Duration::from_millis(1 << (argument % 10))),
+            5 => {
+                let inputs = &mut bench.kobuki.inputs;
+                inputs.stalled = Wheels { left: argument & 1 != 0, right: argument & 2 != 0 };
+                inputs.wheel_drops.left = argument & 4 != 0;
+                inputs.bumpers.center = argument & 8 != 0;
+            }
+            6 => {
+                let [a, b, ..] = *take(&mut input, 16) else { break };
+                let value = |byte: u8| f64::from_bits(u64::from(byte) << 55 | u64::from(argument) << 50);
+                bench.kobuki.inputs.motion = Some(Twist { linear: value(a), angular: value(b) });
+            }
+            _ => match argument & 7 {
+                0 => bench.reset(),
+                1 => bench.kobuki.silence(Duration::from_millis(100)),
+                2 => {
+                    bench.is_clean = false;
+                    bench.kobuki.garbage(usize::from(argument) * 8);
+                }
+                3 => {
+                    bench.is_clean = false;
+                    bench.kobuki.corrupt(0.5);
+                }
+                4 => bench.kobuki.set_battery(f64::from(argument)),
+                5 => bench.kobuki.inputs.motion = None,
+                _ => bench.kobuki.inputs = Inputs::default(),
+            },
+        }
+        bench.check();
+    }
+    bench.kobuki.inputs = Inputs::default();
+    bench.run_for(WATCHDOG + Duration::from_millis(1200));
+    assert_eq!(bench.kobuki.wheel_rates(), Wheels { left: 0.0, right: 0.0 });
+    bench.run_for(Duration::from_millis(200));
+    if bench.is_clean {
+        let angles = bench.kobuki.wheel_angles();
+        let ticks = |angle: f64, zero: f64| {
+            let WheelGeometry { radius, ticks_per_metre, .. } = WheelGeometry::KOBUKI;
+            ((angle - zero) * (ticks_per_metre * radius)).floor() as i64 as u16
+        };
+        assert_eq!(bench.ticks.left, ticks(angles.left, bench.zero.left));
+        assert_eq!(bench.ticks.right, ticks(angles.right, bench.zero.right));
+    }
+});

@@ -1,0 +1,187 @@
+//! The driver of `dragoman_base` and the simulated Kobuki, over a line of bytes, on virtual time.
+
+use std::time::Duration;
+
+use dragoman_base::kobuki::driver::{Config, Driver, Event, Led, LedColor};
+use dragoman_base::motion::{Pose, Twist, wrap_angle};
+use dragoman_sim::kobuki::{self, Noise};
+use dragoman_sim::serial::SerialDevice;
+use dragoman_sim::{Kobuki, KobukiSettings};
+
+struct Bench {
+    driver: Driver,
+    kobuki: Kobuki,
+    now: Duration,
+    events: Vec<Event>,
+    is_connected: bool,
+}
+
+fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+impl Bench {
+    fn new(noise: Noise) -> Self {
+        let mut bench = Self {
+            driver: Driver::new(Config::default()).unwrap(),
+            kobuki: Kobuki::new(KobukiSettings { noise, ..KobukiSettings::default() }),
+            now: Duration::ZERO,
+            events: Vec::new(),
+            is_connected: true,
+        };
+        bench.driver.opened(bench.now);
+        bench.run(ms(500));
+        bench
+    }
+
+    /// Lets time pass, a millisecond at a time.
+    fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.now += ms(1);
+            self.kobuki.advance(self.now);
+            while let Some(packet) = self.kobuki.transmit() {
+                let mut bytes = packet.as_slice();
+                while self.is_connected && self.driver.receive(self.now, &mut bytes) {}
+            }
+            self.driver.poll(self.now);
+            self.pass_on();
+        }
+    }
+
+    /// What the driver has to say goes to the machine.
+    fn pass_on(&mut self) {
+        let bytes = self.driver.transmit();
+        if self.is_connected {
+            self.kobuki.receive(self.now, bytes);
+        }
+        self.events.extend(std::iter::from_fn(|| self.driver.poll_event()));
+    }
+
+    fn command(&mut self, linear: f64, angular: f64) {
+        let bytes = self.driver.command(self.now, Twist::new(linear, angular)).unwrap();
+        self.kobuki.receive(self.now, bytes);
+    }
+
+    /// Commands every 50 ms a velocity that follows from the pose, until it is `None`.
+    fn drive(&mut self, mut velocity: impl FnMut(Pose) -> Option<(f64, f64)>) {
+        let patience = self.now + ms(60_000);
+        while let Some((linear, angular)) = velocity(self.driver.state().pose) {
+            self.command(linear, angular);
+            self.run(ms(50));
+            assert!(self.now < patience, "{:?}", self.driver.state().pose);
+        }
+        self.command(0.0, 0.0);
+        self.run(ms(1000));
+    }
+
+    /// Drives to a place: turns there, then goes straight on.
+    fn go_to(&mut self, x: f64, y: f64) {
+        let bearing = |pose: Pose| wrap_angle((y - pose.y).atan2(x - pose.x) - pose.heading);
+        self.drive(|pose| {
+            let error = bearing(pose);
+            (error.abs() > 0.002).then(|| (0.0, (2.0 * error).clamp(-1.0, 1.0)))
+        });
+        self.drive(|pose| {
+            let distance = (x - pose.x).hypot(y - pose.y);
+            (distance > 0.005).then(|| ((1.5 * distance).clamp(0.01, 0.3), 2.0 * bearing(pose)))
+        });
+    }
+}
+
+/// How far two poses are apart, m.
+fn apart(a: Pose, b: Pose) -> f64 {
+    (a.x - b.x).hypot(a.y - b.y)
+}
+
+#[test]
+fn a_square_of_two_metres_comes_back_and_odometry_is_where_it_is() {
+    let mut bench = Bench::new(Noise::None);
+    for (x, y) in [(2.0, 0.0), (2.0, 2.0), (0.0, 2.0), (0.0, 0.0)] {
+        bench.go_to(x, y);
+        let (told, real) = (bench.driver.state().pose, bench.kobuki.pose());
+        assert!(apart(told, Pose::new(x, y, 0.0)) < 0.006, "{told:?}");
+        // A tick is 0.085 mm, a hundredth of a degree 0.35 mm in 2 m.
+        assert!(apart(told, real) < 0.003, "{told:?} {real:?}");
+        assert!(wrap_angle(told.heading - real.heading).abs() < 2e-4, "{told:?} {real:?}");
+    }
+}
+
+#[test]
+fn with_a_real_gyro_the_square_drifts_a_little() {
+    let mut bench = Bench::new(Noise::Typical);
+    for (x, y) in [(2.0, 0.0), (2.0, 2.0), (0.0, 2.0), (0.0, 0.0)] {
+        bench.go_to(x, y);
+    }
+    let error = apart(bench.driver.state().pose, bench.kobuki.pose());
+    assert!((1e-6..0.1).contains(&error), "{error}");
+}
+
+#[test]
+fn a_lost_line_stops_it_within_the_firmwares_patience() {
+    let mut bench = Bench::new(Noise::None);
+    bench.command(0.3, 0.0);
+    bench.run(ms(500));
+    assert!(bench.kobuki.twist().linear > 0.1);
+    bench.is_connected = false;
+    bench.driver.lost(bench.now);
+    bench.run(kobuki::WATCHDOG + ms(500));
+    assert_eq!(bench.kobuki.twist(), Twist::ZERO);
+    let before = bench.kobuki.pose();
+    bench.is_connected = true;
+    bench.driver.opened(bench.now);
+    bench.run(ms(1000));
+    assert_eq!(bench.kobuki.pose(), before, "what was commanded before is forgotten");
+    bench.command(0.1, 0.0);
+    bench.run(ms(500));
+    assert!(bench.kobuki.pose().x > before.x);
+}
+
+#[test]
+fn a_machine_that_falls_silent_is_stopped_and_comes_back() {
+    let mut bench = Bench::new(Noise::None);
+    bench.command(0.3, 0.0);
+    bench.run(ms(300));
+    bench.kobuki.silence(ms(800));
+    bench.run(ms(500));
+    assert!(!bench.driver.state().alive);
+    bench.run(ms(500));
+    assert!(bench.driver.state().alive);
+    assert_eq!(bench.kobuki.twist(), Twist::ZERO);
+}
+
+#[test]
+fn a_damaged_line_costs_packets_and_no_odometry() {
+    let mut bench = Bench::new(Noise::None);
+    bench.kobuki.corrupt(0.2);
+    for _ in 0..100 {
+        let _ = bench.driver.command(bench.now, Twist::new(0.2, 0.4));
+        bench.kobuki.garbage(30);
+        bench.run(ms(50));
+    }
+    bench.kobuki.corrupt(0.0);
+    bench.run(ms(1000));
+    let (told, real) = (bench.driver.state().pose, bench.kobuki.pose());
+    assert!(real.heading.abs() > 0.5 && apart(told, real) < 0.02, "{told:?} {real:?}");
+    assert!(bench.driver.state().line.skipped_bytes > 1000);
+}
+
+#[test]
+fn a_machine_that_was_switched_off_is_as_before() {
+    let mut bench = Bench::new(Noise::None);
+    bench.driver.set_led(Led::One, LedColor::Orange);
+    bench.driver.set_external_power([None, Some(false), None, None]);
+    bench.command(0.2, 0.5);
+    bench.run(ms(600));
+    bench.command(0.0, 0.0);
+    bench.run(ms(1000));
+    let before = bench.driver.state();
+    assert_eq!(before.identity.unique_id.unwrap().to_string(), "98434864-959859523-1126263088");
+    bench.kobuki.reset();
+    bench.run(ms(2000));
+    let after = bench.driver.state();
+    assert!(apart(before.pose, after.pose) < 1e-9 && before.pose.heading == after.pose.heading);
+    assert_eq!(after.identity, before.identity);
+    assert_eq!(bench.kobuki.leds()[0], LedColor::Orange);
+    assert_eq!(bench.kobuki.external_power(), [true, false, true, true]);
+}
