@@ -494,3 +494,6 @@ impl Driver {
         self.events.drain(..excess);
     }
 }
+
+#[cfg(test)]
+mod tests;

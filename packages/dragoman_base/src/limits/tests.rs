@@ -1,1 +1,101 @@
+use proptest::prelude::*;
 
+use super::*;
+
+fn limits() -> Limits {
+    Limits {
+        linear: AxisLimits { velocity: 0.7, acceleration: Some(0.5), deceleration: Some(1.0) },
+        angular: AxisLimits::velocity(2.0),
+    }
+}
+
+fn milliseconds(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+/// The linear velocity after each of some steps.
+fn run(ramp: &mut Ramp, target: f64, steps: &[u64]) -> Vec<f64> {
+    steps
+        .iter()
+        .map(|step| {
+            let velocity = ramp.step(Twist::new(target, 0.0), milliseconds(*step)).linear;
+            (velocity * 1e6).round() / 1e6
+        })
+        .collect()
+}
+
+#[test]
+fn speeds_up_and_brakes_by_different_limits_on_steps_of_any_length() {
+    let mut ramp = Ramp::new(limits()).unwrap();
+    assert_eq!(run(&mut ramp, 0.1, &[20, 40, 0, 100, 100]), [0.01, 0.03, 0.03, 0.08, 0.1]);
+    assert_eq!(run(&mut ramp, 0.0, &[20, 30, 100]), [0.08, 0.05, 0.0]);
+}
+
+#[test]
+fn whoever_turns_round_brakes_first() {
+    let mut ramp = Ramp::new(limits()).unwrap();
+    run(&mut ramp, 0.04, &[100]);
+    // 40 ms of braking, then 60 ms of speeding up.
+    assert_eq!(run(&mut ramp, -1.0, &[100, 100]), [-0.03, -0.08]);
+    assert_eq!(run(&mut ramp, -0.03, &[20, 100]), [-0.06, -0.03]);
+}
+
+#[test]
+fn the_fastest_is_kept_and_without_acceleration_limits_all_is_at_once() {
+    let mut ramp = Ramp::new(limits()).unwrap();
+    assert_eq!(ramp.step(Twist::new(0.0, -9.0), milliseconds(0)).angular, -2.0);
+    for _ in 0..100 {
+        ramp.step(Twist::new(9.0, 0.0), milliseconds(20));
+    }
+    assert_eq!(ramp.velocity(), Twist::new(0.7, 0.0));
+    ramp.stop();
+    assert_eq!(ramp.velocity(), Twist::ZERO);
+}
+
+#[test]
+fn a_long_pause_is_no_long_step() {
+    let mut ramp = Ramp::new(limits()).unwrap();
+    let velocity = ramp.step(Twist::new(0.7, 0.0), Duration::MAX).linear;
+    assert!((velocity - 0.05).abs() < 1e-12);
+}
+
+#[test]
+fn what_is_not_finite_stands_still() {
+    let mut ramp = Ramp::new(Limits::KOBUKI).unwrap();
+    ramp.step(Twist::new(0.5, 0.0), milliseconds(20));
+    assert_eq!(ramp.step(Twist::new(f64::NAN, 0.0), milliseconds(20)), Twist::ZERO);
+}
+
+#[test]
+fn limits_that_are_none_are_refused() {
+    for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let angular = AxisLimits { velocity: 1.0, acceleration: None, deceleration: Some(value) };
+        let error = Ramp::new(Limits { angular, ..limits() }).unwrap_err();
+        assert_eq!((error.axis, error.limit), ("angular", "deceleration"));
+        let mut ramp = Ramp::new(limits()).unwrap();
+        assert!(ramp.set_limits(Limits { linear: AxisLimits::velocity(value), ..limits() }).is_err());
+        assert_eq!(ramp.limits(), limits());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_step_goes_beyond_a_limit_or_past_its_target(
+        steps in proptest::collection::vec((-2.0..2.0_f64, 0_u64..200), 1..60),
+    ) {
+        let mut ramp = Ramp::new(limits()).unwrap();
+        let mut before = 0.0_f64;
+        for (target, time) in steps {
+            let velocity = ramp.step(Twist::new(target, 0.0), milliseconds(time)).linear;
+            let seconds = milliseconds(time.min(100)).as_secs_f64();
+            prop_assert!(velocity.abs() <= 0.7);
+            prop_assert!((velocity - before).abs() <= seconds + 1e-9, "faster than braking");
+            prop_assert!(velocity.abs() - before.abs() <= 0.5 * seconds + 1e-9, "faster than speeding up");
+            let target = target.clamp(-0.7, 0.7);
+            prop_assert!((before.min(target) - 1e-9..=before.max(target) + 1e-9).contains(&velocity));
+            before = velocity;
+        }
+    }
+}

@@ -1,0 +1,600 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::kobuki::wire::{
+    Bumpers, Buttons, Charger, CliffReadings, Cliffs, CoreSensors, DigitalInputs, FirmwareVersion,
+    GeneralPurposeInput, HardwareVersion, Outputs, RequestFlags, UniqueDeviceId, Version, WheelDrops, frame,
+};
+use crate::limits::AxisLimits;
+
+fn milliseconds(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+/// A driver with a base that does as it is told by the test.
+struct Bench {
+    driver: Driver,
+    now: Duration,
+    core: CoreSensors,
+    angle_centidegrees: i16,
+}
+
+impl Bench {
+    fn new(config: Config) -> Self {
+        let core = CoreSensors { timestamp_ms: 65_500, battery_decivolts: 160, ..CoreSensors::default() };
+        let driver = Driver::new(config).unwrap();
+        Self { driver, now: milliseconds(5000), core, angle_centidegrees: 17_900 }
+    }
+
+    /// Connected and heard, with everything known that the driver asks for.
+    fn online(config: Config) -> Self {
+        let mut bench = Self::new(config);
+        bench.driver.opened(bench.now);
+        bench.frame();
+        bench.frame_with(&identity());
+        bench.sent();
+        bench.events();
+        bench
+    }
+
+    fn pass(&mut self, count: u64) {
+        self.now += milliseconds(count);
+        self.driver.poll(self.now);
+    }
+
+    /// 20 ms later a frame of feedback comes.
+    fn frame(&mut self) {
+        self.frame_with(&[]);
+    }
+
+    fn frame_with(&mut self, parts: &[Feedback]) {
+        self.now += milliseconds(20);
+        self.core.timestamp_ms = self.core.timestamp_ms.wrapping_add(20);
+        let bytes = self.bytes(parts);
+        let mut rest = &bytes[..];
+        assert!(self.driver.receive(self.now, &mut rest));
+        assert!(!self.driver.receive(self.now, &mut rest), "one frame");
+    }
+
+    fn bytes(&self, parts: &[Feedback]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        frame::encode(&mut bytes, |out| {
+            self.core.encode(out);
+            let angle_centidegrees = self.angle_centidegrees;
+            Inertia { angle_centidegrees, ..Inertia::default() }.encode(out);
+            parts.iter().for_each(|part| part.encode(out));
+        })
+        .unwrap();
+        bytes
+    }
+
+    fn command(&mut self, linear: f64, angular: f64) -> Result<Vec<Command>, Refusal> {
+        self.driver.command(self.now, Twist::new(linear, angular)).map(commands)
+    }
+
+    /// What was sent since the last time.
+    fn sent(&mut self) -> Vec<Command> {
+        commands(self.driver.transmit())
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        std::iter::from_fn(|| self.driver.poll_event()).collect()
+    }
+
+    fn standstill(&self) -> Option<Standstill> {
+        self.driver.state().standstill
+    }
+}
+
+fn identity() -> [Feedback; 4] {
+    [
+        Feedback::HardwareVersion(HardwareVersion(Version::new(1, 0, 4))),
+        Feedback::FirmwareVersion(FirmwareVersion(Version::new(1, 2, 0))),
+        Feedback::UniqueDeviceId(UniqueDeviceId([1, 2, 3])),
+        Feedback::ControllerGains(ControllerGains::DEFAULT),
+    ]
+}
+
+fn commands(mut bytes: &[u8]) -> Vec<Command> {
+    let (mut decoder, mut commands) = (Decoder::new(), Vec::new());
+    while let Some(payload) = decoder.next(&mut bytes) {
+        commands.extend(Command::read(payload).map(Result::unwrap));
+    }
+    assert_eq!(decoder.statistics().skipped_bytes, 0);
+    commands
+}
+
+fn go(speed_mm_per_s: i16, radius_mm: i16) -> Command {
+    Command::BaseControl(BaseControl { speed_mm_per_s, radius_mm })
+}
+
+const STOP: Command = Command::BaseControl(BaseControl::STOP);
+
+fn refused(reason: Standstill) -> Result<Vec<Command>, Refusal> {
+    Err(Refusal::Standstill(reason))
+}
+
+#[test]
+fn silent_until_the_base_is_heard() {
+    let mut bench = Bench::new(Config::default());
+    assert_eq!(bench.command(0.1, 0.0), refused(Standstill::Disconnected));
+    bench.driver.opened(bench.now);
+    assert_eq!(bench.command(0.1, 0.0), refused(Standstill::Unheard));
+    bench.driver.set_led(Led::One, LedColor::Orange);
+    assert!(bench.driver.play_sequence(SoundSequence::On).is_err());
+    assert!(bench.driver.set_controller_gains(ControllerGains::DEFAULT).is_err());
+    bench.pass(1000);
+    bench.driver.receive(bench.now, &mut &[0xaa, 0x55, 4, 6, 2, 1, 1, 4][..]);
+    assert_eq!(bench.sent(), [], "a frame without core sensors is no feedback");
+    bench.frame();
+    assert_eq!(
+        bench.sent(),
+        [
+            Command::SetOutputs(Outputs::POWER | Outputs::LED_1),
+            Command::RequestExtra(RequestFlags::all()),
+            Command::RequestControllerGains(GainsRequest::default()),
+        ]
+    );
+    assert_eq!(bench.events(), [Event::Robot { online: true }]);
+    assert_eq!(bench.standstill(), Some(Standstill::NoCommand));
+}
+
+#[test]
+fn a_command_is_sent_at_once_and_with_every_feedback_and_expires() {
+    let mut bench = Bench::online(Config::default());
+    assert_eq!(bench.command(0.2, 0.0), Ok(vec![go(200, 0)]));
+    assert_eq!(bench.standstill(), None);
+    for _ in 0..29 {
+        bench.frame();
+        assert_eq!(bench.sent(), [go(200, 0)]);
+    }
+    let deadline = bench.driver.deadline().unwrap();
+    assert_eq!(deadline, bench.now + milliseconds(20));
+    bench.driver.poll(deadline);
+    assert_eq!(bench.sent(), [STOP]);
+    assert_eq!(bench.events(), [Event::CommandExpired]);
+    assert_eq!(bench.standstill(), Some(Standstill::CommandExpired));
+    // Repeated for a while, in case it was not heard.
+    let stops = (0..100).map(|_| (bench.frame(), bench.sent()).1.len()).sum::<usize>();
+    assert_eq!(stops, 30);
+    assert_eq!(bench.command(0.1, 1.0), Ok(vec![go(215, 100)]));
+}
+
+#[test]
+fn velocities_that_are_not_finite_are_refused_and_the_last_command_holds() {
+    let mut bench = Bench::online(Config::default());
+    bench.command(0.2, 0.0).unwrap();
+    for (linear, angular) in [(f64::NAN, 0.0), (0.0, f64::INFINITY)] {
+        let error = bench.command(linear, angular).unwrap_err();
+        assert!(matches!(error, Refusal::NotFinite(_)), "{error}");
+    }
+    bench.frame();
+    assert_eq!(bench.sent(), [go(200, 0)]);
+}
+
+#[test]
+fn acceleration_limits_ramp_with_the_feedback() {
+    let linear = AxisLimits { velocity: 0.5, acceleration: Some(1.0), deceleration: Some(2.0) };
+    let limits = Limits { linear, ..Limits::KOBUKI };
+    let mut bench = Bench::online(Config { limits, ..Config::default() });
+    bench.frame();
+    bench.sent();
+    let mut speeds = Vec::new();
+    for target in [0.06, 0.06, 0.06, 0.06, 0.0, 0.0] {
+        bench.now += milliseconds(5);
+        let mut sent = bench.command(target, 0.0).unwrap();
+        bench.now -= milliseconds(5);
+        bench.frame();
+        sent.extend(bench.sent());
+        speeds.extend(sent.iter().map(|command| match command {
+            Command::BaseControl(control) => control.speed_mm_per_s,
+            other => panic!("{other}"),
+        }));
+    }
+    // Since standing the ramp has not stepped for 0.1 s at most; then by 5 and 15 ms.
+    assert_eq!(speeds.last(), Some(&0));
+    assert!(speeds.iter().max() == Some(&60), "{speeds:?}");
+    for pair in speeds.windows(2) {
+        assert!(pair[1] - pair[0] <= 20 && pair[0] - pair[1] <= 30, "{speeds:?}");
+    }
+}
+
+#[test]
+fn silence_stops_and_what_was_commanded_is_forgotten() {
+    let mut bench = Bench::online(Config::default());
+    bench.command(0.2, 0.0).unwrap();
+    let heard = bench.now;
+    assert_eq!(bench.driver.deadline(), Some(heard + milliseconds(100)));
+    bench.pass(99);
+    assert_eq!(bench.sent(), []);
+    bench.pass(1);
+    assert_eq!(bench.sent(), [STOP]);
+    assert_eq!(bench.events(), [Event::Robot { online: false }]);
+    assert_eq!(bench.command(0.2, 0.0), refused(Standstill::Silent));
+    assert_eq!(bench.driver.deadline(), None);
+    bench.frame();
+    assert_eq!(bench.events(), [Event::Robot { online: true }]);
+    let sent = bench.sent();
+    assert!(!sent.contains(&go(200, 0)) && sent.contains(&STOP), "{sent:?}");
+}
+
+#[test]
+fn a_lost_connection_forgets_commands_and_keeps_outputs_and_odometry() {
+    let mut bench = Bench::online(Config::default());
+    bench.driver.set_led(Led::Two, LedColor::Red);
+    bench.driver.set_digital_outputs([Some(true), None, Some(false), Some(true)]);
+    bench.driver.set_external_power([None, Some(false), None, None]);
+    let outputs =
+        Outputs::LED_2_RED | Outputs::OUTPUT_0 | Outputs::OUTPUT_3 | (Outputs::POWER - Outputs::POWER_5V);
+    assert_eq!(bench.sent().last(), Some(&Command::SetOutputs(outputs)));
+    for _ in 0..10 {
+        bench.core.left_encoder_ticks = bench.core.left_encoder_ticks.wrapping_sub(117);
+        bench.core.right_encoder_ticks = bench.core.right_encoder_ticks.wrapping_sub(117);
+        bench.command(-0.5, 0.0).unwrap();
+        bench.frame();
+    }
+    let before = bench.driver.state();
+    assert!((before.pose.x + 0.1).abs() < 1e-3 && (before.twist.linear + 0.5).abs() < 5e-3, "{before:?}");
+
+    bench.driver.lost(bench.now);
+    bench.events();
+    assert_eq!(bench.sent(), [], "nobody is there");
+    assert_eq!(bench.driver.state().twist, Twist::ZERO);
+    assert_eq!(bench.command(0.1, 0.0), refused(Standstill::Disconnected));
+    assert!(!bench.driver.receive(bench.now, &mut &bench.bytes(&[])[..]), "bytes from nowhere");
+    bench.pass(3000);
+    bench.driver.opened(bench.now);
+    // The base was switched off meanwhile, and was turned round by hand.
+    bench.core.left_encoder_ticks = 12_345;
+    bench.core.right_encoder_ticks = 54_321;
+    bench.core.timestamp_ms = 7;
+    bench.angle_centidegrees = -300;
+    bench.frame();
+    let after = bench.driver.state();
+    assert_eq!((after.pose, after.twist, after.encoder_jumps), (before.pose, Twist::ZERO, 0));
+    let sent = bench.sent();
+    assert_eq!(sent[0], Command::SetOutputs(outputs));
+    assert!(sent.contains(&Command::RequestExtra(RequestFlags::all())));
+    assert!(!sent.iter().any(|command| matches!(command, Command::BaseControl(_))), "{sent:?}");
+    bench.angle_centidegrees = 6;
+    bench.frame();
+    let turned = bench.driver.state().pose.heading - before.pose.heading;
+    assert!((turned - 3.06_f64.to_radians()).abs() < 1e-9, "{turned}");
+}
+
+#[test]
+fn what_the_base_tells_only_when_asked_is_asked_for_until_it_is_there() {
+    let mut bench = Bench::new(Config::default());
+    bench.driver.opened(bench.now);
+    let requests = |bench: &mut Bench| {
+        let sent = bench.sent();
+        let extra = sent.iter().find_map(|command| match command {
+            Command::RequestExtra(flags) => Some(*flags),
+            _ => None,
+        });
+        (extra, sent.iter().any(|command| matches!(command, Command::RequestControllerGains(_))))
+    };
+    bench.frame();
+    assert_eq!(requests(&mut bench), (Some(RequestFlags::all()), true));
+    let [hardware, firmware, unique_id, gains] = identity();
+    bench.frame_with(&[hardware, gains]);
+    for _ in 0..23 {
+        assert_eq!(requests(&mut bench), (None, false));
+        bench.frame();
+    }
+    bench.frame();
+    let missing = RequestFlags::FIRMWARE_VERSION | RequestFlags::UNIQUE_DEVICE_ID;
+    assert_eq!(requests(&mut bench), (Some(missing), false));
+    bench.events();
+    bench.frame_with(&[firmware]);
+    assert_eq!(bench.events(), []);
+    bench.frame_with(&[unique_id]);
+    assert_eq!(bench.events(), [Event::Identified]);
+    for _ in 0..100 {
+        bench.frame();
+        assert_eq!(bench.sent(), []);
+    }
+    assert_eq!(bench.driver.state().identity.firmware.unwrap().to_string(), "1.2.0");
+    bench.pass(200);
+    bench.frame();
+    assert_eq!(requests(&mut bench), (Some(RequestFlags::all()), true), "it fell silent");
+}
+
+#[test]
+fn gains_are_set_and_read_back() {
+    let mut bench = Bench::online(Config::default());
+    let gains = ControllerGains { kind: 1, p_thousandths: 5, ..ControllerGains::DEFAULT };
+    bench.driver.set_controller_gains(gains).unwrap();
+    let request = Command::RequestControllerGains(GainsRequest::default());
+    assert_eq!(bench.sent(), [Command::SetControllerGains(gains), request]);
+    bench.frame_with(&[Feedback::ControllerGains(gains)]);
+    assert_eq!(bench.events(), [Event::Gains(gains)]);
+    assert_eq!(bench.driver.state().identity.gains, Some(gains));
+}
+
+#[test]
+fn motors_off_stop_and_refuse() {
+    let mut bench = Bench::online(Config::default());
+    bench.command(0.2, 0.0).unwrap();
+    bench.driver.set_motor_power(false).unwrap();
+    assert_eq!(bench.sent(), [STOP]);
+    assert_eq!(bench.command(0.2, 0.0), refused(Standstill::MotorsOff));
+    assert_eq!(bench.standstill(), Some(Standstill::MotorsOff));
+    bench.driver.set_motor_power(true).unwrap();
+    assert_eq!(bench.events(), [Event::MotorPower { on: false }, Event::MotorPower { on: true }]);
+    assert_eq!(bench.standstill(), Some(Standstill::NoCommand), "it has to be told anew");
+    bench.command(0.2, 0.0).unwrap();
+    bench.driver.set_enabled(false);
+    assert_eq!(bench.sent(), [STOP]);
+    assert_eq!(bench.command(0.2, 0.0), refused(Standstill::Disabled));
+    bench.driver.set_enabled(true);
+    assert_eq!(bench.command(0.2, 0.0), Ok(vec![go(200, 0)]));
+}
+
+#[test]
+fn a_wheel_that_drops_switches_the_motors_off_if_that_is_wanted() {
+    for motors_off_on_wheel_drop in [false, true] {
+        let mut bench = Bench::online(Config { motors_off_on_wheel_drop, ..Config::default() });
+        bench.command(0.2, 0.0).unwrap();
+        bench.core.wheel_drops = WheelDrops::LEFT;
+        bench.frame();
+        assert_eq!(bench.sent()[0], if motors_off_on_wheel_drop { STOP } else { go(200, 0) });
+        assert_eq!(bench.driver.state().motor_power, !motors_off_on_wheel_drop);
+        if motors_off_on_wheel_drop {
+            assert_eq!(bench.command(0.2, 0.0), refused(Standstill::WheelDrop));
+            bench.driver.set_motor_power(true).unwrap_err();
+            bench.core.wheel_drops = WheelDrops::empty();
+            bench.frame();
+            assert_eq!(bench.command(0.2, 0.0), refused(Standstill::WheelDrop), "they stay off");
+            bench.driver.set_motor_power(true).unwrap();
+            bench.command(0.2, 0.0).unwrap();
+        }
+    }
+}
+
+#[test]
+fn events_are_edges() {
+    let mut bench = Bench::online(Config::default());
+    bench.core.bumpers = Bumpers::LEFT | Bumpers::CENTER;
+    bench.core.cliffs = Cliffs::RIGHT;
+    bench.core.wheel_drops = WheelDrops::RIGHT;
+    bench.core.buttons = Buttons::B2;
+    let cliffs = CliffReadings { right: 77, ..CliffReadings::default() };
+    let digital = DigitalInputs::INPUT_1;
+    let input = GeneralPurposeInput { digital, ..GeneralPurposeInput::default() };
+    bench.frame_with(&[Feedback::Cliffs(cliffs), Feedback::Input(input)]);
+    assert_eq!(
+        bench.events(),
+        [
+            Event::Button { button: 2, pressed: true },
+            Event::Bumper { side: Side::Left, pressed: true },
+            Event::Bumper { side: Side::Center, pressed: true },
+            Event::Cliff { side: Side::Right, cliff: true, reading: 77 },
+            Event::WheelDrop { wheel: Wheel::Right, dropped: true },
+            Event::Input(digital),
+        ]
+    );
+    bench.frame();
+    assert_eq!(bench.events(), []);
+    bench.core = CoreSensors { bumpers: Bumpers::LEFT, ..bench.core };
+    bench.frame();
+    assert_eq!(bench.events(), [Event::Bumper { side: Side::Center, pressed: false }]);
+    // A connection that comes back changes nothing.
+    bench.driver.opened(bench.now);
+    bench.frame();
+    let events = [Event::Robot { online: false }, Event::Robot { online: true }];
+    assert_eq!(bench.events(), events);
+}
+
+#[test]
+fn power_events_and_battery() {
+    let mut bench = Bench::online(Config::default());
+    let mut told = |charger, battery_decivolts| {
+        bench.core = CoreSensors { charger, battery_decivolts, ..bench.core };
+        bench.frame();
+        bench.events()
+    };
+    let power = |event| vec![Event::Power(event)];
+    let off = Charger::DISCHARGING;
+    assert_eq!(told(off, 141), []);
+    assert_eq!(told(off, 140), power(PowerEvent::BatteryLow));
+    assert_eq!(told(off, 141), [], "it sways");
+    assert_eq!(told(off, 140), []);
+    assert_eq!(told(off, 132), power(PowerEvent::BatteryCritical));
+    assert_eq!(told(Charger::DOCK_CHARGING, 133), power(PowerEvent::PluggedToDock));
+    assert_eq!(told(Charger::DOCK_CHARGED, 165), power(PowerEvent::ChargeCompleted));
+    assert_eq!(told(off, 164), power(PowerEvent::Unplugged));
+    assert_eq!(told(Charger::ADAPTER_CHARGING, 164), power(PowerEvent::PluggedToAdapter));
+    assert_eq!(told(off, 138), [Event::Power(PowerEvent::Unplugged), Event::Power(PowerEvent::BatteryLow)]);
+    assert_eq!(told(off, 150), []);
+    assert_eq!(told(off, 138), power(PowerEvent::BatteryLow));
+
+    let battery = |voltage, charger| {
+        let core = CoreSensors { battery_decivolts: voltage, charger, ..CoreSensors::default() };
+        Battery::new(&core, &BatteryConfig::default())
+    };
+    assert_eq!(battery(165, off).fraction, 1.0);
+    assert!((battery(132, off).fraction - 0.05).abs() < 1e-9);
+    assert_eq!((battery(100, off).fraction, battery(200, off).fraction), (0.0, 1.0));
+    assert_eq!(battery(165, Charger::DOCK_CHARGED).level, BatteryLevel::Full);
+    assert_eq!(battery(165, Charger::ADAPTER_CHARGING).adapter, Some(true));
+    assert_eq!(battery(165, off).adapter, None);
+}
+
+#[test]
+fn a_jump_of_our_clock_stops() {
+    for forwards in [true, false] {
+        let mut bench = Bench::online(Config::default());
+        bench.command(0.2, 0.0).unwrap();
+        let hour = Duration::from_secs(3600);
+        bench.now = if forwards { bench.now + hour } else { Duration::ZERO };
+        bench.frame();
+        let sent = bench.sent();
+        assert!(sent.contains(&STOP) && !sent.contains(&go(200, 0)), "{sent:?}");
+        assert!(bench.driver.state().alive);
+        assert_eq!(bench.driver.state().pose, Pose::ORIGIN);
+        bench.command(0.2, 0.0).unwrap();
+        bench.frame();
+        assert_eq!(bench.sent(), [go(200, 0)]);
+        // And silence is noticed on the new clock.
+        bench.pass(100);
+        assert!(!bench.driver.state().alive);
+    }
+}
+
+#[test]
+fn a_jump_of_the_base_s_clock_stops_and_moves_nothing() {
+    let mut bench = Bench::online(Config::default());
+    bench.command(0.2, 0.0).unwrap();
+    bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_sub(1000);
+    bench.core.left_encoder_ticks = 1000;
+    bench.frame();
+    let sent = bench.sent();
+    assert!(sent.contains(&STOP) && !sent.contains(&go(200, 0)), "{sent:?}");
+    assert_eq!((bench.driver.state().pose, bench.driver.state().clock_jumps), (Pose::ORIGIN, 1));
+    assert!(sent.contains(&Command::SetOutputs(Outputs::POWER)), "the base may have restarted: {sent:?}");
+}
+
+#[test]
+fn time_comes_from_the_base_not_from_arrival() {
+    let mut bench = Bench::online(Config { heading: HeadingSource::Wheels, ..Config::default() });
+    let mut bytes = Vec::new();
+    for _ in 0..4 {
+        bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
+        bench.core.left_encoder_ticks = bench.core.left_encoder_ticks.wrapping_add(117);
+        bench.core.right_encoder_ticks = bench.core.right_encoder_ticks.wrapping_add(117);
+        bytes.extend(bench.bytes(&[]));
+    }
+    bench.now += milliseconds(90);
+    let (mut rest, mut frames) = (&bytes[..], 0);
+    while bench.driver.receive(bench.now, &mut rest) {
+        frames += 1;
+        assert!((bench.driver.state().twist.linear - 0.5).abs() < 5e-3);
+    }
+    assert_eq!(frames, 4);
+    assert!((bench.driver.state().pose.x - 0.04).abs() < 1e-3);
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let config = Config { command_timeout: Duration::ZERO, ..Config::default() };
+    assert_eq!(Driver::new(config).unwrap_err(), ConfigError::Timeout("command_timeout"));
+    let battery = BatteryConfig { low: 17.0, ..BatteryConfig::default() };
+    assert!(matches!(Driver::new(Config { battery, ..Config::default() }), Err(ConfigError::Battery(_))));
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Bytes(Vec<u8>),
+    Feedback { bumper: u8, drop: u8, clock: u16 },
+    Time(u64),
+    Jump(u64),
+    Command(f64, f64),
+    Lost,
+    Opened,
+    Power(bool),
+    Enabled(bool),
+    Other(u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        2 => proptest::collection::vec(any::<u8>(), 0..40).prop_map(Step::Bytes),
+        10 => (0_u8..8, 0_u8..40, prop_oneof![20 => Just(20_u16), 1 => any::<u16>()])
+            .prop_map(|(bumper, drop, clock)| Step::Feedback { bumper, drop, clock }),
+        10 => (0_u64..60).prop_map(Step::Time),
+        1 => (0_u64..100_000).prop_map(Step::Time),
+        1 => (0_u64..100_000).prop_map(Step::Jump),
+        8 => (-1.0..1.0_f64, -4.0..4.0_f64).prop_map(|(linear, angular)| Step::Command(linear, angular)),
+        1 => prop_oneof![Just(f64::NAN), Just(f64::INFINITY)].prop_map(|bad| Step::Command(bad, 0.0)),
+        1 => Just(Step::Lost),
+        2 => Just(Step::Opened),
+        1 => any::<bool>().prop_map(Step::Power),
+        1 => any::<bool>().prop_map(Step::Enabled),
+        1 => any::<u8>().prop_map(Step::Other),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1000, ..ProptestConfig::default() })]
+
+    /// Whatever comes, the base is told to stand still within the timeouts, and only moves by commands that were accepted.
+    #[test]
+    fn the_base_never_moves_on_by_itself(steps in proptest::collection::vec(step(), 1..150), smooth in any::<bool>()) {
+        let limits = if smooth { Limits::KOBUKI_SMOOTH } else { Limits::KOBUKI };
+        let config = Config { limits, motors_off_on_wheel_drop: smooth, ..Config::default() };
+        let mut bench = Bench::new(config);
+        // The last motion on the wire, and until when it may stay.
+        let mut moving = false;
+        let mut until = Duration::ZERO;
+        for step in steps {
+            let mut sent = Vec::new();
+            match step {
+                Step::Bytes(bytes) => {
+                    let mut rest = &bytes[..];
+                    while bench.driver.receive(bench.now, &mut rest) {}
+                }
+                Step::Feedback { bumper, drop, clock } => {
+                    bench.core.bumpers = Bumpers::from_bits_retain(bumper);
+                    bench.core.wheel_drops = WheelDrops::from_bits_retain(if drop > 3 { 0 } else { drop });
+                    bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(clock);
+                    let bytes = bench.bytes(&[]);
+                    let mut rest = &bytes[..];
+                    while bench.driver.receive(bench.now, &mut rest) {}
+                }
+                Step::Time(time) => {
+                    let end = bench.now + milliseconds(time);
+                    while let Some(deadline) = bench.driver.deadline().filter(|deadline| *deadline <= end) {
+                        bench.driver.poll(deadline);
+                        sent.extend(bench.sent());
+                    }
+                    bench.now = end;
+                    bench.driver.poll(end);
+                }
+                Step::Jump(now) => {
+                    bench.now = milliseconds(now);
+                    bench.driver.poll(bench.now);
+                }
+                Step::Command(linear, angular) => {
+                    if let Ok(bytes) = bench.command(linear, angular) {
+                        prop_assert!(bytes.iter().any(|command| matches!(command, Command::BaseControl(_))));
+                        prop_assert!(bench.driver.state().alive && linear.is_finite());
+                        until = bench.now + milliseconds(600);
+                        sent = bytes;
+                    }
+                }
+                Step::Lost => {
+                    bench.driver.lost(bench.now);
+                    // Its own watchdog stops the base then.
+                    moving = false;
+                }
+                Step::Opened => {
+                    bench.driver.opened(bench.now);
+                    moving = false;
+                }
+                Step::Power(on) => drop(bench.driver.set_motor_power(on)),
+                Step::Enabled(enabled) => bench.driver.set_enabled(enabled),
+                Step::Other(what) => match what % 4 {
+                    0 => bench.driver.set_led(Led::One, LedColor::Red),
+                    1 => drop(bench.driver.play(Sound::from_frequency(440.0, what))),
+                    2 => bench.driver.set_odometry(Pose::new(f64::from(what), 0.0, 1.0)).unwrap(),
+                    _ => drop(bench.driver.set_controller_gains(ControllerGains::DEFAULT)),
+                },
+            }
+            sent.extend(bench.sent());
+            let state = bench.driver.state();
+            prop_assert!(sent.is_empty() || state.connected);
+            for command in sent {
+                if let Command::BaseControl(control) = command {
+                    moving = control.speed_mm_per_s != 0;
+                    prop_assert!(control.speed_mm_per_s.abs() <= 1100, "{}", control);
+                }
+            }
+            prop_assert!(!moving || bench.now < until, "moves at {:?}, allowed until {:?}", bench.now, until);
+            let free = state.alive && state.motor_power && state.enabled;
+            prop_assert!(!moving || free, "moves with {:?}", state.standstill);
+            prop_assert!(state.pose.is_finite() && state.twist.is_finite());
+            prop_assert!(bench.events().len() <= MAX_EVENTS);
+        }
+    }
+}
