@@ -3,6 +3,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | [`kobuki`] | the Kobuki base: frames and sub-payloads on the serial line, and the driver |
+//! | [`differential`] | any other base with two driven wheels, behind a line protocol |
 //! | [`odometry`] | where a base with two driven wheels is |
 //! | [`limits`] | velocities and accelerations that a base may have |
 //! | [`commander`] | what every base is told to do: whether it may, how fast, until when |
@@ -14,6 +15,7 @@
 
 pub mod base;
 pub mod commander;
+pub mod differential;
 pub mod kobuki;
 pub mod limits;
 #[cfg(feature = "node")]

@@ -486,8 +486,14 @@ fn options_that_make_no_sense_are_refused() {
 #[derive(Debug, Clone)]
 enum Step {
     Bytes(Vec<u8>),
-    Feedback { bumper: u8, drop: u8, clock: u16 },
+    Feedback {
+        bumper: u8,
+        drop: u8,
+        clock: u16,
+    },
     Time(u64),
+    /// So many cycles with feedback and nothing else.
+    Cycles(u8),
     Jump(u64),
     Command(f64, f64),
     Lost,
@@ -502,6 +508,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => proptest::collection::vec(any::<u8>(), 0..40).prop_map(Step::Bytes),
         10 => (0_u8..8, 0_u8..40, prop_oneof![20 => Just(20_u16), 1 => any::<u16>()])
             .prop_map(|(bumper, drop, clock)| Step::Feedback { bumper, drop, clock }),
+        2 => (0_u8..50).prop_map(Step::Cycles),
         10 => (0_u64..60).prop_map(Step::Time),
         1 => (0_u64..100_000).prop_map(Step::Time),
         1 => (0_u64..100_000).prop_map(Step::Jump),
@@ -550,6 +557,15 @@ proptest! {
                     }
                     bench.now = end;
                     bench.driver.poll(end);
+                }
+                Step::Cycles(count) => {
+                    for _ in 0..count {
+                        bench.now += milliseconds(20);
+                        bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
+                        let bytes = bench.bytes(&[]);
+                        let mut rest = &bytes[..];
+                        while bench.driver.receive(bench.now, &mut rest) {}
+                    }
                 }
                 Step::Jump(now) => {
                     bench.now = milliseconds(now);

@@ -1,0 +1,43 @@
+//! Bytes as lines of a differential drive, in both directions, and as what happens to its driver. Checked: no panic, what is read prints as
+//! the same, a driver that stands still when its time is over.
+//!
+//! The first byte says how many come in one piece, and how much time passes between the pieces.
+
+#![no_main]
+
+use std::time::Duration;
+
+use dragoman_base::differential::driver::{Config, Driver};
+use dragoman_base::differential::line::{Answer, Lines, Request};
+use dragoman_base::motion::Twist;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((first, stream)) = input.split_first() else { return };
+    let piece = usize::from(first % 32) + 1;
+    let mut lines = Lines::new();
+    let mut driver = Driver::new(Config::default()).expect("valid options");
+    let mut now = Duration::ZERO;
+    driver.opened(now);
+    for bytes in stream.chunks(piece) {
+        let mut rest = bytes;
+        while let Some(line) = lines.next(&mut rest) {
+            if let Ok(request) = line.parse::<Request>() {
+                assert_eq!(request.to_string().parse(), Ok(request));
+            }
+            if let Ok(answer) = line.parse::<Answer>() {
+                assert_eq!(answer.to_string().parse(), Ok(answer));
+            }
+        }
+        let mut rest = bytes;
+        while driver.receive(now, &mut rest) {
+            assert!(driver.state().pose.is_finite());
+        }
+        let _ = driver.command(now, Twist::new(f64::from(bytes[0]) / 100.0, 0.5));
+        driver.transmit();
+        now += Duration::from_millis(u64::from(first / 8));
+        driver.poll(now);
+    }
+    driver.poll(now + Duration::from_secs(1));
+    assert!(driver.state().standstill.is_some());
+});

@@ -1,0 +1,58 @@
+//! Bytes as what happens to a Kobuki's driver: bytes of the line, frames with random sensors, time, commands, connections. Checked: no panic,
+//! finite poses, a base that stands still when its time is over.
+//!
+//! An event is a byte that says what it is, one of argument, and its data.
+
+#![no_main]
+
+use std::time::Duration;
+
+use dragoman_base::kobuki::driver::{Config, Driver, Led, LedColor};
+use dragoman_base::kobuki::wire::{CoreSensors, SoundSequence, frame};
+use dragoman_base::limits::Limits;
+use dragoman_base::motion::{Pose, Twist};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| {
+    let config = Config { limits: Limits::KOBUKI_SMOOTH, motors_off_on_wheel_drop: true, ..Config::default() };
+    let mut driver = Driver::new(config).expect("valid options");
+    let mut now = Duration::ZERO;
+    driver.opened(now);
+    let mut rest = input;
+    while let [what, argument, data @ ..] = rest {
+        rest = data;
+        let value = f64::from(*argument) / 100.0 - 1.0;
+        match what % 12 {
+            0 => {
+                let (mut bytes, after) = data.split_at(data.len().min(usize::from(*argument)));
+                rest = after;
+                while driver.receive(now, &mut bytes) {}
+            }
+            1 | 2 => {
+                let Some((sensors, after)) = data.split_first_chunk::<15>() else { break };
+                rest = after;
+                let mut bytes = Vec::new();
+                let core = CoreSensors::decode(sensors).expect("15 bytes");
+                frame::encode(&mut bytes, |out| core.encode(out)).expect("short");
+                let mut bytes = &bytes[..];
+                while driver.receive(now, &mut bytes) {}
+            }
+            3 => now += Duration::from_millis(u64::from(*argument)),
+            4 => now = Duration::from_secs(u64::from(*argument)),
+            5 => drop(driver.command(now, Twist::new(value, -value)).map(<[u8]>::len)),
+            6 => driver.opened(now),
+            7 => driver.lost(now),
+            8 => drop(driver.set_motor_power(argument % 2 == 0)),
+            9 => driver.set_led(Led::One, LedColor::from_number(argument % 4).expect("four")),
+            10 => drop(driver.set_odometry(Pose::new(value, 0.0, value))),
+            _ => drop(SoundSequence::from_number(*argument).map(|sequence| driver.play_sequence(sequence))),
+        }
+        driver.poll(now);
+        driver.transmit();
+        while driver.poll_event().is_some() {}
+        let state = driver.state();
+        assert!(state.pose.is_finite() && state.twist.is_finite());
+    }
+    driver.poll(now + Duration::from_secs(1));
+    assert!(driver.state().standstill.is_some());
+});

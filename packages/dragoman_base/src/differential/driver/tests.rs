@@ -1,0 +1,301 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn milliseconds(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+/// A driver with a base that answers each request after 2 ms.
+struct Bench {
+    driver: Driver,
+    now: Duration,
+    /// What the base counts.
+    counts: [i32; 2],
+    /// Speeds that it was told last.
+    speeds: [i16; 2],
+    line: Lines,
+    /// Whether it answers.
+    answers: bool,
+}
+
+impl Bench {
+    fn new(config: Config) -> Self {
+        let driver = Driver::new(config).unwrap();
+        let now = milliseconds(3000);
+        Self { driver, now, counts: [i32::MAX, -5], speeds: [0, 0], line: Lines::new(), answers: true }
+    }
+
+    fn online() -> Self {
+        let mut bench = Self::new(Config::default());
+        bench.driver.opened(bench.now);
+        bench.run(300);
+        bench.events();
+        bench
+    }
+
+    /// Millisecond by millisecond.
+    fn run(&mut self, time: u64) {
+        for _ in 0..time {
+            self.now += milliseconds(1);
+            self.driver.poll(self.now);
+            self.exchange();
+        }
+    }
+
+    /// What was sent arrives, and its answers come back.
+    fn exchange(&mut self) {
+        let sent = self.driver.transmit().to_vec();
+        self.take(&sent);
+    }
+
+    fn take(&mut self, sent: &[u8]) {
+        let (mut bytes, mut answers) = (sent, String::new());
+        while let Some(line) = self.line.next(&mut bytes) {
+            let answer = match line.parse() {
+                Ok(Request::Encoders) => Answer::Encoders(self.counts),
+                Ok(Request::SetSpeeds(speeds)) => {
+                    self.speeds = speeds;
+                    Answer::Done
+                }
+                Ok(Request::ResetEncoders) => Answer::Done,
+                Err(_) => Answer::NotUnderstood,
+            };
+            answers += &answer.to_string();
+        }
+        if self.answers && !answers.is_empty() {
+            self.now += milliseconds(2);
+            let mut rest = answers.as_bytes();
+            while self.driver.receive(self.now, &mut rest) {}
+            self.exchange();
+        }
+    }
+
+    fn command(&mut self, linear: f64, angular: f64) -> Result<(), Refusal> {
+        let sent = self.driver.command(self.now, Twist::new(linear, angular))?.to_vec();
+        self.take(&sent);
+        Ok(())
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        std::iter::from_fn(|| self.driver.poll_event()).collect()
+    }
+}
+
+#[test]
+fn speeds_are_ticks_per_period_and_keep_their_ratio() {
+    let config = Config::default();
+    // 0.5 m/s are 2.449 turns per s, 3526 ticks per s, 117.5 per period.
+    assert_eq!(config.speeds(Twist::new(0.5, 0.0)), [118, 118]);
+    assert_eq!(config.speeds(Twist::new(0.0, 1.0)), [-35, 35]);
+    let fine = Config { ticks_per_turn: 1e7, ..config };
+    assert_eq!(fine.speeds(Twist::new(0.15, 1.0)), [0, 32767]);
+    assert_eq!(fine.speeds(Twist::ZERO), [0, 0]);
+}
+
+#[test]
+fn encoders_are_read_and_commands_are_told_until_they_expire() {
+    let mut bench = Bench::new(Config::default());
+    assert_eq!(bench.command(0.1, 0.0), Err(Refusal::Standstill(Standstill::Disconnected)));
+    bench.driver.opened(bench.now);
+    assert_eq!(bench.driver.transmit(), b"\r");
+    assert_eq!(bench.command(0.1, 0.0), Err(Refusal::Standstill(Standstill::Unheard)));
+    bench.run(1100);
+    let measurements = bench.driver.state().line.measurements;
+    assert!((28..=35).contains(&measurements), "{measurements} in a second");
+    assert_eq!(bench.events(), [Event::Robot { online: true }]);
+
+    let before = bench.now;
+    bench.command(0.5, 0.0).unwrap();
+    assert_eq!(bench.speeds, [118, 118]);
+    assert!(matches!(bench.command(f64::NAN, 0.0), Err(Refusal::NotFinite(_))));
+    while bench.speeds != [0, 0] {
+        bench.run(1);
+    }
+    let held = bench.now - before;
+    assert!((milliseconds(598)..=milliseconds(605)).contains(&held), "{held:?}");
+    assert_eq!(bench.events(), [Event::CommandExpired]);
+    assert_eq!(bench.driver.state().standstill, Some(Standstill::CommandExpired));
+}
+
+#[test]
+fn odometry_over_the_end_of_the_encoders_and_over_a_lost_connection() {
+    let mut bench = Bench::online();
+    // 1440 ticks per turn of 2 pi 0.0325 m: 7052 per metre.
+    for _ in 0..705 {
+        bench.counts = bench.counts.map(|count| count.wrapping_add(10));
+        bench.run(33);
+    }
+    let pose = bench.driver.state().pose;
+    assert!((pose.x - 1.0).abs() < 3e-3 && pose.heading == 0.0, "{pose:?}");
+    let speed = bench.driver.state().twist.linear;
+    assert!((0.03..0.05).contains(&speed), "{speed}");
+    bench.driver.lost(bench.now);
+    assert_eq!((bench.driver.state().pose, bench.driver.state().twist), (pose, Twist::ZERO));
+    assert_eq!(bench.driver.deadline(), None);
+    bench.counts = [0, 0];
+    bench.driver.opened(bench.now);
+    bench.run(300);
+    assert!(bench.driver.state().alive);
+    assert_eq!((bench.driver.state().pose, bench.driver.state().encoder_jumps), (pose, 0));
+    bench.driver.set_odometry(Pose::ORIGIN).unwrap();
+    assert_eq!(bench.driver.state().wheels[0].angle, 0.0);
+}
+
+#[test]
+fn silence_stops_and_the_base_comes_back_by_itself() {
+    let mut bench = Bench::online();
+    bench.command(0.2, 0.0).unwrap();
+    bench.answers = false;
+    for _ in 0..6 {
+        bench.run(100);
+        bench.command(0.2, 0.0).ok();
+    }
+    let state = bench.driver.state();
+    assert_eq!((state.alive, state.standstill), (false, Some(Standstill::Silent)));
+    assert_eq!(bench.speeds, [0, 0], "it still hears us");
+    assert_eq!(bench.events(), [Event::Robot { online: false }]);
+    assert_eq!(bench.command(0.2, 0.0), Err(Refusal::Standstill(Standstill::Silent)));
+    bench.answers = true;
+    bench.run(400);
+    assert_eq!(bench.events(), [Event::Robot { online: true }]);
+    bench.command(0.2, 0.0).unwrap();
+    bench.run(100);
+    assert_ne!(bench.speeds, [0, 0]);
+    assert!(bench.driver.state().line.timeouts > 1);
+}
+
+#[test]
+fn garbage_and_answers_to_nothing_are_counted_and_change_nothing() {
+    let mut bench = Bench::online();
+    let state = bench.driver.state();
+    let mut garbage = &b"\xff\xfe\r\n12 x\r\nOK\r\n77 88 99\r\n5000 6000\r\n"[..];
+    assert!(!bench.driver.receive(bench.now, &mut garbage));
+    let after = bench.driver.state();
+    assert_eq!(after.line.garbage, state.line.garbage + 5);
+    assert_eq!((after.pose, after.encoders), (state.pose, state.encoders));
+    bench.run(200);
+    assert!(bench.driver.state().alive);
+}
+
+#[test]
+fn standing_still_waits_for_no_answer() {
+    let mut bench = Bench::online();
+    bench.command(0.2, 0.0).unwrap();
+    while bench.driver.pending.is_empty() {
+        bench.now += milliseconds(1);
+        bench.driver.poll(bench.now);
+    }
+    bench.driver.transmit();
+    bench.driver.set_motor_power(false);
+    assert_eq!(bench.driver.transmit(), b"m 0 0\r");
+    assert_eq!(bench.command(0.2, 0.0), Err(Refusal::Standstill(Standstill::MotorsOff)));
+    // Both answers come.
+    let mut rest = &b"1 2\r\nOK\r\n"[..];
+    assert!(bench.driver.receive(bench.now, &mut rest));
+    assert!(!bench.driver.receive(bench.now, &mut rest));
+    assert_eq!(bench.driver.state().line.garbage, 0);
+}
+
+#[test]
+fn a_jump_of_our_clock_stops() {
+    for now in [Duration::ZERO, Duration::from_secs(100_000)] {
+        let mut bench = Bench::online();
+        bench.command(0.2, 0.0).unwrap();
+        bench.now = now;
+        bench.run(1);
+        assert_eq!(bench.speeds, [0, 0]);
+        bench.run(400);
+        assert!(bench.driver.state().alive, "{:?}", bench.driver.state());
+        assert_eq!(bench.speeds, [0, 0]);
+        bench.command(0.2, 0.0).unwrap();
+        bench.run(100);
+        assert_ne!(bench.speeds, [0, 0]);
+    }
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let config = Config { wheel_radius: value, ..Config::default() };
+        let error = Driver::new(config).unwrap_err();
+        assert!(matches!(error, ConfigError::Value { name: "wheel_radius", .. }), "{error}");
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Bytes(Vec<u8>),
+    Run(u64),
+    Jump(u64),
+    Command(f64, f64),
+    Link(bool),
+    Answers(bool),
+    Power(bool),
+    Enabled(bool),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        1 => proptest::collection::vec(prop_oneof![Just(b'\n'), b'0'..=b'9', Just(b' '), any::<u8>()], 0..30).prop_map(Step::Bytes),
+        8 => (0_u64..80).prop_map(Step::Run),
+        2 => (0_u64..1000).prop_map(Step::Run),
+        1 => (0_u64..100_000).prop_map(Step::Jump),
+        8 => (-1.0..1.0_f64, -4.0..4.0_f64).prop_map(|(linear, angular)| Step::Command(linear, angular)),
+        1 => Just(Step::Command(f64::NAN, 0.0)),
+        1 => any::<bool>().prop_map(Step::Link),
+        1 => any::<bool>().prop_map(Step::Answers),
+        1 => any::<bool>().prop_map(Step::Power),
+        1 => any::<bool>().prop_map(Step::Enabled),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
+
+    /// Whatever comes, the base is told to stand still within the timeouts, and only moves by commands that were accepted.
+    #[test]
+    fn the_base_never_moves_on_by_itself(steps in proptest::collection::vec(step(), 1..80)) {
+        let mut bench = Bench::online();
+        let mut until = Duration::ZERO;
+        let mut connected = true;
+        for step in steps {
+            match step {
+                Step::Bytes(bytes) => {
+                    let mut rest = &bytes[..];
+                    while bench.driver.receive(bench.now, &mut rest) {}
+                }
+                Step::Run(time) => bench.run(time),
+                Step::Jump(now) => {
+                    bench.now = milliseconds(now);
+                    bench.driver.poll(bench.now);
+                }
+                Step::Command(linear, angular) => {
+                    let at = bench.now;
+                    if bench.command(linear, angular).is_ok() {
+                        prop_assert!(linear.is_finite());
+                        until = at + milliseconds(600);
+                    }
+                }
+                Step::Link(opened) => {
+                    if opened { bench.driver.opened(bench.now) } else { bench.driver.lost(bench.now) }
+                    connected = opened;
+                    // Its own watchdog stops the base then.
+                    bench.speeds = [0, 0];
+                }
+                Step::Answers(answers) => bench.answers = answers,
+                Step::Power(on) => bench.driver.set_motor_power(on),
+                Step::Enabled(enabled) => bench.driver.set_enabled(enabled),
+            }
+            bench.driver.poll(bench.now);
+            bench.exchange();
+            let state = bench.driver.state();
+            let moving = bench.speeds != [0, 0];
+            // A step of the test is 3 ms at most.
+            prop_assert!(!moving || bench.now < until + milliseconds(4), "{:?}, until {until:?}", bench.now);
+            prop_assert!(!moving || (connected && state.motor_power && state.enabled), "{:?}", state.standstill);
+            prop_assert!(bench.driver.pending.len() <= 3);
+            prop_assert!(state.pose.is_finite() && state.twist.is_finite());
+        }
+    }
+}
