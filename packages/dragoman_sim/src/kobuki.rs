@@ -35,10 +35,9 @@ use dragoman_base::kobuki::driver::LedColor;
 use dragoman_base::kobuki::wire::{Charger, Charging, SoundSequence};
 use dragoman_base::motion::{Pose, Twist};
 use dragoman_base::odometry::WheelGeometry;
-use oorandom::Rand64;
 
 use crate::chassis::{Chassis, Contact};
-use crate::serial::SerialDevice;
+use crate::serial::{Sender, SerialDevice};
 use gyro::Gyro;
 use power::Battery;
 use protocol::Protocol;
@@ -54,8 +53,6 @@ pub const PACKET_PERIOD: Duration = Duration::from_millis(PACKET_TICKS);
 pub const WATCHDOG: Duration = Duration::from_millis(600);
 
 const PACKET_TICKS: u64 = 20;
-/// Packets that wait to be sent; then the oldest is lost.
-const MAX_PACKETS: usize = 16;
 /// Events that wait to be fetched; then the oldest is lost.
 const MAX_EVENTS: usize = 256;
 
@@ -93,12 +90,7 @@ pub struct Kobuki {
     gyro: Gyro,
     battery: Battery,
     player: Player,
-    /// For what happens to the line.
-    line_random: Rand64,
-    /// Share of the packets in which a byte is changed.
-    corrupted: f64,
-    silent_until: u64,
-    packets: VecDeque<Vec<u8>>,
+    sender: Sender,
     events: VecDeque<Event>,
 }
 
@@ -114,10 +106,7 @@ impl Kobuki {
             gyro: Gyro::new(settings.noise, settings.seed),
             battery: Battery::new(settings.battery_volts),
             player: Player::default(),
-            line_random: Rand64::new((!settings.seed).into()),
-            corrupted: 0.0,
-            silent_until: 0,
-            packets: VecDeque::new(),
+            sender: Sender::new(!settings.seed),
             events: VecDeque::new(),
             settings,
         };
@@ -132,26 +121,23 @@ impl Kobuki {
         self.booted_at = self.tick.saturating_add(boot.max(1));
         self.protocol = Protocol::default();
         self.player = Player::default();
-        self.packets.clear();
-        self.silent_until = 0;
+        self.sender.restart();
         self.tell(Event::PowerOn);
     }
 
     /// It says nothing for this long, though it goes on working.
     pub fn silence(&mut self, time: Duration) {
-        let ticks = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        self.silent_until = self.tick.saturating_add(ticks);
+        self.sender.silence(self.now().saturating_add(time));
     }
 
     /// Puts so many random bytes on the line, between two packets.
     pub fn garbage(&mut self, count: usize) {
-        let bytes = (0..count).map(|_| self.line_random.rand_u64() as u8).collect();
-        self.send(bytes);
+        self.sender.garbage(self.now(), count);
     }
 
     /// From now on changes a random byte in this share of the packets, 0 to 1.
     pub fn corrupt(&mut self, share: f64) {
-        self.corrupted = share;
+        self.sender.corrupt(share);
     }
 
     /// Charges or discharges the battery at once until it has this voltage; what is outside [`BATTERY_RANGE`] counts as its end.
@@ -271,25 +257,8 @@ impl Kobuki {
         }
         if self.tick > self.booted_at && (self.tick - self.booted_at).is_multiple_of(PACKET_TICKS) {
             let packet = self.feedback();
-            self.send(packet);
+            self.sender.send(self.now(), packet);
         }
-    }
-
-    fn send(&mut self, mut bytes: Vec<u8>) {
-        if self.tick <= self.silent_until {
-            return;
-        }
-        if self.corrupted > 0.0 && self.line_random.rand_float() < self.corrupted {
-            let at = self.line_random.rand_range(0..bytes.len().max(1) as u64);
-            let change = self.line_random.rand_range(1..256) as u8;
-            if let Some(byte) = bytes.get_mut(at as usize) {
-                *byte ^= change;
-            }
-        }
-        if self.packets.len() == MAX_PACKETS {
-            self.packets.pop_front();
-        }
-        self.packets.push_back(bytes);
     }
 
     fn tell(&mut self, event: Event) {
@@ -316,7 +285,7 @@ impl SerialDevice for Kobuki {
     }
 
     fn transmit(&mut self) -> Option<Vec<u8>> {
-        self.packets.pop_front()
+        self.sender.next()
     }
 
     fn next_event(&self) -> Duration {

@@ -7,6 +7,7 @@
 //! | [`drive_rack`] | several of them at one place on a bus, on virtual time or in a thread |
 //! | [`device`] | what all CANopen devices have: network management, heartbeats, objects, process data; faults |
 //! | [`kobuki`] | a Kobuki, the base of a TurtleBot 2, on a serial line, byte by byte |
+//! | [`differential`] | a base with two driven wheels behind a line protocol |
 //! | [`serial`] | what all devices on a serial line have; one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
@@ -17,6 +18,7 @@ mod bench;
 pub mod chassis;
 pub mod cia402;
 pub mod device;
+pub mod differential;
 pub mod drive_rack;
 pub mod kobuki;
 pub mod serial;
@@ -25,6 +27,7 @@ pub mod whistle;
 pub use axis::AxisSettings;
 pub use cia402::{Cia402Drive, Cia402Settings};
 pub use device::{Device, Fault};
+pub use differential::{DifferentialBase, DifferentialSettings};
 pub use drive_rack::{Rack, RackBus};
 pub use kobuki::{Kobuki, KobukiSettings};
 pub use whistle::{Whistle, WhistleSettings};

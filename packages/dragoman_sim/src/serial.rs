@@ -2,12 +2,16 @@
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | `sender` | what a device has to send, and what can go wrong with it |
 //! | `edge` | such a device on any byte stream, in real time (feature `tokio`) |
 
 #[cfg(feature = "tokio")]
 pub mod edge;
+mod sender;
 
 use std::time::Duration;
+
+pub(crate) use sender::Sender;
 
 /// A simulated device at the end of a serial line. It reads no clock: the same bytes at the same times give the same answers.
 pub trait SerialDevice: Send {

@@ -1,0 +1,283 @@
+//! A simulated base with two driven wheels, and the microcontroller that turns them: the protocol of ROSArduinoBridge, as
+//! `dragoman_base::differential` speaks it from the other end.
+//!
+//! As that firmware: every line gets one answer; speeds are ticks of the encoders per period of its controller; without a new speed
+//! for 2 s the wheels stop; to reset the encoders stops them too.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+use dragoman_base::differential::driver::Config;
+use dragoman_base::differential::line::{Answer, Lines, Request};
+use dragoman_base::motion::{Pose, Twist};
+use dragoman_base::odometry::WheelGeometry;
+
+use crate::chassis::{Chassis, Contact, Wheels};
+use crate::serial::{Sender, SerialDevice};
+
+/// Without a new speed for longer than this the wheels stop.
+pub const AUTO_STOP: Duration = Duration::from_secs(2);
+
+/// Events that wait to be fetched; then the oldest is lost.
+const MAX_EVENTS: usize = 256;
+/// How often it is looked at what the wheels do, while nothing is asked.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What a simulated base is like; at the start as `dragoman_base`'s driver expects it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DifferentialSettings {
+    /// Distance between the wheels, m.
+    pub wheel_separation: f64,
+    /// Radius of a wheel, m.
+    pub wheel_radius: f64,
+    /// Encoder ticks per turn of a wheel.
+    pub ticks_per_turn: f64,
+    /// How often its controller works, Hz; speeds are ticks per period of it.
+    pub controller_rate: f64,
+    /// The fastest that a wheel rolls, m/s.
+    pub max_speed: f64,
+    /// Where the random numbers begin.
+    pub seed: u64,
+}
+
+impl Default for DifferentialSettings {
+    fn default() -> Self {
+        let Config { wheel_separation, wheel_radius, ticks_per_turn, controller_rate, .. } =
+            Config::default();
+        Self { wheel_separation, wheel_radius, ticks_per_turn, controller_rate, max_speed: 1.0, seed: 0 }
+    }
+}
+
+/// Why a base cannot be simulated: a measure is not positive, or not finite.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("{name} cannot be {value}")]
+pub struct SettingsError {
+    /// Which one.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
+}
+
+/// What the base did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// It has got power.
+    PowerOn,
+    /// The speeds of the wheels that it is told, m/s.
+    Speeds(Wheels<f64>),
+    /// No speed came for 2 s, and the wheels stop.
+    AutoStop,
+}
+
+/// A line, as `dragoman device wheels` prints it.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PowerOn => f.write_str("power on"),
+            Self::Speeds(Wheels { left, right }) => write!(f, "speeds {left:.3} m/s {right:.3} m/s"),
+            Self::AutoStop => f.write_str("motors off"),
+        }
+    }
+}
+
+/// A simulated base. Times are since an arbitrary epoch, and virtual.
+#[derive(Debug)]
+pub struct DifferentialBase {
+    /// Wheels that something holds.
+    pub stalled: Wheels<bool>,
+    /// How it really moves, where that is not as its wheels turn; values that are not finite count as zero.
+    pub motion: Option<Twist>,
+    settings: DifferentialSettings,
+    geometry: WheelGeometry,
+    /// Whole milliseconds since the epoch.
+    tick: u64,
+    lines: Lines,
+    chassis: Chassis,
+    speeds: Wheels<f64>,
+    commanded_at: Option<Duration>,
+    sender: Sender,
+    events: VecDeque<Event>,
+}
+
+impl DifferentialBase {
+    /// A base that gets power at time zero, with its origin where it stands.
+    ///
+    /// # Errors
+    /// A measure makes no sense.
+    pub fn new(settings: DifferentialSettings) -> Result<Self, SettingsError> {
+        let DifferentialSettings {
+            wheel_separation,
+            wheel_radius,
+            ticks_per_turn,
+            controller_rate,
+            max_speed,
+            ..
+        } = settings;
+        for (name, value) in [
+            ("wheel separation", wheel_separation),
+            ("wheel radius", wheel_radius),
+            ("ticks per turn", ticks_per_turn),
+            ("controller rate", controller_rate),
+            ("maximum speed", max_speed),
+        ] {
+            if !(value.is_finite() && value > 0.0) {
+                return Err(SettingsError { name, value });
+            }
+        }
+        let geometry = WheelGeometry {
+            separation: wheel_separation,
+            radius: wheel_radius,
+            ticks_per_metre: ticks_per_turn / (std::f64::consts::TAU * wheel_radius),
+            tick_modulus: 1 << 32,
+            max_speed,
+        };
+        Ok(Self {
+            stalled: Wheels::default(),
+            motion: None,
+            geometry,
+            tick: 0,
+            lines: Lines::new(),
+            chassis: Chassis::new(geometry),
+            speeds: Wheels::default(),
+            commanded_at: None,
+            sender: Sender::new(settings.seed),
+            events: VecDeque::from([Event::PowerOn]),
+            settings,
+        })
+    }
+
+    /// Switches it off and on: the wheels stop, the encoders are at 0.
+    pub fn reset(&mut self) {
+        self.lines = Lines::new();
+        self.sender.restart();
+        self.stop();
+        self.chassis.restart();
+        self.tell(Event::PowerOn);
+    }
+
+    /// It says nothing for this long, though it goes on working.
+    pub fn silence(&mut self, time: Duration) {
+        self.sender.silence(self.now().saturating_add(time));
+    }
+
+    /// Puts so many random bytes on the line.
+    pub fn garbage(&mut self, count: usize) {
+        self.sender.garbage(self.now(), count);
+    }
+
+    /// From now on changes a random byte in this share of the answers, 0 to 1.
+    pub fn corrupt(&mut self, share: f64) {
+        self.sender.corrupt(share);
+    }
+
+    /// The time that it has reached.
+    pub fn now(&self) -> Duration {
+        Duration::from_millis(self.tick)
+    }
+
+    /// Where it really is, from where it was made.
+    pub fn pose(&self) -> Pose {
+        self.chassis.pose
+    }
+
+    /// How it really moves.
+    pub fn twist(&self) -> Twist {
+        self.chassis.twist
+    }
+
+    /// Angles of the wheels since it was made, rad.
+    pub fn wheel_angles(&self) -> Wheels<f64> {
+        self.chassis.wheels.map(|wheel| wheel.angle)
+    }
+
+    /// What it did since the last call, oldest first.
+    pub fn next_happening(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn step(&mut self) {
+        self.tick += 1;
+        if self.commanded_at.is_some_and(|at| self.now() > at + AUTO_STOP) {
+            self.stop();
+            self.tell(Event::AutoStop);
+        }
+        let contact = Contact { stalled: self.stalled, is_lifted: false, motion: self.motion };
+        self.chassis.step(self.speeds, &contact);
+    }
+
+    fn stop(&mut self) {
+        self.commanded_at = None;
+        self.speeds = Wheels::default();
+    }
+
+    fn answer(&mut self, line: &str) -> Answer {
+        match line.parse() {
+            Ok(Request::Encoders) => {
+                // The counters wrap.
+                let ticks = self.chassis.ticks().map(|ticks| ticks as i32);
+                Answer::Encoders([ticks.left, ticks.right])
+            }
+            Ok(Request::SetSpeeds([left, right])) => {
+                self.drive(Wheels { left, right });
+                Answer::Done
+            }
+            Ok(Request::ResetEncoders) => {
+                self.stop();
+                self.chassis.restart();
+                Answer::Done
+            }
+            Err(_) => Answer::NotUnderstood,
+        }
+    }
+
+    fn drive(&mut self, ticks_per_period: Wheels<i16>) {
+        let limit = self.geometry.max_speed;
+        let per_tick = self.settings.controller_rate / self.geometry.ticks_per_metre;
+        let speeds = ticks_per_period.map(|ticks| (f64::from(ticks) * per_tick).clamp(-limit, limit));
+        if speeds != self.speeds {
+            self.speeds = speeds;
+            self.tell(Event::Speeds(speeds));
+        }
+        self.commanded_at = (speeds != Wheels::default()).then(|| self.now());
+    }
+
+    fn tell(&mut self, event: Event) {
+        if self.events.len() == MAX_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+}
+
+impl SerialDevice for DifferentialBase {
+    fn receive(&mut self, now: Duration, bytes: &[u8]) {
+        self.advance(now);
+        let mut bytes = bytes;
+        let mut lines = std::mem::take(&mut self.lines);
+        while let Some(line) = lines.next(&mut bytes) {
+            let answer = self.answer(line);
+            self.sender.send(self.now(), answer.to_string().into_bytes());
+        }
+        self.lines = lines;
+    }
+
+    fn advance(&mut self, now: Duration) {
+        let end = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        while self.tick < end {
+            self.step();
+        }
+    }
+
+    fn transmit(&mut self) -> Option<Vec<u8>> {
+        self.sender.next()
+    }
+
+    fn next_event(&self) -> Duration {
+        self.now() + LOOK
+    }
+}
+
+#[cfg(test)]
+mod tests;
