@@ -4,7 +4,9 @@
 //! | --- | --- |
 //! | `whistles.rs` | the drives of an arm, on a CAN interface |
 //! | `kobuki.rs` | a Kobuki, on a pseudo-terminal |
+//! | `wheels.rs` | a base with two wheels behind a line protocol, on a pseudo-terminal |
 //! | `serial.rs` | what runs a device on a pseudo-terminal: standard input, faults, what it prints |
+//! | `words.rs` | words of their commands |
 //! | `pty.rs` | the pseudo-terminal and the link to it |
 
 #[cfg(target_os = "linux")]
@@ -13,7 +15,11 @@ mod kobuki;
 mod pty;
 #[cfg(target_os = "linux")]
 mod serial;
+#[cfg(target_os = "linux")]
+mod wheels;
 mod whistles;
+#[cfg(target_os = "linux")]
+mod words;
 
 use std::error::Error;
 use std::time::Duration;
@@ -27,6 +33,9 @@ pub(crate) enum DeviceCommand {
     /// Simulate a Kobuki, the base of a TurtleBot 2, on a pseudo-terminal, byte by byte.
     #[cfg(target_os = "linux")]
     Kobuki(kobuki::KobukiOptions),
+    /// Simulate a base with two driven wheels behind the protocol of ROSArduinoBridge, on a pseudo-terminal.
+    #[cfg(target_os = "linux")]
+    Wheels(wheels::WheelsOptions),
 }
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -40,6 +49,8 @@ pub(crate) fn run(command: DeviceCommand) -> Result<()> {
         DeviceCommand::Whistles(options) => whistles::run(&options),
         #[cfg(target_os = "linux")]
         DeviceCommand::Kobuki(options) => kobuki::run(&options),
+        #[cfg(target_os = "linux")]
+        DeviceCommand::Wheels(options) => wheels::run(&options),
     }
 }
 

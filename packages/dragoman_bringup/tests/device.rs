@@ -1,4 +1,4 @@
-//! `dragoman device kobuki` on its pseudo-terminal, as a program meets it that opens a serial line.
+//! `dragoman device kobuki` and `wheels` on their pseudo-terminals, as a program meets them that opens a serial line.
 
 #![cfg(target_os = "linux")]
 
@@ -11,6 +11,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use dragoman_base::differential::line::{Answer, Request};
 use dragoman_base::kobuki::wire::{
     BaseControl, Command as Told, CoreSensors, Decoder, DockIr, Feedback, GeneralPurposeInput, Outputs,
     SoundSequence,
@@ -42,6 +43,12 @@ fn command(path: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+fn wheels(path: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    command.args(["device", "wheels", "--pty"]).arg(path).args(arguments);
+    command
+}
+
 struct Device {
     child: Child,
     input: Option<ChildStdin>,
@@ -55,8 +62,12 @@ impl Device {
     }
 
     fn start_at(path: TestPath, arguments: &[&str]) -> Self {
-        let mut child =
-            command(&path.0, arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let command = command(&path.0, arguments);
+        Self::spawn(path, command)
+    }
+
+    fn spawn(path: TestPath, mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = mpsc::channel();
         std::thread::spawn(move || {
@@ -419,4 +430,38 @@ fn faults_are_checked_at_the_start() {
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(error.contains(reason), "{error}");
     }
+}
+
+#[test]
+fn wheels_answer_move_and_stop_by_themselves() {
+    let path = TestPath::new("wheels");
+    let command = wheels(&path.0, &["--ticks", "1000", "--rate", "50"]);
+    let mut device = Device::spawn(path, command);
+    let mut client = device.open();
+    let mut ask = |request: Request| {
+        client.line.write_all(request.to_string().as_bytes()).unwrap();
+        let end = Instant::now() + PATIENCE;
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\n") {
+            let mut bytes = [0; 64];
+            match client.line.read(&mut bytes) {
+                Ok(count) => answer.extend_from_slice(&bytes[..count]),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            }
+            assert!(Instant::now() < end, "no answer to {request}");
+        }
+        String::from_utf8(answer).unwrap().parse::<Answer>().unwrap()
+    };
+    assert_eq!(ask(Request::Encoders), Answer::Encoders([0, 0]));
+    // 20 ticks at 50 Hz: a turn per second.
+    assert_eq!(ask(Request::SetSpeeds([20, 20])), Answer::Done);
+    assert_eq!(device.prints("speeds"), "speeds 0.204 m/s 0.204 m/s");
+    device.prints("motors off");
+    std::thread::sleep(Duration::from_secs(1));
+    let Answer::Encoders([left, right]) = ask(Request::Encoders) else { panic!("no encoders") };
+    assert!(left == right && (1900..2200).contains(&left), "{left} {right}");
+    let [x, ..] = device.pose();
+    assert!((x - f64::from(left) * std::f64::consts::TAU * 0.0325 / 1000.0).abs() < 0.0003, "{x}");
+    let refused = wheels(Path::new("/nowhere"), &["--radius", "0"]).stdin(Stdio::null()).output().unwrap();
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("wheel radius cannot be 0"));
 }

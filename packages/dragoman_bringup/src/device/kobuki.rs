@@ -6,11 +6,11 @@ use clap::{Args, ValueEnum};
 use dragoman_base::kobuki::wire::DockSignals;
 use dragoman_base::motion::Twist;
 use dragoman_sim::kobuki::inputs::{ADC_MAX, CLIFF_ADC_EDGE, CLIFF_ADC_FLOOR};
-use dragoman_sim::kobuki::{BATTERY_RANGE, ChargerSource, Event, Noise, Row, Wheels};
-use dragoman_sim::serial::SerialDevice;
+use dragoman_sim::kobuki::{BATTERY_RANGE, ChargerSource, Event, Noise, Row};
 use dragoman_sim::{Kobuki, KobukiSettings};
 
-use super::serial::{Machine, SerialOptions, simulate};
+use super::serial::{Line, Machine, SerialOptions, simulate};
+use super::words::{Side, number, side, switch};
 use super::{Result, after};
 
 #[derive(Debug, Args)]
@@ -48,12 +48,8 @@ pub(super) fn run(options: &KobukiOptions) -> Result<()> {
         battery_volts: options.battery,
         ..KobukiSettings::default()
     };
-    let machine = TalkingKobuki { kobuki: Kobuki::new(settings), speed: None, told_at: None };
-    simulate("Kobuki", &options.serial, machine)
+    simulate("Kobuki", &options.serial, Kobuki::new(settings))
 }
-
-/// Between two lines about the speed.
-const SPEED_PERIOD: Duration = Duration::from_millis(500);
 
 const HELP: &str = "\
 bump left|center|right on|off     press or release a bumper
@@ -75,16 +71,9 @@ corrupt PERCENT                   change a byte in so many of the packets
 reset                             switch it off and on
 ";
 
-/// A Kobuki that tells in words what it does.
-struct TalkingKobuki {
-    kobuki: Kobuki,
-    /// The speed that is still to be told.
-    speed: Option<String>,
-    told_at: Option<Duration>,
-}
-
+/// What it can be told.
 #[derive(Debug, Clone, PartialEq)]
-enum Command {
+pub(super) enum Command {
     Bump(Place, bool),
     Cliff(Place, u16),
     Drop(Side, bool),
@@ -105,15 +94,9 @@ enum Command {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Left,
     Center,
-    Right,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Left,
     Right,
 }
 
@@ -123,15 +106,6 @@ impl Place {
             Self::Left => &mut row.left,
             Self::Center => &mut row.center,
             Self::Right => &mut row.right,
-        }
-    }
-}
-
-impl Side {
-    fn of<T>(self, wheels: &mut Wheels<T>) -> &mut T {
-        match self {
-            Self::Left => &mut wheels.left,
-            Self::Right => &mut wheels.right,
         }
     }
 }
@@ -146,7 +120,7 @@ const SIGNALS: [(&str, DockSignals); 6] = [
     ("far-right", DockSignals::FAR_RIGHT),
 ];
 
-impl Machine for TalkingKobuki {
+impl Machine for Kobuki {
     const HELP: &str = HELP;
 
     type Command = Command;
@@ -186,15 +160,14 @@ impl Machine for TalkingKobuki {
     }
 
     fn execute(&mut self, command: Command) -> Option<String> {
-        let kobuki = &mut self.kobuki;
-        let inputs = &mut kobuki.inputs;
+        let inputs = &mut self.inputs;
         match command {
             Command::Bump(place, state) => *place.of(&mut inputs.bumpers) = state,
             Command::Cliff(place, value) => *place.of(&mut inputs.cliff_adc) = value,
             Command::Drop(side, state) => *side.of(&mut inputs.wheel_drops) = state,
             Command::Button(button, state) => inputs.buttons[button] = state,
             Command::Charger(source) => inputs.charger = source,
-            Command::Battery(volts) => kobuki.set_battery(volts),
+            Command::Battery(volts) => self.set_battery(volts),
             Command::Receiver(place, value) => *place.of(&mut inputs.dock_ir) = value,
             Command::Signal(signal, state) => {
                 let Row { left, center, right } = &mut inputs.dock_ir;
@@ -207,51 +180,22 @@ impl Machine for TalkingKobuki {
             Command::Stall(side, state) => *side.of(&mut inputs.stalled) = state,
             Command::Blocked(state) => inputs.motion = state.then_some(Twist::ZERO),
             Command::Pose => {
-                let pose = kobuki.pose();
+                let pose = self.pose();
                 return Some(format!("pose {:?} {:?} {:?}", pose.x, pose.y, pose.heading));
             }
-            Command::Silence(time) => kobuki.silence(time),
-            Command::Garbage(count) => kobuki.garbage(count),
-            Command::Corrupt(share) => kobuki.corrupt(share),
-            Command::Reset => kobuki.reset(),
+            Command::Silence(time) => self.silence(time),
+            Command::Garbage(count) => self.garbage(count),
+            Command::Corrupt(share) => self.corrupt(share),
+            Command::Reset => self.reset(),
         }
         None
     }
 
-    fn report(&mut self) -> Vec<String> {
-        let mut lines = Vec::new();
-        while let Some(event) = self.kobuki.next_happening() {
-            match event {
-                Event::Speed(_) => self.speed = Some(event.to_string()),
-                event => lines.push(event.to_string()),
-            }
-        }
-        let now = self.kobuki.now();
-        if self.told_at.is_none_or(|told| now - told >= SPEED_PERIOD)
-            && let Some(line) = self.speed.take()
-        {
-            self.told_at = Some(now);
-            lines.push(line);
-        }
-        lines
-    }
-}
-
-impl SerialDevice for TalkingKobuki {
-    fn receive(&mut self, now: Duration, bytes: &[u8]) {
-        self.kobuki.receive(now, bytes);
-    }
-
-    fn advance(&mut self, now: Duration) {
-        self.kobuki.advance(now);
-    }
-
-    fn transmit(&mut self) -> Option<Vec<u8>> {
-        self.kobuki.transmit()
-    }
-
-    fn next_event(&self) -> Duration {
-        self.kobuki.next_event()
+    fn next_line(&mut self) -> Option<Line> {
+        self.next_happening().map(|event| match event {
+            Event::Speed(_) => Line::Speed(event.to_string()),
+            event => Line::Event(event.to_string()),
+        })
     }
 }
 
@@ -262,30 +206,6 @@ fn place(text: &str) -> std::result::Result<Place, String> {
         "right" => Ok(Place::Right),
         _ => Err(format!("'{text}' is neither left nor center nor right")),
     }
-}
-
-fn side(text: &str) -> std::result::Result<Side, String> {
-    match text {
-        "left" => Ok(Side::Left),
-        "right" => Ok(Side::Right),
-        _ => Err(format!("'{text}' is neither left nor right")),
-    }
-}
-
-fn switch(text: &str) -> std::result::Result<bool, String> {
-    match text {
-        "on" | "1" => Ok(true),
-        "off" | "0" => Ok(false),
-        _ => Err(format!("'{text}' is neither on nor off")),
-    }
-}
-
-fn number<T>(text: &str, max: T) -> std::result::Result<T, String>
-where
-    T: std::str::FromStr + PartialOrd + std::fmt::Display,
-{
-    let parsed = text.parse().ok().filter(|number| *number <= max);
-    parsed.ok_or_else(|| format!("'{text}' is no whole number from 0 to {max}"))
 }
 
 fn battery(text: &str) -> std::result::Result<f64, String> {
@@ -299,7 +219,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> std::result::Result<Command, String> {
-        TalkingKobuki::parse(&line.split_whitespace().collect::<Vec<_>>())
+        Kobuki::parse(&line.split_whitespace().collect::<Vec<_>>())
     }
 
     #[test]

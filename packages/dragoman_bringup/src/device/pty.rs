@@ -7,7 +7,8 @@ use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -16,6 +17,10 @@ use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{FlushArg, SetArg, cfmakeraw, tcflush, tcgetattr, tcsetattr};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep};
+
+/// The system does not tell when somebody opens the other end.
+const LOOK_PERIOD: Duration = Duration::from_millis(20);
 
 /// The device's end of a pseudo-terminal. Writing never waits: without a client bytes are lost, and where a client does not read, the old
 /// ones are.
@@ -23,7 +28,8 @@ pub(super) struct Pty {
     master: Arc<PtyMaster>,
     /// `None` while nobody has the other end open: the system reports that without end.
     ready: Option<AsyncFd<Arc<PtyMaster>>>,
-    reader: Option<Waker>,
+    /// When it is looked next whether somebody has.
+    look: Pin<Box<Sleep>>,
     path: PathBuf,
 }
 
@@ -35,7 +41,7 @@ impl Pty {
         grantpt(&master)?;
         unlockpt(&master)?;
         let path = PathBuf::from(ptsname_r(&master)?);
-        let pty = Self { master: Arc::new(master), ready: None, reader: None, path };
+        let pty = Self { master: Arc::new(master), ready: None, look: Box::pin(sleep(Duration::ZERO)), path };
         // Only after the other end was open once does the system tell that nobody has it.
         pty.clean()?;
         Ok(pty)
@@ -73,9 +79,6 @@ impl Pty {
         #[allow(deprecated)]
         let ready = AsyncFd::new(Arc::clone(&self.master))?;
         self.ready = Some(ready);
-        if let Some(reader) = self.reader.take() {
-            reader.wake();
-        }
         Ok(())
     }
 }
@@ -88,8 +91,12 @@ impl AsyncRead for Pty {
     ) -> Poll<io::Result<()>> {
         loop {
             let Some(ready) = &self.ready else {
-                self.reader = Some(context.waker().clone());
-                return Poll::Pending;
+                std::task::ready!(self.look.as_mut().poll(context));
+                self.look.as_mut().reset(Instant::now() + LOOK_PERIOD);
+                if self.has_client() {
+                    self.watch()?;
+                }
+                continue;
             };
             let mut guard = std::task::ready!(ready.poll_read_ready(context))?;
             match (&*self.master).read(buffer.initialize_unfilled()) {
@@ -115,11 +122,8 @@ impl AsyncRead for Pty {
 }
 
 impl AsyncWrite for Pty {
-    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if self.has_client() {
-            if self.ready.is_none() {
-                self.watch()?;
-            }
             match (&*self.master).write(bytes) {
                 Ok(count) => return Poll::Ready(Ok(count)),
                 // The client does not read: what it has not read is old.

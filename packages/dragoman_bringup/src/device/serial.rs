@@ -9,6 +9,7 @@ use clap::Args;
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::serial::edge::RealTime;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::pty::{Link, Pty};
 use super::{Result, after};
@@ -48,9 +49,20 @@ pub(super) trait Machine: SerialDevice + 'static {
     /// Takes a command; gives what is to be printed.
     fn execute(&mut self, command: Self::Command) -> Option<String>;
 
-    /// What it did since the last call, a line each.
-    fn report(&mut self) -> Vec<String>;
+    /// What it did since the last call, oldest first.
+    fn next_line(&mut self) -> Option<Line>;
 }
+
+/// Something that a device did, in words.
+pub(super) enum Line {
+    /// The speed that it is told: printed now and then, the last one in any case.
+    Speed(String),
+    /// Anything else.
+    Event(String),
+}
+
+/// From one line about the speed to the next.
+const SPEED_PERIOD: Duration = Duration::from_millis(500);
 
 const HELP: &str = "cut [SECONDS]                     close the line, and open a new one (after SECONDS)
 help                              this
@@ -141,9 +153,9 @@ pub(super) fn simulate<M: Machine>(name: &str, options: &SerialOptions, machine:
     result
 }
 
-type Line = (Pty, Link);
+type Terminal = (Pty, Link);
 
-fn open(path: &Path) -> Result<Line> {
+fn open(path: &Path) -> Result<Terminal> {
     let pty = Pty::open()?;
     let link = Link::create(path, pty.path())?;
     Ok((pty, link))
@@ -152,16 +164,28 @@ fn open(path: &Path) -> Result<Line> {
 /// Runs the device on one line after the other.
 async fn serve<M: Machine>(
     device: RealTime<M>,
-    mut line: Line,
+    mut line: Terminal,
     path: PathBuf,
     mut cuts: mpsc::Receiver<Duration>,
     report: mpsc::Sender<String>,
 ) -> Result<()> {
+    let mut speed = None;
+    let mut speed_told: Option<Instant> = None;
     loop {
         let (pty, link) = line;
         let after = |machine: &mut M| {
-            for line in machine.report() {
-                let _ = report.try_send(line);
+            while let Some(line) = machine.next_line() {
+                match line {
+                    Line::Speed(line) => speed = Some(line),
+                    // Whoever does not read what is printed loses lines.
+                    Line::Event(line) => drop(report.try_send(line)),
+                }
+            }
+            if speed_told.is_none_or(|told| told.elapsed() >= SPEED_PERIOD)
+                && let Some(line) = speed.take()
+            {
+                speed_told = Some(Instant::now());
+                drop(report.try_send(line));
             }
         };
         let pause = tokio::select! {
