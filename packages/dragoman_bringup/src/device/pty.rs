@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 /// The system does not tell when somebody opens the other end.
-const LOOK_PERIOD: Duration = Duration::from_millis(20);
+const LOOK_PERIOD: Duration = Duration::from_millis(50);
 
 /// The device's end of a pseudo-terminal. Writing never waits: without a client bytes are lost, and where a client does not read, the old
 /// ones are.
