@@ -34,6 +34,8 @@ use crate::serial::SerialPort;
 
 /// Name of the node, and so of its own topics: `/mobile_base/sensors/core`.
 pub const NODE_NAME: &str = "mobile_base";
+/// Where a simulated base is.
+pub const SIMULATED: &str = "simulated";
 /// Of a Kobuki's serial line.
 const KOBUKI_BAUD: u32 = 115_200;
 /// How often `/diagnostics` is published.
@@ -59,7 +61,7 @@ pub enum Connection {
 pub struct BaseNode {
     /// What the node does: give it to an executor.
     pub node: RunningNode,
-    /// Where the base is: the port, or "simulated".
+    /// Where the base is: the port, or [`SIMULATED`].
     pub place: String,
     /// Resolves with the first measurement.
     pub measured: oneshot::Receiver<()>,
@@ -147,7 +149,7 @@ impl Connection {
     fn opener(self, port: String, baud: u32) -> Result<(Open, String), BaseNodeError> {
         if port.is_empty() {
             let Self::SimulatedUnlessPort(mut simulate) = self else { return Err(BaseNodeError::NoPort) };
-            return Ok((Box::new(move || Ok(simulate())), "simulated".to_owned()));
+            return Ok((Box::new(move || Ok(simulate())), SIMULATED.to_owned()));
         }
         let path = PathBuf::from(&port);
         let open = move || Ok(Box::pin(SerialPort::open(&path, baud)?) as Pin<Box<dyn Stream>>);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use dragoman_base::node::{BaseNode, BaseNodeError, Connection, Stream};
 use dragoman_ros::Context;
-use dragoman_sim::serial::RealTime;
+use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Kobuki, KobukiSettings};
 use tokio::task::JoinSet;
 
@@ -46,7 +46,11 @@ pub(crate) async fn run(
         other => Box::<dyn Error>::from(other),
     })?;
     nodes.spawn(node);
-    println!("Kobuki at {place} appears as {}/{}", options.namespace.trim_end_matches('/'), dragoman_base::node::NODE_NAME);
+    println!(
+        "Kobuki at {place} appears as {}/{}",
+        options.namespace.trim_end_matches('/'),
+        dragoman_base::node::NODE_NAME
+    );
     if tokio::time::timeout(PATIENCE, measured).await.is_err() {
         println!("nothing is heard of it yet; /diagnostics tells how it goes on");
     }

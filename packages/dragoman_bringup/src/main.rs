@@ -5,6 +5,7 @@
 //! | `main.rs` | the command line |
 //! | `up.rs` | `dragoman up`: the lab in one process |
 //! | `arm31.rs` | `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm |
+//! | `base.rs` | `dragoman base`: a mobile base in ROS |
 //! | `can.rs` | `dragoman can`: what is on a CAN bus |
 //! | `device.rs` | `dragoman device`: simulated devices for others |
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
@@ -14,6 +15,7 @@
 
 mod arm;
 mod arm31;
+mod base;
 mod can;
 mod device;
 mod record;
@@ -57,6 +59,13 @@ enum Command {
     Arm31 {
         #[command(flatten)]
         options: arm31::Arm31Options,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
+    /// Let a mobile base on a serial port appear in ROS: a Kobuki, base of the TurtleBot 2.
+    Base {
+        #[command(flatten)]
+        options: base::BaseOptions,
         #[command(flatten)]
         common: CommonOptions,
     },
@@ -107,6 +116,7 @@ fn main() -> ExitCode {
         None => (Selected::Up(cli.up), cli.common),
         Some(Command::Up { options, common }) => (Selected::Up(options), common),
         Some(Command::Arm31 { options, common }) => (Selected::Arm31(options), common),
+        Some(Command::Base { options, common }) => (Selected::Base(options), common),
         Some(Command::Record { options, common }) => (Selected::Record(options), common),
         Some(Command::Teleop { options, common }) => (Selected::Teleop(options), common),
     };
@@ -124,6 +134,7 @@ fn exit_code(result: Result<(), impl std::fmt::Display>) -> ExitCode {
 enum Selected {
     Up(up::UpOptions),
     Arm31(arm31::Arm31Options),
+    Base(base::BaseOptions),
     Record(record::RecordOptions),
     Teleop(teleop::TeleopOptions),
 }
@@ -137,6 +148,7 @@ fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::err
         match command {
             Selected::Up(options) => up::run(&context, &options, stop).await,
             Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
+            Selected::Base(options) => base::run(&context, &options, stop).await,
             Selected::Teleop(options) => teleop::run(&context, &options, stop).await,
             Selected::Record(options) => {
                 println!("{}", record::run(context.clone(), options, stop).await?);

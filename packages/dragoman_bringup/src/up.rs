@@ -8,7 +8,9 @@ use clap::Args;
 use dragoman_ros::Context;
 use tokio::task::JoinSet;
 
-use crate::{arm, log_node, robot};
+use dragoman_base::node::SIMULATED;
+
+use crate::{arm, base, log_node, robot};
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
@@ -26,7 +28,7 @@ pub(crate) struct UpOptions {
 /// Namespace of the arm.
 const ARM_NAMESPACE: &str = "/ranger";
 
-/// How long the simulated arm may take to tell its first pose; until then the bridge cannot answer.
+/// How long the simulated robots may take to tell their first pose; until then the bridge cannot answer.
 const START_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long drives on a bus are waited for before it is told that they are not there.
@@ -59,12 +61,29 @@ pub(crate) async fn run(
         .map_err(|error| with_advice(error, "--bind ADDRESS or --ros-args -p arm31:port:=PORT"))?;
     nodes.spawn(bridge.node);
 
-    print_table(&[Served {
+    let base = if options.bridge_only { None } else { Some(base::start(context)?) };
+
+    let mut rows = vec![Served {
         robot,
         protocol: "31-byte arm protocol, UDP",
         address: bridge.address.to_string(),
         namespace: ARM_NAMESPACE,
-    }]);
+    }];
+    if let Some(base) = &base {
+        rows.push(Served {
+            robot: "kobuki".to_owned(),
+            protocol: "Kobuki's serial protocol",
+            address: base.place.clone(),
+            namespace: "/mobile_base",
+        });
+    }
+    print_table(&rows);
+    if let Some(base) = base {
+        nodes.spawn(base.node);
+        if base.place == SIMULATED && tokio::time::timeout(START_PATIENCE, base.measured).await.is_err() {
+            return Err("the simulated base does not start".into());
+        }
+    }
     match &mut arm {
         Some(arm) if arm.is_simulated => {
             let served = async { tokio::join!(bridge.measured, &mut arm.drives_on) };
