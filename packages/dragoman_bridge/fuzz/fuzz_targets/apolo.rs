@@ -42,6 +42,7 @@ struct Bench {
     server: Connection,
     client: Client,
     called: bool,
+    attempts: u32,
     open: BTreeSet<CallId>,
 }
 
@@ -56,10 +57,11 @@ impl Bench {
         while self.server.poll_event().is_some() {}
         assert!(self.server.unsent().len() < MAX_BUFFERED + 70_000);
         if self.client.poll_connect(now) {
-            if now.elapsed().is_zero() {
-                self.client.handle_connected(now);
-            } else {
+            self.attempts += 1;
+            if self.attempts % 3 == 2 {
                 self.client.handle_connect_failed(now);
+            } else {
+                self.client.handle_connected(now);
             }
         }
         while let Some(bytes) = self.client.poll_transmit() {
@@ -85,6 +87,7 @@ fuzz_target!(|input: &[u8]| {
         server: Connection::new(config),
         client: Client::new(now, ClientConfig { size_base, max_waiting: 4, ..ClientConfig::default() }),
         called: false,
+        attempts: 0,
         open: BTreeSet::new(),
     };
     let mut next = 0;

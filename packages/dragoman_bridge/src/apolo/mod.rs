@@ -15,6 +15,8 @@
 
 pub mod call;
 pub mod client;
+#[cfg(feature = "node")]
+pub mod node;
 pub mod server;
 pub mod wire;
 
