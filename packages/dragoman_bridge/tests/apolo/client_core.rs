@@ -83,7 +83,7 @@ fn questions_go_out_one_at_a_time() {
     let second = bench.call(location("Neo"));
     assert_eq!(bench.sent(), [b"aa\x0d\0G\0\x06pieza\0"]);
     assert_eq!(bench.client.poll_event(), None);
-    let values = vec![-0.25, 0.2, 0.06, 1.5708, 0.6912, 0.9425];
+    let values = vec![-0.25, 0.2, 0.06, 1.25, 0.6912, 0.9425];
     bench.reply(Reply::Doubles(values.clone()));
     bench.result(first, Outcome::Values(values));
     assert_eq!(bench.sent(), [b"aa\x0b\0G\0\x04Neo\0"]);

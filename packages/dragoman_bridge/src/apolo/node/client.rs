@@ -81,7 +81,7 @@ pub fn client_declarations() -> Vec<Declaration> {
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// Starts node `apolo` in `namespace`, as the world whose server listens at `server`. It need not be there yet.
+/// Starts node `apolo_client` in `namespace`, as the world whose server listens at `server`. It need not be there yet.
 ///
 /// # Errors
 /// A wrong parameter; the middleware's refusal.
@@ -90,7 +90,7 @@ pub fn start_client(
     namespace: &str,
     server: SocketAddr,
 ) -> Result<RunningNode, ApoloNodeError> {
-    let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo", namespace)?);
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo_client", namespace)?);
     let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations())?;
     tasks.spawn(parameter_server);
     let requests = services::offer(tasks.node())?;
