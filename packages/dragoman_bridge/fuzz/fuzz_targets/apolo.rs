@@ -78,7 +78,25 @@ impl Bench {
     }
 }
 
+/// What a stream that comes in such pieces is made into.
+fn decoded(input: &[u8], piece: usize) -> Vec<String> {
+    let mut requests = RequestDecoder::default();
+    let mut replies = ReplyDecoder::new(SizeBase::Full256);
+    let (mut seen, mut answers) = (Vec::new(), Vec::new());
+    for part in input.chunks(piece) {
+        requests.push(part);
+        seen.extend(std::iter::from_fn(|| requests.next()).map(|received| format!("{received:?}")));
+        replies.push(part);
+        answers.extend(std::iter::from_fn(|| replies.next()).map(|received| format!("{received:?}")));
+    }
+    seen.extend(answers);
+    seen
+}
+
 fuzz_target!(|input: &[u8]| {
+    if input.len() < 2000 {
+        assert_eq!(decoded(input, 1), decoded(input, input.len().max(1)), "wherever it is cut");
+    }
     let mut input = input;
     let mut now = Instant::now();
     let size_base = if input.len() % 2 == 0 { SizeBase::Full256 } else { SizeBase::Annex255 };

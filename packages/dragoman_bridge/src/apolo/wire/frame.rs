@@ -34,6 +34,8 @@ pub enum Received<T> {
 struct Stream {
     bytes: Vec<u8>,
     start: usize,
+    /// Bytes of a frame that are to be passed over when they come.
+    owed: usize,
     skipped: u64,
 }
 
@@ -61,7 +63,9 @@ impl Stream {
     }
 
     fn consume(&mut self, len: usize) {
-        self.start = self.start.saturating_add(len).min(self.bytes.len());
+        let there = len.min(self.rest().len());
+        self.start += there;
+        self.owed = len - there;
     }
 
     fn skip(&mut self, len: usize) {
@@ -71,6 +75,7 @@ impl Stream {
 
     /// Skips to the next frame. `None`: its header has not come yet.
     fn head(&mut self) -> Option<Head> {
+        self.consume(self.owed);
         loop {
             let rest = self.rest();
             let begin = rest.windows(2).position(|pair| pair == b"aa");
@@ -148,6 +153,7 @@ impl RequestDecoder {
                     return Some(Received::Message(request));
                 }
                 None if !self.0.has(head.high) => return None,
+                // The rest of it may still come.
                 _ => {
                     self.0.consume(head.low);
                     return Some(Received::Malformed { kind: head.kind });
@@ -212,9 +218,7 @@ impl ReplyDecoder {
         let exact = frames.into_iter().flatten().find(|(_, len, size)| len == size);
         let fits = || frames.into_iter().flatten().find(|(_, len, size)| len < size);
         let Some((base, len, _)) = exact.or_else(fits) else {
-            // Too small for what it should hold; it has come as far as this was told.
-            let len = head.low.min(self.buffered());
-            self.stream.consume(len);
+            self.stream.consume(head.low);
             return Some(Received::Malformed { kind });
         };
         let reply = payload.get(..len - HEADER_LEN).and_then(|own| Reply::decode(kind, own, base))?;
