@@ -76,6 +76,9 @@ impl Stream {
     /// Skips to the next frame. `None`: its header has not come yet.
     fn head(&mut self) -> Option<Head> {
         self.consume(self.owed);
+        if self.owed > 0 {
+            return None;
+        }
         loop {
             let rest = self.rest();
             let begin = rest.windows(2).position(|pair| pair == b"aa");
@@ -312,6 +315,25 @@ mod tests {
             let seen = requests(&[&bad[..usize::from(size)], &frame].concat());
             assert_eq!(seen[0], Received::Malformed { kind: b'G' }, "{size}");
             assert!(matches!(seen[1], Received::Message(_)));
+        }
+    }
+
+    /// What is inside a malformed frame is passed over, also where it comes later.
+    #[test]
+    fn a_malformed_frame_is_passed_over_wherever_it_is_cut() {
+        let mut bad = b"aa\x28\0j\0\0\xff".to_vec();
+        bad.extend(bytes(&update("x")).repeat(4));
+        let all = [&bad[..], &bytes(&update("y"))].concat();
+        let expected = [Received::Malformed { kind: b'j' }, Received::Message(update("y"))];
+        assert_eq!((bad.len(), requests(&all)), (40, expected.to_vec()));
+        for piece in 1..all.len() {
+            let mut decoder = RequestDecoder::default();
+            let mut seen = Vec::new();
+            for part in all.chunks(piece) {
+                decoder.push(part);
+                seen.extend(std::iter::from_fn(|| decoder.next()));
+            }
+            assert_eq!(seen, expected, "{piece}");
         }
     }
 
