@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs the DDS and ROS peers of the interoperability tests into the folder $1. What is there already is kept.
+# Installs the peers of the interoperability tests, DDS and ROS into the folder $1, and GNU Octave. What is there already is kept.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools=$1
 mkdir -p "$tools"
 
 packages=()
-for package in g++ make libfastrtps-dev libfastcdr-dev iproute2; do
+for package in g++ make libfastrtps-dev libfastcdr-dev iproute2 octave octave-instrument-control; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || packages+=("$package")
 done
 python3.11 -c 'import ensurepip' 2>/dev/null || packages+=(python3.11-venv)

@@ -5,9 +5,11 @@
 //!
 //! | module | protocol | transport |
 //! | --- | --- | --- |
+//! | [`apolo`] | the Apolo simulator (seed 000) | TCP 12000 |
 //! | [`arm31`] | 31-byte arm protocol of the Ranger manipulator (seed 001, appendix A) | UDP 5031 |
 //!
 //! Every protocol is read from the wire inwards: `wire` (layout, no state), then `server` and `client`
 //! (state, but no socket, clock, thread or ROS type). Sockets and ROS live in the outermost file only.
 
+pub mod apolo;
 pub mod arm31;

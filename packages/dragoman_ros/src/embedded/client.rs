@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use futures::channel::oneshot;
@@ -64,6 +64,12 @@ impl<T: WrappedServiceTypeSupport> Client<T> {
         };
         let shared = Arc::new(Shared { reader, writer, mapping, pending: Mutex::default() });
         let (replies, client) = (Arc::clone(&shared.reader), Arc::downgrade(&shared));
+        let local_client = Weak::clone(&client);
+        replies.hand_local_to(move |sample| {
+            if let Some(client) = local_client.upgrade() {
+                client.dispatch(sample);
+            }
+        });
         let listening = background.spawner().spawn_owned(async move {
             loop {
                 let sample = std::future::poll_fn(|task| replies.poll_take(task)).await;

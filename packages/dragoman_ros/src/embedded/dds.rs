@@ -491,6 +491,11 @@ impl Reader {
         self.take().map_or(Poll::Pending, Poll::Ready)
     }
 
+    /// Hands samples of this process to `sink` at once; those from the network are still to be taken.
+    pub(crate) fn hand_local_to(&self, sink: impl Fn(Sample) + Send + Sync + 'static) {
+        self.inbox.hand_to(sink);
+    }
+
     fn take(&self) -> Option<Sample> {
         self.reader.drain_read_notifications();
         loop {

@@ -4,7 +4,7 @@
 //! loopback interface does not have. All nodes of a process share one participant, so this is their main road.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context as TaskContext, Poll, Waker};
 
 use super::clock::lock;
@@ -47,7 +47,11 @@ struct OutletState {
 pub(crate) struct Inbox {
     offer: Offer,
     queue: Mutex<Queue>,
+    /// Takes samples on the writer's thread, in place of the queue.
+    sink: OnceLock<Sink>,
 }
+
+type Sink = Box<dyn Fn(Sample) + Send + Sync>;
 
 #[derive(Default)]
 struct Queue {
@@ -99,7 +103,11 @@ impl Local {
     }
 
     pub(crate) fn reader(&self, topic: &str, type_name: &str, qos: &QosProfile) -> Arc<Inbox> {
-        let inbox = Arc::new(Inbox { offer: Offer::new(type_name, qos), queue: Mutex::default() });
+        let inbox = Arc::new(Inbox {
+            offer: Offer::new(type_name, qos),
+            queue: Mutex::default(),
+            sink: OnceLock::new(),
+        });
         let mut topics = lock(&self.topics);
         let entry = topics.entry(topic.to_owned()).or_default();
         entry.writers.retain(|writer| writer.strong_count() > 0);
@@ -178,7 +186,17 @@ impl Outlet {
 }
 
 impl Inbox {
+    /// Hands samples that come from now on to `sink`, on the thread of whoever writes: a queue's reader would have to
+    /// be woken first. It must not block, nor write to where the sample comes from.
+    pub(crate) fn hand_to(&self, sink: impl Fn(Sample) + Send + Sync + 'static) {
+        // One reader has one owner, who does this once.
+        let _ = self.sink.set(Box::new(sink));
+    }
+
     fn push(&self, sample: Sample) {
+        if let Some(sink) = self.sink.get() {
+            return sink(sample);
+        }
         let mut queue = lock(&self.queue);
         if queue.samples.len() >= self.offer.depth {
             queue.samples.pop_front();
@@ -234,6 +252,18 @@ mod tests {
         let outlet = local.writer("t", "T", &QosProfile::default());
         (1..=4).for_each(|number| outlet.deliver(&sample(number)));
         assert_eq!(drain(&inbox), [3, 4]);
+    }
+
+    #[test]
+    fn a_sink_gets_samples_at_once() {
+        let local = Local::default();
+        let inbox = local.reader("t", "T", &QosProfile::default());
+        let outlet = local.writer("t", "T", &QosProfile::default());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&seen);
+        inbox.hand_to(move |sample| lock(&sink).extend_from_slice(&sample.payload));
+        (1..=3).for_each(|number| outlet.deliver(&sample(number)));
+        assert_eq!((lock(&seen).as_slice(), drain(&inbox)), (&[1, 2, 3][..], vec![]));
     }
 
     #[test]

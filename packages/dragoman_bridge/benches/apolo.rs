@@ -1,0 +1,133 @@
+//! From request to answer over the loopback interface, through the server side, ROS and a world's service and back.
+//!
+//! Prints medians and 99th percentiles. The world is that of the tests: it answers at once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a benchmark may panic"
+)]
+
+#[path = "../tests/fake_world/mod.rs"]
+mod fake_world;
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use dragoman_bridge::apolo::node::start_server;
+use dragoman_bridge::apolo::wire::{Request, SizeBase};
+use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange};
+use fake_world::World;
+
+const CLIENTS: usize = 50;
+/// Of a guidance loop: 20 requests per second from each client.
+const PERIOD: Duration = Duration::from_millis(50);
+const REQUESTS: usize = 200;
+
+fn main() {
+    // `cargo test --benches` wants to know only that it runs.
+    let requests = if std::env::args().any(|argument| argument == "--bench") { REQUESTS } else { 2 };
+    let discovery = Discovery { domain_id: 78, range: DiscoveryRange::Off, static_peers: Vec::new() };
+    let arguments = ["--ros-args", "-p", "apolo:port:=0"].map(str::to_owned);
+    let context = Context::with_options(&discovery, Arguments::parse(arguments).unwrap()).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let world = World::new();
+    runtime.spawn(fake_world::start(&context, "/apolo", &world));
+    let server = start_server(&context, "/apolo", IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap();
+    let address = server.address;
+    runtime.spawn(server.node);
+    let forget = || world.lock().unwrap().asked.clear();
+
+    report("1 client, one question after the other", &latencies(address, 1, 10 * requests, Duration::ZERO));
+    let quiet = latencies(address, CLIENTS, requests, PERIOD);
+    report("50 clients, 20 questions per second each", &quiet);
+    forget();
+    let crowd: Vec<TcpStream> = (0..900).map(|_| TcpStream::connect(address).unwrap()).collect();
+    let deaf = never_reading(address);
+    let crowded = latencies(address, CLIENTS, requests, PERIOD);
+    report("the same beside 900 idle clients and one that never reads", &crowded);
+    drop((crowd, deaf));
+    forget();
+    report(
+        "50 clients, one question after the other",
+        &latencies(address, CLIENTS, requests, Duration::ZERO),
+    );
+
+    let took = steps(address, 5 * requests);
+    println!("{} steps of move, update and odometry: {took:?}", 5 * requests);
+    runtime.shutdown_timeout(Duration::from_secs(1));
+}
+
+fn bytes(request: &Request) -> Vec<u8> {
+    request.encode(SizeBase::Full256).unwrap()
+}
+
+fn odometry() -> Vec<u8> {
+    bytes(&Request::GetOdometry { world: String::new(), robot: "Neo".into() })
+}
+
+/// How long each answer took, sorted; of so many clients, each with so many questions, one per `period`.
+fn latencies(address: SocketAddr, clients: usize, requests: usize, period: Duration) -> Vec<Duration> {
+    let begin = Instant::now() + Duration::from_millis(200);
+    let client = move |number: usize| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        let question = odometry();
+        let mut answer = [0; 31];
+        let phase = period * u32::try_from(number).unwrap() / u32::try_from(clients).unwrap();
+        let mut measured = Vec::new();
+        for turn in 0..requests {
+            let due = begin + phase + period * u32::try_from(turn).unwrap();
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            let asked = Instant::now();
+            stream.write_all(&question).unwrap();
+            stream.read_exact(&mut answer).unwrap();
+            measured.push(asked.elapsed());
+        }
+        measured
+    };
+    let threads: Vec<_> = (0..clients).map(|number| std::thread::spawn(move || client(number))).collect();
+    let mut all: Vec<Duration> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    all.sort();
+    all
+}
+
+/// A client that asks for scans until nothing more fits on the way.
+fn never_reading(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+    let question = bytes(&Request::GetLaserData { world: String::new(), laser: "LMS100".into() }).repeat(100);
+    while (&stream).write_all(&question).is_ok() {}
+    stream
+}
+
+fn steps(address: SocketAddr, count: usize) -> Duration {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let (world, robot) = (String::new, || "Neo".to_owned());
+    let (speed, rotation_speed, duration) = (0.1, 0.1, 0.01);
+    let step = Request::MoveMRobot { world: world(), robot: robot(), speed, rotation_speed, duration };
+    let (step, update) = (bytes(&step), bytes(&Request::Update { world: world() }));
+    let question = odometry();
+    let start = Instant::now();
+    for _ in 0..count {
+        stream.write_all(&step).unwrap();
+        stream.read_exact(&mut [0; 5]).unwrap();
+        stream.write_all(&update).unwrap();
+        stream.write_all(&question).unwrap();
+        stream.read_exact(&mut [0; 31]).unwrap();
+    }
+    start.elapsed()
+}
+
+fn report(what: &str, sorted: &[Duration]) {
+    let percentile = |percent: usize| sorted[(sorted.len() - 1) * percent / 100];
+    println!(
+        "{what}: p50 {:?}, p99 {:?}, most {:?} ({} questions)",
+        percentile(50),
+        percentile(99),
+        percentile(100),
+        sorted.len()
+    );
+}

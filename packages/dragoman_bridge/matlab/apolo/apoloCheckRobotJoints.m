@@ -1,0 +1,19 @@
+function ret = apoloCheckRobotJoints(robot, values, world)
+% apoloCheckRobotJoints  Moves the joints of an arm and tells whether it then collides.
+%
+%   ret = apoloCheckRobotJoints(robot, values, world)
+%
+%   robot    name of the arm, e.g. 'Puma560'
+%   values   vector of joint positions, rad or m; fewer than the arm has: the first ones
+%   world    name of the world; without it the first world that has the arm
+%   ret      1: it collides, 0: it does not
+%
+%   Example:
+%     if apoloCheckRobotJoints('Puma560', [0.5 0.23 -0.1], 'world1') == 1
+%       disp('collides');
+%     end
+%
+%   See also apoloSetRobotJoints
+  if nargin < 3, world = ''; end
+  ret = apoloVerdict('j', {world, robot}, apoloJoints(values));
+end

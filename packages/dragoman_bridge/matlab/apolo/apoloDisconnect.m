@@ -1,0 +1,10 @@
+function apoloDisconnect()
+% apoloDisconnect  Closes the connection to Apolo.
+%
+%   apoloDisconnect
+%
+%   The next function connects again, to the same host and port.
+%
+%   See also apoloConnect
+  apoloLink('drop');
+end

@@ -1,0 +1,16 @@
+function ret = apoloGetUltrasonicSensor(sensor, world)
+% apoloGetUltrasonicSensor  What one ultrasonic sensor measures.
+%
+%   ret = apoloGetUltrasonicSensor(sensor, world)
+%
+%   sensor   name of the sensor, e.g. 'uc0'
+%   world    name of the world; without it the first world that has it
+%   ret      range in m; empty where the name is unknown
+%
+%   Example:
+%     apoloGetUltrasonicSensor('uc0')
+%
+%   See also apoloGetAllultrasonicSensors
+  if nargin < 2, world = ''; end
+  ret = apoloVector('u', {world, sensor});
+end

@@ -1,0 +1,21 @@
+function ret = apoloMoveMRobot(robot, speeds, time, world)
+% apoloMoveMRobot  Moves a wheeled robot with a velocity for some time.
+%
+%   ret = apoloMoveMRobot(robot, speeds, time, world)
+%
+%   robot    name of the robot, e.g. 'Neo'
+%   speeds   [speed rotation_speed], m/s and rad/s
+%   time     how long, s. Small steps keep the robot from jumping over things.
+%   world    name of the world; without it the first world that has it
+%   ret      1: it moved, 0: it would have collided, or lost the floor, and stayed
+%
+%   Example:
+%     apoloMoveMRobot('Pioneer3AT', [0.1 0.0], 0.1);
+%     apoloUpdate
+%
+%   See also apoloUpdate, apoloGetOdometry
+  if nargin < 4, world = ''; end
+  data = [apoloDoubles(speeds, 2, 'speeds must be a vector of two numbers'), ...
+          apoloDoubles(time, 1, 'time must be a number')];
+  ret = apoloVerdict('m', {world, robot}, data);
+end

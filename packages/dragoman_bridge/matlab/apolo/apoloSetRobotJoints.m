@@ -1,0 +1,16 @@
+function apoloSetRobotJoints(robot, values, world)
+% apoloSetRobotJoints  Moves the joints of an arm, whatever it then touches.
+%
+%   apoloSetRobotJoints(robot, values, world)
+%
+%   robot    name of the arm, e.g. 'Puma560'
+%   values   vector of joint positions, rad or m; fewer than the arm has: the first ones
+%   world    name of the world; without it the first world that has the arm
+%
+%   Example:
+%     apoloSetRobotJoints('Puma560', [0.5 0.23 -0.1], 'world1');
+%
+%   See also apoloCheckRobotJoints
+  if nargin < 3, world = ''; end
+  apoloSend('J', {world, robot}, apoloJoints(values));
+end

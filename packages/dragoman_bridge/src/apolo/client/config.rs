@@ -1,0 +1,71 @@
+//! Choices and times, counters and events of the client side.
+
+use std::time::Duration;
+
+use super::super::call::{CallId, Outcome};
+use super::super::wire::SizeBase;
+
+/// Choices and times of a [`Client`](super::Client).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientConfig {
+    /// Base of sizes and counts in requests; in long lists of answers it decides where either would fit. Default 256.
+    pub size_base: SizeBase,
+    /// The server answers `m`. Default true. Where it does not, every move counts as done.
+    pub move_reply: bool,
+    /// A question without an answer for this long has failed. Default 1 s.
+    pub answer_timeout: Duration,
+    /// Pause after the first failed attempt to connect; doubles each time. Default 100 ms.
+    pub reconnect_min: Duration,
+    /// The longest such pause. Default 2 s.
+    pub reconnect_max: Duration,
+    /// Calls that may wait. Default 256.
+    pub max_waiting: usize,
+}
+
+impl Default for ClientConfig {
+    fn default() -> Self {
+        Self {
+            size_base: SizeBase::default(),
+            move_reply: true,
+            answer_timeout: Duration::from_secs(1),
+            reconnect_min: Duration::from_millis(100),
+            reconnect_max: Duration::from_secs(2),
+            max_waiting: 256,
+        }
+    }
+}
+
+/// What a [`Client`](super::Client) reports.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// A call has ended.
+    Result {
+        /// The id given with the call.
+        id: CallId,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// There is a connection.
+    Connected,
+    /// There is none any more.
+    Disconnected,
+}
+
+/// What a [`Client`](super::Client) has seen and done since its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientStatistics {
+    /// Requests sent.
+    pub requests: u64,
+    /// Answers to them.
+    pub replies: u64,
+    /// Replies that nothing open asked for, or of another kind than was asked for.
+    pub unsolicited: u64,
+    /// Frames that are no reply.
+    pub undecodable: u64,
+    /// Questions without an answer in time.
+    pub timeouts: u64,
+    /// Connections made.
+    pub connections: u64,
+}

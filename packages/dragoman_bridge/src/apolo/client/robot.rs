@@ -1,0 +1,166 @@
+//! A mobile robot of an old server's world: driven by velocities, and asked for its odometry and scan.
+//!
+//! One cycle is: `move_m_robot` for the length of a period while there is a velocity, and then `update`; `get_odometry`;
+//! `get_laser_data`. Each waits for the outcome of the one before, so a slow server makes cycles longer and is
+//! never asked twice. After a refusal the next cycle comes a second later: an original server answers nothing to names that it
+//! does not know, and each such question costs all others their time. A velocity counts for [`RobotConfig::command_timeout`]: whoever commands has to go on doing so.
+
+use std::time::{Duration, Instant};
+
+use super::super::call::Outcome;
+use super::super::wire::Request;
+
+/// Pause after a refusal.
+const REFUSAL_PAUSE: Duration = Duration::from_secs(1);
+
+/// A robot, and how it is driven.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RobotConfig {
+    /// Name of its world; empty: the first that has it.
+    pub world: String,
+    /// Its name.
+    pub robot: String,
+    /// Name of its laser, if it has one.
+    pub laser: Option<String>,
+    /// Length of a cycle.
+    pub period: Duration,
+    /// How long a velocity counts. Default of the node: 0.6 s.
+    pub command_timeout: Duration,
+}
+
+/// What the robot's answers tell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RobotEvent {
+    /// Its odometry.
+    Odometry {
+        /// m
+        x: f64,
+        /// m
+        y: f64,
+        /// rad
+        yaw: f64,
+        /// Velocity of the move of this cycle, m/s and rad/s; zero where it did not move.
+        velocity: [f64; 2],
+    },
+    /// Its laser's ranges, m, counter-clockwise from the first beam.
+    Scan {
+        /// One for each beam.
+        ranges: Vec<f64>,
+    },
+    /// A question was refused.
+    Refused(super::Refusal),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Step {
+    Move,
+    Update,
+    Odometry,
+    Scan,
+}
+
+/// The cycles of one robot. Its owner calls [`poll_call`](Self::poll_call) after every input and when
+/// [`poll_timeout`](Self::poll_timeout) is due, and makes the call; then [`handle_outcome`](Self::handle_outcome).
+#[derive(Debug)]
+pub struct RobotCycle {
+    config: RobotConfig,
+    /// Speed and rotation speed, and when they came.
+    command: Option<([f64; 2], Instant)>,
+    /// Velocity of this cycle's move.
+    velocity: [f64; 2],
+    /// What comes next in this cycle; `None`: the cycle is over.
+    step: Option<Step>,
+    is_waiting: bool,
+    next_cycle: Instant,
+}
+
+impl RobotCycle {
+    /// The first cycle begins at `now`.
+    pub fn new(now: Instant, config: RobotConfig) -> Self {
+        Self { config, command: None, velocity: [0.0; 2], step: None, is_waiting: false, next_cycle: now }
+    }
+
+    /// A velocity was commanded: forward, m/s, and counter-clockwise, rad/s. `false`: refused, because it is not finite.
+    pub fn handle_command(&mut self, now: Instant, speed: f64, rotation_speed: f64) -> bool {
+        let is_finite = speed.is_finite() && rotation_speed.is_finite();
+        if is_finite {
+            self.command = Some(([speed, rotation_speed], now));
+        }
+        is_finite
+    }
+
+    /// The next call, if it is time for one.
+    pub fn poll_call(&mut self, now: Instant) -> Option<Request> {
+        if self.is_waiting {
+            return None;
+        }
+        if self.step.is_none() && self.next_cycle <= now {
+            self.begin(now);
+        }
+        let (world, robot) = (self.config.world.clone(), self.config.robot.clone());
+        let request = match self.step? {
+            Step::Move => {
+                let [speed, rotation_speed] = self.velocity;
+                let duration = self.config.period.as_secs_f64();
+                Request::MoveMRobot { world, robot, speed, rotation_speed, duration }
+            }
+            Step::Update => Request::Update { world },
+            Step::Odometry => Request::GetOdometry { world, robot },
+            Step::Scan => Request::GetLaserData { world, laser: self.config.laser.clone()? },
+        };
+        self.is_waiting = true;
+        Some(request)
+    }
+
+    /// The call has ended.
+    pub fn handle_outcome(&mut self, now: Instant, outcome: Outcome) -> Option<RobotEvent> {
+        if !std::mem::take(&mut self.is_waiting) {
+            return None;
+        }
+        let step = self.step?;
+        self.step = match step {
+            Step::Move => Some(Step::Update),
+            Step::Update => Some(Step::Odometry),
+            Step::Odometry => self.config.laser.as_ref().map(|_| Step::Scan),
+            Step::Scan => None,
+        };
+        match (step, outcome) {
+            (Step::Move, Outcome::Verdict(true)) => None,
+            (_, Outcome::Refused(refusal)) => {
+                // What could not be done would fail in this cycle's other questions as well.
+                self.velocity = [0.0; 2];
+                self.step = None;
+                self.next_cycle = self.next_cycle.max(now + REFUSAL_PAUSE);
+                Some(RobotEvent::Refused(refusal))
+            }
+            (Step::Move, _) => {
+                self.velocity = [0.0; 2];
+                None
+            }
+            (Step::Odometry, Outcome::Values(values)) => {
+                let [x, y, yaw] = *values.first_chunk()?;
+                let is_finite = [x, y, yaw].into_iter().all(f64::is_finite);
+                is_finite.then_some(RobotEvent::Odometry { x, y, yaw, velocity: self.velocity })
+            }
+            (Step::Scan, Outcome::Values(ranges)) => Some(RobotEvent::Scan { ranges }),
+            _ => None,
+        }
+    }
+
+    /// When there may be a call, unless one is open.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        (!self.is_waiting && self.step.is_none()).then_some(self.next_cycle)
+    }
+
+    fn begin(&mut self, now: Instant) {
+        let period = self.config.period;
+        // Keeps the phase unless a whole period was missed.
+        let kept = self.next_cycle.checked_add(period).filter(|next| *next > now);
+        self.next_cycle = kept.or(now.checked_add(period)).unwrap_or(now);
+        let fresh = self
+            .command
+            .filter(|(_, came)| now.saturating_duration_since(*came) <= self.config.command_timeout);
+        self.velocity = fresh.map_or([0.0; 2], |(velocity, _)| velocity);
+        self.step = Some(if self.velocity == [0.0; 2] { Step::Odometry } else { Step::Move });
+    }
+}

@@ -1,0 +1,25 @@
+//! The protocol of the Apolo simulator, TCP port 12000 (seed 000).
+//!
+//! # Map, in reading order
+//!
+//! 1. [`wire`]: the frames. [`wire::Command`] is the table of the commands; [`wire::Request`] is what a client sends,
+//!    and at the same time a call of the ROS service that the table names.
+//! 2. [`call`]: how such a call ends: [`Outcome`].
+//! 3. [`server`]: [`Connection`] answers one old client; needs the services of a world.
+//! 4. [`client`]: [`Client`] asks an old server; offers the services of a world. [`client::robot`]: what a mobile robot of
+//!    that world is asked again and again.
+//! 5. `node` (feature of that name): sockets and ROS around the two.
+//!
+//! Neither core does I/O. Their owner feeds bytes, results of services and the time, and then drains `poll_*` until each
+//! returns `None`; it calls `handle_timeout` when `poll_timeout` is due.
+
+pub mod call;
+pub mod client;
+#[cfg(feature = "node")]
+pub mod node;
+pub mod server;
+pub mod wire;
+
+pub use call::{CallId, Outcome, Refusal};
+pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics};
+pub use server::{Connection, ConnectionEvent, ServerConfig, ServerStatistics};

@@ -1,0 +1,208 @@
+//! The mobile robots of an old server's world, as other ROS nodes see them.
+
+use std::f64::consts::PI;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dragoman_ros::parameters::Parameters;
+use dragoman_ros::{
+    Clock, Node, Publisher, QosProfile, Result, geometry_msgs, nav_msgs, sensor_msgs, std_msgs, tf2_msgs,
+};
+use futures::stream::{BoxStream, SelectAll, StreamExt};
+
+use super::ApoloNodeError;
+use crate::apolo::Refusal;
+use crate::apolo::client::robot::{RobotConfig, RobotCycle, RobotEvent};
+
+/// A velocity for the robot of this index.
+pub(super) type Command = (usize, geometry_msgs::msg::Twist);
+
+/// One robot: its cycles and its topics.
+pub(super) struct Robot {
+    pub(super) name: String,
+    pub(super) cycle: RobotCycle,
+    /// Why its last question was refused.
+    pub(super) refusal: Option<Refusal>,
+    frame_prefix: String,
+    laser: LaserGeometry,
+    clock: Arc<Mutex<Clock>>,
+    odometry: Publisher<nav_msgs::msg::Odometry>,
+    scan: Option<Publisher<sensor_msgs::msg::LaserScan>>,
+    tf: Arc<Publisher<tf2_msgs::msg::TFMessage>>,
+}
+
+/// What the protocol does not tell of a laser.
+#[derive(Clone, Copy)]
+struct LaserGeometry {
+    /// rad
+    angle_min: f64,
+    /// rad
+    angle_increment: f64,
+    /// m
+    range_max: f64,
+    /// s
+    scan_time: f64,
+}
+
+/// The robots that the parameters name, and the commands to them.
+pub(super) fn start(
+    node: &mut Node,
+    parameters: &Parameters,
+) -> Result<(Vec<Robot>, SelectAll<BoxStream<'static, Command>>), ApoloNodeError> {
+    let names: Vec<String> = parameters.value("robots");
+    let lasers: Vec<String> = parameters.value("lasers");
+    let rates: Vec<f64> = parameters.value("rates");
+    for (parameter, len) in [("lasers", lasers.len()), ("rates", rates.len())] {
+        if len != 0 && len != names.len() {
+            let robots = names.len();
+            let reason = format!("parameter '{parameter}' has {len} entries; there are {robots} robots");
+            return Err(ApoloNodeError::Robots { reason });
+        }
+    }
+    let mut robots: Vec<Robot> = Vec::new();
+    let mut commands = SelectAll::new();
+    let tf = if names.is_empty() { None } else { Some(Arc::new(tf_publisher(node)?)) };
+    for (index, (name, tf)) in names.iter().zip(std::iter::repeat(tf).flatten()).enumerate() {
+        let frame_prefix = ros_name(name);
+        if robots.iter().any(|robot| robot.frame_prefix == frame_prefix) {
+            let reason = format!("parameter 'robots' names '{frame_prefix}' twice");
+            return Err(ApoloNodeError::Robots { reason });
+        }
+        let period = 1.0 / rates.get(index).copied().unwrap_or(DEFAULT_RATE);
+        let laser = lasers.get(index).filter(|laser| !laser.is_empty()).cloned();
+        let newest = QosProfile::default().keep_last(1);
+        let velocities =
+            node.subscribe::<geometry_msgs::msg::Twist>(&format!("{frame_prefix}/cmd_vel"), newest)?;
+        commands.push(velocities.map(move |twist| (index, twist)).boxed());
+        let scan = match &laser {
+            Some(_) => {
+                Some(node.create_publisher(&format!("{frame_prefix}/scan"), QosProfile::sensor_data())?)
+            }
+            None => None,
+        };
+        let config = RobotConfig {
+            world: parameters.value("world"),
+            robot: name.clone(),
+            laser,
+            period: Duration::from_secs_f64(period),
+            command_timeout: Duration::from_secs_f64(parameters.value("command_timeout")),
+        };
+        robots.push(Robot {
+            name: name.clone(),
+            cycle: RobotCycle::new(Instant::now(), config),
+            refusal: None,
+            laser: LaserGeometry {
+                angle_min: parameters.value("laser_angle_min"),
+                angle_increment: parameters.value("laser_angle_increment"),
+                range_max: parameters.value("laser_range_max"),
+                scan_time: period,
+            },
+            clock: node.get_ros_clock(),
+            odometry: node.create_publisher(&format!("{frame_prefix}/odom"), QosProfile::default())?,
+            scan,
+            tf,
+            frame_prefix,
+        });
+    }
+    Ok((robots, commands))
+}
+
+/// Cycles per second where none are given.
+pub(super) const DEFAULT_RATE: f64 = 10.0;
+
+/// Of the laser LMS100: from -135 degrees every half degree, up to 20 m.
+pub(super) const LASER_ANGLE_MIN: f64 = -0.75 * PI;
+pub(super) const LASER_ANGLE_INCREMENT: f64 = PI / 360.0;
+pub(super) const LASER_RANGE_MAX: f64 = 20.0;
+
+fn tf_publisher(node: &mut Node) -> Result<Publisher<tf2_msgs::msg::TFMessage>> {
+    node.create_publisher("/tf", QosProfile::default().keep_last(100))
+}
+
+/// The name as part of a topic: what topics do not allow becomes `_`.
+fn ros_name(name: &str) -> String {
+    let allowed = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
+    let name: String = name.chars().map(allowed).collect();
+    if name.starts_with(|first: char| first.is_ascii_digit()) { format!("_{name}") } else { name }
+}
+
+impl Robot {
+    /// The robot was commanded.
+    pub(super) fn command(&mut self, twist: &geometry_msgs::msg::Twist) {
+        if !self.cycle.handle_command(Instant::now(), twist.linear.x, twist.angular.z) {
+            tracing::warn!(robot = self.name, "a velocity that is not finite is refused");
+        }
+    }
+
+    /// Its world told something.
+    pub(super) fn note(&mut self, event: RobotEvent) {
+        match event {
+            RobotEvent::Odometry { x, y, yaw, velocity } => {
+                self.refusal = None;
+                self.publish_odometry([x, y, yaw], velocity);
+            }
+            RobotEvent::Scan { ranges } => self.publish_scan(&ranges),
+            RobotEvent::Refused(refusal) => {
+                if self.refusal.as_ref() != Some(&refusal) {
+                    tracing::warn!(robot = self.name, %refusal, "the robot's world refuses");
+                }
+                self.refusal = Some(refusal);
+            }
+        }
+    }
+
+    fn publish_odometry(&self, [x, y, yaw]: [f64; 3], [speed, rotation_speed]: [f64; 2]) {
+        let header = self.header("odom");
+        let child_frame_id = format!("{}/base_footprint", self.frame_prefix);
+        let (z, w) = (yaw / 2.0).sin_cos();
+        let rotation = geometry_msgs::msg::Quaternion { x: 0.0, y: 0.0, z, w };
+        let mut odometry = nav_msgs::msg::Odometry {
+            header: header.clone(),
+            child_frame_id: child_frame_id.clone(),
+            ..Default::default()
+        };
+        odometry.pose.pose.position = geometry_msgs::msg::Point { x, y, z: 0.0 };
+        odometry.pose.pose.orientation = rotation.clone();
+        odometry.twist.twist.linear.x = speed;
+        odometry.twist.twist.angular.z = rotation_speed;
+        report(self.odometry.publish(&odometry), "odom");
+        let translation = geometry_msgs::msg::Vector3 { x, y, z: 0.0 };
+        let transform = geometry_msgs::msg::Transform { translation, rotation };
+        let stamped = geometry_msgs::msg::TransformStamped { header, child_frame_id, transform };
+        report(self.tf.publish(&tf2_msgs::msg::TFMessage { transforms: vec![stamped] }), "tf");
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "scans have single precision in ROS")]
+    fn publish_scan(&self, ranges: &[f64]) {
+        let Some(publisher) = &self.scan else { return };
+        let LaserGeometry { angle_min, angle_increment, range_max, scan_time } = self.laser;
+        let beams = ranges.len().saturating_sub(1) as f64;
+        let scan = sensor_msgs::msg::LaserScan {
+            header: self.header("laser"),
+            angle_min: angle_min as f32,
+            angle_max: (angle_min + beams * angle_increment) as f32,
+            angle_increment: angle_increment as f32,
+            time_increment: 0.0,
+            scan_time: scan_time as f32,
+            range_min: 0.0,
+            range_max: range_max as f32,
+            ranges: ranges.iter().map(|range| *range as f32).collect(),
+            intensities: Vec::new(),
+        };
+        report(publisher.publish(&scan), "scan");
+    }
+
+    fn header(&self, frame: &str) -> std_msgs::msg::Header {
+        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
+        std_msgs::msg::Header {
+            stamp: Clock::to_builtin_time(&now),
+            frame_id: format!("{}/{frame}", self.frame_prefix),
+        }
+    }
+}
+
+fn report(result: Result<()>, topic: &str) {
+    if let Err(error) = result {
+        tracing::warn!(%error, topic, "a message could not be published");
+    }
+}

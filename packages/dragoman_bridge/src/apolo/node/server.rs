@@ -1,0 +1,253 @@
+//! Server side: a TCP port in front of a world's services.
+
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dragoman_ros::diagnostics::{Diagnostics, Severity};
+use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::{Context, Node, Result};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::socket::Backlog;
+use tokio::task::JoinSet;
+
+use super::clients::WorldClients;
+use super::{ApoloNodeError, connection};
+use crate::apolo::wire::{DEFAULT_PORT, SizeBase};
+use crate::apolo::{Connection, ConnectionEvent, ServerConfig, ServerStatistics};
+
+/// Connections that the kernel keeps for us until we take them.
+const BACKLOG: i32 = 1024;
+
+/// Files that the rest of the process may need.
+const OTHER_FILES: u64 = 256;
+
+/// The parameters of the node; `bind` is the default address.
+pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
+    let config = ServerConfig::default();
+    let declared = [
+        Declaration::new(
+            "bind",
+            bind.to_string().as_str(),
+            "Address of the interface to listen on; 0.0.0.0 is all.",
+        ),
+        Declaration::new("port", i64::from(DEFAULT_PORT), "TCP port to listen on.")
+            .within(Range::Integer { from: 0, to: 65535 }),
+        Declaration::new(
+            "max_connections",
+            1024,
+            "Clients that may be connected; further ones are hung up on.",
+        )
+        .within(Range::Integer { from: 1, to: 60000 }),
+        Declaration::new(
+            "size_base",
+            256,
+            "Base of sizes and counts in answers: 256 as programs since 2018 write it, 255 as the annex.",
+        )
+        .within(Range::Integer { from: 255, to: 256 }),
+        Declaration::new(
+            "move_reply",
+            config.move_reply,
+            "Moves of mobile robots are answered; the oldest clients never read that answer.",
+        ),
+        Declaration::new(
+            "silent_on_unknown",
+            config.silent_on_unknown,
+            "Questions about unknown names are not answered, as by the original; otherwise with F.",
+        ),
+        Declaration::new("service_timeout", 5.0, "Time limit of a service call, s.")
+            .within(Range::Double { from: 0.01, to: 60.0 }),
+    ];
+    declared.into_iter().map(Declaration::read_only).collect()
+}
+
+/// A server side that has been started.
+#[derive(Debug)]
+pub struct ApoloServer {
+    /// The node; it serves while it is polled, and hangs up on all clients when it is dropped.
+    pub node: RunningNode,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+/// Starts node `apolo` in the world's namespace, listening by default on `bind`.
+///
+/// # Errors
+/// The port is taken; a wrong parameter; the middleware's refusal.
+pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<ApoloServer, ApoloNodeError> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo", namespace)?);
+    let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
+    tasks.spawn(server);
+    let listener = open(&parameters)?;
+    let address = listener.local_addr()?;
+    let timeout = Duration::from_secs_f64(parameters.value("service_timeout"));
+    let world = Arc::new(WorldClients::new(tasks.node(), timeout)?);
+    let config = ServerConfig {
+        size_base: SizeBase::try_from(parameters.value::<i64>("size_base")).unwrap_or_default(),
+        move_reply: parameters.value("move_reply"),
+        silent_on_unknown: parameters.value("silent_on_unknown"),
+        ..ServerConfig::default()
+    };
+    let max_connections = usize::try_from(parameters.value::<i64>("max_connections")).unwrap_or(1);
+    allow_files(max_connections as u64 + OTHER_FILES);
+    let report = Arc::new(Report::default());
+    let seen = Arc::clone(&report);
+    tasks.spawn(async move {
+        if let Err(error) = serve(listener, world, config, max_connections, report).await {
+            tracing::error!(%error, "Apolo's protocol is no longer served");
+        }
+    });
+    let mut diagnostics = Diagnostics::new(tasks.node(), "Apolo's protocol", &address.to_string())?;
+    let mut before = Figures::default();
+    tasks.every(Duration::from_secs(1), move || {
+        let now = seen.figures();
+        publish(&mut diagnostics, &before, &now);
+        before = now;
+    })?;
+    Ok(ApoloServer { node: tasks.start()?, address })
+}
+
+fn open(parameters: &Parameters) -> Result<TcpListener, ApoloNodeError> {
+    let text: String = parameters.value("bind");
+    let ip: IpAddr = text.parse().map_err(|_parse| ApoloNodeError::Address { text })?;
+    let port = u16::try_from(parameters.value::<i64>("port")).unwrap_or(DEFAULT_PORT);
+    let address = SocketAddr::new(ip, port);
+    let opened = TcpListener::bind(address).and_then(|listener| {
+        // The standard library's 128 would let some of a thousand clients that come at once wait for a second.
+        nix::sys::socket::listen(&listener, Backlog::new(BACKLOG)?)?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    opened.map_err(|source| ApoloNodeError::Bind { address, source })
+}
+
+/// Raises the number of files that the process may have open, as far as the system lets it.
+fn allow_files(wanted: u64) {
+    let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
+        if soft >= wanted { Ok(()) } else { setrlimit(Resource::RLIMIT_NOFILE, wanted.min(hard), hard) }
+    });
+    if let Err(error) = raised {
+        tracing::warn!(%error, wanted, "the number of open files cannot be raised");
+    }
+}
+
+async fn serve(
+    listener: TcpListener,
+    world: Arc<WorldClients>,
+    config: ServerConfig,
+    max_connections: usize,
+    report: Arc<Report>,
+) -> std::io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let mut connections = JoinSet::new();
+    loop {
+        report.connections.store(connections.len(), Ordering::Relaxed);
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _client)) if connections.len() < max_connections => {
+                    let connection = Connection::new(config.clone());
+                    let (world, report) = (Arc::clone(&world), Arc::clone(&report));
+                    connections.spawn(connection::serve(stream, connection, world, report));
+                }
+                Ok((_stream, client)) => {
+                    report.hung_up.fetch_add(1, Ordering::Relaxed);
+                    tracing::debug!(%client, max_connections, "a client too many");
+                }
+                Err(error) => {
+                    // No file is left, or the client has gone again.
+                    tracing::warn!(%error, "a client could not be taken");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            },
+            Some(ended) = connections.join_next() => {
+                if let Err(error) = ended {
+                    tracing::error!(%error, "a connection ended badly");
+                }
+            }
+        }
+    }
+}
+
+/// What all connections have seen and done.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    statistics: Mutex<ServerStatistics>,
+    last_refusal: Mutex<String>,
+    connections: AtomicUsize,
+    hung_up: AtomicU64,
+}
+
+impl Report {
+    /// Takes the news of a connection.
+    pub(super) fn add(&self, connection: &mut Connection) {
+        let news = connection.take_statistics();
+        if news != ServerStatistics::default() {
+            *self.statistics.lock().unwrap_or_else(PoisonError::into_inner) += news;
+        }
+        while let Some(event) = connection.poll_event() {
+            let text = match event {
+                ConnectionEvent::Refused { request, refusal } => format!("{request}: {refusal}"),
+                ConnectionEvent::Malformed { kind } => {
+                    format!("a frame '{}' is too small for its values", kind.escape_ascii())
+                }
+                ConnectionEvent::Unknown { kind } => {
+                    format!("frames '{}' are not known", kind.escape_ascii())
+                }
+                ConnectionEvent::Garbage { bytes } => format!("{bytes} bytes belong to no frame"),
+            };
+            tracing::debug!(text, "refused");
+            *self.last_refusal.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        }
+    }
+
+    fn figures(&self) -> Figures {
+        Figures {
+            statistics: *self.statistics.lock().unwrap_or_else(PoisonError::into_inner),
+            last_refusal: self.last_refusal.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            connections: self.connections.load(Ordering::Relaxed),
+            hung_up: self.hung_up.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// A [`Report`] at one time.
+#[derive(Debug, Default)]
+struct Figures {
+    statistics: ServerStatistics,
+    last_refusal: String,
+    connections: usize,
+    hung_up: u64,
+}
+
+impl Figures {
+    fn refused(&self) -> u64 {
+        let ServerStatistics { refused, malformed, unknown, garbage, .. } = self.statistics;
+        refused + malformed + unknown + garbage
+    }
+}
+
+fn publish(diagnostics: &mut Diagnostics, before: &Figures, now: &Figures) {
+    let statistics = &now.statistics;
+    let values = [
+        ("clients", now.connections.to_string()),
+        ("requests", statistics.requests.to_string()),
+        ("answers", statistics.answers.to_string()),
+        ("refused", statistics.refused.to_string()),
+        ("malformed frames", statistics.malformed.to_string()),
+        ("unknown frames", statistics.unknown.to_string()),
+        ("bytes of no frame", statistics.garbage.to_string()),
+        ("clients hung up on", now.hung_up.to_string()),
+    ];
+    if now.hung_up > before.hung_up {
+        diagnostics.publish(Severity::Warn, "too many clients", &values);
+    } else if now.refused() > before.refused() {
+        // Once a second is often enough for the log as well.
+        let message = format!("refused: {}", now.last_refusal);
+        tracing::warn!("{message}");
+        diagnostics.publish(Severity::Warn, &message, &values);
+    } else {
+        diagnostics.publish(Severity::Ok, "serving", &values);
+    }
+}

@@ -1,0 +1,166 @@
+//! Server side: answers one client from the services of a world.
+//!
+//! # Map
+//!
+//! - this file: [`Connection`], its inputs and outputs;
+//! - `answers`: how a call's outcome is told, or not told, to the client;
+//! - `config`: choices and limits, counters, events.
+//!
+//! # Rules
+//!
+//! The requests of a connection are worked on **in their order, one at a time**, so that a client which sends several at
+//! once gets the same answers as one which waits. Connections know nothing of each other.
+//!
+//! Memory is bounded on both ways. While [`ServerConfig::max_buffered`] bytes of requests wait, no more should be read
+//! ([`Connection::wants_input`]); while as many bytes of answers wait to be sent, no request is worked on. So a client
+//! that never reads is held up by TCP, and nobody else is.
+//!
+//! Values that are NaN or infinite are refused here, before any service is called. A refused question is answered `F`;
+//! so is one whose frame is too small for its values. What is never answered is not answered then either, and told to
+//! the owner only ([`ConnectionEvent`]).
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod answers;
+mod config;
+
+use std::collections::VecDeque;
+
+pub use config::{ConnectionEvent, ServerConfig, ServerStatistics};
+
+use super::call::{Outcome, Refusal};
+use super::wire::{Command, Received, Request, RequestDecoder};
+
+/// Events that may wait for the owner; further ones are counted only.
+const MAX_EVENTS: usize = 16;
+
+/// The server's side of one connection. It owns no socket; see the module's documentation for its rules.
+///
+/// After every input, drain [`poll_call`](Self::poll_call), send what [`unsent`](Self::unsent) gives, and drain
+/// [`poll_event`](Self::poll_event).
+#[derive(Debug)]
+pub struct Connection {
+    config: ServerConfig,
+    decoder: RequestDecoder,
+    skipped: u64,
+    /// The request that was handed out and has no outcome yet.
+    open: Option<Request>,
+    unsent: Vec<u8>,
+    events: VecDeque<ConnectionEvent>,
+    statistics: ServerStatistics,
+}
+
+impl Connection {
+    /// A client that has sent nothing yet.
+    pub fn new(config: ServerConfig) -> Self {
+        Self {
+            config,
+            decoder: RequestDecoder::default(),
+            skipped: 0,
+            open: None,
+            unsent: Vec::new(),
+            events: VecDeque::new(),
+            statistics: ServerStatistics::default(),
+        }
+    }
+
+    /// Whether more bytes should be read from the client.
+    pub fn wants_input(&self) -> bool {
+        self.decoder.buffered() < self.config.max_buffered
+    }
+
+    /// Bytes came from the client, cut anywhere.
+    pub fn handle_bytes(&mut self, bytes: &[u8]) {
+        self.statistics.bytes += bytes.len() as u64;
+        self.decoder.push(bytes);
+    }
+
+    /// The next service to call. Report its outcome with [`handle_outcome`](Self::handle_outcome): there is no other call
+    /// before that.
+    pub fn poll_call(&mut self) -> Option<Request> {
+        while self.open.is_none() && self.unsent.len() < self.config.max_buffered {
+            let received = self.decoder.next();
+            self.note_garbage();
+            match received? {
+                Received::Message(request) => {
+                    self.statistics.requests += 1;
+                    if request.is_finite() {
+                        self.open = Some(request.clone());
+                        return Some(request);
+                    }
+                    self.settle(&request, Outcome::Refused(Refusal::NotFinite));
+                }
+                Received::Malformed { kind } => {
+                    self.statistics.malformed += 1;
+                    self.note(ConnectionEvent::Malformed { kind });
+                    if let Some(command) = Command::from_letter(kind) {
+                        self.answer(answers::to_malformed(command, &self.config));
+                    }
+                }
+                Received::Unknown { kind } => {
+                    self.statistics.unknown += 1;
+                    self.note(ConnectionEvent::Unknown { kind });
+                }
+            }
+        }
+        None
+    }
+
+    /// The service answered, or cannot be called. Without an open call nothing happens.
+    pub fn handle_outcome(&mut self, outcome: Outcome) {
+        if let Some(request) = self.open.take() {
+            self.settle(&request, outcome);
+        }
+    }
+
+    /// What is to be sent to the client.
+    pub fn unsent(&self) -> &[u8] {
+        &self.unsent
+    }
+
+    /// So many bytes of it have been sent.
+    pub fn sent(&mut self, len: usize) {
+        self.unsent.drain(..len.min(self.unsent.len()));
+    }
+
+    /// What the owner should know, oldest first.
+    pub fn poll_event(&mut self) -> Option<ConnectionEvent> {
+        self.events.pop_front()
+    }
+
+    /// The counters since the last time that this was called.
+    pub fn take_statistics(&mut self) -> ServerStatistics {
+        std::mem::take(&mut self.statistics)
+    }
+
+    fn settle(&mut self, request: &Request, outcome: Outcome) {
+        let answer = answers::to(request.command(), &outcome, &self.config);
+        if let Outcome::Refused(refusal) = outcome {
+            self.statistics.refused += 1;
+            self.note(ConnectionEvent::Refused { request: request.clone(), refusal });
+        }
+        self.answer(answer);
+    }
+
+    fn answer(&mut self, answer: Option<Vec<u8>>) {
+        if let Some(answer) = answer {
+            self.statistics.answers += 1;
+            self.unsent.extend(answer);
+        }
+    }
+
+    fn note_garbage(&mut self) {
+        let bytes = self.decoder.skipped() - self.skipped;
+        if bytes > 0 {
+            self.skipped += bytes;
+            self.statistics.garbage += bytes;
+            self.note(ConnectionEvent::Garbage { bytes });
+        }
+    }
+
+    fn note(&mut self, event: ConnectionEvent) {
+        if self.events.len() < MAX_EVENTS {
+            self.events.push_back(event);
+        }
+    }
+}

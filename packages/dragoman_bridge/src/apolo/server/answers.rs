@@ -1,0 +1,38 @@
+//! How a call's outcome is told to the client, if it is.
+
+use super::super::call::{Outcome, Refusal};
+use super::super::wire::{Answer, Command, Reply};
+use super::ServerConfig;
+
+/// The answer to a request of this command. `None`: silence.
+pub(super) fn to(command: Command, outcome: &Outcome, config: &ServerConfig) -> Option<Vec<u8>> {
+    let expected = answer(command, config);
+    let reply = match (expected, outcome) {
+        (Answer::None, _) => return None,
+        (_, Outcome::Refused(Refusal::UnknownName(_))) if config.silent_on_unknown => return None,
+        (Answer::Verdict, Outcome::Verdict(true)) => Reply::True,
+        (Answer::Doubles(count), Outcome::Values(values)) if values.len() == count => {
+            Reply::Doubles(values.clone())
+        }
+        (Answer::AnyDoubles, Outcome::Values(values)) => Reply::Doubles(values.clone()),
+        (Answer::LandMarks, Outcome::LandMarks(marks)) => Reply::LandMarks(marks.clone()),
+        _ => Reply::False,
+    };
+    // A list that is too long for the protocol.
+    reply.encode(config.size_base).or_else(|_| Reply::False.encode(config.size_base)).ok()
+}
+
+/// The answer to a frame of this command that is too small for its values. `None`: silence.
+pub(super) fn to_malformed(command: Command, config: &ServerConfig) -> Option<Vec<u8>> {
+    match answer(command, config) {
+        Answer::None => None,
+        _ => Reply::False.encode(config.size_base).ok(),
+    }
+}
+
+fn answer(command: Command, config: &ServerConfig) -> Answer {
+    match command {
+        Command::MoveMRobot if !config.move_reply => Answer::None,
+        _ => command.answer(),
+    }
+}

@@ -1,0 +1,396 @@
+//! A stream of bytes as messages.
+//!
+//! Rules of reading, where the sources leave them open:
+//! - what is not `aa` is skipped; so is the first byte of an `aa` whose size is below 5;
+//! - **the layout of a known kind decides where its frame ends**, as long as the announced size leaves room for it. So
+//!   either base of sizes is understood, and a size beyond the data holds nothing up: what follows the message is
+//!   looked through for the next `aa`;
+//! - a frame too small for its layout is malformed, and skipped by its size;
+//! - unknown kinds are skipped by their size, and by the smaller where the bases differ; but not where the size begins
+//!   with an `a` as well: then the frame may begin one byte later;
+//! - in a list of a reply size and count have the same base. Where both fit, the one that was chosen counts.
+
+use super::{Command, HEADER_LEN, MAX_REQUEST_LEN, Reply, Request, SizeBase};
+
+/// What came out of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Received<T> {
+    /// A message.
+    Message(T),
+    /// A frame of a known kind that is too small for what it should hold.
+    Malformed {
+        /// Its kind.
+        kind: u8,
+    },
+    /// A frame of another kind.
+    Unknown {
+        /// Its kind.
+        kind: u8,
+    },
+}
+
+/// Bytes that have come and are not used yet.
+#[derive(Debug, Default)]
+struct Stream {
+    bytes: Vec<u8>,
+    start: usize,
+    /// Bytes of a frame that are to be passed over when they come.
+    owed: usize,
+    skipped: u64,
+}
+
+/// The beginning of what may be a frame.
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    /// Size with base 255, which is the smaller.
+    low: usize,
+    /// Size with base 256.
+    high: usize,
+    /// The size begins with a third `a`.
+    is_late: bool,
+    kind: u8,
+}
+
+impl Stream {
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.start);
+        self.start = 0;
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.bytes.get(self.start..).unwrap_or_default()
+    }
+
+    fn consume(&mut self, len: usize) {
+        let there = len.min(self.rest().len());
+        self.start += there;
+        self.owed = len - there;
+    }
+
+    fn skip(&mut self, len: usize) {
+        self.consume(len);
+        self.skipped += len as u64;
+    }
+
+    /// Skips to the next frame. `None`: its header has not come yet.
+    fn head(&mut self) -> Option<Head> {
+        self.consume(self.owed);
+        if self.owed > 0 {
+            return None;
+        }
+        loop {
+            let rest = self.rest();
+            let begin = rest.windows(2).position(|pair| pair == b"aa");
+            // A last single `a` may be the first half of a beginning.
+            let begin = begin.unwrap_or(rest.len() - usize::from(rest.ends_with(b"a")));
+            self.skip(begin);
+            let [_, _, low, high, kind] = *self.rest().first_chunk::<HEADER_LEN>()?;
+            let size = |base: SizeBase| usize::from(base.join([low, high]));
+            let head = Head {
+                low: size(SizeBase::Annex255),
+                high: size(SizeBase::Full256),
+                is_late: low == b'a',
+                kind,
+            };
+            if head.high >= HEADER_LEN {
+                return Some(head);
+            }
+            self.skip(1);
+        }
+    }
+
+    /// The payload of the frame at the beginning, as far as it has come and may go.
+    fn payload(&self, head: Head) -> &[u8] {
+        let rest = self.rest();
+        rest.get(HEADER_LEN..head.high.min(rest.len())).unwrap_or_default()
+    }
+
+    /// Whether so many bytes have come.
+    fn has(&self, len: usize) -> bool {
+        self.rest().len() >= len
+    }
+}
+
+/// The requests in what a client sends.
+#[derive(Debug, Default)]
+pub struct RequestDecoder(Stream);
+
+impl RequestDecoder {
+    /// More bytes have come, cut anywhere.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.0.push(bytes);
+    }
+
+    /// Bytes that wait for more, or for [`next`](Self::next).
+    pub fn buffered(&self) -> usize {
+        self.0.rest().len()
+    }
+
+    /// Bytes that belonged to no frame.
+    pub fn skipped(&self) -> u64 {
+        self.0.skipped
+    }
+
+    /// The next request. `None`: it has not come yet.
+    #[allow(clippy::should_implement_trait, reason = "more may come after None")]
+    pub fn next(&mut self) -> Option<Received<Request>> {
+        loop {
+            let head = self.0.head()?;
+            let Some(command) = Command::from_letter(head.kind) else {
+                if head.is_late || head.low > MAX_REQUEST_LEN {
+                    self.0.skip(1);
+                    continue;
+                }
+                return self.0.has(head.low).then(|| {
+                    self.0.consume(head.low);
+                    Received::Unknown { kind: head.kind }
+                });
+            };
+            let payload = self.0.payload(head);
+            match Request::frame_len(command, payload) {
+                Some(len) if len <= head.high => {
+                    let request =
+                        payload.get(..len - HEADER_LEN).and_then(|own| Request::decode(command, own))?;
+                    self.0.consume(len);
+                    return Some(Received::Message(request));
+                }
+                None if !self.0.has(head.high) => return None,
+                // The rest of it may still come.
+                _ => {
+                    self.0.consume(head.low);
+                    return Some(Received::Malformed { kind: head.kind });
+                }
+            }
+        }
+    }
+}
+
+/// The replies in what a server sends.
+#[derive(Debug)]
+pub struct ReplyDecoder {
+    stream: Stream,
+    preferred: SizeBase,
+}
+
+impl ReplyDecoder {
+    /// `preferred` is the base that counts for lists of 255 elements or more whose layout fits both.
+    pub fn new(preferred: SizeBase) -> Self {
+        Self { stream: Stream::default(), preferred }
+    }
+
+    /// More bytes have come, cut anywhere.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.stream.push(bytes);
+    }
+
+    /// Bytes that wait for more, or for [`next`](Self::next).
+    pub fn buffered(&self) -> usize {
+        self.stream.rest().len()
+    }
+
+    /// Bytes that belonged to no frame.
+    pub fn skipped(&self) -> u64 {
+        self.stream.skipped
+    }
+
+    /// The next reply. `None`: it has not come yet.
+    #[allow(clippy::should_implement_trait, reason = "more may come after None")]
+    pub fn next(&mut self) -> Option<Received<Reply>> {
+        let head = self.stream.head()?;
+        let kind = head.kind;
+        let Some(element) = Reply::element_len(kind) else {
+            return self.stream.has(head.low).then(|| {
+                self.stream.consume(head.low);
+                Received::Unknown { kind }
+            });
+        };
+        let payload = self.stream.payload(head);
+        if element > 0 && payload.len() < 2 && head.high >= HEADER_LEN + 2 {
+            return None;
+        }
+        let other = match self.preferred {
+            SizeBase::Annex255 => SizeBase::Full256,
+            SizeBase::Full256 => SizeBase::Annex255,
+        };
+        let frame = |base: SizeBase| {
+            let size = if base == SizeBase::Annex255 { head.low } else { head.high };
+            Reply::frame_len(kind, payload, base).map(|len| (base, len, size))
+        };
+        let frames = [frame(self.preferred), frame(other)];
+        let exact = frames.into_iter().flatten().find(|(_, len, size)| len == size);
+        let fits = || frames.into_iter().flatten().find(|(_, len, size)| len < size);
+        let Some((base, len, _)) = exact.or_else(fits) else {
+            self.stream.consume(head.low);
+            return Some(Received::Malformed { kind });
+        };
+        let reply = payload.get(..len - HEADER_LEN).and_then(|own| Reply::decode(kind, own, base))?;
+        self.stream.consume(len);
+        Some(Received::Message(reply))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn update(world: &str) -> Request {
+        Request::Update { world: world.to_owned() }
+    }
+
+    fn bytes(request: &Request) -> Vec<u8> {
+        request.encode(SizeBase::Full256).expect("a frame")
+    }
+
+    fn requests(bytes: &[u8]) -> Vec<Received<Request>> {
+        let mut decoder = RequestDecoder::default();
+        decoder.push(bytes);
+        std::iter::from_fn(|| decoder.next()).collect()
+    }
+
+    #[test]
+    fn frames_may_come_in_pieces_or_several_at_once() {
+        let all: Vec<u8> = ["World 1", "", "x"].iter().flat_map(|world| bytes(&update(world))).collect();
+        let expected: Vec<_> =
+            ["World 1", "", "x"].iter().map(|world| Received::Message(update(world))).collect();
+        assert_eq!(requests(&all), expected);
+        for cut in 0..=all.len() {
+            let mut decoder = RequestDecoder::default();
+            let mut seen = Vec::new();
+            for part in [&all[..cut], &all[cut..]] {
+                decoder.push(part);
+                seen.extend(std::iter::from_fn(|| decoder.next()));
+            }
+            assert_eq!(seen, expected, "cut at {cut}");
+            assert_eq!((decoder.buffered(), decoder.skipped()), (0, 0));
+        }
+        let mut decoder = RequestDecoder::default();
+        let mut seen = Vec::new();
+        for byte in &all {
+            decoder.push(&[*byte]);
+            seen.extend(std::iter::from_fn(|| decoder.next()));
+        }
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn garbage_is_skipped() {
+        let frame = bytes(&update("x"));
+        for garbage in [&b"hello"[..], b"a", b"aXa", b"\0\xff", b"aa\0\0U", b"aa\x04\0Ua", b"aa\x01\0"] {
+            let seen = requests(&[garbage, &frame].concat());
+            assert_eq!(seen, [Received::Message(update("x"))], "{garbage:?}");
+        }
+        let mut decoder = RequestDecoder::default();
+        decoder.push(b"hello a");
+        assert_eq!((decoder.next(), decoder.skipped(), decoder.buffered()), (None, 6, 1));
+    }
+
+    #[test]
+    fn sizes_below_a_header_are_garbage() {
+        let frame = bytes(&update("x"));
+        for size in 0..5 {
+            let seen = requests(&[b"aa", [size, 0].as_slice(), b"U", &frame].concat());
+            assert_eq!(seen, [Received::Message(update("x"))], "{size}");
+        }
+    }
+
+    #[test]
+    fn a_size_beyond_the_data_holds_nothing_up() {
+        for size in [[9, 0], [200, 0], [0, 1], [0xff, 0xff]] {
+            let mut frame = bytes(&update("x"));
+            frame[2..4].copy_from_slice(&size);
+            assert_eq!(requests(&frame), [Received::Message(update("x"))]);
+            let seen = requests(&[&frame[..], b"\0\x01", &frame].concat());
+            assert_eq!(seen, [Received::Message(update("x")), Received::Message(update("x"))]);
+        }
+    }
+
+    #[test]
+    fn a_size_too_small_for_the_layout_is_malformed() {
+        let frame = bytes(&Request::GetLocation { world: String::new(), object: "pieza".into() });
+        for size in 5..13 {
+            let mut bad = frame.clone();
+            bad[2] = size;
+            let seen = requests(&[&bad[..usize::from(size)], &frame].concat());
+            assert_eq!(seen[0], Received::Malformed { kind: b'G' }, "{size}");
+            assert!(matches!(seen[1], Received::Message(_)));
+        }
+    }
+
+    /// What is inside a malformed frame is passed over, also where it comes later.
+    #[test]
+    fn a_malformed_frame_is_passed_over_wherever_it_is_cut() {
+        let mut bad = b"aa\x28\0j\0\0\xff".to_vec();
+        bad.extend(bytes(&update("x")).repeat(4));
+        let all = [&bad[..], &bytes(&update("y"))].concat();
+        let expected = [Received::Malformed { kind: b'j' }, Received::Message(update("y"))];
+        assert_eq!((bad.len(), requests(&all)), (40, expected.to_vec()));
+        for piece in 1..all.len() {
+            let mut decoder = RequestDecoder::default();
+            let mut seen = Vec::new();
+            for part in all.chunks(piece) {
+                decoder.push(part);
+                seen.extend(std::iter::from_fn(|| decoder.next()));
+            }
+            assert_eq!(seen, expected, "{piece}");
+        }
+    }
+
+    /// `n % 255, n / 255` of the annex, `n % 256, n / 256` of later programs.
+    #[test]
+    fn both_bases_are_understood() {
+        for joints in 0..=255 {
+            let values: Vec<f64> = (0..joints).map(f64::from).collect();
+            let request =
+                Request::SetRobotJoints { world: "World 1".into(), robot: "Puma560".into(), values };
+            for base in [SizeBase::Annex255, SizeBase::Full256] {
+                let frame = request.encode(base).expect("a frame");
+                let seen = requests(&[&frame[..], &frame].concat());
+                assert_eq!(seen, [Received::Message(request.clone()), Received::Message(request.clone())]);
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_kinds_are_skipped_by_their_size() {
+        let frame = bytes(&update("x"));
+        let seen = requests(&[b"aa\x09\0Xaa\x06\0", &frame[..]].concat());
+        assert_eq!(seen, [Received::Unknown { kind: b'X' }, Received::Message(update("x"))]);
+        // No request is as long as this announces.
+        let seen = requests(&[b"aa\xff\xffX", &frame[..]].concat());
+        assert_eq!(seen, [Received::Message(update("x"))]);
+        // The one byte between the two bases' sizes.
+        let seen = requests(&[b"aa\0\x01X", &[0; 251][..], &frame].concat());
+        assert_eq!(seen, [Received::Unknown { kind: b'X' }, Received::Message(update("x"))]);
+    }
+
+    #[test]
+    fn replies_of_both_bases_are_understood() {
+        for count in (0..300).chain([541, 1081, 8000]) {
+            let reply = Reply::Doubles(vec![0.5; count]);
+            for base in [SizeBase::Annex255, SizeBase::Full256] {
+                let mut decoder = ReplyDecoder::new(base);
+                decoder.push(&reply.encode(base).expect("a frame"));
+                assert_eq!(decoder.next(), Some(Received::Message(reply.clone())), "{count} {base:?}");
+                assert_eq!(decoder.buffered(), 0);
+            }
+        }
+        // The scan of a laser with 541 beams is understood whatever was chosen, if the annex's base wrote it.
+        let scan = Reply::Doubles(vec![0.5; 541]);
+        let mut decoder = ReplyDecoder::new(SizeBase::Full256);
+        decoder.push(&scan.encode(SizeBase::Annex255).expect("a frame"));
+        assert_eq!(decoder.next(), Some(Received::Message(scan)));
+    }
+
+    #[test]
+    fn bad_replies_are_malformed_or_unknown() {
+        let mut decoder = ReplyDecoder::new(SizeBase::Full256);
+        decoder.push(b"aa\x07\0D\x02\0aa\x05\0Daa\x06\0XYaa\x05\0T");
+        assert_eq!(decoder.next(), Some(Received::Malformed { kind: b'D' }));
+        assert_eq!(decoder.next(), Some(Received::Malformed { kind: b'D' }));
+        assert_eq!(decoder.next(), Some(Received::Unknown { kind: b'X' }));
+        assert_eq!(decoder.next(), Some(Received::Message(Reply::True)));
+        assert_eq!(decoder.next(), None);
+    }
+}

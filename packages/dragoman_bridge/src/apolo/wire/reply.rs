@@ -1,0 +1,166 @@
+//! What a server sends.
+
+use std::fmt;
+
+use super::payload::{FrameWriter, PayloadReader};
+use super::{EncodeError, HEADER_LEN, SizeBase};
+
+/// A landmark that a laser sees.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LandMark {
+    /// Its number.
+    pub id: u16,
+    /// Bearing in the laser's frame, rad, counter-clockwise from straight ahead.
+    pub angle: f64,
+    /// Distance from the laser, m.
+    pub distance: f64,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// `T`
+    True,
+    /// `F`
+    False,
+    /// `D`: V_DOUBLES.
+    Doubles(Vec<f64>),
+    /// `b`
+    LandMarks(Vec<LandMark>),
+}
+
+const TRUE: u8 = b'T';
+const FALSE: u8 = b'F';
+const DOUBLES: u8 = b'D';
+const LAND_MARKS: u8 = b'b';
+
+/// Bytes of one landmark.
+const LAND_MARK_LEN: usize = 18;
+
+impl Reply {
+    /// Bytes of one element of a list, 0 where there is none. `None`: no kind of reply.
+    pub(super) fn element_len(kind: u8) -> Option<usize> {
+        match kind {
+            TRUE | FALSE => Some(0),
+            DOUBLES => Some(8),
+            LAND_MARKS => Some(LAND_MARK_LEN),
+            _ => None,
+        }
+    }
+
+    /// Length of the frame of this kind whose payload begins with `payload`. `None`: no kind of reply, or the bytes that
+    /// tell it are missing.
+    pub(super) fn frame_len(kind: u8, payload: &[u8], base: SizeBase) -> Option<usize> {
+        match Self::element_len(kind)? {
+            0 => Some(HEADER_LEN),
+            element => Some(HEADER_LEN + 2 + element * usize::from(PayloadReader(payload).number(base)?)),
+        }
+    }
+
+    /// Reads the payload of a frame. `None`: no kind of reply, or it is too short.
+    pub fn decode(kind: u8, payload: &[u8], base: SizeBase) -> Option<Self> {
+        let mut reader = PayloadReader(payload);
+        match kind {
+            TRUE => Some(Self::True),
+            FALSE => Some(Self::False),
+            DOUBLES => {
+                let count = reader.number(base)?;
+                reader.doubles(count.into()).map(Self::Doubles)
+            }
+            LAND_MARKS => {
+                let count = reader.number(base)?;
+                let mark = |_| {
+                    Some(LandMark {
+                        id: reader.number(base)?,
+                        angle: reader.double()?,
+                        distance: reader.double()?,
+                    })
+                };
+                (0..count).map(mark).collect::<Option<_>>().map(Self::LandMarks)
+            }
+            _ => None,
+        }
+    }
+
+    /// The frame to send.
+    ///
+    /// # Errors
+    /// The list is too long.
+    pub fn encode(&self, base: SizeBase) -> Result<Vec<u8>, EncodeError> {
+        match self {
+            Self::True => FrameWriter::new(TRUE, base).finish(),
+            Self::False => FrameWriter::new(FALSE, base).finish(),
+            Self::Doubles(values) => {
+                let mut writer = FrameWriter::new(DOUBLES, base);
+                writer.number(values.len())?;
+                writer.doubles(values);
+                writer.finish()
+            }
+            Self::LandMarks(marks) => {
+                let mut writer = FrameWriter::new(LAND_MARKS, base);
+                writer.number(marks.len())?;
+                for mark in marks {
+                    writer.number(mark.id.into())?;
+                    writer.doubles(&[mark.angle, mark.distance]);
+                }
+                writer.finish()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::True => f.write_str("true"),
+            Self::False => f.write_str("false"),
+            Self::Doubles(values) => write!(f, "{values:?}"),
+            Self::LandMarks(marks) => marks
+                .iter()
+                .try_for_each(|mark| write!(f, "[{} at {} rad, {} m]", mark.id, mark.angle, mark.distance)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_byte_by_byte() {
+        let one = b"\0\0\0\0\0\0\xf0\x3f".as_slice();
+        let half = b"\0\0\0\0\0\0\xe0\x3f".as_slice();
+        let marks = vec![
+            LandMark { id: 7, angle: 1.0, distance: 0.5 },
+            LandMark { id: 258, angle: 0.5, distance: 1.0 },
+        ];
+        let cases = [
+            (Reply::True, b"aa\x05\0T".to_vec()),
+            (Reply::False, b"aa\x05\0F".to_vec()),
+            (Reply::Doubles(vec![]), b"aa\x07\0D\0\0".to_vec()),
+            (Reply::Doubles(vec![1.0, 0.5]), [b"aa\x17\0D\x02\0", one, half].concat()),
+            (Reply::LandMarks(marks), [b"aa\x2b\0b\x02\0\x07\0", one, half, b"\x02\x01", half, one].concat()),
+        ];
+        for (reply, bytes) in cases {
+            assert_eq!(reply.encode(SizeBase::Full256).as_ref(), Ok(&bytes));
+            assert_eq!(Reply::decode(bytes[4], &bytes[5..], SizeBase::Full256), Some(reply));
+        }
+    }
+
+    /// Annex of seed 000: `insertSize` and `writeUInt16` have base 255.
+    #[test]
+    fn the_annex_s_base_is_255() {
+        let scan = Reply::Doubles(vec![0.0; 541]);
+        assert_eq!(scan.encode(SizeBase::Annex255).expect("a frame")[..7], *b"aa\0\x11D\x1f\x02");
+        assert_eq!(scan.encode(SizeBase::Full256).expect("a frame")[..7], *b"aa\xef\x10D\x1d\x02");
+    }
+
+    #[test]
+    fn what_no_size_can_tell_is_refused() {
+        for (base, most) in [(SizeBase::Full256, 8191), (SizeBase::Annex255, 8159)] {
+            assert!(Reply::Doubles(vec![0.0; most]).encode(base).is_ok());
+            assert!(Reply::Doubles(vec![0.0; most + 1]).encode(base).is_err(), "{base:?}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! What a client sends.
+
+use std::fmt;
+
+use super::payload::{FrameWriter, PayloadReader};
+use super::{Command, Data, EncodeError, HEADER_LEN, SizeBase};
+
+/// A request: a call of one of the world's services, which [`Command::service`] names. Values are as on the wire and
+/// unchecked: they may be NaN or infinite.
+///
+/// Positions are in the frame of the world, in metres; angles in radians; roll, pitch and yaw turn about the fixed axes
+/// x, y and z in this order. An empty `world` means the first one, in order, that has the thing.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names are those of the services and their fields")]
+pub enum Request {
+    CheckRobotJoints { world: String, robot: String, values: Vec<f64> },
+    GetAllultrasonicSensors { world: String, robot: String },
+    GetLaserData { world: String, laser: String },
+    GetLaserLandMarks { world: String, laser: String },
+    GetLocation { world: String, object: String },
+    GetLocationMRobot { world: String, robot: String },
+    GetOdometry { world: String, robot: String },
+    GetUltrasonicSensor { world: String, sensor: String },
+    LinkToRobotTcp { world: String, robot: String, object: String },
+    MoveMRobot { world: String, robot: String, speed: f64, rotation_speed: f64, duration: f64 },
+    Place { world: String, object: String, position: [f64; 3], rpy: [f64; 3] },
+    PlaceMRobot { world: String, robot: String, position: [f64; 3], yaw: f64 },
+    ResetOdometry { world: String, robot: String, x: f64, y: f64, yaw: f64 },
+    SetRobotJoints { world: String, robot: String, values: Vec<f64> },
+    Update { world: String },
+}
+
+/// A request taken apart: names that a command does not have are empty.
+type Parts<'a> = (Command, [&'a str; 3], Vec<f64>);
+
+impl Request {
+    /// Reads the payload of a frame of this command. What follows the request is not looked at. `None`: it is too short.
+    pub fn decode(command: Command, payload: &[u8]) -> Option<Self> {
+        let mut reader = PayloadReader(payload);
+        let world = reader.name()?;
+        let name = if command.name_count() > 1 { reader.name()? } else { String::new() };
+        let second = if command.name_count() > 2 { reader.name()? } else { String::new() };
+        let mut double = || reader.double();
+        Some(match command {
+            Command::CheckRobotJoints => {
+                let count = reader.byte()?;
+                Self::CheckRobotJoints { world, robot: name, values: reader.doubles(count.into())? }
+            }
+            Command::GetAllultrasonicSensors => Self::GetAllultrasonicSensors { world, robot: name },
+            Command::GetLaserData => Self::GetLaserData { world, laser: name },
+            Command::GetLaserLandMarks => Self::GetLaserLandMarks { world, laser: name },
+            Command::GetLocation => Self::GetLocation { world, object: name },
+            Command::GetLocationMRobot => Self::GetLocationMRobot { world, robot: name },
+            Command::GetOdometry => Self::GetOdometry { world, robot: name },
+            Command::GetUltrasonicSensor => Self::GetUltrasonicSensor { world, sensor: name },
+            Command::LinkToRobotTcp => Self::LinkToRobotTcp { world, robot: name, object: second },
+            Command::MoveMRobot => {
+                let (speed, rotation_speed, duration) = (double()?, double()?, double()?);
+                Self::MoveMRobot { world, robot: name, speed, rotation_speed, duration }
+            }
+            Command::Place => {
+                let position = [double()?, double()?, double()?];
+                let rpy = [double()?, double()?, double()?];
+                Self::Place { world, object: name, position, rpy }
+            }
+            Command::PlaceMRobot => {
+                let position = [double()?, double()?, double()?];
+                Self::PlaceMRobot { world, robot: name, position, yaw: double()? }
+            }
+            Command::ResetOdometry => {
+                let (x, y, yaw) = (double()?, double()?, double()?);
+                Self::ResetOdometry { world, robot: name, x, y, yaw }
+            }
+            Command::SetRobotJoints => {
+                let count = reader.byte()?;
+                Self::SetRobotJoints { world, robot: name, values: reader.doubles(count.into())? }
+            }
+            Command::Update => Self::Update { world },
+        })
+    }
+
+    /// Length of the frame of `command` whose payload begins with `payload`. `None`: the bytes that tell it are missing.
+    pub(super) fn frame_len(command: Command, payload: &[u8]) -> Option<usize> {
+        let mut reader = PayloadReader(payload);
+        for _ in 0..command.name_count() {
+            reader.skip_name()?;
+        }
+        let doubles = match command.data() {
+            Data::Doubles(count) => count,
+            Data::Counted => usize::from(reader.byte()?),
+        };
+        Some(HEADER_LEN + reader.consumed(payload) + 8 * doubles)
+    }
+
+    /// Which command this is.
+    pub fn command(&self) -> Command {
+        self.parts().0
+    }
+
+    /// Name of the world; empty: any.
+    pub fn world(&self) -> &str {
+        let (_, [world, ..], _) = self.parts();
+        world
+    }
+
+    /// Name of the thing that is asked about; empty for [`Request::Update`].
+    pub fn name(&self) -> &str {
+        let (_, [_, name, _], _) = self.parts();
+        name
+    }
+
+    /// Whether every number is one that can be worked with.
+    pub fn is_finite(&self) -> bool {
+        self.parts().2.iter().all(|value| value.is_finite())
+    }
+
+    /// The frame to send.
+    ///
+    /// # Errors
+    /// A name or a list of joint values that the protocol cannot tell.
+    pub fn encode(&self, base: SizeBase) -> Result<Vec<u8>, EncodeError> {
+        let (command, names, values) = self.parts();
+        let mut writer = FrameWriter::new(command.letter(), base);
+        for name in names.iter().take(command.name_count()) {
+            writer.name(name)?;
+        }
+        if command.data() == Data::Counted {
+            let count = values.len();
+            writer.byte(u8::try_from(count).map_err(|_| EncodeError::TooManyJoints { count })?);
+        }
+        writer.doubles(&values);
+        writer.finish()
+    }
+
+    fn parts(&self) -> Parts<'_> {
+        match self {
+            Self::CheckRobotJoints { world, robot, values } => {
+                (Command::CheckRobotJoints, [world, robot, ""], values.clone())
+            }
+            Self::GetAllultrasonicSensors { world, robot } => {
+                (Command::GetAllultrasonicSensors, [world, robot, ""], vec![])
+            }
+            Self::GetLaserData { world, laser } => (Command::GetLaserData, [world, laser, ""], vec![]),
+            Self::GetLaserLandMarks { world, laser } => {
+                (Command::GetLaserLandMarks, [world, laser, ""], vec![])
+            }
+            Self::GetLocation { world, object } => (Command::GetLocation, [world, object, ""], vec![]),
+            Self::GetLocationMRobot { world, robot } => {
+                (Command::GetLocationMRobot, [world, robot, ""], vec![])
+            }
+            Self::GetOdometry { world, robot } => (Command::GetOdometry, [world, robot, ""], vec![]),
+            Self::GetUltrasonicSensor { world, sensor } => {
+                (Command::GetUltrasonicSensor, [world, sensor, ""], vec![])
+            }
+            Self::LinkToRobotTcp { world, robot, object } => {
+                (Command::LinkToRobotTcp, [world, robot, object], vec![])
+            }
+            Self::MoveMRobot { world, robot, speed, rotation_speed, duration } => {
+                (Command::MoveMRobot, [world, robot, ""], vec![*speed, *rotation_speed, *duration])
+            }
+            Self::Place { world, object, position, rpy } => {
+                (Command::Place, [world, object, ""], [*position, *rpy].concat())
+            }
+            Self::PlaceMRobot { world, robot, position: [x, y, z], yaw } => {
+                (Command::PlaceMRobot, [world, robot, ""], vec![*x, *y, *z, *yaw])
+            }
+            Self::ResetOdometry { world, robot, x, y, yaw } => {
+                (Command::ResetOdometry, [world, robot, ""], vec![*x, *y, *yaw])
+            }
+            Self::SetRobotJoints { world, robot, values } => {
+                (Command::SetRobotJoints, [world, robot, ""], values.clone())
+            }
+            Self::Update { world } => (Command::Update, [world, "", ""], vec![]),
+        }
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (command, names, values) = self.parts();
+        write!(f, "{}", command.service())?;
+        names.iter().take(command.name_count()).try_for_each(|name| write!(f, " {name:?}"))?;
+        values.iter().try_for_each(|value| write!(f, " {value}"))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    const ONE: &[u8] = b"\0\0\0\0\0\0\xf0\x3f";
+    const TWO: &[u8] = b"\0\0\0\0\0\0\0\x40";
+    const THREE: &[u8] = b"\0\0\0\0\0\0\x08\x40";
+    const FOUR: &[u8] = b"\0\0\0\0\0\0\x10\x40";
+
+    fn w() -> String {
+        "W".to_owned()
+    }
+
+    /// Seed 000, example of the section on the protocol: 46 = 5 + (8 + 1) + (14 + 1) + 1 + 2 * 8.
+    #[test]
+    fn the_example_has_46_bytes() {
+        let request = Request::SetRobotJoints {
+            world: "World 1".into(),
+            robot: "robot_de_ejem".into(),
+            values: vec![1.0, 2.0],
+        };
+        let expected = [b"aa\x2e\0J\x08World 1\0\x0erobot_de_ejem\0\x02".as_slice(), ONE, TWO].concat();
+        assert_eq!(expected.len(), 46);
+        for base in [SizeBase::Annex255, SizeBase::Full256] {
+            assert_eq!(request.encode(base), Ok(expected.clone()));
+        }
+        assert_eq!(Request::decode(Command::SetRobotJoints, &expected[5..]), Some(request));
+    }
+
+    /// The frames of seed 000, one section each, and of the further commands.
+    #[test]
+    fn every_command_byte_by_byte() {
+        let names = b"\x02W\0\x02x\0".as_slice();
+        let name = || "x".to_owned();
+        let three = [ONE, TWO, THREE].concat();
+        let cases: [(Request, Vec<u8>); 15] = [
+            (
+                Request::CheckRobotJoints { world: w(), robot: name(), values: vec![1.0] },
+                [b"aa\x14\0j", names, b"\x01", ONE].concat(),
+            ),
+            (Request::GetAllultrasonicSensors { world: w(), robot: name() }, [b"aa\x0b\0d", names].concat()),
+            (Request::GetLaserData { world: w(), laser: name() }, [b"aa\x0b\0l", names].concat()),
+            (Request::GetLaserLandMarks { world: w(), laser: name() }, [b"aa\x0b\0B", names].concat()),
+            (Request::GetLocation { world: String::new(), object: name() }, b"aa\x09\0G\0\x02x\0".to_vec()),
+            (Request::GetLocationMRobot { world: w(), robot: name() }, [b"aa\x0b\0g", names].concat()),
+            (Request::GetOdometry { world: w(), robot: name() }, [b"aa\x0b\0o", names].concat()),
+            (Request::GetUltrasonicSensor { world: w(), sensor: name() }, [b"aa\x0b\0u", names].concat()),
+            (
+                Request::LinkToRobotTcp { world: w(), robot: name(), object: "y".into() },
+                [b"aa\x0e\0L", names, b"\x02y\0"].concat(),
+            ),
+            (
+                Request::MoveMRobot {
+                    world: w(),
+                    robot: name(),
+                    speed: 1.0,
+                    rotation_speed: 2.0,
+                    duration: 3.0,
+                },
+                [b"aa\x23\0m", names, &three].concat(),
+            ),
+            (
+                Request::Place {
+                    world: w(),
+                    object: name(),
+                    position: [1.0, 2.0, 3.0],
+                    rpy: [1.0, 2.0, 3.0],
+                },
+                [b"aa\x3b\0P", names, &three, &three].concat(),
+            ),
+            (
+                Request::PlaceMRobot { world: w(), robot: name(), position: [1.0, 2.0, 3.0], yaw: 4.0 },
+                [b"aa\x2b\0p", names, &three, FOUR].concat(),
+            ),
+            (
+                Request::ResetOdometry { world: w(), robot: name(), x: 1.0, y: 2.0, yaw: 3.0 },
+                [b"aa\x23\0R", names, &three].concat(),
+            ),
+            (
+                Request::SetRobotJoints { world: w(), robot: String::new(), values: vec![] },
+                b"aa\x0a\0J\x02W\0\0\0".to_vec(),
+            ),
+            (Request::Update { world: String::new() }, b"aa\x06\0U\0".to_vec()),
+        ];
+        for (request, bytes) in cases {
+            assert_eq!(request.encode(SizeBase::Full256).as_ref(), Ok(&bytes), "{request}");
+            let command = Command::from_letter(bytes[4]).expect("a command");
+            assert_eq!(Request::frame_len(command, &bytes[5..]), Some(bytes.len()), "{request}");
+            for cut in 5..bytes.len() {
+                assert_eq!(Request::decode(command, &bytes[5..cut]), None, "{request} cut at {cut}");
+            }
+            assert_eq!(Request::decode(command, &bytes[5..]), Some(request));
+        }
+    }
+
+    #[test]
+    fn more_joints_than_a_byte_counts_are_refused() {
+        let request = Request::SetRobotJoints { world: w(), robot: w(), values: vec![0.0; 256] };
+        assert_eq!(request.encode(SizeBase::Full256), Err(EncodeError::TooManyJoints { count: 256 }));
+    }
+
+    #[test]
+    fn display_is_readable() {
+        let request = Request::MoveMRobot {
+            world: w(),
+            robot: "Neo".into(),
+            speed: 0.1,
+            rotation_speed: -1.0,
+            duration: 0.5,
+        };
+        assert_eq!(request.to_string(), "move_m_robot \"W\" \"Neo\" 0.1 -1 0.5");
+        assert_eq!(Request::Update { world: w() }.to_string(), "update \"W\"");
+    }
+}

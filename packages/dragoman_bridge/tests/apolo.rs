@@ -1,0 +1,14 @@
+//! The cores of Apolo's protocol, on virtual time.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+#[path = "apolo/client_core.rs"]
+mod client_core;
+#[path = "apolo/documentation.rs"]
+mod documentation;
+#[path = "apolo/robot_cycle.rs"]
+mod robot_cycle;
+#[path = "apolo/server_core.rs"]
+mod server_core;
+#[path = "apolo/wire_properties.rs"]
+mod wire_properties;

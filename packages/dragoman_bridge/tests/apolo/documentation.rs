@@ -1,0 +1,20 @@
+//! The README's table against the code.
+
+use dragoman_bridge::apolo::wire::{Answer, Command};
+
+const README: &str = include_str!("../../README.md");
+
+#[test]
+fn the_table_of_commands_is_the_code_s() {
+    for command in Command::all() {
+        let answer = match command.answer() {
+            Answer::None => "nothing".to_owned(),
+            Answer::Verdict => "`T` or `F`".to_owned(),
+            Answer::Doubles(count) => format!("`D`, {count}"),
+            Answer::AnyDoubles => "`D`".to_owned(),
+            Answer::LandMarks => "`b`".to_owned(),
+        };
+        let row = format!("| `{command}` | {answer} | `{}` | {} |", command.service(), command.meaning());
+        assert!(README.contains(&row), "README.md lacks the row\n{row}");
+    }
+}

@@ -1,0 +1,18 @@
+//! Apolo's protocol over sockets and ROS, with a fake world behind the services.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+mod fake_world;
+
+#[path = "apolo_node/chain.rs"]
+mod chain;
+#[path = "apolo_node/crowds.rs"]
+mod crowds;
+#[path = "apolo_node/lab.rs"]
+mod lab;
+#[path = "apolo_node/manual.rs"]
+mod manual;
+#[path = "apolo_node/octave.rs"]
+mod octave;
+#[path = "apolo_node/robots.rs"]
+mod robots;

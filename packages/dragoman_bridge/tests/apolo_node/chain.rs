@@ -1,0 +1,167 @@
+//! Client, server side, ROS, client side, second server: the answers are those of the second server alone.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::time::{Duration, Instant};
+
+use dragoman_bridge::apolo::node::{start_client, start_server};
+use dragoman_ros::dragoman_msgs::srv::{GetLocation, Place, PlaceXyz};
+use dragoman_ros::{Context, Node, QosProfile, WrappedServiceTypeSupport, geometry_msgs};
+
+use crate::lab::{FALSE, Lab, PATIENCE, Socket, context, request, until};
+
+/// A client side in front of `server`, and what asks its services.
+struct Ros {
+    runtime: tokio::runtime::Runtime,
+    context: Context,
+    node: Node,
+}
+
+impl Ros {
+    fn start(server: SocketAddr, parameters: &[&str]) -> Self {
+        let context = context(parameters);
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let client = runtime.block_on(async { start_client(&context, "/apolo", server) }).unwrap();
+        runtime.spawn(client);
+        let node = Node::create(context.clone(), "user", "").unwrap();
+        Self { runtime, context, node }
+    }
+
+    fn ask<S: WrappedServiceTypeSupport + 'static>(
+        &mut self,
+        service: &str,
+        request: &S::Request,
+    ) -> S::Response {
+        let client = self
+            .node
+            .create_client::<S>(&format!("/apolo/{service}"), QosProfile::services_default())
+            .unwrap();
+        self.runtime.block_on(async {
+            tokio::time::timeout(PATIENCE, client.request(request).unwrap())
+                .await
+                .expect("an answer")
+                .unwrap()
+        })
+    }
+
+    fn location(&mut self, object: &str) -> dragoman_ros::dragoman_msgs::srv::GetLocation::Response {
+        let request = GetLocation::Request { world: String::new(), object: object.to_owned() };
+        self.ask::<GetLocation::Service>("get_location", &request)
+    }
+}
+
+#[test]
+fn a_chain_answers_as_the_server_alone() {
+    let lab = Lab::start(&[]);
+    let ros = Ros::start(lab.address, &["port:=0"]);
+    let server = start_server(&ros.context, "/apolo", IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap();
+    let address = server.address;
+    ros.runtime.spawn(server.node);
+    let mut chain = Socket::connect(address);
+    let mut alone = lab.client();
+    let requests = [
+        request(b'G', "", &["pieza"], &[]),
+        request(b'g', "World 1", &["Neo"], &[]),
+        request(b'm', "", &["Neo"], &[0.1, 0.2, 0.1]),
+        request(b'm', "", &["Neo"], &[2.0, 0.0, 100.0]),
+        request(b'U', "", &[], &[]),
+        request(b'o', "", &["Neo"], &[]),
+        request(b'R', "", &["Neo"], &[0.1, 0.2, 0.3]),
+        request(b'o', "", &["Neo"], &[]),
+        request(b'l', "", &["LMS100"], &[]),
+        request(b'B', "", &["LMS100"], &[]),
+        request(b'u', "", &["uc0"], &[]),
+        request(b'd', "", &["Neo"], &[]),
+        request(b'p', "", &["Pioneer3AT"], &[0.7, 0.7, 0.0, 0.23]),
+        request(b'p', "", &["Pioneer3AT"], &[70.0, 0.7, 0.0, 0.23]),
+        request(b'P', "", &["pieza"], &[1.0, 1.0, 1.0, 0.5, 0.0, 0.0]),
+        request(b'G', "", &["pieza"], &[]),
+        request(b'J', "world1", &["Puma560"], &[0.5, 0.23, -0.1]),
+        request(b'j', "world1", &["Puma560"], &[1.5, 0.23, -0.1]),
+        request(b'L', "", &["Puma560", "pieza"], &[]),
+        request(b'G', "", &["nobody"], &[]),
+    ];
+    // Each run begins with the same world.
+    let script = |client: &mut Socket| {
+        client.send(&request(b'P', "", &["Neo"], &[0.0; 6]));
+        client.send(&request(b'R', "", &["Neo"], &[0.0; 3]));
+        client.send(&request(b'P', "", &["pieza"], &[0.0; 6]));
+        requests
+            .iter()
+            .filter_map(|request| {
+                client.send(request);
+                (!b"PJURL".contains(&request[4])).then(|| client.answer())
+            })
+            .collect::<Vec<_>>()
+    };
+    let expected = script(&mut alone);
+    let asked = std::mem::take(&mut lab.world.lock().unwrap().asked);
+    assert_eq!(script(&mut chain), expected);
+    assert_eq!(expected.last().unwrap(), FALSE);
+    assert_eq!(lab.world.lock().unwrap().asked, asked, "the world is asked the same, in the same order");
+}
+
+#[test]
+fn its_services_are_those_of_a_world() {
+    let lab = Lab::start(&[]);
+    let mut ros = Ros::start(lab.address, &[]);
+    until("the client side connects", || ros.location("pieza").success);
+    let position = geometry_msgs::msg::Point { x: 1.0, y: 2.0, z: 3.0 };
+    let rpy = geometry_msgs::msg::Vector3 { x: 0.1, y: 0.2, z: 0.3 };
+    let (world, object) = (String::new(), "pieza".to_owned());
+    let place =
+        Place::Request { world: world.clone(), object: object.clone(), position: position.clone(), rpy };
+    assert!(ros.ask::<Place::Service>("place", &place).success);
+    let location = ros.location("pieza");
+    assert_eq!((location.position.y, location.rpy.z, location.found), (2.0, 0.3, true));
+    let place = PlaceXyz::Request { world, object, position };
+    assert!(ros.ask::<PlaceXyz::Service>("place_xyz", &place).success);
+    let location = ros.location("pieza");
+    assert_eq!((location.position.z, location.rpy.z), (3.0, 0.0));
+    let unknown = ros.location("nobody");
+    assert_eq!((unknown.success, unknown.found), (false, false));
+    let place = Place::Request {
+        position: geometry_msgs::msg::Point { x: f64::NAN, ..Default::default() },
+        ..place_of("pieza")
+    };
+    let refused = ros.ask::<Place::Service>("place", &place);
+    assert_eq!((refused.success, refused.found), (false, true));
+    assert_eq!(refused.message, "a value is not finite");
+}
+
+fn place_of(object: &str) -> Place::Request {
+    Place::Request { object: object.to_owned(), ..Default::default() }
+}
+
+/// An original server: silence about names that it does not know.
+#[test]
+fn a_silent_server_costs_a_second_and_no_wrong_answer() {
+    let lab = Lab::start(&["silent_on_unknown:=true"]);
+    let mut ros = Ros::start(lab.address, &[]);
+    until("the client side connects", || ros.location("pieza").success);
+    let start = Instant::now();
+    let silent = ros.location("nobody");
+    let took = start.elapsed();
+    assert!(!silent.success && silent.message.starts_with("no answer in time"), "{}", silent.message);
+    assert!(took >= Duration::from_millis(950), "{took:?}");
+    assert!(ros.location("pieza").success, "it has connected again");
+}
+
+#[test]
+fn without_a_server_the_services_say_so_and_it_comes_back() {
+    // A port that nobody listens on.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let mut ros = Ros::start(address, &[]);
+    for _ in 0..3 {
+        let refused = ros.location("pieza");
+        assert_eq!((refused.success, refused.message.as_str()), (false, "not connected to the server"));
+    }
+    for _ in 0..2 {
+        let lab = Lab::start(&[&format!("port:={}", address.port())]);
+        until("the client side connects", || ros.location("pieza").success);
+        drop(lab);
+        until("the client side notices", || !ros.location("pieza").success);
+    }
+}

@@ -1,0 +1,157 @@
+//! Many clients, and clients that behave badly.
+
+use std::io::{ErrorKind, Read, Write};
+use std::time::{Duration, Instant};
+
+use crate::lab::{FALSE, Lab, PATIENCE, Socket, TRUE, doubles, request, until};
+
+#[test]
+fn a_thousand_clients() {
+    let lab = Lab::start(&[]);
+    let mut clients: Vec<Socket> = (0..1000).map(|_| lab.client()).collect();
+    for (number, client) in clients.iter_mut().enumerate() {
+        client.send(&request(b'P', "", &["pieza"], &[number as f64, 0.0, 0.0, 0.0, 0.0, 0.0]));
+        client.send(&request(b'G', "", &["Neo"], &[]));
+    }
+    let expected = doubles(&[1.0, 2.0, 0.1, 0.0, 0.0, 0.5]);
+    for client in &mut clients {
+        assert_eq!(client.answer(), expected);
+    }
+    let world = lab.world.lock().unwrap();
+    assert_eq!(world.asked.iter().filter(|asked| asked.starts_with("place ")).count(), 1000);
+}
+
+#[test]
+fn one_client_too_many_is_hung_up_on() {
+    let lab = Lab::start(&["max_connections:=2"]);
+    let ask = |client: &mut Socket| client.ask(&request(b'u', "", &["uc0"], &[]));
+    let (mut first, mut second) = (lab.client(), lab.client());
+    ask(&mut first);
+    ask(&mut second);
+    let mut third = lab.client();
+    let _ = third.0.write_all(&request(b'u', "", &["uc0"], &[]));
+    assert_eq!(third.0.read(&mut [0; 10]).unwrap_or(0), 0);
+    assert_eq!(ask(&mut first), doubles(&[1.5]));
+    drop(second);
+    until("there is room again", || {
+        let mut fourth = lab.client();
+        let sent = fourth.0.write_all(&request(b'u', "", &["uc0"], &[]));
+        sent.is_ok() && fourth.0.read(&mut [0; 10]).is_ok_and(|len| len > 0)
+    });
+}
+
+/// It asks for scans until the buffers on the way are full, and never reads one.
+#[test]
+fn a_client_that_never_reads_holds_nobody_up() {
+    let lab = Lab::start(&[]);
+    let mut deaf = lab.client();
+    deaf.0.set_nonblocking(true).unwrap();
+    let scan = request(b'l', "", &["LMS100"], &[]);
+    let mut sent = 0;
+    let mut full_since = None;
+    let start = Instant::now();
+    // Full for good: the server has stopped reading because the answers do not go out.
+    while full_since.is_none_or(|since: Instant| since.elapsed() < Duration::from_millis(500)) {
+        match deaf.0.write(&scan) {
+            Ok(len) => {
+                sent += len;
+                full_since = None;
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                full_since.get_or_insert_with(Instant::now);
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        assert!(start.elapsed() < 6 * PATIENCE, "{sent} bytes were taken and no end");
+    }
+    let asked = lab.world.lock().unwrap().asked.len();
+    let mut other = lab.client();
+    for _ in 0..100 {
+        assert_eq!(other.ask(&request(b'u', "", &["uc0"], &[])), doubles(&[1.5]));
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(lab.world.lock().unwrap().asked.len(), asked + 100, "nobody works for the deaf one");
+    // As soon as it reads, it gets its answers, from the first on.
+    deaf.0.set_nonblocking(false).unwrap();
+    for _ in 0..asked {
+        assert_eq!(deaf.answer().len(), 4335);
+    }
+}
+
+#[test]
+fn frames_cut_at_every_byte() {
+    let lab = Lab::start(&[]);
+    let frame = request(b'm', "World 1", &["Pioneer3AT"], &[0.0, 0.0, 0.1]);
+    let mut client = lab.client();
+    client.0.set_nodelay(true).unwrap();
+    for cut in 0..=frame.len() {
+        client.send(&frame[..cut]);
+        std::thread::sleep(Duration::from_millis(1));
+        assert_eq!(client.ask(&frame[cut..]), TRUE, "cut at {cut}");
+    }
+    for byte in &frame {
+        client.send(&[*byte]);
+    }
+    assert_eq!(client.answer(), TRUE);
+}
+
+#[test]
+fn sizes_that_are_wrong_cost_no_other_request() {
+    let lab = Lab::start(&[]);
+    let mut client = lab.client();
+    let good = request(b'u', "", &["uc0"], &[]);
+    for size in 0..5_u8 {
+        client.send(&[b'a', b'a', size, 0, b'U', 0]);
+        assert_eq!(client.ask(&good), doubles(&[1.5]), "size {size}");
+    }
+    for size in [[200, 0], [0, 1], [255, 255]] {
+        let mut beyond = good.clone();
+        beyond[2..4].copy_from_slice(&size);
+        assert_eq!(client.ask(&beyond), doubles(&[1.5]), "size {size:?}");
+        assert_eq!(client.ask(&good), doubles(&[1.5]));
+    }
+    let mut short = request(b'm', "", &["Neo"], &[0.0; 3]);
+    short[2] = 20;
+    short.truncate(20);
+    assert_eq!(client.ask(&short), FALSE);
+    assert_eq!(client.ask(&[&b"garbage aaa aa\x05\0Z"[..], &good].concat()), doubles(&[1.5]));
+}
+
+/// A client that closes its direction gets what it has asked for; one that vanishes harms nobody.
+#[test]
+fn clients_that_leave() {
+    let lab = Lab::start(&[]);
+    let mut client = lab.client();
+    client.send(&request(b'u', "", &["uc0"], &[]).repeat(10));
+    client.0.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut all = Vec::new();
+    client.0.read_to_end(&mut all).unwrap();
+    assert_eq!(all, doubles(&[1.5]).repeat(10));
+    for _ in 0..50 {
+        lab.client().send(&request(b'l', "", &["LMS100"], &[]).repeat(50));
+    }
+    assert_eq!(lab.client().ask(&request(b'u', "", &["uc0"], &[])), doubles(&[1.5]));
+}
+
+/// Move, update, odometry: the loop of the users' programs. Update has no answer, so a client with Nagle's algorithm
+/// waits for its acknowledgement.
+#[test]
+fn a_loop_of_a_thousand_steps_takes_no_time() {
+    let lab = Lab::start(&[]);
+    let mut client = lab.client();
+    let step = request(b'm', "", &["Neo"], &[0.1, 0.1, 0.01]);
+    let update = request(b'U', "", &[], &[]);
+    let odometry = request(b'o', "", &["Neo"], &[]);
+    let start = Instant::now();
+    for _ in 0..1000 {
+        assert_eq!(client.ask(&step), TRUE);
+        client.send(&update);
+        assert_eq!(client.ask(&odometry).len(), 31);
+    }
+    let took = start.elapsed();
+    println!("1000 steps of move, update and odometry took {took:?}");
+    // Delayed acknowledgements alone would make it 40 s. How fast it is tells the benchmark.
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert_eq!(lab.world.lock().unwrap().updates, 1000);
+}

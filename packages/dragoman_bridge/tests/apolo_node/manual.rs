@@ -1,0 +1,164 @@
+//! Every example of the manual (seed 000), byte by byte: sizes, answers, silences.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use dragoman_bridge::apolo::node::{ApoloNodeError, start_server};
+
+use crate::fake_world::PIEZA;
+use crate::lab::{FALSE, Lab, TRUE, context, doubles, frame, request, until};
+
+#[test]
+fn check_robot_joints() {
+    let lab = Lab::start(&[]);
+    let mut client = lab.client();
+    let asked = request(b'j', "world1", &["Puma560"], &[0.5, 0.23, -0.1]);
+    assert_eq!(asked.len(), 5 + 8 + 9 + 1 + 24);
+    assert_eq!(client.ask(&asked), FALSE, "no colisiona");
+    assert_eq!(lab.world.lock().unwrap().joints, [0.5, 0.23, -0.1], "the arm is where it was checked");
+    assert_eq!(client.ask(&request(b'j', "world1", &["Puma560"], &[1.5])), TRUE, "colisiona");
+    assert_eq!(lab.world.lock().unwrap().joints, [1.5, 0.23, -0.1]);
+    assert_eq!(lab.world.lock().unwrap().asked[0], "check_robot_joints \"world1\" \"Puma560\"");
+}
+
+#[test]
+fn get_location() {
+    let lab = Lab::start(&[]);
+    let answer = lab.client().ask(b"aa\x0d\0G\0\x06pieza\0");
+    assert_eq!(answer, doubles(&PIEZA));
+    assert_eq!((answer.len(), answer[4]), (55, b'D'));
+}
+
+#[test]
+fn get_location_of_a_wheeled_robot() {
+    let lab = Lab::start(&[]);
+    let answer = lab.client().ask(b"aa\x0b\0g\0\x04Neo\0");
+    assert_eq!(answer, doubles(&[1.0, 2.0, 0.1, 0.5]));
+    assert_eq!((answer.len(), answer[4]), (39, b'D'));
+}
+
+#[test]
+fn move_and_update() {
+    let lab = Lab::start(&[]);
+    let mut client = lab.client();
+    assert_eq!(client.ask(&request(b'm', "", &["Pioneer3AT"], &[0.1, 0.0, 0.1])), TRUE);
+    client.silent(&request(b'U', "World1", &[], &[]));
+    client.silent(&request(b'U', "", &[], &[]));
+    assert_eq!(lab.world.lock().unwrap().updates, 2);
+    let at = client.ask(&request(b'g', "", &["Pioneer3AT"], &[]));
+    assert_eq!(at, doubles(&[0.1 * 0.1, 0.0, 0.0, 0.0]));
+    // Into the wall: it stays.
+    assert_eq!(client.ask(&request(b'm', "", &["Pioneer3AT"], &[2.0, 0.0, 10.0])), FALSE);
+    assert_eq!(client.ask(&request(b'g', "", &["Pioneer3AT"], &[])), at);
+}
+
+#[test]
+fn place() {
+    let lab = Lab::start(&[]);
+    let mut client = lab.client();
+    client.silent(&request(b'P', "", &["pieza"], &[1.0, 1.0, 1.0, 0.5, 0.0, 0.0]));
+    let location = request(b'G', "", &["pieza"], &[]);
+    assert_eq!(client.ask(&location), doubles(&[1.0, 1.0, 1.0, 0.5, 0.0, 0.0]));
+    // apoloPlaceXYZ is the same frame, with roll, pitch and yaw zero.
+    client.silent(&request(b'P', "", &["Pioneer3AT"], &[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]));
+    let answer = client.ask(&request(b'G', "", &["Pioneer3AT"], &[]));
+    assert_eq!(answer, doubles(&[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]));
+}
+
+#[test]
+fn place_a_wheeled_robot() {
+    let lab = Lab::start(&[]);
+    let mut client = lab.client();
+    assert_eq!(client.ask(&request(b'p', "", &["Pioneer3AT"], &[0.7, 0.7, 0.0, 0.23])), TRUE);
+    assert_eq!(client.ask(&request(b'g', "", &["Pioneer3AT"], &[])), doubles(&[0.7, 0.7, 0.0, 0.23]));
+    assert_eq!(client.ask(&request(b'p', "", &["Pioneer3AT"], &[70.0, 0.7, 0.0, 0.23])), FALSE);
+}
+
+#[test]
+fn set_robot_joints() {
+    let lab = Lab::start(&[]);
+    lab.client().silent(&request(b'J', "world1", &["Puma560"], &[0.5, 0.23, -0.1]));
+    assert_eq!(lab.world.lock().unwrap().joints, [0.5, 0.23, -0.1]);
+}
+
+#[test]
+fn what_later_programs_need() {
+    let lab = Lab::start(&[]);
+    let mut client = lab.client();
+    client.ask(&request(b'm', "", &["Pioneer3AT"], &[0.5, 0.1, 0.5]));
+    let odometry = client.ask(&request(b'o', "", &["Pioneer3AT"], &[]));
+    assert_eq!(odometry, doubles(&[0.25 * 0.05_f64.cos(), 0.25 * 0.05_f64.sin(), 0.05]));
+    client.silent(&request(b'R', "", &["Pioneer3AT"], &[1.0, 2.0, 3.0]));
+    assert_eq!(client.ask(&request(b'o', "", &["Pioneer3AT"], &[])), doubles(&[1.0, 2.0, 3.0]));
+    let scan = client.ask(&request(b'l', "", &["LMS100"], &[]));
+    assert_eq!(scan.len(), 4335);
+    assert_eq!(scan, doubles(&(0..541).map(|beam| 0.01 * f64::from(beam)).collect::<Vec<_>>()));
+    let marks = client.ask(&request(b'B', "", &["LMS100"], &[]));
+    let bytes: Vec<u8> = [
+        &[2, 0, 1, 0][..],
+        &(-0.5_f64).to_le_bytes(),
+        &2.0_f64.to_le_bytes(),
+        &[44, 1],
+        &0.25_f64.to_le_bytes(),
+        &4.5_f64.to_le_bytes(),
+    ]
+    .concat();
+    assert_eq!(marks, frame(b'b', &bytes));
+    assert_eq!(client.ask(&request(b'u', "", &["uc0"], &[])), doubles(&[1.5]));
+    assert_eq!(client.ask(&request(b'd', "", &["Pioneer3AT"], &[])), doubles(&[1.5, 2.5]));
+    client.silent(&request(b'L', "World 1", &["Puma560", "pieza"], &[]));
+    assert_eq!(lab.world.lock().unwrap().links, [("Puma560".to_owned(), "pieza".to_owned())]);
+}
+
+#[test]
+fn unknown_names_and_wrong_values_are_no() {
+    let lab = Lab::start(&[]);
+    let mut client = lab.client();
+    for letter in *b"GgolBud" {
+        assert_eq!(client.ask(&request(letter, "", &["nobody"], &[])), FALSE);
+        assert_eq!(client.ask(&request(letter, "World 2", &["Pioneer3AT"], &[])), FALSE);
+    }
+    assert_eq!(client.ask(&request(b'j', "", &["Puma560"], &[0.0; 4])), FALSE, "it has three joints");
+    assert_eq!(client.ask(&request(b'm', "", &["pieza"], &[0.1, 0.0, 0.1])), FALSE, "it has no wheels");
+    let before = lab.world.lock().unwrap().asked.len();
+    assert_eq!(client.ask(&request(b'm', "", &["Neo"], &[f64::NAN, 0.0, 0.1])), FALSE);
+    assert_eq!(lab.world.lock().unwrap().asked.len(), before, "the world is not asked");
+    for letter in *b"PJRUL" {
+        let values = if letter == b'P' { vec![0.0; 6] } else { vec![0.0; 3] };
+        client.silent(&request(letter, "", &["nobody", "nothing"], &values));
+    }
+}
+
+#[test]
+fn as_the_original_and_its_first_clients_have_it() {
+    let lab = Lab::start(&["silent_on_unknown:=true", "move_reply:=false", "size_base:=255"]);
+    let mut client = lab.client();
+    client.silent(&request(b'G', "", &["nobody"], &[]));
+    client.silent(&request(b'm', "", &["Pioneer3AT"], &[0.1, 0.0, 0.1]));
+    client.send(&request(b'l', "", &["LMS100"], &[]));
+    let mut head = [0; 4335];
+    std::io::Read::read_exact(&mut client.0, &mut head).unwrap();
+    assert_eq!(head[..7], *b"aa\0\x11D\x1f\x02");
+}
+
+#[test]
+fn a_port_that_is_taken_is_an_error_that_says_so() {
+    let lab = Lab::start(&[]);
+    let context = context(&[&format!("port:={}", lab.address.port())]);
+    let error = start_server(&context, "/other", IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap_err();
+    assert!(matches!(error, ApoloNodeError::Bind { address, .. } if address == lab.address));
+    let text = error.to_string();
+    assert!(text.contains("cannot open TCP port 127.0.0.1:") && text.contains("in use"), "{text}");
+}
+
+/// Clients see the end of the connection, and the port is free again.
+#[test]
+fn it_closes_cleanly() {
+    let lab = Lab::start(&[]);
+    let mut client = lab.client();
+    client.ask(&request(b'u', "", &["uc0"], &[]));
+    let Lab { runtime, address, .. } = lab;
+    drop(runtime);
+    assert_eq!(std::io::Read::read(&mut client.0, &mut [0; 10]).unwrap_or(0), 0);
+    let again = context(&[&format!("port:={}", address.port())]);
+    until("the port is free", || start_server(&again, "/apolo", address.ip()).is_ok());
+}
