@@ -6,6 +6,7 @@
 //! | [`cia402`] | a servo drive of the profile CiA 402 on a CAN bus |
 //! | [`drive_rack`] | several of them at one place on a bus, on virtual time or in a thread |
 //! | [`device`] | what all CANopen devices have: network management, heartbeats, objects, process data; faults |
+//! | [`world`] | bodies, arms, robots on wheels, range sensors and landmarks in a room (Apolo, seed 000) |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
 
 pub mod axis;
@@ -15,9 +16,11 @@ pub mod cia402;
 pub mod device;
 pub mod drive_rack;
 pub mod whistle;
+pub mod world;
 
 pub use axis::AxisSettings;
 pub use cia402::{Cia402Drive, Cia402Settings};
 pub use device::{Device, Fault};
 pub use drive_rack::{Rack, RackBus};
 pub use whistle::{Whistle, WhistleSettings};
+pub use world::{World, WorldError, Worlds};
