@@ -10,6 +10,7 @@
 //! | [`differential`] | a base with two driven wheels behind a line protocol |
 //! | [`serial`] | what all devices on a serial line have; one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
+//! | [`world`] | bodies, arms, robots on wheels, range sensors and landmarks in a room (Apolo, seed 000) |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
 
 pub mod axis;
@@ -23,6 +24,7 @@ pub mod drive_rack;
 pub mod kobuki;
 pub mod serial;
 pub mod whistle;
+pub mod world;
 
 pub use axis::AxisSettings;
 pub use cia402::{Cia402Drive, Cia402Settings};
@@ -31,3 +33,4 @@ pub use differential::{DifferentialBase, DifferentialSettings};
 pub use drive_rack::{Rack, RackBus};
 pub use kobuki::{Kobuki, KobukiSettings};
 pub use whistle::{Whistle, WhistleSettings};
+pub use world::{World, WorldError, Worlds};

@@ -1,0 +1,320 @@
+//! The world file: what is written in it, with every number checked where it is read, so that errors name the line.
+
+use serde::{Deserialize, Deserializer};
+
+/// Greatest coordinate and size, m.
+pub(crate) const LARGEST: f64 = 1e4;
+/// Least size of a shape, m.
+const SMALLEST: f64 = 1e-4;
+/// Greatest angle, rad; beyond it nothing is left of its accuracy.
+pub(crate) const LARGEST_ANGLE: f64 = 1e5;
+/// Most corners of a polygon.
+const MAX_CORNERS: usize = 500;
+
+fn ranged<'de, D: Deserializer<'de>>(from: D, least: f64, most: f64) -> Result<f64, D::Error> {
+    let value = f64::deserialize(from)?;
+    // Written so that NaN fails.
+    if value >= least && value <= most {
+        return Ok(value);
+    }
+    Err(serde::de::Error::custom(format!("{value} lies beyond {least} to {most}")))
+}
+
+macro_rules! number {
+    ($(#[$about:meta])* $name:ident, $least:expr, $most:expr) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq)]
+        pub(crate) struct $name(pub(crate) f64);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                ranged(from, $least, $most).map(Self)
+            }
+        }
+    };
+}
+
+number!(/** A coordinate, m. */ Coordinate, -LARGEST, LARGEST);
+number!(/** An angle, rad. */ Angle, -LARGEST_ANGLE, LARGEST_ANGLE);
+number!(/** A direction about z, rad. */ HalfTurn, -std::f64::consts::PI, std::f64::consts::PI);
+number!(/** A length that is not zero, m. */ Size, SMALLEST, LARGEST);
+number!(/** A share, or a standard deviation relative to something. */ Share, 0.0, 1.0);
+number!(/** A standard deviation, m. */ Deviation, 0.0, 100.0);
+number!(/** A speed, m/s or rad/s. */ Speed, 0.0, 100.0);
+number!(/** A factor of a mesh's coordinates. */ Scale, -1e3, 1e3);
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    pub(crate) worlds: Vec<WorldEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WorldEntry {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) seed: u64,
+    #[serde(default)]
+    pub(crate) bodies: Vec<BodyEntry>,
+    #[serde(default)]
+    pub(crate) arms: Vec<ArmEntry>,
+    #[serde(default)]
+    pub(crate) wheeled_robots: Vec<WheeledEntry>,
+    #[serde(default)]
+    pub(crate) lasers: Vec<LaserEntry>,
+    #[serde(default)]
+    pub(crate) ultrasonics: Vec<UltrasonicEntry>,
+    #[serde(default)]
+    pub(crate) landmarks: Vec<LandmarkEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BodyEntry {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) xyz: [Coordinate; 3],
+    #[serde(default)]
+    pub(crate) rpy: [Angle; 3],
+    #[serde(default)]
+    pub(crate) shapes: Vec<ShapeEntry>,
+    /// File name; every link at joint position zero.
+    pub(crate) urdf: Option<String>,
+}
+
+/// Exactly one of the five kinds of shapes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ShapeEntry {
+    #[serde(rename = "box")]
+    pub(crate) cuboid: Option<[Size; 3]>,
+    pub(crate) cylinder: Option<CylinderEntry>,
+    pub(crate) sphere: Option<SphereEntry>,
+    pub(crate) mesh: Option<MeshEntry>,
+    pub(crate) extrusion: Option<ExtrusionEntry>,
+    #[serde(default)]
+    pub(crate) xyz: [Coordinate; 3],
+    #[serde(default)]
+    pub(crate) rpy: [Angle; 3],
+    pub(crate) color: Option<[Share; 4]>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CylinderEntry {
+    pub(crate) radius: Size,
+    pub(crate) length: Size,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SphereEntry {
+    pub(crate) radius: Size,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MeshEntry {
+    pub(crate) file: String,
+    #[serde(default = "unscaled")]
+    pub(crate) scale: [Scale; 3],
+    #[serde(default)]
+    pub(crate) convex: bool,
+}
+
+fn unscaled() -> [Scale; 3] {
+    [Scale(1.0); 3]
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExtrusionEntry {
+    #[serde(deserialize_with = "corners")]
+    pub(crate) polygon: Vec<[Coordinate; 2]>,
+    pub(crate) height: Size,
+}
+
+fn corners<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<[Coordinate; 2]>, D::Error> {
+    let corners = Vec::deserialize(from)?;
+    if corners.len() < 3 || corners.len() > MAX_CORNERS {
+        let count = corners.len();
+        return Err(serde::de::Error::custom(format!("{count} corners; a polygon has 3 to {MAX_CORNERS}")));
+    }
+    Ok(corners)
+}
+
+/// Either `urdf` or `joints`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ArmEntry {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) xyz: [Coordinate; 3],
+    #[serde(default)]
+    pub(crate) rpy: [Angle; 3],
+    #[serde(default)]
+    pub(crate) home: Vec<Angle>,
+    pub(crate) urdf: Option<String>,
+    pub(crate) tip_link: Option<String>,
+    pub(crate) convention: Option<Convention>,
+    #[serde(default)]
+    pub(crate) joints: Vec<JointEntry>,
+    #[serde(default)]
+    pub(crate) tool: ToolEntry,
+    #[serde(default)]
+    pub(crate) base: Vec<ShapeEntry>,
+}
+
+/// Where the frame of link i is, and with it the order of the four steps of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Convention {
+    /// `Rz(theta) Tz(d) Tx(a) Rx(alpha)`: at the link's far end.
+    Standard,
+    /// `Rx(alpha) Tx(a) Rz(theta) Tz(d)`, Craig (1989): at the joint that moves it.
+    Craig,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JointEntry {
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) kind: JointKind,
+    #[serde(default)]
+    pub(crate) a: Coordinate,
+    #[serde(default)]
+    pub(crate) alpha: Angle,
+    #[serde(default)]
+    pub(crate) d: Coordinate,
+    #[serde(default)]
+    pub(crate) theta: Angle,
+    pub(crate) lower: Angle,
+    pub(crate) upper: Angle,
+    /// Shapes of the link that this joint moves, in the frame of this row.
+    #[serde(default)]
+    pub(crate) link: Vec<ShapeEntry>,
+}
+
+/// What a joint does along its axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JointKind {
+    /// Turns; positions are rad.
+    Revolute,
+    /// Slides; positions are m.
+    Prismatic,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ToolEntry {
+    #[serde(default)]
+    pub(crate) xyz: [Coordinate; 3],
+    #[serde(default)]
+    pub(crate) rpy: [Angle; 3],
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WheeledEntry {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) xyz: [Coordinate; 3],
+    #[serde(default)]
+    pub(crate) yaw: Angle,
+    /// In the robot's frame: on the ground in the middle between the supports, x forward, z up.
+    pub(crate) body: Vec<ShapeEntry>,
+    /// Where the wheels touch the ground, x and y.
+    pub(crate) supports: Vec<[Coordinate; 2]>,
+    pub(crate) wheel_radius: Size,
+    #[serde(default)]
+    pub(crate) wheel_width: Option<Size>,
+    #[serde(default = "two")]
+    pub(crate) max_speed: Speed,
+    #[serde(default = "one")]
+    pub(crate) max_turn_rate: Speed,
+    #[serde(default)]
+    pub(crate) odometry_noise: OdometryNoise,
+}
+
+fn two() -> Speed {
+    Speed(2.0)
+}
+
+fn one() -> Speed {
+    Speed(1.0)
+}
+
+/// Standard deviations of the increments, relative to them.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OdometryNoise {
+    #[serde(default)]
+    pub(crate) distance: Share,
+    #[serde(default)]
+    pub(crate) heading: Share,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LaserEntry {
+    pub(crate) name: String,
+    pub(crate) on: Option<String>,
+    #[serde(default)]
+    pub(crate) xyz: [Coordinate; 3],
+    #[serde(default)]
+    pub(crate) rpy: [Angle; 3],
+    /// Either a model or figures.
+    pub(crate) model: Option<LaserModel>,
+    pub(crate) scan: Option<ScanEntry>,
+    #[serde(default)]
+    pub(crate) noise: Deviation,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScanEntry {
+    /// 2 to [`MAX_BEAMS`].
+    pub(crate) beams: u16,
+    pub(crate) first_angle: HalfTurn,
+    pub(crate) last_angle: HalfTurn,
+    pub(crate) min_range: Size,
+    pub(crate) max_range: Size,
+}
+
+/// Most beams of a laser.
+pub(crate) const MAX_BEAMS: u16 = 10_000;
+
+/// Lasers whose figures are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LaserModel {
+    /// SICK LMS100.
+    Lms100,
+    /// Hokuyo URG-04LX.
+    Hokuyo,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UltrasonicEntry {
+    pub(crate) name: String,
+    pub(crate) on: Option<String>,
+    #[serde(default)]
+    pub(crate) xyz: [Coordinate; 3],
+    #[serde(default)]
+    pub(crate) rpy: [Angle; 3],
+    #[serde(default)]
+    pub(crate) noise: Deviation,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LandmarkEntry {
+    pub(crate) name: String,
+    pub(crate) id: u16,
+    #[serde(default)]
+    pub(crate) xyz: [Coordinate; 3],
+}

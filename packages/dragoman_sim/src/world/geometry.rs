@@ -1,0 +1,204 @@
+//! Shapes, and the only place where `nalgebra`'s poses become those of parry3d.
+//!
+//! parry's vectors are of another library; what is computed with them stays behind [`Solid`] and the aliases of this file.
+
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Translation3, UnitQuaternion};
+use parry3d_f64::bounding_volume::Aabb;
+use parry3d_f64::query::{self, PointQuery, Ray};
+use parry3d_f64::shape::{ConvexPolyhedron, SharedShape, TriMesh, TriMeshFlags};
+use parry3d_f64::transformation::try_convex_hull;
+
+use super::mesh::Mesh;
+use super::polygon;
+
+pub(crate) type Pose = parry3d_f64::math::Pose;
+pub(crate) type Vector = parry3d_f64::math::Vector;
+
+/// A shape in its own frame, m.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Geometry {
+    /// A box about the origin: its lengths along x, y, z.
+    Box {
+        /// Lengths of the edges.
+        size: [f64; 3],
+    },
+    /// A cylinder about the origin, its axis along z.
+    Cylinder {
+        /// Radius.
+        radius: f64,
+        /// Length along z.
+        length: f64,
+    },
+    /// A sphere about the origin.
+    Sphere {
+        /// Radius.
+        radius: f64,
+    },
+    /// Triangles.
+    Mesh {
+        /// Corners and triangles, scaled already.
+        mesh: Arc<Mesh>,
+        /// Whether its convex hull stands for it in collisions and rays.
+        convex: bool,
+    },
+    /// A simple polygon in the plane z = 0, drawn up along z.
+    Extrusion {
+        /// Corners in order, either way round.
+        polygon: Vec<[f64; 2]>,
+        /// Height.
+        height: f64,
+    },
+}
+
+impl Geometry {
+    /// The surface as triangles, counter-clockwise seen from outside; empty for boxes, cylinders and spheres, which every
+    /// viewer can draw.
+    pub fn triangles(&self) -> Vec<[[f64; 3]; 3]> {
+        match self {
+            Self::Mesh { mesh, .. } => mesh.triangles().collect(),
+            Self::Extrusion { polygon, height } => polygon::extrude(polygon, *height),
+            Self::Box { .. } | Self::Cylinder { .. } | Self::Sphere { .. } => Vec::new(),
+        }
+    }
+
+    /// The solids that stand for it, with their poses in its frame.
+    pub(crate) fn solids(&self) -> Result<Vec<(Solid, Pose)>, String> {
+        let one = |shape: SharedShape| Ok(vec![(Solid(shape), Pose::IDENTITY)]);
+        match self {
+            Self::Box { size: [x, y, z] } => one(SharedShape::cuboid(x / 2.0, y / 2.0, z / 2.0)),
+            Self::Sphere { radius } => one(SharedShape::ball(*radius)),
+            Self::Cylinder { radius, length } => {
+                let upright = Pose::rotation(Vector::new(std::f64::consts::FRAC_PI_2, 0.0, 0.0));
+                Ok(vec![(Solid(SharedShape::cylinder(length / 2.0, *radius)), upright)])
+            }
+            Self::Mesh { mesh, convex: true } => one(hull(&mesh.vertices)?),
+            Self::Mesh { mesh, convex: false } => {
+                let vertices: Vec<Vector> = mesh.vertices.iter().map(|&corner| vector(corner)).collect();
+                let closed = TriMeshFlags::ORIENTED | TriMeshFlags::MERGE_DUPLICATE_VERTICES;
+                let surface = TriMesh::with_flags(vertices.clone(), mesh.indices.clone(), closed)
+                    // Not closed or not consistently turned: a surface without an inside.
+                    .or_else(|_| TriMesh::new(vertices, mesh.indices.clone()))
+                    .map_err(|error| format!("the mesh cannot be used: {error}"))?;
+                one(SharedShape::new(surface))
+            }
+            Self::Extrusion { polygon, height } => {
+                let pieces = polygon::convex_pieces(polygon)?;
+                let prism = |piece: Vec<[f64; 2]>| {
+                    let ends = [0.0, *height];
+                    let corners: Vec<[f64; 3]> =
+                        piece.iter().flat_map(|&[x, y]| ends.map(|z| [x, y, z])).collect();
+                    Ok((Solid(hull(&corners)?), Pose::IDENTITY))
+                };
+                pieces.into_iter().map(prism).collect()
+            }
+        }
+    }
+}
+
+fn hull(corners: &[[f64; 3]]) -> Result<SharedShape, String> {
+    let corners: Vec<Vector> = corners.iter().map(|&corner| vector(corner)).collect();
+    let (corners, faces) =
+        try_convex_hull(&corners).map_err(|error| format!("the points have no convex hull: {error:?}"))?;
+    let polyhedron = ConvexPolyhedron::from_convex_mesh(corners, &faces);
+    Ok(SharedShape::new(polyhedron.ok_or("the points have no convex hull")?))
+}
+
+/// A shape for collisions, distances and rays.
+#[derive(Clone)]
+pub(crate) struct Solid(SharedShape);
+
+impl Solid {
+    pub(crate) fn bounds(&self, pose: &Pose) -> Aabb {
+        self.0.compute_aabb(pose)
+    }
+
+    /// Half the box about the solid in its own frame, and the box's centre.
+    pub(crate) fn local_bounds(&self) -> (Vector, Vector) {
+        let bounds = self.0.compute_local_aabb();
+        (bounds.center(), bounds.half_extents())
+    }
+
+    /// Whether they touch, or one is within the other.
+    pub(crate) fn touches(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> bool {
+        // All kinds of shapes that are made here are supported.
+        query::intersection_test(pose, &*self.0, other_pose, &*other.0).is_ok_and(|found| found.intersecting)
+            || self.swallows(pose, other, other_pose)
+            || other.swallows(other_pose, self, pose)
+    }
+
+    /// Whether a point of `other` is within this surface, which intersects nothing of it.
+    fn swallows(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> bool {
+        let Some(mesh) = self.0.as_trimesh().filter(|mesh| mesh.flags().contains(TriMeshFlags::ORIENTED))
+        else {
+            return false;
+        };
+        let inside = other.0.as_trimesh().and_then(|mesh| mesh.vertices().first().copied());
+        let point = inside.unwrap_or_else(|| other.local_bounds().0);
+        let point = pose.inverse_transform_point(other_pose.transform_point(point));
+        mesh.contains_local_point(point)
+    }
+
+    /// Least distance, m; 0 where they touch.
+    pub(crate) fn distance(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> f64 {
+        if self.touches(pose, other, other_pose) {
+            return 0.0;
+        }
+        query::distance(pose, &*self.0, other_pose, &*other.0).map_or(f64::INFINITY, |found| found.distance)
+    }
+
+    /// The point of the solid that is nearest to `point`.
+    pub(crate) fn nearest(&self, pose: &Pose, point: Vector) -> Vector {
+        self.0.project_point(pose, point, true).point
+    }
+
+    /// Way along a ray with a direction of length one, given in the solid's frame; 0 from within.
+    pub(crate) fn ray(&self, origin: Vector, direction: Vector, longest: f64) -> Option<f64> {
+        match self.0.as_cylinder() {
+            Some(cylinder) => ray_against_cylinder(origin, direction, cylinder.radius, cylinder.half_height)
+                .filter(|way| *way <= longest),
+            None => self.0.cast_local_ray(&Ray::new(origin, direction), longest, true),
+        }
+    }
+}
+
+/// The closed form; parry's general search for convex shapes is slower and less exact. The axis is y, as parry has it.
+fn ray_against_cylinder(origin: Vector, direction: Vector, radius: f64, half_length: f64) -> Option<f64> {
+    let (mut enter, mut leave) = (0.0_f64, f64::INFINITY);
+    if direction.y.abs() > f64::MIN_POSITIVE {
+        let (a, b) = ((-half_length - origin.y) / direction.y, (half_length - origin.y) / direction.y);
+        (enter, leave) = (enter.max(a.min(b)), leave.min(a.max(b)));
+    } else if origin.y.abs() > half_length {
+        return None;
+    }
+    let across = direction.x * direction.x + direction.z * direction.z;
+    let off = origin.x * origin.x + origin.z * origin.z - radius * radius;
+    if across > 1e-24 {
+        let half_b = origin.x * direction.x + origin.z * direction.z;
+        let root = (half_b * half_b - across * off).sqrt();
+        // NaN where the ray passes by.
+        if root.is_nan() {
+            return None;
+        }
+        (enter, leave) = (enter.max((-half_b - root) / across), leave.min((-half_b + root) / across));
+    } else if off > 0.0 {
+        return None;
+    }
+    (enter <= leave).then_some(enter)
+}
+
+pub(crate) fn vector([x, y, z]: [f64; 3]) -> Vector {
+    Vector::new(x, y, z)
+}
+
+pub(crate) fn to_parry(pose: &Isometry3<f64>) -> Pose {
+    let [i, j, k, w] = pose.rotation.coords.into();
+    let rotation = parry3d_f64::math::Rotation::from_xyzw(i, j, k, w);
+    Pose::from_parts(vector(pose.translation.vector.into()), rotation)
+}
+
+/// A pose from a position, m, and roll, pitch and yaw, rad: the rotation is `Rz(yaw) Ry(pitch) Rx(roll)`, as in Apolo.
+pub fn pose([x, y, z]: [f64; 3], [roll, pitch, yaw]: [f64; 3]) -> Isometry3<f64> {
+    Isometry3::from_parts(Translation3::new(x, y, z), UnitQuaternion::from_euler_angles(roll, pitch, yaw))
+}

@@ -1,0 +1,34 @@
+//! Seeded noise: SplitMix64 and the Box-Muller transform. The same seed gives the same numbers on every machine.
+
+/// A stream of random numbers of its own for every device, so that one device's readings do not change another's.
+#[derive(Debug, Clone)]
+pub(crate) struct Noise {
+    state: u64,
+}
+
+impl Noise {
+    /// The stream of the device `name` in a world with this seed.
+    pub(crate) fn new(seed: u64, name: &str) -> Self {
+        // FNV-1a.
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self { state: seed ^ hash }
+    }
+
+    /// Normally distributed, mean 0, standard deviation 1.
+    pub(crate) fn normal(&mut self) -> f64 {
+        // 1 - u lies in (0, 1]: its logarithm is finite.
+        let (radius, angle) = (1.0 - self.uniform(), self.uniform());
+        (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+    }
+
+    /// In [0, 1).
+    fn uniform(&mut self) -> f64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

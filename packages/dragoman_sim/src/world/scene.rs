@@ -1,0 +1,93 @@
+//! All solids of a world with their places, and a tree of boxes about them, so that a question looks at few of them.
+
+use parry3d_f64::partitioning::Bvh;
+use parry3d_f64::query::Ray;
+use std::ops::Range;
+
+use super::geometry::{Pose, Solid, Vector};
+
+/// A solid that moves with a part of an object.
+pub(crate) struct Collider {
+    pub(crate) object: usize,
+    pub(crate) part: usize,
+    pub(crate) solid: Solid,
+    /// In the part's frame.
+    local: Pose,
+    /// In the world.
+    pub(crate) pose: Pose,
+}
+
+/// The solids of a world.
+#[derive(Default)]
+pub(crate) struct Scene {
+    colliders: Vec<Collider>,
+    tree: Bvh,
+}
+
+impl Scene {
+    /// Adds a solid at `local` of a part that is at `pose`.
+    pub(crate) fn add(&mut self, object: usize, part: usize, solid: Solid, local: Pose, pose: &Pose) {
+        let pose = *pose * local;
+        self.tree.insert(solid.bounds(&pose), self.colliders.len() as u32);
+        self.colliders.push(Collider { object, part, solid, local, pose });
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.colliders.len()
+    }
+
+    pub(crate) fn colliders(&self, range: Range<usize>) -> &[Collider] {
+        self.colliders.get(range).unwrap_or_default()
+    }
+
+    /// Moves the part that has these solids.
+    pub(crate) fn move_part(&mut self, range: Range<usize>, pose: &Pose) {
+        let first = range.start;
+        for (at, collider) in self.colliders.get_mut(range).unwrap_or_default().iter_mut().enumerate() {
+            collider.pose = *pose * collider.local;
+            self.tree.insert(collider.solid.bounds(&collider.pose), (first + at) as u32);
+        }
+    }
+
+    /// A solid that touches one of these, were their part at `pose`; those that `ignore` names are passed by.
+    pub(crate) fn touching(
+        &self,
+        range: Range<usize>,
+        pose: &Pose,
+        ignore: impl Fn(&Collider) -> bool,
+    ) -> Option<&Collider> {
+        self.colliders(range).iter().find_map(|ours| {
+            let at = *pose * ours.local;
+            let bounds = ours.solid.bounds(&at);
+            let mut near =
+                self.tree.intersect_aabb(&bounds).filter_map(|leaf| self.colliders.get(leaf as usize));
+            near.find(|other| !ignore(other) && ours.solid.touches(&at, &other.solid, &other.pose))
+        })
+    }
+
+    /// Way to the first solid along a ray with a direction of length one.
+    pub(crate) fn ray(
+        &self,
+        origin: Vector,
+        direction: Vector,
+        longest: f64,
+        ignore: impl Fn(&Collider) -> bool,
+    ) -> Option<f64> {
+        let ray = Ray::new(origin, direction);
+        let hit = self.tree.cast_ray(&ray, longest, |leaf, best| {
+            let collider = self.colliders.get(leaf as usize).filter(|collider| !ignore(collider))?;
+            let origin = collider.pose.inverse_transform_point(origin);
+            let direction = collider.pose.inverse_transform_vector(direction);
+            collider.solid.ray(origin, direction, best)
+        });
+        hit.map(|(_, way)| way)
+    }
+
+    /// The solids that may have a point within `radius` of `centre`.
+    pub(crate) fn near(&self, centre: Vector, radius: f64, mut visit: impl FnMut(&Collider)) {
+        let reach = Vector::splat(radius);
+        let bounds = parry3d_f64::bounding_volume::Aabb::new(centre - reach, centre + reach);
+        let near = self.tree.intersect_aabb(&bounds).filter_map(|leaf| self.colliders.get(leaf as usize));
+        near.for_each(&mut visit);
+    }
+}

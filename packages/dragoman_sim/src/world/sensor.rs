@@ -1,0 +1,254 @@
+//! Range sensors: lasers, ultrasonic sensors; landmarks.
+
+use nalgebra::Isometry3;
+
+use super::geometry::{Pose, Vector};
+use super::noise::Noise;
+use super::scene::{Collider, Scene};
+
+/// Where a sensor is: in the world, or on an object.
+#[derive(Debug, Clone)]
+pub(crate) struct Mount {
+    pub(crate) object: Option<usize>,
+    /// In the object's frame, or in the world.
+    pub(crate) offset: Isometry3<f64>,
+}
+
+/// The figures of a laser that scans a plane: x ahead, angles about z, counter-clockwise. Angles in rad, ranges in m.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LaserFigures {
+    /// Number of beams.
+    pub beams: usize,
+    /// Angle of the first beam.
+    pub first_angle: f64,
+    /// From one beam to the next.
+    pub angle_step: f64,
+    /// Least range; what is nearer reads as this.
+    pub min_range: f64,
+    /// Greatest range; what is farther reads as this.
+    pub max_range: f64,
+}
+
+impl LaserFigures {
+    /// SICK LMS100: 541 beams from -135 degrees every half degree, 20 m.
+    pub const LMS100: Self = Self {
+        beams: 541,
+        first_angle: -135.0 * std::f64::consts::PI / 180.0,
+        angle_step: 0.5 * std::f64::consts::PI / 180.0,
+        min_range: 0.0,
+        max_range: 20.0,
+    };
+    /// Hokuyo URG-04LX: 684 beams over +-2.0944 rad, 0.06 to 4.095 m (seed 003).
+    pub const HOKUYO: Self = Self {
+        beams: 684,
+        first_angle: -2.0944,
+        angle_step: 2.0 * 2.0944 / 683.0,
+        min_range: 0.06,
+        max_range: 4.095,
+    };
+}
+
+/// A laser.
+pub(crate) struct Laser {
+    pub(crate) name: String,
+    pub(crate) mount: Mount,
+    pub(crate) figures: LaserFigures,
+    /// Standard deviation of a range, m.
+    pub(crate) deviation: f64,
+    pub(crate) noise: Noise,
+    /// Directions of the beams, as cosine and sine.
+    directions: Vec<[f64; 2]>,
+}
+
+impl Laser {
+    pub(crate) fn new(
+        name: String,
+        mount: Mount,
+        figures: LaserFigures,
+        deviation: f64,
+        noise: Noise,
+    ) -> Self {
+        let angle = |beam: usize| figures.first_angle + beam as f64 * figures.angle_step;
+        let directions =
+            (0..figures.beams).map(|beam| angle(beam).sin_cos()).map(|(sin, cos)| [cos, sin]).collect();
+        Self { name, mount, figures, deviation, noise, directions }
+    }
+
+    /// One scan from `pose`.
+    pub(crate) fn scan(
+        &mut self,
+        scene: &Scene,
+        pose: &Pose,
+        ignore: impl Fn(&Collider) -> bool,
+        ranges: &mut Vec<f64>,
+    ) {
+        let figures = self.figures;
+        ranges.clear();
+        ranges.resize(figures.beams, figures.max_range);
+        scene.near(pose.translation, figures.max_range, |collider| {
+            if !ignore(collider) {
+                sweep(collider, pose, &figures, &self.directions, ranges);
+            }
+        });
+        for range in ranges {
+            if self.deviation > 0.0 && *range < figures.max_range {
+                *range += self.deviation * self.noise.normal();
+            }
+            *range = range.clamp(figures.min_range, figures.max_range);
+        }
+    }
+}
+
+/// Shortens the ranges of the beams that hit the solid. Most solids are not in the plane, or are hit by few beams: the
+/// corners of the box about it tell which.
+fn sweep(
+    collider: &Collider,
+    laser: &Pose,
+    figures: &LaserFigures,
+    directions: &[[f64; 2]],
+    ranges: &mut [f64],
+) {
+    let to_laser = laser.inv_mul(&collider.pose);
+    let (centre, half) = collider.solid.local_bounds();
+    let middle = to_laser.transform_point(centre);
+    let mut heights = [f64::INFINITY, f64::NEG_INFINITY];
+    let mut spread = [0.0_f64, 0.0_f64];
+    let towards = middle.y.atan2(middle.x);
+    for corner in 0..8_u8 {
+        let sign = |bit: u8| if corner & (1 << bit) == 0 { -1.0 } else { 1.0 };
+        let corner = to_laser.transform_point(centre + half * Vector::new(sign(0), sign(1), sign(2)));
+        heights = [heights[0].min(corner.z), heights[1].max(corner.z)];
+        // Angle from the middle's direction.
+        let across = middle.x * corner.y - middle.y * corner.x;
+        let along = middle.x * corner.x + middle.y * corner.y;
+        let angle = across.atan2(along);
+        spread = [spread[0].min(angle), spread[1].max(angle)];
+    }
+    if heights[0] > 0.0 || heights[1] < 0.0 {
+        return;
+    }
+    let to_solid = collider.pose.inv_mul(laser);
+    let origin = to_solid.translation;
+    let (ahead, left) = (to_solid.transform_vector(Vector::X), to_solid.transform_vector(Vector::Y));
+    let mut cast = |first: usize, last: usize| {
+        let beams = directions.get(first..=last).unwrap_or_default();
+        let ranges = ranges.get_mut(first..=last).unwrap_or_default();
+        for (range, [cos, sin]) in ranges.iter_mut().zip(beams) {
+            if let Some(way) = collider.solid.ray(origin, ahead * *cos + left * *sin, *range) {
+                *range = way;
+            }
+        }
+    };
+    let last_beam = figures.beams - 1;
+    if spread[1] - spread[0] >= std::f64::consts::PI {
+        // The laser is among the corners.
+        return cast(0, last_beam);
+    }
+    // The same directions, one turn on or back.
+    for turns in [-1.0, 0.0, 1.0] {
+        let from = towards + turns * std::f64::consts::TAU - figures.first_angle;
+        let first = ((from + spread[0]) / figures.angle_step).floor();
+        let last = ((from + spread[1]) / figures.angle_step).ceil();
+        if last >= 0.0 && first <= last_beam as f64 {
+            cast(first.max(0.0) as usize, (last as usize).min(last_beam));
+        }
+    }
+}
+
+/// Opening angle of an ultrasonic sensor, rad.
+pub const ULTRASONIC_CONE: f64 = 10.0 * std::f64::consts::PI / 180.0;
+/// Least and greatest range of an ultrasonic sensor, m.
+pub const ULTRASONIC_RANGE: [f64; 2] = [0.05, 3.0];
+
+/// Rays on the cone's surface.
+const RIM_RAYS: u32 = 32;
+/// Cones within the cone that are looked along as well, for what is thinner than the rim's rays are apart.
+const RINGS: u32 = 4;
+/// Halvings of the search between two rays of the rim.
+const SEARCH_STEPS: u32 = 24;
+
+/// An ultrasonic sensor: it measures the nearest point in a cone about x.
+pub(crate) struct Ultrasonic {
+    pub(crate) name: String,
+    pub(crate) mount: Mount,
+    /// Standard deviation of a range, m.
+    pub(crate) deviation: f64,
+    pub(crate) noise: Noise,
+}
+
+impl Ultrasonic {
+    pub(crate) fn measure(&mut self, scene: &Scene, pose: &Pose, ignore: impl Fn(&Collider) -> bool) -> f64 {
+        let [least, most] = ULTRASONIC_RANGE;
+        let mut nearest = most;
+        scene.near(pose.translation, most, |collider| {
+            if !ignore(collider) {
+                nearest = nearest.min(nearest_in_cone(collider, pose, nearest));
+            }
+        });
+        if self.deviation > 0.0 && nearest < most {
+            nearest += self.deviation * self.noise.normal();
+        }
+        nearest.clamp(least, most)
+    }
+}
+
+/// Distance to the nearest point of the solid in the cone; `longest` where there is none nearer. The point of the solid
+/// nearest to the sensor is it, if it is in the cone; if not, the nearest of a convex solid lies on the cone's surface.
+fn nearest_in_cone(collider: &Collider, sensor: &Pose, longest: f64) -> f64 {
+    let point = collider.solid.nearest(&collider.pose, sensor.translation);
+    let away = sensor.inverse_transform_point(point);
+    let distance = away.length();
+    if distance >= longest {
+        return longest;
+    }
+    let half = ULTRASONIC_CONE / 2.0;
+    if away.x >= distance * half.cos() {
+        return distance;
+    }
+    let to_solid = collider.pose.inv_mul(sensor);
+    let ray = |off: f64, around: f64| {
+        let across = off.sin();
+        let direction = Vector::new(off.cos(), across * around.cos(), across * around.sin());
+        let way = collider.solid.ray(to_solid.translation, to_solid.transform_vector(direction), longest);
+        way.unwrap_or(f64::INFINITY)
+    };
+    let step = std::f64::consts::TAU / f64::from(RIM_RAYS);
+    let mut best = (ray(0.0, 0.0), 0.0);
+    for ring in 1..=RINGS {
+        for at in 0..RIM_RAYS {
+            let around = f64::from(at) * step;
+            let way = ray(half * f64::from(ring) / f64::from(RINGS), around);
+            if way < best.0 {
+                best = (way, around);
+            }
+        }
+    }
+    let (mut low, mut high) = (best.1 - step, best.1 + step);
+    for _ in 0..SEARCH_STEPS {
+        let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+        if ray(half, a) < ray(half, b) { high = b } else { low = a }
+    }
+    best.0.min(ray(half, (low + high) / 2.0)).min(longest)
+}
+
+/// A mark that lasers recognize.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Landmark {
+    /// Its name in the world.
+    pub name: String,
+    /// What a laser calls it.
+    pub id: u16,
+    /// Where it is, m.
+    pub position: [f64; 3],
+}
+
+/// A landmark as a laser sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sighting {
+    /// The landmark's.
+    pub id: u16,
+    /// Direction in the laser's plane, rad, counter-clockwise from straight ahead.
+    pub angle: f64,
+    /// Distance in the laser's plane, m.
+    pub distance: f64,
+}

@@ -1,0 +1,92 @@
+//! The default lab, and every example of seed 000 as it is printed.
+
+use super::super::{ObjectKind, WorldError, Worlds};
+use super::near;
+
+fn lab() -> Worlds {
+    Worlds::load_default().unwrap()
+}
+
+#[test]
+fn nothing_touches_at_the_beginning() {
+    let lab = lab();
+    assert_eq!(lab.worlds().len(), 1);
+    let world = lab.world(None).unwrap();
+    assert_eq!(world.collisions(), []);
+    let count = |kind| world.objects().iter().filter(|object| object.kind() == kind).count();
+    assert_eq!((count(ObjectKind::Arm), count(ObjectKind::Wheeled)), (2, 5));
+}
+
+#[test]
+fn every_robot_on_wheels_stands_where_it_would_fall() {
+    let mut lab = lab();
+    for robot in ["Pioneer3AT", "Neo", "Marvin", "turtlebot2_widowx", "neobotix_platform"] {
+        let [x, y, z, yaw] = lab.location_m_robot(None, robot).unwrap();
+        assert_eq!(z, 0.0);
+        assert!(lab.place_m_robot(None, robot, [x, y, 0.3], yaw).unwrap(), "{robot}");
+        for (now, then) in lab.location_m_robot(None, robot).unwrap().into_iter().zip([x, y, z, yaw]) {
+            near(now, then, 1e-12);
+        }
+    }
+}
+
+#[test]
+fn the_examples_of_the_manual() {
+    let mut lab = lab();
+    assert!(!lab.check_robot_joints(Some("world1"), "Puma560", &[0.5, 0.23, -0.1]).unwrap());
+    for (value, printed) in
+        lab.location(None, "pieza").unwrap().into_iter().zip([-0.25, 0.2, 0.06, 1.5708, 0.6912, 0.9425])
+    {
+        near(value, printed, 1e-12);
+    }
+    lab.place(None, "pieza", [1.0; 3], [0.5, 0.0, 0.0]).unwrap();
+    for (value, set) in lab.location(None, "pieza").unwrap().into_iter().zip([1.0, 1.0, 1.0, 0.5, 0.0, 0.0]) {
+        near(value, set, 1e-12);
+    }
+    assert!(lab.place_m_robot(None, "Pioneer3AT", [0.7, 0.7, 0.0], 0.23).unwrap());
+    assert!(lab.move_m_robot(None, "Pioneer3AT", [0.1, 0.0], 0.1).unwrap());
+    let [x, y, z, yaw] = lab.location_m_robot(None, "Pioneer3AT").unwrap();
+    near(x, 0.7 + 0.01 * 0.23_f64.cos(), 1e-12);
+    near(y, 0.7 + 0.01 * 0.23_f64.sin(), 1e-12);
+    near(z, 0.0, 1e-12);
+    near(yaw, 0.23, 1e-12);
+    lab.place_xyz(None, "Pioneer3AT", [1.0; 3]).unwrap();
+    assert_eq!(lab.location_m_robot(None, "Pioneer3AT").unwrap(), [1.0, 1.0, 1.0, 0.0]);
+    lab.set_robot_joints(Some("world1"), "Puma560", &[0.5, 0.23, -0.1]).unwrap();
+    lab.update(Some("World1")).unwrap();
+    lab.update(None).unwrap();
+    assert_eq!(lab.world(Some("WORLD 1")).unwrap().updates(), 2);
+}
+
+#[test]
+fn the_puma_collides_with_the_table_it_stands_on() {
+    let mut lab = lab();
+    assert!(lab.check_robot_joints(None, "Puma560", &[0.0, -1.5, -1.5708]).unwrap());
+    assert!(!lab.check_robot_joints(None, "Puma560", &[0.0, 0.785, 3.1416, 0.0, 0.785, 0.0]).unwrap());
+}
+
+#[test]
+fn names_and_worlds() {
+    let mut lab = lab();
+    assert_eq!(lab.location(Some("wOrLd1"), "P I E Z A"), lab.location(None, "pieza"));
+    assert_eq!(lab.location(Some(""), "pieza"), lab.location(None, "pieza"));
+    let unknown = lab.location(Some("world2"), "pieza").unwrap_err();
+    assert_eq!(unknown, WorldError::UnknownWorld { name: "world2".to_owned() });
+    let unknown = lab.location(None, "nobody").unwrap_err();
+    assert_eq!(unknown, WorldError::UnknownName { name: "nobody".to_owned() });
+    assert!(matches!(lab.odometry(None, "pieza"), Err(WorldError::WrongKind { .. })));
+    assert!(matches!(lab.place_xyz(None, "LMS100", [0.0; 3]), Err(WorldError::WrongKind { .. })));
+    assert!(lab.update(Some("world2")).is_err());
+}
+
+#[test]
+fn sensors_of_the_lab() {
+    let mut lab = lab();
+    let ranges = lab.laser_data(None, "LMS100").unwrap();
+    assert_eq!(ranges.len(), 541);
+    // Straight ahead from Marvin at (0, -2.5): the east wall at x = 6, seen from x = 0.1.
+    near(ranges[270], 5.9, 0.05);
+    assert_eq!(lab.laser_data(None, "Hokuyo").unwrap().len(), 684);
+    assert_eq!(lab.all_ultrasonics(None, "Marvin").unwrap().len(), 3);
+    assert!(lab.laser_landmarks(None, "LMS100").unwrap().len() >= 3);
+}

@@ -1,0 +1,106 @@
+//! Robots on wheels: where they stand when they are dropped, how they drive, what their odometry says.
+
+use nalgebra::{Isometry3, Matrix3, Translation3, UnitQuaternion, Vector3};
+
+use super::noise::Noise;
+
+/// How far a support may be from the plane through all of them, m: what tyres and suspension give way to.
+const SUPPORT_TOLERANCE: f64 = 0.02;
+/// The steepest plane a robot stands on, rad.
+const STEEPEST: f64 = 0.35;
+
+/// A robot on wheels.
+#[derive(Debug, Clone)]
+pub(crate) struct Wheeled {
+    /// Where its wheels touch the ground, in its frame, m.
+    pub(crate) supports: Vec<[f64; 2]>,
+    pub(crate) wheel_radius: f64,
+    /// Limits of speed, m/s, and turn rate, rad/s.
+    pub(crate) limits: [f64; 2],
+    /// Standard deviations of the odometry's increments, relative to them: distance, heading.
+    pub(crate) odometry_noise: [f64; 2],
+    /// x, y, m, and heading, rad.
+    pub(crate) odometry: [f64; 3],
+    /// What it is told to do between calls of `advance`: m/s and rad/s.
+    pub(crate) twist: [f64; 2],
+    pub(crate) noise: Noise,
+}
+
+/// One motion: what is driven and turned, m and rad.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) distance: f64,
+    pub(crate) turn: f64,
+}
+
+impl Wheeled {
+    pub(crate) fn step(&self, [speed, turn_rate]: [f64; 2], time: f64) -> Step {
+        let [most, most_turning] = self.limits;
+        Step {
+            distance: speed.clamp(-most, most) * time,
+            turn: turn_rate.clamp(-most_turning, most_turning) * time,
+        }
+    }
+
+    /// The pose in which it comes to rest when it is let fall from `height` at this place; none where it has no ground
+    /// under it, or no even one. `ground` tells the height of the ground below a point.
+    ///
+    /// The height is that of the robot's frame; the wheels begin to look for the ground one radius above it.
+    pub(crate) fn drop(
+        &self,
+        [x, y, height]: [f64; 3],
+        yaw: f64,
+        ground: impl Fn([f64; 3]) -> Option<f64>,
+    ) -> Option<Isometry3<f64>> {
+        let (sin, cos) = yaw.sin_cos();
+        let mut points = Vec::with_capacity(self.supports.len());
+        for &[ahead, left] in &self.supports {
+            let (east, north) = (ahead * cos - left * sin, ahead * sin + left * cos);
+            let level = ground([x + east, y + north, height + self.wheel_radius])?;
+            points.push(Vector3::new(east, north, level));
+        }
+        let [slope_x, slope_y, level] = plane(&points)?;
+        let off = |point: &Vector3<f64>| (point.z - (slope_x * point.x + slope_y * point.y + level)).abs();
+        if points.iter().any(|point| off(point) > SUPPORT_TOLERANCE)
+            || slope_x.hypot(slope_y).atan() > STEEPEST
+        {
+            return None;
+        }
+        let up = Vector3::new(-slope_x, -slope_y, 1.0).normalize();
+        // Seen from above, it points to where it was told to.
+        let ahead = Vector3::new(cos, sin, slope_x * cos + slope_y * sin).normalize();
+        let rotation = Matrix3::from_columns(&[ahead, up.cross(&ahead), up]);
+        let rotation = UnitQuaternion::from_matrix(&rotation);
+        Some(Isometry3::from_parts(Translation3::new(x, y, level), rotation))
+    }
+
+    /// Adds what the wheels have turned, as its encoders see it.
+    pub(crate) fn count(&mut self, step: Step) {
+        let [distance_noise, heading_noise] = self.odometry_noise;
+        let distance = step.distance * (1.0 + distance_noise * self.noise.normal());
+        let turn = step.turn * (1.0 + heading_noise * self.noise.normal());
+        let [x, y, heading] = &mut self.odometry;
+        // The turn comes first: see `World::drive`.
+        *heading += turn;
+        *x += distance * heading.cos();
+        *y += distance * heading.sin();
+        *heading = wrap(*heading);
+    }
+}
+
+/// The plane `z = slope_x x + slope_y y + level` nearest to the points, in the sense of least squares.
+fn plane(points: &[Vector3<f64>]) -> Option<[f64; 3]> {
+    let mut normal = Matrix3::zeros();
+    let mut right = Vector3::zeros();
+    for point in points {
+        let row = Vector3::new(point.x, point.y, 1.0);
+        normal += row * row.transpose();
+        right += row * point.z;
+    }
+    Some((normal.try_inverse()? * right).into())
+}
+
+/// The same angle between minus pi and pi, rad.
+pub(crate) fn wrap(angle: f64) -> f64 {
+    angle.sin().atan2(angle.cos())
+}
