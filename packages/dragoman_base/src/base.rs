@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use crate::commander::{Refusal, Standstill};
+use crate::differential::driver as differential;
+use crate::kobuki::driver as kobuki;
 use crate::limits::{LimitError, Limits};
 use crate::motion::{Pose, Twist};
 use crate::odometry::{NotFinite, Wheel};
@@ -75,57 +77,68 @@ pub struct Motion {
     pub wheels: [Wheel; 2],
 }
 
-impl Base for crate::kobuki::driver::Driver {
-    fn opened(&mut self, now: Duration) {
-        self.opened(now);
-    }
+/// The drivers' own methods are the same for all bases.
+macro_rules! base {
+    ($driver:ty, $set_motor_power:expr) => {
+        impl Base for $driver {
+            fn opened(&mut self, now: Duration) {
+                self.opened(now);
+            }
 
-    fn lost(&mut self, now: Duration) {
-        self.lost(now);
-    }
+            fn lost(&mut self, now: Duration) {
+                self.lost(now);
+            }
 
-    fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
-        self.receive(now, bytes)
-    }
+            fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
+                self.receive(now, bytes)
+            }
 
-    fn poll(&mut self, now: Duration) {
-        self.poll(now);
-    }
+            fn poll(&mut self, now: Duration) {
+                self.poll(now);
+            }
 
-    fn deadline(&self) -> Option<Duration> {
-        self.deadline()
-    }
+            fn deadline(&self) -> Option<Duration> {
+                self.deadline()
+            }
 
-    fn transmit(&mut self) -> &[u8] {
-        self.transmit()
-    }
+            fn transmit(&mut self) -> &[u8] {
+                self.transmit()
+            }
 
-    fn command(&mut self, now: Duration, twist: Twist) -> Result<&[u8], Refusal> {
-        self.command(now, twist)
-    }
+            fn command(&mut self, now: Duration, twist: Twist) -> Result<&[u8], Refusal> {
+                self.command(now, twist)
+            }
 
-    fn set_motor_power(&mut self, on: bool) -> Result<(), Refusal> {
-        self.set_motor_power(on)
-    }
+            fn set_motor_power(&mut self, on: bool) -> Result<(), Refusal> {
+                $set_motor_power(self, on)
+            }
 
-    fn set_odometry(&mut self, pose: Pose) -> Result<(), NotFinite> {
-        self.set_odometry(pose)
-    }
+            fn set_odometry(&mut self, pose: Pose) -> Result<(), NotFinite> {
+                self.set_odometry(pose)
+            }
 
-    fn set_limits(&mut self, limits: Limits) -> Result<(), LimitError> {
-        self.set_limits(limits)
-    }
+            fn set_limits(&mut self, limits: Limits) -> Result<(), LimitError> {
+                self.set_limits(limits)
+            }
 
-    fn motion(&self) -> Motion {
-        let state = self.state();
-        Motion {
-            alive: state.alive,
-            motor_power: state.motor_power,
-            standstill: state.standstill,
-            pose: state.pose,
-            pose_covariance: state.pose_covariance,
-            twist: state.twist,
-            wheels: state.wheels,
+            fn motion(&self) -> Motion {
+                let state = self.state();
+                Motion {
+                    alive: state.alive,
+                    motor_power: state.motor_power,
+                    standstill: state.standstill,
+                    pose: state.pose,
+                    pose_covariance: state.pose_covariance,
+                    twist: state.twist,
+                    wheels: state.wheels,
+                }
+            }
         }
-    }
+    };
 }
+
+base!(kobuki::Driver, kobuki::Driver::set_motor_power);
+base!(differential::Driver, |driver: &mut differential::Driver, on| {
+    driver.set_motor_power(on);
+    Ok(())
+});

@@ -6,10 +6,12 @@
 //! | [`parameters`] | the parameters, and what they mean to a driver |
 //! | `motion` | what every base offers: velocities, odometry, wheel joints, Player's position2d |
 //! | `kobuki` | what a Kobuki offers besides: sensors, events, LEDs, outputs, sounds |
+//! | `differential` | what any other base tells the log |
 //! | `messages` | a Kobuki's measurements as messages |
 //! | `life` | the life cycle |
 //! | `report` | `/diagnostics` |
 
+mod differential;
 mod kobuki;
 mod life;
 mod messages;
@@ -22,14 +24,17 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
 
-use dragoman_ros::parameters as ros_parameters;
+use dragoman_ros::parameters::{self as ros_parameters, Declaration, Parameters};
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
 use futures::channel::oneshot;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::kobuki::driver::{ConfigError, Driver};
+use crate::base::Base;
+use crate::differential::driver as differential_driver;
+use crate::kobuki::driver as kobuki_driver;
 use crate::line::{Line, REOPEN_TIME};
+use crate::motion::Geometry;
 use crate::serial::SerialPort;
 
 /// Name of the node, and so of its own topics: `/mobile_base/sensors/core`.
@@ -77,9 +82,12 @@ pub enum BaseNodeError {
     /// Parameters of a wrong length.
     #[error("parameters size and center have three numbers each")]
     Geometry,
-    /// The parameters make no sense together.
+    /// A Kobuki's parameters make no sense together.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Kobuki(#[from] kobuki_driver::ConfigError),
+    /// Another base's parameters make no sense together.
+    #[error(transparent)]
+    Differential(#[from] differential_driver::ConfigError),
     /// As any node's.
     #[error(transparent)]
     Node(NodeError),
@@ -103,36 +111,96 @@ pub fn start_kobuki(
     namespace: &str,
     connection: Connection,
 ) -> Result<BaseNode, BaseNodeError> {
-    let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
-    let declared = parameters::kobuki(connection.default_port());
-    let (values, server) = ros_parameters::declare(tasks.node(), declared)?;
-    tasks.spawn(server);
-    let driver = Driver::new(parameters::kobuki_config(&values))?;
+    let mut start = Start::new(context, namespace, connection, parameters::kobuki)?;
+    let driver = kobuki_driver::Driver::new(parameters::kobuki_config(&start.values))?;
     let line = Line::new(driver, REOPEN_TIME);
-    let (mut open, place) = connection.opener(values.value("device_port"), KOBUKI_BAUD)?;
+    let motion = start.serve(&line, parameters::geometry(&start.values))?;
+    let mut topics = kobuki::serve(&mut start.tasks, &line, motion.topics, &motion.refusals)?;
+    let report = report::kobuki(start.tasks.node(), &line, motion.refusals)?;
+    start.finish(line, KOBUKI_BAUD, move |line| topics.update(line), report)
+}
 
-    let geometry = parameters::geometry(&values).ok_or(BaseNodeError::Geometry)?;
-    let motion = motion::serve(&mut tasks, &line, &values, geometry)?;
-    tasks.spawn(motion::follow_limits(values.clone(), line.clone()));
-    life::serve(&mut tasks, &line)?;
-    let mut topics = kobuki::serve(&mut tasks, &line, motion.topics, &motion.refusals)?;
-    let mut report = report::kobuki(tasks.node(), &line, motion.refusals, &place)?;
-    tasks.every(REPORT_PERIOD, move || report())?;
-    let (measured, first) = oneshot::channel();
-    let mut measured = Some(measured);
-    let watched = line.clone();
-    tasks.spawn(line.run(
-        async move || open(),
-        move || {
-            if topics.update(&watched)
-                && let Some(measured) = measured.take()
-            {
-                // Whoever does not wait for it does not need it.
-                let _ = measured.send(());
-            }
-        },
-    ));
-    Ok(BaseNode { node: tasks.start()?, place, measured: first })
+/// Starts node `mobile_base` in `namespace` for any other base with two driven wheels, behind the line protocol of
+/// [`crate::differential`]. A port that is not there is waited for.
+///
+/// # Errors
+/// A wrong parameter; no port; the middleware's refusal.
+pub fn start_differential(
+    context: &Context,
+    namespace: &str,
+    connection: Connection,
+) -> Result<BaseNode, BaseNodeError> {
+    let mut start = Start::new(context, namespace, connection, parameters::differential)?;
+    let config = parameters::differential_config(&start.values)?;
+    let baud = u32::try_from(start.values.value::<i64>("baud")).unwrap_or(u32::MAX);
+    let geometry = Ok(config.geometry);
+    let line = Line::new(differential_driver::Driver::new(config)?, REOPEN_TIME);
+    let motion = start.serve(&line, geometry)?;
+    let report = report::differential(start.tasks.node(), &line, motion.refusals)?;
+    let mut topics = differential::DifferentialTopics::new(motion.topics);
+    start.finish(line, baud, move |line| topics.update(line), report)
+}
+
+/// A node on its way.
+struct Start {
+    tasks: NodeTasks,
+    values: Parameters,
+    connection: Connection,
+}
+
+impl Start {
+    fn new(
+        context: &Context,
+        namespace: &str,
+        connection: Connection,
+        declarations: fn(&str) -> Vec<Declaration>,
+    ) -> Result<Self, BaseNodeError> {
+        let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
+        let declared = declarations(connection.default_port());
+        let (values, server) = ros_parameters::declare(tasks.node(), declared)?;
+        tasks.spawn(server);
+        Ok(Self { tasks, values, connection })
+    }
+
+    /// What every base has.
+    fn serve<B: Base>(
+        &mut self,
+        line: &Line<B>,
+        geometry: Result<Geometry, BaseNodeError>,
+    ) -> Result<motion::Served, BaseNodeError> {
+        self.tasks.spawn(motion::follow_limits(self.values.clone(), line.clone()));
+        life::serve(&mut self.tasks, line)?;
+        Ok(motion::serve(&mut self.tasks, line, &self.values, geometry?)?)
+    }
+
+    /// `update` publishes what is new and tells whether there was a measurement; `report` tells the diagnostics where the base
+    /// is.
+    fn finish<B: Base>(
+        mut self,
+        line: Line<B>,
+        baud: u32,
+        mut update: impl FnMut(&Line<B>) -> bool + Send + 'static,
+        mut report: impl FnMut(&str) + Send + 'static,
+    ) -> Result<BaseNode, BaseNodeError> {
+        let (mut open, place) = self.connection.opener(self.values.value("device_port"), baud)?;
+        let reported = place.clone();
+        self.tasks.every(REPORT_PERIOD, move || report(&reported))?;
+        let (measured, first) = oneshot::channel();
+        let mut measured = Some(measured);
+        let updated = line.clone();
+        self.tasks.spawn(line.run(
+            async move || open(),
+            move || {
+                if update(&updated)
+                    && let Some(measured) = measured.take()
+                {
+                    // Whoever does not wait for it does not need it.
+                    let _ = measured.send(());
+                }
+            },
+        ));
+        Ok(BaseNode { node: self.tasks.start()?, place, measured: first })
+    }
 }
 
 type Open = Box<dyn FnMut() -> io::Result<Pin<Box<dyn Stream>>> + Send>;

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
-use dragoman_base::node::{BaseNode, BaseNodeError, Connection, Stream};
+use clap::{Args, ValueEnum};
+use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, Stream};
 use dragoman_ros::Context;
 use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Kobuki, KobukiSettings};
@@ -18,9 +18,20 @@ pub(crate) struct BaseOptions {
     /// Serial port of the base, /dev/ttyUSB0 say; the parameter device_port of its node takes precedence.
     #[arg(long, value_name = "PATH")]
     port: Option<PathBuf>,
+    /// What the base is.
+    #[arg(long, value_enum, default_value_t = Kind::Kobuki)]
+    kind: Kind,
     /// Namespace in which the base appears.
     #[arg(long, value_name = "NAMESPACE", default_value = "/")]
     namespace: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// A Kobuki, base of the TurtleBot 2.
+    Kobuki,
+    /// Any base with two driven wheels behind the line protocol of ROSArduinoBridge; geometry and limits are parameters.
+    Differential,
 }
 
 /// How long a base is waited for before it is told that it is not there.
@@ -40,17 +51,17 @@ pub(crate) async fn run(
     };
     let mut nodes = JoinSet::new();
     nodes.spawn(log_node(context)?);
-    let base = dragoman_base::node::start_kobuki(context, &options.namespace, Connection::Port(port));
-    let BaseNode { node, place, measured } = base.map_err(|error| match error {
+    let start = match options.kind {
+        Kind::Kobuki => node::start_kobuki,
+        Kind::Differential => node::start_differential,
+    };
+    let base = start(context, &options.namespace, Connection::Port(port));
+    let BaseNode { node: running, place, measured } = base.map_err(|error| match error {
         BaseNodeError::NoPort => "which serial port? Name it with --port PATH, such as /dev/ttyUSB0".into(),
         other => Box::<dyn Error>::from(other),
     })?;
-    nodes.spawn(node);
-    println!(
-        "Kobuki at {place} appears as {}/{}",
-        options.namespace.trim_end_matches('/'),
-        dragoman_base::node::NODE_NAME
-    );
+    nodes.spawn(running);
+    println!("Kobuki at {place} appears as {}/{}", options.namespace.trim_end_matches('/'), node::NODE_NAME);
     if tokio::time::timeout(PATIENCE, measured).await.is_err() {
         println!("nothing is heard of it yet; /diagnostics tells how it goes on");
     }
@@ -74,5 +85,5 @@ pub(crate) fn start(context: &Context) -> Result<BaseNode, BaseNodeError> {
         Box::pin(near) as std::pin::Pin<Box<dyn Stream>>
     };
     let connection = Connection::SimulatedUnlessPort(Box::new(simulate));
-    dragoman_base::node::start_kobuki(context, "/", connection)
+    node::start_kobuki(context, "/", connection)
 }

@@ -10,7 +10,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
 
 use super::messages;
-use super::motion::{MotionTopics, Refusals};
+use super::motion::{MotionTopics, Refusals, log_expired, log_motors, log_robot};
 use crate::base::Base;
 use crate::kobuki::driver::{Driver, Event, Led, LedColor, State};
 use crate::kobuki::wire::{ControllerGains, SoundSequence};
@@ -131,17 +131,17 @@ impl KobukiTopics {
             Event::Power(event) => self.power_system.publish(&messages::power_system(event)),
             Event::Input(inputs) => self.digital_input.publish(&messages::digital_input(inputs)),
             Event::Robot { online } => {
-                tracing::info!("the base is {}", if online { "heard" } else { "not heard any more" });
+                log_robot(online);
                 self.robot_state.publish(&messages::robot_state(online))
             }
             Event::Identified => self.version.publish(&messages::version_info(&state.identity)),
             Event::Gains(gains) => self.controller.publish(&messages::controller_info(&gains)),
             Event::MotorPower { on } => {
-                tracing::info!("motors {}", if on { "on" } else { "off" });
+                log_motors(on);
                 Ok(())
             }
             Event::CommandExpired => {
-                tracing::warn!("no velocity command any more; the base is stopped");
+                log_expired();
                 Ok(())
             }
         }

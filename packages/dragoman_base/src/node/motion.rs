@@ -216,6 +216,21 @@ impl MotionTopics {
     }
 }
 
+/// Tells the log that the base has come or gone.
+pub(super) fn log_robot(online: bool) {
+    tracing::info!("the base is {}", if online { "heard" } else { "not heard any more" });
+}
+
+/// Tells the log that the motors were switched.
+pub(super) fn log_motors(on: bool) {
+    tracing::info!("motors {}", if on { "on" } else { "off" });
+}
+
+/// Tells the log that a commander has gone.
+pub(super) fn log_expired() {
+    tracing::warn!("no velocity command any more; the base is stopped");
+}
+
 /// A turn about z, rad.
 pub(super) fn quaternion(heading: f64) -> Quaternion {
     let (z, w) = (heading / 2.0).sin_cos();

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
 
+use super::BaseNodeError;
+use crate::differential::driver as differential;
 use crate::kobuki::driver::{BatteryConfig, Config, HeadingSource};
 use crate::limits::{AxisLimits, Limits};
 use crate::motion::{Geometry, Pose};
 
 /// The parameters of every base, whose limits default to `limits`.
-fn common(port: &str, limits: &Limits) -> Vec<Declaration> {
+fn common(port: &str, limits: &Limits, feedback_timeout: f64) -> Vec<Declaration> {
     let speed = Range::Double { from: 0.01, to: 20.0 };
     let acceleration = Range::Double { from: 0.0, to: 100.0 };
     let rate = |rate: Option<f64>| rate.unwrap_or(0.0);
@@ -25,7 +27,7 @@ fn common(port: &str, limits: &Limits) -> Vec<Declaration> {
             .read_only(),
         Declaration::new(
             "feedback_timeout_sec",
-            0.1,
+            feedback_timeout,
             "How long the base may be silent before it counts as not alive and is stopped, s.",
         )
         .within(Range::Double { from: 0.02, to: 10.0 })
@@ -113,7 +115,12 @@ pub fn kobuki(port: &str) -> Vec<Declaration> {
         .within(volts),
     ];
     let own = own.into_iter().map(Declaration::read_only);
-    common(port, &Limits::KOBUKI).into_iter().chain(outline(&Geometry::TURTLEBOT_2)).chain(own).collect()
+    let timeout = Config::default().feedback_timeout.as_secs_f64();
+    common(port, &Limits::KOBUKI, timeout)
+        .into_iter()
+        .chain(outline(&Geometry::TURTLEBOT_2))
+        .chain(own)
+        .collect()
 }
 
 /// What a Kobuki's driver is to be like.
@@ -133,11 +140,59 @@ pub(super) fn kobuki_config(values: &Parameters) -> Config {
     }
 }
 
-/// The size and centre of the base; `None` unless there are three numbers of each.
-pub(super) fn geometry(values: &Parameters) -> Option<Geometry> {
-    let size = values.value::<Vec<f64>>("size").try_into().ok()?;
-    let [x, y, heading] = values.value::<Vec<f64>>("center").try_into().ok()?;
-    Some(Geometry { size, center: Pose::new(x, y, heading) })
+/// The parameters of the node of any other base with two driven wheels.
+pub fn differential(port: &str) -> Vec<Declaration> {
+    let config = differential::Config::default();
+    let length = Range::Double { from: 0.001, to: 100.0 };
+    let count = Range::Double { from: 1.0, to: 1e9 };
+    let own = [
+        Declaration::new("baud", 57_600, "Bits per second on the serial port.")
+            .within(Range::Integer { from: 300, to: 4_000_000 }),
+        Declaration::new("wheel_separation", config.wheel_separation, "Between the wheels' middles, m.")
+            .within(length.clone()),
+        Declaration::new("wheel_radius", config.wheel_radius, "Radius of the wheels, m.").within(length),
+        Declaration::new("ticks_per_turn", config.ticks_per_turn, "Of an encoder per turn of its wheel.")
+            .within(count),
+        Declaration::new(
+            "controller_rate",
+            config.controller_rate,
+            "How often the base's controller works, Hz; it is told speeds in ticks per period of it.",
+        )
+        .within(Range::Double { from: 1.0, to: 1000.0 }),
+        Declaration::new(
+            "period",
+            config.period.as_secs_f64(),
+            "From one reading of the encoders to the next, s.",
+        )
+        .within(Range::Double { from: 0.005, to: 1.0 }),
+    ];
+    let own = own.into_iter().map(Declaration::read_only);
+    let timeout = config.feedback_timeout.as_secs_f64();
+    common(port, &config.limits, timeout).into_iter().chain(outline(&config.geometry)).chain(own).collect()
+}
+
+/// What the driver of such a base is to be like.
+pub(super) fn differential_config(values: &Parameters) -> Result<differential::Config, BaseNodeError> {
+    Ok(differential::Config {
+        wheel_separation: values.value("wheel_separation"),
+        wheel_radius: values.value("wheel_radius"),
+        ticks_per_turn: values.value("ticks_per_turn"),
+        controller_rate: values.value("controller_rate"),
+        geometry: geometry(values)?,
+        limits: limits(values),
+        command_timeout: seconds(values, "cmd_vel_timeout_sec"),
+        feedback_timeout: seconds(values, "feedback_timeout_sec"),
+        period: seconds(values, "period"),
+        ..differential::Config::default()
+    })
+}
+
+/// The size and centre of the base.
+pub(super) fn geometry(values: &Parameters) -> Result<Geometry, BaseNodeError> {
+    let numbers = |name| values.value::<Vec<f64>>(name).try_into().map_err(|_| BaseNodeError::Geometry);
+    let size: [f64; 3] = numbers("size")?;
+    let [x, y, heading]: [f64; 3] = numbers("center")?;
+    Ok(Geometry { size, center: Pose::new(x, y, heading) })
 }
 
 /// The limits as the parameters are now.

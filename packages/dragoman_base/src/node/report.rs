@@ -4,9 +4,10 @@ use dragoman_ros::Node;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 
 use super::motion::Refusals;
+use crate::base::{Base, Motion};
 use crate::commander::Standstill;
+use crate::differential::driver as differential;
 use crate::kobuki::driver::{BatteryLevel, Driver, State};
-use crate::kobuki::wire::WheelDrops;
 use crate::line::Line;
 
 /// What publishes a Kobuki's state each time it is called.
@@ -14,52 +15,82 @@ pub(super) fn kobuki(
     node: &mut Node,
     line: &Line<Driver>,
     refusals: Refusals,
-    place: &str,
-) -> dragoman_ros::Result<impl FnMut() + Send + 'static> {
+) -> dragoman_ros::Result<impl FnMut(&str) + Send + 'static> {
     let mut diagnostics = Diagnostics::new(node, "base", "Kobuki")?;
-    let (line, place) = (line.clone(), place.to_owned());
-    Ok(move || {
-        let state = line.look(|driver| driver.state());
+    let line = line.clone();
+    Ok(move |place: &str| {
+        let (state, motion) = line.look(|driver| (driver.state(), driver.motion()));
         let (refused, refusal) = refusals.take();
-        let (severity, message) = summary(&state, line.failure(), refusal);
-        let mut values = vec![("port", place.clone()), ("commands refused", refused.to_string())];
+        let (severity, message) = summary(&motion, line.failure(), warnings(&state, refusal));
+        let mut values = vec![("port", place.to_owned()), ("commands refused", refused.to_string())];
         values.extend(figures(&state));
         diagnostics.publish(severity, &message, &values);
     })
 }
 
-fn summary(state: &State, failure: Option<String>, refusal: Option<String>) -> (Severity, String) {
+/// What publishes the state of any other base each time it is called.
+pub(super) fn differential(
+    node: &mut Node,
+    line: &Line<differential::Driver>,
+    refusals: Refusals,
+) -> dragoman_ros::Result<impl FnMut(&str) + Send + 'static> {
+    let mut diagnostics = Diagnostics::new(node, "base", "differential drive")?;
+    let line = line.clone();
+    Ok(move |place: &str| {
+        let (state, motion) = line.look(|driver| (driver.state(), driver.motion()));
+        let (refused, refusal) = refusals.take();
+        let warnings = refusal.map(|refusal| format!("refused: {refusal}")).into_iter().collect();
+        let (severity, message) = summary(&motion, line.failure(), warnings);
+        let values = [
+            ("port", place.to_owned()),
+            ("commands refused", refused.to_string()),
+            ("motors", on_off(state.motor_power)),
+            ("measurements", state.line.measurements.to_string()),
+            ("requests without an answer", state.line.timeouts.to_string()),
+            ("requests not understood", state.line.not_understood.to_string()),
+            ("lines that are no answer", state.line.garbage.to_string()),
+            ("jumps of the clock", state.clock_jumps.to_string()),
+            ("jumps of the encoders", state.encoder_jumps.to_string()),
+        ];
+        diagnostics.publish(severity, &message, &values);
+    })
+}
+
+fn on_off(on: bool) -> String {
+    if on { "on" } else { "off" }.to_owned()
+}
+
+fn summary(motion: &Motion, failure: Option<String>, warnings: Vec<String>) -> (Severity, String) {
     if let Some(failure) = failure {
         return (Severity::Error, format!("the line is down: {failure}"));
     }
-    if let (false, Some(standstill)) = (state.alive, state.standstill) {
-        return (Severity::Error, standstill.to_string());
+    match motion.standstill {
+        Some(reason) if !motion.alive => (Severity::Error, reason.to_string()),
+        _ if !warnings.is_empty() => (Severity::Warn, warnings.join("; ")),
+        Some(reason @ Standstill::CommandExpired) => (Severity::Warn, reason.to_string()),
+        Some(reason) => (Severity::Ok, reason.to_string()),
+        None => (Severity::Ok, "moving".to_owned()),
     }
+}
+
+fn warnings(state: &State, refusal: Option<String>) -> Vec<String> {
     let core = state.sensors.core.unwrap_or_default();
     let level = state.battery.map(|battery| battery.level);
     let warnings = [
         (level == Some(BatteryLevel::Dangerous)).then(|| "the battery is nearly empty".to_owned()),
         (level == Some(BatteryLevel::Low)).then(|| "the battery is low".to_owned()),
-        (core.wheel_drops != WheelDrops::empty()).then(|| format!("wheel drop: {}", core.wheel_drops)),
+        (!core.wheel_drops.is_empty()).then(|| format!("wheel drop: {}", core.wheel_drops)),
         (!core.cliffs.is_empty()).then(|| format!("cliff: {}", core.cliffs)),
         (!core.bumpers.is_empty()).then(|| format!("bumper: {}", core.bumpers)),
         (!core.overcurrents.is_empty()).then(|| format!("a wheel draws too much: {}", core.overcurrents)),
         refusal.map(|refusal| format!("refused: {refusal}")),
     ];
-    let warnings: Vec<String> = warnings.into_iter().flatten().collect();
-    if !warnings.is_empty() {
-        return (Severity::Warn, warnings.join("; "));
-    }
-    match state.standstill {
-        None => (Severity::Ok, "moving".to_owned()),
-        Some(reason @ Standstill::CommandExpired) => (Severity::Warn, reason.to_string()),
-        Some(reason) => (Severity::Ok, reason.to_string()),
-    }
+    warnings.into_iter().flatten().collect()
 }
 
 fn figures(state: &State) -> Vec<(&'static str, String)> {
     let mut values = vec![
-        ("motors", if state.motor_power { "on" } else { "off" }.to_owned()),
+        ("motors", on_off(state.motor_power)),
         ("measurements", state.feedback_frames.to_string()),
         ("frames", state.line.frames.to_string()),
         ("frames with wrong checksum", state.line.checksum_errors.to_string()),

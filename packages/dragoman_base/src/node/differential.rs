@@ -1,0 +1,42 @@
+//! What a base that is not a Kobuki tells: its motion; the rest is for the log.
+
+use std::time::Duration;
+
+use super::motion::MotionTopics;
+use crate::base::Base;
+use crate::differential::driver::{Driver, Event};
+use crate::line::Line;
+
+/// The topics of such a base.
+pub(super) struct DifferentialTopics {
+    motion: MotionTopics,
+    /// Measurements that were published.
+    published: u64,
+}
+
+impl DifferentialTopics {
+    pub(super) fn new(motion: MotionTopics) -> Self {
+        Self { motion, published: 0 }
+    }
+
+    /// Publishes what is new; whether there was a measurement.
+    pub(super) fn update(&mut self, line: &Line<Driver>) -> bool {
+        let (measurements, motion, events) = line.look(|driver| {
+            let events: Vec<Event> = std::iter::from_fn(|| driver.poll_event()).collect();
+            (driver.state().line.measurements, driver.motion(), events)
+        });
+        for event in events {
+            match event {
+                Event::Robot { online } => super::motion::log_robot(online),
+                Event::MotorPower { on } => super::motion::log_motors(on),
+                Event::CommandExpired => super::motion::log_expired(),
+            }
+        }
+        let measured = measurements != self.published;
+        self.published = measurements;
+        if measured && let Err(error) = self.motion.publish(&self.motion.stamp(Duration::ZERO), &motion) {
+            tracing::warn!(%error, "publishing");
+        }
+        measured
+    }
+}
