@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`line`] | requests and answers, in both directions |
+//! | [`mod@line`] | requests and answers, in both directions |
 //! | [`driver`] | the driver without I/O: commands, encoders, odometry |
 
 pub mod driver;

@@ -9,7 +9,7 @@
 //! | [`commander`] | what every base is told to do: whether it may, how fast, until when |
 //! | [`motion`] | poses, velocities, outer measures |
 //! | [`base`] | what every driver does |
-//! | [`line`] | a driver and its byte stream: reading, writing, opening again |
+//! | [`mod@line`] | a driver and its byte stream: reading, writing, opening again |
 //! | [`serial`] | serial ports |
 //! | [`node`] | the ROS node |
 

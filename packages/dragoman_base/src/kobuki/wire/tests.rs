@@ -262,7 +262,7 @@ fn some_data() -> impl Strategy<Value = (u8, Vec<u8>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_decoded_encodes_to_the_same_bytes((id, data) in some_data()) {

@@ -1,0 +1,137 @@
+//! Anything in any order.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Bytes(Vec<u8>),
+    Feedback {
+        bumper: u8,
+        drop: u8,
+        clock: u16,
+    },
+    Time(u64),
+    /// So many cycles with feedback and nothing else.
+    Cycles(u8),
+    Jump(u64),
+    Command(f64, f64),
+    Lost,
+    Opened,
+    Power(bool),
+    Enabled(bool),
+    Other(u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        2 => proptest::collection::vec(any::<u8>(), 0..40).prop_map(Step::Bytes),
+        10 => (0_u8..8, 0_u8..40, prop_oneof![20 => Just(20_u16), 1 => any::<u16>()])
+            .prop_map(|(bumper, drop, clock)| Step::Feedback { bumper, drop, clock }),
+        2 => (0_u8..50).prop_map(Step::Cycles),
+        10 => (0_u64..60).prop_map(Step::Time),
+        1 => (0_u64..100_000).prop_map(Step::Time),
+        1 => (0_u64..100_000).prop_map(Step::Jump),
+        8 => (-1.0..1.0_f64, -4.0..4.0_f64).prop_map(|(linear, angular)| Step::Command(linear, angular)),
+        1 => prop_oneof![Just(f64::NAN), Just(f64::INFINITY)].prop_map(|bad| Step::Command(bad, 0.0)),
+        1 => Just(Step::Lost),
+        2 => Just(Step::Opened),
+        1 => any::<bool>().prop_map(Step::Power),
+        1 => any::<bool>().prop_map(Step::Enabled),
+        1 => any::<u8>().prop_map(Step::Other),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..ProptestConfig::default() })]
+
+    /// Whatever comes, the base is told to stand still within the timeouts, and only moves by commands that were accepted.
+    #[test]
+    fn the_base_never_moves_on_by_itself(steps in proptest::collection::vec(step(), 1..150), smooth in any::<bool>()) {
+        let limits = if smooth { Limits::KOBUKI_SMOOTH } else { Limits::KOBUKI };
+        let config = Config { limits, motors_off_on_wheel_drop: smooth, ..Config::default() };
+        let mut bench = Bench::new(config);
+        // The last motion on the wire, and until when it may stay.
+        let mut moving = false;
+        let mut until = Duration::ZERO;
+        for step in steps {
+            let mut sent = Vec::new();
+            match step {
+                Step::Bytes(bytes) => {
+                    let mut rest = &bytes[..];
+                    while bench.driver.receive(bench.now, &mut rest) {}
+                }
+                Step::Feedback { bumper, drop, clock } => {
+                    bench.core.bumpers = Bumpers::from_bits_retain(bumper);
+                    bench.core.wheel_drops = WheelDrops::from_bits_retain(if drop > 3 { 0 } else { drop });
+                    bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(clock);
+                    let bytes = bench.bytes(&[]);
+                    let mut rest = &bytes[..];
+                    while bench.driver.receive(bench.now, &mut rest) {}
+                }
+                Step::Time(time) => {
+                    let end = bench.now + milliseconds(time);
+                    while let Some(deadline) = bench.driver.deadline().filter(|deadline| *deadline <= end) {
+                        bench.driver.poll(deadline);
+                        sent.extend(bench.sent());
+                    }
+                    bench.now = end;
+                    bench.driver.poll(end);
+                }
+                Step::Cycles(count) => {
+                    for _ in 0..count {
+                        bench.now += milliseconds(20);
+                        bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
+                        let bytes = bench.bytes(&[]);
+                        let mut rest = &bytes[..];
+                        while bench.driver.receive(bench.now, &mut rest) {}
+                    }
+                }
+                Step::Jump(now) => {
+                    bench.now = milliseconds(now);
+                    bench.driver.poll(bench.now);
+                }
+                Step::Command(linear, angular) => {
+                    if let Ok(bytes) = bench.command(linear, angular) {
+                        prop_assert!(bytes.iter().any(|command| matches!(command, Command::BaseControl(_))));
+                        prop_assert!(bench.driver.state().alive && linear.is_finite());
+                        until = bench.now + milliseconds(600);
+                        sent = bytes;
+                    }
+                }
+                Step::Lost => {
+                    bench.driver.lost(bench.now);
+                    // Its own watchdog stops the base then.
+                    moving = false;
+                }
+                Step::Opened => {
+                    bench.driver.opened(bench.now);
+                    moving = false;
+                }
+                Step::Power(on) => drop(bench.driver.set_motor_power(on)),
+                Step::Enabled(enabled) => bench.driver.set_enabled(enabled),
+                Step::Other(what) => match what % 4 {
+                    0 => bench.driver.set_led(Led::One, LedColor::Red),
+                    1 => drop(bench.driver.play(Sound::from_frequency(440.0, what))),
+                    2 => bench.driver.set_odometry(Pose::new(f64::from(what), 0.0, 1.0)).unwrap(),
+                    _ => drop(bench.driver.set_controller_gains(ControllerGains::DEFAULT)),
+                },
+            }
+            sent.extend(bench.sent());
+            let state = bench.driver.state();
+            prop_assert!(sent.is_empty() || state.connected);
+            for command in sent {
+                if let Command::BaseControl(control) = command {
+                    moving = control.speed_mm_per_s != 0;
+                    prop_assert!(control.speed_mm_per_s.abs() <= 1100, "{}", control);
+                }
+            }
+            prop_assert!(!moving || bench.now < until, "moves at {:?}, allowed until {:?}", bench.now, until);
+            let free = state.alive && state.motor_power && state.enabled;
+            prop_assert!(!moving || free, "moves with {:?}", state.standstill);
+            prop_assert!(state.pose.is_finite() && state.twist.is_finite());
+            prop_assert!(bench.events().len() <= MAX_EVENTS);
+        }
+    }
+}
