@@ -45,14 +45,6 @@ pub enum Refusal {
     /// The base would not move.
     #[error("{0}")]
     Standstill(Standstill),
-    /// A value that cannot be told to the base.
-    #[error("{what} of {value} cannot be told to the base")]
-    Value {
-        /// What it would be.
-        what: &'static str,
-        /// The value.
-        value: f64,
-    },
 }
 
 /// The connection to a base, as far as it decides whether it moves.

@@ -2,6 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -18,109 +20,6 @@ use dragoman_base::kobuki::wire::{
 };
 use nix::fcntl::OFlag;
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
-
-/// How long a loaded machine may take for what ought to happen at once.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A path that no other test uses; what is there at the end goes.
-struct TestPath(PathBuf);
-
-impl TestPath {
-    fn new(test: &str) -> Self {
-        Self(std::env::temp_dir().join(format!("dragoman_device_{}_{test}", std::process::id())))
-    }
-}
-
-impl Drop for TestPath {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-fn command(path: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
-    command.args(["device", "kobuki", "--noise", "none", "--pty"]).arg(path).args(arguments);
-    command
-}
-
-fn wheels(path: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
-    command.args(["device", "wheels", "--pty"]).arg(path).args(arguments);
-    command
-}
-
-struct Device {
-    child: Child,
-    input: Option<ChildStdin>,
-    lines: mpsc::Receiver<String>,
-    path: TestPath,
-}
-
-impl Device {
-    fn start(test: &str, arguments: &[&str]) -> Self {
-        Self::start_at(TestPath::new(test), arguments)
-    }
-
-    fn start_at(path: TestPath, arguments: &[&str]) -> Self {
-        let command = command(&path.0, arguments);
-        Self::spawn(path, command)
-    }
-
-    fn spawn(path: TestPath, mut command: Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in stdout.lines().map_while(Result::ok) {
-                let _ = sender.send(line);
-            }
-        });
-        let device = Self { input: child.stdin.take(), child, lines, path };
-        device.prints("ready");
-        device
-    }
-
-    fn tell(&mut self, line: &str) {
-        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
-    }
-
-    /// The next line that begins with this.
-    fn prints(&self, start: &str) -> String {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).unwrap_or_else(|_| panic!("no line '{start}'"));
-            if line.starts_with(start) {
-                return line;
-            }
-        }
-    }
-
-    /// Where it really is.
-    fn pose(&mut self) -> [f64; 3] {
-        self.tell("pose");
-        let line = self.prints("pose");
-        let values: Vec<f64> = line.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect();
-        values.try_into().unwrap()
-    }
-
-    fn open(&self) -> Client {
-        Client::open(&self.path.0)
-    }
-
-    fn end(mut self, signal: &str) -> std::process::ExitStatus {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
-        self.child.wait().unwrap()
-    }
-}
-
-impl Drop for Device {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 /// What the tests look at in a packet.
 #[derive(Debug, Clone, Copy, Default)]
@@ -215,7 +114,7 @@ impl Client {
 #[test]
 fn packets_come_at_50_hz() {
     let device = Device::start("rate", &[]);
-    let mut client = device.open();
+    let mut client = Client::open(&device.path.0);
     let start = Instant::now();
     let first = client.core().timestamp_ms;
     let mut last = first;
@@ -232,7 +131,7 @@ fn packets_come_at_50_hz() {
 #[test]
 fn speed_commands_move_it_and_their_absence_stops_it() {
     let mut device = Device::start("speed", &[]);
-    let mut client = device.open();
+    let mut client = Client::open(&device.path.0);
     let before = client.core();
     client.drive(200, 0, 1500);
     device.prints("motors on");
@@ -257,7 +156,7 @@ fn speed_commands_move_it_and_their_absence_stops_it() {
 #[test]
 fn what_the_user_does_is_in_the_packets_and_what_it_does_is_printed() {
     let mut device = Device::start("user", &["--battery", "13.9"]);
-    let mut client = device.open();
+    let mut client = Client::open(&device.path.0);
     client.core();
     for line in
         ["bump left on", "cliff center on", "drop right on", "press 1", "dock ir far-left 1", "analog 1 2047"]
@@ -288,7 +187,7 @@ fn what_the_user_does_is_in_the_packets_and_what_it_does_is_printed() {
 fn a_cable_that_is_unplugged_comes_back() {
     let mut device = Device::start("cut", &["--fault", "cut@1.5"]);
     for cut in [None, Some("cut"), Some("cut 0.3")] {
-        let mut client = device.open();
+        let mut client = Client::open(&device.path.0);
         client.send(speed(100, 0));
         client.core();
         if let Some(cut) = cut {
@@ -301,7 +200,7 @@ fn a_cable_that_is_unplugged_comes_back() {
             std::thread::sleep(Duration::from_millis(5));
         }
         // It went on meanwhile.
-        assert!(device.open().core().timestamp_ms > 1000);
+        assert!(Client::open(&device.path.0).core().timestamp_ms > 1000);
     }
 }
 
@@ -310,20 +209,20 @@ fn clients_come_and_go() {
     let device = Device::start("clients", &[]);
     // One follows the other sooner than the device looks.
     for number in 0..500 {
-        let mut client = device.open();
+        let mut client = Client::open(&device.path.0);
         if number % 3 > 0 {
             client.send(speed(0, 0));
         }
     }
     for _ in 0..20 {
-        let mut client = device.open();
+        let mut client = Client::open(&device.path.0);
         client.send(speed(100, 1));
         client.core();
     }
     device.prints("motors on");
     // The last one has left nothing for the next.
     device.prints("motors off");
-    let mut client = device.open();
+    let mut client = Client::open(&device.path.0);
     let stamps: Vec<u16> = (0..5).map(|_| client.core().timestamp_ms).collect();
     assert!(stamps.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == 20), "{stamps:?}");
 }
@@ -331,7 +230,7 @@ fn clients_come_and_go() {
 #[test]
 fn one_who_does_not_read_gets_fresh_packets_afterwards() {
     let mut device = Device::start("lazy", &[]);
-    let mut client = device.open();
+    let mut client = Client::open(&device.path.0);
     let first = client.core().timestamp_ms;
     let start = Instant::now();
     std::thread::sleep(Duration::from_secs(8));
@@ -351,7 +250,7 @@ fn one_who_does_not_read_gets_fresh_packets_afterwards() {
 #[test]
 fn damage_on_the_line_is_survived() {
     let mut device = Device::start("damage", &[]);
-    let mut client = device.open();
+    let mut client = Client::open(&device.path.0);
     client.core();
     device.tell("corrupt 30");
     for _ in 0..5 {
@@ -382,7 +281,7 @@ fn a_path_that_is_taken_is_refused() {
     let device = Device::start("taken", &[]);
     let error = refused(&device.path.0);
     assert!(error.contains("is a link to /dev/pts/"), "{error}");
-    device.open().core();
+    Client::open(&device.path.0).core();
 
     let error = refused(Path::new("/nowhere/at/all"));
     assert!(error.contains("/nowhere/at/all: No such file"), "{error}");
@@ -395,7 +294,7 @@ fn what_a_killed_one_left_is_replaced_and_the_end_is_clean() {
         symlink("/dev/pts/99999", &path.0).unwrap();
         let name = path.0.clone();
         let device = Device::start_at(path, &[]);
-        device.open().core();
+        Client::open(&device.path.0).core();
         assert!(device.end(signal).success());
         assert!(std::fs::symlink_metadata(&name).is_err(), "the link is gone");
     }
@@ -416,7 +315,7 @@ fn the_end_of_standard_input_is_not_its_end() {
     // Hundredths of a second.
     let used = cpu(&device) - before;
     assert!(used < 45, "{used} % of a core in 3 s");
-    device.open().core();
+    Client::open(&device.path.0).core();
 }
 
 #[test]
@@ -437,7 +336,7 @@ fn wheels_answer_move_and_stop_by_themselves() {
     let path = TestPath::new("wheels");
     let command = wheels(&path.0, &["--ticks", "1000", "--rate", "50"]);
     let mut device = Device::spawn(path, command);
-    let mut client = device.open();
+    let mut client = Client::open(&device.path.0);
     let mut ask = |request: Request| {
         client.line.write_all(request.to_string().as_bytes()).unwrap();
         let end = Instant::now() + PATIENCE;

@@ -1,7 +1,6 @@
 //! The driver of a differential drive behind the [line protocol](mod@super::line), without I/O and clock. It is used as the Kobuki's
 //! [`Driver`](crate::kobuki::driver::Driver) is.
 
-mod base;
 mod config;
 
 use std::collections::VecDeque;

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub)] // Every test target uses its part.
 
+#[cfg(target_os = "linux")]
+pub mod device;
 pub mod peers;
 
 use std::io::{BufRead, BufReader};

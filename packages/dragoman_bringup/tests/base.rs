@@ -1,0 +1,653 @@
+//! A mobile base as its users have it: `dragoman base` at one end of a pseudo-terminal, a simulated base at the other, each in a process of
+//! its own, and a ROS node beside them.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::f64::consts::{FRAC_PI_2, TAU};
+use std::time::{Duration, Instant};
+
+use common::device::{Device, PATIENCE, TestPath, wheels};
+use common::peers::{Peer, Running};
+use common::{Lab, domain};
+use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
+use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
+use dragoman_ros::geometry_msgs::msg::{Pose2D, Twist, TwistStamped};
+use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
+use dragoman_ros::lifecycle_msgs::srv::{ChangeState, GetState};
+use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu, JointState};
+use dragoman_ros::std_msgs::msg::Empty;
+use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
+use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::{
+    Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile, WrappedServiceTypeSupport,
+    WrappedTypesupport,
+};
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
+
+/// A loaded machine may leave a process alone for longer than the 0.1 s after which a Kobuki counts as silent.
+const PATIENT: [&str; 2] = ["-p", "feedback_timeout_sec:=1.0"];
+
+/// A node beside a base.
+struct Operator {
+    base: Lab,
+    device: Device,
+    runtime: tokio::runtime::Runtime,
+    node: Node,
+    velocity: Publisher<Twist>,
+}
+
+impl Operator {
+    fn kobuki(test: &str, ros_arguments: &[&str]) -> Self {
+        Self::beside(Device::start(&format!("base_{test}"), &[]), &[], ros_arguments)
+    }
+
+    fn beside(device: Device, options: &[&str], ros_arguments: &[&str]) -> Self {
+        let port = device.path.0.to_str().unwrap();
+        let base = Lab::start_with(domain(), &[&["base", "--port", port], options].concat(), ros_arguments);
+        let discovery =
+            Discovery { domain_id: base.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+        let mut node = Node::create(context, "operator", "").unwrap();
+        let velocity = node.create_publisher("/cmd_vel", QosProfile::default()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let mut operator = Self { base, device, runtime, node, velocity };
+        // Whoever publishes at once speaks to nobody yet.
+        operator.call::<GetGeometry::Service>("/mobile_base/get_geometry", GetGeometry::Request::default());
+        operator.wait("the base reads cmd_vel", |operator| {
+            operator.velocity.get_inter_process_subscription_count().unwrap() > 0
+        });
+        operator
+    }
+
+    fn subscribe<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str) -> BoxStream<'static, T> {
+        self.node.subscribe(topic, QosProfile::default().keep_last(100)).unwrap().boxed()
+    }
+
+    fn latched<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str) -> BoxStream<'static, T> {
+        self.node.subscribe(topic, QosProfile::default().keep_last(1).transient_local()).unwrap().boxed()
+    }
+
+    #[track_caller]
+    fn next<T>(&self, what: &str, stream: &mut BoxStream<'static, T>) -> T {
+        let next = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, stream.next()).await });
+        next.unwrap_or_else(|_| panic!("{what} does not come")).expect("the stream goes on")
+    }
+
+    /// The first message that `fits`.
+    #[track_caller]
+    fn find<T: std::fmt::Debug>(
+        &self,
+        what: &str,
+        stream: &mut BoxStream<'static, T>,
+        fits: impl Fn(&T) -> bool,
+    ) -> T {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let message = self.next(what, stream);
+            if fits(&message) {
+                return message;
+            }
+            assert!(Instant::now() < end, "{what} does not come; the last was {message:?}");
+        }
+    }
+
+    #[track_caller]
+    fn wait(&mut self, what: &str, holds: impl Fn(&mut Self) -> bool) {
+        let end = Instant::now() + PATIENCE;
+        while !holds(self) {
+            assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[track_caller]
+    fn call<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> S::Response {
+        let client = self.node.create_client::<S>(name, QosProfile::services_default()).unwrap();
+        let called = async {
+            Node::is_available(&client).unwrap().await.unwrap();
+            client.request(&request).unwrap().await.unwrap()
+        };
+        let answered = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, called).await });
+        answered.unwrap_or_else(|_| panic!("{name} does not answer"))
+    }
+
+    /// Publishes one message when the base listens.
+    #[track_caller]
+    fn publish<T: WrappedTypesupport + 'static>(&mut self, topic: &str, message: &T) {
+        let publisher = self.node.create_publisher::<T>(topic, QosProfile::default()).unwrap();
+        self.wait(topic, |_| publisher.get_inter_process_subscription_count().unwrap() > 0);
+        // The reader matches a moment after the writer has.
+        std::thread::sleep(Duration::from_millis(300));
+        publisher.publish(message).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+
+    fn command(&self, linear: f64, angular: f64) {
+        let mut twist = Twist::default();
+        (twist.linear.x, twist.angular.z) = (linear, angular);
+        self.velocity.publish(&twist).unwrap();
+    }
+
+    /// Drives for a while, with a command every 50 ms.
+    fn drive(&self, linear: f64, angular: f64, time: Duration) {
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            self.command(linear, angular);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// x and y in m, heading in rad.
+fn planar(odometry: &Odometry) -> [f64; 3] {
+    let pose = &odometry.pose.pose;
+    [pose.position.x, pose.position.y, 2.0 * pose.orientation.z.atan2(pose.orientation.w)]
+}
+
+fn turn(from: f64, to: f64) -> f64 {
+    (to - from + TAU / 2.0).rem_euclid(TAU) - TAU / 2.0
+}
+
+/// Drives by its odometry until `error` is below `tolerance`; the speed is proportional to the error, and bounded.
+#[track_caller]
+fn approach(
+    operator: &Operator,
+    odometry: &mut BoxStream<'static, Odometry>,
+    tolerance: f64,
+    error: impl Fn([f64; 3]) -> f64,
+    command: impl Fn(&Operator, f64),
+) {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        while let Some(Some(_)) = operator.runtime.block_on(async { odometry.next().now_or_never() }) {}
+        let error = error(planar(&operator.next("odom", odometry)));
+        if error.abs() < tolerance {
+            command(operator, 0.0);
+            std::thread::sleep(Duration::from_millis(300));
+            return;
+        }
+        assert!(Instant::now() < end, "it does not arrive, {error} is left");
+        command(operator, 2.0 * error);
+    }
+}
+
+#[test]
+fn a_square_returns_to_the_start() {
+    let mut operator = Operator::kobuki("square", &PATIENT);
+    let mut odometry = operator.subscribe("/odom");
+    let truth_before = operator.device.pose();
+    let start = planar(&operator.next("odom", &mut odometry));
+    for side in 0..4 {
+        let begin = planar(&operator.next("odom", &mut odometry));
+        let heading = start[2] + f64::from(side) * FRAC_PI_2;
+        let driven = move |[x, y, _]: [f64; 3]| {
+            2.0 - ((x - begin[0]) * heading.cos() + (y - begin[1]) * heading.sin())
+        };
+        approach(&operator, &mut odometry, 0.002, driven, |operator, speed| {
+            operator.command(speed.clamp(-0.5, 0.5), 0.0);
+        });
+        let next = heading + FRAC_PI_2;
+        approach(
+            &operator,
+            &mut odometry,
+            0.002,
+            |[_, _, now]| turn(now, next),
+            |operator, rate| {
+                operator.command(0.0, rate.clamp(-2.0, 2.0));
+            },
+        );
+    }
+    while let Some(Some(_)) = operator.runtime.block_on(async { odometry.next().now_or_never() }) {}
+    let odometry_after = planar(&operator.next("odom", &mut odometry));
+    let truth = operator.device.pose();
+    let [x, y] = [truth[0] - truth_before[0], truth[1] - truth_before[1]];
+    // The two frames are turned against each other by where the base stood when the odometry began.
+    let (sin, cos) = (truth_before[2] - start[2]).sin_cos();
+    let [ox, oy] = [odometry_after[0] - start[0], odometry_after[1] - start[1]];
+    let error = (x - (cos * ox - sin * oy)).hypot(y - (sin * ox + cos * oy));
+    // 8 m by ticks of 0.085 mm, and a heading in steps of 0.01 degree.
+    assert!(error < 0.005, "the odometry is {error} m off after 8 m");
+    assert!(x.hypot(y) < 0.03, "the base stands {x} {y} m from where it began");
+}
+
+#[test]
+fn commands_reach_the_firmware() {
+    let mut operator = Operator::kobuki("commands", &PATIENT);
+    let base = "/mobile_base/commands";
+    let cases: [(&str, Box<dyn Fn(&mut Operator)>, &str); 8] = [
+        (
+            "led1",
+            Box::new(|o| o.publish("/mobile_base/commands/led1", &kobuki::Led { value: 2 })),
+            "led1 orange",
+        ),
+        (
+            "led2",
+            Box::new(|o| o.publish("/mobile_base/commands/led2", &kobuki::Led { value: 3 })),
+            "led2 red",
+        ),
+        (
+            "sound",
+            Box::new(|o| o.publish("/mobile_base/commands/sound", &kobuki::Sound { value: 4 })),
+            "sound error",
+        ),
+        (
+            "digital_output",
+            Box::new(|o| {
+                let message = kobuki::DigitalOutput {
+                    values: vec![true, true, false, false],
+                    mask: vec![false, true, false, false],
+                };
+                o.publish("/mobile_base/commands/digital_output", &message);
+            }),
+            "output 1 on",
+        ),
+        (
+            "external_power",
+            Box::new(|o| {
+                let message = kobuki::ExternalPower { source: 1, state: 0 };
+                o.publish("/mobile_base/commands/external_power", &message);
+            }),
+            "external power 5V off",
+        ),
+        (
+            "controller_info",
+            Box::new(|o| {
+                let message = kobuki::ControllerInfo { type_: 1, p_gain: 90.0, i_gain: 0.2, d_gain: 1.5 };
+                o.publish("/mobile_base/commands/controller_info", &message);
+            }),
+            "gains",
+        ),
+        (
+            "velocity",
+            Box::new(|o| {
+                let mut twist = Twist::default();
+                twist.linear.x = 0.1;
+                o.publish("/mobile_base/commands/velocity", &twist);
+            }),
+            "speed 0.1",
+        ),
+        (
+            "cmd_vel, stamped",
+            Box::new(|o| {
+                let mut stamped = TwistStamped::default();
+                stamped.twist.angular.z = 1.0;
+                o.publish("/cmd_vel", &stamped);
+            }),
+            "speed 0.000 m/s 1.000 rad/s",
+        ),
+    ];
+    for (name, send, said) in cases {
+        send(&mut operator);
+        let line = operator.device.prints(said);
+        assert!(!line.is_empty(), "{base}/{name}");
+    }
+    let mut gains = operator.latched::<kobuki::ControllerInfo>("/mobile_base/controller_info");
+    operator.find("the gains", &mut gains, |gains| gains.p_gain == 90.0 && gains.d_gain == 1.5);
+
+    // Motors off refuse velocities, and say so.
+    operator.publish("/mobile_base/commands/motor_power", &kobuki::MotorPower { state: 0 });
+    let before = operator.device.pose();
+    operator.drive(0.3, 0.0, Duration::from_millis(500));
+    let after = operator.device.pose();
+    assert!((after[0] - before[0]).hypot(after[1] - before[1]) < 0.02, "{before:?} {after:?}");
+    let mut diagnostics = operator.subscribe::<DiagnosticArray>("/diagnostics");
+    operator.find("the refusal", &mut diagnostics, |array| {
+        array.status.iter().any(|status| status.message.contains("the motors are off"))
+    });
+    operator.publish("/mobile_base/commands/motor_power", &kobuki::MotorPower { state: 1 });
+    operator.drive(0.3, 0.0, Duration::from_secs(1));
+    let moved = operator.device.pose();
+    assert!((moved[0] - after[0]).hypot(moved[1] - after[1]) > 0.1, "{after:?} {moved:?}");
+
+    // What makes no sense moves nothing, and the last command holds until it expires.
+    operator.wait("it stands", |operator| {
+        let before = operator.device.pose();
+        std::thread::sleep(Duration::from_millis(200));
+        operator.device.pose() == before
+    });
+    let still = operator.device.pose();
+    for (linear, angular) in [(f64::NAN, 0.0), (0.0, f64::INFINITY), (f64::NEG_INFINITY, f64::NAN)] {
+        operator.command(linear, angular);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(operator.device.pose(), still);
+    operator.publish("/mobile_base/commands/led1", &kobuki::Led { value: 9 });
+    operator.find("the refusal", &mut diagnostics, |array| {
+        array.status.iter().any(|status| status.message.contains("no colour 9"))
+    });
+}
+
+#[test]
+fn measurements_arrive_with_their_units() {
+    let mut operator = Operator::kobuki("sensors", &PATIENT);
+    for line in [
+        "battery 15.0",
+        "analog 2 2047",
+        "input 1 on",
+        "dock ir left 1",
+        "cliff right 321",
+        "charger adapter",
+    ] {
+        operator.device.tell(line);
+    }
+    let mut core = operator.subscribe::<kobuki::SensorState>("/mobile_base/sensors/core");
+    let state = operator.find("what the device was told", &mut core, |state| {
+        state.analog_input.get(2) == Some(&2047) && state.charger == 22 && state.bottom.first() == Some(&321)
+    });
+    assert_eq!((state.digital_input & 0xf, state.bottom.len(), state.current.len()), (2, 3, 2));
+    assert!((148..=152).contains(&state.battery), "{} dV", state.battery);
+    let mut dock = operator.subscribe::<kobuki::DockInfraRed>("/mobile_base/sensors/dock_ir");
+    assert_eq!(operator.next("dock_ir", &mut dock).data, [0, 0, 1], "right, centre, left");
+    let mut battery = operator.subscribe::<BatteryState>("/mobile_base/sensors/battery_state");
+    let battery = operator.next("battery_state", &mut battery);
+    assert!((battery.voltage - 15.0).abs() < 0.25, "{}", battery.voltage);
+    assert_eq!((battery.power_supply_status, battery.present), (1, true));
+    assert!((0.4..0.8).contains(&battery.percentage), "{}", battery.percentage);
+
+    let mut version = operator.latched::<kobuki::VersionInfo>("/mobile_base/version_info");
+    let version = operator.next("version_info", &mut version);
+    assert_eq!(version.udid, [98434864, 959859523, 1126263088], "those of seed 003");
+    assert_eq!(version.features, 3);
+    let mut gains = operator.latched::<kobuki::ControllerInfo>("/mobile_base/controller_info");
+    let gains = operator.next("controller_info", &mut gains);
+    assert_eq!((gains.type_, gains.p_gain, gains.i_gain, gains.d_gain), (0, 100.0, 0.1, 2.0));
+    let mut robot = operator.latched::<kobuki::RobotStateEvent>("/mobile_base/events/robot_state");
+    assert_eq!(operator.next("robot_state", &mut robot).state, 1);
+
+    let mut imu = operator.subscribe::<Imu>("/mobile_base/sensors/imu_data");
+    let mut raw = operator.subscribe::<Imu>("/mobile_base/sensors/imu_data_raw");
+    let mut joints = operator.subscribe::<JointState>("/joint_states");
+    let mut odometry = operator.subscribe::<Odometry>("/odom");
+    let mut transforms = operator.subscribe::<TFMessage>("/tf");
+    operator.drive(0.0, 1.0, Duration::from_secs(1));
+    let turning = |imu: &Imu| (imu.angular_velocity.z - 1.0).abs() < 0.05;
+    let measured = operator.find("the turn", &mut imu, turning);
+    assert_eq!(measured.header.frame_id, "gyro_link");
+    assert!((measured.orientation.z.hypot(measured.orientation.w) - 1.0).abs() < 1e-9);
+    operator.find("the turn, raw", &mut raw, turning);
+    let wheels = operator.find("the wheels' turn", &mut joints, |joints| joints.velocity[1] > 3.0);
+    assert_eq!(wheels.name, ["wheel_left_joint", "wheel_right_joint"]);
+    // 1 rad/s: the wheels, 0.115 m from the middle and 0.035 m in radius, turn at 3.29 rad/s, against each other.
+    assert!(
+        (wheels.velocity[1] - 3.286).abs() < 0.2 && (wheels.velocity[0] + 3.286).abs() < 0.2,
+        "{wheels:?}"
+    );
+    let odometry =
+        operator.find("the turn in odom", &mut odometry, |odometry| odometry.twist.twist.angular.z > 0.9);
+    assert_eq!(
+        (odometry.header.frame_id.as_str(), odometry.child_frame_id.as_str()),
+        ("odom", "base_footprint")
+    );
+    assert_eq!((odometry.pose.covariance[0], odometry.pose.covariance[35]), (0.1, 0.05));
+    let transform = operator.next("tf", &mut transforms).transforms.remove(0);
+    assert_eq!(
+        (transform.header.frame_id.as_str(), transform.child_frame_id.as_str()),
+        ("odom", "base_footprint")
+    );
+}
+
+#[test]
+fn events_are_told_once() {
+    let mut operator = Operator::kobuki("events", &PATIENT);
+    let mut bumper = operator.subscribe::<kobuki::BumperEvent>("/mobile_base/events/bumper");
+    let mut button = operator.subscribe::<kobuki::ButtonEvent>("/mobile_base/events/button");
+    let mut cliff = operator.subscribe::<kobuki::CliffEvent>("/mobile_base/events/cliff");
+    let mut drop = operator.subscribe::<kobuki::WheelDropEvent>("/mobile_base/events/wheel_drop");
+    let mut power = operator.subscribe::<kobuki::PowerSystemEvent>("/mobile_base/events/power_system");
+    let mut input = operator.subscribe::<kobuki::DigitalInputEvent>("/mobile_base/events/digital_input");
+    std::thread::sleep(Duration::from_millis(500));
+    let lines = [
+        "bump left on",
+        "bump left off",
+        "bump center on",
+        "bump right on",
+        "press 2",
+        "release 2",
+        "cliff center on",
+        "cliff center off",
+        "drop left on",
+        "drop right on",
+        "charger docking",
+        "charger none",
+        "battery 13.8",
+        "battery 13.0",
+        "input 3 on",
+    ];
+    for line in lines {
+        operator.device.tell(line);
+        std::thread::sleep(Duration::from_millis(60));
+    }
+    let told =
+        (0..4).map(|_| operator.next("a bumper", &mut bumper)).map(|event| (event.bumper, event.state));
+    assert_eq!(told.collect::<Vec<_>>(), [(0, 1), (0, 0), (1, 1), (2, 1)]);
+    let told =
+        (0..2).map(|_| operator.next("a button", &mut button)).map(|event| (event.button, event.state));
+    assert_eq!(told.collect::<Vec<_>>(), [(2, 1), (2, 0)]);
+    let told = (0..2).map(|_| operator.next("a cliff", &mut cliff)).map(|event| (event.sensor, event.state));
+    assert_eq!(told.collect::<Vec<_>>(), [(1, 1), (1, 0)]);
+    let told =
+        (0..2).map(|_| operator.next("a wheel drop", &mut drop)).map(|event| (event.wheel, event.state));
+    assert_eq!(told.collect::<Vec<_>>(), [(0, 1), (1, 1)]);
+    let told = (0..4).map(|_| operator.next("power", &mut power).event);
+    assert_eq!(told.collect::<Vec<_>>(), [2, 0, 4, 5], "docked, unplugged, low, critical");
+    assert_eq!(operator.next("an input", &mut input).values, [false, false, false, true]);
+    std::thread::sleep(Duration::from_millis(500));
+    let more = operator.runtime.block_on(async { bumper.next().now_or_never() });
+    assert!(more.is_none(), "told again: {more:?}");
+}
+
+#[test]
+fn position2d_answers() {
+    let mut operator = Operator::kobuki("position2d", &PATIENT);
+    let geometry =
+        operator.call::<GetGeometry::Service>("/mobile_base/get_geometry", GetGeometry::Request::default());
+    assert!(geometry.success);
+    assert_eq!((geometry.size.x, geometry.size.y, geometry.size.z), (0.354, 0.354, 0.42));
+    let mut odometry = operator.subscribe::<Odometry>("/odom");
+    let set = |operator: &mut Operator, x, y, theta| {
+        let request = SetOdometry::Request { pose: Pose2D { x, y, theta } };
+        operator.call::<SetOdometry::Service>("/mobile_base/set_odometry", request)
+    };
+    assert!(set(&mut operator, 3.0, -2.0, 1.0).success);
+    let near = |a: [f64; 3], b: [f64; 3]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3);
+    operator.find("the pose that was set", &mut odometry, |now| near(planar(now), [3.0, -2.0, 1.0]));
+    let refused = set(&mut operator, f64::NAN, 0.0, 0.0);
+    assert!(!refused.success && refused.message.contains("finite"), "{refused:?}");
+    let reset = set(&mut operator, 0.0, 0.0, 0.0);
+    assert_eq!((reset.success, reset.message.as_str()), (true, "reset"));
+    operator.find("the origin", &mut odometry, |now| near(planar(now), [0.0; 3]));
+    assert!(set(&mut operator, 1.0, 0.0, 0.0).success);
+    let reset = operator.call::<Trigger::Service>("/mobile_base/reset_odometry", Trigger::Request::default());
+    assert!(reset.success);
+    operator.find("the origin", &mut odometry, |now| near(planar(now), [0.0; 3]));
+    operator.publish("/mobile_base/commands/reset_odometry", &Empty::default());
+    let power = |operator: &mut Operator, data| {
+        operator.call::<SetBool::Service>("/mobile_base/set_motor_power", SetBool::Request { data })
+    };
+    assert_eq!(power(&mut operator, false).message, "motors off");
+    operator.drive(0.3, 0.0, Duration::from_millis(300));
+    assert_eq!(power(&mut operator, true).message, "motors on");
+}
+
+/// The subject's severity and message.
+fn wait_for_report(operator: &Operator, diagnostics: &mut BoxStream<'static, DiagnosticArray>, text: &str) {
+    operator.find(text, diagnostics, |array| array.status.iter().any(|status| status.message.contains(text)));
+}
+
+#[test]
+fn a_base_that_is_lost_stops_and_comes_back_by_itself() {
+    let mut operator = Operator::kobuki("lost", &["-p", "feedback_timeout_sec:=0.3"]);
+    let mut diagnostics = operator.subscribe::<DiagnosticArray>("/diagnostics");
+    let mut robot = operator.subscribe::<kobuki::RobotStateEvent>("/mobile_base/events/robot_state");
+    operator.drive(0.2, 0.0, Duration::from_millis(500));
+
+    operator.device.tell("silence 3");
+    wait_for_report(&operator, &mut diagnostics, "fallen silent");
+    operator.find("offline", &mut robot, |event| event.state == 0);
+    operator.find("online", &mut robot, |event| event.state == 1);
+    wait_for_report(&operator, &mut diagnostics, "there is no command");
+
+    operator.device.tell("cut 2");
+    wait_for_report(&operator, &mut diagnostics, "the line is down");
+    operator.find("online", &mut robot, |event| event.state == 1);
+
+    for _ in 0..50 {
+        operator.device.tell("garbage 200");
+    }
+    operator.device.tell("corrupt 20");
+    operator.drive(0.2, 0.0, Duration::from_secs(1));
+    operator.device.tell("corrupt 0");
+    operator.device.tell("reset");
+    operator.drive(0.0, 0.0, Duration::from_secs(1));
+    let before = operator.device.pose();
+    operator.drive(0.2, 0.0, Duration::from_secs(1));
+    let after = operator.device.pose();
+    assert!(
+        (after[0] - before[0]).hypot(after[1] - before[1]) > 0.1,
+        "it drives again: {before:?} {after:?}"
+    );
+}
+
+#[test]
+fn the_base_stops_when_its_driver_or_commander_is_gone() {
+    let mut operator = Operator::kobuki("gone", &PATIENT);
+    let moving = |operator: &mut Operator| {
+        let before = operator.device.pose();
+        std::thread::sleep(Duration::from_millis(100));
+        operator.device.pose() != before
+    };
+    operator.drive(0.2, 0.0, Duration::from_millis(500));
+    assert!(moving(&mut operator));
+    // The commander falls silent.
+    let silent = Instant::now();
+    operator.wait("the base stands", |operator| !moving(operator));
+    println!("stood {:?} after the last command", silent.elapsed());
+    for signal in ["-STOP", "-KILL"] {
+        operator.drive(0.2, 0.0, Duration::from_millis(500));
+        operator.base.signal(signal);
+        let gone = Instant::now();
+        operator.wait("the base stands", |operator| !moving(operator));
+        println!("stood {:?} after {signal}", gone.elapsed());
+        operator.base.signal(if signal == "-STOP" { "-CONT" } else { "-0" });
+    }
+}
+
+#[test]
+fn the_life_cycle_gives_the_port_to_others() {
+    let mut operator = Operator::kobuki("life", &PATIENT);
+    let change = |operator: &mut Operator, id: u8| {
+        let mut request = ChangeState::Request::default();
+        request.transition.id = id;
+        operator.call::<ChangeState::Service>("/mobile_base/change_state", request).success
+    };
+    let state = |operator: &mut Operator| {
+        operator
+            .call::<GetState::Service>("/mobile_base/get_state", GetState::Request::default())
+            .current_state
+            .label
+    };
+    let wait_for =
+        |operator: &mut Operator, label: &str| operator.wait(label, |operator| state(operator) == label);
+    wait_for(&mut operator, "active");
+    let port = operator.device.path.0.to_str().unwrap().to_owned();
+    let other = |expected: &str| {
+        let output = std::process::Command::new("flock").args(["-n", &port, "true"]).status().unwrap();
+        assert_eq!(output.success(), expected == "free", "the port is {expected}");
+    };
+    other("taken");
+    assert!(change(&mut operator, 4), "deactivate");
+    wait_for(&mut operator, "inactive");
+    assert!(change(&mut operator, 2), "clean up");
+    wait_for(&mut operator, "unconfigured");
+    other("free");
+    assert!(change(&mut operator, 1), "configure");
+    wait_for(&mut operator, "inactive");
+    other("taken");
+    assert!(change(&mut operator, 3), "activate");
+    operator.drive(0.2, 0.0, Duration::from_secs(1));
+    assert!(operator.device.pose()[0] > 0.05);
+}
+
+#[test]
+fn any_base_with_two_wheels_drives() {
+    let path = TestPath::new("base_wheels");
+    let command = wheels(&path.0, &["--separation", "0.4", "--ticks", "2000"]);
+    let device = Device::spawn(path, command);
+    let parameters =
+        ["-p", "wheel_separation:=0.4", "-p", "ticks_per_turn:=2000.0", "-p", "feedback_timeout_sec:=1.5"];
+    let mut operator = Operator::beside(device, &["--kind", "differential"], &parameters);
+    let mut odometry = operator.subscribe::<Odometry>("/odom");
+    approach(
+        &operator,
+        &mut odometry,
+        0.005,
+        |[x, _, _]| 1.0 - x,
+        |operator, speed| {
+            operator.command(speed.clamp(-0.3, 0.3), 0.0);
+        },
+    );
+    approach(
+        &operator,
+        &mut odometry,
+        0.01,
+        |[_, _, now]| turn(now, FRAC_PI_2),
+        |operator, rate| {
+            operator.command(0.0, rate.clamp(-1.0, 1.0));
+        },
+    );
+    let odometry = planar(&operator.next("odom", &mut odometry));
+    let truth = operator.device.pose();
+    let error = (truth[0] - odometry[0]).hypot(truth[1] - odometry[1]);
+    assert!(error < 0.02, "the odometry says {odometry:?}, true is {truth:?}");
+    assert!((turn(truth[2], FRAC_PI_2)).abs() < 0.05, "{truth:?}");
+}
+
+#[test]
+fn a_peer_that_is_not_ours_uses_the_base() {
+    let Some(peer) = Peer::Cyclone.command() else { return };
+    let mut operator = Operator::kobuki("peer", &PATIENT);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/cyclone_base.py");
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(peer.get_program());
+        command.arg(script).env("PYTHONDONTWRITEBYTECODE", "1");
+        Running::start(command, operator.base.domain, arguments)
+    };
+    let facts = run(&["watch", "3"]).facts(Duration::from_secs(60));
+    for topic in ["core", "dock_ir", "imu_data", "battery_state", "odom", "joint_states", "tf"] {
+        let rate = facts.number(&format!("{topic}_hz"));
+        assert!((40.0..=60.0).contains(&rate), "{topic}: {facts:#?}");
+    }
+    assert!((80.0..=120.0).contains(&facts.number("imu_data_raw_hz")), "{facts:#?}");
+    assert_eq!(facts.text("odom"), "odom base_footprint 0.1 0.05");
+    assert_eq!(facts.text("tf"), "odom->base_footprint");
+    assert_eq!(facts.text("joint_states"), "wheel_left_joint wheel_right_joint");
+    assert!(facts.text("version_info").contains("udid 98434864 959859523 1126263088"), "{facts:#?}");
+    assert_eq!(facts.text("controller_info"), "type 0 100.000 0.100 2.000");
+    assert_eq!(facts.text("robot_state"), "1");
+    assert!(facts.text("dock_ir").starts_with("dock_ir_link"), "{facts:#?}");
+
+    let commands = run(&["command"]);
+    for said in ["led1 green", "led2 red", "sound error", "external power 5V off", "output 0 on", "gains"] {
+        operator.device.prints(said);
+    }
+    let facts = commands.facts(Duration::from_secs(60));
+    assert!((0.1..0.4).contains(&facts.number("driven_m")), "{facts:#?}");
+    assert_eq!(facts.number("speed_after_silence"), 0.0);
+
+    let events = run(&["events"]);
+    assert_eq!(events.line(Duration::from_secs(30)), "listening");
+    for (line, told) in [
+        ("bump right on", "bumper: 2 1"),
+        ("press 1", "button: 1 1"),
+        ("drop right on", "wheel_drop: 1 1"),
+        ("charger adapter", "power_system: 1"),
+        ("input 0 on", "digital_input: 1 0 0 0"),
+    ] {
+        operator.device.tell(line);
+        assert_eq!(events.line(PATIENCE), told);
+    }
+}

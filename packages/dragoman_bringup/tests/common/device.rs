@@ -1,0 +1,106 @@
+//! A simulated device in a process of its own, on a pseudo-terminal.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// How long a loaded machine may take for what ought to happen at once.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A path that no other test uses; what is there at the end goes.
+pub struct TestPath(pub PathBuf);
+
+impl TestPath {
+    pub fn new(test: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("dragoman_device_{}_{test}", std::process::id())))
+    }
+}
+
+impl Drop for TestPath {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+pub fn command(path: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    command.args(["device", "kobuki", "--noise", "none", "--pty"]).arg(path).args(arguments);
+    command
+}
+
+pub fn wheels(path: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    command.args(["device", "wheels", "--pty"]).arg(path).args(arguments);
+    command
+}
+
+pub struct Device {
+    pub child: Child,
+    pub input: Option<ChildStdin>,
+    lines: mpsc::Receiver<String>,
+    pub path: TestPath,
+}
+
+impl Device {
+    pub fn start(test: &str, arguments: &[&str]) -> Self {
+        Self::start_at(TestPath::new(test), arguments)
+    }
+
+    pub fn start_at(path: TestPath, arguments: &[&str]) -> Self {
+        let command = command(&path.0, arguments);
+        Self::spawn(path, command)
+    }
+
+    pub fn spawn(path: TestPath, mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        let device = Self { input: child.stdin.take(), child, lines, path };
+        device.prints("ready");
+        device
+    }
+
+    pub fn tell(&mut self, line: &str) {
+        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// The next line that begins with this.
+    pub fn prints(&self, start: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left).unwrap_or_else(|_| panic!("no line '{start}'"));
+            if line.starts_with(start) {
+                return line;
+            }
+        }
+    }
+
+    /// Where it really is.
+    pub fn pose(&mut self) -> [f64; 3] {
+        self.tell("pose");
+        let line = self.prints("pose");
+        let values: Vec<f64> = line.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect();
+        values.try_into().unwrap()
+    }
+
+    pub fn end(mut self, signal: &str) -> std::process::ExitStatus {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
