@@ -1,6 +1,6 @@
 //! From request to answer over the loopback interface, through the server side, ROS and a world's service and back.
 //!
-//! Prints medians and 99th percentiles. The world is that of the tests: it answers at once.
+//! Prints medians and 99th percentiles, and how much memory the process has. The world is that of the tests: it answers at once.
 
 #![allow(
     clippy::unwrap_used,
@@ -44,10 +44,15 @@ fn main() {
     let quiet = latencies(address, CLIENTS, requests, PERIOD);
     report("50 clients, 20 questions per second each", &quiet);
     forget();
+    report_memory("before the crowd");
     let crowd: Vec<TcpStream> = (0..900).map(|_| TcpStream::connect(address).unwrap()).collect();
     let deaf = never_reading(address);
     let crowded = latencies(address, CLIENTS, requests, PERIOD);
     report("the same beside 900 idle clients and one that never reads", &crowded);
+    forget();
+    report_memory("with the crowd");
+    std::thread::sleep(Duration::from_secs(2));
+    report_memory("with the crowd, 2 s later");
     drop((crowd, deaf));
     forget();
     report(
@@ -119,6 +124,14 @@ fn steps(address: SocketAddr, count: usize) -> Duration {
         stream.read_exact(&mut [0; 31]).unwrap();
     }
     start.elapsed()
+}
+
+/// Resident memory, where the system tells it.
+fn report_memory(when: &str) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if let Some(line) = status.lines().find(|line| line.starts_with("VmRSS")) {
+        println!("{when}: {line}");
+    }
 }
 
 fn report(what: &str, sorted: &[Duration]) {

@@ -8,6 +8,8 @@ mod fake_world;
 mod chain;
 #[path = "apolo_node/crowds.rs"]
 mod crowds;
+#[path = "apolo_node/diagnostics.rs"]
+mod diagnostics;
 #[path = "apolo_node/lab.rs"]
 mod lab;
 #[path = "apolo_node/manual.rs"]

@@ -32,8 +32,6 @@ pub use request::Request;
 pub const HEADER_LEN: usize = 5;
 /// The longest known request, with some room: what announces more is not one.
 pub const MAX_REQUEST_LEN: usize = 4096;
-/// The longest frame that either base can announce.
-pub const MAX_FRAME_LEN: usize = 65_535;
 /// The longest name in bytes: its length has one byte and counts the final NUL.
 pub const MAX_NAME_LEN: usize = 254;
 /// Default TCP port of Apolo.

@@ -155,3 +155,25 @@ fn a_loop_of_a_thousand_steps_takes_no_time() {
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(lab.world.lock().unwrap().updates, 1000);
 }
+
+/// Nobody simulates the world: questions are answered no after the time limit.
+#[test]
+fn without_a_world_questions_are_no() {
+    let context = crate::lab::context(&["port:=0", "service_timeout:=0.2"]);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let server =
+        dragoman_bridge::apolo::node::start_server(&context, "/apolo", [127, 0, 0, 1].into()).unwrap();
+    let address = server.address;
+    runtime.spawn(server.node);
+    let mut clients: Vec<Socket> = (0..20).map(|_| Socket::connect(address)).collect();
+    let start = Instant::now();
+    for client in &mut clients {
+        client.send(&request(b'G', "", &["Neo"], &[]));
+    }
+    for client in &mut clients {
+        assert_eq!(client.answer(), FALSE);
+    }
+    // All wait at the same time, also those that there was no room for in the service's queue.
+    let took = start.elapsed();
+    assert!(took >= Duration::from_millis(190) && took < Duration::from_secs(2), "{took:?}");
+}

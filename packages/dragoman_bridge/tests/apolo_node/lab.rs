@@ -34,6 +34,7 @@ fn context_of(node: &str, parameters: &[&str]) -> Context {
 pub(crate) struct Lab {
     pub(crate) world: Arc<Mutex<World>>,
     pub(crate) address: SocketAddr,
+    pub(crate) context: Context,
     pub(crate) runtime: tokio::runtime::Runtime,
 }
 
@@ -47,7 +48,7 @@ impl Lab {
         let server = start_server(&context, "/apolo", IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap();
         let address = server.address;
         runtime.spawn(server.node);
-        Self { world, address, runtime }
+        Self { world, address, context, runtime }
     }
 
     pub(crate) fn client(&self) -> Socket {

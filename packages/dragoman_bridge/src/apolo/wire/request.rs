@@ -97,18 +97,6 @@ impl Request {
         self.parts().0
     }
 
-    /// Name of the world; empty: any.
-    pub fn world(&self) -> &str {
-        let (_, [world, ..], _) = self.parts();
-        world
-    }
-
-    /// Name of the thing that is asked about; empty for [`Request::Update`].
-    pub fn name(&self) -> &str {
-        let (_, [_, name, _], _) = self.parts();
-        name
-    }
-
     /// Whether every number is one that can be worked with.
     pub fn is_finite(&self) -> bool {
         self.parts().2.iter().all(|value| value.is_finite())

@@ -1,0 +1,86 @@
+//! What both sides tell in `/diagnostics`.
+
+use dragoman_bridge::apolo::node::start_client;
+use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
+use dragoman_ros::{Context, Node, QosProfile};
+use futures::stream::{BoxStream, StreamExt};
+
+use crate::lab::{Lab, PATIENCE, client_context, request};
+
+struct Watch {
+    runtime: tokio::runtime::Runtime,
+    arrays: BoxStream<'static, DiagnosticArray>,
+    _node: Node,
+}
+
+impl Watch {
+    fn new(context: &Context) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let mut node = Node::create(context.clone(), "watch", "").unwrap();
+        let arrays = node.subscribe("/diagnostics", QosProfile::default()).unwrap().boxed();
+        Self { runtime, arrays, _node: node }
+    }
+
+    /// The first status of which this holds.
+    fn until(&mut self, holds: impl Fn(&DiagnosticStatus) -> bool) -> DiagnosticStatus {
+        let arrays = &mut self.arrays;
+        let found = async {
+            loop {
+                let array = arrays.next().await.expect("the stream goes on");
+                if let Some(status) = array.status.into_iter().find(&holds) {
+                    return status;
+                }
+            }
+        };
+        self.runtime
+            .block_on(async { tokio::time::timeout(PATIENCE, found).await })
+            .expect("such a status is published")
+    }
+}
+
+#[test]
+fn the_server_side_tells_what_it_refused_and_why() {
+    let lab = Lab::start(&[]);
+    let mut watch = Watch::new(&lab.context);
+    let serving = watch.until(|status| status.level == 0);
+    assert_eq!(
+        (serving.name.as_str(), serving.message.as_str()),
+        ("apolo/apolo: Apolo's protocol", "serving")
+    );
+    assert_eq!(serving.hardware_id, lab.address.to_string());
+    let mut client = lab.client();
+    // It is never answered, so that the client does not learn of it.
+    client.silent(&request(b'P', "", &["nobody"], &[0.0; 6]));
+    let refused = watch.until(|status| status.level == 1);
+    assert_eq!(refused.message, "refused: place \"\" \"nobody\" 0 0 0 0 0 0: there is no 'nobody'");
+    let value = |key: &str| refused.values.iter().find(|value| value.key == key).map(|v| v.value.clone());
+    assert_eq!((value("clients").as_deref(), value("refused").as_deref()), (Some("1"), Some("1")));
+    watch.until(|status| status.level == 0);
+}
+
+#[test]
+fn the_client_side_tells_whether_it_is_connected() {
+    let lab = Lab::start(&[]);
+    let context = client_context(&["robots:=[nobody]"]);
+    let mut watch = Watch::new(&context);
+    lab.runtime.spawn(async move {
+        start_client(&context, "/apolo", lab.address).unwrap().await;
+    });
+    let refused = watch.until(|status| status.level == 1);
+    assert_eq!(refused.name, "apolo/apolo_client: Apolo");
+    assert!(refused.message.starts_with("robot nobody: the server answered F"), "{}", refused.message);
+    lab.runtime.shutdown_background();
+}
+
+#[test]
+fn the_client_side_tells_that_it_is_not_connected() {
+    let context = client_context(&[]);
+    let mut watch = Watch::new(&context);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.spawn(async move { start_client(&context, "/apolo", address).unwrap().await });
+    let status = watch.until(|status| status.level == 2);
+    assert_eq!(status.message, "not connected");
+}
