@@ -180,3 +180,25 @@ fn a_burst_of_a_hundred_thousand_reliable_messages_arrives() {
     }
     assert_eq!(receiver.join().unwrap(), COUNT);
 }
+
+/// A topic of one name may have two types, `/cmd_vel` with and without a header say.
+#[test]
+fn a_writer_of_another_type_is_not_misread() {
+    let (here, there) = (context(9), context(9));
+    let mut talker = Node::create(here, "talker", "").unwrap();
+    let mut listener = Node::create(there, "listener", "").unwrap();
+    let qos = QosProfile::default();
+    let mut plain = listener.subscribe::<geometry_msgs::msg::Twist>("/cmd_vel", qos.clone()).unwrap();
+    let mut stamped =
+        listener.subscribe::<geometry_msgs::msg::TwistStamped>("/cmd_vel", qos.clone()).unwrap();
+    let publisher = talker.create_publisher::<geometry_msgs::msg::TwistStamped>("/cmd_vel", qos).unwrap();
+    within(PATIENCE, publisher.wait_for_inter_process_subscribers().unwrap()).unwrap().unwrap();
+    std::thread::sleep(MATCHING_SETTLES);
+    let mut message = geometry_msgs::msg::TwistStamped::default();
+    message.twist.linear.x = 0.25;
+    for _ in 0..5 {
+        publisher.publish(&message).unwrap();
+    }
+    assert_eq!(collect(&mut stamped, 5).last().map(|message| message.twist.linear.x), Some(0.25));
+    assert_eq!(within(Duration::from_millis(300), plain.next()), None, "read as what it is not");
+}

@@ -7,7 +7,7 @@ mod matches;
 mod payload;
 mod policies;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context as TaskContext, Poll};
@@ -203,7 +203,10 @@ impl Participant {
             matches: Arc::clone(&self.matches),
             inbox: self.local.reader(endpoint.topic, endpoint.type_name, endpoint.qos),
             topic: endpoint.topic.to_owned(),
+            type_name: endpoint.type_name.to_owned(),
             local: Arc::clone(&self.local),
+            participant: self.participant.clone(),
+            writers: Mutex::default(),
             malformed: Mutex::default(),
         })
     }
@@ -473,9 +476,16 @@ pub(crate) struct Reader {
     matches: Arc<Mutex<Matches>>,
     inbox: Arc<Inbox>,
     topic: String,
+    type_name: String,
     local: Arc<Local>,
+    participant: DomainParticipant,
+    /// Whether the samples of a writer are of our type, as far as discovery has told its type.
+    writers: Mutex<HashMap<GUID, bool>>,
     malformed: Mutex<RateLimit>,
 }
+
+/// Of so many writers it is remembered whether they are of a reader's type.
+const REMEMBERED_WRITERS: usize = 1024;
 
 impl Reader {
     /// The next sample; registers the task for the next arrival when there is none.
@@ -502,6 +512,7 @@ impl Reader {
             match self.reader.try_take_one() {
                 // Came through memory already.
                 Ok(Some(change)) if change.writer_guid().prefix == self.own.prefix => {}
+                Ok(Some(change)) if !self.is_of_our_type(change.writer_guid()) => {}
                 Ok(Some(change)) => {
                     let id = SampleId {
                         writer: change.writer_guid().to_bytes(),
@@ -516,6 +527,29 @@ impl Reader {
                 Err(error) => tracing::debug!(%error, "a sample could not be read"),
             }
         }
+    }
+
+    /// The library matches by the names of topics alone: a writer of another type would be misread.
+    fn is_of_our_type(&self, writer: GUID) -> bool {
+        let mut writers = lock(&self.writers);
+        if let Some(known) = writers.get(&writer) {
+            return *known;
+        }
+        let discovered = self.participant.discovered_writers();
+        let Some(found) = discovered.iter().find(|other| other.publication_topic_data.key == writer) else {
+            return true;
+        };
+        let is_ours = found.publication_topic_data.type_name == self.type_name;
+        if !is_ours {
+            let topic = self.topic.strip_prefix("rt").unwrap_or(&self.topic);
+            let other = &found.publication_topic_data.type_name;
+            tracing::debug!(topic, other, "a writer of another type is not read");
+        }
+        if writers.len() >= REMEMBERED_WRITERS {
+            writers.clear();
+        }
+        writers.insert(writer, is_ours);
+        is_ours
     }
 
     pub(crate) fn guid(&self) -> Guid {
