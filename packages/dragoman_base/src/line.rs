@@ -170,7 +170,7 @@ impl<B: Base> Line<B> {
             };
             tokio::select! {
                 read = stream.read(&mut bytes) => match read {
-                    Ok(0) => return io::ErrorKind::UnexpectedEof.into(),
+                    Ok(0) => return io::Error::new(io::ErrorKind::UnexpectedEof, "the line has ended"),
                     Ok(count) => {
                         let mut rest = bytes.get(..count).unwrap_or_default();
                         while self.inner(|now, inner| inner.driver.receive(now, &mut rest)) {

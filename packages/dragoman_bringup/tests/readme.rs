@@ -19,14 +19,15 @@ use dragoman_ros::rcl_interfaces::srv::{DescribeParameters, GetParameters, ListP
 use dragoman_ros::rmw_dds_common::msg::{NodeEntitiesInfo, ParticipantEntitiesInfo};
 use dragoman_ros::{
     Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile, WrappedServiceTypeSupport,
-    WrappedTypesupport, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs,
+    WrappedTypesupport, dragoman_msgs, geometry_msgs, kobuki_ros_interfaces, sensor_msgs, std_msgs,
 };
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
 
-const READMES: [&str; 5] = [
+const READMES: [&str; 6] = [
     include_str!("../README.md"),
     include_str!("../../dragoman_arm/README.md"),
+    include_str!("../../dragoman_base/README.md"),
     include_str!("../../dragoman_bridge/README.md"),
     include_str!("../../dragoman_kinematics/README.md"),
     include_str!("../../dragoman_ros/README.md"),
@@ -45,6 +46,7 @@ fn the_tables_tell_what_up_starts() {
         ("/ranger/arm", "Node /ranger/arm"),
         ("/ranger/kinematics", "Node /ranger/kinematics"),
         ("/ranger/arm31", "Node /ranger/arm31, server side"),
+        ("/mobile_base", "Node /mobile_base"),
     ];
     compare(&lab, &nodes);
 }
@@ -55,6 +57,17 @@ fn the_tables_tell_what_arm31_starts() {
     let arguments = ["arm31", "--controller", "127.0.0.1:9", "--robot", "ranger_mk1"];
     let lab = Lab::start_with(domain(), &arguments, &[]);
     compare(&lab, &[("/dragoman", "Node /dragoman"), ("/ranger/arm31", "Node /ranger/arm31, client side")]);
+}
+
+#[test]
+fn the_tables_tell_what_base_starts() {
+    // No base is there, and none has to be.
+    let arguments = ["base", "--port", "/dev/no-base-is-here", "--kind", "differential"];
+    let lab = Lab::start_with(domain(), &arguments, &[]);
+    compare(
+        &lab,
+        &[("/dragoman", "Node /dragoman"), ("/mobile_base", "Node /mobile_base, differential drive")],
+    );
 }
 
 /// The rows below `heading` of the tables that begin with column `kind`, without the marks around names.
@@ -147,10 +160,11 @@ fn compare(lab: &Lab, nodes: &[(&str, &str)]) {
         expected.difference(&seen).map(|line| format!("only in a README: {line}")).collect();
     differences.extend(seen.difference(&expected).map(|line| format!("only in the program: {line}")));
 
-    let mut types: HashMap<String, String> = HashMap::new();
-    for row in nodes.iter().flat_map(|(node, heading)| rows_of(node, heading, "topic")) {
-        let known = types.entry(row[0].clone()).or_insert_with(|| row[1].clone());
-        if *known != row[1] {
+    let topics: Vec<_> = nodes.iter().flat_map(|(node, heading)| rows_of(node, heading, "topic")).collect();
+    let published: HashMap<&str, &str> =
+        topics.iter().filter(|row| row[2] == "publishes").map(|row| (&*row[0], &*row[1])).collect();
+    for row in &topics {
+        if let Some(known) = published.get(&*row[0]).filter(|known| **known != row[1]) {
             differences.push(format!("two types of one topic: {}, {} and {known}", row[0], row[1]));
         }
     }
@@ -177,7 +191,9 @@ fn table_row(cells: &[String]) -> String {
 /// The graph as the READMEs describe it, a line per fact.
 fn expected(nodes: &[(&str, &str)]) -> BTreeSet<String> {
     let mut lines = BTreeSet::new();
-    let mut subscribers: HashMap<(String, String), usize> = HashMap::new();
+    // Of a topic with subscriptions of two types the library counts both for each.
+    let mut subscribers: HashMap<String, usize> = HashMap::new();
+    let mut subscribed = BTreeSet::new();
     for (node, heading) in nodes {
         let mut readers = 0;
         for row in rows_of(node, heading, "topic") {
@@ -187,7 +203,8 @@ fn expected(nodes: &[(&str, &str)]) -> BTreeSet<String> {
                 lines.insert(format!("{node} publishes {topic}, {type_name}, {}", offered.join(", ")));
             } else {
                 readers += 1;
-                *subscribers.entry((topic.clone(), type_name.clone())).or_default() += 1;
+                *subscribers.entry(topic.clone()).or_default() += 1;
+                subscribed.insert((topic.clone(), type_name.clone()));
             }
         }
         for (kind, verb) in [("service", "offers"), ("called service", "calls")] {
@@ -198,8 +215,8 @@ fn expected(nodes: &[(&str, &str)]) -> BTreeSet<String> {
         }
         lines.insert(format!("{node} has {readers} readers and 0 other writers"));
     }
-    for ((topic, type_name), count) in subscribers {
-        lines.insert(format!("{count} nodes subscribe to {topic}, {type_name}"));
+    for (topic, type_name) in subscribed {
+        lines.insert(format!("{} subscriptions of {topic}, {type_name}", subscribers[&topic]));
     }
     lines
 }
@@ -287,7 +304,7 @@ impl Observer {
                     .entry((topic.clone(), type_name.clone()))
                     .or_insert_with(|| probe(node, &topic, &type_name));
                 let count = probe();
-                lines.insert(format!("{count} nodes subscribe to {topic}, {type_name}"));
+                lines.insert(format!("{count} subscriptions of {topic}, {type_name}"));
             }
         }
         lines
@@ -335,6 +352,22 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
         "dragoman_msgs/msg/MotionEvent" => typed::<dragoman_msgs::msg::MotionEvent>(node, topic),
         "geometry_msgs/msg/PoseStamped" => typed::<geometry_msgs::msg::PoseStamped>(node, topic),
         "geometry_msgs/msg/TwistStamped" => typed::<geometry_msgs::msg::TwistStamped>(node, topic),
+        "geometry_msgs/msg/Twist" => typed::<geometry_msgs::msg::Twist>(node, topic),
+        "std_msgs/msg/Empty" => typed::<std_msgs::msg::Empty>(node, topic),
+        "kobuki_ros_interfaces/msg/ControllerInfo" => {
+            typed::<kobuki_ros_interfaces::msg::ControllerInfo>(node, topic)
+        }
+        "kobuki_ros_interfaces/msg/DigitalOutput" => {
+            typed::<kobuki_ros_interfaces::msg::DigitalOutput>(node, topic)
+        }
+        "kobuki_ros_interfaces/msg/ExternalPower" => {
+            typed::<kobuki_ros_interfaces::msg::ExternalPower>(node, topic)
+        }
+        "kobuki_ros_interfaces/msg/Led" => typed::<kobuki_ros_interfaces::msg::Led>(node, topic),
+        "kobuki_ros_interfaces/msg/MotorPower" => {
+            typed::<kobuki_ros_interfaces::msg::MotorPower>(node, topic)
+        }
+        "kobuki_ros_interfaces/msg/Sound" => typed::<kobuki_ros_interfaces::msg::Sound>(node, topic),
         "std_msgs/msg/Float64" => typed::<std_msgs::msg::Float64>(node, topic),
         "sensor_msgs/msg/JointState" => typed::<sensor_msgs::msg::JointState>(node, topic),
         other => panic!("{topic}: {other} is to be added here"),
@@ -355,6 +388,10 @@ fn cells(parameter: &ParameterDescriptor, value: &ParameterValue) -> [String; 5]
     // The labs of tests listen on a free port.
     if parameter.name == "port" {
         default = DEFAULT_PORT.to_string();
+    }
+    // And bases have the port that the command line names.
+    if parameter.name == "device_port" {
+        default.clear();
     }
     let mut range = parameter.additional_constraints.clone();
     for bounds in &parameter.floating_point_range {
