@@ -1,1 +1,94 @@
-fn main() {}
+//! What the world's answers cost, in the default lab and in a cluttered room.
+//!
+//! ```text
+//! cargo bench -p dragoman_sim --bench world
+//! ```
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use dragoman_sim::Worlds;
+
+const LAB: &str = include_str!("../../../launch/config/worlds/lab.yaml");
+
+/// Random numbers in [0, 1); the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// The lab with 200 boxes, cylinders and spheres, 100 of them within the Puma's reach.
+fn cluttered() -> Worlds {
+    let mut random = Random(1);
+    let mut bodies = String::new();
+    for at in 0..200 {
+        let reach = if at < 100 { 1.2 } else { 4.0 };
+        let [x, y, z] = [0.0; 3].map(|_| reach * (2.0 * random.next() - 1.0));
+        let shape =
+            ["box: [0.1, 0.08, 0.06]", "cylinder: { radius: 0.05, length: 0.1 }", "sphere: { radius: 0.05 }"]
+                [at % 3];
+        let (x, y, z) = (x - 2.5, y + 2.5, z + 1.2);
+        writeln!(bodies, "      - {{ name: clutter{at}, xyz: [{x}, {y}, {z}], shapes: [{{ {shape} }}] }}")
+            .unwrap();
+    }
+    let text = LAB.replacen("    bodies:\n", &format!("    bodies:\n{bodies}"), 1);
+    Worlds::from_yaml(&text, &|_| Ok(include_bytes!("../../../urdf/ranger_mk1.urdf").to_vec())).unwrap()
+}
+
+fn collisions(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("check_robot_joints, Puma560, random joints");
+    for (name, mut worlds) in [("default lab", Worlds::load_default().unwrap()), ("200 bodies", cluttered())]
+    {
+        let limits: Vec<(f64, f64)> = {
+            let joints = worlds.robot_joints(None, "Puma560").unwrap();
+            joints.iter().map(|joint| (joint.lower, joint.upper)).collect()
+        };
+        let mut random = Random(2);
+        let (mut asked, mut hit) = (0_u64, 0_u64);
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                let joints: Vec<f64> =
+                    limits.iter().map(|(lower, upper)| lower + random.next() * (upper - lower)).collect();
+                asked += 1;
+                hit += u64::from(worlds.check_robot_joints(None, "Puma560", &joints).unwrap());
+            });
+        });
+        println!("{name}: {:.0} % of {asked} collide", 100.0 * hit as f64 / asked as f64);
+    }
+}
+
+fn sensors(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("sensors");
+    for (name, mut worlds) in [("default lab", Worlds::load_default().unwrap()), ("200 bodies", cluttered())]
+    {
+        group.bench_function(format!("laser_data, LMS100, {name}"), |bencher| {
+            bencher.iter(|| black_box(worlds.laser_data(None, "LMS100").unwrap()));
+        });
+        group.bench_function(format!("laser_landmarks, {name}"), |bencher| {
+            bencher.iter(|| black_box(worlds.laser_landmarks(None, "LMS100").unwrap()));
+        });
+        group.bench_function(format!("all_ultrasonics, {name}"), |bencher| {
+            bencher.iter(|| black_box(worlds.all_ultrasonics(None, "Marvin").unwrap()));
+        });
+    }
+}
+
+fn motion(criterion: &mut Criterion) {
+    let mut worlds = Worlds::load_default().unwrap();
+    criterion.bench_function("move_m_robot and odometry", |bencher| {
+        let mut forwards = 0.1;
+        bencher.iter(|| {
+            forwards = -forwards;
+            assert!(worlds.move_m_robot(None, "Marvin", [forwards, 0.01], 0.1).unwrap());
+            black_box(worlds.odometry(None, "Marvin").unwrap())
+        });
+    });
+}
+
+criterion_group!(benches, collisions, sensors, motion);
+criterion_main!(benches);

@@ -65,13 +65,13 @@ impl Geometry {
 
     /// The solids that stand for it, with their poses in its frame.
     pub(crate) fn solids(&self) -> Result<Vec<(Solid, Pose)>, String> {
-        let one = |shape: SharedShape| Ok(vec![(Solid(shape), Pose::IDENTITY)]);
+        let one = |shape: SharedShape| Ok(vec![(Solid::new(shape), Pose::IDENTITY)]);
         match self {
             Self::Box { size: [x, y, z] } => one(SharedShape::cuboid(x / 2.0, y / 2.0, z / 2.0)),
             Self::Sphere { radius } => one(SharedShape::ball(*radius)),
             Self::Cylinder { radius, length } => {
                 let upright = Pose::rotation(Vector::new(std::f64::consts::FRAC_PI_2, 0.0, 0.0));
-                Ok(vec![(Solid(SharedShape::cylinder(length / 2.0, *radius)), upright)])
+                Ok(vec![(Solid::new(SharedShape::cylinder(length / 2.0, *radius)), upright)])
             }
             Self::Mesh { mesh, convex: true } => one(hull(&mesh.vertices)?),
             Self::Mesh { mesh, convex: false } => {
@@ -89,7 +89,7 @@ impl Geometry {
                     let ends = [0.0, *height];
                     let corners: Vec<[f64; 3]> =
                         piece.iter().flat_map(|&[x, y]| ends.map(|z| [x, y, z])).collect();
-                    Ok((Solid(hull(&corners)?), Pose::IDENTITY))
+                    Ok((Solid::new(hull(&corners)?), Pose::IDENTITY))
                 };
                 pieces.into_iter().map(prism).collect()
             }
@@ -107,34 +107,55 @@ fn hull(corners: &[[f64; 3]]) -> Result<SharedShape, String> {
 
 /// A shape for collisions, distances and rays.
 #[derive(Clone)]
-pub(crate) struct Solid(SharedShape);
+pub(crate) struct Solid {
+    shape: SharedShape,
+    rays: Rays,
+}
+
+/// How rays meet the solid, in its own frame.
+#[derive(Clone, Copy)]
+enum Rays {
+    Box { half: Vector },
+    Cylinder { radius: f64, half_length: f64 },
+    Other,
+}
 
 impl Solid {
+    fn new(shape: SharedShape) -> Self {
+        let cuboid = shape.as_cuboid().map(|cuboid| Rays::Box { half: cuboid.half_extents });
+        let cylinder = shape
+            .as_cylinder()
+            .map(|cylinder| Rays::Cylinder { radius: cylinder.radius, half_length: cylinder.half_height });
+        let rays = cuboid.or(cylinder).unwrap_or(Rays::Other);
+        Self { shape, rays }
+    }
+
     pub(crate) fn bounds(&self, pose: &Pose) -> Aabb {
-        self.0.compute_aabb(pose)
+        self.shape.compute_aabb(pose)
     }
 
     /// Half the box about the solid in its own frame, and the box's centre.
     pub(crate) fn local_bounds(&self) -> (Vector, Vector) {
-        let bounds = self.0.compute_local_aabb();
+        let bounds = self.shape.compute_local_aabb();
         (bounds.center(), bounds.half_extents())
     }
 
     /// Whether they touch, or one is within the other.
     pub(crate) fn touches(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> bool {
         // All kinds of shapes that are made here are supported.
-        query::intersection_test(pose, &*self.0, other_pose, &*other.0).is_ok_and(|found| found.intersecting)
+        query::intersection_test(pose, &*self.shape, other_pose, &*other.shape)
+            .is_ok_and(|found| found.intersecting)
             || self.swallows(pose, other, other_pose)
             || other.swallows(other_pose, self, pose)
     }
 
     /// Whether a point of `other` is within this surface, which intersects nothing of it.
     fn swallows(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> bool {
-        let Some(mesh) = self.0.as_trimesh().filter(|mesh| mesh.flags().contains(TriMeshFlags::ORIENTED))
+        let Some(mesh) = self.shape.as_trimesh().filter(|mesh| mesh.flags().contains(TriMeshFlags::ORIENTED))
         else {
             return false;
         };
-        let inside = other.0.as_trimesh().and_then(|mesh| mesh.vertices().first().copied());
+        let inside = other.shape.as_trimesh().and_then(|mesh| mesh.vertices().first().copied());
         let point = inside.unwrap_or_else(|| other.local_bounds().0);
         let point = pose.inverse_transform_point(other_pose.transform_point(point));
         mesh.contains_local_point(point)
@@ -145,25 +166,41 @@ impl Solid {
         if self.touches(pose, other, other_pose) {
             return 0.0;
         }
-        query::distance(pose, &*self.0, other_pose, &*other.0).map_or(f64::INFINITY, |found| found.distance)
+        query::distance(pose, &*self.shape, other_pose, &*other.shape)
+            .map_or(f64::INFINITY, |found| found.distance)
     }
 
     /// The point of the solid that is nearest to `point`.
     pub(crate) fn nearest(&self, pose: &Pose, point: Vector) -> Vector {
-        self.0.project_point(pose, point, true).point
+        self.shape.project_point(pose, point, true).point
     }
 
     /// Way along a ray with a direction of length one, given in the solid's frame; 0 from within.
+    ///
+    /// Boxes and cylinders have their closed forms here: parry's search for convex shapes is slower and less exact, and a
+    /// scan asks a thousand times.
     pub(crate) fn ray(&self, origin: Vector, direction: Vector, longest: f64) -> Option<f64> {
-        match self.0.as_cylinder() {
-            Some(cylinder) => ray_against_cylinder(origin, direction, cylinder.radius, cylinder.half_height)
-                .filter(|way| *way <= longest),
-            None => self.0.cast_local_ray(&Ray::new(origin, direction), longest, true),
-        }
+        let way = match self.rays {
+            Rays::Box { half } => ray_against_box(origin, direction, half),
+            Rays::Cylinder { radius, half_length } => {
+                ray_against_cylinder(origin, direction, radius, half_length)
+            }
+            Rays::Other => self.shape.cast_local_ray(&Ray::new(origin, direction), longest, true),
+        };
+        way.filter(|way| *way <= longest)
     }
 }
 
-/// The closed form; parry's general search for convex shapes is slower and less exact. The axis is y, as parry has it.
+fn ray_against_box(origin: Vector, direction: Vector, half: Vector) -> Option<f64> {
+    // A direction along a side leaves finite numbers, or infinite ones of the right sign.
+    let steep = |value: f64| if value.abs() < 1e-200 { 1e200 } else { 1.0 / value };
+    let inverse = Vector::new(steep(direction.x), steep(direction.y), steep(direction.z));
+    let (a, b) = ((-half - origin) * inverse, (half - origin) * inverse);
+    let enter = a.min(b).max_element().max(0.0);
+    (enter <= a.max(b).min_element()).then_some(enter)
+}
+
+/// The axis is y, as parry has it.
 fn ray_against_cylinder(origin: Vector, direction: Vector, radius: f64, half_length: f64) -> Option<f64> {
     let (mut enter, mut leave) = (0.0_f64, f64::INFINITY);
     if direction.y.abs() > f64::MIN_POSITIVE {

@@ -4,6 +4,8 @@
 #[derive(Debug, Clone)]
 pub(crate) struct Noise {
     state: u64,
+    /// The transform gives two numbers at a time.
+    second: Option<f64>,
 }
 
 impl Noise {
@@ -13,14 +15,20 @@ impl Noise {
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
-        Self { state: seed ^ hash }
+        Self { state: seed ^ hash, second: None }
     }
 
     /// Normally distributed, mean 0, standard deviation 1.
     pub(crate) fn normal(&mut self) -> f64 {
+        if let Some(second) = self.second.take() {
+            return second;
+        }
         // 1 - u lies in (0, 1]: its logarithm is finite.
         let (radius, angle) = (1.0 - self.uniform(), self.uniform());
-        (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+        let radius = (-2.0 * radius.ln()).sqrt();
+        let (sin, cos) = (std::f64::consts::TAU * angle).sin_cos();
+        self.second = Some(radius * sin);
+        radius * cos
     }
 
     /// In [0, 1).

@@ -1,5 +1,7 @@
 //! The default lab, and every example of seed 000 as it is printed.
 
+use std::f64::consts::{FRAC_PI_2, PI};
+
 use super::super::{ObjectKind, WorldError, Worlds};
 use super::near;
 
@@ -35,9 +37,10 @@ fn the_examples_of_the_manual() {
     let mut lab = lab();
     assert!(!lab.check_robot_joints(Some("world1"), "Puma560", &[0.5, 0.23, -0.1]).unwrap());
     for (value, printed) in
-        lab.location(None, "pieza").unwrap().into_iter().zip([-0.25, 0.2, 0.06, 1.5708, 0.6912, 0.9425])
+        lab.location(None, "pieza").unwrap().into_iter().zip([-0.25, 0.2, 0.06, FRAC_PI_2, 0.6912, 0.9425])
     {
-        near(value, printed, 1e-12);
+        // The manual prints four decimals.
+        near(value, printed, 5e-5);
     }
     lab.place(None, "pieza", [1.0; 3], [0.5, 0.0, 0.0]).unwrap();
     for (value, set) in lab.location(None, "pieza").unwrap().into_iter().zip([1.0, 1.0, 1.0, 0.5, 0.0, 0.0]) {
@@ -61,8 +64,8 @@ fn the_examples_of_the_manual() {
 #[test]
 fn the_puma_collides_with_the_table_it_stands_on() {
     let mut lab = lab();
-    assert!(lab.check_robot_joints(None, "Puma560", &[0.0, -1.5, -1.5708]).unwrap());
-    assert!(!lab.check_robot_joints(None, "Puma560", &[0.0, 0.785, 3.1416, 0.0, 0.785, 0.0]).unwrap());
+    assert!(lab.check_robot_joints(None, "Puma560", &[0.0, -1.5, -FRAC_PI_2]).unwrap());
+    assert!(!lab.check_robot_joints(None, "Puma560", &[0.0, 0.785, PI, 0.0, 0.785, 0.0]).unwrap());
 }
 
 #[test]
@@ -87,6 +90,11 @@ fn sensors_of_the_lab() {
     // Straight ahead from Marvin at (0, -2.5): the east wall at x = 6, seen from x = 0.1.
     near(ranges[270], 5.9, 0.05);
     assert_eq!(lab.laser_data(None, "Hokuyo").unwrap().len(), 684);
-    assert_eq!(lab.all_ultrasonics(None, "Marvin").unwrap().len(), 3);
+    // The floor is no obstacle; the south wall is on the right.
+    let [ahead, left, right] = lab.all_ultrasonics(None, "Marvin").unwrap()[..] else {
+        panic!("three sensors")
+    };
+    assert_eq!([ahead, left], [3.0; 2]);
+    near(right, 5.0 - 2.5 - 0.17, 0.02);
     assert!(lab.laser_landmarks(None, "LMS100").unwrap().len() >= 3);
 }

@@ -95,7 +95,7 @@ fn dropped_onto_the_floor_a_table_a_ramp_and_nothing() {
     assert!(stands);
     near(at[4], -slope, 1e-9);
     near(at[2], 0.1 / slope.cos(), 1e-9);
-    // One wheel on the kerb lifts the others off their plane by a quarter of 5 cm, which tyres give way to; two wheels tilt it.
+    // Two wheels on the kerb and two on the floor stand in one plane.
     assert!(drop(0.0, 2.5, 0.5).0);
     // Nothing under it at all, and none of it moved.
     let (stands, at) = drop(30.0, 0.0, 1.0);

@@ -1,1 +1,195 @@
-//! sensors
+//! Lasers, ultrasonic sensors and landmarks.
+
+use proptest::prelude::*;
+
+use super::super::{LaserFigures, Sighting, ULTRASONIC_CONE};
+use super::{load, near};
+
+/// A laser and an ultrasonic sensor at the origin, looking along x, and bodies.
+fn room(bodies: &str) -> super::Worlds {
+    load(&format!(
+        "worlds:
+- name: A
+  seed: 3
+  bodies:
+{bodies}
+  lasers:
+  - {{name: laser, model: lms100}}
+  - {{name: short, model: hokuyo}}
+  - {{name: noisy, model: lms100, noise: 0.01}}
+  - {{name: coarse, scan: {{beams: 5, first_angle: -3.141592653589793, last_angle: 3.141592653589793, min_range: 0.5, max_range: 8}}}}
+  ultrasonics:
+  - {{name: sonar}}
+  - {{name: noisy_sonar, noise: 0.01}}
+  landmarks:
+  - {{name: LM1, id: 1, xyz: [3, 0, 0]}}
+  - {{name: LM2, id: 2, xyz: [0, 6, 0]}}
+  - {{name: LM3, id: 3, xyz: [-3, 0.1, 0]}}
+  - {{name: LM4, id: 4, xyz: [0, -30, 0]}}
+"
+    ))
+}
+
+#[test]
+fn figures_of_the_lasers() {
+    let mut room = room("  - {name: far, xyz: [100, 0, 0], shapes: [{box: [1, 1, 1]}]}");
+    let lms100 = room.laser_data(None, "laser").unwrap();
+    assert_eq!(lms100, vec![20.0; 541]);
+    assert_eq!(room.laser_data(None, "short").unwrap(), vec![4.095; 684]);
+    assert_eq!(room.laser_data(None, "coarse").unwrap(), vec![8.0; 5]);
+    let figures = room.laser_figures(None, "laser").unwrap();
+    assert_eq!(figures, LaserFigures::LMS100);
+    near(figures.first_angle.to_degrees(), -135.0, 1e-12);
+    near((figures.first_angle + 540.0 * figures.angle_step).to_degrees(), 135.0, 1e-9);
+    let hokuyo = LaserFigures::HOKUYO;
+    near(hokuyo.first_angle + 683.0 * hokuyo.angle_step, 2.0944, 1e-12);
+    // What is nearer than a laser can measure reads as its least range.
+    room.place_xyz(None, "far", [0.0; 3]).unwrap();
+    assert_eq!(room.laser_data(None, "coarse").unwrap(), vec![0.5; 5]);
+    assert_eq!(room.laser_data(None, "laser").unwrap(), vec![0.0; 541]);
+    assert_eq!(room.ultrasonic(None, "sonar").unwrap(), 0.05);
+}
+
+#[test]
+fn a_laser_does_not_see_what_is_above_or_below_its_plane() {
+    let mut room = room("  - {name: low, xyz: [2, 0, -0.6], shapes: [{box: [1, 1, 1]}]}");
+    assert!(room.laser_data(None, "laser").unwrap().iter().all(|range| *range == 20.0));
+    // Tilted down by atan(0.3 / 2) it looks at the front at x = 1.5, below -0.1.
+    room.place(None, "laser", [0.0; 3], [0.0, 0.15, 0.0]).unwrap();
+    near(room.laser_data(None, "laser").unwrap()[270], 1.5 / 0.15_f64.cos(), 1e-9);
+}
+
+#[test]
+fn landmarks_need_a_line_of_sight() {
+    let mut room = room("  - {name: screen, xyz: [0, 3, 0], shapes: [{box: [1, 0.1, 1]}]}");
+    let seen = room.laser_landmarks(None, "laser").unwrap();
+    // LM2 is behind the screen, LM3 behind the laser, LM4 too far away.
+    assert_eq!(seen, [Sighting { id: 1, angle: 0.0, distance: 3.0 }]);
+    room.place_xyz(None, "screen", [1.0, 0.0, 0.0]).unwrap();
+    let seen = room.laser_landmarks(None, "laser").unwrap();
+    assert_eq!(seen.len(), 1);
+    assert_eq!(seen[0].id, 2);
+    near(seen[0].angle, std::f64::consts::FRAC_PI_2, 1e-12);
+    near(seen[0].distance, 6.0, 1e-12);
+    // One on a wall is seen.
+    room.place_xyz(None, "screen", [3.5, 0.0, 0.0]).unwrap();
+    assert_eq!(room.laser_landmarks(None, "laser").unwrap().len(), 2);
+}
+
+#[test]
+fn a_robot_does_not_see_itself() {
+    let mut worlds = load(
+        "worlds:
+- name: A
+  bodies: [{name: wall, xyz: [2, 0, 0.3], shapes: [{box: [0.2, 4, 1]}]}, {name: floor, xyz: [0, 0, -0.5], shapes: [{box: [9, 9, 1]}]}]
+  wheeled_robots:
+  - {name: Cart, wheel_radius: 0.1, supports: [[0.2, 0.2], [0.2, -0.2], [-0.2, 0]], body: [{box: [0.6, 0.5, 0.4], xyz: [0, 0, 0.3]}]}
+  lasers: [{name: laser, on: Cart, xyz: [0.1, 0, 0.3], model: lms100}]
+  ultrasonics: [{name: front, on: cart, xyz: [0, 0, 0.3]}, {name: free, xyz: [0, 0, 5]}, {name: left, on: Cart, xyz: [0, 0, 0.3], rpy: [0, 0, 1.5708]}]
+",
+    );
+    near(worlds.laser_data(None, "laser").unwrap()[270], 1.8, 1e-9);
+    let all = worlds.all_ultrasonics(None, "Cart").unwrap();
+    assert_eq!(all.len(), 2);
+    near(all[0], 1.9, 1e-9);
+    assert_eq!(all[1], 3.0);
+    assert_eq!(worlds.ultrasonic(None, "front").unwrap(), all[0]);
+    assert_eq!(worlds.all_ultrasonics(None, "wall").unwrap(), Vec::<f64>::new());
+    // They go where the robot goes.
+    worlds.move_m_robot(None, "Cart", [1.0, 0.0], 0.5).unwrap();
+    near(worlds.laser_data(None, "laser").unwrap()[270], 1.3, 1e-9);
+    near(worlds.location(None, "laser").unwrap()[0], 0.6, 1e-9);
+    let world = worlds.world(None).unwrap();
+    assert_eq!(world.carrier("laser").map(|object| object.name()), Some("Cart"));
+    assert!(world.carrier("free").is_none());
+}
+
+#[test]
+fn noise_is_the_seeds_and_its_size_is_right() {
+    let scans = || {
+        let mut room = room("  - {name: shell, xyz: [5, 0, 0], shapes: [{box: [0.1, 100, 1]}]}");
+        let quiet = room.laser_data(None, "laser").unwrap();
+        let noisy = room.laser_data(None, "noisy").unwrap();
+        let again = room.laser_data(None, "noisy").unwrap();
+        let sonar = room.ultrasonic(None, "noisy_sonar").unwrap();
+        (quiet, noisy, again, sonar)
+    };
+    let (quiet, noisy, again, _) = scans();
+    assert_eq!(scans(), scans());
+    assert_ne!(noisy, again);
+    let errors: Vec<f64> =
+        quiet.iter().zip(&noisy).filter(|(range, _)| **range < 19.0).map(|(a, b)| a - b).collect();
+    let len = errors.len() as f64;
+    let deviation = (errors.iter().map(|error| error * error).sum::<f64>() / len).sqrt();
+    assert!(len > 250.0 && deviation > 0.008 && deviation < 0.012, "{deviation} of {len}");
+    // No noise where there was nothing to measure.
+    assert!(noisy.iter().zip(&quiet).all(|(noisy, quiet)| *quiet < 20.0 || *noisy == 20.0));
+}
+
+proptest! {
+    /// A box wall ahead, turned by an angle: every beam against the line's equation.
+    #[test]
+    fn beams_against_a_wall(distance in 0.5..8.0_f64, turned in -1.2..1.2_f64) {
+        // Its front is the line with normal (cos, sin) at this distance.
+        let (sin, cos) = turned.sin_cos();
+        let (x, y) = (distance + 0.1, 0.0);
+        let mut room = room("  - {name: wall, shapes: [{box: [0.2, 400, 2]}]}");
+        room.place(None, "wall", [x * cos - y * sin, x * sin + y * cos, 0.0], [0.0, 0.0, turned]).unwrap();
+        let figures = LaserFigures::LMS100;
+        for (beam, range) in room.laser_data(None, "laser").unwrap().into_iter().enumerate() {
+            let off = (figures.first_angle + beam as f64 * figures.angle_step - turned).cos();
+            let expected = if off > 1e-3 { (distance / off).min(20.0) } else { 20.0 };
+            prop_assert!((range - expected).abs() < 1e-6, "beam {beam}: {range}, {expected}");
+        }
+        // In the cone the nearest point is the foot of the perpendicular, or on its rim.
+        let off = (turned.abs() - ULTRASONIC_CONE / 2.0).max(0.0);
+        let expected = (distance / off.cos()).clamp(0.05, 3.0);
+        let measured = room.ultrasonic(None, "sonar").unwrap();
+        prop_assert!((measured - expected).abs() < 1e-6, "{measured}, {expected}");
+    }
+
+    /// A cylinder anywhere about the laser: every beam against the circle's equation. A sphere and the same cylinder look
+    /// alike in the plane of their middles.
+    #[test]
+    fn beams_against_a_cylinder(distance in 0.6..10.0_f64, towards in -3.2..3.2_f64, radius in 0.05..0.5_f64) {
+        let mut room = room(&format!(
+            "  - {{name: can, shapes: [{{cylinder: {{radius: {radius}, length: 1}}}}]}}
+  - {{name: ball, xyz: [0, 0, 90], shapes: [{{sphere: {{radius: {radius}}}}}]}}"
+        ));
+        let (sin, cos) = towards.sin_cos();
+        for (here, away) in [("can", "ball"), ("ball", "can")] {
+            room.place_xyz(None, away, [0.0, 0.0, 90.0]).unwrap();
+            room.place_xyz(None, here, [distance * cos, distance * sin, 0.0]).unwrap();
+            let figures = LaserFigures::LMS100;
+            for (beam, range) in room.laser_data(None, "laser").unwrap().into_iter().enumerate() {
+                let (across, along) = (figures.first_angle + beam as f64 * figures.angle_step - towards).sin_cos();
+                let root = radius * radius - distance * distance * across * across;
+                // On the very edge both answers are right.
+                if root.abs() > 1e-9 {
+                    let hit = root > 0.0 && along > 0.0;
+                    let expected = if hit { distance * along - root.sqrt() } else { 20.0 };
+                    prop_assert!((range - expected).abs() < 1e-6, "{here}, beam {beam}: {range}, {expected}");
+                }
+            }
+        }
+    }
+
+    /// A sphere near the cone: the nearest point in it is known in closed form.
+    #[test]
+    fn cone_against_a_sphere(distance in 0.5..2.5_f64, off in 0.0..0.4_f64, around in 0.0..6.3_f64, radius in 0.02..0.4_f64) {
+        let half = ULTRASONIC_CONE / 2.0;
+        let across = distance * off.sin();
+        let centre = [distance * off.cos(), across * around.cos(), across * around.sin()];
+        let mut room = room(&format!("  - {{name: ball, shapes: [{{sphere: {{radius: {radius}}}}}]}}"));
+        room.place_xyz(None, "ball", centre).unwrap();
+        let outside = (off - half).max(0.0);
+        let root = radius * radius - (distance * outside.sin()).powi(2);
+        if root.abs() > 1e-6 {
+            let expected = if root > 0.0 { distance * outside.cos() - root.sqrt() } else { 3.0 };
+            let measured = room.ultrasonic(None, "sonar").unwrap();
+            // A ball that the cone hardly touches may lie between the rays.
+            let grazing = root > 0.0 && root.sqrt() < 0.3 * radius && measured == 3.0;
+            prop_assert!(grazing || (measured - expected.clamp(0.05, 3.0)).abs() < 1e-5, "{measured}, {expected}");
+        }
+    }
+}
