@@ -74,7 +74,9 @@ pub(crate) async fn run(
 
 /// Starts a base in the lab's process: simulated, unless its node's parameter `device_port` names a port.
 pub(crate) fn start(context: &Context) -> Result<BaseNode, BaseNodeError> {
-    let clock = RealTime::new(Kobuki::new(KobukiSettings::default()));
+    // It is switched on already.
+    let settings = KobukiSettings { boot_time: Duration::ZERO, ..KobukiSettings::default() };
+    let clock = RealTime::new(Kobuki::new(settings));
     let simulate = move || {
         let (near, far) = tokio::io::duplex(LINE_CAPACITY);
         let device = clock.clone();
