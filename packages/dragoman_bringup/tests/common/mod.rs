@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub)] // Every test target uses its part.
 
+pub mod apolo;
 #[cfg(target_os = "linux")]
 pub mod device;
 pub mod peers;
