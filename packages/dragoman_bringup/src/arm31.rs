@@ -1,7 +1,6 @@
 //! `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm.
 
 use std::error::Error;
-use std::net::{SocketAddr, ToSocketAddrs};
 
 use clap::Args;
 use dragoman_bridge::arm31::node::{ArmModel, start_client};
@@ -9,7 +8,7 @@ use dragoman_kinematics::Robot;
 use dragoman_ros::Context;
 use tokio::task::JoinSet;
 
-use crate::{log_node, robot};
+use crate::{address, log_node, robot};
 
 #[derive(Args)]
 pub(crate) struct Arm31Options {
@@ -30,7 +29,7 @@ pub(crate) async fn run(
     options: &Arm31Options,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Box<dyn Error>> {
-    let controller = resolve(&options.controller)?;
+    let controller = address::resolve("--controller", &options.controller)?;
     let model = options.robot.as_deref().map(model).transpose()?;
     let mut nodes = JoinSet::new();
     nodes.spawn(log_node(context)?);
@@ -46,9 +45,4 @@ pub(crate) async fn run(
 fn model(name: &str) -> Result<ArmModel, Box<dyn Error>> {
     let description = robot::load(name)?;
     Ok(ArmModel { robot: Robot::new(&description.model)?, urdf: description.urdf })
-}
-
-fn resolve(text: &str) -> Result<SocketAddr, Box<dyn Error>> {
-    let mut addresses = text.to_socket_addrs().map_err(|error| format!("--controller {text}: {error}"))?;
-    addresses.find(SocketAddr::is_ipv4).ok_or_else(|| format!("--controller {text}: no IPv4 address").into())
 }

@@ -4,7 +4,9 @@
 //! | --- | --- |
 //! | `main.rs` | the command line |
 //! | `up.rs` | `dragoman up`: the lab in one process |
+//! | `apolo.rs` | `dragoman apolo`: a real Apolo in ROS |
 //! | `arm31.rs` | `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm |
+//! | `address.rs` | addresses on the command line |
 //! | `base.rs` | `dragoman base`: a mobile base in ROS |
 //! | `can.rs` | `dragoman can`: what is on a CAN bus |
 //! | `device.rs` | `dragoman device`: simulated devices for others |
@@ -13,6 +15,8 @@
 //! | `stop.rs` | SIGINT and SIGTERM |
 //! | `teleop.rs` | `dragoman teleop`: a base driven from the keyboard |
 
+mod address;
+mod apolo;
 mod arm;
 mod arm31;
 mod base;
@@ -48,7 +52,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Start the simulated lab: a Ranger arm behind its 31-byte UDP protocol and its ROS services.
+    /// Start the simulated lab: a Ranger arm behind its 31-byte UDP protocol, a Kobuki, and a world with robots behind
+    /// Apolo's TCP protocol; all with their ROS topics and services.
     Up {
         #[command(flatten)]
         options: up::UpOptions,
@@ -59,6 +64,13 @@ enum Command {
     Arm31 {
         #[command(flatten)]
         options: arm31::Arm31Options,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
+    /// Let the world of a real Apolo, or of another server of its TCP protocol, appear in ROS.
+    Apolo {
+        #[command(flatten)]
+        options: apolo::ApoloOptions,
         #[command(flatten)]
         common: CommonOptions,
     },
@@ -116,6 +128,7 @@ fn main() -> ExitCode {
         None => (Selected::Up(cli.up), cli.common),
         Some(Command::Up { options, common }) => (Selected::Up(options), common),
         Some(Command::Arm31 { options, common }) => (Selected::Arm31(options), common),
+        Some(Command::Apolo { options, common }) => (Selected::Apolo(options), common),
         Some(Command::Base { options, common }) => (Selected::Base(options), common),
         Some(Command::Record { options, common }) => (Selected::Record(options), common),
         Some(Command::Teleop { options, common }) => (Selected::Teleop(options), common),
@@ -134,6 +147,7 @@ fn exit_code(result: Result<(), impl std::fmt::Display>) -> ExitCode {
 enum Selected {
     Up(up::UpOptions),
     Arm31(arm31::Arm31Options),
+    Apolo(apolo::ApoloOptions),
     Base(base::BaseOptions),
     Record(record::RecordOptions),
     Teleop(teleop::TeleopOptions),
@@ -148,6 +162,7 @@ fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::err
         match command {
             Selected::Up(options) => up::run(&context, &options, stop).await,
             Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
+            Selected::Apolo(options) => apolo::run(&context, &options, stop).await,
             Selected::Base(options) => base::run(&context, &options, stop).await,
             Selected::Teleop(options) => teleop::run(&context, &options, stop).await,
             Selected::Record(options) => {

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -10,7 +11,7 @@ use tokio::task::JoinSet;
 
 use dragoman_base::node::SIMULATED;
 
-use crate::{arm, base, log_node, robot};
+use crate::{apolo, arm, base, log_node, robot};
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
@@ -20,7 +21,10 @@ pub(crate) struct UpOptions {
     /// The arm in the lab: ranger_mk1, ranger_mk2, platform_arm, or a file (README of dragoman_kinematics).
     #[arg(long, value_name = "ROBOT", default_value = "ranger_mk1")]
     robot: String,
-    /// Serve the legacy protocols only, for an arm that is in ROS already.
+    /// The worlds that Apolo's programs see: a file (README of dragoman_sim); the default lab unless told otherwise.
+    #[arg(long, value_name = "FILE", conflicts_with = "bridge_only")]
+    world: Option<PathBuf>,
+    /// Serve the legacy protocols only, for an arm and a world that are in ROS already.
     #[arg(long)]
     bridge_only: bool,
 }
@@ -61,6 +65,9 @@ pub(crate) async fn run(
         .map_err(|error| with_advice(error, "--bind ADDRESS or --ros-args -p arm31:port:=PORT"))?;
     nodes.spawn(bridge.node);
 
+    let world = (!options.bridge_only).then_some(&options.world);
+    let apolo = apolo::start(context, options.bind, world, &mut nodes)?;
+
     let base = if options.bridge_only { None } else { Some(base::start(context)?) };
 
     let mut rows = vec![Served {
@@ -69,6 +76,12 @@ pub(crate) async fn run(
         address: bridge.address.to_string(),
         namespace: ARM_NAMESPACE,
     }];
+    rows.push(Served {
+        robot: if options.bridge_only { "(in ROS)".to_owned() } else { apolo.worlds.join(", ") },
+        protocol: "Apolo's protocol, TCP",
+        address: apolo.address.to_string(),
+        namespace: apolo::NAMESPACE,
+    });
     if let Some(base) = &base {
         rows.push(Served {
             robot: "kobuki".to_owned(),

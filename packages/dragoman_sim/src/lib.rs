@@ -11,6 +11,7 @@
 //! | [`serial`] | what all devices on a serial line have; one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
 //! | [`world`] | bodies, arms, robots on wheels, range sensors and landmarks in a room (Apolo, seed 000) |
+//! | `node` (feature of that name) | the world in ROS; the only file, with its parts, that knows ROS |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
 
 pub mod axis;
@@ -22,6 +23,8 @@ pub mod device;
 pub mod differential;
 pub mod drive_rack;
 pub mod kobuki;
+#[cfg(feature = "node")]
+pub mod node;
 pub mod serial;
 pub mod whistle;
 pub mod world;

@@ -71,6 +71,11 @@ impl Worlds {
         })
     }
 
+    /// Begins all noise anew, as with this seed in the file.
+    pub fn reseed(&mut self, seed: u64) {
+        self.worlds.iter_mut().for_each(|world| world.reseed(seed));
+    }
+
     /// All worlds, in order.
     pub fn worlds(&self) -> &[World] {
         &self.worlds

@@ -53,7 +53,7 @@ fn lift(test: &str, interface: &str) -> Result<(), String> {
         test,
         &[
             ["up", "--domain", DOMAIN, "--ros-args", "-p", &can].as_slice(),
-            &["-p", "arm31:port:=0", "-p", "arm:enable_at_start:=true"],
+            &["-p", "apolo:port:=0", "-p", "arm31:port:=0", "-p", "arm:enable_at_start:=true"],
             &["-p", "arm:lead:=0.2", "-p", "arm:heartbeat_loss:=0.5", "-p", "arm:feedback_loss:=0.5"],
         ]
         .concat(),
@@ -94,8 +94,10 @@ fn reported(line: &LogLine) -> Option<i32> {
 /// Starts `dragoman up` on an interface on which there is nothing, and waits for what it says of it.
 fn told_of(test: &str, interface: &str, words: &str) -> Option<Program> {
     let can = format!("arm:can:={interface}");
-    let up =
-        Program::start(test, &["up", "--domain", DOMAIN, "--ros-args", "-p", &can, "-p", "arm31:port:=0"])?;
+    let up = Program::start(
+        test,
+        &["up", "--domain", DOMAIN, "--ros-args", "-p", &can, "-p", "apolo:port:=0", "-p", "arm31:port:=0"],
+    )?;
     up.until_said(words);
     Some(up)
 }

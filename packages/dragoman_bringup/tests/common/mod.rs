@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub)] // Every test target uses its part.
 
+pub mod apolo;
 #[cfg(target_os = "linux")]
 pub mod device;
 pub mod peers;
@@ -25,20 +26,26 @@ pub struct Lab {
     pub domain: u16,
     /// Where the 31-byte protocol is served.
     pub address: SocketAddr,
+    /// Where Apolo's protocol is served.
+    pub apolo: SocketAddr,
     /// What it printed up to `ready`.
     pub banner: Vec<String>,
 }
 
 impl Lab {
-    /// Starts `dragoman up` on a free port.
+    /// Starts `dragoman up` on free ports.
     pub fn start() -> Self {
         Self::start_with(domain(), &["up"], &["-p", "arm31:port:=0"])
     }
 
     pub fn start_with(domain: u16, arguments: &[&str], ros_arguments: &[&str]) -> Self {
+        // Tests run side by side.
+        let free_port: &[&str] =
+            if arguments.first() == Some(&"up") { &["-p", "apolo:port:=0"] } else { &[] };
         let mut child = Command::new(env!("CARGO_BIN_EXE_dragoman"))
             .args(arguments)
             .args(["--domain", &domain.to_string(), "--ros-args"])
+            .args(free_port)
             .args(ros_arguments)
             .env_remove("ROS_DOMAIN_ID")
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -60,10 +67,13 @@ impl Lab {
             }
             banner.push(line);
         }
-        let address =
-            banner.iter().flat_map(|line| line.split_whitespace()).find_map(|word| word.parse().ok());
-        let address = address.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)));
-        Self { child, domain, address, banner }
+        let address = |protocol: &str| {
+            let row = banner.iter().find(|line| line.contains(protocol));
+            let address = row.and_then(|row| row.split_whitespace().find_map(|word| word.parse().ok()));
+            address.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)))
+        };
+        let (arm31, apolo) = (address("31-byte arm protocol"), address("Apolo's protocol"));
+        Self { child, domain, address: arm31, apolo, banner }
     }
 
     pub fn signal(&self, signal: &str) {

@@ -9,6 +9,7 @@ use nalgebra::Isometry3;
 use super::arm::Arm;
 use super::file::{LARGEST, LARGEST_ANGLE};
 use super::geometry::{Vector, pose, to_parry, vector};
+use super::noise::Noise;
 use super::scene::{Collider, Scene};
 use super::sensor::{Laser, Mount, Ultrasonic};
 use super::wheeled::{Step, Wheeled, wrap};
@@ -216,6 +217,20 @@ impl World {
             }
         }
         pairs
+    }
+
+    pub(crate) fn reseed(&mut self, seed: u64) {
+        for object in &mut self.objects {
+            if let Role::Wheeled(wheeled) = &mut object.role {
+                wheeled.noise = Noise::new(seed, &object.name);
+            }
+        }
+        for laser in &mut self.lasers {
+            laser.noise = Noise::new(seed, &laser.name);
+        }
+        for sensor in &mut self.ultrasonics {
+            sensor.noise = Noise::new(seed, &sensor.name);
+        }
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

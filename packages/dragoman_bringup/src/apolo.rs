@@ -1,0 +1,81 @@
+//! `dragoman apolo`: a real Apolo in ROS; and the lab's world with the port on which old programs find it.
+
+use std::error::Error;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::Args;
+use dragoman_bridge::apolo::node::{ApoloNodeError, start_client, start_server};
+use dragoman_ros::Context;
+use tokio::task::JoinSet;
+
+use crate::{address, log_node};
+
+#[derive(Args)]
+pub(crate) struct ApoloOptions {
+    /// Where Apolo, or another server of its protocol, listens; its own port is 12000.
+    #[arg(long, value_name = "HOST:PORT")]
+    server: String,
+    /// Namespace in which its world appears.
+    #[arg(long, value_name = "NAMESPACE", default_value = NAMESPACE)]
+    namespace: String,
+}
+
+/// Namespace of the world.
+pub(crate) const NAMESPACE: &str = "/apolo";
+
+/// Runs the client side until `stop` resolves.
+pub(crate) async fn run(
+    context: &Context,
+    options: &ApoloOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Box<dyn Error>> {
+    let server = address::resolve("--server", &options.server)?;
+    let mut nodes = JoinSet::new();
+    nodes.spawn(log_node(context)?);
+    nodes.spawn(start_client(context, &options.namespace, server)?);
+    println!("Apolo at {server} appears in {}", options.namespace);
+    println!("ready");
+    stop.await;
+    println!("stopping");
+    nodes.shutdown().await;
+    Ok(())
+}
+
+/// The lab's world with its port.
+pub(crate) struct Apolo {
+    /// Names of the worlds; none where the world is another node's.
+    pub(crate) worlds: Vec<String>,
+    /// Where the protocol is served.
+    pub(crate) address: SocketAddr,
+}
+
+/// Starts the world, unless it is in ROS already, and the port in front of it.
+pub(crate) fn start(
+    context: &Context,
+    bind: IpAddr,
+    world: Option<&Option<PathBuf>>,
+    nodes: &mut JoinSet<()>,
+) -> Result<Apolo, Box<dyn Error>> {
+    let server = start_server(context, NAMESPACE, bind).map_err(with_advice)?;
+    let mut worlds = Vec::new();
+    if let Some(file) = world {
+        let file = file.as_ref().map_or(Some(""), |file| file.to_str());
+        let file = file.ok_or("--world: the path is no valid text")?;
+        let world = dragoman_sim::node::start(context, NAMESPACE, file)?;
+        worlds = world.worlds;
+        nodes.spawn(world.node);
+    }
+    nodes.spawn(server.node);
+    Ok(Apolo { worlds, address: server.address })
+}
+
+fn with_advice(error: ApoloNodeError) -> Box<dyn Error> {
+    match error {
+        ApoloNodeError::Bind { .. } => format!(
+            "{error}; choose another address or port with --bind ADDRESS or --ros-args -p apolo:port:=PORT"
+        )
+        .into(),
+        other => other.into(),
+    }
+}

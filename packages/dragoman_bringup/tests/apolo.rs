@@ -1,0 +1,43 @@
+//! Apolo's world in the lab: its port as its programs use it, its services and topics as ROS nodes use them.
+
+mod common;
+
+#[path = "apolo/chain.rs"]
+mod chain;
+#[path = "apolo/guidance.rs"]
+mod guidance;
+#[path = "apolo/manual.rs"]
+mod manual;
+#[path = "apolo/octave.rs"]
+mod octave;
+#[path = "apolo/ros.rs"]
+mod ros;
+
+use std::time::{Duration, Instant};
+
+use common::Lab;
+use common::apolo::ApoloClient;
+
+impl Lab {
+    fn apolo(&self) -> ApoloClient {
+        ApoloClient::new(self.apolo)
+    }
+}
+
+/// Waits until it holds.
+#[track_caller]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what} does not happen");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[track_caller]
+fn assert_near(got: &[f64], expected: &[f64]) {
+    assert_eq!(got.len(), expected.len(), "{got:?}");
+    for (value, wanted) in got.iter().zip(expected) {
+        assert!((value - wanted).abs() < 1e-9, "{got:?}, not {expected:?}");
+    }
+}

@@ -1,0 +1,62 @@
+//! Client, server side, ROS, client side, second lab: the answers are those of a lab alone.
+
+use super::{assert_near, until};
+use crate::common::apolo::{ApoloClient, FALSE, request};
+use crate::common::{Lab, domain};
+
+/// What is asked in both ways; what answers nothing is followed by what does.
+fn script(client: &mut ApoloClient) -> Vec<Vec<u8>> {
+    let requests = [
+        request(b'G', "", &["pieza"], &[]),
+        request(b'g', "World 1", &["Neo"], &[]),
+        request(b'm', "", &["Neo"], &[-0.1, 0.2, 0.1]),
+        request(b'm', "", &["Neo"], &[2.0, 0.0, 60.0]),
+        request(b'U', "", &[], &[]),
+        request(b'o', "", &["Neo"], &[]),
+        request(b'R', "", &["Neo"], &[0.1, 0.2, 0.3]),
+        request(b'o', "", &["Neo"], &[]),
+        request(b'l', "", &["LMS100"], &[]),
+        request(b'B', "", &["LMS100"], &[]),
+        request(b'u', "", &["uc0"], &[]),
+        request(b'd', "", &["Marvin"], &[]),
+        request(b'p', "", &["Pioneer3AT"], &[0.7, 0.7, 0.0, 0.23]),
+        request(b'p', "", &["Pioneer3AT"], &[70.0, 0.7, 0.0, 0.23]),
+        request(b'P', "", &["pieza"], &[1.0, 1.0, 1.0, 0.5, 0.0, 0.0]),
+        request(b'G', "", &["pieza"], &[]),
+        request(b'J', "world1", &["Puma560"], &[0.5, 0.23, -0.1]),
+        request(b'j', "world1", &["Puma560"], &[0.0, -1.5, -1.5708]),
+        request(b'L', "", &["Puma560", "pieza"], &[]),
+        request(b'j', "world1", &["Puma560"], &[0.5, 0.23, -0.1]),
+        request(b'G', "", &["pieza"], &[]),
+        request(b'G', "", &["nobody"], &[]),
+    ];
+    let mut answers = Vec::new();
+    for request in requests {
+        client.send(&request);
+        if !b"PJURL".contains(&request[4]) {
+            answers.push(client.answer());
+        }
+    }
+    answers
+}
+
+#[test]
+fn a_chain_answers_as_a_lab_alone() {
+    // The noise of both is the same: that of the world's seed.
+    let (alone, second) = (Lab::start(), Lab::start());
+    let expected = script(&mut alone.apolo());
+
+    let between = domain();
+    let server = second.apolo.to_string();
+    let bridge = Lab::start_with(between, &["apolo", "--server", &server], &[]);
+    assert!(bridge.banner.iter().any(|line| line.contains(&server) && line.contains("/apolo")));
+    let front = Lab::start_with(between, &["up", "--bridge-only"], &["-p", "arm31:port:=0"]);
+    let mut client = front.apolo();
+    let location = request(b'G', "", &["pieza"], &[]);
+    until("the chain is closed", || client.ask(&location) != FALSE);
+    assert_eq!(script(&mut client), expected);
+
+    // It was the second lab that moved.
+    let moved = second.apolo().values(b'G', "Pioneer3AT");
+    assert_near(&moved, &[0.7, 0.7, 0.0, 0.0, 0.0, 0.23]);
+}

@@ -1,0 +1,151 @@
+//! A guidance program of the kind that Apolo's users write, and how long answers take.
+
+use std::time::{Duration, Instant};
+
+use nalgebra::{Matrix2, Matrix2x3, Matrix3, Vector2, Vector3};
+
+use crate::common::Lab;
+use crate::common::apolo::{ApoloClient, TRUE, request};
+use crate::common::peers::report;
+
+/// An extended Kalman filter for x, y and heading; it predicts with the odometry and corrects with landmarks.
+struct Filter {
+    state: Vector3<f64>,
+    covariance: Matrix3<f64>,
+}
+
+fn wrap(angle: f64) -> f64 {
+    angle.sin().atan2(angle.cos())
+}
+
+impl Filter {
+    fn predict(&mut self, before: &[f64], now: &[f64]) {
+        let turn = wrap(now[2] - before[2]);
+        let ahead = (now[0] - before[0]) * now[2].cos() + (now[1] - before[1]) * now[2].sin();
+        self.state[2] = wrap(self.state[2] + turn);
+        let (sin, cos) = self.state[2].sin_cos();
+        self.state[0] += ahead * cos;
+        self.state[1] += ahead * sin;
+        let jacobian = Matrix3::new(1.0, 0.0, -ahead * sin, 0.0, 1.0, ahead * cos, 0.0, 0.0, 1.0);
+        let noise = Vector3::new(0.02 * ahead, 0.02 * ahead, 0.02 * turn);
+        self.covariance = jacobian * self.covariance * jacobian.transpose()
+            + Matrix3::from_diagonal(&noise.component_mul(&noise));
+    }
+
+    /// A landmark at a known place, seen from a laser `offset` metres ahead of the robot's middle.
+    fn correct(&mut self, mark: [f64; 2], offset: f64, angle: f64, distance: f64) {
+        let (sin, cos) = self.state[2].sin_cos();
+        let (x, y) = (mark[0] - self.state[0] - offset * cos, mark[1] - self.state[1] - offset * sin);
+        let square = x * x + y * y;
+        let range = square.sqrt();
+        // How x and y, seen from the laser, change with the heading.
+        let (by_x, by_y) = (offset * sin, -offset * cos);
+        let jacobian = Matrix2x3::new(
+            -x / range,
+            -y / range,
+            (x * by_x + y * by_y) / range,
+            y / square,
+            -x / square,
+            (x * by_y - y * by_x) / square - 1.0,
+        );
+        let off = Vector2::new(distance - range, wrap(angle - (y.atan2(x) - self.state[2])));
+        let noise = Matrix2::new(0.01_f64.powi(2), 0.0, 0.0, 0.005_f64.powi(2));
+        let Some(inverse) = (jacobian * self.covariance * jacobian.transpose() + noise).try_inverse() else {
+            return;
+        };
+        let gain = self.covariance * jacobian.transpose() * inverse;
+        self.state += gain * off;
+        self.state[2] = wrap(self.state[2]);
+        self.covariance = (Matrix3::identity() - gain * jacobian) * self.covariance;
+    }
+}
+
+#[test]
+fn a_thousand_steps_with_a_kalman_filter() {
+    let lab = Lab::start();
+    let mut client = lab.apolo();
+    // A circle of 2 m radius; one robot is taken out of its way.
+    assert_eq!(client.ask(&request(b'p', "", &["Pioneer3AT"], &[4.0, 0.5, 0.0, 0.0])), TRUE);
+    assert_eq!(client.ask(&request(b'p', "", &["Marvin"], &[0.0, -2.5, 0.0, 0.0])), TRUE);
+    client.send(&request(b'R', "", &["Marvin"], &[0.0, -2.5, 0.0]));
+    let marks: Vec<[f64; 2]> = (1..=7)
+        .map(|id| {
+            let place = client.values(b'G', &format!("LM{id}"));
+            [place[0], place[1]]
+        })
+        .collect();
+    let (laser, robot) = (client.values(b'G', "LMS100"), client.values(b'g', "Marvin"));
+    let offset = (laser[0] - robot[0]).hypot(laser[1] - robot[1]);
+
+    let mut filter = Filter { state: Vector3::new(0.0, -2.5, 0.0), covariance: Matrix3::zeros() };
+    let (step, update) = (request(b'm', "", &["Marvin"], &[0.3, 0.15, 0.1]), request(b'U', "", &[], &[]));
+    let mut before = client.values(b'o', "Marvin");
+    let (mut nearest, mut seen) = (f64::INFINITY, 0);
+    let start = Instant::now();
+    for _ in 0..1000 {
+        assert_eq!(client.ask(&step), TRUE);
+        client.send(&update);
+        let odometry = client.values(b'o', "Marvin");
+        filter.predict(&before, &odometry);
+        nearest = client.values(b'l', "LMS100").into_iter().fold(nearest, f64::min);
+        for (id, angle, distance) in client.landmarks("LMS100") {
+            filter.correct(marks[usize::from(id) - 1], offset, angle, distance);
+            seen += 1;
+        }
+        before = odometry;
+    }
+    let took = start.elapsed();
+    let truth = client.values(b'g', "Marvin");
+    let error = |x: f64, y: f64| (x - truth[0]).hypot(y - truth[1]);
+    let (filtered, dead) = (error(filter.state[0], filter.state[1]), error(before[0], before[1]));
+    report(&format!(
+        "1000 steps of move, update, odometry, laser, landmarks and filter: {took:?}; {seen} landmarks, off by \
+         {filtered:.4} m, odometry alone by {dead:.4} m"
+    ));
+    assert!(seen > 1000, "{seen}");
+    assert!(nearest > 0.2, "nothing is in the way: {nearest}");
+    assert!(filtered < 0.05 && filtered < dead, "{filtered} and {dead}");
+    assert!(wrap(filter.state[2] - truth[3]).abs() < 0.02);
+}
+
+/// Printed, not asserted: machines differ. `cargo test --release` gives the figures that count.
+#[test]
+fn how_long_answers_take() {
+    let lab = Lab::start();
+    let mut client = lab.apolo();
+    assert_eq!(client.ask(&request(b'p', "", &["Neo"], &[0.0, 3.0, 0.0, 0.0])), TRUE);
+    let (step, update, odometry) = (
+        request(b'm', "", &["Neo"], &[0.1, 0.5, 0.01]),
+        request(b'U', "", &[], &[]),
+        request(b'o', "", &["Neo"], &[]),
+    );
+    let start = Instant::now();
+    for _ in 0..1000 {
+        assert_eq!(client.ask(&step), TRUE);
+        client.send(&update);
+        client.ask(&odometry);
+    }
+    report(&format!("1000 steps of move, update and odometry: {:?}", start.elapsed()));
+
+    const CLIENTS: u32 = 50;
+    const PERIOD: Duration = Duration::from_millis(50);
+    let begin = Instant::now() + Duration::from_millis(200);
+    let asking = |number: u32| {
+        let (mut client, odometry) = (ApoloClient::new(lab.apolo), odometry.clone());
+        std::thread::spawn(move || {
+            let turns = (0..100).map(|turn| {
+                let due = begin + PERIOD * turn + PERIOD * number / CLIENTS;
+                std::thread::sleep(due.saturating_duration_since(Instant::now()));
+                let asked = Instant::now();
+                client.ask(&odometry);
+                asked.elapsed()
+            });
+            turns.collect::<Vec<_>>()
+        })
+    };
+    let threads: Vec<_> = (0..CLIENTS).map(asking).collect();
+    let mut all: Vec<Duration> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    all.sort();
+    assert_eq!(all.len(), 5000);
+    report(&format!("50 clients, 20 questions per second each: p50 {:?}, p99 {:?}", all[2500], all[4950]));
+}

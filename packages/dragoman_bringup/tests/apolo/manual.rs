@@ -1,0 +1,163 @@
+//! Every example of the manual of Apolo's port (seed 000), byte by byte: sizes, answers, silences.
+
+use std::process::Command;
+
+use super::assert_near;
+use crate::common::apolo::{FALSE, TRUE, request};
+use crate::common::{Lab, domain};
+
+/// What the manual's example of `apoloGetLocation` prints.
+#[allow(clippy::approx_constant, reason = "as printed")]
+const PIEZA: [f64; 6] = [-0.25, 0.2, 0.06, 1.5708, 0.6912, 0.9425];
+
+#[test]
+fn every_example() {
+    let lab = Lab::start();
+    let mut client = lab.apolo();
+
+    // apoloCheckRobotJoints('Puma560',[0.5 0.23 -0.1],'world1')
+    let asked = request(b'j', "world1", &["Puma560"], &[0.5, 0.23, -0.1]);
+    assert_eq!((asked.len(), &asked[..14]), (47, &b"aa\x2f\0j\x07world1\0\x08"[..]));
+    assert_eq!(client.ask(&asked), FALSE, "no colisiona");
+    // Down into the table it stands on.
+    assert_eq!(client.ask(&request(b'j', "world1", &["Puma560"], &[0.0, -1.5, -1.5708])), TRUE, "colisiona");
+
+    // apoloGetLocation('pieza')
+    let answer = client.ask(b"aa\x0d\0G\0\x06pieza\0");
+    assert_eq!((answer.len(), &answer[..7]), (55, &b"aa\x37\0D\x06\0"[..]));
+    assert_near(&client.values(b'G', "pieza"), &PIEZA);
+
+    // apoloGetLocationMRobot('Neo')
+    let answer = client.ask(b"aa\x0b\0g\0\x04Neo\0");
+    assert_eq!((answer.len(), &answer[..7]), (39, &b"aa\x27\0D\x04\0"[..]));
+
+    // apoloPlaceMRobot('Pioneer3AT',[0.7 0.7 0],0.23)
+    assert_eq!(client.ask(&request(b'p', "", &["Pioneer3AT"], &[0.7, 0.7, 0.0, 0.23])), TRUE, "ans = 1");
+    assert_near(&client.values(b'g', "Pioneer3AT"), &[0.7, 0.7, 0.0, 0.23]);
+    // Beyond the floor, and into the column: it stays.
+    assert_eq!(client.ask(&request(b'p', "", &["Pioneer3AT"], &[70.0, 0.7, 0.0, 0.0])), FALSE);
+    assert_eq!(client.ask(&request(b'p', "", &["Pioneer3AT"], &[3.0, 2.0, 0.0, 0.0])), FALSE);
+    assert_near(&client.values(b'g', "Pioneer3AT"), &[0.7, 0.7, 0.0, 0.23]);
+
+    // apoloMoveMRobot('Pioneer3AT',[0.1 0.0],0.1), apoloUpdate
+    assert_eq!(client.ask(&request(b'm', "", &["Pioneer3AT"], &[0.1, 0.0, 0.1])), TRUE);
+    client.silent(b"aa\x06\0U\0");
+    let (sin, cos) = 0.23_f64.sin_cos();
+    assert_near(&client.values(b'g', "Pioneer3AT"), &[0.7 + 0.01 * cos, 0.7 + 0.01 * sin, 0.0, 0.23]);
+    assert_eq!(client.ask(&request(b'm', "", &["Pioneer3AT"], &[2.0, 0.0, 60.0])), FALSE, "no floor there");
+
+    // apoloPlace('pieza',[1 1 1],[0.5 0 0])
+    client.silent(&request(b'P', "", &["pieza"], &[1.0, 1.0, 1.0, 0.5, 0.0, 0.0]));
+    assert_near(&client.values(b'G', "pieza"), &[1.0, 1.0, 1.0, 0.5, 0.0, 0.0]);
+
+    // apoloPlaceXYZ('Pioneer3AT',1,1,1)
+    client.silent(&request(b'P', "", &["Pioneer3AT"], &[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]));
+    assert_near(&client.values(b'G', "Pioneer3AT"), &[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
+
+    // apoloSetRobotJoints('Puma560',[0.5 0.23 -0.1],'world1')
+    client.silent(&request(b'J', "world1", &["Puma560"], &[0.5, 0.23, -0.1]));
+
+    // apoloUpdate('World1'), apoloUpdate
+    client.silent(b"aa\x0d\0U\x07World1\0");
+    client.silent(b"aa\x06\0U\0");
+}
+
+#[test]
+fn what_later_programs_need() {
+    let lab = Lab::start();
+    let mut client = lab.apolo();
+    assert_eq!(client.ask(&request(b'p', "", &["Marvin"], &[0.0, 0.0, 0.0, 0.0])), TRUE);
+    assert_eq!(client.ask(&request(b'm', "", &["Marvin"], &[0.5, 0.1, 0.5])), TRUE);
+    assert_near(&client.values(b'g', "Marvin"), &[0.25 * 0.05_f64.cos(), 0.25 * 0.05_f64.sin(), 0.0, 0.05]);
+    let odometry = client.values(b'o', "Marvin");
+    assert!((odometry[0] - 0.25).abs() < 0.05 && (odometry[2] - 0.05).abs() < 0.01, "{odometry:?}");
+    client.silent(&request(b'R', "", &["Marvin"], &[1.0, 2.0, 3.0]));
+    assert_near(&client.values(b'o', "Marvin"), &[1.0, 2.0, 3.0]);
+
+    let scan = client.values(b'l', "LMS100");
+    assert_eq!(scan.len(), 541);
+    assert!(scan.iter().all(|range| (0.0..=20.0).contains(range)), "{scan:?}");
+    for (id, angle, distance) in client.landmarks("LMS100") {
+        let mark = client.values(b'G', &format!("LM{id}"));
+        let laser = client.values(b'G', "LMS100");
+        let (x, y) = (mark[0] - laser[0], mark[1] - laser[1]);
+        assert!((distance - x.hypot(y)).abs() < 1e-6, "{id}");
+        assert!((angle - (y.atan2(x) - laser[5])).sin().abs() < 1e-6, "{id}");
+    }
+    assert!(!client.landmarks("LMS100").is_empty());
+    assert_eq!(client.values(b'u', "uc0").len(), 1);
+    assert_eq!(client.values(b'd', "Marvin").len(), 3);
+
+    // The tool takes the object along.
+    client.silent(&request(b'L', "World 1", &["Puma560", "pieza"], &[]));
+    let before = client.values(b'G', "pieza");
+    client.silent(&request(b'J', "", &["Puma560"], &[1.0]));
+    assert_ne!(client.values(b'G', "pieza"), before);
+}
+
+#[test]
+fn unknown_names_and_wrong_values_are_no_and_change_nothing() {
+    let lab = Lab::start();
+    let mut client = lab.apolo();
+    for letter in *b"GgolBud" {
+        assert_eq!(client.ask(&request(letter, "", &["nobody"], &[])), FALSE);
+        assert_eq!(client.ask(&request(letter, "World 2", &["Pioneer3AT"], &[])), FALSE);
+    }
+    let before = client.values(b'g', "Neo");
+    for bad in [f64::NAN, f64::INFINITY, 1e300] {
+        assert_eq!(client.ask(&request(b'm', "", &["Neo"], &[0.1, 0.0, bad])), FALSE);
+        assert_eq!(client.ask(&request(b'p', "", &["Neo"], &[bad, 0.0, 0.0, 0.0])), FALSE);
+        client.silent(&request(b'P', "", &["Neo"], &[bad, 0.0, 0.0, 0.0, 0.0, 0.0]));
+    }
+    assert_eq!(client.ask(&request(b'm', "", &["pieza"], &[0.1, 0.0, 0.1])), FALSE, "it has no wheels");
+    assert_eq!(client.ask(&request(b'j', "", &["Puma560"], &[0.0; 7])), FALSE, "it has six joints");
+    assert_eq!(client.values(b'g', "Neo"), before);
+}
+
+#[test]
+fn a_world_of_one_s_own() {
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("own_world.yaml");
+    let world = "
+worlds:
+  - name: Attic
+    bodies:
+      - { name: floor, xyz: [0, 0, -0.05], shapes: [{ box: [4, 4, 0.1] }] }
+      - { name: trunk, xyz: [1, 0, 0.2], shapes: [{ box: [0.4, 0.4, 0.4] }] }
+";
+    std::fs::write(&file, world).unwrap();
+    let lab = Lab::start_with(domain(), &["up", "--world", file.to_str().unwrap()], &["-p", "arm31:port:=0"]);
+    assert!(lab.banner.iter().any(|line| line.starts_with("Attic")), "{:?}", lab.banner);
+    let mut client = lab.apolo();
+    assert_near(&client.values(b'G', "trunk"), &[1.0, 0.0, 0.2, 0.0, 0.0, 0.0]);
+    assert_eq!(client.ask(&request(b'G', "", &["pieza"], &[])), FALSE);
+
+    std::fs::write(&file, world.replace("box: [4, 4, 0.1]", "box: [4, 4]")).unwrap();
+    for (path, named) in [(file.to_str().unwrap(), "line"), ("/none/such.yaml", "/none/such.yaml")] {
+        let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
+            .args(["up", "--world", path, "--domain", &domain().to_string()])
+            .args(["--ros-args", "-p", "arm31:port:=0", "-p", "apolo:port:=0"])
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(error.contains(path) && error.contains(named), "{error}");
+    }
+}
+
+#[test]
+fn a_taken_port_is_named_with_the_option_that_changes_it() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
+        .args(["--domain", &domain().to_string(), "--ros-args", "-p", "arm31:port:=0"])
+        .args(["-p", &format!("apolo:port:={port}")])
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        error.contains(&port.to_string()) && error.contains("--bind") && error.contains("apolo:port"),
+        "{error}"
+    );
+}

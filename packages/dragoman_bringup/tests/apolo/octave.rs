@@ -1,0 +1,88 @@
+//! The manual's examples, and every other function, in GNU Octave with the functions of `dragoman_bridge/matlab/apolo`.
+
+use std::process::Command;
+
+use crate::common::Lab;
+use crate::common::peers::report;
+
+const FUNCTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dragoman_bridge/matlab/apolo");
+
+/// Whether Octave is there, with the package that has `tcpclient`. Where peers are required it has to be.
+fn has_octave() -> bool {
+    let asked =
+        Command::new("octave-cli").args(["--quiet", "--eval", "pkg load instrument-control"]).output();
+    let is_there = asked.is_ok_and(|output| output.status.success());
+    assert!(
+        is_there || std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_none(),
+        "octave-cli with instrument-control is required"
+    );
+    if !is_there {
+        report("SKIPPED: no octave-cli with its package instrument-control");
+    }
+    is_there
+}
+
+/// Runs `script` in Octave, with our functions at hand; what it printed.
+fn octave(lab: &Lab, script: &str) -> String {
+    let output = Command::new("octave-cli")
+        .args(["--quiet", "--no-init-file", "--path", FUNCTIONS, "--eval", script])
+        .env("APOLO_HOST", "127.0.0.1")
+        .env("APOLO_PORT", lab.apolo.port().to_string())
+        .output()
+        .unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{script}\n{out}\n{err}");
+    out.into_owned()
+}
+
+#[test]
+fn the_manual_s_examples() {
+    if !has_octave() {
+        return;
+    }
+    let lab = Lab::start();
+    let printed = octave(&lab, "examples");
+    for expected in
+        ["no colisiona", "-0.250000   0.200000   0.060000   1.570800   0.691200   0.942500", "ans = 1"]
+    {
+        assert!(printed.contains(expected), "{expected}:\n{printed}");
+    }
+}
+
+#[test]
+fn a_guidance_program_of_their_kind() {
+    if !has_octave() {
+        return;
+    }
+    let lab = Lab::start();
+    let printed = octave(
+        &lab,
+        "
+        assert(apoloPlaceMRobot('Marvin', [0 -2.5 0], 0) == 1);
+        assert(apoloPlaceMRobot('Pioneer3AT', [4 0.5 0], 0) == 1);
+        apoloResetOdometry('Marvin', [0 0 0]);
+        began = tic;
+        for i = 1:200
+          assert(apoloMoveMRobot('Marvin', [0.3 0.15], 0.1) == 1);
+          apoloUpdate;
+          odometry = apoloGetOdometry('Marvin');
+          ranges = apoloGetLaserData('LMS100');
+          marks = apoloGetLaserLandMarks('LMS100');
+          assert(numel(odometry) == 3 && numel(ranges) == 541 && numel(marks.id) == numel(marks.angle));
+        end
+        printf('200 steps in Octave: %.2f s\\n', toc(began));
+        assert(abs(odometry(3) - 3) < 0.2);
+        assert(numel(apoloGetAllultrasonicSensors('Marvin')) == 3);
+        assert(apoloGetUltrasonicSensor('uc0') > 0);
+        apoloSetRobotJoints('Puma560', [0.5 0.23 -0.1], 'world1');
+        apoloLinkToRobotTCP('Puma560', 'pieza');
+        before = apoloGetLocation('pieza');
+        assert(apoloCheckRobotJoints('Puma560', [1 0.23 -0.1]) == 0);
+        assert(norm(apoloGetLocation('pieza') - before) > 0.01);
+        apoloPlaceXYZ('pieza', 1, 1, 1);
+        assert(isequal(apoloGetLocation('pieza'), [1 1 1 0 0 0]));
+        assert(isempty(apoloGetLocation('nobody')));
+        ",
+    );
+    report(printed.trim());
+}

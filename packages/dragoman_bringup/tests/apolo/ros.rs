@@ -1,0 +1,214 @@
+//! The world as any ROS node sees it.
+
+use std::time::{Duration, Instant};
+
+use dragoman_ros::dragoman_msgs::srv::{CheckRobotJoints, GetLocation, MoveMRobot, Place, PlaceMRobot};
+use dragoman_ros::geometry_msgs::msg::{Point, Twist, Vector3};
+use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::sensor_msgs::msg::LaserScan;
+use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::visualization_msgs::msg::{Marker, MarkerArray};
+use dragoman_ros::{
+    Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile, WrappedServiceTypeSupport,
+};
+use futures::stream::{BoxStream, StreamExt};
+
+use super::assert_near;
+use crate::common::Lab;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A node in another process than the lab's.
+struct User {
+    node: Node,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl User {
+    fn new(lab: &Lab) -> Self {
+        let discovery =
+            Discovery { domain_id: lab.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+        let node = Node::create(context, "user", "").unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        Self { node, runtime }
+    }
+
+    fn ask<S: WrappedServiceTypeSupport + 'static>(
+        &mut self,
+        name: &str,
+        request: S::Request,
+    ) -> S::Response {
+        let client = self.node.create_client::<S>(name, QosProfile::services_default()).unwrap();
+        let asked = async {
+            Node::is_available(&client).unwrap().await.unwrap();
+            client.request(&request).unwrap().await.unwrap()
+        };
+        self.runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await }).expect("an answer")
+    }
+
+    /// The first message for which `wanted` has something.
+    fn next<T, R>(&self, messages: &mut BoxStream<'static, T>, wanted: impl Fn(T) -> Option<R>) -> R {
+        let found = async {
+            loop {
+                if let Some(found) = wanted(messages.next().await.unwrap()) {
+                    return found;
+                }
+            }
+        };
+        self.runtime.block_on(async { tokio::time::timeout(PATIENCE, found).await }).expect("a message")
+    }
+}
+
+fn latched() -> QosProfile {
+    QosProfile::default().keep_last(1).transient_local()
+}
+
+#[test]
+fn a_node_calls_the_services() {
+    let lab = Lab::start();
+    let mut user = User::new(&lab);
+    let world = String::new;
+    let location = GetLocation::Request { world: world(), object: "pieza".to_owned() };
+    let answer = user.ask::<GetLocation::Service>("/apolo/get_location", location);
+    let (at, rpy) = (answer.position, answer.rpy);
+    assert!(answer.success && answer.found && answer.message.is_empty());
+    #[allow(clippy::approx_constant, reason = "as the manual prints it")]
+    assert_near(&[at.x, at.y, at.z, rpy.x, rpy.y, rpy.z], &[-0.25, 0.2, 0.06, 1.5708, 0.6912, 0.9425]);
+
+    let location = GetLocation::Request { world: world(), object: "nobody".to_owned() };
+    let answer = user.ask::<GetLocation::Service>("/apolo/get_location", location);
+    assert!(!answer.success && !answer.found && answer.message.contains("nobody"), "{answer:?}");
+    let joints = |count: usize| CheckRobotJoints::Request {
+        world: world(),
+        robot: "Puma560".to_owned(),
+        values: vec![f64::NAN; count],
+    };
+    for count in [1, 7] {
+        let answer = user.ask::<CheckRobotJoints::Service>("/apolo/check_robot_joints", joints(count));
+        assert!(!answer.success && answer.found && !answer.message.is_empty(), "{answer:?}");
+    }
+
+    let position = Point { x: 0.7, y: 0.7, z: 0.0 };
+    let request =
+        PlaceMRobot::Request { world: world(), robot: "Pioneer3AT".to_owned(), position, yaw: 0.23 };
+    let answer = user.ask::<PlaceMRobot::Service>("/apolo/place_m_robot", request);
+    assert!(answer.success && answer.placed);
+    let request = MoveMRobot::Request {
+        world: world(),
+        robot: "Pioneer3AT".to_owned(),
+        speed: 2.0,
+        rotation_speed: 0.0,
+        duration: 60.0,
+    };
+    let answer = user.ask::<MoveMRobot::Service>("/apolo/move_m_robot", request);
+    assert!(answer.success && !answer.moved, "there is no floor");
+    // An old program sees what the node did.
+    assert_near(&lab.apolo().values(b'g', "Pioneer3AT"), &[0.7, 0.7, 0.0, 0.23]);
+}
+
+#[test]
+fn late_joiners_see_the_world_and_its_changes() {
+    let lab = Lab::start();
+    let mut user = User::new(&lab);
+    let mut markers: BoxStream<MarkerArray> =
+        user.node.subscribe("/apolo/markers", latched()).unwrap().boxed();
+    let mut poses: BoxStream<TFMessage> = user.node.subscribe("/apolo/poses", latched()).unwrap().boxed();
+    let all = user.next(&mut markers, |array| Some(array.markers));
+    let floor = all.iter().find(|marker| marker.ns == "floor").expect("the floor");
+    assert_eq!((floor.type_, floor.header.frame_id.as_str()), (Marker::CUBE as i32, "map"));
+    assert_near(&[floor.scale.x, floor.scale.y, floor.scale.z], &[12.0, 10.0, 0.1]);
+    for name in ["pieza", "Pioneer3AT", "column", "landmarks"] {
+        assert!(all.iter().any(|marker| marker.ns == name), "{name}");
+    }
+    assert!(all.iter().any(|marker| marker.ns.starts_with("Puma560/")));
+    let desk = all.iter().find(|marker| marker.ns == "corner_desk").expect("the desk");
+    assert!(
+        desk.type_ == Marker::TRIANGLE_LIST as i32 && desk.points.len() % 3 == 0 && !desk.points.is_empty()
+    );
+    let names = user.next(&mut poses, |poses| Some(poses.transforms));
+    assert!(names.iter().any(|pose| pose.child_frame_id == "Ranger Mark I"));
+
+    let request = Place::Request {
+        world: String::new(),
+        object: "pieza".to_owned(),
+        position: Point { x: 1.0, y: 2.0, z: 3.0 },
+        rpy: Vector3::default(),
+    };
+    assert!(user.ask::<Place::Service>("/apolo/place", request).success);
+    user.next(&mut markers, |array| {
+        array.markers.into_iter().find(|marker| marker.ns == "pieza" && marker.pose.position.z == 3.0)
+    });
+    let moved = user.next(&mut poses, |poses| {
+        let mut poses = poses.transforms.into_iter();
+        poses.find(|pose| pose.child_frame_id == "pieza" && pose.transform.translation.z == 3.0)
+    });
+    assert_near(&[moved.transform.translation.x, moved.transform.rotation.w], &[1.0, 1.0]);
+}
+
+#[test]
+fn a_robot_drives_while_it_is_told_to() {
+    let lab = Lab::start();
+    let mut user = User::new(&lab);
+    let mut odometry: BoxStream<Odometry> =
+        user.node.subscribe("/apolo/marvin/odom", QosProfile::default()).unwrap().boxed();
+    let mut scans: BoxStream<LaserScan> =
+        user.node.subscribe("/apolo/marvin/scan", QosProfile::sensor_data()).unwrap().boxed();
+    let mut transforms: BoxStream<TFMessage> =
+        user.node.subscribe("/tf", QosProfile::default().keep_last(100)).unwrap().boxed();
+    let velocity = user
+        .node
+        .create_publisher::<Twist>("/apolo/marvin/cmd_vel", QosProfile::default().keep_last(1))
+        .unwrap();
+    user.runtime.block_on(velocity.wait_for_inter_process_subscribers().unwrap()).unwrap();
+    let rest = user.next(&mut odometry, Some);
+    assert_eq!(rest.header.frame_id, "marvin/odom");
+    assert_eq!(rest.child_frame_id, "marvin/base_footprint");
+    let scan = user.next(&mut scans, Some);
+    assert_eq!((scan.ranges.len(), scan.header.frame_id.as_str()), (541, "marvin/laser"));
+    for child in ["marvin/odom", "marvin/base_footprint", "marvin/laser", "pieza"] {
+        user.next(&mut transforms, |message| {
+            message.transforms.into_iter().find(|transform| transform.child_frame_id == child)
+        });
+    }
+
+    let mut client = lab.apolo();
+    let before = client.values(b'g', "Marvin");
+    let mut twist = Twist::default();
+    twist.linear.x = f64::NAN;
+    velocity.publish(&twist).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(client.values(b'g', "Marvin"), before, "no number, no motion");
+    twist.linear.x = 0.2;
+    velocity.publish(&twist).unwrap();
+    let driving =
+        user.next(&mut odometry, |odometry| (odometry.twist.twist.linear.x > 0.0).then_some(odometry));
+    assert!((driving.twist.twist.linear.x - 0.2).abs() < 0.05, "{}", driving.twist.twist.linear.x);
+    std::thread::sleep(Duration::from_millis(800));
+    let after = client.values(b'g', "Marvin");
+    let driven = after[0] - before[0];
+    assert!((driven - 0.12).abs() < 1e-6, "0.6 s at 0.2 m/s: {driven}");
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(client.values(b'g', "Marvin"), after, "nobody commands any more");
+}
+
+/// What the lab costs while nobody asks for anything; printed, not asserted.
+#[test]
+fn the_lab_at_rest() {
+    let start = Instant::now();
+    let lab = Lab::start();
+    let ready = start.elapsed();
+    std::thread::sleep(Duration::from_secs(1));
+    let ticks = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", lab.child.id())).unwrap();
+        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    };
+    let before = ticks();
+    std::thread::sleep(Duration::from_secs(5));
+    crate::common::peers::report(&format!(
+        "ready after {ready:?}; at rest {} % of a processor, {} KiB",
+        (ticks() - before) as f64 / 5.0,
+        lab.resident_kib()
+    ));
+}

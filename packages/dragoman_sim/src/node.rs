@@ -1,0 +1,175 @@
+//! The node of the world: with its parts, the only file of this package that knows ROS.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | this | start-up |
+//! | [`parameters`] | the parameters, and which worlds they mean |
+//! | `pace` | the worlds as time goes by, and velocities that expire; no ROS, no clock |
+//! | `services` | Apolo's functions, a service each |
+//! | `topics` | what is published, and when |
+//! | `robots` | what each robot on wheels has besides: velocities, odometry, scans |
+//! | `markers`, `frames` | the world as markers, and as transforms |
+//! | `report` | `/diagnostics` |
+
+mod frames;
+mod markers;
+mod pace;
+pub mod parameters;
+mod report;
+mod robots;
+mod services;
+mod topics;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
+use dragoman_ros::{Context, Node, parameters as ros_parameters};
+
+use crate::WorldError;
+use crate::world::{LoadError, Worlds};
+use pace::Pace;
+
+/// Name of the node.
+pub const NODE_NAME: &str = "world";
+/// How often `/diagnostics` is published.
+const REPORT_PERIOD: Duration = Duration::from_secs(1);
+
+/// A world's node at work.
+#[derive(Debug)]
+pub struct WorldNode {
+    /// What the node does: give it to an executor.
+    pub node: RunningNode,
+    /// Names of the worlds, in order.
+    pub worlds: Vec<String>,
+}
+
+/// Why a world's node cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorldNodeError {
+    /// The world file cannot be read.
+    #[error("world file {path}: {source}")]
+    File {
+        /// Which file.
+        path: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The world file makes no sense.
+    #[error("world file {path}: {source}")]
+    World {
+        /// Which file; empty for the default lab.
+        path: String,
+        /// What is wrong.
+        source: LoadError,
+    },
+    /// Two robots would have the same topics.
+    #[error("two robots would have the topics {name}/...: rename one of them")]
+    Robots {
+        /// The name that both would have in ROS.
+        name: String,
+    },
+    /// As any node's.
+    #[error(transparent)]
+    Node(NodeError),
+}
+
+impl<E> From<E> for WorldNodeError
+where
+    NodeError: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Node(NodeError::from(error))
+    }
+}
+
+/// Starts node `world` in `namespace`. `world_file` is the default of the parameter of that name; empty: the default lab.
+///
+/// # Errors
+/// A wrong parameter; a world file that cannot be used; the middleware's refusal.
+pub fn start(context: &Context, namespace: &str, world_file: &str) -> Result<WorldNode, WorldNodeError> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
+    let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(world_file))?;
+    tasks.spawn(server);
+    let worlds = parameters::worlds(&values)?;
+    let names = worlds.worlds().iter().map(|world| world.name().to_owned()).collect();
+    let timeout = Duration::from_secs_f64(values.value("command_timeout"));
+    let live = Live::new(Pace::new(worlds, values.value("real_time_factor"), timeout));
+    services::serve(&mut tasks, &live)?;
+    let robots = robots::serve(&mut tasks, &live)?;
+    topics::serve(&mut tasks, &live, robots, &values)?;
+    let report = report::report(tasks.node(), &live)?;
+    tasks.every(REPORT_PERIOD, report)?;
+    Ok(WorldNode { node: tasks.start()?, worlds: names })
+}
+
+/// The worlds at the present time, shared by all that the node does. Clones are the same.
+#[derive(Clone)]
+struct Live {
+    start: Instant,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    pace: Pace,
+    requests: u64,
+    refused: u64,
+    /// The last refusal in words; taken by the report.
+    refusal: Option<String>,
+}
+
+/// A request that was refused.
+struct Refused {
+    /// The world has something of that name.
+    found: bool,
+    message: String,
+}
+
+impl Live {
+    fn new(pace: Pace) -> Self {
+        let state = State { pace, requests: 0, refused: 0, refusal: None };
+        Self { start: Instant::now(), state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Does something with the worlds as they are now.
+    fn with<R>(&self, action: impl FnOnce(&mut State) -> R) -> R {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.pace.advance_to(self.start.elapsed());
+        action(&mut state)
+    }
+
+    /// Answers a request, and counts it.
+    fn ask<R>(&self, request: impl FnOnce(&mut Worlds) -> Result<R, WorldError>) -> Result<R, Refused> {
+        self.with(|state| {
+            state.requests += 1;
+            request(state.pace.worlds()).map_err(|error| {
+                let found =
+                    !matches!(error, WorldError::UnknownWorld { .. } | WorldError::UnknownName { .. });
+                Refused { found, message: state.refuse(&error) }
+            })
+        })
+    }
+
+    /// Lets a robot drive until the command expires.
+    fn command(&self, world: &str, robot: &str, twist: [f64; 2]) {
+        self.with(|state| {
+            if let Err(error) = state.pace.command(world, robot, twist) {
+                state.refuse(&error);
+            }
+        });
+    }
+}
+
+impl State {
+    /// Notes a refusal; its words. The log gets the first since the last report.
+    fn refuse(&mut self, error: &WorldError) -> String {
+        let reason = error.to_string();
+        self.refused += 1;
+        if self.refusal.is_none() {
+            tracing::debug!(reason, "refused");
+        }
+        self.refusal = Some(reason.clone());
+        reason
+    }
+}

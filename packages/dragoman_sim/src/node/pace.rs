@@ -1,0 +1,151 @@
+//! Worlds as time goes by: how fast, and velocities that expire. Times are since the node's start.
+
+use std::time::Duration;
+
+use crate::WorldError;
+use crate::world::Worlds;
+
+/// Worlds that follow the time.
+pub(super) struct Pace {
+    worlds: Worlds,
+    /// World time per real time.
+    factor: f64,
+    command_timeout: Duration,
+    now: Duration,
+    commands: Vec<Command>,
+}
+
+/// A robot that drives.
+struct Command {
+    world: String,
+    robot: String,
+    expires: Duration,
+}
+
+impl Pace {
+    /// A velocity holds for `command_timeout` of real time.
+    pub(super) fn new(worlds: Worlds, factor: f64, command_timeout: Duration) -> Self {
+        Self { worlds, factor, command_timeout, now: Duration::ZERO, commands: Vec::new() }
+    }
+
+    pub(super) fn worlds(&mut self) -> &mut Worlds {
+        &mut self.worlds
+    }
+
+    /// Time in the worlds.
+    pub(super) fn time(&self) -> Duration {
+        self.worlds.worlds().first().map_or(Duration::ZERO, |world| world.time())
+    }
+
+    /// Lets the worlds come up to a time; robots stop when their commands expire.
+    pub(super) fn advance_to(&mut self, now: Duration) {
+        while let Some(at) = self.next_to_expire().filter(|&at| self.commands[at].expires <= now) {
+            let Command { world, robot, expires } = self.commands.swap_remove(at);
+            self.pass(expires);
+            // It was found when it was commanded.
+            let _ = self.worlds.set_twist(Some(&world), &robot, [0.0; 2]);
+        }
+        self.pass(now);
+    }
+
+    fn next_to_expire(&self) -> Option<usize> {
+        (0..self.commands.len()).min_by_key(|&at| self.commands[at].expires)
+    }
+
+    fn pass(&mut self, now: Duration) {
+        if let Some(passed) = now.checked_sub(self.now) {
+            self.worlds.advance(passed.mul_f64(self.factor));
+            self.now = now;
+        }
+    }
+
+    /// Lets a robot drive from now on: m/s and rad/s.
+    ///
+    /// # Errors
+    /// Those of [`Worlds::set_twist`].
+    pub(super) fn command(&mut self, world: &str, robot: &str, twist: [f64; 2]) -> Result<(), WorldError> {
+        self.worlds.set_twist(Some(world), robot, twist)?;
+        self.commands.retain(|command| (command.world.as_str(), command.robot.as_str()) != (world, robot));
+        if twist != [0.0; 2] {
+            let expires = self.now + self.command_timeout;
+            self.commands.push(Command { world: world.to_owned(), robot: robot.to_owned(), expires });
+        }
+        Ok(())
+    }
+
+    /// Whether a command to this robot holds.
+    pub(super) fn is_driving(&self, world: &str, robot: &str) -> bool {
+        self.commands.iter().any(|command| (command.world.as_str(), command.robot.as_str()) == (world, robot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORLD: &str = "World 1";
+
+    fn seconds(seconds: f64) -> Duration {
+        Duration::from_secs_f64(seconds)
+    }
+
+    fn pace(factor: f64) -> Pace {
+        let mut pace = Pace::new(Worlds::load_default().unwrap(), factor, seconds(0.6));
+        assert!(pace.worlds().place_m_robot(None, "Neo", [0.0, 0.0, 0.1], 0.0).unwrap());
+        pace
+    }
+
+    fn x(pace: &mut Pace) -> f64 {
+        pace.worlds().location_m_robot(None, "Neo").unwrap()[0]
+    }
+
+    #[test]
+    fn a_velocity_holds_until_it_expires_however_rarely_one_looks() {
+        for step in [0.001, 0.05, 2.0] {
+            let mut pace = pace(1.0);
+            pace.advance_to(seconds(1.0));
+            pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+            assert!(pace.is_driving(WORLD, "Neo"));
+            let mut now = 1.0;
+            while now < 3.0 {
+                now += step;
+                pace.advance_to(seconds(now));
+            }
+            assert!((x(&mut pace) - 0.3).abs() < 1e-6, "{step}: {}", x(&mut pace));
+            assert!(!pace.is_driving(WORLD, "Neo"));
+        }
+    }
+
+    #[test]
+    fn a_velocity_counts_from_when_it_came() {
+        let mut pace = pace(1.0);
+        pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+        pace.advance_to(seconds(0.4));
+        pace.command(WORLD, "Neo", [-0.5, 0.0]).unwrap();
+        pace.advance_to(seconds(0.6));
+        pace.command(WORLD, "Neo", [0.0, 0.0]).unwrap();
+        pace.advance_to(seconds(5.0));
+        assert!((x(&mut pace) - 0.1).abs() < 1e-6, "{}", x(&mut pace));
+    }
+
+    #[test]
+    fn time_may_run_fast_or_stand() {
+        for factor in [0.0, 4.0] {
+            let mut pace = pace(factor);
+            pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+            pace.advance_to(seconds(0.5));
+            assert!((x(&mut pace) - 0.25 * factor).abs() < 1e-6, "{factor}: {}", x(&mut pace));
+            assert_eq!(pace.time(), seconds(0.5 * factor));
+        }
+    }
+
+    #[test]
+    fn what_is_refused_stops_nobody() {
+        let mut pace = pace(1.0);
+        pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+        assert!(pace.command(WORLD, "Neo", [f64::NAN, 0.0]).is_err());
+        assert!(pace.command(WORLD, "pieza", [0.1, 0.0]).is_err());
+        pace.advance_to(seconds(0.2));
+        assert!((x(&mut pace) - 0.1).abs() < 1e-6);
+    }
+}

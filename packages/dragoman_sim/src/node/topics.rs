@@ -1,0 +1,155 @@
+//! What is published, and when: markers and poses when something has moved, transforms and what robots measure while
+//! somebody listens.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::geometry_msgs::msg::TransformStamped;
+use dragoman_ros::parameters::Parameters;
+use dragoman_ros::rosgraph_msgs::msg::Clock as ClockMessage;
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::visualization_msgs::msg::MarkerArray;
+use dragoman_ros::{Clock, Publisher, QosProfile, Result};
+
+use super::frames::{part_frame, ros_name, stamped, world_frame};
+use super::pace::Pace;
+use super::robots::{Robot, listened};
+use super::{Live, markers};
+use crate::world::{ObjectKind, Worlds};
+
+/// Publishes at the rate of that parameter.
+pub(super) fn serve(
+    tasks: &mut NodeTasks,
+    live: &Live,
+    robots: Vec<Robot>,
+    values: &Parameters,
+) -> Result<()> {
+    let node = tasks.node();
+    let latched = || QosProfile::default().keep_last(1).transient_local();
+    let clock_topic = if values.value("publish_clock") {
+        Some(node.create_publisher("/clock", QosProfile::default().keep_last(1))?)
+    } else {
+        None
+    };
+    let mut topics = Topics {
+        live: live.clone(),
+        clock: node.get_ros_clock(),
+        clock_topic,
+        markers: node.create_publisher("markers", latched())?,
+        poses: node.create_publisher("poses", latched())?,
+        tf: node.create_publisher("/tf", QosProfile::default().keep_last(100))?,
+        robots,
+        shown: None,
+    };
+    topics.publish();
+    let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
+    tasks.every(period, move || topics.publish())
+}
+
+struct Topics {
+    live: Live,
+    clock: Arc<Mutex<Clock>>,
+    clock_topic: Option<Publisher<ClockMessage>>,
+    markers: Publisher<MarkerArray>,
+    poses: Publisher<TFMessage>,
+    tf: Publisher<TFMessage>,
+    robots: Vec<Robot>,
+    /// What has been shown: the worlds' revisions.
+    shown: Option<Vec<u64>>,
+}
+
+impl Topics {
+    fn publish(&mut self) {
+        if let Err(error) = self.try_publish() {
+            tracing::warn!(%error, "publishing");
+        }
+    }
+
+    fn try_publish(&mut self) -> Result<()> {
+        let is_first = self.shown.is_none();
+        let with_transforms = listened(&self.tf);
+        let live = self.live.clone();
+        // Messages are made while the worlds stand still, and sent while they are free again.
+        let (stamp, changed, transforms, told) = live.with(|state| {
+            let pace = &mut state.pace;
+            let stamp = self.stamp(pace);
+            let revisions: Vec<u64> = pace.worlds().worlds().iter().map(|world| world.revision()).collect();
+            let changed = (self.shown.as_ref() != Some(&revisions)).then(|| {
+                let mut markers = markers::markers(pace.worlds(), &stamp);
+                if is_first {
+                    markers.insert(0, markers::clear());
+                }
+                (MarkerArray { markers }, TFMessage { transforms: poses(pace.worlds(), &stamp) })
+            });
+            self.shown = Some(revisions);
+            let transforms = with_transforms.then(|| self.transforms(pace, &stamp));
+            let told: Vec<_> = self.robots.iter_mut().map(|robot| robot.publish(pace, &stamp)).collect();
+            (stamp, changed, transforms, told)
+        });
+        if let Some(clock) = &self.clock_topic {
+            clock.publish(&ClockMessage { clock: stamp })?;
+        }
+        if let Some((markers, poses)) = changed {
+            self.markers.publish(&markers)?;
+            self.poses.publish(&poses)?;
+        }
+        if let Some(transforms) = transforms {
+            self.tf.publish(&TFMessage { transforms })?;
+        }
+        for (robot, messages) in self.robots.iter().zip(told) {
+            match messages {
+                Ok(messages) => robot.send(messages)?,
+                Err(error) => tracing::warn!(%error, "a robot"),
+            }
+        }
+        Ok(())
+    }
+
+    fn stamp(&self, pace: &Pace) -> Time {
+        let time = match &self.clock_topic {
+            Some(_) => pace.time(),
+            None => self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default(),
+        };
+        Clock::to_builtin_time(&time)
+    }
+
+    /// Bodies and links of arms in the world, and the frames of robots.
+    fn transforms(&self, pace: &mut Pace, stamp: &Time) -> Vec<TransformStamped> {
+        let mut transforms = Vec::new();
+        for (at, world) in pace.worlds().worlds().iter().enumerate() {
+            let frame = world_frame(at, world);
+            let named = |name: String| if at == 0 { name } else { format!("{frame}/{name}") };
+            for object in world.objects() {
+                match object.kind() {
+                    ObjectKind::Body => {
+                        let name = named(ros_name(object.name()));
+                        transforms.push(stamped(stamp, &frame, name, object.pose()));
+                    }
+                    ObjectKind::Arm => {
+                        let links = world.parts().get(object.parts()).unwrap_or_default().iter();
+                        let link = |name: &str| named(part_frame(name));
+                        transforms
+                            .extend(links.map(|part| stamped(stamp, &frame, link(&part.name), part.pose())));
+                    }
+                    ObjectKind::Wheeled => {}
+                }
+            }
+        }
+        let of_robots = self.robots.iter().flat_map(|robot| robot.transforms(pace, stamp));
+        transforms.extend(of_robots.flatten());
+        transforms
+    }
+}
+
+/// All objects by their names in the worlds.
+fn poses(worlds: &Worlds, stamp: &Time) -> Vec<TransformStamped> {
+    let mut poses = Vec::new();
+    for (at, world) in worlds.worlds().iter().enumerate() {
+        let frame = world_frame(at, world);
+        let objects = world.objects().iter();
+        poses.extend(objects.map(|object| stamped(stamp, &frame, object.name().to_owned(), object.pose())));
+    }
+    poses
+}
