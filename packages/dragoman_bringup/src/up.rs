@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use dragoman_base::node::SIMULATED;
 use dragoman_ros::Context;
 use tokio::task::JoinSet;
-
-use dragoman_base::node::SIMULATED;
 
 use crate::{apolo, arm, base, log_node, robot};
 
@@ -70,18 +69,20 @@ pub(crate) async fn run(
 
     let base = if options.bridge_only { None } else { Some(base::start(context)?) };
 
-    let mut rows = vec![Served {
-        robot,
-        protocol: "31-byte arm protocol, UDP",
-        address: bridge.address.to_string(),
-        namespace: ARM_NAMESPACE,
-    }];
-    rows.push(Served {
-        robot: if options.bridge_only { "(in ROS)".to_owned() } else { apolo.worlds.join(", ") },
-        protocol: "Apolo's protocol, TCP",
-        address: apolo.address.to_string(),
-        namespace: apolo::NAMESPACE,
-    });
+    let mut rows = vec![
+        Served {
+            robot,
+            protocol: "31-byte arm protocol, UDP",
+            address: bridge.address.to_string(),
+            namespace: ARM_NAMESPACE,
+        },
+        Served {
+            robot: if options.bridge_only { "(in ROS)".to_owned() } else { apolo.worlds.join(", ") },
+            protocol: "Apolo's protocol, TCP",
+            address: apolo.address.to_string(),
+            namespace: apolo::NAMESPACE,
+        },
+    ];
     if let Some(base) = &base {
         rows.push(Served {
             robot: "kobuki".to_owned(),

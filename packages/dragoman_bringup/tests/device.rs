@@ -13,6 +13,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use common::device::{Device, PATIENCE, TestPath, command, wheels};
 use dragoman_base::differential::line::{Answer, Request};
 use dragoman_base::kobuki::wire::{
     BaseControl, Command as Told, CoreSensors, Decoder, DockIr, Feedback, GeneralPurposeInput, Outputs,
