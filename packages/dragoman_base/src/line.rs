@@ -19,6 +19,8 @@ use crate::motion::Twist;
 const WRITE_TIME: Duration = Duration::from_millis(200);
 /// How long to wait before a stream is opened again.
 pub const REOPEN_TIME: Duration = Duration::from_millis(200);
+/// How often it is looked whether a stream has been closed.
+const CLOSING_STEP: Duration = Duration::from_millis(2);
 /// What is read at once: more than comes in a turn.
 const READ_SIZE: usize = 1024;
 
@@ -68,11 +70,7 @@ impl<B: Base> Line<B> {
 
     /// Lets the driver do something at the present time, and sends what it has to say then.
     pub fn with<R>(&self, action: impl FnOnce(Duration, &mut B) -> R) -> R {
-        let result = self.inner(|now, inner| {
-            let result = action(now, &mut inner.driver);
-            inner.output.extend_from_slice(inner.driver.transmit());
-            result
-        });
+        let result = self.speak(action);
         self.shared.wake.notify_one();
         result
     }
@@ -101,13 +99,28 @@ impl<B: Base> Line<B> {
         self.inner(|_, inner| inner.failure.clone())
     }
 
-    /// Opens the stream, or closes it for others to have it.
-    pub fn set_wanted(&self, wanted: bool) {
-        self.shared.wanted.send_replace(wanted);
+    /// Opens the stream again after [`Line::close`].
+    pub fn open(&self) {
+        self.shared.wanted.send_replace(true);
+    }
+
+    /// Stops the base, and closes the stream for others to have it, when that has been said. Waits for it, but not for ever.
+    pub async fn close(&self) {
+        // Switching off is never refused.
+        let _ = self.with(|_, driver| driver.set_motor_power(false));
+        self.shared.wanted.send_replace(false);
+        let closed = async {
+            while self.failure().is_none() {
+                tokio::time::sleep(CLOSING_STEP).await;
+            }
+        };
+        if tokio::time::timeout(2 * WRITE_TIME, closed).await.is_err() {
+            tracing::warn!("the line does not close");
+        }
     }
 
     /// Serves the driver for as long as the future is polled. `open` opens the stream; `changed` is called after each
-    /// measurement, whenever time has passed for the driver, and when the stream has been opened or lost.
+    /// measurement, when a deadline has passed, and when the stream cannot be opened or has been lost.
     pub async fn run<S>(self, mut open: impl AsyncFnMut() -> io::Result<S>, mut changed: impl FnMut())
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -122,10 +135,7 @@ impl<B: Base> Line<B> {
                     tracing::info!("the line is open");
                     reported = None;
                     self.set_failure(None);
-                    tokio::select! {
-                        error = self.serve(stream, &mut changed) => error.to_string(),
-                        _ = wanted.wait_for(|wanted| !*wanted) => "it was closed on request".to_owned(),
-                    }
+                    self.serve(stream, &mut wanted, &mut changed).await.to_string()
                 }
                 Err(error) => error.to_string(),
             };
@@ -140,18 +150,19 @@ impl<B: Base> Line<B> {
         }
     }
 
-    /// Until the stream ends; returns why.
+    /// Until the stream ends, or is not wanted any more; returns why.
     async fn serve(
         &self,
         mut stream: impl AsyncRead + AsyncWrite + Unpin,
+        wanted: &mut watch::Receiver<bool>,
         changed: &mut impl FnMut(),
     ) -> io::Error {
         let mut bytes = [0; READ_SIZE];
         let mut output = Vec::new();
         loop {
-            let deadline = self.inner(|now, inner| {
-                inner.driver.poll(now);
-                inner.output.extend_from_slice(inner.driver.transmit());
+            // Looked at first: what was to be said before the stream was given up is said.
+            let is_wanted = *wanted.borrow_and_update();
+            let deadline = self.inner(|_, inner| {
                 std::mem::swap(&mut output, &mut inner.output);
                 inner.driver.deadline()
             });
@@ -162,6 +173,9 @@ impl<B: Base> Line<B> {
                     Err(_) => return io::Error::new(io::ErrorKind::TimedOut, "the line takes no bytes"),
                 }
             }
+            if !is_wanted {
+                return io::Error::other("it was closed on request");
+            }
             let due = async {
                 match deadline {
                     Some(deadline) => tokio::time::sleep_until(self.shared.start + deadline).await,
@@ -169,23 +183,35 @@ impl<B: Base> Line<B> {
                 }
             };
             tokio::select! {
+                // What has come is read before it is judged that nothing has: we may be late ourselves.
+                biased;
                 read = stream.read(&mut bytes) => match read {
                     Ok(0) => return io::Error::new(io::ErrorKind::UnexpectedEof, "the line has ended"),
                     Ok(count) => {
                         let mut rest = bytes.get(..count).unwrap_or_default();
-                        while self.inner(|now, inner| inner.driver.receive(now, &mut rest)) {
+                        while self.speak(|now, driver| driver.receive(now, &mut rest)) {
                             changed();
                         }
                     }
                     Err(error) => return error,
                 },
+                _ = wanted.changed() => {}
                 () = self.shared.wake.notified() => {}
                 () = due => {
-                    self.inner(|now, inner| inner.driver.poll(now));
+                    self.speak(|now, driver| driver.poll(now));
                     changed();
                 }
             }
         }
+    }
+
+    /// Lets the driver do something, and keeps what it has to say then.
+    fn speak<R>(&self, action: impl FnOnce(Duration, &mut B) -> R) -> R {
+        self.inner(|now, inner| {
+            let result = action(now, &mut inner.driver);
+            inner.output.extend_from_slice(inner.driver.transmit());
+            result
+        })
     }
 
     fn set_failure(&self, failure: Option<String>) {
@@ -271,7 +297,10 @@ mod tests {
             Ok(self.transmit())
         }
 
-        fn set_motor_power(&mut self, _on: bool) -> Result<(), Refusal> {
+        fn set_motor_power(&mut self, on: bool) -> Result<(), Refusal> {
+            if !on {
+                self.output.push(b's');
+            }
             Ok(())
         }
 
@@ -353,16 +382,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_line_is_given_to_others_on_request() {
+    async fn a_line_is_given_to_others_on_request_when_the_base_has_been_stopped() {
         let (line, mut ends) = line(64);
-        let mut far = ends.recv().await.unwrap();
-        line.set_wanted(false);
-        assert_eq!(far.read(&mut [0]).await.unwrap(), 0, "it is closed");
-        tokio::time::sleep(Duration::from_secs(10)).await;
-        assert!(ends.try_recv().is_err(), "it stays closed");
-        assert_eq!(line.failure().as_deref(), Some("it was closed on request"));
-        line.set_wanted(true);
-        assert!(ends.recv().await.is_some());
+        for _ in 0..200 {
+            let mut far = ends.recv().await.unwrap();
+            tokio::task::yield_now().await;
+            line.close().await;
+            assert_eq!(line.failure().as_deref(), Some("it was closed on request"));
+            let mut said = Vec::new();
+            far.read_to_end(&mut said).await.unwrap();
+            assert_eq!(said, b"s");
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            assert!(ends.try_recv().is_err(), "it stays closed");
+            line.open();
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -28,6 +28,7 @@ use dragoman_ros::parameters::{self as ros_parameters, Declaration, Parameters};
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
 use futures::channel::oneshot;
+use futures::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::base::Base;
@@ -70,6 +71,8 @@ pub struct BaseNode {
     pub place: String,
     /// Resolves with the first measurement.
     pub measured: oneshot::Receiver<()>,
+    /// Stops the base and closes its line; to be awaited before the node is dropped.
+    pub stop: BoxFuture<'static, ()>,
 }
 
 /// Why a base's node cannot start.
@@ -187,6 +190,8 @@ impl Start {
         self.tasks.every(REPORT_PERIOD, move || report(&reported))?;
         let (measured, first) = oneshot::channel();
         let mut measured = Some(measured);
+        let stopped = line.clone();
+        let stop = Box::pin(async move { stopped.close().await });
         let updated = line.clone();
         self.tasks.spawn(line.run(
             async move || open(),
@@ -199,7 +204,7 @@ impl Start {
                 }
             },
         ));
-        Ok(BaseNode { node: self.tasks.start()?, place, measured: first })
+        Ok(BaseNode { node: self.tasks.start()?, place, measured: first, stop })
     }
 }
 

@@ -55,19 +55,22 @@ pub(crate) async fn run(
         Kind::Kobuki => node::start_kobuki,
         Kind::Differential => node::start_differential,
     };
-    let base = start(context, &options.namespace, Connection::Port(port));
-    let BaseNode { node: running, place, measured } = base.map_err(|error| match error {
+    let namespace = format!("/{}", options.namespace.trim_matches('/'));
+    let base = start(context, &namespace, Connection::Port(port));
+    let BaseNode { node: running, place, measured, stop: stop_base } = base.map_err(|error| match error {
         BaseNodeError::NoPort => "which serial port? Name it with --port PATH, such as /dev/ttyUSB0".into(),
         other => Box::<dyn Error>::from(other),
     })?;
     nodes.spawn(running);
-    println!("Kobuki at {place} appears as {}/{}", options.namespace.trim_end_matches('/'), node::NODE_NAME);
+    let what = if options.kind == Kind::Kobuki { "Kobuki" } else { "base" };
+    println!("{what} at {place} appears as {}/{}", namespace.trim_end_matches('/'), node::NODE_NAME);
     if tokio::time::timeout(PATIENCE, measured).await.is_err() {
         println!("nothing is heard of it yet; /diagnostics tells how it goes on");
     }
     println!("ready");
     stop.await;
     println!("stopping");
+    stop_base.await;
     nodes.shutdown().await;
     Ok(())
 }

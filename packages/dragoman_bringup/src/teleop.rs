@@ -10,6 +10,7 @@ use crossterm::{cursor, execute, terminal};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Client, Clock, ClockType, Context, Node, Publisher, QosProfile, geometry_msgs, std_srvs};
 use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use std_srvs::srv::SetBool;
 
 #[derive(Args)]
@@ -20,7 +21,7 @@ pub(crate) struct TeleopOptions {
     /// Publish geometry_msgs/TwistStamped instead of geometry_msgs/Twist.
     #[arg(long)]
     stamped: bool,
-    /// The base whose motors the keys e and d switch, by its service set_motor_power.
+    /// The base whose motors the keys p and o switch, by its service set_motor_power.
     #[arg(long, value_name = "NAME", default_value = "/mobile_base")]
     base: String,
     /// Fastest speed ahead, in m/s.
@@ -73,9 +74,15 @@ pub(crate) async fn run(
     let mut ticks = tokio::time::interval(PERIOD);
     let mut stop = std::pin::pin!(stop);
     keyboard.show(None)?;
+    let mut switching = FuturesUnordered::new();
     loop {
         let action = tokio::select! {
             () = &mut stop => Action::Leave,
+            Some(answer) = switching.next() => {
+                let answer: String = answer;
+                keyboard.show(Some(&answer))?;
+                continue;
+            }
             _ = ticks.tick() => {
                 output.repeat(keyboard.linear, keyboard.angular)?;
                 continue;
@@ -90,17 +97,17 @@ pub(crate) async fn run(
                 None => Action::Leave,
             },
         };
-        let note = match action {
+        match action {
             Action::Nothing => continue,
-            Action::Drive => None,
-            Action::Power(on) => Some(output.switch_motors(on).await),
+            Action::Drive => {}
+            Action::Power(on) => switching.push(output.switch_motors(on)?),
             Action::Leave => {
                 output.publish(0.0, 0.0)?;
                 return Ok(());
             }
-        };
+        }
         output.publish(keyboard.linear, keyboard.angular)?;
-        keyboard.show(note.as_deref())?;
+        keyboard.show(None)?;
     }
 }
 
@@ -243,14 +250,16 @@ impl Output {
         Ok(())
     }
 
-    /// Asks the base to switch its motors; returns what came of it.
-    async fn switch_motors(&self, on: bool) -> String {
-        let answer = async { self.power.request(&SetBool::Request { data: on })?.await };
-        match tokio::time::timeout(POWER_TIME, answer).await {
-            Ok(Ok(answer)) => answer.message,
-            Ok(Err(error)) => format!("motors: {error}"),
-            Err(_) => "motors: nobody answers".to_owned(),
-        }
+    /// Asks the base to switch its motors; the future tells what came of it.
+    fn switch_motors(&self, on: bool) -> dragoman_ros::Result<impl Future<Output = String> + use<>> {
+        let answer = self.power.request(&SetBool::Request { data: on })?;
+        Ok(async move {
+            match tokio::time::timeout(POWER_TIME, answer).await {
+                Ok(Ok(answer)) => answer.message,
+                Ok(Err(error)) => format!("motors: {error}"),
+                Err(_) => "motors: nobody answers".to_owned(),
+            }
+        })
     }
 }
 

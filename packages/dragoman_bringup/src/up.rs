@@ -92,12 +92,16 @@ pub(crate) async fn run(
         });
     }
     print_table(&rows);
-    if let Some(base) = base {
-        nodes.spawn(base.node);
-        if base.place == SIMULATED && tokio::time::timeout(START_PATIENCE, base.measured).await.is_err() {
-            return Err("the simulated base does not start".into());
+    let stop_base = match base {
+        None => None,
+        Some(base) => {
+            nodes.spawn(base.node);
+            if base.place == SIMULATED && tokio::time::timeout(START_PATIENCE, base.measured).await.is_err() {
+                return Err("the simulated base does not start".into());
+            }
+            Some(base.stop)
         }
-    }
+    };
     match &mut arm {
         Some(arm) if arm.is_simulated => {
             let served = async { tokio::join!(bridge.measured, &mut arm.drives_on) };
@@ -112,6 +116,9 @@ pub(crate) async fn run(
     println!("ready");
     stop.await;
     println!("stopping");
+    if let Some(stop_base) = stop_base {
+        stop_base.await;
+    }
     nodes.shutdown().await;
     Ok(())
 }

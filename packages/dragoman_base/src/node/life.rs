@@ -1,6 +1,8 @@
 //! The life cycle of a base: unconfigured while it is not heard, inactive while its motors are off, active while they are on,
 //! whoever has switched them. Cleaning up closes the line for others to have it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dragoman_ros::lifecycle::{self, CallbackReturn, Change, Lifecycle, Managed, State};
@@ -16,20 +18,22 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Serves the life cycle.
 pub(super) fn serve<B: Base>(tasks: &mut NodeTasks, line: &Line<B>) -> dragoman_ros::Result<()> {
-    let (lifecycle, server) = lifecycle::manage(tasks.node(), ManagedBase { line: line.clone() })?;
+    let following = Arc::new(AtomicBool::new(false));
+    let managed = ManagedBase { line: line.clone(), following: Arc::clone(&following) };
+    let (lifecycle, server) = lifecycle::manage(tasks.node(), managed)?;
     tasks.spawn(server);
     let line = line.clone();
     tasks.spawn(async move {
         loop {
             tokio::time::sleep(PERIOD).await;
-            follow(&lifecycle, &line).await;
+            follow(&lifecycle, &line, &following).await;
         }
     });
     Ok(())
 }
 
 /// Brings the life cycle a step nearer to the base's state.
-async fn follow<B: Base>(lifecycle: &Lifecycle, line: &Line<B>) {
+async fn follow<B: Base>(lifecycle: &Lifecycle, line: &Line<B>, following: &AtomicBool) {
     let motion = line.look(|driver| driver.motion());
     let change = match (lifecycle.state(), motion.alive, motion.motor_power) {
         (State::Inactive | State::Active, false, _) => {
@@ -41,26 +45,34 @@ async fn follow<B: Base>(lifecycle: &Lifecycle, line: &Line<B>) {
         (State::Active, true, false) => Change::Deactivate,
         _ => return,
     };
+    following.store(true, Ordering::Relaxed);
     // Refused where somebody else is changing it: looked at again at the next turn.
     let _ = lifecycle.change(change).await;
+    following.store(false, Ordering::Relaxed);
 }
 
 struct ManagedBase<B> {
     line: Line<B>,
+    /// The life cycle follows the base, and not the base the life cycle.
+    following: Arc<AtomicBool>,
 }
 
 impl<B: Base> ManagedBase<B> {
     fn switch_motors(&self, on: bool) -> CallbackReturn {
-        match self.line.with(|_, driver| driver.set_motor_power(on)) {
-            Ok(()) => CallbackReturn::Success,
-            Err(_) => CallbackReturn::Failure,
-        }
+        let switched = if self.following.load(Ordering::Relaxed) {
+            self.line.look(|driver| driver.motion().motor_power) == on
+        } else {
+            self.line.with(|_, driver| driver.set_motor_power(on)).is_ok()
+        };
+        if switched { CallbackReturn::Success } else { CallbackReturn::Failure }
     }
 }
 
 impl<B: Base> Managed for ManagedBase<B> {
     async fn configure(&mut self) -> CallbackReturn {
-        self.line.set_wanted(true);
+        if !self.following.load(Ordering::Relaxed) {
+            self.line.open();
+        }
         let alive = async {
             while !self.line.look(|driver| driver.motion().alive) {
                 tokio::time::sleep(PERIOD).await;
@@ -81,9 +93,8 @@ impl<B: Base> Managed for ManagedBase<B> {
     }
 
     async fn clean_up(&mut self) -> CallbackReturn {
-        let stopped = self.switch_motors(false);
-        self.line.set_wanted(false);
-        stopped
+        self.line.close().await;
+        CallbackReturn::Success
     }
 
     async fn shut_down(&mut self, _from: State) -> CallbackReturn {

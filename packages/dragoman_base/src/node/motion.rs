@@ -83,11 +83,12 @@ fn serve_velocities<B: Base>(
             }
         }
     };
-    tasks.subscribe("~/commands/velocity", QosProfile::default(), commander())?;
-    tasks.subscribe("cmd_vel", QosProfile::default(), commander())?;
+    // Of velocities that have waited only the last is of interest.
+    let newest = || QosProfile::default().keep_last(1);
+    tasks.subscribe("~/commands/velocity", newest(), commander())?;
+    tasks.subscribe("cmd_vel", newest(), commander())?;
     let command = commander();
-    let stamped = tasks
-        .subscribe("cmd_vel", QosProfile::default(), move |stamped: TwistStamped| command(stamped.twist));
+    let stamped = tasks.subscribe("cmd_vel", newest(), move |stamped: TwistStamped| command(stamped.twist));
     // A middleware may allow one type for each name.
     if let Err(error) = stamped {
         tracing::warn!(%error, "cmd_vel is taken as Twist only");

@@ -19,7 +19,7 @@ fn common(port: &str, limits: &Limits, feedback_timeout: f64) -> Vec<Declaration
         Declaration::new(
             "device_port",
             port,
-            "Serial port, /dev/ttyUSB0 say; empty: simulated in this process.",
+            "Serial port, /dev/ttyUSB0 say; empty: in `dragoman up` simulated in this process.",
         )
         .read_only(),
         Declaration::new("cmd_vel_timeout_sec", 0.6, "How long a velocity command holds, s.")
