@@ -72,13 +72,15 @@ impl Device {
     }
 
     /// The next line that begins with this.
+    #[track_caller]
     pub fn prints(&self, start: &str) -> String {
         let end = Instant::now() + PATIENCE;
+        let mut others = Vec::new();
         loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).unwrap_or_else(|_| panic!("no line '{start}'"));
-            if line.starts_with(start) {
-                return line;
+            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(line) if line.starts_with(start) => return line,
+                Ok(line) => others.push(line),
+                Err(_) => panic!("no line '{start}', but {others:?}"),
             }
         }
     }
