@@ -346,7 +346,7 @@ impl Driver {
             self.halt();
             self.odometry.interrupt();
             self.heard = self.heard.map(|_| now);
-            self.stopping = None;
+            self.stopping = self.stopping.map(|_| now.saturating_add(self.config.command_timeout));
             self.pending.iter_mut().for_each(|(_, sent)| *sent = now);
             self.quiet = self.quiet.map(|_| now.saturating_add(self.config.answer_timeout));
             self.next_cycle = now;
@@ -399,6 +399,10 @@ impl Driver {
         self.odometry.update(Measurement { ticks: counts.map(i64::from), interval, gyro: None });
         self.encoders = Some(counts);
         self.heard = Some(self.now);
+        if self.link != Link::Alive {
+            // Nobody knows what the base was told before.
+            self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
+        }
         self.set_link(Link::Alive);
         self.tell |= self.commander.is_moving() || self.stopping.is_some_and(|until| self.now < until);
         if self.commander.is_moving() {

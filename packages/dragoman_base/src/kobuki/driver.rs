@@ -389,6 +389,8 @@ impl Driver {
         self.heard = Some(self.now);
         if self.link != Link::Alive || restarted {
             self.tell_outputs_now();
+            // Nobody knows what the base was told before.
+            self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
         }
         self.set_link(Link::Alive);
         let gyro = gyro.filter(|_| self.config.heading == HeadingSource::Gyro);

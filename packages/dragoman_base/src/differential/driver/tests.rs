@@ -29,7 +29,7 @@ impl Bench {
     fn online() -> Self {
         let mut bench = Self::new(Config::default());
         bench.driver.opened(bench.now);
-        bench.run(300);
+        bench.run(1000);
         bench.events();
         bench
     }
@@ -163,6 +163,31 @@ fn silence_stops_and_the_base_comes_back_by_itself() {
     bench.run(100);
     assert_ne!(bench.speeds, [0, 0]);
     assert!(bench.driver.state().line.timeouts > 1);
+}
+
+#[test]
+fn a_base_that_is_heard_again_is_told_to_stand_still_for_a_while() {
+    let mut bench = Bench::online();
+    for lost in [true, false] {
+        if lost {
+            bench.driver.opened(bench.now);
+        } else {
+            bench.answers = false;
+            bench.run(1000);
+            bench.answers = true;
+        }
+        bench.speeds = [50, 50];
+        bench.run(400);
+        assert_eq!(bench.speeds, [0, 0], "nobody knows what it was told before");
+        // It is told again, in case it was not heard.
+        bench.speeds = [50, 50];
+        bench.run(100);
+        assert_eq!(bench.speeds, [0, 0]);
+        bench.run(1000);
+        bench.speeds = [50, 50];
+        bench.run(1000);
+        assert_eq!(bench.speeds, [50, 50], "not for ever");
+    }
 }
 
 #[test]

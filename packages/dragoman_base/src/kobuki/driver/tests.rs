@@ -26,12 +26,15 @@ impl Bench {
         Self { driver, now: milliseconds(5000), core, angle_centidegrees: 17_900 }
     }
 
-    /// Connected and heard, with everything known that the driver asks for.
+    /// Connected and heard for so long that the driver has nothing more to say, with everything known that it asks for.
     fn online(config: Config) -> Self {
         let mut bench = Self::new(config);
         bench.driver.opened(bench.now);
         bench.frame();
         bench.frame_with(&identity());
+        for _ in 0..30 {
+            bench.frame();
+        }
         bench.sent();
         bench.events();
         bench
@@ -131,6 +134,7 @@ fn silent_until_the_base_is_heard() {
         bench.sent(),
         [
             Command::SetOutputs(Outputs::POWER | Outputs::LED_1),
+            STOP,
             Command::RequestExtra(RequestFlags::all()),
             Command::RequestControllerGains(GainsRequest::default()),
         ]
@@ -255,7 +259,8 @@ fn a_lost_connection_forgets_commands_and_keeps_outputs_and_odometry() {
     let sent = bench.sent();
     assert_eq!(sent[0], Command::SetOutputs(outputs));
     assert!(sent.contains(&Command::RequestExtra(RequestFlags::all())));
-    assert!(!sent.iter().any(|command| matches!(command, Command::BaseControl(_))), "{sent:?}");
+    let told: Vec<_> = sent.iter().filter(|command| matches!(command, Command::BaseControl(_))).collect();
+    assert_eq!(told, [&STOP], "nobody knows what it was told before");
     bench.angle_centidegrees = 6;
     bench.frame();
     let turned = bench.driver.state().pose.heading - before.pose.heading;
@@ -292,12 +297,38 @@ fn what_the_base_tells_only_when_asked_is_asked_for_until_it_is_there() {
     assert_eq!(bench.events(), [Event::Identified]);
     for _ in 0..100 {
         bench.frame();
-        assert_eq!(bench.sent(), []);
+        assert_eq!(requests(&mut bench), (None, false));
     }
+    assert_eq!(bench.sent(), []);
     assert_eq!(bench.driver.state().identity.firmware.unwrap().to_string(), "1.2.0");
     bench.pass(200);
     bench.frame();
     assert_eq!(requests(&mut bench), (Some(RequestFlags::all()), true), "it fell silent");
+}
+
+#[test]
+fn a_base_that_is_heard_again_is_told_to_stand_still_for_a_while() {
+    let told = |bench: &mut Bench| {
+        let mut stops = 0;
+        for _ in 0..100 {
+            bench.frame();
+            stops += bench.sent().iter().filter(|command| **command == STOP).count();
+        }
+        stops
+    };
+    let mut bench = Bench::new(Config::default());
+    bench.driver.opened(bench.now);
+    assert_eq!(told(&mut bench), 30, "the first time");
+    bench.pass(100);
+    assert_eq!(told(&mut bench), 30, "after silence");
+    bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(10_000);
+    assert_eq!(told(&mut bench), 30, "after a restart of the base");
+    bench.driver.opened(bench.now);
+    bench.frame();
+    bench.sent();
+    bench.command(0.2, 0.0).unwrap();
+    bench.frame();
+    assert_eq!(bench.sent().first(), Some(&go(200, 0)), "a command is not held up");
 }
 
 #[test]
