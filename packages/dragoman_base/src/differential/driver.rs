@@ -170,8 +170,11 @@ impl Driver {
 
     /// Takes what came from the port, up to and including the next counts of the encoders. `true`: there were some, the
     /// [`state`](Self::state) can be read, and there may be more; call again with the rest. `false`: all was taken.
+    ///
+    /// Answers count as heard now: they may have waited for us, and whether the base is silent is judged after them.
     pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
-        self.poll(now);
+        self.advance(now);
+        self.expire();
         if self.link == Link::Disconnected {
             *bytes = &[];
             return false;
@@ -193,6 +196,7 @@ impl Driver {
                 return true;
             }
         }
+        self.poll(now);
         false
     }
 
@@ -208,10 +212,7 @@ impl Driver {
             self.odometry.interrupt();
             self.set_link(Link::Silent);
         }
-        if self.commander.expire(self.now) {
-            self.tell_stop();
-            self.push(Event::CommandExpired);
-        }
+        self.expire();
         if self.quiet.is_some_and(|until| self.now >= until) {
             self.quiet = None;
         }
@@ -350,6 +351,13 @@ impl Driver {
             self.pending.iter_mut().for_each(|(_, sent)| *sent = now);
             self.quiet = self.quiet.map(|_| now.saturating_add(self.config.answer_timeout));
             self.next_cycle = now;
+        }
+    }
+
+    fn expire(&mut self) {
+        if self.commander.expire(self.now) {
+            self.tell_stop();
+            self.push(Event::CommandExpired);
         }
     }
 

@@ -7,6 +7,7 @@
 //! | `events` | [`Event`]: what has changed, told once |
 //! | `battery` | [`Battery`]: charge and charging |
 //! | `state` | [`State`]: all that is known of the base |
+//! | `clock` | the base's clock beside ours: whether it has restarted |
 //! | `identity` | versions and gains: asked for until they are there |
 //! | `outputs` | LEDs, digital outputs, external power |
 //!
@@ -33,6 +34,7 @@
 //! ```
 
 mod battery;
+mod clock;
 mod config;
 mod events;
 mod identity;
@@ -58,13 +60,10 @@ pub use identity::Identity;
 pub use outputs::{Led, LedColor};
 pub use state::{Sensors, State};
 
+use clock::{DeviceClock, Step};
 use events::Edges;
 use outputs::Wanted;
 
-/// The base's clock does not stand still or jump further than this from one frame to the next, unless as much time has passed here.
-const DEVICE_CLOCK_TOLERANCE: Duration = Duration::from_millis(500);
-/// After so long the base's clock may have wrapped more than once, and nobody knows how far it has rolled.
-const DEVICE_CLOCK_RANGE: Duration = Duration::from_secs(60);
 /// Events that nobody takes are dropped, the oldest first.
 const MAX_EVENTS: usize = 256;
 
@@ -82,8 +81,7 @@ pub struct Driver {
     now: Duration,
     /// When feedback came last, on this connection.
     heard: Option<Duration>,
-    /// The base's clock at that time.
-    device_clock_ms: Option<u16>,
+    device_clock: DeviceClock,
     sensors: Sensors,
     identity: Identity,
     /// When the base was asked for it last.
@@ -113,7 +111,7 @@ impl Driver {
             link: Link::Disconnected,
             now: Duration::ZERO,
             heard: None,
-            device_clock_ms: None,
+            device_clock: DeviceClock::default(),
             sensors: Sensors::default(),
             identity: Identity::default(),
             asked: None,
@@ -144,7 +142,7 @@ impl Driver {
         self.outbox.take();
         self.decoder.clear();
         self.odometry.interrupt();
-        self.device_clock_ms = None;
+        self.device_clock = DeviceClock::default();
         self.heard = None;
         self.sensors = Sensors::default();
         self.identity = Identity::default();
@@ -154,15 +152,20 @@ impl Driver {
     /// Takes what came from the port, up to and including the next frame of feedback. `true`: there was one, its [`state`](Self::state) can be
     /// read, and there may be more; call again with the rest. `false`: all was taken.
     ///
-    /// Feedback is a frame with the base's core sensors. It is answered with what the base has to be told.
+    /// Feedback is a frame with the base's core sensors. It is answered with what the base has to be told. Frames count as heard now: they may
+    /// have waited for us, and whether the base is silent is judged after them.
     pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
-        self.poll(now);
+        self.advance(now);
+        self.expire();
         if self.link == Link::Disconnected {
             *bytes = &[];
             return false;
         }
         loop {
-            let Some(payload) = self.decoder.next(bytes) else { return false };
+            let Some(payload) = self.decoder.next(bytes) else {
+                self.poll(now);
+                return false;
+            };
             let mut with_core = false;
             let mut gyro = None;
             for part in Feedback::read(payload) {
@@ -195,10 +198,7 @@ impl Driver {
             self.identity = Identity::default();
             self.set_link(Link::Silent);
         }
-        if self.commander.expire(self.now) {
-            self.tell_stop();
-            self.push(Event::CommandExpired);
-        }
+        self.expire();
     }
 
     /// When [`poll`](Self::poll) has to be called at the latest. `None`: not before something else happens.
@@ -361,31 +361,32 @@ impl Driver {
             self.clock_jumps += 1;
             self.halt();
             self.heard = self.heard.map(|_| now);
+            self.device_clock.set_back(now);
             self.stopping = self.stopping.map(|_| now.saturating_add(self.config.command_timeout));
             self.asked = None;
         }
         self.now = now;
     }
 
+    fn expire(&mut self) {
+        if self.commander.expire(self.now) {
+            self.tell_stop();
+            self.push(Event::CommandExpired);
+        }
+    }
+
     /// A frame of feedback was read; the gyro's part of it.
     fn feedback(&mut self, gyro: Option<Inertia>) {
         let Some(core) = self.sensors.core else { return };
         self.feedback_frames += 1;
-        let device_interval = self
-            .device_clock_ms
-            .map(|last| Duration::from_millis(u64::from(core.timestamp_ms.wrapping_sub(last))));
-        let here = self.heard.map(|heard| self.now - heard);
-        let restarted = device_interval.zip(here).is_some_and(|(there, here)| {
-            here > DEVICE_CLOCK_RANGE || (there > here + DEVICE_CLOCK_TOLERANCE)
-        });
+        let after_silence = self.link == Link::Silent;
+        let Step { interval, restarted } = self.device_clock.step(self.now, core.timestamp_ms, after_silence);
         if restarted {
-            // The base was switched off and on, or its time makes no sense.
             self.clock_jumps += 1;
             self.odometry.interrupt();
             self.identity = Identity::default();
             self.halt();
         }
-        self.device_clock_ms = Some(core.timestamp_ms);
         self.heard = Some(self.now);
         if self.link != Link::Alive || restarted {
             self.tell_outputs_now();
@@ -396,7 +397,7 @@ impl Driver {
         let gyro = gyro.filter(|_| self.config.heading == HeadingSource::Gyro);
         self.odometry.update(Measurement {
             ticks: [i64::from(core.left_encoder_ticks), i64::from(core.right_encoder_ticks)],
-            interval: device_interval.unwrap_or_default(),
+            interval,
             gyro: gyro.map(|inertia| GyroReading { heading: inertia.angle(), rate: inertia.rate() }),
         });
         self.edges.update(&self.sensors, &self.config.battery, &mut self.events);

@@ -166,6 +166,35 @@ fn silence_stops_and_the_base_comes_back_by_itself() {
 }
 
 #[test]
+fn answers_that_waited_for_us_are_no_silence() {
+    for (stall, expired) in [(550, false), (700, true)] {
+        let mut bench = Bench::online();
+        while bench.driver.pending.is_empty() {
+            bench.now += milliseconds(1);
+            bench.driver.poll(bench.now);
+        }
+        bench.driver.transmit();
+        bench.command(0.2, 0.0).unwrap();
+        let before = bench.driver.state();
+        bench.now += milliseconds(stall);
+        let mut rest = &b"1 2\r\n"[..];
+        assert!(bench.driver.receive(bench.now, &mut rest));
+        assert!(!bench.driver.receive(bench.now, &mut rest));
+        let state = bench.driver.state();
+        assert_eq!((state.alive, state.encoders), (true, Some([1, 2])));
+        assert_eq!((state.line.timeouts, state.line.garbage), (before.line.timeouts, before.line.garbage));
+        let (events, told) =
+            if expired { (vec![Event::CommandExpired], "m 0 0\r") } else { (vec![], "m 47 47\r") };
+        assert_eq!(bench.events(), events);
+        assert_eq!(std::str::from_utf8(bench.driver.transmit()), Ok(told));
+        // A line that is no answer is silence.
+        bench.now += milliseconds(500);
+        assert!(!bench.driver.receive(bench.now, &mut &b"3 4 5\r\n"[..]));
+        assert_eq!(bench.events().last(), Some(&Event::Robot { online: false }));
+    }
+}
+
+#[test]
 fn a_base_that_is_heard_again_is_told_to_stand_still_for_a_while() {
     let mut bench = Bench::online();
     for lost in [true, false] {

@@ -223,6 +223,34 @@ fn silence_stops_and_what_was_commanded_is_forgotten() {
 }
 
 #[test]
+fn frames_that_waited_for_us_are_no_silence() {
+    for (stall, expired) in [(300, false), (700, true)] {
+        let mut bench = Bench::online(Config::default());
+        bench.command(0.2, 0.0).unwrap();
+        let mut bytes = Vec::new();
+        for _ in 0..stall / 20 {
+            bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
+            bytes.extend(bench.bytes(&[]));
+        }
+        bench.now += milliseconds(stall);
+        let mut rest = &bytes[..];
+        while bench.driver.receive(bench.now, &mut rest) {}
+        let sent = bench.sent();
+        if expired {
+            assert_eq!(bench.events(), [Event::CommandExpired]);
+            assert!(sent.iter().all(|command| *command == STOP), "{sent:?}");
+        } else {
+            assert_eq!(bench.events(), []);
+            assert!(sent.iter().all(|command| *command == go(200, 0)), "{sent:?}");
+        }
+        // Bytes without a frame are silence.
+        bench.now += milliseconds(100);
+        assert!(!bench.driver.receive(bench.now, &mut &[0xaa, 0x55][..]));
+        assert_eq!(bench.events(), [Event::Robot { online: false }]);
+    }
+}
+
+#[test]
 fn a_lost_connection_forgets_commands_and_keeps_outputs_and_odometry() {
     let mut bench = Bench::online(Config::default());
     bench.driver.set_led(Led::Two, LedColor::Red);
@@ -508,6 +536,52 @@ fn a_jump_of_the_base_s_clock_stops_and_moves_nothing() {
     assert!(sent.contains(&STOP) && !sent.contains(&go(200, 0)), "{sent:?}");
     assert_eq!((bench.driver.state().pose, bench.driver.state().clock_jumps), (Pose::ORIGIN, 1));
     assert!(sent.contains(&Command::SetOutputs(Outputs::POWER)), "the base may have restarted: {sent:?}");
+}
+
+#[test]
+fn a_restart_during_silence_moves_nothing() {
+    let mut bench = Bench::online(Config::default());
+    bench.core = CoreSensors {
+        timestamp_ms: bench.core.timestamp_ms.wrapping_add(20),
+        left_encoder_ticks: 65_336,
+        right_encoder_ticks: 200,
+        ..bench.core
+    };
+    bench.frame();
+    let before = bench.driver.state();
+    bench.pass(20_000);
+    bench.core = CoreSensors {
+        timestamp_ms: bench.core.timestamp_ms.wrapping_add(2976),
+        left_encoder_ticks: 0,
+        right_encoder_ticks: 0,
+        ..bench.core
+    };
+    bench.angle_centidegrees = 0;
+    bench.frame();
+    let after = bench.driver.state();
+    assert_eq!((after.pose, after.clock_jumps), (before.pose, before.clock_jumps + 1));
+}
+
+#[test]
+fn motion_during_a_stall_of_ours_is_counted() {
+    let mut bench = Bench::online(Config { heading: HeadingSource::Wheels, ..Config::default() });
+    let before = bench.driver.state();
+    let (mut bytes, mut rolled) = (Vec::new(), 0_u16);
+    // 3 s at 0.5 m/s, of which the middle is lost.
+    for frame in 0..150 {
+        rolled += 117;
+        bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
+        (bench.core.left_encoder_ticks, bench.core.right_encoder_ticks) = (rolled, rolled);
+        if !(50..140).contains(&frame) {
+            bytes.extend(bench.bytes(&[]));
+        }
+    }
+    bench.now += milliseconds(3000);
+    let mut rest = &bytes[..];
+    while bench.driver.receive(bench.now, &mut rest) {}
+    let after = bench.driver.state();
+    assert!((after.pose.x - 1.5).abs() < 5e-3, "{:?}", after.pose);
+    assert_eq!((after.clock_jumps, after.encoder_jumps), (before.clock_jumps, before.encoder_jumps));
 }
 
 #[test]
