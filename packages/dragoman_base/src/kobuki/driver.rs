@@ -181,6 +181,7 @@ impl Driver {
                 self.sensors.take(&part);
                 self.events.extend(self.identity.take(&part));
             }
+            self.trim_events();
             if with_core {
                 self.feedback(gyro);
                 return true;

@@ -384,6 +384,17 @@ fn a_thousand_reconnections_leave_nothing_behind() {
 }
 
 #[test]
+fn frames_without_core_sensors_fill_no_memory() {
+    let mut bench = Bench::online(Config::default());
+    let mut bytes = Vec::new();
+    frame::encode(&mut bytes, |out| Feedback::ControllerGains(ControllerGains::DEFAULT).encode(out)).unwrap();
+    for _ in 0..2 * MAX_EVENTS {
+        assert!(!bench.driver.receive(bench.now, &mut &bytes[..]));
+    }
+    assert_eq!(bench.driver.events.len(), MAX_EVENTS);
+}
+
+#[test]
 fn gains_are_set_and_read_back() {
     let mut bench = Bench::online(Config::default());
     let gains = ControllerGains { kind: 1, p_thousandths: 5, ..ControllerGains::DEFAULT };
