@@ -502,6 +502,10 @@ fn power_events_and_battery() {
     assert_eq!(told(off, 138), [Event::Power(PowerEvent::Unplugged), Event::Power(PowerEvent::BatteryLow)]);
     assert_eq!(told(off, 150), []);
     assert_eq!(told(off, 138), power(PowerEvent::BatteryLow));
+    assert_eq!(told(Charger::DOCK_CHARGING, 141), power(PowerEvent::PluggedToDock));
+    assert_eq!(told(Charger::DOCK_CHARGING, 140), [], "it sways while it is charged, too");
+    assert_eq!(told(Charger::DOCK_CHARGING, 150), []);
+    assert_eq!(told(Charger::DOCK_CHARGING, 140), power(PowerEvent::BatteryLow));
 
     let battery = |voltage, charger| {
         let core = CoreSensors { battery_decivolts: voltage, charger, ..CoreSensors::default() };
