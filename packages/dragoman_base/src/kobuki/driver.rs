@@ -259,7 +259,9 @@ impl Driver {
         if on && dropped {
             return Err(Refusal::Standstill(Standstill::WheelDrop));
         }
-        self.commander.wheel_dropped = false;
+        if on {
+            self.commander.wheel_dropped = false;
+        }
         self.switch_motors(on);
         Ok(())
     }

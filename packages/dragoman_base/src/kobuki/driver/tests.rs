@@ -440,6 +440,8 @@ fn a_wheel_that_drops_switches_the_motors_off_if_that_is_wanted() {
             bench.core.wheel_drops = WheelDrops::empty();
             bench.frame();
             assert_eq!(bench.command(0.2, 0.0), refused(Standstill::WheelDrop), "they stay off");
+            bench.driver.set_motor_power(false).unwrap();
+            assert_eq!(bench.standstill(), Some(Standstill::WheelDrop), "that they are off is no news");
             bench.driver.set_motor_power(true).unwrap();
             bench.command(0.2, 0.0).unwrap();
         }
