@@ -18,9 +18,6 @@ pub enum Standstill {
     /// Nothing is heard any more.
     #[error("the base has fallen silent")]
     Silent,
-    /// The driver is disabled.
-    #[error("the driver is disabled")]
-    Disabled,
     /// A wheel has dropped, and that is to switch the motors off.
     #[error("the motors are off, a wheel has dropped")]
     WheelDrop,
@@ -69,8 +66,6 @@ pub struct Commander {
     command: Option<(Twist, Duration)>,
     expired: bool,
     stepped: Duration,
-    /// Whether the driver is enabled.
-    pub enabled: bool,
     /// Whether the motors are switched on.
     pub motor_power: bool,
     /// Whether a wheel that dropped has switched them off.
@@ -78,7 +73,7 @@ pub struct Commander {
 }
 
 impl Commander {
-    /// Enabled, with motors on and no command. A command expires after `timeout`.
+    /// With motors on and no command. A command expires after `timeout`.
     ///
     /// # Errors
     /// A limit is none.
@@ -89,7 +84,6 @@ impl Commander {
             command: None,
             expired: false,
             stepped: Duration::ZERO,
-            enabled: true,
             motor_power: true,
             wheel_dropped: false,
         })
@@ -117,7 +111,6 @@ impl Commander {
             Link::Disconnected => Some(Standstill::Disconnected),
             Link::Unheard => Some(Standstill::Unheard),
             Link::Silent => Some(Standstill::Silent),
-            Link::Alive if !self.enabled => Some(Standstill::Disabled),
             Link::Alive if self.wheel_dropped => Some(Standstill::WheelDrop),
             Link::Alive if !self.motor_power => Some(Standstill::MotorsOff),
             Link::Alive => None,

@@ -59,8 +59,6 @@ pub struct State {
     pub alive: bool,
     /// Why the base is not told to move; `None`: it is.
     pub standstill: Option<Standstill>,
-    /// Whether the driver is enabled.
-    pub enabled: bool,
     /// Whether the motors are on.
     pub motor_power: bool,
     /// When the encoders were read last on this connection, on the caller's clock.
@@ -272,14 +270,6 @@ impl Driver {
         }
     }
 
-    /// Enables or disables the driver: while disabled it refuses commands. The base stands still.
-    pub fn set_enabled(&mut self, enabled: bool) {
-        if !enabled {
-            self.halt();
-        }
-        self.commander.enabled = enabled;
-    }
-
     /// Switches the motors on or off: while they are off, the base is told to stand still and commands are refused.
     pub fn set_motor_power(&mut self, on: bool) {
         if !on {
@@ -318,7 +308,6 @@ impl Driver {
             connected: self.link != Link::Disconnected,
             alive: self.link == Link::Alive,
             standstill: self.commander.standstill(self.link),
-            enabled: self.commander.enabled,
             motor_power: self.commander.motor_power,
             heard: self.heard,
             pose: self.odometry.pose(),

@@ -240,14 +240,6 @@ impl Driver {
         }
     }
 
-    /// Enables or disables the driver: while disabled it refuses commands. The base stands still.
-    pub fn set_enabled(&mut self, enabled: bool) {
-        if !enabled {
-            self.halt();
-        }
-        self.commander.enabled = enabled;
-    }
-
     /// Switches the motors on or off: while they are off, the base is told to stand still and commands are refused.
     ///
     /// # Errors
@@ -338,7 +330,6 @@ impl Driver {
             connected: self.link != Link::Disconnected,
             alive: self.link == Link::Alive,
             standstill: self.commander.standstill(self.link),
-            enabled: self.commander.enabled,
             motor_power: self.commander.motor_power,
             heard: self.heard,
             pose: self.odometry.pose(),

@@ -286,7 +286,6 @@ enum Step {
     Link(bool),
     Answers(bool),
     Power(bool),
-    Enabled(bool),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -300,7 +299,6 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any::<bool>().prop_map(Step::Link),
         1 => any::<bool>().prop_map(Step::Answers),
         1 => any::<bool>().prop_map(Step::Power),
-        1 => any::<bool>().prop_map(Step::Enabled),
     ]
 }
 
@@ -339,7 +337,6 @@ proptest! {
                 }
                 Step::Answers(answers) => bench.answers = answers,
                 Step::Power(on) => bench.driver.set_motor_power(on),
-                Step::Enabled(enabled) => bench.driver.set_enabled(enabled),
             }
             bench.driver.poll(bench.now);
             bench.exchange();
@@ -347,7 +344,7 @@ proptest! {
             let moving = bench.speeds != [0, 0];
             // A step of the test is 3 ms at most.
             prop_assert!(!moving || bench.now < until + milliseconds(4), "{:?}, until {until:?}", bench.now);
-            prop_assert!(!moving || (connected && state.motor_power && state.enabled), "{:?}", state.standstill);
+            prop_assert!(!moving || (connected && state.motor_power), "{:?}", state.standstill);
             prop_assert!(bench.driver.pending.len() <= 3);
             prop_assert!(state.pose.is_finite() && state.twist.is_finite());
         }

@@ -417,11 +417,6 @@ fn motors_off_stop_and_refuse() {
     bench.driver.set_motor_power(true).unwrap();
     assert_eq!(bench.events(), [Event::MotorPower { on: false }, Event::MotorPower { on: true }]);
     assert_eq!(bench.standstill(), Some(Standstill::NoCommand), "it has to be told anew");
-    bench.command(0.2, 0.0).unwrap();
-    bench.driver.set_enabled(false);
-    assert_eq!(bench.sent(), [STOP]);
-    assert_eq!(bench.command(0.2, 0.0), refused(Standstill::Disabled));
-    bench.driver.set_enabled(true);
     assert_eq!(bench.command(0.2, 0.0), Ok(vec![go(200, 0)]));
 }
 
