@@ -66,6 +66,8 @@ pub struct Commander {
     command: Option<(Twist, Duration)>,
     expired: bool,
     stepped: Duration,
+    /// Until when standing still is repeated, in case it was not heard.
+    stopping: Option<Duration>,
     /// Whether the motors are switched on.
     pub motor_power: bool,
     /// Whether a wheel that dropped has switched them off.
@@ -84,6 +86,7 @@ impl Commander {
             command: None,
             expired: false,
             stepped: Duration::ZERO,
+            stopping: None,
             motor_power: true,
             wheel_dropped: false,
         })
@@ -142,6 +145,27 @@ impl Commander {
         self.expired = false;
         self.ramp.stop();
         moving
+    }
+
+    /// The base is told something now, or nobody knows what it was told before; standing still is repeated for as long as a command holds.
+    pub fn tell(&mut self, now: Duration) {
+        self.stopping = Some(now.saturating_add(self.timeout));
+    }
+
+    /// Whether standing still is to be told again.
+    pub fn repeats_stop(&self, now: Duration) -> bool {
+        self.stopping.is_some_and(|until| now < until)
+    }
+
+    /// Our clock has gone back to `now`.
+    pub fn set_back(&mut self, now: Duration) {
+        self.stopping = self.stopping.map(|_| now.saturating_add(self.timeout));
+    }
+
+    /// Stands still, and tells nobody: there is nobody.
+    pub fn forget(&mut self) {
+        self.stop();
+        self.stopping = None;
     }
 
     /// Stops what is too old; whether there was motion.

@@ -105,8 +105,6 @@ pub struct Driver {
     next_cycle: Duration,
     /// Whether speeds are to be sent as soon as the line is free.
     tell: bool,
-    /// Until when standing still is repeated, in case it was not heard.
-    stopping: Option<Duration>,
     statistics: Statistics,
     clock_jumps: u64,
     events: VecDeque<Event>,
@@ -132,7 +130,6 @@ impl Driver {
             quiet: None,
             next_cycle: Duration::ZERO,
             tell: false,
-            stopping: None,
             statistics: Statistics::default(),
             clock_jumps: 0,
             events: VecDeque::new(),
@@ -153,8 +150,7 @@ impl Driver {
     /// The connection was lost, or closed. Commands are forgotten. The odometry goes on from where it is.
     pub fn lost(&mut self, now: Duration) {
         self.advance(now);
-        self.commander.stop();
-        self.stopping = None;
+        self.commander.forget();
         self.tell = false;
         self.pending.clear();
         self.quiet = None;
@@ -336,7 +332,7 @@ impl Driver {
             self.halt();
             self.odometry.interrupt();
             self.heard = self.heard.map(|_| now);
-            self.stopping = self.stopping.map(|_| now.saturating_add(self.config.command_timeout));
+            self.commander.set_back(now);
             self.pending.iter_mut().for_each(|(_, sent)| *sent = now);
             self.quiet = self.quiet.map(|_| now.saturating_add(self.config.answer_timeout));
             self.next_cycle = now;
@@ -398,12 +394,12 @@ impl Driver {
         self.heard = Some(self.now);
         if self.link != Link::Alive {
             // Nobody knows what the base was told before.
-            self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
+            self.commander.tell(self.now);
         }
         self.set_link(Link::Alive);
-        self.tell |= self.commander.is_moving() || self.stopping.is_some_and(|until| self.now < until);
+        self.tell |= self.commander.is_moving() || self.commander.repeats_stop(self.now);
         if self.commander.is_moving() {
-            self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
+            self.commander.tell(self.now);
         }
     }
 
@@ -411,7 +407,7 @@ impl Driver {
     fn tell_stop(&mut self) {
         const STOP: Request = Request::SetSpeeds([0, 0]);
         self.tell = false;
-        self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
+        self.commander.tell(self.now);
         if self.link != Link::Disconnected && self.pending.back().is_none_or(|(last, _)| *last != STOP) {
             self.send(STOP);
         }

@@ -88,8 +88,6 @@ pub struct Driver {
     asked: Option<Duration>,
     edges: Edges,
     outputs: Wanted,
-    /// Until when standing still is repeated, in case it was not heard.
-    stopping: Option<Duration>,
     feedback_frames: u64,
     malformed: u64,
     clock_jumps: u64,
@@ -117,7 +115,6 @@ impl Driver {
             asked: None,
             edges: Edges::default(),
             outputs: Wanted::default(),
-            stopping: None,
             feedback_frames: 0,
             malformed: 0,
             clock_jumps: 0,
@@ -137,8 +134,7 @@ impl Driver {
     /// goes on from where it is.
     pub fn lost(&mut self, now: Duration) {
         self.advance(now);
-        self.commander.stop();
-        self.stopping = None;
+        self.commander.forget();
         self.outbox.take();
         self.decoder.clear();
         self.odometry.interrupt();
@@ -356,7 +352,7 @@ impl Driver {
             self.halt();
             self.heard = self.heard.map(|_| now);
             self.device_clock.set_back(now);
-            self.stopping = self.stopping.map(|_| now.saturating_add(self.config.command_timeout));
+            self.commander.set_back(now);
             self.asked = None;
         }
         self.now = now;
@@ -385,7 +381,7 @@ impl Driver {
         if self.link != Link::Alive || restarted {
             self.tell_outputs_now();
             // Nobody knows what the base was told before.
-            self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
+            self.commander.tell(self.now);
         }
         self.set_link(Link::Alive);
         let gyro = gyro.filter(|_| self.config.heading == HeadingSource::Gyro);
@@ -401,7 +397,7 @@ impl Driver {
         }
         if self.commander.is_moving() {
             self.tell_velocity();
-        } else if self.stopping.is_some_and(|until| self.now < until) {
+        } else if self.commander.repeats_stop(self.now) {
             self.say(&Command::BaseControl(BaseControl::STOP));
         }
         self.ask();
@@ -446,12 +442,12 @@ impl Driver {
     fn tell_velocity(&mut self) {
         let Twist { linear, angular } = self.commander.velocity(self.now);
         self.say(&Command::BaseControl(BaseControl::from_velocities(linear, angular)));
-        self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
+        self.commander.tell(self.now);
     }
 
     fn tell_stop(&mut self) {
         self.say(&Command::BaseControl(BaseControl::STOP));
-        self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
+        self.commander.tell(self.now);
     }
 
     fn tell_outputs(&mut self) {
