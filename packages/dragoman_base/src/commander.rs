@@ -18,9 +18,6 @@ pub enum Standstill {
     /// Nothing is heard any more.
     #[error("the base has fallen silent")]
     Silent,
-    /// The driver is disabled.
-    #[error("the driver is disabled")]
-    Disabled,
     /// A wheel has dropped, and that is to switch the motors off.
     #[error("the motors are off, a wheel has dropped")]
     WheelDrop,
@@ -69,8 +66,8 @@ pub struct Commander {
     command: Option<(Twist, Duration)>,
     expired: bool,
     stepped: Duration,
-    /// Whether the driver is enabled.
-    pub enabled: bool,
+    /// Until when standing still is repeated, in case it was not heard.
+    stopping: Option<Duration>,
     /// Whether the motors are switched on.
     pub motor_power: bool,
     /// Whether a wheel that dropped has switched them off.
@@ -78,7 +75,7 @@ pub struct Commander {
 }
 
 impl Commander {
-    /// Enabled, with motors on and no command. A command expires after `timeout`.
+    /// With motors on and no command. A command expires after `timeout`.
     ///
     /// # Errors
     /// A limit is none.
@@ -89,7 +86,7 @@ impl Commander {
             command: None,
             expired: false,
             stepped: Duration::ZERO,
-            enabled: true,
+            stopping: None,
             motor_power: true,
             wheel_dropped: false,
         })
@@ -117,7 +114,6 @@ impl Commander {
             Link::Disconnected => Some(Standstill::Disconnected),
             Link::Unheard => Some(Standstill::Unheard),
             Link::Silent => Some(Standstill::Silent),
-            Link::Alive if !self.enabled => Some(Standstill::Disabled),
             Link::Alive if self.wheel_dropped => Some(Standstill::WheelDrop),
             Link::Alive if !self.motor_power => Some(Standstill::MotorsOff),
             Link::Alive => None,
@@ -149,6 +145,27 @@ impl Commander {
         self.expired = false;
         self.ramp.stop();
         moving
+    }
+
+    /// The base is told something now, or nobody knows what it was told before; standing still is repeated for as long as a command holds.
+    pub fn tell(&mut self, now: Duration) {
+        self.stopping = Some(now.saturating_add(self.timeout));
+    }
+
+    /// Whether standing still is to be told again.
+    pub fn repeats_stop(&self, now: Duration) -> bool {
+        self.stopping.is_some_and(|until| now < until)
+    }
+
+    /// Our clock has gone back to `now`.
+    pub fn set_back(&mut self, now: Duration) {
+        self.stopping = self.stopping.map(|_| now.saturating_add(self.timeout));
+    }
+
+    /// Stands still, and tells nobody: there is nobody.
+    pub fn forget(&mut self) {
+        self.stop();
+        self.stopping = None;
     }
 
     /// Stops what is too old; whether there was motion.

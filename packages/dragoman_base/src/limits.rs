@@ -68,15 +68,6 @@ impl Limits {
         linear: AxisLimits { velocity: 0.7, acceleration: None, deceleration: None },
         angular: AxisLimits { velocity: std::f64::consts::PI, acceleration: None, deceleration: None },
     };
-    /// The same with the accelerations that the Kobuki's public driver has: 0.3 m/s^2 and 3.5 rad/s^2, braking a fifth harder.
-    pub const KOBUKI_SMOOTH: Self = Self {
-        linear: AxisLimits { velocity: 0.7, acceleration: Some(0.3), deceleration: Some(0.36) },
-        angular: AxisLimits {
-            velocity: std::f64::consts::PI,
-            acceleration: Some(3.5),
-            deceleration: Some(4.2),
-        },
-    };
 
     /// Checks that every limit is finite and more than 0.
     ///

@@ -68,8 +68,6 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The Kobuki alone: 351.5 mm in diameter, 124.8 mm high.
-    pub const KOBUKI: Self = Self { size: [0.3515, 0.3515, 0.1248], center: Pose::ORIGIN };
     /// A TurtleBot 2: a Kobuki with its structure (seed 003, section 2.1).
     pub const TURTLEBOT_2: Self = Self { size: [0.354, 0.354, 0.420], center: Pose::ORIGIN };
 }

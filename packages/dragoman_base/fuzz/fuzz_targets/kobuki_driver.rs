@@ -9,12 +9,16 @@ use std::time::Duration;
 
 use dragoman_base::kobuki::driver::{Config, Driver, Led, LedColor};
 use dragoman_base::kobuki::wire::{CoreSensors, SoundSequence, frame};
-use dragoman_base::limits::Limits;
+use dragoman_base::limits::{AxisLimits, Limits};
 use dragoman_base::motion::{Pose, Twist};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
-    let config = Config { limits: Limits::KOBUKI_SMOOTH, motors_off_on_wheel_drop: true, ..Config::default() };
+    let limits = Limits {
+        linear: AxisLimits { acceleration: Some(0.3), deceleration: Some(0.36), ..Limits::KOBUKI.linear },
+        angular: AxisLimits { acceleration: Some(3.5), deceleration: Some(4.2), ..Limits::KOBUKI.angular },
+    };
+    let config = Config { limits, motors_off_on_wheel_drop: true, ..Config::default() };
     let mut driver = Driver::new(config).expect("valid options");
     let mut now = Duration::ZERO;
     driver.opened(now);

@@ -59,8 +59,6 @@ pub struct State {
     pub alive: bool,
     /// Why the base is not told to move; `None`: it is.
     pub standstill: Option<Standstill>,
-    /// Whether the driver is enabled.
-    pub enabled: bool,
     /// Whether the motors are on.
     pub motor_power: bool,
     /// When the encoders were read last on this connection, on the caller's clock.
@@ -107,8 +105,6 @@ pub struct Driver {
     next_cycle: Duration,
     /// Whether speeds are to be sent as soon as the line is free.
     tell: bool,
-    /// Until when standing still is repeated, in case it was not heard.
-    stopping: Option<Duration>,
     statistics: Statistics,
     clock_jumps: u64,
     events: VecDeque<Event>,
@@ -134,7 +130,6 @@ impl Driver {
             quiet: None,
             next_cycle: Duration::ZERO,
             tell: false,
-            stopping: None,
             statistics: Statistics::default(),
             clock_jumps: 0,
             events: VecDeque::new(),
@@ -155,8 +150,7 @@ impl Driver {
     /// The connection was lost, or closed. Commands are forgotten. The odometry goes on from where it is.
     pub fn lost(&mut self, now: Duration) {
         self.advance(now);
-        self.commander.stop();
-        self.stopping = None;
+        self.commander.forget();
         self.tell = false;
         self.pending.clear();
         self.quiet = None;
@@ -170,8 +164,11 @@ impl Driver {
 
     /// Takes what came from the port, up to and including the next counts of the encoders. `true`: there were some, the
     /// [`state`](Self::state) can be read, and there may be more; call again with the rest. `false`: all was taken.
+    ///
+    /// Answers count as heard now: they may have waited for us, and whether the base is silent is judged after them.
     pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
-        self.poll(now);
+        self.advance(now);
+        self.expire();
         if self.link == Link::Disconnected {
             *bytes = &[];
             return false;
@@ -193,6 +190,7 @@ impl Driver {
                 return true;
             }
         }
+        self.poll(now);
         false
     }
 
@@ -208,10 +206,7 @@ impl Driver {
             self.odometry.interrupt();
             self.set_link(Link::Silent);
         }
-        if self.commander.expire(self.now) {
-            self.tell_stop();
-            self.push(Event::CommandExpired);
-        }
+        self.expire();
         if self.quiet.is_some_and(|until| self.now >= until) {
             self.quiet = None;
         }
@@ -271,14 +266,6 @@ impl Driver {
         }
     }
 
-    /// Enables or disables the driver: while disabled it refuses commands. The base stands still.
-    pub fn set_enabled(&mut self, enabled: bool) {
-        if !enabled {
-            self.halt();
-        }
-        self.commander.enabled = enabled;
-    }
-
     /// Switches the motors on or off: while they are off, the base is told to stand still and commands are refused.
     pub fn set_motor_power(&mut self, on: bool) {
         if !on {
@@ -317,7 +304,6 @@ impl Driver {
             connected: self.link != Link::Disconnected,
             alive: self.link == Link::Alive,
             standstill: self.commander.standstill(self.link),
-            enabled: self.commander.enabled,
             motor_power: self.commander.motor_power,
             heard: self.heard,
             pose: self.odometry.pose(),
@@ -346,10 +332,17 @@ impl Driver {
             self.halt();
             self.odometry.interrupt();
             self.heard = self.heard.map(|_| now);
-            self.stopping = None;
+            self.commander.set_back(now);
             self.pending.iter_mut().for_each(|(_, sent)| *sent = now);
             self.quiet = self.quiet.map(|_| now.saturating_add(self.config.answer_timeout));
             self.next_cycle = now;
+        }
+    }
+
+    fn expire(&mut self) {
+        if self.commander.expire(self.now) {
+            self.tell_stop();
+            self.push(Event::CommandExpired);
         }
     }
 
@@ -399,10 +392,14 @@ impl Driver {
         self.odometry.update(Measurement { ticks: counts.map(i64::from), interval, gyro: None });
         self.encoders = Some(counts);
         self.heard = Some(self.now);
+        if self.link != Link::Alive {
+            // Nobody knows what the base was told before.
+            self.commander.tell(self.now);
+        }
         self.set_link(Link::Alive);
-        self.tell |= self.commander.is_moving() || self.stopping.is_some_and(|until| self.now < until);
+        self.tell |= self.commander.is_moving() || self.commander.repeats_stop(self.now);
         if self.commander.is_moving() {
-            self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
+            self.commander.tell(self.now);
         }
     }
 
@@ -410,7 +407,7 @@ impl Driver {
     fn tell_stop(&mut self) {
         const STOP: Request = Request::SetSpeeds([0, 0]);
         self.tell = false;
-        self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
+        self.commander.tell(self.now);
         if self.link != Link::Disconnected && self.pending.back().is_none_or(|(last, _)| *last != STOP) {
             self.send(STOP);
         }

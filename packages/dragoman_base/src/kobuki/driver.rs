@@ -7,6 +7,7 @@
 //! | `events` | [`Event`]: what has changed, told once |
 //! | `battery` | [`Battery`]: charge and charging |
 //! | `state` | [`State`]: all that is known of the base |
+//! | `clock` | the base's clock beside ours: whether it has restarted |
 //! | `identity` | versions and gains: asked for until they are there |
 //! | `outputs` | LEDs, digital outputs, external power |
 //!
@@ -33,6 +34,7 @@
 //! ```
 
 mod battery;
+mod clock;
 mod config;
 mod events;
 mod identity;
@@ -58,13 +60,10 @@ pub use identity::Identity;
 pub use outputs::{Led, LedColor};
 pub use state::{Sensors, State};
 
+use clock::{DeviceClock, Step};
 use events::Edges;
 use outputs::Wanted;
 
-/// The base's clock does not stand still or jump further than this from one frame to the next, unless as much time has passed here.
-const DEVICE_CLOCK_TOLERANCE: Duration = Duration::from_millis(500);
-/// After so long the base's clock may have wrapped more than once, and nobody knows how far it has rolled.
-const DEVICE_CLOCK_RANGE: Duration = Duration::from_secs(60);
 /// Events that nobody takes are dropped, the oldest first.
 const MAX_EVENTS: usize = 256;
 
@@ -82,16 +81,13 @@ pub struct Driver {
     now: Duration,
     /// When feedback came last, on this connection.
     heard: Option<Duration>,
-    /// The base's clock at that time.
-    device_clock_ms: Option<u16>,
+    device_clock: DeviceClock,
     sensors: Sensors,
     identity: Identity,
     /// When the base was asked for it last.
     asked: Option<Duration>,
     edges: Edges,
     outputs: Wanted,
-    /// Until when standing still is repeated, in case it was not heard.
-    stopping: Option<Duration>,
     feedback_frames: u64,
     malformed: u64,
     clock_jumps: u64,
@@ -113,13 +109,12 @@ impl Driver {
             link: Link::Disconnected,
             now: Duration::ZERO,
             heard: None,
-            device_clock_ms: None,
+            device_clock: DeviceClock::default(),
             sensors: Sensors::default(),
             identity: Identity::default(),
             asked: None,
             edges: Edges::default(),
             outputs: Wanted::default(),
-            stopping: None,
             feedback_frames: 0,
             malformed: 0,
             clock_jumps: 0,
@@ -139,12 +134,11 @@ impl Driver {
     /// goes on from where it is.
     pub fn lost(&mut self, now: Duration) {
         self.advance(now);
-        self.commander.stop();
-        self.stopping = None;
+        self.commander.forget();
         self.outbox.take();
         self.decoder.clear();
         self.odometry.interrupt();
-        self.device_clock_ms = None;
+        self.device_clock = DeviceClock::default();
         self.heard = None;
         self.sensors = Sensors::default();
         self.identity = Identity::default();
@@ -154,15 +148,20 @@ impl Driver {
     /// Takes what came from the port, up to and including the next frame of feedback. `true`: there was one, its [`state`](Self::state) can be
     /// read, and there may be more; call again with the rest. `false`: all was taken.
     ///
-    /// Feedback is a frame with the base's core sensors. It is answered with what the base has to be told.
+    /// Feedback is a frame with the base's core sensors. It is answered with what the base has to be told. Frames count as heard now: they may
+    /// have waited for us, and whether the base is silent is judged after them.
     pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
-        self.poll(now);
+        self.advance(now);
+        self.expire();
         if self.link == Link::Disconnected {
             *bytes = &[];
             return false;
         }
         loop {
-            let Some(payload) = self.decoder.next(bytes) else { return false };
+            let Some(payload) = self.decoder.next(bytes) else {
+                self.poll(now);
+                return false;
+            };
             let mut with_core = false;
             let mut gyro = None;
             for part in Feedback::read(payload) {
@@ -178,6 +177,7 @@ impl Driver {
                 self.sensors.take(&part);
                 self.events.extend(self.identity.take(&part));
             }
+            self.trim_events();
             if with_core {
                 self.feedback(gyro);
                 return true;
@@ -195,10 +195,7 @@ impl Driver {
             self.identity = Identity::default();
             self.set_link(Link::Silent);
         }
-        if self.commander.expire(self.now) {
-            self.tell_stop();
-            self.push(Event::CommandExpired);
-        }
+        self.expire();
     }
 
     /// When [`poll`](Self::poll) has to be called at the latest. `None`: not before something else happens.
@@ -239,14 +236,6 @@ impl Driver {
         }
     }
 
-    /// Enables or disables the driver: while disabled it refuses commands. The base stands still.
-    pub fn set_enabled(&mut self, enabled: bool) {
-        if !enabled {
-            self.halt();
-        }
-        self.commander.enabled = enabled;
-    }
-
     /// Switches the motors on or off: while they are off, the base is told to stand still and commands are refused.
     ///
     /// # Errors
@@ -258,7 +247,9 @@ impl Driver {
         if on && dropped {
             return Err(Refusal::Standstill(Standstill::WheelDrop));
         }
-        self.commander.wheel_dropped = false;
+        if on {
+            self.commander.wheel_dropped = false;
+        }
         self.switch_motors(on);
         Ok(())
     }
@@ -335,7 +326,6 @@ impl Driver {
             connected: self.link != Link::Disconnected,
             alive: self.link == Link::Alive,
             standstill: self.commander.standstill(self.link),
-            enabled: self.commander.enabled,
             motor_power: self.commander.motor_power,
             heard: self.heard,
             pose: self.odometry.pose(),
@@ -361,40 +351,43 @@ impl Driver {
             self.clock_jumps += 1;
             self.halt();
             self.heard = self.heard.map(|_| now);
-            self.stopping = self.stopping.map(|_| now.saturating_add(self.config.command_timeout));
+            self.device_clock.set_back(now);
+            self.commander.set_back(now);
             self.asked = None;
         }
         self.now = now;
+    }
+
+    fn expire(&mut self) {
+        if self.commander.expire(self.now) {
+            self.tell_stop();
+            self.push(Event::CommandExpired);
+        }
     }
 
     /// A frame of feedback was read; the gyro's part of it.
     fn feedback(&mut self, gyro: Option<Inertia>) {
         let Some(core) = self.sensors.core else { return };
         self.feedback_frames += 1;
-        let device_interval = self
-            .device_clock_ms
-            .map(|last| Duration::from_millis(u64::from(core.timestamp_ms.wrapping_sub(last))));
-        let here = self.heard.map(|heard| self.now - heard);
-        let restarted = device_interval.zip(here).is_some_and(|(there, here)| {
-            here > DEVICE_CLOCK_RANGE || (there > here + DEVICE_CLOCK_TOLERANCE)
-        });
+        let after_silence = self.link == Link::Silent;
+        let Step { interval, restarted } = self.device_clock.step(self.now, core.timestamp_ms, after_silence);
         if restarted {
-            // The base was switched off and on, or its time makes no sense.
             self.clock_jumps += 1;
             self.odometry.interrupt();
             self.identity = Identity::default();
             self.halt();
         }
-        self.device_clock_ms = Some(core.timestamp_ms);
         self.heard = Some(self.now);
         if self.link != Link::Alive || restarted {
             self.tell_outputs_now();
+            // Nobody knows what the base was told before.
+            self.commander.tell(self.now);
         }
         self.set_link(Link::Alive);
         let gyro = gyro.filter(|_| self.config.heading == HeadingSource::Gyro);
         self.odometry.update(Measurement {
             ticks: [i64::from(core.left_encoder_ticks), i64::from(core.right_encoder_ticks)],
-            interval: device_interval.unwrap_or_default(),
+            interval,
             gyro: gyro.map(|inertia| GyroReading { heading: inertia.angle(), rate: inertia.rate() }),
         });
         self.edges.update(&self.sensors, &self.config.battery, &mut self.events);
@@ -404,7 +397,7 @@ impl Driver {
         }
         if self.commander.is_moving() {
             self.tell_velocity();
-        } else if self.stopping.is_some_and(|until| self.now < until) {
+        } else if self.commander.repeats_stop(self.now) {
             self.say(&Command::BaseControl(BaseControl::STOP));
         }
         self.ask();
@@ -449,12 +442,12 @@ impl Driver {
     fn tell_velocity(&mut self) {
         let Twist { linear, angular } = self.commander.velocity(self.now);
         self.say(&Command::BaseControl(BaseControl::from_velocities(linear, angular)));
-        self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
+        self.commander.tell(self.now);
     }
 
     fn tell_stop(&mut self) {
         self.say(&Command::BaseControl(BaseControl::STOP));
-        self.stopping = Some(self.now.saturating_add(self.config.command_timeout));
+        self.commander.tell(self.now);
     }
 
     fn tell_outputs(&mut self) {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -13,38 +13,66 @@ use super::SerialDevice;
 /// Bytes that wait for a slow reader; beyond them the oldest packets are lost, as on a line that nobody listens to.
 const MAX_WAITING: usize = 1024;
 
-/// A device in real time: its time is that since this was made.
+/// A device makes up for a pause of this length, and does not notice what is beyond: a night would take it many seconds.
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+
+/// A device in real time: its time is that since this was made, without what is beyond 5 s of pauses in which nobody looked at it.
 pub struct RealTime<D> {
-    device: Arc<Mutex<D>>,
-    epoch: Instant,
+    shared: Arc<Mutex<Shared<D>>>,
+}
+
+struct Shared<D> {
+    device: D,
+    /// The time that it was brought up to.
+    time: Duration,
+    /// When that was.
+    at: Instant,
+}
+
+impl<D> Shared<D> {
+    fn time_at(&self, at: Instant) -> Duration {
+        self.time + at.saturating_duration_since(self.at).min(MAX_PAUSE)
+    }
 }
 
 impl<D> Clone for RealTime<D> {
     fn clone(&self) -> Self {
-        Self { device: Arc::clone(&self.device), epoch: self.epoch }
+        Self { shared: Arc::clone(&self.shared) }
     }
 }
 
 impl<D: SerialDevice> RealTime<D> {
     /// Its time begins now.
     pub fn new(device: D) -> Self {
-        Self { device: Arc::new(Mutex::new(device)), epoch: Instant::now() }
+        let shared = Shared { device, time: Duration::ZERO, at: Instant::now() };
+        Self { shared: Arc::new(Mutex::new(shared)) }
     }
 
     /// The device's time now.
     pub fn now(&self) -> Duration {
-        self.epoch.elapsed()
+        self.lock().time_at(Instant::now())
     }
 
     /// Does something with the device, which is brought up to now before.
     pub fn with<R>(&self, function: impl FnOnce(&mut D) -> R) -> R {
-        let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
-        device.advance(self.now());
-        function(&mut device)
+        function(&mut self.brought_up().device)
+    }
+
+    fn brought_up(&self) -> MutexGuard<'_, Shared<D>> {
+        let mut shared = self.lock();
+        let at = Instant::now();
+        let now = shared.time_at(at);
+        (shared.time, shared.at) = (now, at);
+        shared.device.advance(now);
+        shared
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared<D>> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs the device on a line until its other end is closed. `after` is called whenever the device was brought up to now, and may look at it
-    /// and change its inputs. Without a line a device stands still; with the next it makes up for the time.
+    /// and change its inputs. Without a line a device stands still; with the next it makes up for the time, 5 s at most.
     ///
     /// # Errors
     /// The line fails.
@@ -56,24 +84,26 @@ impl<D: SerialDevice> RealTime<D> {
         let mut received = [0; 256];
         let mut waiting = Waiting::default();
         loop {
-            let due = self.with(|device| {
-                while let Some(packet) = device.transmit() {
+            let due = {
+                let mut shared = self.brought_up();
+                while let Some(packet) = shared.device.transmit() {
                     waiting.push(packet);
                 }
-                after(device);
-                device.next_event()
-            });
+                after(&mut shared.device);
+                shared.at + shared.device.next_event().saturating_sub(shared.time)
+            };
             tokio::select! {
                 read = reader.read(&mut received) => match read? {
                     0 => return Ok(()),
                     count => {
-                        let now = self.now();
                         let bytes = received.get(..count).unwrap_or_default();
-                        self.with(|device| device.receive(now, bytes));
+                        let mut shared = self.brought_up();
+                        let now = shared.time;
+                        shared.device.receive(now, bytes);
                     }
                 },
                 written = writer.write(waiting.front()), if !waiting.is_empty() => waiting.advance(written?),
-                () = sleep_until(self.epoch + due) => {}
+                () = sleep_until(due) => {}
             }
         }
     }
@@ -210,5 +240,27 @@ mod tests {
         let again = device.clone();
         tokio::spawn(async move { again.run(near, |_| {}).await });
         assert_eq!(line(&mut far).await, 60);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_night_without_a_line_is_not_made_up_for() {
+        let (device, far, running) = start(64);
+        tokio::time::sleep(Duration::from_millis(110)).await;
+        drop(far);
+        assert!(running.await.expect("no panic").is_ok());
+        tokio::time::sleep(Duration::from_secs(12 * 3600)).await;
+        let told = device.with(|clock| clock.now);
+        assert!((5100..=5130).contains(&told), "{told} ms");
+        assert_eq!(device.now().as_millis(), u128::from(told));
+        // It goes on as it does.
+        let (near, mut far) = tokio::io::duplex(64);
+        tokio::spawn(async move { device.run(near, |_| {}).await });
+        while line(&mut far).await < told {}
+        let before = Instant::now();
+        for _ in 0..50 {
+            line(&mut far).await;
+        }
+        let passed = before.elapsed().as_millis();
+        assert!((980..=1020).contains(&passed), "{passed} ms for 50 lines");
     }
 }

@@ -29,7 +29,7 @@ impl Bench {
     fn online() -> Self {
         let mut bench = Self::new(Config::default());
         bench.driver.opened(bench.now);
-        bench.run(300);
+        bench.run(1000);
         bench.events();
         bench
     }
@@ -166,6 +166,60 @@ fn silence_stops_and_the_base_comes_back_by_itself() {
 }
 
 #[test]
+fn answers_that_waited_for_us_are_no_silence() {
+    for (stall, expired) in [(550, false), (700, true)] {
+        let mut bench = Bench::online();
+        while bench.driver.pending.is_empty() {
+            bench.now += milliseconds(1);
+            bench.driver.poll(bench.now);
+        }
+        bench.driver.transmit();
+        bench.command(0.2, 0.0).unwrap();
+        let before = bench.driver.state();
+        bench.now += milliseconds(stall);
+        let mut rest = &b"1 2\r\n"[..];
+        assert!(bench.driver.receive(bench.now, &mut rest));
+        assert!(!bench.driver.receive(bench.now, &mut rest));
+        let state = bench.driver.state();
+        assert_eq!((state.alive, state.encoders), (true, Some([1, 2])));
+        assert_eq!((state.line.timeouts, state.line.garbage), (before.line.timeouts, before.line.garbage));
+        let (events, told) =
+            if expired { (vec![Event::CommandExpired], "m 0 0\r") } else { (vec![], "m 47 47\r") };
+        assert_eq!(bench.events(), events);
+        assert_eq!(std::str::from_utf8(bench.driver.transmit()), Ok(told));
+        // A line that is no answer is silence.
+        bench.now += milliseconds(500);
+        assert!(!bench.driver.receive(bench.now, &mut &b"3 4 5\r\n"[..]));
+        assert_eq!(bench.events().last(), Some(&Event::Robot { online: false }));
+    }
+}
+
+#[test]
+fn a_base_that_is_heard_again_is_told_to_stand_still_for_a_while() {
+    let mut bench = Bench::online();
+    for lost in [true, false] {
+        if lost {
+            bench.driver.opened(bench.now);
+        } else {
+            bench.answers = false;
+            bench.run(1000);
+            bench.answers = true;
+        }
+        bench.speeds = [50, 50];
+        bench.run(400);
+        assert_eq!(bench.speeds, [0, 0], "nobody knows what it was told before");
+        // It is told again, in case it was not heard.
+        bench.speeds = [50, 50];
+        bench.run(100);
+        assert_eq!(bench.speeds, [0, 0]);
+        bench.run(1000);
+        bench.speeds = [50, 50];
+        bench.run(1000);
+        assert_eq!(bench.speeds, [50, 50], "not for ever");
+    }
+}
+
+#[test]
 fn garbage_and_answers_to_nothing_are_counted_and_change_nothing() {
     let mut bench = Bench::online();
     let state = bench.driver.state();
@@ -232,7 +286,6 @@ enum Step {
     Link(bool),
     Answers(bool),
     Power(bool),
-    Enabled(bool),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -246,7 +299,6 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any::<bool>().prop_map(Step::Link),
         1 => any::<bool>().prop_map(Step::Answers),
         1 => any::<bool>().prop_map(Step::Power),
-        1 => any::<bool>().prop_map(Step::Enabled),
     ]
 }
 
@@ -285,7 +337,6 @@ proptest! {
                 }
                 Step::Answers(answers) => bench.answers = answers,
                 Step::Power(on) => bench.driver.set_motor_power(on),
-                Step::Enabled(enabled) => bench.driver.set_enabled(enabled),
             }
             bench.driver.poll(bench.now);
             bench.exchange();
@@ -293,7 +344,7 @@ proptest! {
             let moving = bench.speeds != [0, 0];
             // A step of the test is 3 ms at most.
             prop_assert!(!moving || bench.now < until + milliseconds(4), "{:?}, until {until:?}", bench.now);
-            prop_assert!(!moving || (connected && state.motor_power && state.enabled), "{:?}", state.standstill);
+            prop_assert!(!moving || (connected && state.motor_power), "{:?}", state.standstill);
             prop_assert!(bench.driver.pending.len() <= 3);
             prop_assert!(state.pose.is_finite() && state.twist.is_finite());
         }

@@ -99,7 +99,7 @@ pub enum Event {
     CommandExpired,
 }
 
-/// A level is told again only after the voltage was so much above it: it sags under load. V.
+/// A level is told again only after the voltage was so much above it: it sags under load, and sways while it is charged. V.
 const BATTERY_HYSTERESIS: f64 = 0.3;
 
 /// What was told last.
@@ -185,8 +185,6 @@ impl Edges {
                 BatteryLevel::Low => events.push_back(Event::Power(PowerEvent::BatteryLow)),
                 BatteryLevel::Healthy | BatteryLevel::Full => {}
             }
-        } else if charging != Charging::Discharging {
-            self.level = battery.level;
         } else {
             let rested = CoreSensors {
                 battery_decivolts: core.battery_decivolts.saturating_sub((BATTERY_HYSTERESIS * 10.0) as u8),

@@ -61,8 +61,6 @@ pub struct State {
     pub alive: bool,
     /// Why the base is not told to move; `None`: it is.
     pub standstill: Option<Standstill>,
-    /// Whether the driver is enabled.
-    pub enabled: bool,
     /// Whether the motors are on.
     pub motor_power: bool,
     /// When feedback came last on this connection, on the caller's clock.

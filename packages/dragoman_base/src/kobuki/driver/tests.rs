@@ -26,12 +26,15 @@ impl Bench {
         Self { driver, now: milliseconds(5000), core, angle_centidegrees: 17_900 }
     }
 
-    /// Connected and heard, with everything known that the driver asks for.
+    /// Connected and heard for so long that the driver has nothing more to say, with everything known that it asks for.
     fn online(config: Config) -> Self {
         let mut bench = Self::new(config);
         bench.driver.opened(bench.now);
         bench.frame();
         bench.frame_with(&identity());
+        for _ in 0..30 {
+            bench.frame();
+        }
         bench.sent();
         bench.events();
         bench
@@ -131,6 +134,7 @@ fn silent_until_the_base_is_heard() {
         bench.sent(),
         [
             Command::SetOutputs(Outputs::POWER | Outputs::LED_1),
+            STOP,
             Command::RequestExtra(RequestFlags::all()),
             Command::RequestControllerGains(GainsRequest::default()),
         ]
@@ -219,6 +223,34 @@ fn silence_stops_and_what_was_commanded_is_forgotten() {
 }
 
 #[test]
+fn frames_that_waited_for_us_are_no_silence() {
+    for (stall, expired) in [(300, false), (700, true)] {
+        let mut bench = Bench::online(Config::default());
+        bench.command(0.2, 0.0).unwrap();
+        let mut bytes = Vec::new();
+        for _ in 0..stall / 20 {
+            bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
+            bytes.extend(bench.bytes(&[]));
+        }
+        bench.now += milliseconds(stall);
+        let mut rest = &bytes[..];
+        while bench.driver.receive(bench.now, &mut rest) {}
+        let sent = bench.sent();
+        if expired {
+            assert_eq!(bench.events(), [Event::CommandExpired]);
+            assert!(sent.iter().all(|command| *command == STOP), "{sent:?}");
+        } else {
+            assert_eq!(bench.events(), []);
+            assert!(sent.iter().all(|command| *command == go(200, 0)), "{sent:?}");
+        }
+        // Bytes without a frame are silence.
+        bench.now += milliseconds(100);
+        assert!(!bench.driver.receive(bench.now, &mut &[0xaa, 0x55][..]));
+        assert_eq!(bench.events(), [Event::Robot { online: false }]);
+    }
+}
+
+#[test]
 fn a_lost_connection_forgets_commands_and_keeps_outputs_and_odometry() {
     let mut bench = Bench::online(Config::default());
     bench.driver.set_led(Led::Two, LedColor::Red);
@@ -255,7 +287,8 @@ fn a_lost_connection_forgets_commands_and_keeps_outputs_and_odometry() {
     let sent = bench.sent();
     assert_eq!(sent[0], Command::SetOutputs(outputs));
     assert!(sent.contains(&Command::RequestExtra(RequestFlags::all())));
-    assert!(!sent.iter().any(|command| matches!(command, Command::BaseControl(_))), "{sent:?}");
+    let told: Vec<_> = sent.iter().filter(|command| matches!(command, Command::BaseControl(_))).collect();
+    assert_eq!(told, [&STOP], "nobody knows what it was told before");
     bench.angle_centidegrees = 6;
     bench.frame();
     let turned = bench.driver.state().pose.heading - before.pose.heading;
@@ -292,12 +325,38 @@ fn what_the_base_tells_only_when_asked_is_asked_for_until_it_is_there() {
     assert_eq!(bench.events(), [Event::Identified]);
     for _ in 0..100 {
         bench.frame();
-        assert_eq!(bench.sent(), []);
+        assert_eq!(requests(&mut bench), (None, false));
     }
+    assert_eq!(bench.sent(), []);
     assert_eq!(bench.driver.state().identity.firmware.unwrap().to_string(), "1.2.0");
     bench.pass(200);
     bench.frame();
     assert_eq!(requests(&mut bench), (Some(RequestFlags::all()), true), "it fell silent");
+}
+
+#[test]
+fn a_base_that_is_heard_again_is_told_to_stand_still_for_a_while() {
+    let told = |bench: &mut Bench| {
+        let mut stops = 0;
+        for _ in 0..100 {
+            bench.frame();
+            stops += bench.sent().iter().filter(|command| **command == STOP).count();
+        }
+        stops
+    };
+    let mut bench = Bench::new(Config::default());
+    bench.driver.opened(bench.now);
+    assert_eq!(told(&mut bench), 30, "the first time");
+    bench.pass(100);
+    assert_eq!(told(&mut bench), 30, "after silence");
+    bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(10_000);
+    assert_eq!(told(&mut bench), 30, "after a restart of the base");
+    bench.driver.opened(bench.now);
+    bench.frame();
+    bench.sent();
+    bench.command(0.2, 0.0).unwrap();
+    bench.frame();
+    assert_eq!(bench.sent().first(), Some(&go(200, 0)), "a command is not held up");
 }
 
 #[test]
@@ -325,6 +384,17 @@ fn a_thousand_reconnections_leave_nothing_behind() {
 }
 
 #[test]
+fn frames_without_core_sensors_fill_no_memory() {
+    let mut bench = Bench::online(Config::default());
+    let mut bytes = Vec::new();
+    frame::encode(&mut bytes, |out| Feedback::ControllerGains(ControllerGains::DEFAULT).encode(out)).unwrap();
+    for _ in 0..2 * MAX_EVENTS {
+        assert!(!bench.driver.receive(bench.now, &mut &bytes[..]));
+    }
+    assert_eq!(bench.driver.events.len(), MAX_EVENTS);
+}
+
+#[test]
 fn gains_are_set_and_read_back() {
     let mut bench = Bench::online(Config::default());
     let gains = ControllerGains { kind: 1, p_thousandths: 5, ..ControllerGains::DEFAULT };
@@ -347,11 +417,6 @@ fn motors_off_stop_and_refuse() {
     bench.driver.set_motor_power(true).unwrap();
     assert_eq!(bench.events(), [Event::MotorPower { on: false }, Event::MotorPower { on: true }]);
     assert_eq!(bench.standstill(), Some(Standstill::NoCommand), "it has to be told anew");
-    bench.command(0.2, 0.0).unwrap();
-    bench.driver.set_enabled(false);
-    assert_eq!(bench.sent(), [STOP]);
-    assert_eq!(bench.command(0.2, 0.0), refused(Standstill::Disabled));
-    bench.driver.set_enabled(true);
     assert_eq!(bench.command(0.2, 0.0), Ok(vec![go(200, 0)]));
 }
 
@@ -370,6 +435,8 @@ fn a_wheel_that_drops_switches_the_motors_off_if_that_is_wanted() {
             bench.core.wheel_drops = WheelDrops::empty();
             bench.frame();
             assert_eq!(bench.command(0.2, 0.0), refused(Standstill::WheelDrop), "they stay off");
+            bench.driver.set_motor_power(false).unwrap();
+            assert_eq!(bench.standstill(), Some(Standstill::WheelDrop), "that they are off is no news");
             bench.driver.set_motor_power(true).unwrap();
             bench.command(0.2, 0.0).unwrap();
         }
@@ -432,6 +499,10 @@ fn power_events_and_battery() {
     assert_eq!(told(off, 138), [Event::Power(PowerEvent::Unplugged), Event::Power(PowerEvent::BatteryLow)]);
     assert_eq!(told(off, 150), []);
     assert_eq!(told(off, 138), power(PowerEvent::BatteryLow));
+    assert_eq!(told(Charger::DOCK_CHARGING, 141), power(PowerEvent::PluggedToDock));
+    assert_eq!(told(Charger::DOCK_CHARGING, 140), [], "it sways while it is charged, too");
+    assert_eq!(told(Charger::DOCK_CHARGING, 150), []);
+    assert_eq!(told(Charger::DOCK_CHARGING, 140), power(PowerEvent::BatteryLow));
 
     let battery = |voltage, charger| {
         let core = CoreSensors { battery_decivolts: voltage, charger, ..CoreSensors::default() };
@@ -477,6 +548,52 @@ fn a_jump_of_the_base_s_clock_stops_and_moves_nothing() {
     assert!(sent.contains(&STOP) && !sent.contains(&go(200, 0)), "{sent:?}");
     assert_eq!((bench.driver.state().pose, bench.driver.state().clock_jumps), (Pose::ORIGIN, 1));
     assert!(sent.contains(&Command::SetOutputs(Outputs::POWER)), "the base may have restarted: {sent:?}");
+}
+
+#[test]
+fn a_restart_during_silence_moves_nothing() {
+    let mut bench = Bench::online(Config::default());
+    bench.core = CoreSensors {
+        timestamp_ms: bench.core.timestamp_ms.wrapping_add(20),
+        left_encoder_ticks: 65_336,
+        right_encoder_ticks: 200,
+        ..bench.core
+    };
+    bench.frame();
+    let before = bench.driver.state();
+    bench.pass(20_000);
+    bench.core = CoreSensors {
+        timestamp_ms: bench.core.timestamp_ms.wrapping_add(2976),
+        left_encoder_ticks: 0,
+        right_encoder_ticks: 0,
+        ..bench.core
+    };
+    bench.angle_centidegrees = 0;
+    bench.frame();
+    let after = bench.driver.state();
+    assert_eq!((after.pose, after.clock_jumps), (before.pose, before.clock_jumps + 1));
+}
+
+#[test]
+fn motion_during_a_stall_of_ours_is_counted() {
+    let mut bench = Bench::online(Config { heading: HeadingSource::Wheels, ..Config::default() });
+    let before = bench.driver.state();
+    let (mut bytes, mut rolled) = (Vec::new(), 0_u16);
+    // 3 s at 0.5 m/s, of which the middle is lost.
+    for frame in 0..150 {
+        rolled += 117;
+        bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
+        (bench.core.left_encoder_ticks, bench.core.right_encoder_ticks) = (rolled, rolled);
+        if !(50..140).contains(&frame) {
+            bytes.extend(bench.bytes(&[]));
+        }
+    }
+    bench.now += milliseconds(3000);
+    let mut rest = &bytes[..];
+    while bench.driver.receive(bench.now, &mut rest) {}
+    let after = bench.driver.state();
+    assert!((after.pose.x - 1.5).abs() < 5e-3, "{:?}", after.pose);
+    assert_eq!((after.clock_jumps, after.encoder_jumps), (before.clock_jumps, before.encoder_jumps));
 }
 
 #[test]

@@ -20,7 +20,6 @@ enum Step {
     Lost,
     Opened,
     Power(bool),
-    Enabled(bool),
     Other(u8),
 }
 
@@ -38,7 +37,6 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Lost),
         2 => Just(Step::Opened),
         1 => any::<bool>().prop_map(Step::Power),
-        1 => any::<bool>().prop_map(Step::Enabled),
         1 => any::<u8>().prop_map(Step::Other),
     ]
 }
@@ -49,7 +47,11 @@ proptest! {
     /// Whatever comes, the base is told to stand still within the timeouts, and only moves by commands that were accepted.
     #[test]
     fn the_base_never_moves_on_by_itself(steps in proptest::collection::vec(step(), 1..150), smooth in any::<bool>()) {
-        let limits = if smooth { Limits::KOBUKI_SMOOTH } else { Limits::KOBUKI };
+        let ramps = Limits {
+            linear: AxisLimits { acceleration: Some(0.3), deceleration: Some(0.36), ..Limits::KOBUKI.linear },
+            angular: AxisLimits { acceleration: Some(3.5), deceleration: Some(4.2), ..Limits::KOBUKI.angular },
+        };
+        let limits = if smooth { ramps } else { Limits::KOBUKI };
         let config = Config { limits, motors_off_on_wheel_drop: smooth, ..Config::default() };
         let mut bench = Bench::new(config);
         // The last motion on the wire, and until when it may stay.
@@ -110,7 +112,6 @@ proptest! {
                     moving = false;
                 }
                 Step::Power(on) => drop(bench.driver.set_motor_power(on)),
-                Step::Enabled(enabled) => bench.driver.set_enabled(enabled),
                 Step::Other(what) => match what % 4 {
                     0 => bench.driver.set_led(Led::One, LedColor::Red),
                     1 => drop(bench.driver.play(Sound::from_frequency(440.0, what))),
@@ -128,7 +129,7 @@ proptest! {
                 }
             }
             prop_assert!(!moving || bench.now < until, "moves at {:?}, allowed until {:?}", bench.now, until);
-            let free = state.alive && state.motor_power && state.enabled;
+            let free = state.alive && state.motor_power;
             prop_assert!(!moving || free, "moves with {:?}", state.standstill);
             prop_assert!(state.pose.is_finite() && state.twist.is_finite());
             prop_assert!(bench.events().len() <= MAX_EVENTS);

@@ -1,0 +1,159 @@
+//! The base's clock beside ours: how much time has passed for the base, and whether it has restarted meanwhile.
+
+use std::time::Duration;
+
+/// Both clocks run on together, but for this much, ms.
+const TOLERANCE_MS: i16 = 500;
+/// After so long the base's clock may have wrapped more than once, and nobody knows how far it has rolled.
+const RANGE: Duration = Duration::from_secs(60);
+/// A crystal is more exact than this: 1 in 1000.
+const DRIFT: u32 = 1000;
+
+/// When a frame came, by both clocks.
+#[derive(Debug, Clone, Copy)]
+struct Arrival {
+    here: Duration,
+    there_ms: u16,
+}
+
+/// What a frame's time tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    /// Since the frame before, by the base's clock.
+    pub interval: Duration,
+    /// The base was switched off and on, or its time makes no sense.
+    pub restarted: bool,
+}
+
+/// Compares each frame with the one that was the least late so far. Frames that waited because this process stalled are late for that long,
+/// and those after them are not; after a restart they are early or late for good.
+#[derive(Debug, Default)]
+pub(super) struct DeviceClock {
+    last: Option<Arrival>,
+    /// The frame that was the least late.
+    anchor: Option<Arrival>,
+}
+
+impl DeviceClock {
+    /// Takes the time of a frame that was read now. A late frame has waited, if those before it were heard without a pause; `after_silence`:
+    /// they were not.
+    pub(super) fn step(&mut self, now: Duration, there_ms: u16, after_silence: bool) -> Step {
+        let arrival = Arrival { here: now, there_ms };
+        let last = self.last.replace(arrival);
+        let (Some(last), Some(anchor)) = (last, self.anchor.as_mut()) else {
+            self.anchor = Some(arrival);
+            return Step { interval: Duration::ZERO, restarted: false };
+        };
+        let here = now.saturating_sub(last.here);
+        let there_ms = there_ms.wrapping_sub(last.there_ms);
+        let late_ms = arrival.late_ms(anchor);
+        // One that has waited comes right after the one that it was sent after.
+        let has_waited = !after_silence && i32::from(there_ms) <= i32::from(TOLERANCE_MS);
+        let restarted = here > RANGE || late_ms < -TOLERANCE_MS || (late_ms > TOLERANCE_MS && !has_waited);
+        if restarted || late_ms < 0 {
+            *anchor = arrival;
+        } else {
+            anchor.here += here / DRIFT;
+        }
+        Step { interval: Duration::from_millis(u64::from(there_ms)), restarted }
+    }
+
+    /// Our clock has gone back to `now`; the base's has not.
+    pub(super) fn set_back(&mut self, now: Duration) {
+        self.last = self.last.map(|last| Arrival { here: now, ..last });
+        self.anchor = self.last;
+    }
+}
+
+impl Arrival {
+    /// How much later it came than the anchor's time would have it; the base's clock has 16 bits.
+    fn late_ms(&self, anchor: &Self) -> i16 {
+        let here_ms = self.here.saturating_sub(anchor.here).as_millis() as u16;
+        here_ms.wrapping_sub(self.there_ms.wrapping_sub(anchor.there_ms)) as i16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn milliseconds(count: u64) -> Duration {
+        Duration::from_millis(count)
+    }
+
+    /// A clock that has seen a second of frames, the last at 10 s here and 65 s there.
+    fn running() -> DeviceClock {
+        let mut clock = DeviceClock::default();
+        for frame in 0..=50 {
+            let step = clock.step(milliseconds(9_000 + 20 * frame), 64_000 + 20 * frame as u16, false);
+            assert_eq!(
+                step,
+                Step { interval: milliseconds(if frame == 0 { 0 } else { 20 }), restarted: false }
+            );
+        }
+        clock
+    }
+
+    #[test]
+    fn a_restart_during_silence_is_seen_whatever_the_clock_shows() {
+        // The base went on, for as long as here, within the tolerance.
+        for (after, there_ms) in [(20_000, 19_464), (20_000, 19_900), (300, 65_300), (59_000, 58_000)] {
+            let step = running().step(milliseconds(10_000 + after), there_ms, true);
+            assert!(!step.restarted, "{after} {there_ms}");
+        }
+        // It did not: its clock shows less, or more.
+        for (after, there_ms) in
+            [(20_000, 2976), (20_000, 65_020), (20_000, 30_000), (2000, 200), (61_000, 60_464)]
+        {
+            let step = running().step(milliseconds(10_000 + after), there_ms, true);
+            assert!(step.restarted, "{after} {there_ms}");
+        }
+    }
+
+    #[test]
+    fn frames_that_waited_and_fresh_ones_after_them_are_no_restart() {
+        let mut clock = running();
+        // 20 s without us; a second of frames has waited, those after it are lost, and fresh ones come.
+        let now = milliseconds(30_000);
+        for frame in 1..=50_u16 {
+            assert!(!clock.step(now, 65_000_u16.wrapping_add(20 * frame), false).restarted);
+        }
+        let step = clock.step(now, 85_000_u32 as u16, false);
+        assert_eq!(step, Step { interval: milliseconds(19_000), restarted: false });
+        assert!(!clock.step(now + milliseconds(20), 85_020_u32 as u16, false).restarted);
+    }
+
+    #[test]
+    fn a_line_that_holds_frames_back_and_then_gives_them_is_one_restart_at_most() {
+        let mut clock = running();
+        let now = milliseconds(13_000);
+        let restarts = (1..=150_u16)
+            .filter(|frame| clock.step(now, 65_000_u16.wrapping_add(20 * frame), *frame == 1).restarted)
+            .count();
+        assert_eq!(restarts, 1);
+    }
+
+    #[test]
+    fn clocks_that_drift_apart_for_days_are_no_restart() {
+        for slow in [true, false] {
+            let (mut clock, mut there) = (DeviceClock::default(), 0_u64);
+            for frame in 0..1_000_000_u64 {
+                // 200 in a million, which are 4 s in all.
+                there += if frame % 250 == 0 { if slow { 19 } else { 21 } } else { 20 };
+                let step = clock.step(milliseconds(20 * frame), there as u16, false);
+                assert!(!step.restarted, "frame {frame}");
+            }
+        }
+    }
+
+    #[test]
+    fn our_clock_may_go_back() {
+        let mut clock = running();
+        clock.set_back(milliseconds(7));
+        assert_eq!(
+            clock.step(milliseconds(27), 65_020, false),
+            Step { interval: milliseconds(20), restarted: false }
+        );
+        assert!(clock.step(milliseconds(47), 200, false).restarted);
+    }
+}
