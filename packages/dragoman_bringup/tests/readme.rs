@@ -423,5 +423,5 @@ fn cells(node: &str, parameter: &ParameterDescriptor, value: &ParameterValue) ->
     if !parameter.read_only {
         range.push_str(", settable at run time");
     }
-    [parameter.name.clone(), type_name.to_owned(), default, range, parameter.description.clone()]
+    [parameter.name.clone(), type_name.to_owned(), default, range, parameter.description.replace('`', "")]
 }
