@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use common::{Lab, domain};
-use dragoman_bridge::arm31::wire::DEFAULT_PORT;
+use dragoman_bridge::{apolo, arm31};
 use dragoman_ros::qos::{DurabilityPolicy, ReliabilityPolicy};
 use dragoman_ros::rcl_interfaces::msg::{ParameterDescriptor, ParameterValue};
 use dragoman_ros::rcl_interfaces::srv::{DescribeParameters, GetParameters, ListParameters};
@@ -24,13 +24,14 @@ use dragoman_ros::{
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
 
-const READMES: [&str; 6] = [
+const READMES: [&str; 7] = [
     include_str!("../README.md"),
     include_str!("../../dragoman_arm/README.md"),
     include_str!("../../dragoman_base/README.md"),
     include_str!("../../dragoman_bridge/README.md"),
     include_str!("../../dragoman_kinematics/README.md"),
     include_str!("../../dragoman_ros/README.md"),
+    include_str!("../../dragoman_sim/README.md"),
 ];
 
 /// The heading of what all nodes with parameters have; `~` stands for the node's name there.
@@ -47,6 +48,8 @@ fn the_tables_tell_what_up_starts() {
         ("/ranger/kinematics", "Node /ranger/kinematics"),
         ("/ranger/arm31", "Node /ranger/arm31, server side"),
         ("/mobile_base", "Node /mobile_base"),
+        ("/apolo/apolo", "Node /apolo/apolo, server side"),
+        ("/apolo/world", "Node /apolo/world"),
     ];
     compare(&lab, &nodes);
 }
@@ -57,6 +60,13 @@ fn the_tables_tell_what_arm31_starts() {
     let arguments = ["arm31", "--controller", "127.0.0.1:9", "--robot", "ranger_mk1"];
     let lab = Lab::start_with(domain(), &arguments, &[]);
     compare(&lab, &[("/dragoman", "Node /dragoman"), ("/ranger/arm31", "Node /ranger/arm31, client side")]);
+}
+
+#[test]
+fn the_tables_tell_what_apolo_starts() {
+    let lab = Lab::start_with(domain(), &["apolo", "--server", "127.0.0.1:9"], &[]);
+    let client = ("/apolo/apolo_client", "Node /apolo/apolo_client, client side");
+    compare(&lab, &[("/dragoman", "Node /dragoman"), client]);
 }
 
 #[test]
@@ -94,7 +104,7 @@ fn rows(heading: &str, kind: &str) -> Vec<Vec<String>> {
 
 /// Rows of the node's own tables and, if it has parameters, of those that every such node has.
 fn rows_of(node: &str, heading: &str, kind: &str) -> Vec<Vec<String>> {
-    let mut all: Vec<Vec<String>> = rows(heading, kind).iter().flat_map(|row| for_joints(row)).collect();
+    let mut all: Vec<Vec<String>> = rows(heading, kind).iter().flat_map(|row| for_each(row)).collect();
     for action in rows(heading, "action") {
         all.extend(parts_of_action(&action, kind));
     }
@@ -105,17 +115,23 @@ fn rows_of(node: &str, heading: &str, kind: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// A row about `<joint>` stands for one about each joint of the lab's arm.
-fn for_joints(row: &[String]) -> Vec<Vec<String>> {
-    if !row[0].contains("<joint>") {
+/// What stands for several rows: one about each joint of the lab's arm, one about each robot of its world.
+const SEVERAL: [(&str, &[&str]); 3] = [
+    ("<joint>", &["joint_1", "joint_2", "joint_3", "joint_4", "joint_5", "joint_6"]),
+    ("<robot>", &["marvin", "neo", "neobotix_platform", "pioneer3at", "turtlebot2_widowx"]),
+    ("<robot with a laser>", &["marvin", "neobotix_platform", "turtlebot2_widowx"]),
+];
+
+fn for_each(row: &[String]) -> Vec<Vec<String>> {
+    let Some((kind, names)) = SEVERAL.iter().find(|(kind, _)| row[0].contains(kind)) else {
         return vec![row.to_vec()];
-    }
-    let named = |joint: usize| {
+    };
+    let named = |name: &&str| {
         let mut row = row.to_vec();
-        row[0] = row[0].replace("<joint>", &format!("joint_{joint}"));
+        row[0] = row[0].replace(kind, name);
         row
     };
-    (1..=6).map(named).collect()
+    names.iter().map(named).collect()
 }
 
 /// The topics or services of which an action consists.
@@ -321,7 +337,7 @@ impl Observer {
         let values = self.ask::<GetParameters::Service>(node, "get_parameters", asked).await.values;
         assert_eq!((described.descriptors.len(), values.len()), (names.len(), names.len()));
         let known = described.descriptors.iter().zip(&values);
-        known.map(|(descriptor, value)| table_row(&cells(descriptor, value))).collect()
+        known.map(|(descriptor, value)| table_row(&cells(node, descriptor, value))).collect()
     }
 
     async fn ask<S: WrappedServiceTypeSupport>(
@@ -374,7 +390,7 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
     }
 }
 
-fn cells(parameter: &ParameterDescriptor, value: &ParameterValue) -> [String; 5] {
+fn cells(node: &str, parameter: &ParameterDescriptor, value: &ParameterValue) -> [String; 5] {
     let (type_name, mut default) = match parameter.type_ {
         1 => ("boolean", value.bool_value.to_string()),
         2 => ("integer", value.integer_value.to_string()),
@@ -387,7 +403,8 @@ fn cells(parameter: &ParameterDescriptor, value: &ParameterValue) -> [String; 5]
     };
     // The labs of tests listen on a free port.
     if parameter.name == "port" {
-        default = DEFAULT_PORT.to_string();
+        let is_apolo = node.ends_with("/apolo");
+        default = if is_apolo { apolo::wire::DEFAULT_PORT } else { arm31::wire::DEFAULT_PORT }.to_string();
     }
     // And bases have the port that the command line names.
     if parameter.name == "device_port" {
@@ -406,5 +423,5 @@ fn cells(parameter: &ParameterDescriptor, value: &ParameterValue) -> [String; 5]
     if !parameter.read_only {
         range.push_str(", settable at run time");
     }
-    [parameter.name.clone(), type_name.to_owned(), default, range, parameter.description.clone()]
+    [parameter.name.clone(), type_name.to_owned(), default, range, parameter.description.replace('`', "")]
 }

@@ -25,15 +25,15 @@ fn a_robot_is_driven_and_tells_where_it_is() {
     let context = client_context(&["robots:=[Pioneer3AT]", "lasers:=[LMS100]", "rates:=[100.0]"]);
     let mut node = Node::create(context.clone(), "driver", "").unwrap();
     let qos = QosProfile::default;
-    let odom = "/apolo/Pioneer3AT/odom";
+    let odom = "/apolo/pioneer3at/odom";
     let mut odometry: BoxStream<'static, nav_msgs::msg::Odometry> =
         node.subscribe(odom, qos()).unwrap().boxed();
     let mut scans: BoxStream<'static, sensor_msgs::msg::LaserScan> =
-        node.subscribe("/apolo/Pioneer3AT/scan", QosProfile::sensor_data()).unwrap().boxed();
+        node.subscribe("/apolo/pioneer3at/scan", QosProfile::sensor_data()).unwrap().boxed();
     let mut transforms: BoxStream<'static, tf2_msgs::msg::TFMessage> =
         node.subscribe("/tf", qos().keep_last(100)).unwrap().boxed();
     let velocity = node
-        .create_publisher::<geometry_msgs::msg::Twist>("/apolo/Pioneer3AT/cmd_vel", qos().keep_last(1))
+        .create_publisher::<geometry_msgs::msg::Twist>("/apolo/pioneer3at/cmd_vel", qos().keep_last(1))
         .unwrap();
     lab.runtime.block_on(async {
         let client = start_client(&context, "/apolo", lab.address).unwrap();
@@ -41,14 +41,14 @@ fn a_robot_is_driven_and_tells_where_it_is() {
 
         let rest = next(&mut odometry).await;
         assert_eq!((rest.pose.pose.position.x, rest.twist.twist.linear.x), (0.0, 0.0));
-        assert_eq!(rest.header.frame_id, "Pioneer3AT/odom");
-        assert_eq!(rest.child_frame_id, "Pioneer3AT/base_footprint");
+        assert_eq!(rest.header.frame_id, "pioneer3at/odom");
+        assert_eq!(rest.child_frame_id, "pioneer3at/base_footprint");
         let scan = next(&mut scans).await;
         assert_eq!(scan.ranges.len(), 541);
         assert!((scan.angle_min + 2.356_194_5).abs() < 1e-6 && (scan.angle_max - 2.356_194_5).abs() < 1e-5);
         assert!((scan.ranges[540] - 5.4).abs() < 1e-6);
         let transform = next(&mut transforms).await.transforms.remove(0);
-        assert_eq!(transform.header.frame_id, "Pioneer3AT/odom");
+        assert_eq!(transform.header.frame_id, "pioneer3at/odom");
 
         // Half a metre per second, for as long as it is said.
         let mut twist = geometry_msgs::msg::Twist::default();
@@ -87,7 +87,7 @@ fn lists_that_do_not_fit_are_refused() {
     for (parameters, words) in [
         (&["robots:=[Neo]", "rates:=[1.0, 2.0]"][..], "'rates' has 2 entries; there are 1 robots"),
         (&["robots:=[Neo]", "lasers:=[a, b]"], "'lasers' has 2 entries"),
-        (&["robots:=[Neo 1, Neo_1]"], "names 'Neo_1' twice"),
+        (&["robots:=[Neo 1, Neo_1]"], "names 'neo_1' twice"),
     ] {
         let error = start_client(&client_context(parameters), "/apolo", lab.address).unwrap_err();
         assert!(matches!(error, ApoloNodeError::Robots { .. }), "{error}");

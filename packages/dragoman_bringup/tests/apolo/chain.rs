@@ -24,7 +24,7 @@ fn script(client: &mut ApoloClient) -> Vec<Vec<u8>> {
         request(b'P', "", &["pieza"], &[1.0, 1.0, 1.0, 0.5, 0.0, 0.0]),
         request(b'G', "", &["pieza"], &[]),
         request(b'J', "world1", &["Puma560"], &[0.5, 0.23, -0.1]),
-        request(b'j', "world1", &["Puma560"], &[0.0, -1.5, -1.5708]),
+        request(b'j', "world1", &["Puma560"], &[0.0, -1.5, -1.5]),
         request(b'L', "", &["Puma560", "pieza"], &[]),
         request(b'j', "world1", &["Puma560"], &[0.5, 0.23, -0.1]),
         request(b'G', "", &["pieza"], &[]),

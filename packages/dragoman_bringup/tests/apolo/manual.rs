@@ -20,7 +20,7 @@ fn every_example() {
     assert_eq!((asked.len(), &asked[..14]), (47, &b"aa\x2f\0j\x07world1\0\x08"[..]));
     assert_eq!(client.ask(&asked), FALSE, "no colisiona");
     // Down into the table it stands on.
-    assert_eq!(client.ask(&request(b'j', "world1", &["Puma560"], &[0.0, -1.5, -1.5708])), TRUE, "colisiona");
+    assert_eq!(client.ask(&request(b'j', "world1", &["Puma560"], &[0.0, -1.5, -1.5])), TRUE, "colisiona");
 
     // apoloGetLocation('pieza')
     let answer = client.ask(b"aa\x0d\0G\0\x06pieza\0");

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use dragoman_ros::dragoman_msgs::srv::{CheckRobotJoints, GetLocation, MoveMRobot, Place, PlaceMRobot};
 use dragoman_ros::geometry_msgs::msg::{Point, Twist, Vector3};
 use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::rosgraph_msgs::msg::Clock;
 use dragoman_ros::sensor_msgs::msg::LaserScan;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::visualization_msgs::msg::{Marker, MarkerArray};
@@ -14,7 +15,7 @@ use dragoman_ros::{
 use futures::stream::{BoxStream, StreamExt};
 
 use super::assert_near;
-use crate::common::Lab;
+use crate::common::{Lab, domain};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -190,6 +191,26 @@ fn a_robot_drives_while_it_is_told_to() {
     assert!((driven - 0.12).abs() < 1e-6, "0.6 s at 0.2 m/s: {driven}");
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(client.values(b'g', "Marvin"), after, "nobody commands any more");
+}
+
+#[test]
+fn the_world_s_time_may_run_faster_and_be_everybody_s() {
+    let arguments =
+        ["-p", "arm31:port:=0", "-p", "world:publish_clock:=true", "-p", "world:real_time_factor:=10.0"];
+    let lab = Lab::start_with(domain(), &["up"], &arguments);
+    let mut user = User::new(&lab);
+    let mut clock: BoxStream<Clock> =
+        user.node.subscribe("/clock", QosProfile::default().keep_last(1)).unwrap().boxed();
+    let seconds = |clock: Clock| Some(f64::from(clock.clock.sec) + 1e-9 * f64::from(clock.clock.nanosec));
+    let (first, start) = (user.next(&mut clock, seconds), Instant::now());
+    let passed = user.next(&mut clock, |clock| seconds(clock).filter(|now| *now > first + 20.0)) - first;
+    let factor = passed / start.elapsed().as_secs_f64();
+    assert!((8.0..12.0).contains(&factor), "{factor}");
+    // Odometry has the world's stamps.
+    let mut odometry: BoxStream<Odometry> =
+        user.node.subscribe("/apolo/neo/odom", QosProfile::default()).unwrap().boxed();
+    let stamp = user.next(&mut odometry, Some).header.stamp;
+    assert!(f64::from(stamp.sec) < first + 400.0, "{stamp:?}");
 }
 
 /// What the lab costs while nobody asks for anything; printed, not asserted.

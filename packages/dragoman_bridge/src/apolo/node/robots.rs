@@ -119,11 +119,20 @@ fn tf_publisher(node: &mut Node) -> Result<Publisher<tf2_msgs::msg::TFMessage>> 
     node.create_publisher("/tf", QosProfile::default().keep_last(100))
 }
 
-/// The name as part of a topic: what topics do not allow becomes `_`.
+/// The name as part of a topic, in lower case: what topics do not allow becomes `_`, never two in a row.
 fn ros_name(name: &str) -> String {
-    let allowed = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
-    let name: String = name.chars().map(allowed).collect();
-    if name.starts_with(|first: char| first.is_ascii_digit()) { format!("_{name}") } else { name }
+    let mut allowed = String::new();
+    for character in name.chars() {
+        let allowed_one =
+            if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '_' };
+        if allowed.is_empty() && allowed_one.is_ascii_digit() {
+            allowed.push('_');
+        }
+        if !(allowed_one == '_' && allowed.ends_with('_')) {
+            allowed.push(allowed_one);
+        }
+    }
+    allowed
 }
 
 impl Robot {

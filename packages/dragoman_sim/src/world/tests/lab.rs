@@ -98,3 +98,18 @@ fn sensors_of_the_lab() {
     near(right, 5.0 - 2.5 - 0.17, 0.02);
     assert!(lab.laser_landmarks(None, "LMS100").unwrap().len() >= 3);
 }
+
+#[test]
+fn noise_begins_anew_with_another_seed() {
+    let scan = |seed: Option<u64>| {
+        let mut lab = lab();
+        lab.laser_data(None, "LMS100").unwrap();
+        seed.into_iter().for_each(|seed| lab.reseed(seed));
+        (lab.laser_data(None, "LMS100").unwrap(), lab.ultrasonic(None, "us0").unwrap())
+    };
+    assert_eq!(scan(Some(7)), scan(Some(7)));
+    assert_ne!(scan(Some(7)), scan(Some(8)));
+    // The file's seed is 1: it is the first scan again.
+    assert_eq!(scan(Some(1)).0, lab().laser_data(None, "LMS100").unwrap());
+    assert_ne!(scan(None).0, scan(Some(1)).0);
+}
