@@ -12,7 +12,7 @@
 //! | `device.rs` | `dragoman device`: simulated devices for others |
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
-//! | `stop.rs` | SIGINT and SIGTERM |
+//! | `stop.rs` | SIGINT, SIGTERM, SIGCONT |
 //! | `teleop.rs` | `dragoman teleop`: a base driven from the keyboard |
 
 mod address;
@@ -157,22 +157,30 @@ fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::err
     logging::init(&common.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let result = runtime.block_on(async {
-        let stop = stop::signal()?;
-        let context = dragoman_ros::startup::context(common.domain, &common.config)?;
-        match command {
-            Selected::Up(options) => up::run(&context, &options, stop).await,
-            Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
-            Selected::Apolo(options) => apolo::run(&context, &options, stop).await,
-            Selected::Base(options) => base::run(&context, &options, stop).await,
-            Selected::Teleop(options) => teleop::run(&context, &options, stop).await,
-            Selected::Record(options) => {
-                println!("{}", record::run(context.clone(), options, stop).await?);
-                Ok(())
-            }
+        let continued = stop::continued()?;
+        tokio::select! {
+            result = execute(command, common) => result,
+            () = continued => Err("the process was stopped and continued, and has lost the network; start it again".into()),
         }
     });
     runtime.shutdown_timeout(std::time::Duration::from_millis(500));
     result
+}
+
+async fn execute(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::error::Error>> {
+    let stop = stop::signal()?;
+    let context = dragoman_ros::startup::context(common.domain, &common.config)?;
+    match command {
+        Selected::Up(options) => up::run(&context, &options, stop).await,
+        Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
+        Selected::Apolo(options) => apolo::run(&context, &options, stop).await,
+        Selected::Base(options) => base::run(&context, &options, stop).await,
+        Selected::Teleop(options) => teleop::run(&context, &options, stop).await,
+        Selected::Record(options) => {
+            println!("{}", record::run(context.clone(), options, stop).await?);
+            Ok(())
+        }
+    }
 }
 
 /// Node `/dragoman`: the log of the whole process, on `/rosout`.

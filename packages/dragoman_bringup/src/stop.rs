@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM.
+//! SIGINT, SIGTERM, and what a stop from outside (SIGSTOP, Ctrl-Z) leaves behind.
 
 use tokio::signal::unix::{SignalKind, signal as unix_signal};
 
@@ -14,5 +14,19 @@ pub(crate) fn signal() -> std::io::Result<impl Future<Output = ()>> {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
+    })
+}
+
+/// A future that resolves when the process is continued after it had been stopped.
+///
+/// rustdds 0.15 does not survive that: its event loop ends with the EINTR that the system gives it then, and nothing is
+/// received any more. A program that says so and ends is better than one that is deaf.
+///
+/// # Errors
+/// The handler cannot be installed.
+pub(crate) fn continued() -> std::io::Result<impl Future<Output = ()>> {
+    let mut continued = unix_signal(SignalKind::from_raw(nix::libc::SIGCONT))?;
+    Ok(async move {
+        continued.recv().await;
     })
 }
