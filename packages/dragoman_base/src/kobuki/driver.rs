@@ -8,6 +8,7 @@
 //! | `battery` | [`Battery`]: charge and charging |
 //! | `state` | [`State`]: all that is known of the base |
 //! | `clock` | the base's clock beside ours: whether it has restarted |
+//! | `heading` | the gyro's heading, relative to its first reading |
 //! | `identity` | versions and gains: asked for until they are there |
 //! | `outputs` | LEDs, digital outputs, external power |
 //!
@@ -37,6 +38,7 @@ mod battery;
 mod clock;
 mod config;
 mod events;
+mod heading;
 mod identity;
 mod outputs;
 mod state;
@@ -62,6 +64,7 @@ pub use state::{Sensors, State};
 
 use clock::{DeviceClock, Step};
 use events::Edges;
+use heading::Heading;
 use outputs::Wanted;
 
 /// Events that nobody takes are dropped, the oldest first.
@@ -76,6 +79,7 @@ pub struct Driver {
     config: Config,
     commander: Commander,
     odometry: Odometry,
+    heading: Heading,
     decoder: Decoder,
     link: Link,
     now: Duration,
@@ -105,6 +109,7 @@ impl Driver {
         Ok(Self {
             commander: Commander::new(config.limits, config.command_timeout)?,
             odometry: Odometry::new(WheelGeometry::KOBUKI),
+            heading: Heading::default(),
             decoder: Decoder::new(),
             link: Link::Disconnected,
             now: Duration::ZERO,
@@ -138,6 +143,7 @@ impl Driver {
         self.outbox.take();
         self.decoder.clear();
         self.odometry.interrupt();
+        self.heading.interrupt();
         self.device_clock = DeviceClock::default();
         self.heard = None;
         self.sensors = Sensors::default();
@@ -302,6 +308,7 @@ impl Driver {
     /// Declares the base to be at the origin, with wheels at 0.
     pub fn reset_odometry(&mut self) {
         self.odometry.reset();
+        self.heading.reset();
     }
 
     /// Declares the base to be here; the origin is a [reset](Self::reset_odometry).
@@ -309,7 +316,11 @@ impl Driver {
     /// # Errors
     /// NaN or infinite.
     pub fn set_odometry(&mut self, pose: Pose) -> Result<(), NotFinite> {
-        self.odometry.set(pose)
+        self.odometry.set(pose)?;
+        if pose == Pose::ORIGIN {
+            self.heading.reset();
+        }
+        Ok(())
     }
 
     /// Sets other limits.
@@ -332,6 +343,7 @@ impl Driver {
             pose_covariance: self.odometry.pose_covariance(),
             twist: self.odometry.twist(),
             wheels: self.odometry.wheels(),
+            heading: self.heading.heading(),
             sensors: self.sensors,
             battery: self.sensors.core.map(|core| Battery::new(&core, &self.config.battery)),
             identity: self.identity,
@@ -374,6 +386,7 @@ impl Driver {
         if restarted {
             self.clock_jumps += 1;
             self.odometry.interrupt();
+            self.heading.interrupt();
             self.identity = Identity::default();
             self.halt();
         }
@@ -384,6 +397,9 @@ impl Driver {
             self.commander.tell(self.now);
         }
         self.set_link(Link::Alive);
+        if let Some(inertia) = &gyro {
+            self.heading.update(inertia.angle());
+        }
         let gyro = gyro.filter(|_| self.config.heading == HeadingSource::Gyro);
         self.odometry.update(Measurement {
             ticks: [i64::from(core.left_encoder_ticks), i64::from(core.right_encoder_ticks)],

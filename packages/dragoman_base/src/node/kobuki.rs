@@ -107,7 +107,7 @@ impl KobukiTopics {
             self.battery.publish(&messages::battery_state(stamp.clone(), battery))?;
         }
         if let Some(inertia) = &sensors.inertia {
-            self.imu.publish(&messages::imu(stamp.clone(), inertia.angle(), inertia.rate()))?;
+            self.imu.publish(&messages::imu(stamp.clone(), state.heading, inertia.rate()))?;
         }
         if let Some(gyro) = &sensors.gyro {
             messages::raw_imu(|ago| self.motion.stamp(ago), gyro)

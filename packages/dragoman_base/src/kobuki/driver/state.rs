@@ -73,6 +73,8 @@ pub struct State {
     pub twist: Twist,
     /// The left and the right wheel.
     pub wheels: [Wheel; 2],
+    /// The gyro's heading, relative to its first reading or the last reset of the odometry, rad, -pi to pi.
+    pub heading: f64,
     /// What the sensors told last.
     pub sensors: Sensors,
     /// The battery; `None` before the first feedback.
