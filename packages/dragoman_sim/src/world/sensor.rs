@@ -214,6 +214,12 @@ fn nearest_in_cone(collider: &Collider, sensor: &Pose, longest: f64) -> f64 {
     };
     let step = std::f64::consts::TAU / f64::from(RIM_RAYS);
     let mut best = (ray(0.0, 0.0), 0.0);
+    // Past the rim towards the nearest point: what is thinner than the rays are apart is met there.
+    let toward = away.z.atan2(away.y);
+    let rim = ray(half, toward);
+    if rim < best.0 {
+        best = (rim, toward);
+    }
     for ring in 1..=RINGS {
         for at in 0..RIM_RAYS {
             let around = f64::from(at) * step;
