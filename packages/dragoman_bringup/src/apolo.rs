@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use dragoman_bridge::apolo::node::{ApoloNodeError, start_client, start_server};
-use dragoman_ros::Context;
+use dragoman_ros::dragoman_msgs::srv::GetLocation;
+use dragoman_ros::{Context, Node, QosProfile};
 use tokio::task::JoinSet;
 
 use crate::{address, log_node};
@@ -21,6 +23,8 @@ pub(crate) struct ApoloOptions {
     namespace: String,
 }
 
+/// How long it is looked for a world that is there already.
+const SEARCH_TIME: Duration = Duration::from_secs(1);
 /// Namespace of the world.
 pub(crate) const NAMESPACE: &str = "/apolo";
 
@@ -33,6 +37,13 @@ pub(crate) async fn run(
     let server = address::resolve("--server", &options.server)?;
     let mut nodes = JoinSet::new();
     nodes.spawn(log_node(context)?);
+    if is_taken(context, &options.namespace).await? {
+        let namespace = &options.namespace;
+        return Err(format!(
+            "a world is in {namespace} already, and would be asked in a circle; choose another --namespace or --domain"
+        )
+        .into());
+    }
     nodes.spawn(start_client(context, &options.namespace, server)?);
     println!("Apolo at {server} appears in {}", options.namespace);
     println!("ready");
@@ -40,6 +51,15 @@ pub(crate) async fn run(
     println!("stopping");
     nodes.shutdown().await;
     Ok(())
+}
+
+/// Whether somebody serves a world in `namespace`.
+async fn is_taken(context: &Context, namespace: &str) -> Result<bool, Box<dyn Error>> {
+    let mut node = Node::create(context.clone(), "apolo_search", namespace)?;
+    let client =
+        node.create_client::<GetLocation::Service>("get_location", QosProfile::services_default())?;
+    let found = tokio::time::timeout(SEARCH_TIME, Node::is_available(&client)?).await;
+    Ok(matches!(found, Ok(Ok(()))))
 }
 
 /// The lab's world with its port.

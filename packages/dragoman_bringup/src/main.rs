@@ -12,7 +12,7 @@
 //! | `device.rs` | `dragoman device`: simulated devices for others |
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
-//! | `stop.rs` | SIGINT, SIGTERM, SIGCONT |
+//! | `stop.rs` | SIGINT, SIGTERM, and what a stop from outside leaves behind |
 //! | `teleop.rs` | `dragoman teleop`: a base driven from the keyboard |
 
 mod address;

@@ -140,8 +140,8 @@ fn sweep(
         }
     };
     let last_beam = figures.beams - 1;
-    if spread[1] - spread[0] >= std::f64::consts::PI {
-        // The laser is among the corners.
+    if middle.x.hypot(middle.y) < 1e-9 || spread[1] - spread[0] >= std::f64::consts::PI {
+        // The laser is among the corners, or above or below their middle, which has no direction then.
         return cast(0, last_beam);
     }
     // The same directions, one turn on or back.

@@ -26,6 +26,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Bytes that are read at once.
 const READ_LEN: usize = 16_384;
+/// Bytes that may wait for a server that does not read.
+const MAX_UNSENT: usize = 65_536;
 
 /// The parameters of the node.
 pub fn client_declarations() -> Vec<Declaration> {
@@ -200,6 +202,10 @@ impl Edge {
                 self.unsent.extend(bytes);
             }
             self.write();
+            if self.unsent.len() > MAX_UNSENT {
+                // What has waited so long is not to be done later.
+                self.disconnected(&ErrorKind::TimedOut.into());
+            }
             let mut news = false;
             while let Some(event) = self.client.poll_event() {
                 news = true;

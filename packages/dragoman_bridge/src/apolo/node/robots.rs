@@ -195,7 +195,11 @@ impl Robot {
             scan_time: scan_time as f32,
             range_min: 0.0,
             range_max: range_max as f32,
-            ranges: ranges.iter().map(|range| *range as f32).collect(),
+            // Nothing is hit at the end of the range: infinite, as REP 117 wants it.
+            ranges: ranges
+                .iter()
+                .map(|range| if *range < range_max { *range as f32 } else { f32::INFINITY })
+                .collect(),
             intensities: Vec::new(),
         };
         report(publisher.publish(&scan), "scan");
