@@ -79,7 +79,7 @@ pub struct Motion {
 
 /// The drivers' own methods are the same for all bases.
 macro_rules! base {
-    ($driver:ty, $set_motor_power:expr) => {
+    ($driver:ty, $state:ty, $set_motor_power:expr) => {
         impl Base for $driver {
             fn opened(&mut self, now: Duration) {
                 self.opened(now);
@@ -122,8 +122,13 @@ macro_rules! base {
             }
 
             fn motion(&self) -> Motion {
-                let state = self.state();
-                Motion {
+                (&self.state()).into()
+            }
+        }
+
+        impl From<&$state> for Motion {
+            fn from(state: &$state) -> Self {
+                Self {
                     alive: state.alive,
                     motor_power: state.motor_power,
                     standstill: state.standstill,
@@ -137,8 +142,8 @@ macro_rules! base {
     };
 }
 
-base!(kobuki::Driver, kobuki::Driver::set_motor_power);
-base!(differential::Driver, |driver: &mut differential::Driver, on| {
+base!(kobuki::Driver, kobuki::State, kobuki::Driver::set_motor_power);
+base!(differential::Driver, differential::State, |driver: &mut differential::Driver, on| {
     driver.set_motor_power(on);
     Ok(())
 });

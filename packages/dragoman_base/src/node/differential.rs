@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::motion::MotionTopics;
-use crate::base::Base;
 use crate::differential::driver::{Driver, Event};
 use crate::line::Line;
 
@@ -21,9 +20,9 @@ impl DifferentialTopics {
 
     /// Publishes what is new; whether there was a measurement.
     pub(super) fn update(&mut self, line: &Line<Driver>) -> bool {
-        let (measurements, motion, events) = line.look(|driver| {
+        let (state, events) = line.look(|driver| {
             let events: Vec<Event> = std::iter::from_fn(|| driver.poll_event()).collect();
-            (driver.state().line.measurements, driver.motion(), events)
+            (driver.state(), events)
         });
         for event in events {
             match event {
@@ -32,9 +31,11 @@ impl DifferentialTopics {
                 Event::CommandExpired => super::motion::log_expired(),
             }
         }
-        let measured = measurements != self.published;
-        self.published = measurements;
-        if measured && let Err(error) = self.motion.publish(&self.motion.stamp(Duration::ZERO), &motion) {
+        let measured = state.line.measurements != self.published;
+        self.published = state.line.measurements;
+        if measured
+            && let Err(error) = self.motion.publish(&self.motion.stamp(Duration::ZERO), &(&state).into())
+        {
             tracing::warn!(%error, "publishing");
         }
         measured

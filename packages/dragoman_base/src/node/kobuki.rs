@@ -11,7 +11,6 @@ use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
 
 use super::messages;
 use super::motion::{MotionTopics, Refusals, log_expired, log_motors, log_robot};
-use crate::base::Base;
 use crate::kobuki::driver::{Driver, Event, Led, LedColor, State};
 use crate::kobuki::wire::{ControllerGains, SoundSequence};
 use crate::line::Line;
@@ -77,9 +76,9 @@ impl KobukiTopics {
 
     /// Publishes what is new; whether there was a measurement.
     pub(super) fn update(&mut self, line: &Line<Driver>) -> bool {
-        let (state, motion, events) = line.look(|driver| {
+        let (state, events) = line.look(|driver| {
             let events: Vec<Event> = std::iter::from_fn(|| driver.poll_event()).collect();
-            (driver.state(), driver.motion(), events)
+            (driver.state(), events)
         });
         let measured = state.feedback_frames != self.published;
         self.published = state.feedback_frames;
@@ -88,7 +87,7 @@ impl KobukiTopics {
             .into_iter()
             .try_for_each(|event| self.publish_event(&event, &state))
             .and_then(|()| if measured { self.publish_sensors(&stamp, &state) } else { Ok(()) })
-            .and_then(|()| if measured { self.motion.publish(&stamp, &motion) } else { Ok(()) });
+            .and_then(|()| if measured { self.motion.publish(&stamp, &(&state).into()) } else { Ok(()) });
         if let Err(error) = published {
             tracing::warn!(%error, "publishing");
         }

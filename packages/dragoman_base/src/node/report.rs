@@ -4,7 +4,7 @@ use dragoman_ros::Node;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 
 use super::motion::Refusals;
-use crate::base::{Base, Motion};
+use crate::base::Motion;
 use crate::commander::Standstill;
 use crate::differential::driver as differential;
 use crate::kobuki::driver::{BatteryLevel, Driver, State};
@@ -19,9 +19,9 @@ pub(super) fn kobuki(
     let mut diagnostics = Diagnostics::new(node, "base", "Kobuki")?;
     let line = line.clone();
     Ok(move |place: &str| {
-        let (state, motion) = line.look(|driver| (driver.state(), driver.motion()));
+        let state = line.look(|driver| driver.state());
         let (refused, refusal) = refusals.take();
-        let (severity, message) = summary(&motion, line.failure(), warnings(&state, refusal));
+        let (severity, message) = summary(&(&state).into(), line.failure(), warnings(&state, refusal));
         let mut values = vec![("port", place.to_owned()), ("commands refused", refused.to_string())];
         values.extend(figures(&state));
         diagnostics.publish(severity, &message, &values);
@@ -37,10 +37,10 @@ pub(super) fn differential(
     let mut diagnostics = Diagnostics::new(node, "base", "differential drive")?;
     let line = line.clone();
     Ok(move |place: &str| {
-        let (state, motion) = line.look(|driver| (driver.state(), driver.motion()));
+        let state = line.look(|driver| driver.state());
         let (refused, refusal) = refusals.take();
         let warnings = refusal.map(|refusal| format!("refused: {refusal}")).into_iter().collect();
-        let (severity, message) = summary(&motion, line.failure(), warnings);
+        let (severity, message) = summary(&(&state).into(), line.failure(), warnings);
         let values = [
             ("port", place.to_owned()),
             ("commands refused", refused.to_string()),
