@@ -134,12 +134,11 @@ impl Connection {
     }
 
     fn settle(&mut self, request: &Request, outcome: Outcome) {
-        let answer = answers::to(request.command(), &outcome, &self.config);
-        if let Outcome::Refused(refusal) = outcome {
+        if let Outcome::Refused(refusal) = &outcome {
             self.statistics.refused += 1;
-            self.note(ConnectionEvent::Refused { request: request.clone(), refusal });
+            self.note(ConnectionEvent::Refused { request: request.clone(), refusal: refusal.clone() });
         }
-        self.answer(answer);
+        self.answer(answers::to(request.command(), outcome, &self.config));
     }
 
     fn answer(&mut self, answer: Option<Vec<u8>>) {

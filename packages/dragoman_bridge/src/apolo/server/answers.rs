@@ -5,17 +5,15 @@ use super::super::wire::{Answer, Command, Reply};
 use super::ServerConfig;
 
 /// The answer to a request of this command. `None`: silence.
-pub(super) fn to(command: Command, outcome: &Outcome, config: &ServerConfig) -> Option<Vec<u8>> {
+pub(super) fn to(command: Command, outcome: Outcome, config: &ServerConfig) -> Option<Vec<u8>> {
     let expected = answer(command, config);
     let reply = match (expected, outcome) {
         (Answer::None, _) => return None,
         (_, Outcome::Refused(Refusal::UnknownName(_))) if config.silent_on_unknown => return None,
         (Answer::Verdict, Outcome::Verdict(true)) => Reply::True,
-        (Answer::Doubles(count), Outcome::Values(values)) if values.len() == count => {
-            Reply::Doubles(values.clone())
-        }
-        (Answer::AnyDoubles, Outcome::Values(values)) => Reply::Doubles(values.clone()),
-        (Answer::LandMarks, Outcome::LandMarks(marks)) => Reply::LandMarks(marks.clone()),
+        (Answer::Doubles(count), Outcome::Values(values)) if values.len() == count => Reply::Doubles(values),
+        (Answer::AnyDoubles, Outcome::Values(values)) => Reply::Doubles(values),
+        (Answer::LandMarks, Outcome::LandMarks(marks)) => Reply::LandMarks(marks),
         _ => Reply::False,
     };
     // A list that is too long for the protocol.
