@@ -9,6 +9,7 @@
 //! | [`logging`] | the log on the terminal and on `/rosout` |
 //! | [`diagnostics`] | `/diagnostics` |
 //! | [`lifecycle`] | nodes that take and give back their hardware on request |
+//! | [`naming`] | names of other systems as parts of ROS names |
 //! | [`raw`] | messages of any type as they travel |
 //! | [`startup`] | a context for programs with options of their own |
 //! | [`tasks`] | a node with its timers, subscriptions and services as one future |
@@ -25,6 +26,7 @@ pub use r2r::*;
 pub mod diagnostics;
 pub mod lifecycle;
 pub mod logging;
+pub mod naming;
 pub mod parameters;
 pub mod raw;
 pub mod startup;

@@ -2,34 +2,19 @@
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{Pose, Transform, TransformStamped};
+use dragoman_ros::naming;
 use nalgebra::Isometry3;
 
 use crate::World;
 
 /// The frame of a world: `map` for the first, further ones have their names.
 pub(super) fn world_frame(at: usize, world: &World) -> String {
-    if at == 0 { "map".to_owned() } else { ros_name(world.name()) }
-}
-
-/// A name as topics allow it, in lower case: what they do not allow becomes `_`.
-pub(super) fn ros_name(name: &str) -> String {
-    let mut allowed = String::new();
-    for letter in name.chars() {
-        let letter = if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' };
-        let is_first_digit = allowed.is_empty() && letter.is_ascii_digit();
-        if is_first_digit {
-            allowed.push('_');
-        }
-        if !(letter == '_' && allowed.ends_with('_')) {
-            allowed.push(letter);
-        }
-    }
-    allowed
+    if at == 0 { "map".to_owned() } else { naming::token(world.name()) }
 }
 
 /// The name of a part, `object/link`, as a frame.
 pub(super) fn part_frame(name: &str) -> String {
-    name.split('/').map(ros_name).collect::<Vec<_>>().join("/")
+    name.split('/').map(naming::token).collect::<Vec<_>>().join("/")
 }
 
 pub(super) fn stamped(stamp: &Time, parent: &str, child: String, pose: &Isometry3<f64>) -> TransformStamped {
@@ -64,16 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_such_as_topics_allow() {
-        for (name, expected) in [
-            ("Pioneer3AT", "pioneer3at"),
-            ("Ranger Mark I", "ranger_mark_i"),
-            ("3 - rover", "_3_rover"),
-            ("neobotix__platform", "neobotix_platform"),
-            ("Añil", "a_il"),
-        ] {
-            assert_eq!(ros_name(name), expected);
-        }
+    fn parts_are_below_their_object() {
         assert_eq!(part_frame("Puma560/fore arm"), "puma560/fore_arm");
     }
 }

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{TransformStamped, Twist};
+use dragoman_ros::naming;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::sensor_msgs::msg::LaserScan;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Publisher, QosProfile};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
-use super::frames::{pose_message, ros_name, stamped, world_frame};
+use super::frames::{pose_message, stamped, world_frame};
 use super::pace::Pace;
 use super::{Live, WorldNodeError};
 use crate::WorldError;
@@ -68,8 +69,8 @@ fn found(pace: &mut Pace) -> Vec<Found> {
     let mut robots = Vec::new();
     for (at, world) in pace.worlds().worlds().iter().enumerate() {
         for object in world.objects().iter().filter(|object| object.kind() == ObjectKind::Wheeled) {
-            let own = ros_name(object.name());
-            let prefix = if at == 0 { own } else { format!("{}/{own}", ros_name(world.name())) };
+            let own = naming::token(object.name());
+            let prefix = if at == 0 { own } else { format!("{}/{own}", naming::token(world.name())) };
             let on_it = |laser: &&str| world.carrier(laser).is_some_and(|by| by.name() == object.name());
             let laser = world.lasers().find(on_it).map(str::to_owned);
             let frame = world_frame(at, world);

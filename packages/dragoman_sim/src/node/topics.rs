@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
+use dragoman_ros::naming;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::rosgraph_msgs::msg::Clock as ClockMessage;
 use dragoman_ros::tasks::NodeTasks;
@@ -13,7 +14,7 @@ use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::visualization_msgs::msg::MarkerArray;
 use dragoman_ros::{Clock, Publisher, QosProfile, Result};
 
-use super::frames::{part_frame, ros_name, stamped, world_frame};
+use super::frames::{part_frame, stamped, world_frame};
 use super::pace::Pace;
 use super::robots::{Robot, listened};
 use super::{Live, markers};
@@ -124,7 +125,7 @@ impl Topics {
             for object in world.objects() {
                 match object.kind() {
                     ObjectKind::Body => {
-                        let name = named(ros_name(object.name()));
+                        let name = named(naming::token(object.name()));
                         transforms.push(stamped(stamp, &frame, name, object.pose()));
                     }
                     ObjectKind::Arm => {

@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use dragoman_ros::naming;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::{
     Clock, Node, Publisher, QosProfile, Result, geometry_msgs, nav_msgs, sensor_msgs, std_msgs, tf2_msgs,
@@ -63,7 +64,7 @@ pub(super) fn start(
     let mut commands = SelectAll::new();
     let tf = if names.is_empty() { None } else { Some(Arc::new(tf_publisher(node)?)) };
     for (index, (name, tf)) in names.iter().zip(std::iter::repeat(tf).flatten()).enumerate() {
-        let frame_prefix = ros_name(name);
+        let frame_prefix = naming::token(name);
         if robots.iter().any(|robot| robot.frame_prefix == frame_prefix) {
             let reason = format!("parameter 'robots' names '{frame_prefix}' twice");
             return Err(ApoloNodeError::Robots { reason });
@@ -117,22 +118,6 @@ pub(super) const LASER_RANGE_MAX: f64 = 20.0;
 
 fn tf_publisher(node: &mut Node) -> Result<Publisher<tf2_msgs::msg::TFMessage>> {
     node.create_publisher("/tf", QosProfile::default().keep_last(100))
-}
-
-/// The name as part of a topic, in lower case: what topics do not allow becomes `_`, never two in a row.
-fn ros_name(name: &str) -> String {
-    let mut allowed = String::new();
-    for character in name.chars() {
-        let allowed_one =
-            if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '_' };
-        if allowed.is_empty() && allowed_one.is_ascii_digit() {
-            allowed.push('_');
-        }
-        if !(allowed_one == '_' && allowed.ends_with('_')) {
-            allowed.push(allowed_one);
-        }
-    }
-    allowed
 }
 
 impl Robot {

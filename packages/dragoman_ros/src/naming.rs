@@ -1,0 +1,35 @@
+//! Names of other systems as parts of ROS names.
+
+/// A name as one part of a topic or frame, in lower case: what topics do not allow becomes `_`, never two in a row, and a digit
+/// at the beginning gets one before it.
+pub fn token(name: &str) -> String {
+    let mut allowed = String::new();
+    for letter in name.chars() {
+        let letter = if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' };
+        if allowed.is_empty() && letter.is_ascii_digit() {
+            allowed.push('_');
+        }
+        if !(letter == '_' && allowed.ends_with('_')) {
+            allowed.push(letter);
+        }
+    }
+    allowed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_such_as_topics_allow() {
+        for (name, expected) in [
+            ("Pioneer3AT", "pioneer3at"),
+            ("Ranger Mark I", "ranger_mark_i"),
+            ("3 - rover", "_3_rover"),
+            ("neobotix__platform", "neobotix_platform"),
+            ("Añil", "a_il"),
+        ] {
+            assert_eq!(token(name), expected);
+        }
+    }
+}
