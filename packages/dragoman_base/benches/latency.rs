@@ -1,43 +1,92 @@
-//! How long a velocity command takes from `publish` to the wire, through the running node, beside 50 Hz of feedback.
+//! How long a velocity command takes from `publish` to the wire, through the running node, beside 50 Hz of feedback. On the wire
+//! are the bytes when the stream is given them: what a serial port does with them then is the kernel's.
 //!
 //! Two publishers: one in the node's process, whose messages go by memory, and one with a participant of its own, whose messages go
 //! over DDS and the loopback interface as another process' do. `cargo bench -p dragoman_base --bench latency` prints a table.
 
+use std::io;
 use std::pin::Pin;
+use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
 use dragoman_base::kobuki::wire::{BaseControl, Command, CoreSensors, Decoder, Feedback, Inertia, frame};
 use dragoman_base::node::{Connection, Stream, start_kobuki};
 use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, duplex};
 use tokio::sync::mpsc;
 
 const COMMANDS: i16 = 2000;
 const DOMAIN: u16 = 98;
 
-/// A command as it came out at the other end.
+/// A command as it was written.
 struct Arrival {
     speed_mm_per_s: i16,
     at: Instant,
+}
+
+/// The driver's end of the line, which notes the speeds that are written.
+struct Wire {
+    stream: DuplexStream,
+    decoder: Decoder,
+    written: mpsc::UnboundedSender<Arrival>,
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        task: &mut TaskContext<'_>,
+        bytes: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(task, bytes)
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        task: &mut TaskContext<'_>,
+        mut bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let at = Instant::now();
+        let written = Pin::new(&mut self.stream).poll_write(task, bytes);
+        let this = &mut *self;
+        while let Some(payload) = this.decoder.next(&mut bytes) {
+            for command in Command::read(payload).flatten() {
+                if let Command::BaseControl(BaseControl { speed_mm_per_s, .. }) = command {
+                    let _ = this.written.send(Arrival { speed_mm_per_s, at });
+                }
+            }
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(task)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(task)
+    }
 }
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let context = context();
     let (ends, mut new_ends) = mpsc::unbounded_channel();
+    let (written, mut arrivals) = mpsc::unbounded_channel();
     let simulate = move || {
-        let (near, far) = duplex(4096);
+        let (stream, far) = duplex(4096);
         ends.send(far).unwrap();
-        Box::pin(near) as Pin<Box<dyn Stream>>
+        let wire = Wire { stream, decoder: Decoder::new(), written: written.clone() };
+        Box::pin(wire) as Pin<Box<dyn Stream>>
     };
-    let (arrived, mut arrivals) = mpsc::unbounded_channel();
     let _entered = runtime.enter();
     let base = start_kobuki(&context, "/", Connection::SimulatedUnlessPort(Box::new(simulate))).unwrap();
     runtime.spawn(base.node);
     runtime.spawn(async move {
         while let Some(end) = new_ends.recv().await {
-            device(end, &arrived).await;
+            device(end).await;
         }
     });
     runtime.block_on(base.measured).unwrap();
@@ -60,9 +109,8 @@ fn context() -> Context {
     Context::with_options(&discovery, Arguments::default()).unwrap()
 }
 
-/// A base that tells its encoders 50 times a second, and notes the speeds that it is told.
-async fn device(mut end: DuplexStream, arrived: &mpsc::UnboundedSender<Arrival>) {
-    let mut decoder = Decoder::new();
+/// A base that tells its encoders 50 times a second.
+async fn device(mut end: DuplexStream) {
     let mut bytes = [0; 1024];
     let mut period = tokio::time::interval(Duration::from_millis(20));
     let start = Instant::now();
@@ -80,16 +128,7 @@ async fn device(mut end: DuplexStream, arrived: &mpsc::UnboundedSender<Arrival>)
                 }
             }
             read = end.read(&mut bytes) => {
-                let at = Instant::now();
-                let Ok(count @ 1..) = read else { return };
-                let mut rest = &bytes[..count];
-                while let Some(payload) = decoder.next(&mut rest) {
-                    for command in Command::read(payload).flatten() {
-                        if let Command::BaseControl(BaseControl { speed_mm_per_s, .. }) = command {
-                            let _ = arrived.send(Arrival { speed_mm_per_s, at });
-                        }
-                    }
-                }
+                let Ok(1..) = read else { return };
             }
         }
     }

@@ -1,10 +1,12 @@
 //! Between a base's driver and its byte stream: a serial port, or simulated firmware in the same process.
 //!
-//! One task reads, writes, and waits for the driver's deadline. A stream that ends, fails or takes no bytes is opened again
-//! for as long as the line is wanted.
+//! One task reads, writes, and waits for the driver's deadline; a velocity goes out on the thread that gives it, as long as the
+//! stream takes it at once. A stream that ends, fails or takes no bytes is opened again for as long as the line is wanted.
 
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -43,9 +45,13 @@ struct Inner<B> {
     driver: B,
     /// On its way to the stream.
     output: Vec<u8>,
+    /// Where it goes; not there while the line's task writes, and without a stream.
+    writer: Option<Writer>,
     /// Why the stream is not open.
     failure: Option<String>,
 }
+
+type Writer = Pin<Box<dyn AsyncWrite + Send>>;
 
 impl<B> Clone for Line<B> {
     fn clone(&self) -> Self {
@@ -56,8 +62,8 @@ impl<B> Clone for Line<B> {
 impl<B: Base> Line<B> {
     /// A line that is not open yet, and is opened again after `reopen_time`, such as [`REOPEN_TIME`].
     pub fn new(driver: B, reopen_time: Duration) -> Self {
-        let inner =
-            Inner { driver, output: Vec::new(), failure: Some("it has not been opened yet".to_owned()) };
+        let failure = Some("it has not been opened yet".to_owned());
+        let inner = Inner { driver, output: Vec::new(), writer: None, failure };
         let shared = Shared {
             inner: Mutex::new(inner),
             wake: Notify::new(),
@@ -80,7 +86,7 @@ impl<B: Base> Line<B> {
         self.inner(|_, inner| look(&mut inner.driver))
     }
 
-    /// As [`Base::command`]; sends it.
+    /// As [`Base::command`]; sends it at once where the stream is free, without a task that would have to wake up first.
     ///
     /// # Errors
     /// As [`Base::command`].
@@ -88,8 +94,10 @@ impl<B: Base> Line<B> {
         self.inner(|now, inner| {
             let bytes = inner.driver.command(now, twist)?;
             inner.output.extend_from_slice(bytes);
+            inner.send_now();
             Ok(())
         })?;
+        // The driver's deadline is another one now, and the stream may not have taken everything.
         self.shared.wake.notify_one();
         Ok(())
     }
@@ -123,7 +131,7 @@ impl<B: Base> Line<B> {
     /// measurement, when a deadline has passed, and when the stream cannot be opened or has been lost.
     pub async fn run<S>(self, mut open: impl AsyncFnMut() -> io::Result<S>, mut changed: impl FnMut())
     where
-        S: AsyncRead + AsyncWrite + Unpin,
+        S: AsyncRead + AsyncWrite + Send + 'static,
     {
         let mut wanted = self.shared.wanted.subscribe();
         let mut reported = None;
@@ -134,8 +142,9 @@ impl<B: Base> Line<B> {
                 Ok(stream) => {
                     tracing::info!("the line is open");
                     reported = None;
-                    self.set_failure(None);
-                    self.serve(stream, &mut wanted, &mut changed).await.to_string()
+                    let (reader, writer) = tokio::io::split(stream);
+                    self.opened(Box::pin(writer));
+                    self.serve(reader, &mut wanted, &mut changed).await.to_string()
                 }
                 Err(error) => error.to_string(),
             };
@@ -144,7 +153,7 @@ impl<B: Base> Line<B> {
                 tracing::warn!(failure, "the line is down");
                 reported = Some(failure.clone());
             }
-            self.set_failure(Some(failure));
+            self.lost(failure);
             changed();
             tokio::time::sleep(self.shared.reopen_time).await;
         }
@@ -153,7 +162,7 @@ impl<B: Base> Line<B> {
     /// Until the stream ends, or is not wanted any more; returns why.
     async fn serve(
         &self,
-        mut stream: impl AsyncRead + AsyncWrite + Unpin,
+        mut stream: impl AsyncRead + Unpin,
         wanted: &mut watch::Receiver<bool>,
         changed: &mut impl FnMut(),
     ) -> io::Error {
@@ -162,15 +171,22 @@ impl<B: Base> Line<B> {
         loop {
             // Looked at first: what was to be said before the stream was given up is said.
             let is_wanted = *wanted.borrow_and_update();
-            let deadline = self.inner(|_, inner| {
+            let (deadline, writer) = self.inner(|_, inner| {
                 std::mem::swap(&mut output, &mut inner.output);
-                inner.driver.deadline()
+                let writer = if output.is_empty() { None } else { inner.writer.take() };
+                (inner.driver.deadline(), writer)
             });
-            if !output.is_empty() {
-                match tokio::time::timeout(WRITE_TIME, stream.write_all(&output)).await {
+            if let Some(mut writer) = writer {
+                match tokio::time::timeout(WRITE_TIME, writer.write_all(&output)).await {
                     Ok(Ok(())) => output.clear(),
                     Ok(Err(error)) => return error,
                     Err(_) => return io::Error::new(io::ErrorKind::TimedOut, "the line takes no bytes"),
+                }
+                if self.inner(|_, inner| {
+                    inner.writer = Some(writer);
+                    !inner.output.is_empty()
+                }) {
+                    continue;
                 }
             }
             if !is_wanted {
@@ -214,20 +230,39 @@ impl<B: Base> Line<B> {
         })
     }
 
-    fn set_failure(&self, failure: Option<String>) {
+    fn opened(&self, writer: Writer) {
         self.inner(|now, inner| {
             inner.output.clear();
-            match failure {
-                None => inner.driver.opened(now),
-                Some(_) => inner.driver.lost(now),
-            }
-            inner.failure = failure;
+            inner.driver.opened(now);
+            inner.writer = Some(writer);
+            inner.failure = None;
+        });
+    }
+
+    fn lost(&self, failure: String) {
+        self.inner(|now, inner| {
+            inner.output.clear();
+            inner.driver.lost(now);
+            inner.writer = None;
+            inner.failure = Some(failure);
         });
     }
 
     fn inner<R>(&self, action: impl FnOnce(Duration, &mut Inner<B>) -> R) -> R {
         let mut inner = self.shared.inner.lock().unwrap_or_else(PoisonError::into_inner);
         action(self.shared.start.elapsed(), &mut inner)
+    }
+}
+
+impl<B> Inner<B> {
+    /// Writes what the stream takes without waiting. The rest, and any error, is left to the line's task.
+    fn send_now(&mut self) {
+        let Some(writer) = &mut self.writer else { return };
+        // Nobody waits for this stream to take more: the task that would has not got it.
+        let written = writer.as_mut().poll_write(&mut Context::from_waker(Waker::noop()), &self.output);
+        if let Poll::Ready(Ok(count)) = written {
+            self.output.drain(..count);
+        }
     }
 }
 
