@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use dragoman_ros::dragoman_msgs::srv::{CheckRobotJoints, GetLocation, MoveMRobot, Place, PlaceMRobot};
+use dragoman_ros::dragoman_msgs::srv::{
+    AdvanceWorlds, CheckRobotJoints, GetLocation, MoveMRobot, Place, PlaceMRobot,
+};
 use dragoman_ros::geometry_msgs::msg::{Point, Twist, Vector3};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::rosgraph_msgs::msg::Clock;
@@ -211,6 +213,23 @@ fn the_world_s_time_may_run_faster_and_be_everybody_s() {
         user.node.subscribe("/apolo/neo/odom", QosProfile::default()).unwrap().boxed();
     let stamp = user.next(&mut odometry, Some).header.stamp;
     assert!(f64::from(stamp.sec) < first + 400.0, "{stamp:?}");
+}
+
+#[test]
+fn a_program_lets_the_world_s_time_go_by() {
+    let arguments = ["-p", "arm31:port:=0", "-p", "world:real_time_factor:=0.0"];
+    let lab = Lab::start_with(domain(), &["up"], &arguments);
+    let mut user = User::new(&lab);
+    let mut advance =
+        |duration| user.ask::<AdvanceWorlds::Service>("/apolo/advance", AdvanceWorlds::Request { duration });
+    let start = Instant::now();
+    for step in 1..=100 {
+        let answer = advance(0.5);
+        assert!(answer.success && (answer.time - 0.5 * f64::from(step)).abs() < 1e-6, "{answer:?}");
+    }
+    println!("100 steps of 0.5 s: {:?}", start.elapsed());
+    let answer = advance(-1.0);
+    assert!(!answer.success && answer.time == 50.0 && answer.message.contains("duration"), "{answer:?}");
 }
 
 /// What the lab costs while nobody asks for anything; printed, not asserted.

@@ -5,6 +5,9 @@ use std::time::Duration;
 use crate::WorldError;
 use crate::world::Worlds;
 
+/// The longest time that goes by at once, s.
+const LONGEST_STEP: f64 = 3600.0;
+
 /// Worlds that follow the time.
 pub(super) struct Pace {
     worlds: Worlds,
@@ -37,15 +40,48 @@ impl Pace {
         self.worlds.worlds().first().map_or(Duration::ZERO, |world| world.time())
     }
 
+    /// Lets a time of the worlds go by at once. Commands age by it, so that a robot drives as far as it would have.
+    ///
+    /// # Errors
+    /// The time is not between 0 and [`LONGEST_STEP`].
+    pub(super) fn step(&mut self, time: f64) -> Result<(), WorldError> {
+        if !(0.0..=LONGEST_STEP).contains(&time) {
+            let (least, most) = (0.0, LONGEST_STEP);
+            return Err(WorldError::OutOfRange { field: "duration", value: time, least, most });
+        }
+        let mut rest = Duration::from_secs_f64(time);
+        while let Some(at) = self.next_to_expire().filter(|&at| self.commands[at].expires <= self.now + rest)
+        {
+            let passes = self.commands[at].expires.saturating_sub(self.now);
+            self.skip(passes);
+            rest -= passes;
+            self.stop(at);
+        }
+        self.skip(rest);
+        Ok(())
+    }
+
+    fn skip(&mut self, time: Duration) {
+        self.worlds.advance(time);
+        for command in &mut self.commands {
+            command.expires -= time;
+        }
+    }
+
     /// Lets the worlds come up to a time; robots stop when their commands expire.
     pub(super) fn advance_to(&mut self, now: Duration) {
         while let Some(at) = self.next_to_expire().filter(|&at| self.commands[at].expires <= now) {
-            let Command { world, robot, expires } = self.commands.swap_remove(at);
-            self.pass(expires);
-            // It was found when it was commanded.
-            let _ = self.worlds.set_twist(Some(&world), &robot, [0.0; 2]);
+            self.pass(self.commands[at].expires);
+            self.stop(at);
         }
         self.pass(now);
+    }
+
+    /// Ends a command.
+    fn stop(&mut self, at: usize) {
+        let Command { world, robot, .. } = self.commands.swap_remove(at);
+        // It was found when it was commanded.
+        let _ = self.worlds.set_twist(Some(&world), &robot, [0.0; 2]);
     }
 
     fn next_to_expire(&self) -> Option<usize> {
@@ -137,6 +173,28 @@ mod tests {
             assert!((x(&mut pace) - 0.25 * factor).abs() < 1e-6, "{factor}: {}", x(&mut pace));
             assert_eq!(pace.time(), seconds(0.5 * factor));
         }
+    }
+
+    #[test]
+    fn time_may_be_told_to_go_by() {
+        for steps in [1, 7, 1000] {
+            let mut pace = pace(0.0);
+            pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+            for _ in 0..steps {
+                pace.step(1.4 / f64::from(steps)).unwrap();
+            }
+            assert!((x(&mut pace) - 0.3).abs() < 1e-6, "{steps}: {}", x(&mut pace));
+            assert!((pace.time().as_secs_f64() - 1.4).abs() < 1e-5, "{:?}", pace.time());
+        }
+    }
+
+    #[test]
+    fn no_time_goes_by_when_the_step_makes_no_sense() {
+        let mut pace = pace(0.0);
+        for time in [-0.1, 3601.0, f64::NAN, f64::INFINITY] {
+            assert!(pace.step(time).is_err(), "{time}");
+        }
+        assert_eq!(pace.time(), Duration::ZERO);
     }
 
     #[test]

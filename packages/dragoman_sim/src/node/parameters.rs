@@ -18,7 +18,7 @@ pub fn declarations(world_file: &str) -> Vec<Declaration> {
         Declaration::new(
             "real_time_factor",
             1.0,
-            "How fast the worlds' time runs; 0: it stands, only requests move things.",
+            "How fast the worlds' time runs; 0: it stands, and goes by as service advance says.",
         )
         .within(Range::Double { from: 0.0, to: 100.0 }),
         Declaration::new(

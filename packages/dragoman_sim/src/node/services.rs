@@ -1,4 +1,4 @@
-//! Apolo's functions, a service each: the same for its bridge and for every other node.
+//! Apolo's functions, a service each: the same for its bridge and for every other node. And `advance`, which lets time go by.
 
 use dragoman_ros::Result;
 use dragoman_ros::dragoman_msgs::msg::LandMark;
@@ -106,7 +106,17 @@ pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<()> {
         |()| {}
     );
     serve!(tasks, live, "update", UpdateWorld, |worlds, r| worlds.update(Some(&r.world)), |()| {});
-    Ok(())
+    let stepped = live.clone();
+    tasks.serve::<srv::AdvanceWorlds::Service>("advance", move |request| {
+        stepped.with(|state| {
+            let result = state.pace.step(request.duration);
+            let (success, message) = match result {
+                Ok(()) => (true, String::new()),
+                Err(error) => (false, state.refuse(&error)),
+            };
+            srv::AdvanceWorlds::Response { success, message, time: state.pace.time().as_secs_f64() }
+        })
+    })
 }
 
 fn array(point: &Point) -> [f64; 3] {
