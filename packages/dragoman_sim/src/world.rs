@@ -3,7 +3,8 @@
 //! | file | holds |
 //! | --- | --- |
 //! | this one | [`Worlds`]: what Apolo's functions ask for, one method each (seed 000), by name |
-//! | `state.rs` | [`World`]: objects and their parts, how they move, what touches what |
+//! | `state.rs` | [`World`]: objects and their parts, names, poses |
+//! | `contact.rs`, `driving.rs`, `handling.rs`, `sensing.rs` | what touches what; how robots drive; arms and what they hold; what sensors measure |
 //! | `wheeled.rs`, `arm.rs`, `sensor.rs` | what the robots and sensors do, without a world |
 //! | `scene.rs` | all solids, with a tree of boxes about them |
 //! | `geometry.rs`, `polygon.rs`, `mesh.rs` | shapes; the only file that converts to parry3d is `geometry.rs` |
@@ -14,13 +15,17 @@
 
 mod arm;
 mod build;
+mod contact;
+mod driving;
 mod error;
 mod file;
 mod geometry;
+mod handling;
 mod mesh;
 mod noise;
 mod polygon;
 mod scene;
+mod sensing;
 mod sensor;
 mod state;
 #[cfg(test)]

@@ -1,0 +1,98 @@
+//! What touches what.
+
+use nalgebra::Isometry3;
+
+use super::arm::Arm;
+use super::geometry::to_parry;
+use super::scene::Collider;
+use super::state::Role;
+use super::{World, WorldError};
+
+impl World {
+    /// Pairs of objects that touch, of which at least one is a robot; links that no joint moves do not count. Each pair once,
+    /// also an arm that touches itself.
+    pub fn collisions(&self) -> Vec<(&str, &str)> {
+        let mut pairs = Vec::new();
+        for (at, object) in self.objects.iter().enumerate() {
+            let touched = match &object.role {
+                Role::Body { .. } => continue,
+                Role::Wheeled(_) => self.wheeled_touches(at, &object.pose),
+                Role::Arm(arm) => self.arm_touches(at, arm),
+            };
+            if let Some(other) = touched.and_then(|other| self.objects.get(other)) {
+                pairs.push((object.name.as_str(), other.name.as_str()));
+            }
+        }
+        pairs
+    }
+
+    /// An object that the robot's body touches at this pose.
+    pub(super) fn wheeled_touches(&self, at: usize, pose: &Isometry3<f64>) -> Option<usize> {
+        let parts = self.objects.get(at)?.parts.clone();
+        let own = |collider: &Collider| collider.object == at;
+        let pose = to_parry(pose);
+        let mut parts = self.parts.get(parts)?.iter();
+        parts
+            .find_map(|part| self.scene.touching(part.colliders.clone(), &pose, own))
+            .map(|other| other.object)
+    }
+
+    /// An object that the arm, or what it holds, touches.
+    pub(super) fn arm_touches(&self, at: usize, arm: &Arm) -> Option<usize> {
+        let held = self.held_by(at);
+        let parts = self.objects.get(at)?.parts.clone();
+        let first = parts.start;
+        let links = self.parts.get(parts)?.iter().enumerate();
+        for (link, part) in links.filter(|(link, _)| !arm.stands_still(*link)) {
+            let passed_by = |other: &Collider| {
+                if other.object != at {
+                    return Some(other.object) == held;
+                }
+                let other = other.part - first;
+                // Pairs of links that move are looked at once.
+                arm.may_touch(link, other) || (other > link && !arm.stands_still(other))
+            };
+            if let Some(other) = self.scene.touching(part.colliders.clone(), &to_parry(&part.pose), passed_by)
+            {
+                return Some(other.object);
+            }
+        }
+        let held_object = self.objects.get(held?)?;
+        // The hand touches what it holds.
+        let allowed = |other: &Collider| {
+            Some(other.object) == held
+                || (other.object == at && arm.may_touch(arm.tool.0, other.part - first))
+        };
+        let mut parts = self.parts.get(held_object.parts.clone())?.iter();
+        let touched = parts
+            .find_map(|part| self.scene.touching(part.colliders.clone(), &to_parry(&part.pose), allowed));
+        touched.map(|other| other.object)
+    }
+
+    /// Pairs of links that touch as the arm stands now.
+    pub(crate) fn touching_links(&self, at: usize) -> Vec<(usize, usize)> {
+        let Some(object) = self.objects.get(at) else { return Vec::new() };
+        let parts = self.parts.get(object.parts.clone()).unwrap_or_default();
+        let solids = |link: usize| {
+            parts.get(link).map(|part| self.scene.colliders(part.colliders.clone())).unwrap_or_default()
+        };
+        let touch = |a: usize, b: usize| {
+            solids(a).iter().any(|a| solids(b).iter().any(|b| a.solid.touches(&a.pose, &b.solid, &b.pose)))
+        };
+        let pairs = (0..parts.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+        pairs.filter(|&(a, b)| touch(a, b)).collect()
+    }
+
+    pub(crate) fn distance(&self, a: &str, b: &str) -> Result<f64, WorldError> {
+        let solids = |name: &str| {
+            let parts =
+                self.objects.get(self.object(name)?).map(|object| object.parts.clone()).unwrap_or_default();
+            let parts = self.parts.get(parts).unwrap_or_default().iter();
+            Ok(parts.flat_map(|part| self.scene.colliders(part.colliders.clone())).collect::<Vec<_>>())
+        };
+        let (ours, theirs) = (solids(a)?, solids(b)?);
+        let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| (a, b)));
+        let distances = pairs.map(|(a, b)| a.solid.distance(&a.pose, &b.solid, &b.pose));
+        Ok(distances.fold(f64::INFINITY, f64::min))
+    }
+}
