@@ -6,6 +6,7 @@
 //! | `state.rs` | [`World`]: objects and their parts, names, poses |
 //! | `contact.rs`, `driving.rs`, `handling.rs`, `sensing.rs` | what touches what; how robots drive; arms and what they hold; what sensors measure |
 //! | `wheeled.rs`, `arm.rs`, `sensor.rs` | what the robots and sensors do, without a world |
+//! | `camera.rs`, `camera/` | cameras: what they see, and pictures of it |
 //! | `scene.rs` | all solids, with a tree of boxes about them |
 //! | `geometry.rs`, `polygon.rs`, `mesh.rs` | shapes; the only file that converts to parry3d is `geometry.rs` |
 //! | `file.rs`, `build.rs`, `urdf.rs` | worlds from YAML, shapes and arms from URDF |
@@ -15,6 +16,7 @@
 
 mod arm;
 mod build;
+mod camera;
 mod contact;
 mod driving;
 mod error;
@@ -34,11 +36,12 @@ mod urdf;
 mod wheeled;
 
 pub use arm::ArmJoint;
+pub use camera::{CameraFigures, ColorImage, DepthImage, View};
 pub use error::{LoadError, WorldError};
 pub use file::JointKind;
 pub use geometry::{Geometry, pose};
 pub use mesh::Mesh;
-pub use sensor::{Landmark, LaserFigures, Sighting, ULTRASONIC_CONE, ULTRASONIC_RANGE};
+pub use sensor::{Landmark, LaserFigures, Publication, Sighting, ULTRASONIC_CONE, ULTRASONIC_RANGE};
 pub use state::{Object, ObjectKind, Part, Shape, World};
 
 use nalgebra::Isometry3;
@@ -317,6 +320,24 @@ impl Worlds {
     /// Unknown names, another kind of object.
     pub fn laser_landmarks(&mut self, world: Option<&str>, laser: &str) -> Result<Vec<Sighting>, WorldError> {
         self.holder(world, laser)?.laser_landmarks(laser)
+    }
+
+    /// What a camera sees now: poses copied, surfaces shared. Its pictures need no world, so that no lock has to be held.
+    ///
+    /// # Errors
+    /// Unknown names, another kind of object.
+    pub fn view(&mut self, world: Option<&str>, camera: &str) -> Result<View, WorldError> {
+        let mut view = View::default();
+        self.look(world, camera, &mut view)?;
+        Ok(view)
+    }
+
+    /// As [`Worlds::view`], in the memory that `view` has already.
+    ///
+    /// # Errors
+    /// Unknown names, another kind of object.
+    pub fn look(&mut self, world: Option<&str>, camera: &str, view: &mut View) -> Result<(), WorldError> {
+        self.holder(world, camera)?.look(camera, view)
     }
 
     /// `apoloGetUltrasonicSensor`: distance to what is nearest in the cone, m.

@@ -7,17 +7,19 @@ use std::time::Duration;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
 use super::arm::{Arm, ArmLink};
+use super::camera::Camera;
 use super::file::{
-    Angle, ArmEntry, BodyEntry, Convention, Coordinate, File, JointEntry, JointKind, LaserEntry, LaserModel,
-    MAX_BEAMS, ShapeEntry, UltrasonicEntry, WheeledEntry, WorldEntry,
+    Angle, ArmEntry, BodyEntry, CameraEntry, CameraKind, Convention, Coordinate, File, JointEntry, JointKind,
+    LaserEntry, LaserModel, MAX_BEAMS, MAX_PIXELS, Rate, ShapeEntry, UltrasonicEntry, WheeledEntry,
+    WorldEntry,
 };
 use super::geometry::{pose, to_parry};
 use super::noise::Noise;
 use super::scene::Scene;
-use super::sensor::{Laser, LaserFigures, Mount, Ultrasonic};
+use super::sensor::{Laser, LaserFigures, Mount, Publication, Ultrasonic};
 use super::state::{Named, Object, Part, Role, Shape, World, key};
 use super::wheeled::Wheeled;
-use super::{ArmJoint, Files, Geometry, Landmark, LoadError, Mesh, urdf};
+use super::{ArmJoint, CameraFigures, Files, Geometry, Landmark, LoadError, Mesh, urdf};
 
 /// Where no colour is given.
 const GREY: [f64; 4] = [0.7, 0.7, 0.7, 1.0];
@@ -66,6 +68,8 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
         scene: Scene::default(),
         lasers: Vec::new(),
         ultrasonics: Vec::new(),
+        cameras: Vec::new(),
+        surfaces: Vec::new(),
         landmarks: Vec::new(),
         names: HashMap::new(),
         revision: 1,
@@ -92,12 +96,17 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
         let name = sensor.name.clone();
         add_ultrasonic(&mut world, sensor, entry.seed).map_err(|reason| (name, reason))?;
     }
+    for camera in entry.cameras {
+        let name = camera.name.clone();
+        add_camera(&mut world, camera, entry.seed).map_err(|reason| (name, reason))?;
+    }
     for mark in entry.landmarks {
         let named = Named::Landmark(world.landmarks.len());
         let position = numbers(mark.xyz);
         take_name(&mut world, &mark.name, named).map_err(|reason| (mark.name.clone(), reason))?;
         world.landmarks.push(Landmark { name: mark.name, id: mark.id, position });
     }
+    world.cover();
     Ok(world)
 }
 
@@ -319,7 +328,16 @@ fn add_laser(world: &mut World, entry: LaserEntry, seed: u64) -> Result<(), Reas
     };
     take_name(world, &entry.name, Named::Laser(world.lasers.len()))?;
     let noise = Noise::new(seed, &entry.name);
-    world.lasers.push(Laser::new(entry.name, mount, figures, entry.noise.0, noise));
+    let publication = publication(entry.topic, entry.frame, entry.rate)?;
+    world.lasers.push(Laser::new(
+        entry.name,
+        mount,
+        figures,
+        entry.noise.0,
+        noise,
+        entry.sees_carrier,
+        publication,
+    ));
     Ok(())
 }
 
@@ -329,6 +347,56 @@ fn add_ultrasonic(world: &mut World, entry: UltrasonicEntry, seed: u64) -> Resul
     let noise = Noise::new(seed, &entry.name);
     world.ultrasonics.push(Ultrasonic { name: entry.name, mount, deviation: entry.noise.0, noise });
     Ok(())
+}
+
+fn add_camera(world: &mut World, entry: CameraEntry, seed: u64) -> Result<(), Reason> {
+    let mount = mount(world, entry.on.as_deref(), pose(numbers(entry.xyz), angles(entry.rpy)))?;
+    let (figures, color_offset) = match (entry.kind, entry.image) {
+        (Some(CameraKind::Kinect), None) => (CameraFigures::KINECT, CameraFigures::KINECT_COLOR_OFFSET),
+        (None, Some(image)) => {
+            let pixels = 1..=MAX_PIXELS;
+            if !pixels.contains(&image.width)
+                || !pixels.contains(&image.height)
+                || image.min_range.0 >= image.max_range.0
+            {
+                return Err(format!("1 to {MAX_PIXELS} pixels each way, max_range beyond min_range"));
+            }
+            let figures = CameraFigures {
+                width: image.width.into(),
+                height: image.height.into(),
+                horizontal_angle: image.horizontal_angle.0,
+                vertical_angle: image.vertical_angle.0,
+                min_range: image.min_range.0,
+                max_range: image.max_range.0,
+            };
+            (figures, [0.0; 3])
+        }
+        _ => return Err("a camera has either a kind or an image".to_owned()),
+    };
+    take_name(world, &entry.name, Named::Camera(world.cameras.len()))?;
+    let noise = Noise::new(seed, &entry.name);
+    world.cameras.push(Camera {
+        name: entry.name,
+        mount,
+        color_offset: entry.color_offset.map_or(color_offset, numbers).into(),
+        figures,
+        deviation: entry.depth_noise.0,
+        noise,
+        sees_carrier: entry.sees_carrier,
+        publication: publication(entry.topic, entry.frame, entry.rate)?,
+    });
+    Ok(())
+}
+
+fn publication(
+    topic: Option<String>,
+    frame: Option<String>,
+    rate: Option<Rate>,
+) -> Result<Publication, Reason> {
+    if [&topic, &frame].into_iter().flatten().any(|name| name.trim_matches('/').is_empty()) {
+        return Err("topic and frame are names".to_owned());
+    }
+    Ok(Publication { topic, frame, rate: rate.map(|rate| rate.0) })
 }
 
 fn shapes(entries: &[ShapeEntry], files: Files<'_>) -> Result<Vec<Shape>, Reason> {

@@ -41,6 +41,8 @@ number!(/** A length that is not zero, m. */ Size, SMALLEST, LARGEST);
 number!(/** A share, or a standard deviation relative to something. */ Share, 0.0, 1.0);
 number!(/** A standard deviation, m. */ Deviation, 0.0, 100.0);
 number!(/** A speed, m/s or rad/s. */ Speed, 0.0, 100.0);
+number!(/** How often, Hz. */ Rate, 0.01, 1000.0);
+number!(/** From one edge of a picture to the other, rad. */ ViewAngle, 0.01, 3.0);
 number!(/** A factor of a mesh's coordinates. */ Scale, -1e3, 1e3);
 
 #[derive(Debug, Deserialize)]
@@ -65,6 +67,8 @@ pub(crate) struct WorldEntry {
     pub(crate) lasers: Vec<LaserEntry>,
     #[serde(default)]
     pub(crate) ultrasonics: Vec<UltrasonicEntry>,
+    #[serde(default)]
+    pub(crate) cameras: Vec<CameraEntry>,
     #[serde(default)]
     pub(crate) landmarks: Vec<LandmarkEntry>,
 }
@@ -271,6 +275,12 @@ pub(crate) struct LaserEntry {
     pub(crate) scan: Option<ScanEntry>,
     #[serde(default)]
     pub(crate) noise: Deviation,
+    #[serde(default)]
+    pub(crate) sees_carrier: bool,
+    /// Where and how it is published; core code has no use for these.
+    pub(crate) topic: Option<String>,
+    pub(crate) frame: Option<String>,
+    pub(crate) rate: Option<Rate>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -309,6 +319,57 @@ pub(crate) struct UltrasonicEntry {
     #[serde(default)]
     pub(crate) noise: Deviation,
 }
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CameraEntry {
+    pub(crate) name: String,
+    pub(crate) on: Option<String>,
+    #[serde(default)]
+    pub(crate) xyz: [Coordinate; 3],
+    #[serde(default)]
+    pub(crate) rpy: [Angle; 3],
+    /// Either a kind or figures.
+    pub(crate) kind: Option<CameraKind>,
+    pub(crate) image: Option<ImageEntry>,
+    /// Where the camera for colour is, in the frame of that for depth.
+    pub(crate) color_offset: Option<[Coordinate; 3]>,
+    /// Standard deviation of a depth of 1 m.
+    #[serde(default)]
+    pub(crate) depth_noise: Deviation,
+    #[serde(default = "yes")]
+    pub(crate) sees_carrier: bool,
+    pub(crate) topic: Option<String>,
+    pub(crate) frame: Option<String>,
+    pub(crate) rate: Option<Rate>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Cameras whose figures are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CameraKind {
+    /// Microsoft Kinect.
+    Kinect,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ImageEntry {
+    /// 1 to [`MAX_PIXELS`], like the height.
+    pub(crate) width: u16,
+    pub(crate) height: u16,
+    pub(crate) horizontal_angle: ViewAngle,
+    pub(crate) vertical_angle: ViewAngle,
+    pub(crate) min_range: Size,
+    pub(crate) max_range: Size,
+}
+
+/// Most pixels in a row, and most rows.
+pub(crate) const MAX_PIXELS: u16 = 2048;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

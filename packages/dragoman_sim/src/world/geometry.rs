@@ -175,6 +175,11 @@ impl Solid {
         self.shape.project_point(pose, point, true).point
     }
 
+    /// Whether the point is in it; in a mesh that is not closed none is.
+    pub(crate) fn contains(&self, pose: &Pose, point: Vector) -> bool {
+        self.shape.contains_point(pose, point)
+    }
+
     /// Way along a ray with a direction of length one, given in the solid's frame; 0 from within.
     ///
     /// Boxes and cylinders have their closed forms here: parry's search for convex shapes is slower and less exact, and a

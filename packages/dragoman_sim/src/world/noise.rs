@@ -31,12 +31,26 @@ impl Noise {
         radius * cos
     }
 
+    /// Any 32 bits.
+    pub(crate) fn word(&mut self) -> u32 {
+        (self.next() >> 32) as u32
+    }
+
+    /// As if one number had been taken.
+    pub(crate) fn skip(&mut self) {
+        self.next();
+    }
+
     /// In [0, 1).
     fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        mixed ^ (mixed >> 31)
     }
 }

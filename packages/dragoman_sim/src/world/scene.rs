@@ -17,6 +17,13 @@ pub(crate) struct Collider {
     pub(crate) pose: Pose,
 }
 
+impl Collider {
+    /// Whether a point of the world is in it.
+    pub(crate) fn contains(&self, point: Vector) -> bool {
+        self.solid.contains(&self.pose, point)
+    }
+}
+
 /// The solids of a world.
 #[derive(Default)]
 pub(crate) struct Scene {

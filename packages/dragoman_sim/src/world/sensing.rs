@@ -25,7 +25,12 @@ impl World {
         let pose = to_parry(&self.pose(name)?);
         if let Some(laser) = self.lasers.get_mut(at) {
             let carrier = laser.mount.object;
-            laser.scan(&self.scene, &pose, |collider| Some(collider.object) == carrier, ranges);
+            // What it sits in, its own housing say, does not blind it.
+            let sees_carrier = laser.sees_carrier;
+            let unseen = |collider: &Collider| {
+                Some(collider.object) == carrier && !(sees_carrier && !collider.contains(pose.translation))
+            };
+            laser.scan(&self.scene, &pose, unseen, ranges);
         }
         Ok(())
     }

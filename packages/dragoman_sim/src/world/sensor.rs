@@ -14,6 +14,17 @@ pub(crate) struct Mount {
     pub(crate) offset: Isometry3<f64>,
 }
 
+/// How a sensor's measurements are published, as far as its world file tells.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Publication {
+    /// The topic, or what the topics of a camera begin with.
+    pub topic: Option<String>,
+    /// The frame, or what the frames of a camera begin with. Whoever describes the robot tells where it is.
+    pub frame: Option<String>,
+    /// How often, Hz.
+    pub rate: Option<f64>,
+}
+
 /// The figures of a laser that scans a plane: x ahead, angles about z, counter-clockwise. Angles in rad, ranges in m.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LaserFigures {
@@ -56,6 +67,8 @@ pub(crate) struct Laser {
     /// Standard deviation of a range, m.
     pub(crate) deviation: f64,
     pub(crate) noise: Noise,
+    pub(crate) sees_carrier: bool,
+    pub(crate) publication: Publication,
     /// Directions of the beams, as cosine and sine.
     directions: Vec<[f64; 2]>,
 }
@@ -67,11 +80,13 @@ impl Laser {
         figures: LaserFigures,
         deviation: f64,
         noise: Noise,
+        sees_carrier: bool,
+        publication: Publication,
     ) -> Self {
         let angle = |beam: usize| figures.first_angle + beam as f64 * figures.angle_step;
         let directions =
             (0..figures.beams).map(|beam| angle(beam).sin_cos()).map(|(sin, cos)| [cos, sin]).collect();
-        Self { name, mount, figures, deviation, noise, directions }
+        Self { name, mount, figures, deviation, noise, sees_carrier, publication, directions }
     }
 
     /// One scan from `pose`.

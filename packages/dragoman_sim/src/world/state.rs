@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nalgebra::Isometry3;
 
 use super::arm::Arm;
+use super::camera::{Camera, Surface};
 use super::file::{LARGEST, LARGEST_ANGLE};
 use super::geometry::{pose, to_parry};
 use super::noise::Noise;
 use super::scene::Scene;
-use super::sensor::{Laser, Mount, Ultrasonic};
+use super::sensor::{Laser, Mount, Publication, Ultrasonic};
 use super::wheeled::Wheeled;
 use super::{Geometry, Landmark, WorldError};
 
@@ -109,6 +111,7 @@ pub(crate) enum Named {
     Object(usize),
     Laser(usize),
     Ultrasonic(usize),
+    Camera(usize),
     Landmark(usize),
 }
 
@@ -120,6 +123,9 @@ pub struct World {
     pub(crate) scene: Scene,
     pub(crate) lasers: Vec<Laser>,
     pub(crate) ultrasonics: Vec<Ultrasonic>,
+    pub(crate) cameras: Vec<Camera>,
+    /// Of each part its shapes', where there are cameras.
+    pub(crate) surfaces: Vec<Vec<Arc<Surface>>>,
     pub(crate) landmarks: Vec<Landmark>,
     pub(crate) names: HashMap<String, Named>,
     pub(crate) revision: u64,
@@ -185,6 +191,15 @@ impl World {
         self.objects.get(self.mount(sensor)?.object?)
     }
 
+    /// How the measurements of a laser or a camera are published; none for other names.
+    pub fn publication(&self, sensor: &str) -> Option<&Publication> {
+        match self.named(sensor).ok()? {
+            Named::Laser(at) => self.lasers.get(at).map(|laser| &laser.publication),
+            Named::Camera(at) => self.cameras.get(at).map(|camera| &camera.publication),
+            _ => None,
+        }
+    }
+
     /// Counts what has been moved: a publisher that has seen this number has seen everything.
     pub fn revision(&self) -> u64 {
         self.revision
@@ -212,13 +227,16 @@ impl World {
         for sensor in &mut self.ultrasonics {
             sensor.noise = Noise::new(seed, &sensor.name);
         }
+        for camera in &mut self.cameras {
+            camera.noise = Noise::new(seed, &camera.name);
+        }
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names.contains_key(&key(name))
     }
 
-    pub(super) fn named(&self, name: &str) -> Result<Named, WorldError> {
+    pub(crate) fn named(&self, name: &str) -> Result<Named, WorldError> {
         self.names.get(&key(name)).copied().ok_or_else(|| WorldError::UnknownName { name: name.to_owned() })
     }
 
@@ -251,6 +269,7 @@ impl World {
         match self.named(sensor).ok()? {
             Named::Laser(at) => self.lasers.get(at).map(|laser| &laser.mount),
             Named::Ultrasonic(at) => self.ultrasonics.get(at).map(|sensor| &sensor.mount),
+            Named::Camera(at) => self.cameras.get(at).map(|camera| &camera.mount),
             _ => None,
         }
     }
@@ -263,12 +282,14 @@ impl World {
         let found = match self.named(name)? {
             Named::Object(at) => self.objects.get(at).map(|object| object.pose),
             Named::Landmark(at) => self.landmarks.get(at).map(|mark| pose(mark.position, [0.0; 3])),
-            Named::Laser(_) | Named::Ultrasonic(_) => self.mount(name).map(|mount| self.mounted(mount)),
+            Named::Laser(_) | Named::Ultrasonic(_) | Named::Camera(_) => {
+                self.mount(name).map(|mount| self.mounted(mount))
+            }
         };
         found.ok_or_else(|| WorldError::UnknownName { name: name.to_owned() })
     }
 
-    pub(super) fn mounted(&self, mount: &Mount) -> Isometry3<f64> {
+    pub(crate) fn mounted(&self, mount: &Mount) -> Isometry3<f64> {
         let carrier = mount.object.and_then(|object| self.objects.get(object));
         carrier.map_or(mount.offset, |object| object.pose * mount.offset)
     }
@@ -302,6 +323,11 @@ impl World {
             Named::Ultrasonic(at) => {
                 if let Some(sensor) = self.ultrasonics.get_mut(at) {
                     sensor.mount.offset = target;
+                }
+            }
+            Named::Camera(at) => {
+                if let Some(camera) = self.cameras.get_mut(at) {
+                    camera.mount.offset = target;
                 }
             }
         }
@@ -344,6 +370,6 @@ impl World {
     }
 }
 
-pub(super) fn wrong_kind(name: &str, expected: &'static str) -> WorldError {
+pub(crate) fn wrong_kind(name: &str, expected: &'static str) -> WorldError {
     WorldError::WrongKind { name: name.to_owned(), expected }
 }

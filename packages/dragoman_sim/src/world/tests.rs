@@ -1,5 +1,6 @@
 //! Tests of the world, against closed forms where there are any.
 
+mod cameras;
 mod files;
 mod lab;
 mod robots;
