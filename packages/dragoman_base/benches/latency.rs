@@ -10,7 +10,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
 use dragoman_base::kobuki::wire::{BaseControl, Command, CoreSensors, Decoder, Feedback, Inertia, frame};
-use dragoman_base::node::{Connection, Stream, start_kobuki};
+use dragoman_base::node::{Connection, JOINT_STATES, Stream, start_kobuki};
 use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, duplex};
@@ -82,7 +82,8 @@ fn main() {
         Box::pin(wire) as Pin<Box<dyn Stream>>
     };
     let _entered = runtime.enter();
-    let base = start_kobuki(&context, "/", Connection::SimulatedUnlessPort(Box::new(simulate))).unwrap();
+    let base = start_kobuki(&context, "/", Connection::SimulatedUnlessPort(Box::new(simulate)), JOINT_STATES)
+        .unwrap();
     runtime.spawn(base.node);
     runtime.spawn(async move {
         while let Some(end) = new_ends.recv().await {

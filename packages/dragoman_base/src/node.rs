@@ -61,6 +61,8 @@ pub enum Connection {
     Port(String),
     /// On the serial port that parameter `device_port` names, or, unless it is given, in this process.
     SimulatedUnlessPort(Simulate),
+    /// In this process, whatever `device_port` names.
+    Simulated(Simulate),
 }
 
 /// A base's node at work.
@@ -105,7 +107,11 @@ where
     }
 }
 
-/// Starts node `mobile_base` in `namespace` for a Kobuki. A port that is not there is waited for.
+/// Where the wheels are told unless another node joins them with other joints.
+pub const JOINT_STATES: &str = "joint_states";
+
+/// Starts node `mobile_base` in `namespace` for a Kobuki. A port that is not there is waited for. `joint_states` is the default of
+/// parameter `joint_states_topic`: [`JOINT_STATES`], say.
 ///
 /// # Errors
 /// A wrong parameter; no port; the middleware's refusal.
@@ -113,8 +119,9 @@ pub fn start_kobuki(
     context: &Context,
     namespace: &str,
     connection: Connection,
+    joint_states: &str,
 ) -> Result<BaseNode, BaseNodeError> {
-    let mut start = Start::new(context, namespace, connection, parameters::kobuki)?;
+    let mut start = Start::new(context, namespace, connection, joint_states, parameters::kobuki)?;
     let driver = kobuki_driver::Driver::new(parameters::kobuki_config(&start.values))?;
     let line = Line::new(driver, REOPEN_TIME);
     let motion = start.serve(&line, parameters::geometry(&start.values))?;
@@ -124,7 +131,7 @@ pub fn start_kobuki(
 }
 
 /// Starts node `mobile_base` in `namespace` for any other base with two driven wheels, behind the line protocol of
-/// [`crate::differential`]. A port that is not there is waited for.
+/// [`crate::differential`]. A port that is not there is waited for. `joint_states` as for [`start_kobuki`].
 ///
 /// # Errors
 /// A wrong parameter; no port; the middleware's refusal.
@@ -132,8 +139,9 @@ pub fn start_differential(
     context: &Context,
     namespace: &str,
     connection: Connection,
+    joint_states: &str,
 ) -> Result<BaseNode, BaseNodeError> {
-    let mut start = Start::new(context, namespace, connection, parameters::differential)?;
+    let mut start = Start::new(context, namespace, connection, joint_states, parameters::differential)?;
     let config = parameters::differential_config(&start.values)?;
     let baud = u32::try_from(start.values.value::<i64>("baud")).unwrap_or(u32::MAX);
     let geometry = Ok(config.geometry);
@@ -156,10 +164,11 @@ impl Start {
         context: &Context,
         namespace: &str,
         connection: Connection,
-        declarations: fn(&str) -> Vec<Declaration>,
+        joint_states: &str,
+        declarations: fn(&str, &str) -> Vec<Declaration>,
     ) -> Result<Self, BaseNodeError> {
         let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
-        let declared = declarations(connection.default_port());
+        let declared = declarations(connection.default_port(), joint_states);
         let (values, server) = ros_parameters::declare(tasks.node(), declared)?;
         tasks.spawn(server);
         Ok(Self { tasks, values, connection })
@@ -214,15 +223,19 @@ impl Connection {
     fn default_port(&self) -> &str {
         match self {
             Self::Port(port) => port,
-            Self::SimulatedUnlessPort(_) => "",
+            Self::SimulatedUnlessPort(_) | Self::Simulated(_) => "",
         }
     }
 
     /// What opens the stream, and where it leads to.
     fn opener(self, port: String, baud: u32) -> Result<(Open, String), BaseNodeError> {
-        if port.is_empty() {
-            let Self::SimulatedUnlessPort(mut simulate) = self else { return Err(BaseNodeError::NoPort) };
-            return Ok((Box::new(move || Ok(simulate())), SIMULATED.to_owned()));
+        match self {
+            Self::Port(_) if port.is_empty() => return Err(BaseNodeError::NoPort),
+            Self::Port(_) => {}
+            Self::SimulatedUnlessPort(_) if !port.is_empty() => {}
+            Self::SimulatedUnlessPort(mut simulate) | Self::Simulated(mut simulate) => {
+                return Ok((Box::new(move || Ok(simulate())), SIMULATED.to_owned()));
+            }
         }
         let path = PathBuf::from(&port);
         let open = move || Ok(Box::pin(SerialPort::open(&path, baud)?) as Pin<Box<dyn Stream>>);

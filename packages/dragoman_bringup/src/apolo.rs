@@ -9,6 +9,7 @@ use clap::Args;
 use dragoman_bridge::apolo::node::{ApoloNodeError, start_client, start_server};
 use dragoman_ros::dragoman_msgs::srv::GetLocation;
 use dragoman_ros::{Context, Node, QosProfile};
+use dragoman_sim::node::Live;
 use tokio::task::JoinSet;
 
 use crate::{address, log_node};
@@ -66,6 +67,8 @@ async fn is_taken(context: &Context, namespace: &str) -> Result<bool, Box<dyn Er
 pub(crate) struct Apolo {
     /// Names of the worlds; none where the world is another node's.
     pub(crate) worlds: Vec<String>,
+    /// The worlds themselves, likewise.
+    pub(crate) live: Option<Live>,
     /// Where the protocol is served.
     pub(crate) address: SocketAddr,
 }
@@ -78,16 +81,16 @@ pub(crate) fn start(
     nodes: &mut JoinSet<()>,
 ) -> Result<Apolo, Box<dyn Error>> {
     let server = start_server(context, NAMESPACE, bind).map_err(with_advice)?;
-    let mut worlds = Vec::new();
+    let (mut worlds, mut live) = (Vec::new(), None);
     if let Some(file) = world {
         let file = file.as_ref().map_or(Some(""), |file| file.to_str());
         let file = file.ok_or("--world: the path is no valid text")?;
         let world = dragoman_sim::node::start(context, NAMESPACE, file)?;
-        worlds = world.worlds;
+        (worlds, live) = (world.worlds, Some(world.live));
         nodes.spawn(world.node);
     }
     nodes.spawn(server.node);
-    Ok(Apolo { worlds, address: server.address })
+    Ok(Apolo { worlds, live, address: server.address })
 }
 
 fn with_advice(error: ApoloNodeError) -> Box<dyn Error> {

@@ -1,11 +1,11 @@
-//! `dragoman base`: a mobile base on a serial port in ROS; and the simulated base of the lab.
+//! `dragoman base`: a mobile base on a serial port in ROS; and a simulated one.
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, Stream};
+use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, JOINT_STATES, Simulate, Stream};
 use dragoman_ros::Context;
 use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Kobuki, KobukiSettings};
@@ -56,7 +56,7 @@ pub(crate) async fn run(
         Kind::Differential => node::start_differential,
     };
     let namespace = format!("/{}", options.namespace.trim_matches('/'));
-    let base = start(context, &namespace, Connection::Port(port));
+    let base = start(context, &namespace, Connection::Port(port), JOINT_STATES);
     let BaseNode { node: running, place, measured, stop: stop_base } = base.map_err(|error| match error {
         BaseNodeError::NoPort => "which serial port? Name it with --port PATH, such as /dev/ttyUSB0".into(),
         other => Box::<dyn Error>::from(other),
@@ -75,12 +75,21 @@ pub(crate) async fn run(
     Ok(())
 }
 
-/// Starts a base in the lab's process: simulated, unless its node's parameter `device_port` names a port.
-pub(crate) fn start(context: &Context) -> Result<BaseNode, BaseNodeError> {
+/// A Kobuki that is simulated in this process.
+pub(crate) struct SimulatedBase {
+    /// The machine, for whoever touches it.
+    pub(crate) kobuki: RealTime<Kobuki>,
+    /// Opens a line to it.
+    pub(crate) line: Simulate,
+}
+
+/// Switches a simulated Kobuki on.
+pub(crate) fn simulate() -> SimulatedBase {
     // It is switched on already.
     let settings = KobukiSettings { boot_time: Duration::ZERO, ..KobukiSettings::default() };
-    let clock = RealTime::new(Kobuki::new(settings));
-    let simulate = move || {
+    let kobuki = RealTime::new(Kobuki::new(settings));
+    let clock = kobuki.clone();
+    let line = move || {
         let (near, far) = tokio::io::duplex(LINE_CAPACITY);
         let device = clock.clone();
         tokio::spawn(async move {
@@ -89,6 +98,5 @@ pub(crate) fn start(context: &Context) -> Result<BaseNode, BaseNodeError> {
         });
         Box::pin(near) as std::pin::Pin<Box<dyn Stream>>
     };
-    let connection = Connection::SimulatedUnlessPort(Box::new(simulate));
-    node::start_kobuki(context, "/", connection)
+    SimulatedBase { kobuki, line: Box::new(line) }
 }

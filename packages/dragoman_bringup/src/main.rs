@@ -13,6 +13,7 @@
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `stop.rs` | SIGINT, SIGTERM, and what a stop from outside leaves behind |
+//! | `turtlebot.rs` | the lab's TurtleBot: simulated, on its hardware, or both |
 //! | `teleop.rs` | `dragoman teleop`: a base driven from the keyboard |
 
 mod address;
@@ -26,6 +27,7 @@ mod record;
 mod robot;
 mod stop;
 mod teleop;
+mod turtlebot;
 mod up;
 
 use std::path::PathBuf;

@@ -10,7 +10,7 @@ use dragoman_base::node::SIMULATED;
 use dragoman_ros::Context;
 use tokio::task::JoinSet;
 
-use crate::{apolo, arm, base, log_node, robot};
+use crate::{apolo, arm, log_node, robot, turtlebot};
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
@@ -67,7 +67,10 @@ pub(crate) async fn run(
     let world = (!options.bridge_only).then_some(&options.world);
     let apolo = apolo::start(context, options.bind, world, &mut nodes)?;
 
-    let base = if options.bridge_only { None } else { Some(base::start(context)?) };
+    let turtlebot = match apolo.live {
+        Some(worlds) => Some(turtlebot::start(context, worlds, &mut nodes)?),
+        None => None,
+    };
 
     let mut rows = vec![
         Served {
@@ -83,23 +86,23 @@ pub(crate) async fn run(
             namespace: apolo::NAMESPACE,
         },
     ];
-    if let Some(base) = &base {
+    if let Some(turtlebot) = &turtlebot {
         rows.push(Served {
             robot: "kobuki".to_owned(),
             protocol: "Kobuki's serial protocol",
-            address: base.place.clone(),
+            address: turtlebot.place.clone(),
             namespace: "/mobile_base",
         });
     }
     print_table(&rows);
-    let stop_base = match base {
+    let stop_base = match turtlebot {
         None => None,
-        Some(base) => {
-            nodes.spawn(base.node);
-            if base.place == SIMULATED && tokio::time::timeout(START_PATIENCE, base.measured).await.is_err() {
+        Some(robot) => {
+            if robot.place == SIMULATED && tokio::time::timeout(START_PATIENCE, robot.measured).await.is_err()
+            {
                 return Err("the simulated base does not start".into());
             }
-            Some(base.stop)
+            Some(robot.stop)
         }
     };
     match &mut arm {

@@ -7,7 +7,8 @@
 //! | [`model`] | [`Model`]: geometry and limits, read from URDF or a Denavit-Hartenberg table; [`RobotSettings`] |
 //! | [`solver`] | [`Robot`]: the compiled chain; forward kinematics, Jacobian, inverse kinematics, tracking |
 //! | [`motion`] | trajectories, limits and the command pipeline of an arm |
-//! | [`node`] | the ROS node that serves all of it |
+//! | [`state`] | a robot as a tree of links; the joints of several sources as one state |
+//! | [`node`] | the ROS nodes that serve all of it |
 //!
 //! SI units and radians throughout; poses are those of the tool frame in the base frame. Outside of [`node`] no I/O,
 //! no clock but the time limit of inverse kinematics, no ROS type.
@@ -16,6 +17,7 @@ pub mod model;
 pub mod motion;
 pub mod node;
 pub mod solver;
+pub mod state;
 
 pub use model::{Joint, JointKind, Link, Model, ModelError, RobotSettings};
 pub use solver::{GoalMask, IkError, IkOptions, IkReport, Robot, VelocityReport};

@@ -8,10 +8,12 @@
 //! | `services.rs` | the services of the arm's namespace |
 //! | `ik_services.rs` | `compute_fk`, `compute_ik` |
 //! | `settings.rs` | parameters |
+//! | [`state`] | a node of its own: description, transforms and joints of a whole robot |
 
 mod ik_services;
 mod services;
 mod settings;
+pub mod state;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

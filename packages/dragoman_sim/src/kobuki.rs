@@ -125,6 +125,11 @@ impl Kobuki {
         self.tell(Event::PowerOn);
     }
 
+    /// How exact its gyro is from now on.
+    pub fn set_noise(&mut self, noise: Noise) {
+        self.gyro.set_noise(noise);
+    }
+
     /// It says nothing for this long, though it goes on working.
     pub fn silence(&mut self, time: Duration) {
         self.sender.silence(self.now().saturating_add(time));

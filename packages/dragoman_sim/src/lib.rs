@@ -11,7 +11,8 @@
 //! | [`serial`] | what all devices on a serial line have; one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
 //! | [`world`] | bodies, arms, robots on wheels, range sensors and landmarks in a room (Apolo, seed 000) |
-//! | `node` (feature of that name) | the world in ROS; the only file, with its parts, that knows ROS |
+//! | [`console`] | the simulator's console |
+//! | `node` (feature of that name) | the world and the simulator in ROS; the only file, with its parts, that knows ROS |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
 
 pub mod axis;
@@ -19,6 +20,7 @@ pub mod axis;
 mod bench;
 pub mod chassis;
 pub mod cia402;
+pub mod console;
 pub mod device;
 pub mod differential;
 pub mod drive_rack;

@@ -10,6 +10,7 @@
 //! | `robots` | what each robot on wheels has besides: velocities, odometry, scans |
 //! | `markers`, `frames` | the world as markers, and as transforms |
 //! | `report` | `/diagnostics` |
+//! | [`simulation`] | a node of its own: the robot's true pose, the simulator's console, buttons and LEDs of the base |
 
 mod frames;
 mod markers;
@@ -18,6 +19,7 @@ pub mod parameters;
 mod report;
 mod robots;
 mod services;
+pub mod simulation;
 mod topics;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,12 +38,13 @@ pub const NODE_NAME: &str = "world";
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
 /// A world's node at work.
-#[derive(Debug)]
 pub struct WorldNode {
     /// What the node does: give it to an executor.
     pub node: RunningNode,
     /// Names of the worlds, in order.
     pub worlds: Vec<String>,
+    /// The worlds themselves.
+    pub live: Live,
 }
 
 /// Why a world's node cannot start.
@@ -101,12 +104,12 @@ pub fn start(context: &Context, namespace: &str, world_file: &str) -> Result<Wor
     topics::serve(&mut tasks, &live, robots, &values)?;
     let report = report::report(tasks.node(), &live)?;
     tasks.every(REPORT_PERIOD, report)?;
-    Ok(WorldNode { node: tasks.start()?, worlds: names })
+    Ok(WorldNode { node: tasks.start()?, worlds: names, live })
 }
 
 /// The worlds at the present time, shared by all that the node does. Clones are the same.
 #[derive(Clone)]
-struct Live {
+pub struct Live {
     start: Instant,
     state: Arc<Mutex<State>>,
 }

@@ -170,7 +170,8 @@ impl MotionTopics {
             transform: transform
                 .then(|| node.create_publisher("/tf", QosProfile::default().keep_last(100)))
                 .transpose()?,
-            joints: node.create_publisher("joint_states", QosProfile::default())?,
+            joints: node
+                .create_publisher(&values.value::<String>("joint_states_topic"), QosProfile::default())?,
             odom_frame: values.value("odom_frame"),
             base_frame: values.value("base_frame"),
             wheel_names: vec![values.value("wheel_left_joint_name"), values.value("wheel_right_joint_name")],

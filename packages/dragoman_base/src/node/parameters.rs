@@ -11,7 +11,7 @@ use crate::limits::{AxisLimits, Limits};
 use crate::motion::{Geometry, Pose};
 
 /// The parameters of every base, whose limits default to `limits`.
-fn common(port: &str, limits: &Limits, feedback_timeout: f64) -> Vec<Declaration> {
+fn common(port: &str, joint_states: &str, limits: &Limits, feedback_timeout: f64) -> Vec<Declaration> {
     let speed = Range::Double { from: 0.01, to: 20.0 };
     let acceleration = Range::Double { from: 0.0, to: 100.0 };
     let rate = |rate: Option<f64>| rate.unwrap_or(0.0);
@@ -62,6 +62,12 @@ fn common(port: &str, limits: &Limits, feedback_timeout: f64) -> Vec<Declaration
         .within(acceleration),
         Declaration::new("odom_frame", "odom", "Frame in which the odometry counts.").read_only(),
         Declaration::new("base_frame", "base_footprint", "Frame of the base.").read_only(),
+        Declaration::new(
+            "joint_states_topic",
+            joint_states,
+            "Where the wheels are told; another than joint_states where a node joins them with other joints.",
+        )
+        .read_only(),
         Declaration::new("publish_tf", true, "Publish the transform from odom_frame to base_frame.")
             .read_only(),
         Declaration::new("wheel_left_joint_name", "wheel_left_joint", "The left wheel in joint_states.")
@@ -93,7 +99,7 @@ fn outline(geometry: &Geometry) -> [Declaration; 2] {
 }
 
 /// The parameters of a Kobuki's node.
-pub fn kobuki(port: &str) -> Vec<Declaration> {
+pub fn kobuki(port: &str, joint_states: &str) -> Vec<Declaration> {
     let battery = BatteryConfig::default();
     let volts = Range::Double { from: 1.0, to: 25.5 };
     let own = [
@@ -116,7 +122,7 @@ pub fn kobuki(port: &str) -> Vec<Declaration> {
     ];
     let own = own.into_iter().map(Declaration::read_only);
     let timeout = Config::default().feedback_timeout.as_secs_f64();
-    common(port, &Limits::KOBUKI, timeout)
+    common(port, joint_states, &Limits::KOBUKI, timeout)
         .into_iter()
         .chain(outline(&Geometry::TURTLEBOT_2))
         .chain(own)
@@ -141,7 +147,7 @@ pub(super) fn kobuki_config(values: &Parameters) -> Config {
 }
 
 /// The parameters of the node of any other base with two driven wheels.
-pub fn differential(port: &str) -> Vec<Declaration> {
+pub fn differential(port: &str, joint_states: &str) -> Vec<Declaration> {
     let config = differential::Config::default();
     let length = Range::Double { from: 0.001, to: 100.0 };
     let count = Range::Double { from: 1.0, to: 1e9 };
@@ -168,7 +174,11 @@ pub fn differential(port: &str) -> Vec<Declaration> {
     ];
     let own = own.into_iter().map(Declaration::read_only);
     let timeout = config.feedback_timeout.as_secs_f64();
-    common(port, &config.limits, timeout).into_iter().chain(outline(&config.geometry)).chain(own).collect()
+    common(port, joint_states, &config.limits, timeout)
+        .into_iter()
+        .chain(outline(&config.geometry))
+        .chain(own)
+        .collect()
 }
 
 /// What the driver of such a base is to be like.

@@ -59,7 +59,7 @@ pub enum ModelError {
         z: f64,
     },
     /// A joint type with several degrees of freedom on the way from base to tip.
-    #[error("joint {joint}: type {kind} is not supported in an arm")]
+    #[error("joint {joint}: type {kind} is not supported")]
     JointType {
         /// Name of the joint.
         joint: String,
@@ -73,6 +73,12 @@ pub enum ModelError {
         joint: String,
         /// The joint it follows.
         source_joint: String,
+    },
+    /// Joints that follow each other in a circle.
+    #[error("joint {joint} mimics itself, by way of others or not")]
+    MimicCircle {
+        /// Name of one of them.
+        joint: String,
     },
     /// Two joints or two links of one name.
     #[error("the name {name} is used twice")]

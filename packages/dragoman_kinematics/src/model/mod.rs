@@ -6,7 +6,7 @@
 mod dh;
 mod error;
 mod settings;
-mod urdf;
+pub(crate) mod urdf;
 
 pub use error::ModelError;
 pub use settings::RobotSettings;

@@ -55,7 +55,7 @@ fn links_moved_by(
 }
 
 /// Checks names, limits and tree shape, which `k` takes for granted, and returns the root link.
-fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
+pub(crate) fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
     unique(robot.links.iter().map(|link| link.name.as_str()))?;
     unique(robot.joints.iter().map(|joint| joint.name.as_str()))?;
     let mut children: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -181,7 +181,7 @@ fn joint_of(joint: &urdf_rs::Joint, kind: JointKind) -> Result<Joint, ModelError
     Ok(Joint { name: joint.name.clone(), kind, lower, upper, velocity, acceleration: f64::INFINITY })
 }
 
-fn origin_of(joint: &urdf_rs::Joint) -> Result<Isometry3<f64>, ModelError> {
+pub(crate) fn origin_of(joint: &urdf_rs::Joint) -> Result<Isometry3<f64>, ModelError> {
     let [x, y, z] = *joint.origin.xyz;
     let [roll, pitch, yaw] = *joint.origin.rpy;
     check_finite(&joint.name, "origin xyz", &[x, y, z])?;
@@ -190,7 +190,7 @@ fn origin_of(joint: &urdf_rs::Joint) -> Result<Isometry3<f64>, ModelError> {
     Ok(Isometry3::from_parts(Translation3::new(x, y, z), rotation))
 }
 
-fn axis_of(joint: &urdf_rs::Joint) -> Result<Unit<Vector3<f64>>, ModelError> {
+pub(crate) fn axis_of(joint: &urdf_rs::Joint) -> Result<Unit<Vector3<f64>>, ModelError> {
     let [x, y, z] = *joint.axis.xyz;
     let axis = Unit::try_new(Vector3::new(x, y, z), 1e-9);
     // A length that overflows leaves no direction either.

@@ -46,11 +46,20 @@ pub(super) struct Gyro {
 impl Gyro {
     pub(super) fn new(noise: Noise, seed: u64) -> Self {
         let mut random = Rand64::new(seed.into());
-        let bias = match noise {
+        let bias = [0; 3].map(|_| normal(&mut random) * BIAS_DEVIATION);
+        let error = [0.0; 3];
+        let mut gyro =
+            Self { random, noise, bias, error, rate: 0.0, heading: 0.0, samples: VecDeque::new(), frame: 0 };
+        gyro.set_noise(noise);
+        gyro
+    }
+
+    pub(super) fn set_noise(&mut self, noise: Noise) {
+        self.noise = noise;
+        self.error = match noise {
             Noise::None => [0.0; 3],
-            Noise::Typical => [0; 3].map(|_| normal(&mut random) * BIAS_DEVIATION),
+            Noise::Typical => self.bias,
         };
-        Self { random, noise, bias, error: bias, rate: 0.0, heading: 0.0, samples: VecDeque::new(), frame: 0 }
     }
 
     /// One millisecond in which the machine turned with `rate`, rad/s.

@@ -1,0 +1,338 @@
+//! The node that tells where all links of a robot are: its description, `/tf_static`, `/tf`, and `joint_states` from
+//! several sources.
+//!
+//! One publisher per transform: it is started only where nobody else (robot_state_publisher, say) tells those of the same
+//! robot, or with `publish_tf` false beside such a node.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::diagnostics::{Diagnostics, Severity};
+use dragoman_ros::geometry_msgs::msg::TransformStamped;
+use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::sensor_msgs::msg::JointState;
+use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
+use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, std_msgs};
+
+use super::{WARNING_PERIOD, latched};
+use crate::ModelError;
+use crate::state::{JointReadings, Merge, Merged, Transform, Tree};
+
+/// Name of the node.
+pub const NODE_NAME: &str = "robot_state";
+/// Where the merged joints are told, in the node's namespace.
+pub const JOINT_STATES: &str = "joint_states";
+/// How often `/diagnostics` is published.
+const REPORT_PERIOD: Duration = Duration::from_secs(1);
+
+/// Defaults of the node's parameters.
+#[derive(Debug, Clone, Default)]
+pub struct StateSettings {
+    /// Namespace of the robot, `/` say.
+    pub namespace: String,
+    /// Text of its URDF.
+    pub urdf: String,
+    /// Topics of its joints.
+    pub sources: Vec<String>,
+}
+
+/// Why the node cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateNodeError {
+    /// The file of the description cannot be read.
+    #[error("robot description {path}: {source}")]
+    File {
+        /// Which file.
+        path: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The description cannot be used.
+    #[error("robot description: {0}")]
+    Model(#[from] ModelError),
+    /// There is nothing that it could tell.
+    #[error(
+        "there is neither a description nor a source of joints: give robot_description, robot_description_file or source_list"
+    )]
+    Nothing,
+    /// A source is named twice, or what the node itself publishes.
+    #[error("source_list: {topic} is named twice, or is where this node publishes")]
+    Source {
+        /// The topic.
+        topic: String,
+    },
+    /// As any node's.
+    #[error(transparent)]
+    Node(NodeError),
+}
+
+impl<E> From<E> for StateNodeError
+where
+    NodeError: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Node(NodeError::from(error))
+    }
+}
+
+/// The parameters of the node.
+pub fn declarations(settings: &StateSettings) -> Vec<Declaration> {
+    let description = "Text of the robot's URDF; empty: robot_description_file, or the program's own.";
+    let declared = [
+        Declaration::new("robot_description", "", description),
+        Declaration::new("robot_description_file", "", "File with the robot's URDF."),
+        Declaration::new(
+            "source_list",
+            settings.sources.clone(),
+            "Topics (sensor_msgs/JointState) whose joints are merged, in this order.",
+        ),
+        Declaration::new(
+            "rate",
+            25.0,
+            "How often joint_states is told at least, while a source tells anything, Hz; it is told when all have.",
+        )
+        .within(Range::Double { from: 1.0, to: 1000.0 }),
+        Declaration::new("source_timeout", 1.0, "A source that is silent for longer is left out, s.")
+            .within(Range::Double { from: 0.02, to: 60.0 }),
+        Declaration::new("frame_prefix", "", "Begins the names of all frames, robot1/ say."),
+        Declaration::new(
+            "publish_tf",
+            true,
+            "Publish transforms; false where another node, robot_state_publisher say, does.",
+        ),
+        Declaration::new("publish_joint_states", true, "Publish the merged joints; false where there is one source, joint_states itself."),
+    ];
+    declared.into_iter().map(Declaration::read_only).collect()
+}
+
+/// Starts node `robot_state`.
+///
+/// # Errors
+/// A description that makes no sense; sources that would be told to themselves; the middleware's refusal.
+pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode, StateNodeError> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, &settings.namespace)?);
+    let (values, server) = parameters::declare(tasks.node(), declarations(settings))?;
+    tasks.spawn(server);
+    let urdf = description(&values, &settings.urdf)?;
+    let tree = if urdf.is_empty() { None } else { Some(Tree::from_urdf(&urdf)?) };
+    let sources: Vec<String> = values.value("source_list");
+    if tree.is_none() && sources.is_empty() {
+        return Err(StateNodeError::Nothing);
+    }
+    let publishes: bool = values.value("publish_joint_states");
+    let mut known: Vec<String> = Vec::new();
+    if publishes {
+        known.push(in_namespace(&settings.namespace, JOINT_STATES));
+    }
+    for topic in &sources {
+        let full = in_namespace(&settings.namespace, topic);
+        if known.contains(&full) {
+            return Err(StateNodeError::Source { topic: topic.clone() });
+        }
+        known.push(full);
+    }
+
+    let robot = Arc::new(Mutex::new(Robot::new(tasks.node(), &values, tree, sources.len())?));
+    let description = tasks.node().create_publisher("robot_description", latched())?;
+    if !urdf.is_empty() {
+        description.publish(&std_msgs::msg::String { data: urdf })?;
+    }
+    for (source, topic) in sources.iter().enumerate() {
+        let told = Arc::clone(&robot);
+        tasks.subscribe(topic, QosProfile::default(), move |state: JointState| {
+            lock(&told).receive(source, &state);
+        })?;
+    }
+    let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
+    let polled = Arc::clone(&robot);
+    tasks.every(period, move || lock(&polled).poll())?;
+    let mut diagnostics = Diagnostics::new(tasks.node(), "state", "robot")?;
+    tasks.every(REPORT_PERIOD, move || {
+        lock(&robot).report(&mut diagnostics, &sources);
+        // Keeps the description at hand for whoever joins later.
+        let _ = &description;
+    })?;
+    Ok(tasks.start()?)
+}
+
+/// The text of the URDF that the parameters mean, or `default`.
+fn description(values: &Parameters, default: &str) -> Result<String, StateNodeError> {
+    let text: String = values.value("robot_description");
+    let path: String = values.value("robot_description_file");
+    match (text.is_empty(), path.is_empty()) {
+        (false, _) => Ok(text),
+        (true, true) => Ok(default.to_owned()),
+        (true, false) => {
+            std::fs::read_to_string(&path).map_err(|source| StateNodeError::File { path, source })
+        }
+    }
+}
+
+fn in_namespace(namespace: &str, topic: &str) -> String {
+    if topic.starts_with('/') {
+        topic.to_owned()
+    } else {
+        format!("{}/{topic}", namespace.trim_end_matches('/'))
+    }
+}
+
+fn lock(robot: &Mutex<Robot>) -> std::sync::MutexGuard<'_, Robot> {
+    robot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Joints and links with what is published of them.
+struct Robot {
+    tree: Option<Tree>,
+    merge: Merge,
+    start: Instant,
+    joints: Option<Publisher<JointState>>,
+    transforms: Option<Publisher<TFMessage>>,
+    /// Keeps the fixed transforms at hand for whoever joins later.
+    _fixed: Option<Publisher<TFMessage>>,
+    prefix: String,
+    states: u64,
+    refused: u64,
+    refusal: Option<String>,
+    last_warning: Option<Instant>,
+}
+
+impl Robot {
+    fn new(
+        node: &mut Node,
+        values: &Parameters,
+        tree: Option<Tree>,
+        sources: usize,
+    ) -> Result<Self, StateNodeError> {
+        let seconds = |name: &str| Duration::from_secs_f64(values.value(name));
+        let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
+        let prefix: String = values.value("frame_prefix");
+        let with_tf = values.value::<bool>("publish_tf") && tree.is_some();
+        let (mut transforms, mut fixed) = (None, None);
+        if let Some(tree) = tree.as_ref().filter(|_| with_tf) {
+            transforms = Some(node.create_publisher("/tf", QosProfile::default().keep_last(100))?);
+            let publisher = node.create_publisher("/tf_static", latched())?;
+            let clock = node.get_ros_clock();
+            let now = clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
+            let stamp = Clock::to_builtin_time(&now);
+            let all = tree.fixed().map(|transform| stamped(&transform, &stamp, &prefix)).collect();
+            publisher.publish(&TFMessage { transforms: all })?;
+            fixed = Some(publisher);
+        }
+        let joints = if values.value("publish_joint_states") {
+            Some(node.create_publisher(JOINT_STATES, QosProfile::default())?)
+        } else {
+            None
+        };
+        Ok(Self {
+            tree,
+            merge: Merge::new(sources, period, seconds("source_timeout")),
+            start: Instant::now(),
+            joints,
+            transforms,
+            _fixed: fixed,
+            prefix,
+            states: 0,
+            refused: 0,
+            refusal: None,
+            last_warning: None,
+        })
+    }
+
+    fn receive(&mut self, source: usize, state: &JointState) {
+        let stamp = &state.header.stamp;
+        let readings = JointReadings {
+            stamp: Duration::new(u64::try_from(stamp.sec).unwrap_or_default(), stamp.nanosec),
+            names: &state.name,
+            positions: &state.position,
+            velocities: &state.velocity,
+            efforts: &state.effort,
+        };
+        match self.merge.receive(self.start.elapsed(), source, readings) {
+            Ok(merged) => self.publish(merged),
+            Err(refusal) => {
+                self.refused += 1;
+                if self.last_warning.is_none_or(|at| at.elapsed() > WARNING_PERIOD) {
+                    self.last_warning = Some(Instant::now());
+                    tracing::warn!(%refusal, "joint states refused");
+                }
+                self.refusal = Some(refusal.to_string());
+            }
+        }
+    }
+
+    fn poll(&mut self) {
+        let merged = self.merge.poll(self.start.elapsed());
+        self.publish(merged);
+    }
+
+    fn publish(&mut self, merged: Option<Merged>) {
+        let Some(mut merged) = merged else { return };
+        self.states += 1;
+        if let Some(tree) = &self.tree {
+            tree.complete(&mut merged);
+        }
+        if let Err(error) = self.try_publish(merged) {
+            tracing::warn!(%error, "publishing");
+        }
+    }
+
+    fn try_publish(&self, merged: Merged) -> dragoman_ros::Result<()> {
+        let stamp = Clock::to_builtin_time(&merged.stamp);
+        if let (Some(publisher), Some(tree)) = (&self.transforms, &self.tree) {
+            let position = |joint: &str| {
+                let index = merged.names.iter().position(|name| name == joint)?;
+                merged.positions.get(index).copied()
+            };
+            let moving = tree.moving(position);
+            let transforms: Vec<_> =
+                moving.iter().map(|transform| stamped(transform, &stamp, &self.prefix)).collect();
+            if !transforms.is_empty() {
+                publisher.publish(&TFMessage { transforms })?;
+            }
+        }
+        let Some(publisher) = &self.joints else { return Ok(()) };
+        let mut message = JointState {
+            name: merged.names,
+            position: merged.positions,
+            velocity: merged.velocities,
+            effort: merged.efforts,
+            ..Default::default()
+        };
+        message.header.stamp = stamp;
+        publisher.publish(&message)
+    }
+
+    fn report(&mut self, diagnostics: &mut Diagnostics, sources: &[String]) {
+        let heard = self.merge.heard(self.start.elapsed());
+        let silent: Vec<&str> =
+            sources.iter().zip(heard).filter(|(_, heard)| !heard).map(|(topic, _)| topic.as_str()).collect();
+        let values = [
+            ("states", self.states.to_string()),
+            ("refused", self.refused.to_string()),
+            ("silent sources", silent.join(", ")),
+        ];
+        match (self.refusal.take(), silent.is_empty()) {
+            (Some(refusal), _) => {
+                diagnostics.publish(Severity::Warn, &format!("refused: {refusal}"), &values)
+            }
+            (None, false) => diagnostics.publish(Severity::Warn, "not all joints are told", &values),
+            (None, true) => diagnostics.publish(Severity::Ok, "all joints are told", &values),
+        }
+    }
+}
+
+fn stamped(transform: &Transform<'_>, stamp: &Time, prefix: &str) -> TransformStamped {
+    let mut message =
+        TransformStamped { child_frame_id: format!("{prefix}{}", transform.child), ..Default::default() };
+    message.header.stamp = stamp.clone();
+    message.header.frame_id = format!("{prefix}{}", transform.parent);
+    let ([x, y, z], [i, j, k, w]): ([f64; 3], [f64; 4]) =
+        (transform.pose.translation.vector.into(), transform.pose.rotation.coords.into());
+    let (translation, rotation) = (&mut message.transform.translation, &mut message.transform.rotation);
+    (translation.x, translation.y, translation.z) = (x, y, z);
+    (rotation.x, rotation.y, rotation.z, rotation.w) = (i, j, k, w);
+    message
+}
