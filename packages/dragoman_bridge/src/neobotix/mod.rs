@@ -1,0 +1,12 @@
+//! The protocol of Neobotix' PlatformCtrl, TCP ports 10000 and 10002 (seed 002).
+//!
+//! # Map, in reading order
+//!
+//! 1. [`wire`]: the messages. [`wire::CommandKind`] is the table of the commands; [`wire::Command`] is what a client
+//!    sends, [`wire::Reply`] what a platform answers.
+//! 2. [`status`]: states and modes with the guide's numbers.
+//!
+//! No I/O, no clock, no ROS type. Nothing here knows what a platform does with a command.
+
+pub mod status;
+pub mod wire;

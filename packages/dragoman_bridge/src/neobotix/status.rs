@@ -1,0 +1,157 @@
+//! States and modes with the numbers of the guide (seed 002, sections 4.2, 4.3 and 6.4).
+//!
+//! [`Code`] is what they have in common; the wire reads and writes them by it.
+
+use std::fmt;
+
+/// A thing that the guide gives a number and a name.
+pub trait Code: Copy + Eq + fmt::Debug + 'static {
+    /// Everything the guide lists, in the order of the numbers.
+    const ALL: &'static [Self];
+
+    /// Its number on the wire.
+    fn code(self) -> u8;
+
+    /// Its name in the guide.
+    fn name(self) -> &'static str;
+
+    /// What a number stands for. `None`: the guide does not list it.
+    fn from_code(code: i64) -> Option<Self> {
+        Self::ALL.iter().copied().find(|one| i64::from(one.code()) == code)
+    }
+}
+
+/// Enums with number and name, in one table each.
+macro_rules! codes {
+    ($(
+        $(#[$meta:meta])*
+        pub enum $name:ident { $( $(#[$one:meta])* $variant:ident = $code:literal, $text:literal; )* }
+    )*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $( $(#[$one])* #[doc = concat!("\n\n`", $text, "`")] $variant = $code, )* }
+
+        impl $crate::neobotix::status::Code for $name {
+            const ALL: &'static [Self] = &[$( Self::$variant, )*];
+
+            fn code(self) -> u8 {
+                self as u8
+            }
+
+            fn name(self) -> &'static str {
+                match self { $( Self::$variant => $text, )* }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str($crate::neobotix::status::Code::name(*self))
+            }
+        }
+    )*};
+}
+pub(super) use codes;
+
+impl Code for bool {
+    const ALL: &'static [Self] = &[false, true];
+
+    fn code(self) -> u8 {
+        self.into()
+    }
+
+    fn name(self) -> &'static str {
+        if self { "true" } else { "false" }
+    }
+}
+
+codes! {
+    /// What the platform is doing.
+    pub enum OperationState {
+        /// Initialized, and waiting for a start.
+        Ready = 0, "ST_OP_READY";
+        /// A motion mode runs; the guide's text calls it "Moving".
+        Running = 1, "ST_OP_RUNNING";
+        /// Paused; continues where it was.
+        Broken = 2, "ST_OP_BROKEN";
+        /// Before the hardware was connected and initialized.
+        NotInitialized = 3, "ST_OP_NOT_INITIALIZED";
+    }
+
+    /// State of the emergency stop.
+    pub enum EmergencyState {
+        /// All is well.
+        NotActive = 0, "ST_EM_NOT_ACTIVE";
+        /// The platform is in its secure state.
+        Active = 1, "ST_EM_ACTIVE";
+        /// The stop was released, and the safety system is being reset.
+        Reset = 2, "ST_EM_RESET";
+    }
+
+    /// What moves the platform.
+    pub enum MotionMode {
+        /// Commands to move have no effect.
+        None = 0, "MODE_MOTION_NO";
+        /// A remote controller.
+        HardwareJoystick = 1, "MODE_MOTION_JOYHARD";
+        /// Velocities of the platform, as from a joystick on a screen.
+        SoftwareJoystick = 2, "MODE_MOTION_JOYSOFT";
+        /// Velocities of the platform or of its wheels.
+        Velocity = 3, "MODE_MOTION_VEL";
+        /// Targets, paths and stations.
+        Automatic = 4, "MODE_MOTION_AUTOMATIC";
+        /// The tasks of a program.
+        Program = 5, "MODE_MOTION_PROGRAM";
+        /// A recording.
+        PostProcessReplay = 6, "MODE_MOTION_POST_PROCESS_REPLAY";
+    }
+
+    /// What the planner is doing.
+    pub enum PlannerState {
+        /// Nothing.
+        Standby = 0, "PLANNER_STANDBY";
+        /// Looking for a path.
+        Planning = 1, "PLANNER_PLANNING";
+        /// There is none.
+        NoPath = 2, "PLANNER_NO_PATH";
+        /// There is one.
+        PathFound = 3, "PLANNER_PATH_FOUND";
+        /// The platform would collide where it is.
+        CollisionStart = 4, "PLANNER_COLLISION_START";
+        /// The platform would collide at the target.
+        CollisionTarget = 5, "PLANNER_COLLISION_TARGET";
+    }
+
+    /// What went wrong in an application.
+    pub enum ApplicationError {
+        /// Nothing.
+        None = 0, "APP_ERR_NONE";
+        /// Docking at the charging station.
+        Docking = 1, "APP_ERR_DOCKING";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers<T: Code>() -> Vec<(u8, &'static str)> {
+        for one in T::ALL {
+            assert_eq!(T::from_code(one.code().into()), Some(*one));
+        }
+        assert_eq!((T::from_code(-1), T::from_code(256)), (None, None));
+        T::ALL.iter().map(|one| (one.code(), one.name())).collect()
+    }
+
+    /// Seed 002, CMD_SET_MODE and the table of the reply to CMD_GET_STATUS.
+    #[test]
+    fn numbers_are_the_guide_s() {
+        assert_eq!(numbers::<MotionMode>().last(), Some(&(6, "MODE_MOTION_POST_PROCESS_REPLAY")));
+        assert_eq!(numbers::<MotionMode>().len(), 7);
+        assert_eq!(numbers::<OperationState>()[3], (3, "ST_OP_NOT_INITIALIZED"));
+        assert_eq!(numbers::<OperationState>()[1], (1, "ST_OP_RUNNING"));
+        assert_eq!(numbers::<EmergencyState>()[2], (2, "ST_EM_RESET"));
+        assert_eq!(numbers::<PlannerState>()[5], (5, "PLANNER_COLLISION_TARGET"));
+        assert_eq!(numbers::<ApplicationError>(), [(0, "APP_ERR_NONE"), (1, "APP_ERR_DOCKING")]);
+        assert_eq!(numbers::<bool>(), [(0, "false"), (1, "true")]);
+    }
+}

@@ -1,0 +1,166 @@
+//! Every command and reply with any values; any bytes.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+use std::fmt::Debug;
+
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+use super::{Command, CommandKind, Decoder, Fault, Framing, HEADER, Message, Received, Reply};
+
+/// Where the values of samples come from.
+#[derive(Debug)]
+pub(super) struct Source(TestRng);
+
+impl Source {
+    fn new(seed: [u8; 32]) -> Self {
+        Self(TestRng::from_seed(RngAlgorithm::ChaCha, &seed))
+    }
+
+    pub(super) fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.0.fill_bytes(&mut bytes);
+        bytes
+    }
+
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        usize::try_from(u32::from_be_bytes(self.bytes())).expect("32 bits") % end
+    }
+
+    pub(super) fn one_of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+}
+
+fn framing(is_bare: bool) -> Framing {
+    if is_bare { Framing::Bare } else { Framing::Header }
+}
+
+/// What comes out of a stream that is cut into pieces.
+fn stream<T: Message>(bytes: &[u8], piece: usize) -> Vec<Received<T>> {
+    let mut decoder = Decoder::default();
+    let mut seen = Vec::new();
+    for part in bytes.chunks(piece) {
+        decoder.push(part);
+        seen.extend(std::iter::from_fn(|| decoder.next().expect("in step")));
+    }
+    assert_eq!(decoder.buffered(), 0);
+    seen
+}
+
+/// `decode(encode(x)) = x`, alone and in a stream; cut anywhere else it is refused.
+fn survives<T: Message + Clone + PartialEq + Debug>(samples: &[T], is_bare: bool, piece: usize) {
+    let mut all = Vec::new();
+    for sample in samples {
+        let bytes = sample.encode(Framing::Bare).expect("a message");
+        let data = &bytes[4..];
+        assert_eq!(T::decode(data).as_ref(), Ok(sample));
+        for end in [0, 1, data.len() / 2, data.len() - 1].into_iter().filter(|end| *end < data.len()) {
+            T::decode(&data[..end]).expect_err("cut short");
+        }
+        let extra = T::decode(&[data, &[0]].concat()).expect_err("too long");
+        assert_eq!(
+            (extra.fault, extra.number, extra.offset),
+            (Fault::Trailing { extra: 1 }, data[0], data.len())
+        );
+        all.extend(sample.encode(framing(is_bare)).expect("a message"));
+    }
+    let expected: Vec<_> = samples
+        .iter()
+        .map(|sample| Received { framing: framing(is_bare), message: Ok(sample.clone()) })
+        .collect();
+    assert_eq!(stream::<T>(&all, piece), expected);
+}
+
+/// `encode(decode(bytes)) = bytes`, for whatever can be decoded.
+fn is_exact<T: Message>(data: &[u8]) -> bool {
+    let Ok(message) = T::decode(data) else {
+        return false;
+    };
+    let bytes = message.encode(Framing::Header).expect("a message");
+    assert_eq!(bytes[..4], HEADER);
+    assert_eq!(&bytes[8..], data);
+    true
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn commands_survive_the_wire(seed: [u8; 32], is_bare: bool, piece in 1..200_usize) {
+        survives(&Command::samples(&mut Source::new(seed)), is_bare, piece);
+    }
+
+    #[test]
+    fn replies_survive_the_wire(seed: [u8; 32], is_bare: bool, piece in 1..2000_usize) {
+        survives(&Reply::samples(&mut Source::new(seed)), is_bare, piece);
+    }
+
+    /// Bytes changed here and there in what was valid.
+    #[test]
+    fn what_is_decoded_is_encoded_to_the_same_bytes(
+        seed: [u8; 32],
+        changes in proptest::collection::vec((any::<usize>(), any::<u8>()), 0..4),
+    ) {
+        let mut source = Source::new(seed);
+        let commands = Command::samples(&mut source).iter().map(|one| one.encode(Framing::Bare)).collect::<Vec<_>>();
+        let replies = Reply::samples(&mut source).iter().map(|one| one.encode(Framing::Bare)).collect::<Vec<_>>();
+        for bytes in commands.into_iter().chain(replies) {
+            let mut data = bytes.expect("a message")[4..].to_vec();
+            let exact = is_exact::<Command>(&data) || is_exact::<Reply>(&data);
+            prop_assert!(exact, "what was encoded");
+            for (place, byte) in &changes {
+                let place = place % data.len();
+                data[place] = *byte;
+                is_exact::<Command>(&data);
+                is_exact::<Reply>(&data);
+            }
+        }
+    }
+
+    /// Whatever comes, however it is cut: the same messages, and an end.
+    #[test]
+    fn any_bytes_decode_or_are_refused(
+        bytes in proptest::collection::vec(prop_oneof![2 => any::<u8>(), 4 => Just(0), 2 => 0..80_u8], 0..400),
+        header: bool,
+        piece in 1..50_usize,
+    ) {
+        let bytes = if header { [&HEADER[..], &bytes].concat() } else { bytes };
+        let run = |piece: usize| {
+            let mut decoder = Decoder::<Command>::default();
+            let mut seen = Vec::new();
+            for part in bytes.chunks(piece) {
+                decoder.push(part);
+                loop {
+                    match decoder.next() {
+                        Ok(Some(received)) => seen.push(Ok(received)),
+                        Ok(None) => break,
+                        Err(error) => {
+                            seen.push(Err(error));
+                            return seen;
+                        }
+                    }
+                }
+            }
+            seen
+        };
+        prop_assert_eq!(run(piece), run(1000));
+        is_exact::<Command>(&bytes);
+        is_exact::<Reply>(&bytes);
+    }
+}
+
+/// The first byte is the number that the guide gives, and every command is there.
+#[test]
+fn every_number_has_its_command() {
+    let commands = Command::samples(&mut Source::new([7; 32]));
+    let numbers: Vec<u8> =
+        commands.iter().map(|command| command.encode(Framing::Header).expect("a message")[8]).collect();
+    assert_eq!(numbers, CommandKind::all().map(CommandKind::number).collect::<Vec<_>>());
+    let replies = Reply::samples(&mut Source::new([7; 32]));
+    let answered: Vec<u8> =
+        replies.iter().map(|reply| reply.encode(Framing::Header).expect("a message")[8]).collect();
+    let expected = CommandKind::all().filter(|kind| kind.is_answered()).map(CommandKind::number);
+    assert_eq!(answered, expected.collect::<Vec<_>>());
+}
