@@ -30,6 +30,7 @@ pub use field::{Field, KA, KR, NEAR_GREY};
 
 use crate::carry::{RETREAT_TIME, RETREAT_VELOCITY};
 use crate::program::{Action, Contacts, Failure, Observation, Program, Stamped, Status, fresh};
+use free::Situation;
 use memory::{Memory, View};
 
 /// A target is reached within this distance, m.
@@ -72,6 +73,17 @@ pub struct NavigateSettings {
     pub camera: CameraMount,
 }
 
+/// The targets of the scene `corridor`: through the door, along the corridor, into the laboratory at the top left.
+pub const CORRIDOR: [[f64; 2]; 6] =
+    [[2.8, 1.7], [2.8, 3.4], [-1.4, 3.5], [-5.0, 3.6], [-5.0, 5.4], [-6.5, 6.5]];
+
+/// Through the scene `corridor`, with the camera of `urdf/turtlebot2_widowx.urdf`.
+impl Default for NavigateSettings {
+    fn default() -> Self {
+        Self { targets: CORRIDOR.to_vec(), camera: CameraMount { x: -0.0365, y: 0.0125, z: 0.316 } }
+    }
+}
+
 /// The second application.
 #[derive(Debug)]
 pub struct Navigate {
@@ -80,6 +92,8 @@ pub struct Navigate {
     begun: Option<Duration>,
     memory: Memory,
     field: Field,
+    /// Where it went last, rad, in the frame of the odometry.
+    heading: Option<f64>,
     /// When the image came that was looked at last.
     looked: Option<Duration>,
     /// The nearest to the target so far, m, and when.
@@ -98,6 +112,7 @@ impl Navigate {
             begun: None,
             memory: Memory::default(),
             field: Field::default(),
+            heading: None,
             looked: None,
             nearest: (f64::INFINITY, Duration::ZERO),
             contacts: 0,
@@ -129,6 +144,7 @@ impl Navigate {
             }
             self.target += 1;
             self.nearest = (f64::INFINITY, now);
+            self.heading = None;
             let of = self.settings.targets.len();
             actions.push(Action::Say(format!(
                 "target {} of {of} reached at x {:.2} m, y {:.2} m",
@@ -202,9 +218,17 @@ impl Navigate {
         let is_last = self.target + 1 == self.settings.targets.len();
         let fast = if is_last && distance < NEAR_TARGET { LINEAR_VELOCITY } else { FAST_LINEAR_VELOCITY };
         let wanted = wrap_angle(self.field.direction(target, pose) - pose.heading);
-        let obstacles = self.memory.around(pose);
         let bearing = wrap_angle((target[1] - pose.y).atan2(target[0] - pose.x) - pose.heading);
-        actions.push(Action::Velocity(free::steer(&obstacles, wanted, bearing, distance, fast)));
+        let last = self.heading.map(|heading| wrap_angle(heading - pose.heading));
+        let situation = Situation { places: &self.memory.around(pose), wanted, last, bearing, distance };
+        let direction = situation.direction();
+        self.heading = direction.map(|direction| pose.heading + direction);
+        // Where nothing is free it looks round.
+        let twist = match direction {
+            Some(direction) => situation.velocity(direction, fast),
+            None => Twist::new(0.0, MAX_ANGULAR_VELOCITY / 2.0),
+        };
+        actions.push(Action::Velocity(twist));
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use super::depth::{DepthImage, column_angle, grey};
 /// Attraction per metre. The seed tells the names of the two factors only; the values are ours.
 pub const KA: f64 = 1.0;
 /// Repulsion per grey value beyond [`NEAR_GREY`].
-pub const KR: f64 = 0.005;
+pub const KR: f64 = 0.002;
 /// What is darker, that is further away than 2.57 m, does not repel.
 pub const NEAR_GREY: f64 = 120.0;
 
@@ -61,7 +61,7 @@ mod tests {
         let mut depths = vec![4.0; 640];
         depths[100] = 0.5;
         field.look(&line(depths));
-        let direction = field.direction([0.6, 0.0], Pose::ORIGIN);
+        let direction = field.direction([1.0, 0.0], Pose::ORIGIN);
         assert!((-1.5..-0.05).contains(&direction), "{direction}");
     }
 }
