@@ -38,4 +38,4 @@ pub use differential::{DifferentialBase, DifferentialSettings};
 pub use drive_rack::{Rack, RackBus};
 pub use kobuki::{Kobuki, KobukiSettings};
 pub use whistle::{Whistle, WhistleSettings};
-pub use world::{World, WorldError, Worlds};
+pub use world::{LoadError, World, WorldError, Worlds};

@@ -1,0 +1,24 @@
+//! `carry`: the first application on a robot in ROS.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use dragoman_apps::carry::Carry;
+use dragoman_apps::command::{self, CommonOptions};
+
+/// Carries a cube of 3 cm from the far table to the near one (first application of the thesis, its section 5.2).
+///
+/// The robot has to stand between the tables, looking at the far one, with its odometry at zero: 2.915 m before the place from which
+/// the cube is grasped, and 3 m before the place from which it is put down. `dragoman up --world laboratory` is such a room. What follows
+/// --ros-args is read as in every ROS 2 program.
+#[derive(Parser)]
+#[command(name = "carry", version)]
+struct Options {
+    #[command(flatten)]
+    common: CommonOptions,
+}
+
+fn main() -> ExitCode {
+    let options: Options = command::parse();
+    command::run("carry", Carry::new(), &options.common)
+}

@@ -1,0 +1,331 @@
+//! The first application (seed 003, section 5.2): carries a cube of 3 cm from the far table to the near one.
+//!
+//! The program is a list of steps, in the seed's order and with its figures; this file carries them out. Odometry begins where the robot
+//! stands, between the tables, looking at the far one. What is ours: the way keeps to the line through the start (the seed only holds the
+//! heading, and nothing on the way back), a contact turns the robot away from the side that was touched, and it gives up after a while.
+
+use std::f64::consts::{FRAC_PI_2, PI};
+use std::time::Duration;
+
+use dragoman_base::motion::{Pose, Twist, wrap_angle};
+
+use crate::program::{Action, Contacts, Failure, Joint, Observation, Program, Status, fresh};
+
+/// How far the far table is ahead, m.
+pub const FAR_TABLE: f64 = 2.915;
+/// Where it stands at the near table, behind the start, m.
+pub const NEAR_TABLE: f64 = -3.0;
+/// Speed ahead, m/s (section A.4).
+pub const LINEAR_VELOCITY: f64 = 0.2;
+/// Turn rate, rad/s. The seed tells the names of the two only; these are ours.
+pub const NORMAL_ANGULAR_VELOCITY: f64 = FRAC_PI_2 / 2.0;
+/// Turn rate near the end of a turn, rad/s.
+pub const SLOW_ANGULAR_VELOCITY: f64 = 0.05;
+/// Turn rate for a degree of heading error, rad/s: the seed's 0.1.
+pub const HEADING_GAIN: f64 = 0.1;
+/// A turn ends within half a degree, rad.
+pub const TURN_TOLERANCE: f64 = 0.5 * PI / 180.0;
+/// Nearer than this a turn is slow, rad.
+pub const SLOW_TURN: f64 = 15.0 * PI / 180.0;
+/// Speed away from an obstacle, m/s.
+pub const RETREAT_VELOCITY: f64 = -0.2;
+/// How long it backs off, and then turns, s.
+pub const RETREAT_TIME: f64 = 1.5;
+/// The gripper's command that grasps the cube.
+pub const GRASP: f64 = 1.0;
+/// Speed at which the gripper goes down to the cube, rad/s.
+pub const SLOW_SHOULDER: f64 = 10.0 * PI / 180.0;
+/// Speed of the shoulder otherwise, rad/s.
+pub const FAST_SHOULDER: f64 = 100.0 * PI / 180.0;
+
+/// Heading towards the line per metre beside it, rad/m. Ours, as all below.
+const LINE_GAIN: f64 = 1.5;
+/// The greatest heading towards the line, rad.
+const MAX_LINE_HEADING: f64 = 0.5;
+/// The fastest turn while driving, rad/s.
+const MAX_DRIVING_TURN: f64 = 0.8;
+/// After a contact, how long it drives beside the obstacle before it heads for the line again, s.
+const PASS_TIME: f64 = 2.0;
+/// After so many contacts on one way it gives up.
+const MAX_CONTACTS: u32 = 8;
+/// How long a way may take, s: four times what it takes when nothing is in the way.
+const MAX_DRIVE: f64 = 120.0;
+/// How long a turn may take, s.
+const MAX_TURN: f64 = 30.0;
+/// How often the console tells where the robot is, s.
+const TELL_PERIOD: f64 = 2.0;
+
+/// A step of the program.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Step {
+    Say(&'static str),
+    /// Along the line through the start to this x, in the direction of this heading.
+    Drive {
+        x: f64,
+        heading: f64,
+    },
+    /// On the spot to this heading.
+    Turn(f64),
+    /// The base stops, and the program waits, s.
+    Stand(f64),
+    Command(Joint, f64),
+    Speed(Joint, f64),
+    Pause(f64),
+    Relax(Joint),
+}
+
+const fn degrees(degrees: f64) -> f64 {
+    degrees * PI / 180.0
+}
+
+/// The whole program, section 5.2.
+const PROGRAM: &[Step] = &[
+    Step::Say("to the far table"),
+    Step::Drive { x: FAR_TABLE, heading: 0.0 },
+    Step::Stand(1.0),
+    Step::Say("grasping the cube"),
+    Step::Command(Joint::Biceps, FRAC_PI_2),
+    Step::Pause(1.5),
+    Step::Command(Joint::Forearm, -FRAC_PI_2),
+    Step::Pause(1.5),
+    Step::Command(Joint::Arm, 0.0),
+    Step::Pause(1.5),
+    Step::Speed(Joint::Shoulder, SLOW_SHOULDER),
+    Step::Command(Joint::Shoulder, degrees(65.0)),
+    // The seed waits 5 s and goes on while the shoulder still moves: 65 degrees take 6.5 s.
+    Step::Pause(7.0),
+    Step::Speed(Joint::Shoulder, FAST_SHOULDER),
+    Step::Command(Joint::Wrist, 0.0),
+    Step::Pause(1.5),
+    Step::Command(Joint::Gripper, GRASP),
+    Step::Pause(2.0),
+    Step::Say("lifting it"),
+    Step::Command(Joint::Shoulder, degrees(-15.0)),
+    Step::Command(Joint::Forearm, FRAC_PI_2),
+    Step::Command(Joint::Biceps, -FRAC_PI_2),
+    Step::Command(Joint::Wrist, 0.0),
+    Step::Command(Joint::Shoulder, -FRAC_PI_2),
+    Step::Pause(1.0),
+    Step::Say("turning round"),
+    Step::Turn(PI),
+    Step::Stand(0.0),
+    Step::Say("to the near table"),
+    Step::Drive { x: NEAR_TABLE, heading: PI },
+    Step::Stand(1.0),
+    Step::Say("putting the cube down"),
+    Step::Command(Joint::Shoulder, degrees(40.0)),
+    Step::Command(Joint::Biceps, degrees(50.0)),
+    Step::Command(Joint::Forearm, -FRAC_PI_2),
+    Step::Pause(2.0),
+    Step::Command(Joint::Gripper, 0.0),
+    Step::Pause(2.0),
+    Step::Say("arm home"),
+    Step::Command(Joint::Shoulder, 0.0),
+    Step::Command(Joint::Forearm, 0.0),
+    Step::Command(Joint::Biceps, 0.0),
+    Step::Pause(2.0),
+    Step::Relax(Joint::Arm),
+    Step::Relax(Joint::Shoulder),
+    Step::Relax(Joint::Biceps),
+    Step::Relax(Joint::Forearm),
+    Step::Relax(Joint::Wrist),
+    Step::Say("done"),
+];
+
+/// What a contact has begun.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Evasion {
+    /// Backwards, and then the turn.
+    Retreat(f64),
+    /// On the spot: 1 to the left, -1 to the right.
+    Turn(f64),
+    /// Ahead, beside the obstacle.
+    Pass,
+}
+
+/// The first application.
+#[derive(Debug)]
+pub struct Carry {
+    /// Where in [`PROGRAM`], and since when; none before the first call.
+    step: usize,
+    since: Option<Duration>,
+    /// Contacts on this way.
+    contacts: u32,
+    evasion: Option<(Evasion, Duration)>,
+    told: Duration,
+    finished: Option<Status>,
+}
+
+impl Default for Carry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Carry {
+    /// Ready to begin.
+    pub fn new() -> Self {
+        Self { step: 0, since: None, contacts: 0, evasion: None, told: Duration::ZERO, finished: None }
+    }
+
+    fn advance(&mut self, seen: &Observation<'_>, actions: &mut Vec<Action>) -> Result<bool, Failure> {
+        if let Some(refusal) = seen.refusal {
+            return Err(Failure::Refused(refusal.to_owned()));
+        }
+        let begun = *self.since.get_or_insert(seen.now);
+        let pose = fresh(seen.odometry, begun, seen.now, "/odom")?;
+        let contacts = fresh(seen.contacts, begun, seen.now, "/mobile_base/sensors/core")?;
+        let (Some(pose), Some(contacts)) = (pose, contacts) else { return Ok(false) };
+        if contacts.wheel_drop {
+            return Err(Failure::WheelDrop);
+        }
+        while let Some(&step) = PROGRAM.get(self.step) {
+            let since = *self.since.get_or_insert(seen.now);
+            let elapsed = seen.now.saturating_sub(since).as_secs_f64();
+            let is_done = match step {
+                Step::Say(text) => {
+                    actions.push(Action::Say(text.to_owned()));
+                    true
+                }
+                Step::Drive { x, heading } => self.drive(x, heading, pose, contacts, seen.now, actions)?,
+                Step::Turn(heading) => turn(heading, pose, elapsed, actions)?,
+                Step::Stand(seconds) => {
+                    actions.push(Action::Velocity(Twist::ZERO));
+                    elapsed >= seconds
+                }
+                Step::Command(joint, position) => {
+                    actions.push(Action::Command(joint, position));
+                    true
+                }
+                Step::Speed(joint, speed) => {
+                    actions.push(Action::SetSpeed(joint, speed));
+                    true
+                }
+                Step::Relax(joint) => {
+                    actions.push(Action::Relax(joint));
+                    true
+                }
+                Step::Pause(seconds) => elapsed >= seconds,
+            };
+            if !is_done {
+                self.tell(pose, seen.now, actions);
+                return Ok(false);
+            }
+            self.step += 1;
+            self.since = Some(seen.now);
+            self.contacts = 0;
+            self.evasion = None;
+        }
+        Ok(true)
+    }
+
+    /// Where the robot is goes to the console now and then (figure 5.5).
+    fn tell(&mut self, pose: Pose, now: Duration, actions: &mut Vec<Action>) {
+        if now.saturating_sub(self.told).as_secs_f64() >= TELL_PERIOD {
+            self.told = now;
+            let Pose { x, y, heading } = pose;
+            actions.push(Action::Say(format!(
+                "x {x:.3} m, y {y:.3} m, heading {:.1} deg",
+                heading.to_degrees()
+            )));
+        }
+    }
+
+    /// One look on the way; true where it has come to its end.
+    fn drive(
+        &mut self,
+        x: f64,
+        heading: f64,
+        pose: Pose,
+        contacts: Contacts,
+        now: Duration,
+        actions: &mut Vec<Action>,
+    ) -> Result<bool, Failure> {
+        let what = || format!("the way to x = {x} m");
+        let since = self.since.unwrap_or(now);
+        if now.saturating_sub(since).as_secs_f64() > MAX_DRIVE {
+            return Err(Failure::TimeOut { what: what(), seconds: MAX_DRIVE });
+        }
+        let direction = heading.cos();
+        if self.evasion.is_none() && (pose.x - x) * direction >= 0.0 {
+            return Ok(true);
+        }
+        let retreating = matches!(self.evasion, Some((Evasion::Retreat(_) | Evasion::Turn(_), _)));
+        if contacts.obstacle() && !retreating {
+            self.contacts += 1;
+            if self.contacts > MAX_CONTACTS {
+                return Err(Failure::Blocked { what: what(), count: self.contacts });
+            }
+            actions.push(Action::Say(format!(
+                "something is in the way at x {:.2} m, y {:.2} m",
+                pose.x, pose.y
+            )));
+            // The seed always turns to the left.
+            let side = if contacts.bumpers[0] && !contacts.bumpers[2] { -1.0 } else { 1.0 };
+            self.evasion = Some((Evasion::Retreat(side), now));
+        }
+        if let Some((evasion, began)) = self.evasion {
+            let elapsed = now.saturating_sub(began).as_secs_f64();
+            self.evasion = match evasion {
+                Evasion::Retreat(side) if elapsed >= RETREAT_TIME => Some((Evasion::Turn(side), now)),
+                Evasion::Turn(_) if elapsed >= RETREAT_TIME => Some((Evasion::Pass, now)),
+                Evasion::Pass if elapsed >= PASS_TIME => None,
+                _ => self.evasion,
+            };
+        }
+        let twist = match self.evasion.map(|(evasion, _)| evasion) {
+            Some(Evasion::Retreat(_)) => Twist::new(RETREAT_VELOCITY, 0.0),
+            Some(Evasion::Turn(side)) => Twist::new(0.0, side * NORMAL_ANGULAR_VELOCITY),
+            Some(Evasion::Pass) => Twist::new(LINEAR_VELOCITY, 0.0),
+            None => {
+                let towards_line = (-LINE_GAIN * pose.y).clamp(-MAX_LINE_HEADING, MAX_LINE_HEADING);
+                let error = wrap_angle(pose.heading - (heading + direction * towards_line));
+                let turn = (-HEADING_GAIN * error.to_degrees()).clamp(-MAX_DRIVING_TURN, MAX_DRIVING_TURN);
+                // Sharp corrections are made on the spot.
+                let ahead = if error.abs() > FRAC_PI_2 / 2.0 { 0.0 } else { LINEAR_VELOCITY };
+                Twist::new(ahead, turn)
+            }
+        };
+        actions.push(Action::Velocity(twist));
+        Ok(false)
+    }
+}
+
+/// Turns on the spot, slowly near the end; true where the heading is reached.
+fn turn(heading: f64, pose: Pose, elapsed: f64, actions: &mut Vec<Action>) -> Result<bool, Failure> {
+    let error = wrap_angle(heading - pose.heading);
+    if error.abs() <= TURN_TOLERANCE {
+        return Ok(true);
+    }
+    if elapsed > MAX_TURN {
+        let what = format!("the turn to {:.0} deg", heading.to_degrees());
+        return Err(Failure::TimeOut { what, seconds: MAX_TURN });
+    }
+    let rate = if error.abs() - TURN_TOLERANCE > SLOW_TURN {
+        NORMAL_ANGULAR_VELOCITY
+    } else {
+        SLOW_ANGULAR_VELOCITY
+    };
+    actions.push(Action::Velocity(Twist::new(0.0, rate.copysign(error))));
+    Ok(false)
+}
+
+impl Program for Carry {
+    fn step(&mut self, seen: &Observation<'_>, actions: &mut Vec<Action>) -> Status {
+        if let Some(status) = &self.finished {
+            return status.clone();
+        }
+        let status = match self.advance(seen, actions) {
+            Ok(false) => return Status::Running,
+            Ok(true) => Status::Done,
+            Err(failure) => Status::Failed(failure),
+        };
+        actions.push(Action::Velocity(Twist::ZERO));
+        self.finished = Some(status.clone());
+        status
+    }
+
+    fn wants_depth(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,19 @@
+//! Programs for the TurtleBot 2 with WidowX (seed 003, chapter 5).
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | [`program`] | what a program sees and does, the same in ROS and on virtual time |
+//! | [`carry`] | the first application: a cube from one table to the other |
+//! | [`navigate`] | the second: with the Kinect from target to target |
+//! | [`virtual_lab`] | the robot, its drivers and its world on virtual time |
+//! | `node` (feature of that name) | a program on the topics and services of the robot in ROS |
+//! | `command` (the same feature) | what the commands `carry` and `navigate` have in common |
+
+pub mod carry;
+#[cfg(feature = "node")]
+pub mod command;
+pub mod navigate;
+#[cfg(feature = "node")]
+pub mod node;
+pub mod program;
+pub mod virtual_lab;

@@ -1,0 +1,127 @@
+//! Depth images: where what they show is, and the vision line of seed 003, section 5.3.
+
+/// Horizontal field of view of the Kinect, rad: 57 degrees (section 2.1).
+pub const HORIZONTAL_FIELD: f64 = 57.0 * std::f64::consts::PI / 180.0;
+/// Nearer than this the Kinect measures nothing, m (section 2.1).
+pub const MIN_RANGE: f64 = 0.4;
+/// Farther than this it measures nothing, m.
+pub const MAX_RANGE: f64 = 4.5;
+
+/// A depth image, or some rows of one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DepthImage {
+    /// Pixels in a row.
+    pub width: usize,
+    /// Rows of the whole image.
+    pub height: usize,
+    /// Rows that are there, and which they are, 0 at the top; each of `width` distances along the optical axis, m, NaN or 0 where nothing
+    /// was measured.
+    pub rows: Vec<(usize, Vec<f32>)>,
+}
+
+/// Where the camera is on the robot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CameraMount {
+    /// Ahead of the middle between the wheels, m.
+    pub x: f64,
+    /// To the left, m.
+    pub y: f64,
+    /// Above the floor, m.
+    pub z: f64,
+}
+
+/// A point in the robot's frame, m: x ahead, y left, z above the floor.
+pub type Point = [f64; 3];
+
+impl DepthImage {
+    /// The row in the middle, or the one next to it that is there.
+    pub fn vision_line(&self) -> Option<&[f32]> {
+        let middle = self.height / 2;
+        let nearest = self.rows.iter().min_by_key(|(row, _)| row.abs_diff(middle));
+        nearest.map(|(_, line)| line.as_slice())
+    }
+
+    /// What the image shows of each of its columns `step` apart: the points of all rows that are there.
+    pub fn columns(&self, mount: CameraMount, step: usize) -> impl Iterator<Item = Column> + '_ {
+        let (centre_x, centre_y) = (self.width as f64 / 2.0, self.height as f64 / 2.0);
+        // Square pixels: one focal length.
+        let focal = centre_x / (HORIZONTAL_FIELD / 2.0).tan();
+        (0..self.width).step_by(step.max(1)).map(move |column| {
+            let across = (centre_x - (column as f64 + 0.5)) / focal;
+            let points = self.rows.iter().filter_map(move |(row, line)| {
+                let depth = f64::from(*line.get(column)?);
+                // Written so that NaN is passed over.
+                if !(depth >= MIN_RANGE && depth <= MAX_RANGE) {
+                    return None;
+                }
+                let up = (centre_y - (*row as f64 + 0.5)) / focal;
+                Some([mount.x + depth, mount.y + depth * across, mount.z + depth * up])
+            });
+            Column { bearing: across.atan(), points: points.collect() }
+        })
+    }
+}
+
+/// One column of a depth image.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its direction from the camera, rad, counterclockwise from straight ahead.
+    pub bearing: f64,
+    /// What is seen in it, in the robot's frame.
+    pub points: Vec<Point>,
+}
+
+/// The seed's grey value of a depth, m: 255 at the least range, 0 at the greatest and where nothing was measured; nearer is larger. The
+/// simulator's depth images are linear in the depth between its clipping planes; we take the Kinect's range for them.
+pub fn grey(depth: f64) -> f64 {
+    if !depth.is_finite() || depth <= 0.0 {
+        return 0.0;
+    }
+    255.0 * ((MAX_RANGE - depth) / (MAX_RANGE - MIN_RANGE)).clamp(0.0, 1.0)
+}
+
+/// Angle of a column seen from straight ahead, rad, as the seed estimates it: linear over the image.
+pub fn column_angle(column: usize, width: usize) -> f64 {
+    let half = width as f64 / 2.0;
+    (half - (column as f64 + 0.5)) * HORIZONTAL_FIELD / 2.0 / half
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grey_is_255_near_and_0_far_or_unknown() {
+        assert_eq!([grey(0.4), grey(0.2), grey(4.5), grey(9.0)], [255.0, 255.0, 0.0, 0.0]);
+        assert_eq!([grey(f64::NAN), grey(0.0), grey(f64::INFINITY)], [0.0; 3]);
+        // The seed's threshold of 120 is 2.57 m.
+        assert!((grey(2.5706) - 120.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_wall_ahead_is_a_plane_of_points() {
+        let rows = [100, 240, 400].map(|row| (row, vec![2.0_f32; 640]));
+        let image = DepthImage { width: 640, height: 480, rows: rows.to_vec() };
+        let mount = CameraMount { x: -0.1, y: 0.0, z: 0.3 };
+        let columns: Vec<Column> = image.columns(mount, 639).collect();
+        let [left, right] = columns.as_slice() else { panic!("{columns:?}") };
+        assert!(
+            (left.bearing - HORIZONTAL_FIELD / 2.0).abs() < 0.002
+                && (left.bearing + right.bearing).abs() < 1e-12
+        );
+        for point in &left.points {
+            assert!((point[0] - 1.9).abs() < 1e-6 && (point[1] - 2.0 * left.bearing.tan()).abs() < 1e-6);
+        }
+        let heights: Vec<f64> = left.points.iter().map(|point| point[2]).collect();
+        assert!(heights[0] > 0.5 && (heights[1] - 0.3).abs() < 0.01 && heights[2] < 0.0, "{heights:?}");
+    }
+
+    #[test]
+    fn what_was_not_measured_is_no_point() {
+        let line = vec![f32::NAN, 0.0, 0.3, 5.0, f32::INFINITY, 1.0];
+        let image = DepthImage { width: 6, height: 1, rows: vec![(0, line)] };
+        let mount = CameraMount { x: 0.0, y: 0.0, z: 0.3 };
+        let counts: Vec<usize> = image.columns(mount, 1).map(|column| column.points.len()).collect();
+        assert_eq!(counts, [0, 0, 0, 0, 0, 1]);
+    }
+}

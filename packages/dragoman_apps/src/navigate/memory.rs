@@ -1,0 +1,108 @@
+//! What the camera has seen lately, in the frame of the odometry: it looks ahead only, 57 degrees wide and not nearer than 0.4 m, and
+//! so forgets a beacon just when the robot passes it.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use dragoman_base::motion::Pose;
+
+/// Edge of a cell, m.
+const CELL: f64 = 0.04;
+/// So long a cell is kept that is not seen again.
+const KEEP: Duration = Duration::from_secs(40);
+/// Beyond this from the robot cells are dropped, m.
+const RADIUS: f64 = 4.0;
+/// A cell that the camera looks through by so much is free, m.
+const SEEN_THROUGH: f64 = 0.15;
+
+/// Occupied cells of the plane.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Memory {
+    cells: HashMap<(i32, i32), Duration>,
+}
+
+/// A direction of view, seen from the camera, and how far it is free, m.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View {
+    pub(super) bearing: f64,
+    pub(super) free: f64,
+}
+
+impl Memory {
+    /// Something is at this place of the odometry's frame.
+    pub(super) fn mark(&mut self, [x, y]: [f64; 2], now: Duration) {
+        self.cells.insert(((x / CELL).floor() as i32, (y / CELL).floor() as i32), now);
+    }
+
+    /// Forgets what is old, far away, or looked through from `camera`. `views` are from the left to the right.
+    pub(super) fn forget(&mut self, camera: Pose, views: &[View], now: Duration) {
+        self.cells.retain(|&cell, seen| {
+            let [x, y] = centre(cell);
+            let (away_x, away_y) = (x - camera.x, y - camera.y);
+            let range = away_x.hypot(away_y);
+            if now.saturating_sub(*seen) > KEEP || range > RADIUS {
+                return false;
+            }
+            let bearing = dragoman_base::motion::wrap_angle(away_y.atan2(away_x) - camera.heading);
+            let next = views.partition_point(|view| view.bearing > bearing);
+            // Between two views that both go further.
+            let is_through = |view: Option<&View>| view.is_some_and(|view| view.free > range + SEEN_THROUGH);
+            let looked_through = next > 0 && is_through(views.get(next - 1)) && is_through(views.get(next));
+            *seen == now || !looked_through
+        });
+    }
+
+    /// The places that are occupied, in the frame of `robot`.
+    pub(super) fn around(&self, robot: Pose) -> Vec<[f64; 2]> {
+        let (sin, cos) = robot.heading.sin_cos();
+        let places = self.cells.keys().map(|&cell| {
+            let [x, y] = centre(cell);
+            let (x, y) = (x - robot.x, y - robot.y);
+            [x * cos + y * sin, y * cos - x * sin]
+        });
+        let mut places: Vec<[f64; 2]> = places.collect();
+        // The order in a hash table differs from run to run.
+        places.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+        places
+    }
+}
+
+fn centre((column, row): (i32, i32)) -> [f64; 2] {
+    [column, row].map(|index| (f64::from(index) + 0.5) * CELL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn views(free: f64) -> Vec<View> {
+        (-10..=10).rev().map(|step| View { bearing: f64::from(step) * 0.05, free }).collect()
+    }
+
+    #[test]
+    fn a_beacon_beside_the_robot_is_remembered_and_one_that_has_gone_is_not() {
+        let mut memory = Memory::default();
+        let now = Duration::from_secs(1);
+        memory.mark([1.0, 0.0], now);
+        memory.mark([0.0, 0.5], now);
+        let later = Duration::from_secs(2);
+        memory.forget(Pose::ORIGIN, &views(0.9), later);
+        assert_eq!(memory.around(Pose::ORIGIN).len(), 2);
+        memory.forget(Pose::ORIGIN, &views(3.0), later);
+        let left = memory.around(Pose::new(0.0, 0.5, std::f64::consts::FRAC_PI_2));
+        assert!(matches!(left.as_slice(), [[x, y]] if x.abs() < 0.05 && y.abs() < 0.05), "{left:?}");
+    }
+
+    #[test]
+    fn old_and_far_places_are_dropped() {
+        let mut memory = Memory::default();
+        memory.mark([1.0, 0.0], Duration::ZERO);
+        memory.forget(Pose::ORIGIN, &[], KEEP);
+        assert_eq!(memory.around(Pose::ORIGIN).len(), 1);
+        memory.forget(Pose::new(6.0, 0.0, 0.0), &[], KEEP);
+        assert!(memory.around(Pose::ORIGIN).is_empty());
+        memory.mark([1.0, 0.0], Duration::ZERO);
+        memory.forget(Pose::ORIGIN, &[], KEEP + Duration::from_secs(1));
+        assert!(memory.around(Pose::ORIGIN).is_empty());
+    }
+}
