@@ -71,11 +71,11 @@ class Peer:
 
 
 class Service:
-    """A client of one service."""
+    """A client of one service, by its name without the leading slash."""
 
     def __init__(self, peer, name, request, response):
-        self.writer = peer.writer(f"rq/ranger/{name}Request", request)
-        self.reader = peer.reader(f"rr/ranger/{name}Reply", response)
+        self.writer = peer.writer(f"rq/{name}Request", request)
+        self.reader = peer.reader(f"rr/{name}Reply", response)
         self.request = request
         self.client = uuid.uuid4().int >> 65
         self.count = 0
@@ -160,9 +160,9 @@ def graph(peer):
 
 
 def refusals(peer, pose):
-    begin = Service(peer, "begin_motion", ros.TriggerRequest, ros.TriggerResponse)
-    mode = Service(peer, "set_command_mode", ros.SetCommandModeRequest, ros.SetCommandModeResponse)
-    goal = Service(peer, "set_goal_pose", ros.SetGoalPoseRequest, ros.SetGoalPoseResponse)
+    begin = Service(peer, "ranger/begin_motion", ros.TriggerRequest, ros.TriggerResponse)
+    mode = Service(peer, "ranger/set_command_mode", ros.SetCommandModeRequest, ros.SetCommandModeResponse)
+    goal = Service(peer, "ranger/set_goal_pose", ros.SetGoalPoseRequest, ros.SetGoalPoseResponse)
 
     def outcome(reply):
         return f"{reply.success} {reply.message}"
@@ -200,7 +200,7 @@ def move(peer, pose, begin, goal, outcome):
 def parameters(peer):
     def service(name):
         kind = "".join(word.capitalize() for word in name.split("_"))
-        return Service(peer, f"kinematics/{name}", getattr(ros, kind + "Request"), getattr(ros, kind + "Response"))
+        return Service(peer, f"ranger/kinematics/{name}", getattr(ros, kind + "Request"), getattr(ros, kind + "Response"))
 
     names = service("list_parameters").call().result.names
     tell("parameters", " ".join(names))
@@ -244,7 +244,7 @@ def nonsense(peer):
 
 
 def round_trips(peer):
-    stop = Service(peer, "stop", ros.TriggerRequest, ros.TriggerResponse)
+    stop = Service(peer, "ranger/stop", ros.TriggerRequest, ros.TriggerResponse)
     times = []
     for _ in range(201):
         asked = time.perf_counter()
