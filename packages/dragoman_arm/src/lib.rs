@@ -1,10 +1,11 @@
-//! An arm's drives on a CAN bus, and its joints as ROS sees them.
+//! An arm's drives on a CAN bus, or its servos on a serial line, and its joints as ROS sees them.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | [`can`] | frames and the port to a CAN bus |
 //! | [`canopen`] | CANopen without I/O: services, SDO transfers, emergencies |
 //! | [`simpliq`] | Elmo SimplIQ drives: the binary interpreter, tables of commands, objects and emergencies |
+//! | [`dynamixel`] | Dynamixel servos on a serial line: protocol, driver, the joints of a WidowX |
 //! | [`describe`] | frames in words |
 //! | [`driver`] | the drives of an arm as a group: set-up, cyclic set-points, stop, faults |
 //! | [`drives`] | why commands to joints are refused |
@@ -15,6 +16,7 @@ pub mod canopen;
 pub mod describe;
 pub mod driver;
 pub mod drives;
+pub mod dynamixel;
 #[cfg(feature = "node")]
 pub mod node;
 pub mod simpliq;

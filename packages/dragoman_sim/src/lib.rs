@@ -8,6 +8,7 @@
 //! | [`device`] | what all CANopen devices have: network management, heartbeats, objects, process data; faults |
 //! | [`kobuki`] | a Kobuki, the base of a TurtleBot 2, on a serial line, byte by byte |
 //! | [`differential`] | a base with two driven wheels behind a line protocol |
+//! | [`widowx`] | a WidowX: an arm of Dynamixel servos on a serial line, byte by byte |
 //! | [`serial`] | what all devices on a serial line have; one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
 //! | [`world`] | bodies, arms, robots on wheels, range sensors and landmarks in a room (Apolo, seed 000) |
@@ -29,6 +30,7 @@ pub mod kobuki;
 pub mod node;
 pub mod serial;
 pub mod whistle;
+pub mod widowx;
 pub mod world;
 
 pub use axis::AxisSettings;
@@ -38,4 +40,5 @@ pub use differential::{DifferentialBase, DifferentialSettings};
 pub use drive_rack::{Rack, RackBus};
 pub use kobuki::{Kobuki, KobukiSettings};
 pub use whistle::{Whistle, WhistleSettings};
+pub use widowx::{Widowx, WidowxSettings};
 pub use world::{LoadError, World, WorldError, Worlds};

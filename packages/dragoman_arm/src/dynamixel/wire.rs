@@ -1,0 +1,33 @@
+//! The bytes on a line of Dynamixel servos, protocol 1.0 (8N1, half duplex), in both directions.
+//!
+//! ```text
+//! FF FF | id | length | instruction, or error flags | parameters.. | checksum
+//!                      '-------------- length - 1 ---------------'
+//! ```
+//!
+//! The checksum is the inverted low byte of the sum of everything behind the header. Numbers are little-endian. The master asks, the servo
+//! with that id answers; nobody answers what is for all ([`BROADCAST`]). Source: the public description of the protocol and of the
+//! control tables. What counts in a servo's own units says so in its name.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | [`packet`] | packets in a stream of bytes: [`Decoder`], [`encode`](packet::encode) |
+//! | `instruction` | [`Instruction`]: what a master sends |
+//! | `status` | [`Status`] with its [`ErrorFlags`]: what a servo answers |
+//! | [`table`] | the control table: [`Register`](table::Register), blocks that are read at once, [`Model`] and its units |
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod instruction;
+pub mod packet;
+mod status;
+pub mod table;
+
+pub use instruction::{DecodeError, Instruction, SyncWrite, sync_write_words};
+pub use packet::{BROADCAST, Decoder, MAX_ID, Packet, PacketLength, Statistics};
+pub use status::{ErrorFlags, Status};
+pub use table::Model;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may panic")]
+mod tests;

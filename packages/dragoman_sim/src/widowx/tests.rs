@@ -1,0 +1,306 @@
+//! A simulated WidowX on virtual time.
+
+use std::f64::consts::FRAC_PI_2;
+
+use dragoman_arm::dynamixel::wire::table::{
+    self, Block, Control, Identity, Measurement, Register, TABLE_LENGTH,
+};
+use dragoman_arm::dynamixel::wire::{Model, Status, sync_write_words};
+
+use super::*;
+
+/// An arm at the other end of a line.
+struct Bench {
+    arm: Widowx,
+    now: Duration,
+}
+
+/// What a servo answered.
+#[derive(Debug, PartialEq)]
+struct Answer {
+    id: u8,
+    errors: ErrorFlags,
+    parameters: Vec<u8>,
+}
+
+fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+impl Bench {
+    fn new(settings: WidowxSettings) -> Self {
+        Self { arm: Widowx::new(settings), now: Duration::ZERO }
+    }
+
+    fn held() -> Self {
+        Self::new(WidowxSettings::default())
+    }
+
+    fn run(&mut self, time: Duration) {
+        self.now += time;
+        self.arm.advance(self.now);
+    }
+
+    fn answers(&mut self) -> Vec<Answer> {
+        let mut decoder = Decoder::default();
+        let mut answers = Vec::new();
+        while let Some(bytes) = self.arm.transmit() {
+            let mut bytes = bytes.as_slice();
+            while let Some(packet) = decoder.next(&mut bytes) {
+                let Status { id, errors, parameters } = Status::new(&packet);
+                answers.push(Answer { id, errors, parameters: parameters.to_vec() });
+            }
+        }
+        answers
+    }
+
+    fn ask(&mut self, id: u8, instruction: &Instruction<'_>) -> Vec<Answer> {
+        let mut bytes = Vec::new();
+        instruction.encode(&mut bytes, id).expect("it fits");
+        self.arm.receive(self.now, &bytes);
+        self.answers()
+    }
+
+    fn read<B: Block>(&mut self, id: u8) -> B {
+        let answers = self.ask(id, &Instruction::Read { address: B::ADDRESS, length: B::LENGTH });
+        let [Answer { parameters, .. }] = answers.as_slice() else { panic!("{answers:?}") };
+        B::decode(parameters).expect("the block")
+    }
+
+    fn write(&mut self, id: u8, register: Register, value: u16) -> ErrorFlags {
+        let bytes = value.to_le_bytes();
+        let data = &bytes[..usize::from(register.size)];
+        let answers = self.ask(id, &Instruction::Write { address: register.address, data });
+        let [Answer { errors, parameters, .. }] = answers.as_slice() else { panic!("{answers:?}") };
+        assert!(parameters.is_empty());
+        *errors
+    }
+}
+
+const NONE: ErrorFlags = ErrorFlags::empty();
+
+#[test]
+fn servos_are_those_of_the_seed() {
+    let mut bench = Bench::held();
+    for design in JOINTS {
+        let identity: Identity = bench.read(design.id);
+        assert_eq!(Model::from_number(identity.model_number), Some(design.model));
+        assert_eq!(identity.status_return_level, 2);
+        assert!(bench.read::<Control>(design.id).torque_enable);
+        assert_eq!(
+            bench.ask(design.id, &Instruction::Ping),
+            [Answer { id: design.id, errors: NONE, parameters: vec![] }]
+        );
+    }
+    assert_eq!(bench.ask(7, &Instruction::Ping), []);
+    // 45, 0, -45, -45 degrees, the last two of servos that turn the other way; the gripper open.
+    let ticks = [1, 2, 3, 4, 5, 6].map(|id| bench.read::<Measurement>(id).position_ticks);
+    assert_eq!(ticks, [2560, 2048, 2560, 2560, 512, 512]);
+    bench.run(ms(2000));
+    assert_eq!(bench.arm.positions(), WidowxSettings::default().positions);
+}
+
+#[test]
+fn joints_go_to_their_goals_at_the_speed_they_are_told() {
+    let mut bench = Bench::held();
+    // 146 is 100 degrees/s.
+    assert_eq!(bench.write(2, table::MOVING_SPEED, 146), NONE);
+    assert_eq!(bench.write(2, table::GOAL_POSITION, 3072), NONE);
+    bench.run(ms(500));
+    let [_, position, ..] = bench.arm.positions();
+    let [_, velocity, ..] = bench.arm.velocities();
+    assert!((position - 0.5 * 1.743).abs() < 0.02, "{position}");
+    assert!((velocity - 1.743).abs() < 0.001, "{velocity}");
+    let measured: Measurement = bench.read(2);
+    assert_eq!(measured.speed, 146);
+    bench.run(ms(700));
+    assert!((bench.arm.positions()[1] - FRAC_PI_2).abs() < 1e-3);
+    // Against the servo: the joint goes down as the ticks go up.
+    bench.write(3, table::GOAL_POSITION, 2049);
+    bench.run(ms(1000));
+    let expected = -Model::Mx28.radians_per_tick();
+    assert!((bench.arm.positions()[2] - expected).abs() < 1e-6);
+}
+
+#[test]
+fn several_servos_start_at_once_and_nobody_answers() {
+    let mut bench = Bench::held();
+    let mut bytes = Vec::new();
+    let goals = [(1, 2048), (2, 1536), (6, 23)];
+    sync_write_words(&mut bytes, table::GOAL_POSITION.address, goals).unwrap();
+    bench.arm.receive(bench.now, &bytes);
+    assert_eq!(bench.answers(), []);
+    bench.run(ms(1500));
+    let [base, shoulder, .., gripper] = bench.arm.positions();
+    assert!(base.abs() < 1e-3 && (shoulder + FRAC_PI_4).abs() < 1e-3, "{base} {shoulder}");
+    assert!((gripper - 2.5).abs() < 0.01, "{gripper}");
+    let goals: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).map(|e| e.to_string()).collect();
+    assert_eq!(goals, ["arm_1_joint goal 0.000", "arm_2_joint goal -0.785", "gripper_1_joint goal 2.500"]);
+    // Registered for later, and done at once by all.
+    let later = Instruction::RegWrite { address: table::GOAL_POSITION.address, data: &[0, 8] };
+    bench.ask(2, &later);
+    bench.run(ms(500));
+    assert!((bench.arm.positions()[1] + FRAC_PI_4).abs() < 1e-3);
+    assert_eq!(bench.ask(BROADCAST, &Instruction::Action), []);
+    bench.run(ms(1500));
+    assert!(bench.arm.positions()[1].abs() < 1e-3);
+}
+
+#[test]
+fn without_torque_only_friction_holds() {
+    for (joint, friction) in [(0, 0.26), (1, 0.50), (2, 0.26), (3, 0.26), (4, 0.13)] {
+        let mut bench = Bench::held();
+        let start = bench.arm.positions()[joint];
+        bench.arm.inputs.load[joint] = -4.0 * friction;
+        if joint == 4 {
+            bench.arm.inputs.load[joint] = -1.4;
+        }
+        bench.run(ms(1000));
+        assert_eq!(bench.arm.positions()[joint], start, "its motor holds it");
+        bench.write(joint as u8 + 1, table::TORQUE_ENABLE, 0);
+        bench.arm.inputs.load[joint] = -0.99 * friction;
+        bench.run(ms(1000));
+        assert_eq!(bench.arm.positions()[joint], start, "its friction holds it");
+        bench.arm.inputs.load[joint] = -1.5 * friction;
+        bench.run(ms(5000));
+        let low = JOINTS[joint].limits[0];
+        assert!(bench.arm.positions()[joint] < start - 0.5, "joint {joint} falls");
+        bench.run(ms(30_000));
+        assert_eq!((bench.arm.positions()[joint], bench.arm.velocities()[joint]), (low, 0.0), "to its end");
+    }
+}
+
+#[test]
+fn a_load_beyond_the_torque_turns_the_joint_and_shuts_the_motor_down() {
+    for (joint, torque) in [2.5, 6.0, 2.5, 2.5, 1.5].into_iter().enumerate() {
+        let mut bench = Bench::held();
+        bench.arm.inputs.load[joint] = 0.98 * torque;
+        bench.run(ms(5000));
+        assert_eq!(bench.arm.positions()[joint], WidowxSettings::default().positions[joint]);
+        assert!((bench.arm.torques()[joint] + 0.98 * torque).abs() < 1e-9);
+        bench.arm.inputs.load[joint] = torque + 1.0;
+        bench.run(ms(10_000));
+        let high = JOINTS[joint].limits[1];
+        assert_eq!(bench.arm.positions()[joint], high);
+        let told: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).collect();
+        assert_eq!(told, [Event::Shutdown { joint, errors: ErrorFlags::OVERLOAD }]);
+        let id = joint as u8 + 1;
+        assert_eq!(bench.read::<Control>(id).torque_limit, 0);
+        // With a torque limit again it goes on.
+        bench.arm.inputs.load[joint] = 0.0;
+        assert_eq!(bench.write(id, table::TORQUE_LIMIT, 1023), NONE);
+        bench.run(ms(3000));
+        let error = bench.arm.positions()[joint] - WidowxSettings::default().positions[joint];
+        assert!(error.abs() < 1e-3, "{error}");
+    }
+}
+
+#[test]
+fn the_gripper_closes_up_to_what_is_between_its_fingers_and_presses() {
+    let mut bench = Bench::held();
+    bench.arm.inputs.gripper_stop = Some(0.9);
+    bench.write(6, table::GOAL_POSITION, 23);
+    bench.run(ms(60_000));
+    assert_eq!(bench.arm.positions()[GRIPPER], 0.9);
+    assert!(bench.arm.torques()[GRIPPER] > 0.3);
+    assert!(bench.arm.torque_enabled()[GRIPPER], "it does that for ever");
+    // What comes between them later does not open them.
+    bench.arm.inputs.gripper_stop = Some(0.5);
+    bench.run(ms(1000));
+    assert_eq!(bench.arm.positions()[GRIPPER], 0.9);
+    bench.arm.inputs.gripper_stop = None;
+    bench.run(ms(2000));
+    assert!((bench.arm.positions()[GRIPPER] - 2.5).abs() < 0.01);
+    bench.write(6, table::GOAL_POSITION, 512);
+    bench.run(ms(2000));
+    assert!(bench.arm.positions()[GRIPPER].abs() < 1e-3);
+}
+
+#[test]
+fn heat_shuts_a_motor_down_until_it_is_cool() {
+    let mut bench = Bench::held();
+    bench.arm.set_temperature(1, 85.0);
+    bench.run(ms(10));
+    let answers = bench.ask(2, &Instruction::Ping);
+    assert_eq!(answers[0].errors, ErrorFlags::OVERHEATING);
+    assert!(!bench.arm.torque_enabled()[1]);
+    assert_eq!(bench.read::<Measurement>(2).celsius, 85);
+    bench.write(2, table::TORQUE_LIMIT, 1023);
+    bench.run(ms(10));
+    assert!(!bench.arm.torque_enabled()[1], "still too hot");
+    bench.run(ms(120_000));
+    assert_eq!(bench.ask(2, &Instruction::Ping)[0].errors, NONE);
+    bench.write(2, table::TORQUE_LIMIT, 1023);
+    bench.run(ms(10));
+    assert!(bench.arm.torque_enabled()[1]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    let mut bench = Bench::held();
+    let before: Control = bench.read(1);
+    assert_eq!(bench.write(1, table::MOVING_SPEED, 1024), ErrorFlags::RANGE);
+    assert_eq!(bench.write(1, table::PRESENT_POSITION, 5), ErrorFlags::RANGE);
+    assert_eq!(bench.write(1, table::CCW_ANGLE_LIMIT, 3000), ErrorFlags::RANGE, "while its motor has torque");
+    assert_eq!(bench.write(5, table::GOAL_POSITION, 1024), ErrorFlags::ANGLE_LIMIT);
+    for data in [&[1_u8, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13][..], &[1]] {
+        let address = if data.len() == 1 { table::GOAL_POSITION.address + 1 } else { 40 };
+        let answers = bench.ask(1, &Instruction::Write { address, data });
+        assert_eq!(answers[0].errors, ErrorFlags::RANGE);
+    }
+    let beyond = Instruction::Read { address: TABLE_LENGTH as u8 - 1, length: 2 };
+    assert_eq!(bench.ask(1, &beyond)[0].errors, ErrorFlags::RANGE);
+    assert_eq!(bench.ask(1, &Instruction::Action)[0].errors, ErrorFlags::INSTRUCTION);
+    // The reset to the factory's settings.
+    bench.arm.receive(bench.now, &[0xff, 0xff, 0x01, 0x02, 0x06, 0xf6]);
+    assert_eq!(bench.answers()[0].errors, ErrorFlags::INSTRUCTION);
+    assert_eq!(bench.read::<Control>(1), before);
+}
+
+#[test]
+fn a_servo_that_was_switched_off_has_no_torque_and_no_memory() {
+    let mut bench = Bench::held();
+    bench.write(2, table::MOVING_SPEED, 50);
+    bench.arm.inputs.load[1] = 1.0;
+    bench.arm.reset(Some(1));
+    assert_eq!(bench.ask(2, &Instruction::Ping), [], "it boots");
+    bench.run(ms(2000));
+    let control: Control = bench.read(2);
+    assert_eq!((control.torque_enable, control.moving_speed, control.torque_limit), (false, 0, 1023));
+    assert!(bench.arm.positions()[1] > 0.1, "it has fallen");
+    assert_eq!(bench.arm.positions()[0], FRAC_PI_4);
+    assert!(bench.read::<Control>(1).torque_enable);
+}
+
+#[test]
+fn answers_take_their_time_where_the_line_has_a_speed() {
+    let settings = WidowxSettings { baud: Some(57_600), ..WidowxSettings::default() };
+    let mut bench = Bench::new(settings);
+    let mut bytes = Vec::new();
+    let read = Instruction::Read { address: Measurement::ADDRESS, length: Measurement::LENGTH };
+    read.encode(&mut bytes, 1).unwrap();
+    bench.arm.receive(bench.now, &bytes);
+    // 8 bytes there and 14 back, of 174 us each.
+    assert_eq!(bench.answers(), []);
+    let due = bench.arm.next_event();
+    assert!((3.8..3.9).contains(&(due.as_secs_f64() * 1e3)), "{due:?}");
+    bench.arm.advance(due);
+    assert_eq!(bench.answers().len(), 1);
+}
+
+#[test]
+fn the_world_cannot_break_it() {
+    let mut bench = Bench::held();
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        bench.arm.inputs = Inputs { load: [value; 5], gripper_stop: Some(value) };
+        bench.arm.set_temperature(0, value);
+        bench.run(ms(100));
+        assert_eq!(bench.arm.positions(), WidowxSettings::default().positions);
+    }
+    bench.arm.reset(Some(COUNT));
+    bench.arm.silence(Some(usize::MAX - 1), ms(1));
+    let settings =
+        WidowxSettings { positions: [f64::NAN, 9.0, -9.0, 0.0, 0.0, 9.0], ..WidowxSettings::default() };
+    let arm = Widowx::new(settings);
+    assert_eq!(arm.positions(), [0.0, FRAC_PI_2, -FRAC_PI_2, 0.0, 0.0, 2.5]);
+}
