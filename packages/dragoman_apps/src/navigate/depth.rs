@@ -2,6 +2,8 @@
 
 /// Horizontal field of view of the Kinect, rad: 57 degrees (section 2.1).
 pub const HORIZONTAL_FIELD: f64 = 57.0 * std::f64::consts::PI / 180.0;
+/// Vertical field of view of the Kinect, rad: 43 degrees.
+pub const VERTICAL_FIELD: f64 = 43.0 * std::f64::consts::PI / 180.0;
 /// Nearer than this the Kinect measures nothing, m (section 2.1).
 pub const MIN_RANGE: f64 = 0.4;
 /// Farther than this it measures nothing, m.
@@ -44,17 +46,18 @@ impl DepthImage {
     /// What the image shows of each of its columns `step` apart: the points of all rows that are there.
     pub fn columns(&self, mount: CameraMount, step: usize) -> impl Iterator<Item = Column> + '_ {
         let (centre_x, centre_y) = (self.width as f64 / 2.0, self.height as f64 / 2.0);
-        // Square pixels: one focal length.
-        let focal = centre_x / (HORIZONTAL_FIELD / 2.0).tan();
+        // Focal lengths along a row and a column.
+        let focal_x = centre_x / (HORIZONTAL_FIELD / 2.0).tan();
+        let focal_y = centre_y / (VERTICAL_FIELD / 2.0).tan();
         (0..self.width).step_by(step.max(1)).map(move |column| {
-            let across = (centre_x - (column as f64 + 0.5)) / focal;
+            let across = (centre_x - (column as f64 + 0.5)) / focal_x;
             let points = self.rows.iter().filter_map(move |(row, line)| {
                 let depth = f64::from(*line.get(column)?);
                 // Written so that NaN is passed over.
-                if !(depth >= MIN_RANGE && depth <= MAX_RANGE) {
+                if !(MIN_RANGE..=MAX_RANGE).contains(&depth) {
                     return None;
                 }
-                let up = (centre_y - (*row as f64 + 0.5)) / focal;
+                let up = (centre_y - (*row as f64 + 0.5)) / focal_y;
                 Some([mount.x + depth, mount.y + depth * across, mount.z + depth * up])
             });
             Column { bearing: across.atan(), points: points.collect() }

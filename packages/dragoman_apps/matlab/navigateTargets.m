@@ -1,0 +1,90 @@
+function navigateTargets(targets)
+% navigateTargets  The second application of seed 003, section 5.3: with the Kinect from target to target.
+%
+%   navigateTargets
+%   navigateTargets(targets)
+%
+%   targets   n x 2: x and y of the targets in the frame of the odometry, m; without them those of 'dragoman up --world
+%             corridor'
+%
+%   A force pulls the robot to the target, another pushes it from what is nearest on the middle line of the depth image; their
+%   sum is where it turns. Depths come in m; the law of the thesis is written for grey values, in which near is
+%   bright: see greyFromDepth. The same forces as in the program navigate of dragoman_apps, without its memory and its free
+%   directions: it touches what leaves the picture before it is passed, and then backs off.
+%
+%   Example:
+%     navigateTargets([1 0; 1 1]);
+%
+%   See also greyFromDepth, TurtleBot, carryCube
+  if nargin < 1
+    targets = [2.8 1.7; 2.8 3.4; -1.4 3.5; -5.0 3.6; -5.0 5.4; -6.5 6.5];
+  end
+  attraction = 1;                     % per m
+  repulsion = 0.01;                   % per grey value
+  nearGrey = 120;
+  arrived = 0.05;                     % m
+  slow = 0.2;                         % m/s
+  fast = 0.3;
+  halfField = deg2rad(57) / 2;        % of the picture
+
+  robot = TurtleBot('navigate_targets', {'depth'});
+  stopAtTheEnd = onCleanup(@() drive(robot, 0, 0));
+  count = size(targets, 1);
+  for i = 1:count
+    target = targets(i, :);
+    began = simulationTime(robot);
+    d = inf;
+    while d > arrived
+      if simulationTime(robot) - began > 120
+        error('navigateTargets:timeOut', 'target %d of %d was not reached within 120 s', i, count);
+      end
+      sensors = receive(robot.sensors, 3);
+      if sensors.bumper ~= 0 || sensors.cliff ~= 0
+        printConsole(robot, 'Something is in the way');
+        retreat(robot);
+      end
+      [x, y, theta] = poseFromOdometry(receive(robot.odometry, 3));
+      theta = deg2rad(theta);
+      d = hypot(target(1) - x, target(2) - y);
+
+      % What is nearest on the vision line repels.
+      image = rosReadImage(receive(robot.depth, 3));
+      line = greyFromDepth(image(floor(end / 2) + 1, :));
+      [grey, column] = max(line);
+      force = repulsion * max(0, grey - nearGrey);
+      half = numel(line) / 2;
+      angle = (half - (column - 0.5)) * halfField / half;
+      push = force * [cos(theta + angle + pi), sin(theta + angle + pi)];
+
+      % The target attracts, near it with a constant factor.
+      pull = attraction * max(d, 0.5) * (target - [x y]);
+
+      speed = fast;
+      if d < 0.5 && i == count
+        speed = slow;
+      end
+      sum = pull + push;
+      turn = atan2(sum(2), sum(1)) - theta;
+      turn = atan2(sin(turn), cos(turn));
+      % Sharp turns are made on the spot.
+      if abs(turn) > halfField
+        speed = 0;
+      end
+      drive(robot, min(speed, d), max(-pi / 2, min(pi / 2, turn)));
+    end
+    printConsole(robot, 'Target %d of %d reached at X: %.2f, Y: %.2f', i, count, x, y);
+  end
+  drive(robot, 0, 0);
+  waitTime(robot, 1);
+end
+
+function retreat(robot)
+% Backs off, and turns a little.
+  for velocity = [-0.2 0; 0 pi / 4]
+    began = simulationTime(robot);
+    while simulationTime(robot) - began < 1.5
+      drive(robot, velocity(1), velocity(2));
+      pause(0.02);
+    end
+  end
+end

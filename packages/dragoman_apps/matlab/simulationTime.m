@@ -1,0 +1,29 @@
+function seconds = simulationTime(robot)
+% simulationTime  The simulator's time, or this computer's where there is no simulator.
+%
+%   seconds = simulationTime(robot)
+%
+%   robot     from TurtleBot
+%   seconds   since any moment that stays the same, s
+%
+%   Example:
+%     began = simulationTime(robot);
+%
+%   See also waitTime
+  persistent isReal began
+  if isempty(began)
+    began = tic;
+    isReal = false;
+  end
+  if ~isReal
+    try
+      message = receive(robot.time, 1);
+      seconds = message.data;
+      return
+    catch
+      % A real robot has no such topic.
+      isReal = true;
+    end
+  end
+  seconds = toc(began);
+end
