@@ -10,6 +10,7 @@
 //! | [`differential`] | a base with two driven wheels behind a line protocol |
 //! | [`serial`] | what all devices on a serial line have; one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
+//! | [`turtlebot`] | what ties a Kobuki and a WidowX to their robot in a world |
 //! | [`world`] | bodies, arms, robots on wheels, range sensors and landmarks in a room (Apolo, seed 000) |
 //! | `node` (feature of that name) | the world in ROS; the only file, with its parts, that knows ROS |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
@@ -26,6 +27,7 @@ pub mod kobuki;
 #[cfg(feature = "node")]
 pub mod node;
 pub mod serial;
+pub mod turtlebot;
 pub mod whistle;
 pub mod world;
 
@@ -35,5 +37,6 @@ pub use device::{Device, Fault};
 pub use differential::{DifferentialBase, DifferentialSettings};
 pub use drive_rack::{Rack, RackBus};
 pub use kobuki::{Kobuki, KobukiSettings};
+pub use turtlebot::Turtlebot;
 pub use whistle::{Whistle, WhistleSettings};
 pub use world::{World, WorldError, Worlds};
