@@ -31,6 +31,8 @@ mod urdf;
 mod wheeled;
 
 pub use arm::ArmJoint;
+#[cfg(feature = "node")]
+pub(crate) use camera::optical_frame;
 pub use camera::{CameraFigures, ColorImage, DepthImage, View};
 pub use error::{LoadError, WorldError};
 pub use file::JointKind;
