@@ -7,17 +7,23 @@
 //! | `pace` | the worlds as time goes by, and velocities that expire; no ROS, no clock |
 //! | `services` | Apolo's functions, a service each |
 //! | `topics` | what is published, and when |
-//! | `robots` | what each robot on wheels has besides: velocities, odometry, scans |
+//! | `robots` | what each robot on wheels has besides: velocities, odometry |
+//! | `lasers` | scans |
+//! | `cameras`, `pictures` | pictures, from a thread for each camera; what they are as messages |
 //! | `markers`, `frames` | the world as markers, and as transforms |
 //! | `report` | `/diagnostics` |
 //! | [`simulation`] | a node of its own: the robot's true pose, the simulator's console, buttons and LEDs of the base |
 
+mod cameras;
 mod frames;
+mod lasers;
 mod markers;
 mod pace;
 pub mod parameters;
+mod pictures;
 mod report;
 mod robots;
+mod sensors;
 mod services;
 pub mod simulation;
 mod topics;
@@ -25,8 +31,9 @@ mod topics;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
-use dragoman_ros::{Context, Node, parameters as ros_parameters};
+use dragoman_ros::{Clock, Context, Node, Publisher, WrappedTypesupport, parameters as ros_parameters};
 
 use crate::WorldError;
 use crate::world::{LoadError, Worlds};
@@ -73,6 +80,12 @@ pub enum WorldNodeError {
         /// The name that both would have in ROS.
         name: String,
     },
+    /// Two sensors would have the same topics.
+    #[error("two sensors would have the topic {topic}: give one of them another in the world file")]
+    Sensors {
+        /// The topic, or what the topics of a camera begin with.
+        topic: String,
+    },
     /// As any node's.
     #[error(transparent)]
     Node(NodeError),
@@ -99,12 +112,42 @@ pub fn start(context: &Context, namespace: &str, world_file: &str) -> Result<Wor
     let names = worlds.worlds().iter().map(|world| world.name().to_owned()).collect();
     let timeout = Duration::from_secs_f64(values.value("command_timeout"));
     let live = Live::new(Pace::new(worlds, values.value("real_time_factor"), timeout));
+    let stamps = Stamps::new(tasks.node(), values.value("publish_clock"));
     services::serve(&mut tasks, &live)?;
     let robots = robots::serve(&mut tasks, &live)?;
-    topics::serve(&mut tasks, &live, robots, &values)?;
+    let sensors = sensors::find(&live)?;
+    lasers::serve(&mut tasks, &live, &stamps, &sensors, values.value("rate"))?;
+    cameras::serve(&mut tasks, &live, &stamps, &sensors)?;
+    topics::serve(&mut tasks, &live, &stamps, robots, sensors, &values)?;
     let report = report::report(tasks.node(), &live)?;
     tasks.every(REPORT_PERIOD, report)?;
     Ok(WorldNode { node: tasks.start()?, worlds: names, live })
+}
+
+/// What time messages bear. Clones are the same.
+#[derive(Clone)]
+struct Stamps {
+    /// None: the worlds' time.
+    clock: Option<Arc<Mutex<Clock>>>,
+}
+
+impl Stamps {
+    fn new(node: &mut Node, in_worlds_time: bool) -> Self {
+        Self { clock: (!in_worlds_time).then(|| node.get_ros_clock()) }
+    }
+
+    fn now(&self, pace: &Pace) -> Time {
+        let time = match &self.clock {
+            None => pace.time(),
+            Some(clock) => clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default(),
+        };
+        Clock::to_builtin_time(&time)
+    }
+}
+
+/// Whether anybody listens, here or elsewhere.
+fn listened<T: WrappedTypesupport>(publisher: &Publisher<T>) -> bool {
+    publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 
 /// The worlds at the present time, shared by all that the node does. Clones are the same.

@@ -38,6 +38,8 @@ mod urdf;
 mod wheeled;
 
 pub use arm::ArmJoint;
+#[cfg(feature = "node")]
+pub(crate) use camera::optical_frame;
 pub use camera::{CameraFigures, ColorImage, DepthImage, View};
 pub(crate) use contact::Feeler;
 pub(crate) use driving::heading;

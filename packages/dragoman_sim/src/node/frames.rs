@@ -12,6 +12,12 @@ pub(super) fn world_frame(at: usize, world: &World) -> String {
     if at == 0 { "map".to_owned() } else { naming::token(world.name()) }
 }
 
+/// What the frames and topics of a robot or a sensor begin with.
+pub(super) fn prefix(at: usize, world: &World, name: &str) -> String {
+    let own = naming::token(name);
+    if at == 0 { own } else { format!("{}/{own}", naming::token(world.name())) }
+}
+
 /// The name of a part, `object/link`, as a frame.
 pub(super) fn part_frame(name: &str) -> String {
     name.split('/').map(naming::token).collect::<Vec<_>>().join("/")

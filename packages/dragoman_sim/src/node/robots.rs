@@ -1,21 +1,19 @@
-//! What each robot on wheels has besides the services: velocities, odometry, the scans of its laser.
+//! What each robot on wheels has besides the services: velocities, odometry.
 
 use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{TransformStamped, Twist};
-use dragoman_ros::naming;
 use dragoman_ros::nav_msgs::msg::Odometry;
-use dragoman_ros::sensor_msgs::msg::LaserScan;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Publisher, QosProfile};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
-use super::frames::{pose_message, stamped, world_frame};
+use super::frames::{pose_message, prefix, stamped, world_frame};
 use super::pace::Pace;
-use super::{Live, WorldNodeError};
+use super::{Live, WorldNodeError, listened};
 use crate::WorldError;
-use crate::world::{LaserFigures, ObjectKind};
+use crate::world::ObjectKind;
 
 /// A robot, and where it tells of itself.
 pub(super) struct Robot {
@@ -25,21 +23,14 @@ pub(super) struct Robot {
     /// Its frames and topics begin with this.
     prefix: String,
     odometry: Publisher<Odometry>,
-    laser: Option<Laser>,
     /// Odometry and the worlds' time when it was published last.
     last: Option<([f64; 3], Duration)>,
 }
 
-struct Laser {
-    name: String,
-    figures: LaserFigures,
-    scan: Publisher<LaserScan>,
-}
-
-/// Takes velocities for all robots, and makes their topics. With two lasers, the first has the topic.
+/// Takes velocities for all robots, and makes their topics.
 pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<Vec<Robot>, WorldNodeError> {
     let mut robots: Vec<Robot> = Vec::new();
-    for (world, world_frame, name, prefix, laser) in live.with(|state| found(&mut state.pace)) {
+    for (world, world_frame, name, prefix) in live.with(|state| found(&mut state.pace)) {
         if robots.iter().any(|other| other.prefix == prefix) {
             return Err(WorldNodeError::Robots { name: prefix });
         }
@@ -50,70 +41,36 @@ pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<Vec<Robot>, Wo
         })?;
         let node = tasks.node();
         let odometry = node.create_publisher(&format!("{prefix}/odom"), QosProfile::default())?;
-        let laser = match laser {
-            None => None,
-            Some((name, figures)) => {
-                let scan = node.create_publisher(&format!("{prefix}/scan"), QosProfile::sensor_data())?;
-                Some(Laser { name, figures, scan })
-            }
-        };
-        robots.push(Robot { world, world_frame, name, prefix, odometry, laser, last: None });
+        robots.push(Robot { world, world_frame, name, prefix, odometry, last: None });
     }
     Ok(robots)
 }
 
-type Found = (String, String, String, String, Option<(String, LaserFigures)>);
-
-/// World, its frame, name, prefix, and first laser of all robots on wheels.
-fn found(pace: &mut Pace) -> Vec<Found> {
+/// World, its frame, name and prefix of all robots on wheels.
+fn found(pace: &mut Pace) -> Vec<(String, String, String, String)> {
     let mut robots = Vec::new();
     for (at, world) in pace.worlds().worlds().iter().enumerate() {
         for object in world.objects().iter().filter(|object| object.kind() == ObjectKind::Wheeled) {
-            let own = naming::token(object.name());
-            let prefix = if at == 0 { own } else { format!("{}/{own}", naming::token(world.name())) };
-            let on_it = |laser: &&str| world.carrier(laser).is_some_and(|by| by.name() == object.name());
-            let laser = world.lasers().find(on_it).map(str::to_owned);
-            let frame = world_frame(at, world);
-            robots.push((world.name().to_owned(), frame, object.name().to_owned(), prefix, laser));
+            let (frame, prefix) = (world_frame(at, world), prefix(at, world, object.name()));
+            robots.push((world.name().to_owned(), frame, object.name().to_owned(), prefix));
         }
     }
-    let worlds = pace.worlds();
-    let with_figures = robots.into_iter().map(|(world, frame, name, prefix, laser)| {
-        let laser = laser.and_then(|laser| {
-            let figures = worlds.laser_figures(Some(&world), &laser).ok()?;
-            Some((laser, figures))
-        });
-        (world, frame, name, prefix, laser)
-    });
-    with_figures.collect()
+    robots
 }
 
 impl Robot {
-    /// Publishes what somebody listens to.
-    pub(super) fn publish(&mut self, pace: &mut Pace, stamp: &Time) -> Result<Messages, WorldError> {
-        let mut messages = Messages::default();
+    /// What it has to say, if somebody listens.
+    pub(super) fn tell(&mut self, pace: &mut Pace, stamp: &Time) -> Result<Option<Odometry>, WorldError> {
         if listened(&self.odometry) {
-            messages.odometry = Some(self.odometry(pace, stamp)?);
-        } else {
-            self.last = None;
+            return self.odometry(pace, stamp).map(Some);
         }
-        if let Some(laser) = self.laser.as_ref().filter(|laser| listened(&laser.scan)) {
-            let ranges = pace.worlds().laser_data(Some(&self.world), &laser.name)?;
-            messages.scan =
-                Some(laser_scan(&laser.figures, &ranges, stamp, format!("{}/laser", self.prefix)));
-        }
-        Ok(messages)
+        self.last = None;
+        Ok(None)
     }
 
-    /// Sends them.
-    pub(super) fn send(&self, messages: Messages) -> dragoman_ros::Result<()> {
-        if let Some(odometry) = messages.odometry {
-            self.odometry.publish(&odometry)?;
-        }
-        if let (Some(laser), Some(scan)) = (&self.laser, messages.scan) {
-            laser.scan.publish(&scan)?;
-        }
-        Ok(())
+    /// Sends it.
+    pub(super) fn send(&self, odometry: &Odometry) -> dragoman_ros::Result<()> {
+        self.odometry.publish(odometry)
     }
 
     fn odometry(&mut self, pace: &mut Pace, stamp: &Time) -> Result<Odometry, WorldError> {
@@ -139,7 +96,7 @@ impl Robot {
         Ok(message)
     }
 
-    /// From the world to where its odometry began, from there to the robot, and from there to its laser.
+    /// From the world to where its odometry began, and from there to the robot.
     pub(super) fn transforms(
         &self,
         pace: &mut Pace,
@@ -149,49 +106,14 @@ impl Robot {
         let pose = pace.worlds().pose(world, &self.name)?;
         let odometry = planar(pace.worlds().odometry(world, &self.name)?);
         let (odom, base) = (format!("{}/odom", self.prefix), format!("{}/base_footprint", self.prefix));
-        let mut transforms = vec![
+        Ok(vec![
             stamped(stamp, &self.world_frame, odom.clone(), &(pose * odometry.inverse())),
-            stamped(stamp, &odom, base.clone(), &odometry),
-        ];
-        if let Some(laser) = &self.laser {
-            let mount = pose.inverse() * pace.worlds().pose(world, &laser.name)?;
-            transforms.push(stamped(stamp, &base, format!("{}/laser", self.prefix), &mount));
-        }
-        Ok(transforms)
+            stamped(stamp, &odom, base, &odometry),
+        ])
     }
-}
-
-/// What a robot has to say.
-#[derive(Default)]
-pub(super) struct Messages {
-    odometry: Option<Odometry>,
-    scan: Option<LaserScan>,
 }
 
 fn planar([x, y, heading]: [f64; 3]) -> Isometry3<f64> {
     let rotation = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), heading);
     Isometry3::from_parts(Translation3::new(x, y, 0.0), rotation)
-}
-
-/// Whether anybody listens, here or elsewhere.
-pub(super) fn listened<T: dragoman_ros::WrappedTypesupport>(publisher: &Publisher<T>) -> bool {
-    publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
-}
-
-/// Nothing hit is infinitely far (REP 117).
-fn laser_scan(figures: &LaserFigures, ranges: &[f64], stamp: &Time, frame: String) -> LaserScan {
-    let last_angle = figures.first_angle + ranges.len().saturating_sub(1) as f64 * figures.angle_step;
-    let single = |range: &f64| if *range >= figures.max_range { f32::INFINITY } else { *range as f32 };
-    let mut scan = LaserScan {
-        angle_min: figures.first_angle as f32,
-        angle_max: last_angle as f32,
-        angle_increment: figures.angle_step as f32,
-        range_min: figures.min_range as f32,
-        range_max: figures.max_range as f32,
-        ranges: ranges.iter().map(single).collect(),
-        ..Default::default()
-    };
-    scan.header.stamp = stamp.clone();
-    scan.header.frame_id = frame;
-    scan
 }

@@ -19,8 +19,7 @@ use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, Result, WrappedT
 use futures::StreamExt;
 
 use super::frames::pose_message;
-use super::robots::listened;
-use super::{Live, WorldNodeError};
+use super::{Live, WorldNodeError, listened};
 use crate::console::Console;
 use crate::kobuki::Noise;
 use crate::serial::edge::RealTime;

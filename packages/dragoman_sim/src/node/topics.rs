@@ -1,7 +1,6 @@
-//! What is published, and when: markers and poses when something has moved, transforms and what robots measure while
+//! What is published, and when: markers and poses when something has moved, transforms and odometry while
 //! somebody listens.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
@@ -12,19 +11,22 @@ use dragoman_ros::rosgraph_msgs::msg::Clock as ClockMessage;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::visualization_msgs::msg::MarkerArray;
-use dragoman_ros::{Clock, Publisher, QosProfile, Result};
+use dragoman_ros::{Publisher, QosProfile, Result};
 
 use super::frames::{part_frame, stamped, world_frame};
 use super::pace::Pace;
-use super::robots::{Robot, listened};
-use super::{Live, markers};
+use super::robots::Robot;
+use super::sensors::Sensor;
+use super::{Live, Stamps, listened, markers};
 use crate::world::{ObjectKind, Worlds};
 
 /// Publishes at the rate of that parameter.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     live: &Live,
+    stamps: &Stamps,
     robots: Vec<Robot>,
+    sensors: Vec<Sensor>,
     values: &Parameters,
 ) -> Result<()> {
     let node = tasks.node();
@@ -36,12 +38,13 @@ pub(super) fn serve(
     };
     let mut topics = Topics {
         live: live.clone(),
-        clock: node.get_ros_clock(),
+        stamps: stamps.clone(),
         clock_topic,
         markers: node.create_publisher("markers", latched())?,
         poses: node.create_publisher("poses", latched())?,
         tf: node.create_publisher("/tf", QosProfile::default().keep_last(100))?,
         robots,
+        sensors,
         shown: None,
     };
     topics.publish();
@@ -51,12 +54,13 @@ pub(super) fn serve(
 
 struct Topics {
     live: Live,
-    clock: Arc<Mutex<Clock>>,
+    stamps: Stamps,
     clock_topic: Option<Publisher<ClockMessage>>,
     markers: Publisher<MarkerArray>,
     poses: Publisher<TFMessage>,
     tf: Publisher<TFMessage>,
     robots: Vec<Robot>,
+    sensors: Vec<Sensor>,
     /// What has been shown: the worlds' revisions.
     shown: Option<Vec<u64>>,
 }
@@ -75,7 +79,7 @@ impl Topics {
         // Messages are made while the worlds stand still, and sent while they are free again.
         let (stamp, changed, transforms, told) = live.with(|state| {
             let pace = &mut state.pace;
-            let stamp = self.stamp(pace);
+            let stamp = self.stamps.now(pace);
             let revisions: Vec<u64> = pace.worlds().worlds().iter().map(|world| world.revision()).collect();
             let changed = (self.shown.as_ref() != Some(&revisions)).then(|| {
                 let mut markers = markers::markers(pace.worlds(), &stamp);
@@ -86,7 +90,7 @@ impl Topics {
             });
             self.shown = Some(revisions);
             let transforms = with_transforms.then(|| self.transforms(pace, &stamp));
-            let told: Vec<_> = self.robots.iter_mut().map(|robot| robot.publish(pace, &stamp)).collect();
+            let told: Vec<_> = self.robots.iter_mut().map(|robot| robot.tell(pace, &stamp)).collect();
             (stamp, changed, transforms, told)
         });
         if let Some(clock) = &self.clock_topic {
@@ -99,21 +103,14 @@ impl Topics {
         if let Some(transforms) = transforms {
             self.tf.publish(&TFMessage { transforms })?;
         }
-        for (robot, messages) in self.robots.iter().zip(told) {
-            match messages {
-                Ok(messages) => robot.send(messages)?,
+        for (robot, told) in self.robots.iter().zip(told) {
+            match told {
+                Ok(Some(odometry)) => robot.send(&odometry)?,
+                Ok(None) => {}
                 Err(error) => tracing::warn!(%error, "a robot"),
             }
         }
         Ok(())
-    }
-
-    fn stamp(&self, pace: &Pace) -> Time {
-        let time = match &self.clock_topic {
-            Some(_) => pace.time(),
-            None => self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default(),
-        };
-        Clock::to_builtin_time(&time)
     }
 
     /// Bodies and links of arms in the world, and the frames of robots.
@@ -140,6 +137,7 @@ impl Topics {
         }
         let of_robots = self.robots.iter().flat_map(|robot| robot.transforms(pace, stamp));
         transforms.extend(of_robots.flatten());
+        transforms.extend(self.sensors.iter().flat_map(|sensor| sensor.transforms(pace, stamp)));
         transforms
     }
 }

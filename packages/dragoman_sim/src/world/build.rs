@@ -447,10 +447,14 @@ fn publication(
     frame: Option<String>,
     rate: Option<Rate>,
 ) -> Result<Publication, Reason> {
-    if [&topic, &frame].into_iter().flatten().any(|name| name.trim_matches('/').is_empty()) {
-        return Err("topic and frame are names".to_owned());
-    }
-    Ok(Publication { topic, frame, rate: rate.map(|rate| rate.0) })
+    let names = match (topic, frame) {
+        (None, None) => None,
+        (Some(topic), Some(frame)) if !topic.trim_matches('/').is_empty() && !frame.is_empty() => {
+            Some([topic, frame])
+        }
+        _ => return Err("topic and frame are names, and are given together".to_owned()),
+    };
+    Ok(Publication { names, rate: rate.map(|rate| rate.0) })
 }
 
 fn shapes(entries: &[ShapeEntry], files: Files<'_>) -> Result<Vec<Shape>, Reason> {

@@ -110,11 +110,11 @@ impl World {
     pub fn look(&mut self, name: &str, view: &mut View) -> Result<(), WorldError> {
         let (at, camera) = self.camera(name)?;
         // Of the optical frame: x right, y down, z ahead.
-        let pose = self.mounted(&camera.mount) * optical();
+        let pose = self.mounted(&camera.mount) * optical_frame();
         let to_camera = pose.inverse();
         let carrier = camera.mount.object.filter(|_| !camera.sees_carrier);
         let unseen = carrier.and_then(|at| self.objects.get(at)).map_or(0..0, |object| object.parts.clone());
-        view.begin(camera.figures, optical().inverse() * camera.color_offset, to_camera.rotation);
+        view.begin(camera.figures, optical_frame().inverse() * camera.color_offset, to_camera.rotation);
         let parts = self.parts.iter().zip(&self.surfaces).enumerate();
         for (_, (part, surfaces)) in parts.filter(|(at, _)| !unseen.contains(at)) {
             let to_camera = to_camera * part.pose;
@@ -152,7 +152,7 @@ impl World {
 }
 
 /// The optical frame in that of the camera (REP 103): x right, y down, z ahead.
-fn optical() -> Isometry3<f64> {
+pub(crate) fn optical_frame() -> Isometry3<f64> {
     let turn = -std::f64::consts::FRAC_PI_2;
     let rotation = UnitQuaternion::from_euler_angles(turn, 0.0, turn);
     Isometry3::from_parts(nalgebra::Translation3::identity(), rotation)

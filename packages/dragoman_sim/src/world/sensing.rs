@@ -28,14 +28,18 @@ impl World {
             // What it sits in, its own housing say, does not blind it.
             let sees_carrier = laser.sees_carrier;
             let unseen = |collider: &Collider| {
-                Some(collider.object) == carrier && !(sees_carrier && !collider.contains(pose.translation))
+                Some(collider.object) == carrier && (!sees_carrier || collider.contains(pose.translation))
             };
             laser.scan(&self.scene, &pose, unseen, ranges);
         }
         Ok(())
     }
 
-    pub(crate) fn laser_figures(&self, name: &str) -> Result<LaserFigures, WorldError> {
+    /// Beams and ranges of a laser.
+    ///
+    /// # Errors
+    /// Unknown names, another kind of object.
+    pub fn laser_figures(&self, name: &str) -> Result<LaserFigures, WorldError> {
         let laser = self.lasers.get(self.laser_index(name)?);
         laser.map(|laser| laser.figures).ok_or_else(|| WorldError::UnknownName { name: name.to_owned() })
     }

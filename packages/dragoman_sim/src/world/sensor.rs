@@ -17,10 +17,9 @@ pub(crate) struct Mount {
 /// How a sensor's measurements are published, as far as its world file tells.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Publication {
-    /// The topic, or what the topics of a camera begin with.
-    pub topic: Option<String>,
-    /// The frame, or what the frames of a camera begin with. Whoever describes the robot tells where it is.
-    pub frame: Option<String>,
+    /// Topic and frame; of a camera what its topics and its frames begin with. Whoever describes the robot tells where
+    /// these frames are.
+    pub names: Option<[String; 2]>,
     /// How often, Hz.
     pub rate: Option<f64>,
 }

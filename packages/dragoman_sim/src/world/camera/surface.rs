@@ -61,12 +61,12 @@ fn cuboid([x, y, z]: [f64; 3]) -> Triangles {
     (corners, faces.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).collect())
 }
 
-/// How many corners a circle gets, and the radius they are at, so that the circle runs between corners and edges.
-fn segments(radius: f64, most: f64) -> (u32, f64) {
-    let half_step = (1.0 - (2.0 * ROUNDNESS / radius).min(1.0)).acos();
+/// How many corners a circle gets for its edges to be no more than `sagitta` within it, and how far from the middle
+/// the edges' middles are then, relative to the corners.
+fn segments(radius: f64, sagitta: f64, most: f64) -> (u32, f64) {
+    let half_step = (1.0 - (sagitta / radius).min(1.0)).acos();
     let count = (std::f64::consts::PI / half_step).ceil().clamp(SEGMENTS[0], most);
-    let edge = (std::f64::consts::PI / count).cos();
-    (count as u32, radius * 2.0 / (1.0 + edge))
+    (count as u32, (std::f64::consts::PI / count).cos())
 }
 
 fn circle(count: u32) -> impl Iterator<Item = [f64; 2]> {
@@ -75,7 +75,9 @@ fn circle(count: u32) -> impl Iterator<Item = [f64; 2]> {
 }
 
 fn cylinder(radius: f64, half_length: f64) -> Triangles {
-    let (count, radius) = segments(radius, SEGMENTS[1]);
+    // The circle runs half-way between corners and edges.
+    let (count, edge) = segments(radius, 2.0 * ROUNDNESS, SEGMENTS[1]);
+    let radius = radius * 2.0 / (1.0 + edge);
     let mut corners: Vec<[f64; 3]> = circle(count)
         .flat_map(|[cos, sin]| [-half_length, half_length].map(|z| [radius * cos, radius * sin, z]))
         .collect();
@@ -89,7 +91,9 @@ fn cylinder(radius: f64, half_length: f64) -> Triangles {
 }
 
 fn sphere(radius: f64) -> Triangles {
-    let (count, radius) = segments(radius, SPHERE_SEGMENTS);
+    // A face lies below the corners by the sagittas of both directions.
+    let (count, edge) = segments(radius, ROUNDNESS, SPHERE_SEGMENTS);
+    let radius = radius * 2.0 / (1.0 + edge * edge);
     let bands = count / 2;
     let mut corners = Vec::new();
     for band in 1..bands {

@@ -204,7 +204,8 @@ fn cameras_that_make_no_sense_are_refused() {
             "beyond",
         ),
         ("name: c, kind: kinect, on: nobody".to_owned(), "on nobody"),
-        ("name: c, kind: kinect, topic: ''".to_owned(), "are names"),
+        ("name: c, kind: kinect, topic: '', frame: a".to_owned(), "are names"),
+        ("name: c, kind: kinect, topic: /a".to_owned(), "given together"),
         ("name: c, kind: kinect, rate: 0".to_owned(), "0 lies beyond"),
     ] {
         let error = refusal(&format!("worlds:\n- name: A\n  cameras: [{{{camera}}}]\n"));
@@ -264,7 +265,7 @@ fn depths_are_those_of_rays() {
                         let steepest = 2.1 * expected / focal;
                         let smooth =
                             around.iter().flatten().filter(|other| (*other - expected).abs() < steepest);
-                        if expected < 0.1 || expected > 30.0 || smooth.count() < 4 {
+                        if !(0.1..=30.0).contains(&expected) || smooth.count() < 4 {
                             continue;
                         }
                         let drawn = f64::from(image.depth(column, row).unwrap());
