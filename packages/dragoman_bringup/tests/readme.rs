@@ -50,6 +50,8 @@ fn the_tables_tell_what_up_starts() {
         ("/mobile_base", "Node /mobile_base"),
         ("/apolo/apolo", "Node /apolo/apolo, server side"),
         ("/apolo/world", "Node /apolo/world"),
+        ("/robot_state", "Node /robot_state"),
+        ("/simulation", "Node /simulation"),
     ];
     compare(&lab, &nodes);
 }
@@ -116,8 +118,12 @@ fn rows_of(node: &str, heading: &str, kind: &str) -> Vec<Vec<String>> {
 }
 
 /// What stands for several rows: one about each joint of the lab's arm, one about each robot of its world.
-const SEVERAL: [(&str, &[&str]); 3] = [
+const SEVERAL: [(&str, &[&str]); 4] = [
     ("<joint>", &["joint_1", "joint_2", "joint_3", "joint_4", "joint_5", "joint_6"]),
+    (
+        "<robot's joint>",
+        &["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"],
+    ),
     ("<robot>", &["marvin", "neo", "neobotix_platform", "pioneer3at", "turtlebot2_widowx"]),
     ("<robot with a laser>", &["marvin", "neobotix_platform", "turtlebot2_widowx"]),
 ];
@@ -384,6 +390,7 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
             typed::<kobuki_ros_interfaces::msg::MotorPower>(node, topic)
         }
         "kobuki_ros_interfaces/msg/Sound" => typed::<kobuki_ros_interfaces::msg::Sound>(node, topic),
+        "std_msgs/msg/String" => typed::<std_msgs::msg::String>(node, topic),
         "std_msgs/msg/Float64" => typed::<std_msgs::msg::Float64>(node, topic),
         "sensor_msgs/msg/JointState" => typed::<sensor_msgs::msg::JointState>(node, topic),
         other => panic!("{topic}: {other} is to be added here"),
