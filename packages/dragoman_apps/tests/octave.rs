@@ -36,7 +36,8 @@ fn every_function_has_a_help_text() {
     let files: Vec<_> = folder.map(|file| file.unwrap().path()).collect();
     let programs = files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "m"));
     for file in programs.inspect(|file| println!("{}", file.display())) {
-        let (text, name) = (std::fs::read_to_string(file).unwrap(), file.file_stem().unwrap().to_string_lossy());
+        let (text, name) =
+            (std::fs::read_to_string(file).unwrap(), file.file_stem().unwrap().to_string_lossy());
         assert!(text.lines().nth(1).is_some_and(|line| line.starts_with(&format!("% {name}  "))));
         assert!(text.contains("%   Example:") && text.lines().all(|line| line.len() <= 120));
     }
