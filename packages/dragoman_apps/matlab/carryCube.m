@@ -86,7 +86,9 @@ function driveLine(robot, goal, heading)
       end
       printConsole(robot, 'Something is in the way');
       driveFor(robot, -0.2, 0, 1.5);
-      driveFor(robot, 0, pi / 4, 1.5);
+      % Away from the side that was touched: 4 is the left bumper, 1 the right one.
+      side = 1 - 2 * (bitand(sensors.bumper, 5) == 4);
+      driveFor(robot, 0, side * pi / 4, 1.5);
       driveFor(robot, 0.2, 0, 2);
     else
       % Towards the line, in degrees, and 0.1 rad/s for each degree that the heading is off.

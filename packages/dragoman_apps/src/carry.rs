@@ -173,7 +173,7 @@ impl Carry {
             return Err(Failure::Refused(refusal.to_owned()));
         }
         let begun = *self.since.get_or_insert(seen.now);
-        let pose = fresh(seen.odometry, begun, seen.now, "/odom")?;
+        let pose = fresh(seen.sound_odometry(), begun, seen.now, "/odom")?;
         let contacts = fresh(seen.contacts, begun, seen.now, "/mobile_base/sensors/core")?;
         let (Some(pose), Some(contacts)) = (pose, contacts) else { return Ok(false) };
         if contacts.wheel_drop {

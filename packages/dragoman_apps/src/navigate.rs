@@ -124,7 +124,7 @@ impl Navigate {
     fn advance(&mut self, seen: &Observation<'_>, actions: &mut Vec<Action>) -> Result<bool, Failure> {
         let now = seen.now;
         let begun = *self.begun.get_or_insert(now);
-        let pose = fresh(seen.odometry, begun, now, "/odom")?;
+        let pose = fresh(seen.sound_odometry(), begun, now, "/odom")?;
         let contacts = fresh(seen.contacts, begun, now, "/mobile_base/sensors/core")?;
         fresh(seen.depth, begun, now, "/camera/depth/image")?;
         let (Some(pose), Some(contacts), Some(depth)) = (pose, contacts, seen.depth) else {

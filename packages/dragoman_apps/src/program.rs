@@ -83,6 +83,13 @@ pub struct Observation<'a> {
     pub refusal: Option<&'a str>,
 }
 
+impl Observation<'_> {
+    /// The odometry, if it is one.
+    pub(crate) fn sound_odometry(&self) -> Option<Stamped<Pose>> {
+        self.odometry.filter(|odometry| odometry.value.is_finite())
+    }
+}
+
 /// What a program wants to have done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {

@@ -8,6 +8,7 @@ use dragoman_base::kobuki::wire::{Bumpers, Cliffs};
 use dragoman_base::motion::Pose;
 use dragoman_sim::kobuki::Noise;
 use dragoman_sim::serial::SerialDevice;
+use dragoman_sim::world::View;
 use dragoman_sim::{Kobuki, KobukiSettings, Worlds};
 
 use crate::navigate::DepthImage;
@@ -15,11 +16,15 @@ use crate::program::{Action, Contacts, Observation, Program, Stamped, Status};
 
 /// Name of the robot in the scenes.
 pub const ROBOT: &str = "turtlebot2_widowx";
+/// Name of its camera.
+const CAMERA: &str = "kinect";
 
 /// How often the program is called: with each message of the odometry, ms.
 const PROGRAM_PERIOD: u64 = 20;
 /// How often devices and world are brought together, ms.
 const EXCHANGE_PERIOD: u64 = 10;
+/// Rows of a depth image that a program gets are this far apart, as in ROS.
+const ROW_STEP: usize = 16;
 /// Time between two depth images, ms.
 const DEPTH_PERIOD: u64 = 100;
 
@@ -55,6 +60,8 @@ pub struct VirtualLab {
     /// Milliseconds since the start.
     now: u64,
     depth: Option<Stamped<DepthImage>>,
+    view: View,
+    image: dragoman_sim::world::DepthImage,
     touched: Vec<String>,
 }
 
@@ -98,7 +105,16 @@ impl VirtualLab {
             KobukiSettings { noise: settings.noise, seed: settings.seed, ..KobukiSettings::default() };
         let mut base = Driver::new(Config::default())?;
         base.opened(Duration::ZERO);
-        Ok(Self { worlds, kobuki: Kobuki::new(kobuki), base, now: 0, depth: None, touched: Vec::new() })
+        Ok(Self {
+            worlds,
+            kobuki: Kobuki::new(kobuki),
+            base,
+            now: 0,
+            depth: None,
+            view: View::default(),
+            image: dragoman_sim::world::DepthImage::default(),
+            touched: Vec::new(),
+        })
     }
 
     /// The world, for its truth.
@@ -178,16 +194,9 @@ impl VirtualLab {
             self.exchange()?;
         }
         if with_depth && self.now.is_multiple_of(DEPTH_PERIOD) {
-            let line = self.worlds.laser_data(None, "vision_line")?;
-            let count = line.len();
-            let focal = 320.0 / (crate::navigate::HORIZONTAL_FIELD / 2.0).tan();
-            let row = (0..640).map(|column| {
-                let angle = ((319.5 - f64::from(column)) / focal).atan();
-                let beam = (angle + 0.497) / (0.994 / (count - 1) as f64);
-                let range = line.get(beam.round() as usize).copied().unwrap_or(0.0);
-                (range * angle.cos()) as f32
-            });
-            let value = DepthImage { width: 640, height: 480, rows: vec![(240, row.collect())] };
+            self.worlds.look(None, CAMERA, &mut self.view)?;
+            self.view.depth(&mut self.image);
+            let value = some_rows(&self.image);
             self.depth = Some(Stamped { at: now, value });
         }
         Ok(())
@@ -207,4 +216,12 @@ impl VirtualLab {
         }
         Ok(())
     }
+}
+
+/// The rows of an image that a program looks at.
+fn some_rows(image: &dragoman_sim::world::DepthImage) -> DepthImage {
+    let (width, height) = (image.width(), image.height());
+    let rows = image.depths().chunks_exact(width.max(1)).enumerate();
+    let rows = rows.skip(height / 2 % ROW_STEP).step_by(ROW_STEP);
+    DepthImage { width, height, rows: rows.map(|(row, depths)| (row, depths.to_vec())).collect() }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dragoman_apps::navigate::{CameraMount, Navigate, NavigateSettings};
+use dragoman_apps::navigate::{Navigate, NavigateSettings};
 use dragoman_apps::program::Status;
 use dragoman_apps::virtual_lab::{LabSettings, ROBOT, VirtualLab};
 use dragoman_base::motion::Pose;
@@ -16,9 +16,7 @@ fn it_reaches_the_goal_and_touches_nothing() {
         let began = std::time::Instant::now();
         let settings = LabSettings { seed, noise: Noise::Typical, start: Pose::new(0.0, 0.0, 0.0) };
         let mut lab = VirtualLab::new(SCENE, settings).unwrap();
-        let targets = vec![[2.8, 1.7], [2.8, 3.4], [-1.4, 3.5], [-5.0, 3.6], [-5.0, 5.4], [-6.5, 6.5]];
-        let camera = CameraMount { x: -0.09, y: 0.0, z: 0.3 };
-        let mut program = Navigate::new(NavigateSettings { targets, camera });
+        let mut program = Navigate::new(NavigateSettings::default());
         let run = lab.run(&mut program, Duration::from_secs(300)).unwrap();
         let odometry = lab.odometry();
         let truth = lab.worlds().location_m_robot(None, ROBOT).unwrap();

@@ -3,7 +3,7 @@
 /// Horizontal field of view of the Kinect, rad: 57 degrees (section 2.1).
 pub const HORIZONTAL_FIELD: f64 = 57.0 * std::f64::consts::PI / 180.0;
 /// Vertical field of view of the Kinect, rad: 43 degrees.
-pub const VERTICAL_FIELD: f64 = 43.0 * std::f64::consts::PI / 180.0;
+const VERTICAL_FIELD: f64 = 43.0 * std::f64::consts::PI / 180.0;
 /// Nearer than this the Kinect measures nothing, m (section 2.1).
 pub const MIN_RANGE: f64 = 0.4;
 /// Farther than this it measures nothing, m.

@@ -25,8 +25,11 @@ impl Field {
         let line = image.vision_line().unwrap_or_default();
         let greys = line.iter().map(|depth| grey(f64::from(*depth))).enumerate();
         let (column, nearest) = greys.fold((0, 0.0), |best, next| if next.1 > best.1 { next } else { best });
-        let force = if nearest < NEAR_GREY { 0.0 } else { KR * (nearest - NEAR_GREY) };
-        self.repulsion = (force, column_angle(column, image.width));
+        self.repulsion = if nearest < NEAR_GREY {
+            (0.0, 0.0)
+        } else {
+            (KR * (nearest - NEAR_GREY), column_angle(column, line.len()))
+        };
     }
 
     /// Direction of the sum of the forces at this pose, rad, in the frame of the odometry.

@@ -1,0 +1,3 @@
+function pause(seconds)
+  advanceRobot(seconds);
+end
