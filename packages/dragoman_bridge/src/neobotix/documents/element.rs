@@ -1,0 +1,534 @@
+//! Typed elements: what an element has is declared once, and reading, writing and samples for tests follow from it.
+//!
+//! [`Node`] is an element with a type of its own, made by [`element!`]; [`choice!`] is one of several.
+//! [`Value`] is what an attribute holds.
+
+use super::xml::{Attribute, Element, Position};
+use super::{DocumentError, Problem, WriteError};
+
+#[cfg(test)]
+use super::properties::Source;
+
+/// What an element has beyond what the guide defines. It is kept, and written again after the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Extra {
+    /// The element's name, where it was read with the guide's other spelling.
+    pub name: Option<String>,
+    /// Other attributes.
+    pub attributes: Vec<Attribute>,
+    /// Other elements within it.
+    pub elements: Vec<Element>,
+}
+
+impl Extra {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.attributes.is_empty() && self.elements.is_empty()
+    }
+}
+
+/// An element with a type.
+pub(super) trait Node: Sized {
+    fn accepts(name: &str) -> bool;
+
+    fn from_element(element: Element) -> Result<Self, DocumentError>;
+
+    fn to_element(&self) -> Result<Element, WriteError>;
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self;
+}
+
+/// What an attribute holds.
+pub(super) trait Value: Sized {
+    /// For messages.
+    const KIND: &'static str;
+
+    /// `None`: it is no such value.
+    fn parse(text: &str) -> Option<Self>;
+
+    /// `None`: it cannot be written.
+    fn print(&self) -> Option<String>;
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self;
+}
+
+/// A value, or one that may be missing.
+pub(super) trait AttributeField: Sized {
+    fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError>;
+
+    fn put(&self, element: &mut Element, name: &'static str) -> Result<(), WriteError>;
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self;
+}
+
+/// An element, one that may be missing, two, or any number.
+pub(super) trait ChildField: Sized {
+    fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError>;
+
+    fn put(&self, element: &mut Element) -> Result<(), WriteError>;
+
+    /// Whether it takes elements that the guide does not know.
+    #[cfg(test)]
+    fn takes_all() -> bool;
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self;
+}
+
+impl Element {
+    fn take(&mut self, name: &str) -> Option<Attribute> {
+        let index = self.attributes.iter().position(|attribute| attribute.name == name)?;
+        Some(self.attributes.remove(index))
+    }
+
+    pub(super) fn put(&mut self, name: &str, value: String) -> Result<(), WriteError> {
+        if let Some(character) = value.chars().find(|character| !super::xml::is_character(*character)) {
+            return Err(WriteError::Character {
+                element: self.name.clone(),
+                attribute: name.to_owned(),
+                character,
+            });
+        }
+        self.attributes.push(Attribute { name: name.to_owned(), value, position: Position::default() });
+        Ok(())
+    }
+
+    fn take_value<T: Value>(&mut self, name: &'static str) -> Result<Option<T>, DocumentError> {
+        let Some(attribute) = self.take(name) else {
+            return Ok(None);
+        };
+        let value = T::parse(&attribute.value);
+        let Attribute { value: text, position, .. } = attribute;
+        let problem = Problem::Value { attribute: name, value: text, kind: T::KIND };
+        value.map(Some).ok_or(DocumentError { position, problem })
+    }
+
+    fn put_value<T: Value>(&mut self, name: &'static str, value: &T) -> Result<(), WriteError> {
+        let text = value.print().ok_or_else(|| WriteError::NotFinite {
+            element: self.name.clone(),
+            attribute: name.to_owned(),
+        })?;
+        self.put(name, text)
+    }
+
+    /// The children of a type, one after the other, out of those that are there.
+    fn take_children<T: Node>(&mut self) -> Result<Vec<T>, DocumentError> {
+        let (own, others) =
+            std::mem::take(&mut self.children).into_iter().partition(|child| T::accepts(&child.name));
+        self.children = others;
+        let own: Vec<Element> = own;
+        own.into_iter().map(T::from_element).collect()
+    }
+
+    fn children_error(&self, name: &'static str, expected: &'static str, found: usize) -> DocumentError {
+        let problem = Problem::Children { element: self.name.clone(), child: name, expected, found };
+        DocumentError { position: self.position, problem }
+    }
+
+    /// What was not taken. No element of the guide has text.
+    pub(super) fn into_extra(self, name: &'static str) -> Result<Extra, DocumentError> {
+        if !self.text.is_empty() {
+            return Err(DocumentError {
+                position: self.position,
+                problem: Problem::Text { element: self.name },
+            });
+        }
+        let other = (self.name != name).then_some(self.name);
+        Ok(Extra { name: other, attributes: self.attributes, elements: self.children })
+    }
+
+    /// The beginning of an element to write.
+    pub(super) fn begin(name: &'static str, extra: &Extra) -> Self {
+        let name = extra.name.clone().unwrap_or_else(|| name.to_owned());
+        Self { name, ..Self::default() }
+    }
+
+    /// The end of an element to write.
+    pub(super) fn end(&mut self, extra: &Extra) {
+        self.attributes.extend(extra.attributes.iter().cloned());
+        self.children.extend(extra.elements.iter().cloned());
+    }
+}
+
+impl<T: Value> AttributeField for T {
+    fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError> {
+        element.take_value(name)?.ok_or_else(|| DocumentError {
+            position: element.position,
+            problem: Problem::MissingAttribute { element: element.name.clone(), attribute: name },
+        })
+    }
+
+    fn put(&self, element: &mut Element, name: &'static str) -> Result<(), WriteError> {
+        element.put_value(name, self)
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self {
+        Value::sample(source)
+    }
+}
+
+impl<T: Value> AttributeField for Option<T> {
+    fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError> {
+        element.take_value(name)
+    }
+
+    fn put(&self, element: &mut Element, name: &'static str) -> Result<(), WriteError> {
+        self.iter().try_for_each(|value| element.put_value(name, value))
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self {
+        source.flag().then(|| Value::sample(source))
+    }
+}
+
+/// The version of the DTD. The guide writes `Version` for maps and roadmaps and `version` for programs and tasks; either
+/// is read, and written as it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Version {
+    /// `None`: the document has none.
+    pub number: Option<String>,
+    /// Whether it was read with the other capitalization.
+    pub is_other_case: bool,
+}
+
+impl Version {
+    fn name(name: &'static str, is_other_case: bool) -> &'static str {
+        match (name, is_other_case) {
+            ("Version", true) => "version",
+            ("version", true) => "Version",
+            (name, _) => name,
+        }
+    }
+}
+
+impl AttributeField for Version {
+    fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError> {
+        if let Some(own) = element.take(name) {
+            return Ok(Self { number: Some(own.value), is_other_case: false });
+        }
+        let other = element.take(Self::name(name, true));
+        Ok(Self { is_other_case: other.is_some(), number: other.map(|attribute| attribute.value) })
+    }
+
+    fn put(&self, element: &mut Element, name: &'static str) -> Result<(), WriteError> {
+        let name = Self::name(name, self.is_other_case);
+        self.number.iter().try_for_each(|number| element.put(name, number.clone()))
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self {
+        let number = source.flag().then(|| Value::sample(source));
+        Self { is_other_case: number.is_some() && source.flag(), number }
+    }
+}
+
+impl<T: Node> ChildField for T {
+    fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError> {
+        let mut children = element.take_children()?;
+        match (children.pop(), children.len()) {
+            (Some(only), 0) => Ok(only),
+            (last, before) => {
+                Err(element.children_error(name, "exactly one", before + usize::from(last.is_some())))
+            }
+        }
+    }
+
+    fn put(&self, element: &mut Element) -> Result<(), WriteError> {
+        element.children.push(self.to_element()?);
+        Ok(())
+    }
+
+    #[cfg(test)]
+    fn takes_all() -> bool {
+        T::accepts("new")
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self {
+        Node::sample(source)
+    }
+}
+
+impl<T: Node> ChildField for Option<T> {
+    fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError> {
+        let mut children = element.take_children()?;
+        match (children.pop(), children.len()) {
+            (last, 0) => Ok(last),
+            (_, before) => Err(element.children_error(name, "at most one", before + 1)),
+        }
+    }
+
+    fn put(&self, element: &mut Element) -> Result<(), WriteError> {
+        self.iter().try_for_each(|child| child.put(element))
+    }
+
+    #[cfg(test)]
+    fn takes_all() -> bool {
+        T::accepts("new")
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self {
+        source.flag().then(|| Node::sample(source))
+    }
+}
+
+impl<T: Node> ChildField for [T; 2] {
+    fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError> {
+        let children: Vec<T> = element.take_children()?;
+        children
+            .try_into()
+            .map_err(|children: Vec<T>| element.children_error(name, "exactly two", children.len()))
+    }
+
+    fn put(&self, element: &mut Element) -> Result<(), WriteError> {
+        self.iter().try_for_each(|child| child.put(element))
+    }
+
+    #[cfg(test)]
+    fn takes_all() -> bool {
+        T::accepts("new")
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self {
+        std::array::from_fn(|_| Node::sample(source))
+    }
+}
+
+impl<T: Node> ChildField for Vec<T> {
+    fn take(element: &mut Element, _: &'static str) -> Result<Self, DocumentError> {
+        element.take_children()
+    }
+
+    fn put(&self, element: &mut Element) -> Result<(), WriteError> {
+        self.iter().try_for_each(|child| child.put(element))
+    }
+
+    #[cfg(test)]
+    fn takes_all() -> bool {
+        T::accepts("new")
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self {
+        (0..source.below(4)).map(|_| Node::sample(source)).collect()
+    }
+}
+
+impl Value for String {
+    const KIND: &'static str = "text";
+
+    fn parse(text: &str) -> Option<Self> {
+        Some(text.to_owned())
+    }
+
+    fn print(&self) -> Option<String> {
+        Some(self.clone())
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self {
+        source.text()
+    }
+}
+
+impl Value for f64 {
+    const KIND: &'static str = "a number";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    fn print(&self) -> Option<String> {
+        self.is_finite().then(|| self.to_string())
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self {
+        Some(f64::from_be_bytes(source.bytes())).filter(|number| number.is_finite()).unwrap_or(0.5)
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($number:ty, $kind:literal);*) => {$(
+        impl Value for $number {
+            const KIND: &'static str = $kind;
+
+            fn parse(text: &str) -> Option<Self> {
+                text.trim().parse().ok()
+            }
+
+            fn print(&self) -> Option<String> {
+                Some(self.to_string())
+            }
+
+            #[cfg(test)]
+            fn sample(source: &mut Source) -> Self {
+                Self::from_be_bytes(source.bytes())
+            }
+        }
+    )*};
+}
+
+whole_numbers!(i64, "a whole number"; u64, "a whole number of at least 0"; u32, "a whole number of at least 0");
+
+/// `true` or `false`; `1` and `0` are read too.
+impl Value for bool {
+    const KIND: &'static str = "true or false";
+
+    fn parse(text: &str) -> Option<Self> {
+        match text.trim() {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
+    fn print(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut Source) -> Self {
+        source.flag()
+    }
+}
+
+/// Structs for elements. `| "other"` is another spelling of the element's name.
+macro_rules! element {
+    ($(
+        $(#[$meta:meta])*
+        pub struct $name:ident = $tag:literal $(| $other:literal)? {
+            $( attributes { $( $(#[$attribute_meta:meta])* $attribute:ident: $value:ty = $text:literal, )* } )?
+            $( children { $( $(#[$child_meta:meta])* $child:ident: $node:ty = $children:literal, )* } )?
+        }
+    )*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $name {
+            $( $( $(#[$attribute_meta])* pub $attribute: $value, )* )?
+            $( $( $(#[$child_meta])* pub $child: $node, )* )?
+            /// What the guide does not define.
+            pub extra: $crate::neobotix::documents::Extra,
+            /// Where it was read.
+            pub position: $crate::neobotix::documents::Position,
+        }
+
+        impl $crate::neobotix::documents::element::Node for $name {
+            fn accepts(name: &str) -> bool {
+                name == $tag $( || name == $other )?
+            }
+
+            #[allow(unused_mut, reason = "elements without attributes and children")]
+            fn from_element(
+                mut element: $crate::neobotix::documents::Element,
+            ) -> Result<Self, $crate::neobotix::documents::DocumentError> {
+                #[allow(unused_imports, reason = "elements without attributes or children")]
+                use $crate::neobotix::documents::element::{AttributeField, ChildField};
+                $( $( let $attribute = AttributeField::take(&mut element, $text)?; )* )?
+                $( $( let $child = ChildField::take(&mut element, $children)?; )* )?
+                let position = element.position;
+                Ok(Self { $( $( $attribute, )* )? $( $( $child, )* )? extra: element.into_extra($tag)?, position })
+            }
+
+            fn to_element(
+                &self,
+            ) -> Result<$crate::neobotix::documents::Element, $crate::neobotix::documents::WriteError> {
+                #[allow(unused_imports, reason = "elements without attributes or children")]
+                use $crate::neobotix::documents::element::{AttributeField, ChildField};
+                let mut element = $crate::neobotix::documents::Element::begin($tag, &self.extra);
+                $( $( self.$attribute.put(&mut element, $text)?; )* )?
+                $( $( self.$child.put(&mut element)?; )* )?
+                element.end(&self.extra);
+                Ok(element)
+            }
+
+            #[cfg(test)]
+            fn sample(source: &mut $crate::neobotix::documents::properties::Source) -> Self {
+                #[allow(unused_imports, reason = "elements without attributes or children")]
+                use $crate::neobotix::documents::element::{AttributeField, ChildField};
+                Self {
+                    $( $( $attribute: AttributeField::sample(source), )* )?
+                    $( $( $child: ChildField::sample(source), )* )?
+                    extra: source.extra(&[$($other)?], !(false $( $( || <$node as ChildField>::takes_all() )* )?)),
+                    position: $crate::neobotix::documents::Position::default(),
+                }
+            }
+        }
+    )*};
+}
+pub(super) use element;
+
+/// One of several elements. With `Unknown` it takes every other one too.
+macro_rules! choice {
+    ($(
+        $(#[$meta:meta])*
+        pub enum $name:ident { $( $(#[$one:meta])* $variant:ident($node:ty), )* $(@ $(#[$unknown_meta:meta])* $unknown:ident)? }
+    )*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum $name {
+            $( $(#[$one])* $variant($node), )*
+            $( $(#[$unknown_meta])* $unknown($crate::neobotix::documents::Element), )?
+        }
+
+        impl $name {
+            /// Where it was read.
+            pub fn position(&self) -> $crate::neobotix::documents::Position {
+                match self {
+                    $( Self::$variant(node) => node.position, )*
+                    $( Self::$unknown(element) => element.position, )?
+                }
+            }
+        }
+
+        impl $crate::neobotix::documents::element::Node for $name {
+            fn accepts(_name: &str) -> bool {
+                choice!(@accepts _name, [$($node),*] $($unknown)?)
+            }
+
+            fn from_element(
+                element: $crate::neobotix::documents::Element,
+            ) -> Result<Self, $crate::neobotix::documents::DocumentError> {
+                $( if <$node>::accepts(&element.name) {
+                    return <$node>::from_element(element).map(Self::$variant);
+                } )*
+                choice!(@otherwise element $($unknown)?)
+            }
+
+            fn to_element(
+                &self,
+            ) -> Result<$crate::neobotix::documents::Element, $crate::neobotix::documents::WriteError> {
+                match self {
+                    $( Self::$variant(node) => node.to_element(), )*
+                    $( Self::$unknown(element) => Ok(element.clone()), )?
+                }
+            }
+
+            #[cfg(test)]
+            fn sample(source: &mut $crate::neobotix::documents::properties::Source) -> Self {
+                let all: &[fn(&mut $crate::neobotix::documents::properties::Source) -> Self] = &[
+                    $( |source| Self::$variant($crate::neobotix::documents::element::Node::sample(source)), )*
+                    $( |source| Self::$unknown(source.unknown_element()), )?
+                ];
+                source.one_of(all)(source)
+            }
+        }
+    )*};
+    (@accepts $name:ident, [$($node:ty),*]) => { false $( || <$node>::accepts($name) )* };
+    (@accepts $name:ident, [$($node:ty),*] $unknown:ident) => { true };
+    (@otherwise $element:ident) => {
+        Err($crate::neobotix::documents::DocumentError {
+            position: $element.position,
+            problem: $crate::neobotix::documents::Problem::Unknown { element: $element.name },
+        })
+    };
+    (@otherwise $element:ident $unknown:ident) => { Ok(Self::$unknown($element)) };
+}
+pub(super) use choice;

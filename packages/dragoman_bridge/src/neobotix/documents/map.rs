@@ -1,0 +1,278 @@
+//! Maps (seed 002, section 6.5, "Map").
+
+use super::element::{choice, element};
+use super::{Document, DocumentError, Position, Problem, Version, check_range, report};
+
+/// Coordinates beyond are no INTs in mm on the wire.
+pub(super) const COORDINATE_LIMIT: f64 = i32::MAX as f64;
+
+element! {
+    /// What localization and planning go by.
+    #[derive(Default)]
+    pub struct Map = "map" {
+        attributes {
+            /// Of the DTD.
+            version: Version = "Version",
+        }
+        children {
+            /// Its layers.
+            layers: Vec<Layer> = "layer",
+        }
+    }
+
+    /// A layer.
+    #[derive(Default)]
+    pub struct Layer = "layer" {
+        attributes {
+            /// Its number.
+            index: Option<i64> = "index",
+        }
+        children {
+            /// What is in it, in its order.
+            items: Vec<MapItem> = "",
+        }
+    }
+
+    /// A point; also of roadmaps.
+    #[derive(Default)]
+    pub struct PointElement = "point" {
+        attributes {
+            /// Position.
+            x_mm: f64 = "x",
+            /// Position.
+            y_mm: f64 = "y",
+        }
+    }
+
+    /// Middle of a circle.
+    #[derive(Default)]
+    pub struct Center = "center" {
+        attributes {
+            /// Position.
+            x_mm: f64 = "x",
+            /// Position.
+            y_mm: f64 = "y",
+        }
+    }
+
+    /// Radius of a circle.
+    #[derive(Default)]
+    pub struct Radius = "radius" {
+        attributes {
+            /// Radius.
+            r_mm: f64 = "r",
+        }
+    }
+
+    /// A round thing.
+    #[derive(Default)]
+    pub struct CircleElement = "circle" {
+        children {
+            /// Its middle.
+            center: Center = "center",
+            /// Its radius.
+            radius: Radius = "radius",
+        }
+    }
+
+    /// A name for people who look at the map.
+    #[derive(Default)]
+    pub struct HiddenLabel = "hiddenlabel" {
+        attributes {
+            /// What it says.
+            text: String = "text",
+        }
+        children {
+            /// Where it is.
+            point: PointElement = "point",
+        }
+    }
+
+    /// A line. The laser sees it from its front, which its direction tells.
+    #[derive(Default)]
+    pub struct LineElement = "line" {
+        children {
+            /// Its ends.
+            points: [PointElement; 2] = "point",
+        }
+    }
+
+    /// An auxiliary line.
+    #[derive(Default)]
+    pub struct AuxiliaryLine = "auxline" {
+        children {
+            /// Its ends.
+            points: [PointElement; 2] = "point",
+        }
+    }
+
+    /// A line that was mapped.
+    #[derive(Default)]
+    pub struct MappedLine = "linemapped" {
+        children {
+            /// Its ends.
+            points: [PointElement; 2] = "point",
+        }
+    }
+
+    /// An auxiliary line that was mapped.
+    #[derive(Default)]
+    pub struct MappedAuxiliaryLine = "auxlinemapped" {
+        children {
+            /// Its ends.
+            points: [PointElement; 2] = "point",
+        }
+    }
+
+    /// A reflector.
+    #[derive(Default)]
+    pub struct Reflector = "reflmark" {
+        children {
+            /// Its ends.
+            points: [PointElement; 2] = "point",
+        }
+    }
+
+    /// The area that the platform must not leave.
+    #[derive(Default)]
+    pub struct Workarea = "workarea" {
+        children {
+            /// Its corners, three or more.
+            points: Vec<PointElement> = "point",
+        }
+    }
+
+    /// An area that the platform must not enter.
+    #[derive(Default)]
+    pub struct ProhibitedArea = "prohibit" {
+        children {
+            /// Its corners, three or more.
+            points: Vec<PointElement> = "point",
+        }
+    }
+
+    /// An area for people who look at the map; the platform does not mind it.
+    #[derive(Default)]
+    pub struct HiddenPolygon = "hiddenpolygon" {
+        children {
+            /// Its corners, three or more.
+            points: Vec<PointElement> = "point",
+        }
+    }
+}
+
+choice! {
+    /// What can be in a layer.
+    pub enum MapItem {
+        /// The area that the platform must not leave.
+        Workarea(Workarea),
+        /// A round thing.
+        Circle(CircleElement),
+        /// A line; the laser sees it from one side.
+        Line(LineElement),
+        /// An auxiliary line.
+        AuxiliaryLine(AuxiliaryLine),
+        /// A line that was mapped.
+        MappedLine(MappedLine),
+        /// An auxiliary line that was mapped.
+        MappedAuxiliaryLine(MappedAuxiliaryLine),
+        /// A reflector.
+        Reflector(Reflector),
+        /// An area that the platform must not enter.
+        Prohibited(ProhibitedArea),
+        /// An area for people who look at the map.
+        HiddenPolygon(HiddenPolygon),
+        /// A name for people who look at the map.
+        HiddenLabel(HiddenLabel),
+        @
+        /// Something that the guide does not know.
+        Unknown
+    }
+}
+
+impl Document for Map {
+    const ROOT: &'static str = "map";
+
+    fn check(&self) -> Vec<DocumentError> {
+        let mut errors = Vec::new();
+        let mut indices = std::collections::HashSet::new();
+        for layer in &self.layers {
+            if let Some(index) = layer.index
+                && !indices.insert(index)
+            {
+                let problem = Problem::Duplicate { what: "layer", name: index.to_string() };
+                report(&mut errors, layer.position, problem);
+            }
+            let mut workareas = layer.items.iter().filter(|item| matches!(item, MapItem::Workarea(_)));
+            if let Some(second) = workareas.nth(1) {
+                let problem = Problem::Duplicate { what: "area", name: "workarea".to_owned() };
+                report(&mut errors, second.position(), problem);
+            }
+            layer.items.iter().for_each(|item| check_item(item, &mut errors));
+        }
+        errors
+    }
+}
+
+fn check_item(item: &MapItem, errors: &mut Vec<DocumentError>) {
+    match item {
+        MapItem::Workarea(area) => check_polygon(&area.points, area.position, errors),
+        MapItem::Prohibited(area) => check_polygon(&area.points, area.position, errors),
+        MapItem::HiddenPolygon(area) => check_polygon(&area.points, area.position, errors),
+        MapItem::Line(line) => check_line(&line.points, line.position, errors),
+        MapItem::AuxiliaryLine(line) => check_line(&line.points, line.position, errors),
+        MapItem::MappedLine(line) => check_line(&line.points, line.position, errors),
+        MapItem::MappedAuxiliaryLine(line) => check_line(&line.points, line.position, errors),
+        MapItem::Reflector(line) => check_line(&line.points, line.position, errors),
+        MapItem::HiddenLabel(label) => check_point(&label.point, errors),
+        MapItem::Circle(circle) => {
+            let Center { x_mm, y_mm, position, .. } = circle.center;
+            check_coordinates([x_mm, y_mm], position, errors);
+            let limits = [f64::MIN_POSITIVE, COORDINATE_LIMIT];
+            check_range("the radius in mm", circle.radius.r_mm, limits, circle.radius.position, errors);
+        }
+        MapItem::Unknown(_) => {}
+    }
+}
+
+fn check_coordinates(coordinates: [f64; 2], position: Position, errors: &mut Vec<DocumentError>) {
+    for coordinate in coordinates {
+        check_range(
+            "a coordinate in mm",
+            coordinate,
+            [-COORDINATE_LIMIT, COORDINATE_LIMIT],
+            position,
+            errors,
+        );
+    }
+}
+
+/// Both coordinates are numbers that the platform can have.
+pub(super) fn check_point(point: &PointElement, errors: &mut Vec<DocumentError>) {
+    check_coordinates([point.x_mm, point.y_mm], point.position, errors);
+}
+
+fn check_line(points: &[PointElement; 2], position: Position, errors: &mut Vec<DocumentError>) {
+    points.iter().for_each(|point| check_point(point, errors));
+    let [first, second] = points;
+    if (first.x_mm, first.y_mm) == (second.x_mm, second.y_mm) {
+        report(errors, position, Problem::NoLength);
+    }
+}
+
+fn check_polygon(points: &[PointElement], position: Position, errors: &mut Vec<DocumentError>) {
+    points.iter().for_each(|point| check_point(point, errors));
+    let Some(first) = points.first().filter(|_| points.len() >= 3) else {
+        let (child, expected) = ("point", "at least three");
+        let problem =
+            Problem::Children { element: "polygon".to_owned(), child, expected, found: points.len() };
+        return report(errors, position, problem);
+    };
+    // A corner that is not the first, and one that is not on the line through these two.
+    let offset = |point: &PointElement| [point.x_mm - first.x_mm, point.y_mm - first.y_mm];
+    let direction = points.iter().map(offset).find(|offset| *offset != [0.0, 0.0]);
+    let is_flat = direction.is_none_or(|[dx, dy]| points.iter().map(offset).all(|[x, y]| dx * y == dy * x));
+    if is_flat {
+        report(errors, position, Problem::NoArea);
+    }
+}

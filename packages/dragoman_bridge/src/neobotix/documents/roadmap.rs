@@ -1,0 +1,133 @@
+//! Roadmaps (seed 002, section 6.5, "Roadmap").
+
+use super::element::element;
+use super::map::check_point;
+use super::{Document, DocumentError, PointElement, Problem, Version, check_names, check_range, report};
+
+element! {
+    /// Stations and the paths between them.
+    #[derive(Default)]
+    pub struct Roadmap = "roadmap" {
+        attributes {
+            /// Of the DTD.
+            version: Version = "Version",
+        }
+        children {
+            /// The stations.
+            stations: Stations = "stations",
+            /// The paths.
+            edges: Edges = "edges",
+        }
+    }
+
+    /// The stations.
+    #[derive(Default)]
+    pub struct Stations = "stations" {
+        children {
+            /// In their order.
+            stations: Vec<Station> = "station",
+        }
+    }
+
+    /// The paths.
+    #[derive(Default)]
+    pub struct Edges = "edges" {
+        children {
+            /// In their order.
+            edges: Vec<Edge> = "edge",
+        }
+    }
+
+    /// A place to work at.
+    #[derive(Default)]
+    pub struct Station = "station" {
+        attributes {
+            /// What edges call it.
+            id: String = "id",
+            /// What commands call it.
+            name: String = "name",
+            /// Direction of the platform, from the x axis.
+            angle_deg: f64 = "angle",
+        }
+        children {
+            /// Where it is.
+            point: PointElement = "point",
+        }
+    }
+
+    /// A path from one station to another, and not back.
+    #[derive(Default)]
+    pub struct Edge = "edge" {
+        attributes {
+            /// Id of the station where it begins.
+            start_station: String = "startstation",
+            /// Id of the station where it ends.
+            end_station: String = "endstation",
+        }
+        children {
+            /// The way between the stations.
+            points: Vec<PointElement> = "point",
+            /// The same, in an element of its own.
+            point_list: Option<PointList> = "points",
+        }
+    }
+
+    /// The way between two stations.
+    #[derive(Default)]
+    pub struct PointList = "points" {
+        children {
+            /// In their order.
+            points: Vec<PointElement> = "point",
+        }
+    }
+}
+
+impl Edge {
+    /// The way between the stations, however it is written.
+    pub fn way(&self) -> impl Iterator<Item = &PointElement> {
+        self.points.iter().chain(self.point_list.iter().flat_map(|list| &list.points))
+    }
+}
+
+impl Roadmap {
+    /// The station of this name.
+    pub fn station(&self, name: &str) -> Option<&Station> {
+        self.stations.stations.iter().find(|station| station.name == name)
+    }
+}
+
+impl Document for Roadmap {
+    const ROOT: &'static str = "roadmap";
+
+    fn check(&self) -> Vec<DocumentError> {
+        let mut errors = Vec::new();
+        let stations = &self.stations.stations;
+        let ids = stations.iter().map(|station| (station.id.as_str(), station.position));
+        let ids = check_names("station with the id", ids, &mut errors);
+        check_names(
+            "station",
+            stations.iter().map(|station| (station.name.as_str(), station.position)),
+            &mut errors,
+        );
+        for station in stations {
+            check_range(
+                "an angle in degrees",
+                station.angle_deg,
+                [-360.0, 360.0],
+                station.position,
+                &mut errors,
+            );
+            check_point(&station.point, &mut errors);
+        }
+        for edge in &self.edges.edges {
+            for id in [&edge.start_station, &edge.end_station] {
+                if !ids.contains(id.as_str()) {
+                    let problem = Problem::Missing { what: "station with the id", name: id.clone() };
+                    report(&mut errors, edge.position, problem);
+                }
+            }
+            edge.way().for_each(|point| check_point(point, &mut errors));
+        }
+        errors
+    }
+}

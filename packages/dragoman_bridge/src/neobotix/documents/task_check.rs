@@ -1,0 +1,148 @@
+//! Whether a program makes sense.
+
+use std::collections::HashSet;
+
+use super::map::COORDINATE_LIMIT;
+use super::{
+    Document, DocumentError, Element, Extra, Motion, MotionAction, MoveTo, Position, Problem, Program,
+    Roadmap, SetTarget, Step, TargetPlace, Task, Wait, WaitEvent, check_names, check_range, report,
+};
+
+impl Document for Program {
+    const ROOT: &'static str = "program";
+
+    fn check(&self) -> Vec<DocumentError> {
+        let mut errors = Vec::new();
+        let names = self.tasks.iter().map(|task| (task.name.as_str(), task.position));
+        let tasks = check_names("task", names, &mut errors);
+        let ids = self.tasks.iter().filter_map(|task| Some((task.id.as_deref()?, task.position)));
+        check_names("task with the id", ids, &mut errors);
+        self.tasks.iter().for_each(|task| check_task(task, &tasks, &mut errors));
+        errors
+    }
+}
+
+impl Program {
+    /// The stations that the program drives to and the roadmap does not have.
+    pub fn check_stations(&self, roadmap: &Roadmap) -> Vec<DocumentError> {
+        let mut errors = Vec::new();
+        for step in self.tasks.iter().flat_map(|task| &task.steps) {
+            if let Step::Motion(Motion { action: Some(MotionAction::SetTarget(target)), .. }) = step
+                && let Some(TargetPlace::Station(station)) = &target.place
+                && roadmap.station(&station.name).is_none()
+            {
+                let problem = Problem::Missing { what: "station", name: station.name.clone() };
+                report(&mut errors, station.position, problem);
+            }
+        }
+        errors
+    }
+}
+
+fn check_task(task: &Task, tasks: &HashSet<&str>, errors: &mut Vec<DocumentError>) {
+    let labels = task.steps.iter().filter_map(|step| match step {
+        Step::Label(label) => Some((label.name.as_str(), label.position)),
+        _ => None,
+    });
+    let labels = check_names("label", labels, errors);
+    let check_label = |name: &str, position, errors: &mut Vec<DocumentError>| {
+        if !labels.contains(name) {
+            report(errors, position, Problem::Missing { what: "label", name: name.to_owned() });
+        }
+    };
+    for step in &task.steps {
+        match step {
+            Step::Goto(goto) => check_label(&goto.label, goto.position, errors),
+            Step::Wait(wait) => {
+                if let Some(label) = &wait.timeout_label {
+                    check_label(label, wait.position, errors);
+                }
+                check_wait(wait, errors);
+            }
+            Step::Motion(motion) => check_motion(motion, tasks, errors),
+            Step::TurnHead(turn) => {
+                check_range("an angle in degrees", turn.angle_deg, [-360.0, 360.0], turn.position, errors);
+            }
+            Step::Surveillance(one) if one.action.is_none() => {
+                needs_action("surveillance", "grab or movecamera", &one.extra, one.position, errors);
+            }
+            Step::Audio(one) if one.action.is_none() => {
+                needs_action("audio", "speak or play", &one.extra, one.position, errors);
+            }
+            Step::Unknown(element) => unknown(element, errors),
+            Step::IoEvent(_) | Step::Label(_) | Step::Load(_) | Step::Log(_) => {}
+            Step::Parameter(_) | Step::Surveillance(_) | Step::Audio(_) => {}
+        }
+    }
+}
+
+fn unknown(element: &Element, errors: &mut Vec<DocumentError>) {
+    report(errors, element.position, Problem::Unknown { element: element.name.clone() });
+}
+
+/// A command whose element with the action is missing, or is one that the guide does not know.
+fn needs_action(
+    element: &str,
+    child: &'static str,
+    extra: &Extra,
+    position: Position,
+    errors: &mut Vec<DocumentError>,
+) {
+    match extra.elements.first() {
+        Some(other) => unknown(other, errors),
+        None => {
+            let problem = Problem::Children { element: element.to_owned(), child, expected: "one", found: 0 };
+            report(errors, position, problem);
+        }
+    }
+}
+
+fn check_motion(motion: &Motion, tasks: &HashSet<&str>, errors: &mut Vec<DocumentError>) {
+    match &motion.action {
+        Some(MotionAction::SetTarget(SetTarget { place: None, extra, position })) => {
+            needs_action("settarget", "coord or station", extra, *position, errors);
+        }
+        Some(MotionAction::SetTarget(SetTarget {
+            place: Some(TargetPlace::Coordinates(target)), ..
+        })) => {
+            for coordinate in [target.x_mm, target.y_mm] {
+                let limits = [-COORDINATE_LIMIT, COORDINATE_LIMIT];
+                check_range("a coordinate in mm", coordinate, limits, target.position, errors);
+            }
+            check_range("an angle in degrees", target.angle_deg, [-360.0, 360.0], target.position, errors);
+        }
+        Some(MotionAction::SetTarget(SetTarget { place: Some(TargetPlace::Station(_)), .. })) => {}
+        Some(MotionAction::MoveTo(MoveTo { target, on_error_task, extra, position })) => {
+            if target.is_none() {
+                needs_action("moveto", "target", extra, *position, errors);
+            }
+            if let Some(name) = on_error_task.as_deref().filter(|name| !tasks.contains(name)) {
+                report(errors, *position, Problem::Missing { what: "task", name: name.to_owned() });
+            }
+        }
+        None if motion.stop.is_none() => {
+            needs_action("motion", "settarget or moveto", &motion.extra, motion.position, errors);
+        }
+        None => {}
+    }
+}
+
+fn check_wait(wait: &Wait, errors: &mut Vec<DocumentError>) {
+    if wait.events.is_empty() && wait.timeout_ms.is_none_or(|timeout| timeout <= 0) {
+        report(errors, wait.position, Problem::WaitsForNothing);
+    }
+    for event in &wait.events {
+        match event {
+            WaitEvent::Date(date) if !date.is_possible() => report(errors, date.position, Problem::NoDate),
+            WaitEvent::Random(random) => {
+                let [min, max] = [random.min_ms, random.max_ms].map(|ms| ms as f64);
+                check_range("the least time in ms", min, [0.0, max], random.position, errors);
+            }
+            WaitEvent::BatteryCharge(charge) => {
+                check_range("the charge", charge.limit, [0.0, f64::MAX], charge.position, errors);
+            }
+            WaitEvent::Unknown(element) => unknown(element, errors),
+            _ => {}
+        }
+    }
+}

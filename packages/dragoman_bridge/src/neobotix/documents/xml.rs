@@ -1,0 +1,436 @@
+//! Text as a tree of elements with positions, and back. No DTD, no entities but XML's own five, and limits on everything.
+
+use std::fmt;
+
+use quick_xml::XmlVersion;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::reader::Reader;
+
+use super::{DocumentError, Problem};
+
+/// The most bytes of a document: those of a message on the wire.
+pub const MAX_DOCUMENT_LEN: usize = crate::neobotix::wire::MAX_DATA_LEN;
+/// The most elements of a document.
+pub const MAX_ELEMENTS: usize = 300_000;
+/// The most elements within each other; the documents of the guide have five.
+pub const MAX_DEPTH: usize = 32;
+/// The most attributes of an element; `digitalout`, which has the most in the guide, has twelve.
+pub const MAX_ATTRIBUTES: usize = 64;
+
+/// Where something was read. It is no part of what it belongs to: all positions are equal.
+#[derive(Clone, Copy, Default)]
+pub struct Position {
+    /// From 1; 0 for what was not read from a text.
+    pub line: u32,
+    /// In characters, from 1; 0 for what was not read from a text.
+    pub column: u32,
+}
+
+impl PartialEq for Position {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Position {}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str("no line"),
+            line => write!(f, "line {line}, column {}", self.column),
+        }
+    }
+}
+
+impl fmt::Debug for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// An attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// Its value, without references.
+    pub value: String,
+    /// Where it begins.
+    pub position: Position,
+}
+
+/// An element.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Element {
+    /// Its name, with the prefix if it has one.
+    pub name: String,
+    /// In their order.
+    pub attributes: Vec<Attribute>,
+    /// In their order.
+    pub children: Vec<Element>,
+    /// The text in it, put together, without blanks at its ends. No element of the guide has any.
+    pub text: String,
+    /// Where it begins.
+    pub position: Position,
+}
+
+/// Finds lines and columns. Offsets only grow, so the text is gone through once.
+struct Lines<'t> {
+    text: &'t str,
+    offset: usize,
+    position: Position,
+}
+
+impl<'t> Lines<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { text, offset: 0, position: Position { line: 1, column: 1 } }
+    }
+
+    fn position(&mut self, offset: usize) -> Position {
+        let passed = self.text.get(self.offset..offset).unwrap_or_default();
+        for character in passed.chars() {
+            if character == '\n' {
+                self.position = Position { line: self.position.line.saturating_add(1), column: 1 };
+            } else {
+                self.position.column = self.position.column.saturating_add(1);
+            }
+        }
+        self.offset = self.offset.max(offset);
+        self.position
+    }
+
+    /// Where in the text this part of it begins.
+    fn of(&mut self, part: &str) -> Position {
+        let offset = part.as_ptr().addr().saturating_sub(self.text.as_ptr().addr());
+        self.position(offset)
+    }
+}
+
+fn syntax(position: Position, text: impl fmt::Display) -> DocumentError {
+    DocumentError { position, problem: Problem::Syntax(text.to_string()) }
+}
+
+/// Bytes as text: UTF-8, or ISO 8859-1 where the declaration says so.
+pub(super) fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
+    if bytes.len() > MAX_DOCUMENT_LEN {
+        let problem = Problem::TooLong { len: bytes.len() };
+        return Err(DocumentError { position: Position::default(), problem });
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let head =
+        String::from_utf8_lossy(bytes.get(..bytes.len().min(200)).unwrap_or_default()).to_ascii_lowercase();
+    let declaration =
+        head.strip_prefix("<?xml").and_then(|rest| rest.split_once("?>")).map(|(inner, _)| inner);
+    let is_latin =
+        declaration.is_some_and(|inner| ["iso-8859-1", "latin1"].iter().any(|name| inner.contains(name)));
+    if is_latin {
+        return Ok(bytes.iter().map(|byte| char::from(*byte)).collect());
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(error) => {
+            let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let good = String::from_utf8_lossy(good);
+            Err(syntax(
+                Lines::new(&good).position(good.len()),
+                "not UTF-8, and no other encoding is declared",
+            ))
+        }
+    }
+}
+
+/// Whether XML 1.0 may have this character.
+pub(super) fn is_character(character: char) -> bool {
+    matches!(character, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
+}
+
+/// Whether this can be the name of an element or an attribute.
+pub(super) fn is_name(name: &str) -> bool {
+    let is_start = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | ':' | '\u{c0}'..);
+    let is_other = |c: char| is_start(c) || c.is_ascii_digit() || matches!(c, '-' | '.' | '\u{b7}');
+    name.starts_with(is_start) && name.chars().all(is_other)
+}
+
+/// The root of a document.
+pub(super) fn parse(text: &str) -> Result<Element, DocumentError> {
+    if let Some((offset, bad)) = text.char_indices().find(|(_, character)| !is_character(*character)) {
+        let position = Lines::new(text).position(offset);
+        return Err(syntax(position, format_args!("{bad:?}, which XML does not have")));
+    }
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().check_comments = true;
+    let mut lines = Lines::new(text);
+    let mut open: Vec<Element> = Vec::new();
+    let mut root: Option<Element> = None;
+    let mut elements = 0;
+    loop {
+        let begin = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+        let position = lines.position(begin);
+        let event = match reader.read_event() {
+            Ok(event) => event,
+            Err(error) => {
+                let offset = usize::try_from(reader.error_position()).unwrap_or(usize::MAX);
+                return Err(syntax(lines.position(offset.min(text.len())), error));
+            }
+        };
+        let (start, is_empty) = match event {
+            Event::Start(start) => (start, false),
+            Event::Empty(start) => (start, true),
+            Event::End(_) => {
+                let element = open
+                    .pop()
+                    .ok_or_else(|| syntax(position, "the end of an element that has no beginning"))?;
+                close(element, &mut open, &mut root);
+                continue;
+            }
+            Event::Text(part) => {
+                add_text(&mut open, position, &part.xml10_content())?;
+                continue;
+            }
+            Event::CData(part) => {
+                add_text(&mut open, position, &part.xml10_content())?;
+                continue;
+            }
+            Event::GeneralRef(reference) => {
+                let character = match reference.resolve_char_ref() {
+                    Ok(Some(character)) if is_character(character) => Some(character),
+                    Ok(Some(_)) | Err(_) => None,
+                    Ok(None) => predefined(&reference.into_inner()),
+                };
+                let character =
+                    character.ok_or_else(|| syntax(position, "a reference to nothing that XML has"))?;
+                add_text(&mut open, position, character.encode_utf8(&mut [0; 4]))?;
+                continue;
+            }
+            Event::DocType(declaration) => {
+                if declaration.contains('[') {
+                    return Err(DocumentError { position, problem: Problem::DocumentType });
+                }
+                continue;
+            }
+            Event::Decl(_) | Event::Comment(_) | Event::PI(_) => continue,
+            Event::Eof => break,
+        };
+        if root.is_some() {
+            return Err(syntax(position, "an element after the end of the document"));
+        }
+        elements += 1;
+        if elements > MAX_ELEMENTS {
+            return Err(DocumentError { position, problem: Problem::TooManyElements });
+        }
+        if open.len() >= MAX_DEPTH {
+            return Err(DocumentError { position, problem: Problem::TooDeep });
+        }
+        let element = begin_element(&start, position, &mut lines)?;
+        if is_empty {
+            close(element, &mut open, &mut root);
+        } else {
+            open.push(element);
+        }
+    }
+    let end = lines.position(text.len());
+    match (open.pop(), root) {
+        (Some(element), _) => Err(syntax(end, format_args!("<{}> has no end", element.name))),
+        (None, Some(root)) => Ok(root),
+        (None, None) => Err(syntax(end, "there is no element")),
+    }
+}
+
+fn predefined(name: &str) -> Option<char> {
+    [("lt", '<'), ("gt", '>'), ("amp", '&'), ("apos", '\''), ("quot", '"')]
+        .into_iter()
+        .find_map(|(known, character)| (known == name).then_some(character))
+}
+
+fn add_text(open: &mut [Element], position: Position, part: &str) -> Result<(), DocumentError> {
+    match open.last_mut() {
+        Some(element) => {
+            // Blanks between elements are no text; those within a text are.
+            if !element.text.is_empty() || !part.trim().is_empty() {
+                element.text.push_str(part);
+            }
+            Ok(())
+        }
+        None if part.trim().is_empty() => Ok(()),
+        None => Err(syntax(position, "text outside of the document's element")),
+    }
+}
+
+fn begin_element(
+    start: &BytesStart<'_>,
+    position: Position,
+    lines: &mut Lines<'_>,
+) -> Result<Element, DocumentError> {
+    let name = start.name().into_inner();
+    if !is_name(name) {
+        return Err(syntax(position, format_args!("{name:?} is no name")));
+    }
+    let mut attributes: Vec<Attribute> = Vec::new();
+    for attribute in start.attributes() {
+        let attribute = attribute.map_err(|error| syntax(position, error))?;
+        let name = attribute.key.into_inner();
+        let position = lines.of(name);
+        if attributes.len() >= MAX_ATTRIBUTES {
+            return Err(DocumentError { position, problem: Problem::TooManyAttributes });
+        }
+        if !is_name(name) {
+            return Err(syntax(position, format_args!("{name:?} is no name")));
+        }
+        if attribute.value.contains('<') {
+            return Err(syntax(position, "a < in the value of an attribute"));
+        }
+        let value = attribute
+            .normalized_value(XmlVersion::Implicit1_0)
+            .map_err(|error| syntax(position, error))?
+            .into_owned();
+        if !value.chars().all(is_character) {
+            return Err(syntax(position, "a reference to a character that XML does not have"));
+        }
+        attributes.push(Attribute { name: name.to_owned(), value, position });
+    }
+    Ok(Element { name: name.to_owned(), attributes, position, ..Element::default() })
+}
+
+fn close(mut element: Element, open: &mut [Element], root: &mut Option<Element>) {
+    element.text.truncate(element.text.trim_end().len());
+    let blanks = element.text.len() - element.text.trim_start().len();
+    element.text.drain(..blanks);
+    match open.last_mut() {
+        Some(parent) => parent.children.push(element),
+        None => *root = Some(element),
+    }
+}
+
+/// The text of a document: a declaration, and an element per line.
+pub(super) fn write(root: &Element) -> String {
+    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
+    write_element(root, 0, &mut text);
+    text
+}
+
+fn write_element(element: &Element, depth: usize, text: &mut String) {
+    let indent = "  ".repeat(depth);
+    text.push_str(&indent);
+    text.push('<');
+    text.push_str(&element.name);
+    for attribute in &element.attributes {
+        text.push(' ');
+        text.push_str(&attribute.name);
+        text.push_str("=\"");
+        escape(&attribute.value, text);
+        text.push('"');
+    }
+    if element.children.is_empty() && element.text.is_empty() {
+        text.push_str("/>\n");
+        return;
+    }
+    text.push('>');
+    escape(&element.text, text);
+    if !element.children.is_empty() {
+        text.push('\n');
+        element.children.iter().for_each(|child| write_element(child, depth + 1, text));
+        text.push_str(&indent);
+    }
+    text.push_str("</");
+    text.push_str(&element.name);
+    text.push_str(">\n");
+}
+
+fn escape(value: &str, text: &mut String) {
+    for character in value.chars() {
+        match character {
+            '&' => text.push_str("&amp;"),
+            '<' => text.push_str("&lt;"),
+            '>' => text.push_str("&gt;"),
+            '"' => text.push_str("&quot;"),
+            // A reader makes blanks of these.
+            '\t' => text.push_str("&#9;"),
+            '\n' => text.push_str("&#10;"),
+            '\r' => text.push_str("&#13;"),
+            other => text.push(other),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        parse(text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn elements_attributes_and_texts_have_their_places() {
+        let text = "<?xml version=\"1.0\"?>\n<!-- c -->\n<a ü='1'\n  c=\"&lt;&#65;&quot;&#10;x\ny\">\n  <b/> t &amp; <![CDATA[<u>]]> \n</a>\n";
+        let root = parse(text).expect("a document");
+        assert_eq!((root.name.as_str(), root.text.as_str()), ("a", "t & <u>"));
+        assert_eq!(format!("{:?} {:?}", root.position, root.children[0].position), "3:1 6:3");
+        let [first, second] = [&root.attributes[0], &root.attributes[1]];
+        assert_eq!((first.name.as_str(), first.value.as_str()), ("ü", "1"));
+        assert_eq!((second.name.as_str(), second.value.as_str()), ("c", "<A\"\nx y"));
+        assert_eq!(format!("{:?} {:?}", first.position, second.position), "3:4 4:3");
+        assert_eq!(parse(&write(&root)), Ok(root));
+    }
+
+    #[test]
+    fn what_is_not_well_formed_is_refused_with_its_place() {
+        for (text, expected) in [
+            ("", "line 1, column 1: there is no element"),
+            ("<a>\n <b>\n</a>", "line 3, column 1: "),
+            ("<a>\n <b/>", "line 2, column 6: <a> has no end"),
+            ("<a/>\n<b/>", "line 2, column 1: an element after the end of the document"),
+            ("<a/> x", "line 1, column 5: text outside of the document's element"),
+            ("<a b='1' b='2'/>", "line 1, column 1: "),
+            ("<a b=1/>", "line 1, column 1: "),
+            ("<a b='<'/>", "line 1, column 4: a < in the value of an attribute"),
+            ("<a b='&x;'/>", "line 1, column 4: "),
+            ("<a b='&#0;'/>", "line 1, column 4: "),
+            ("<a>&x;</a>", "line 1, column 4: a reference to nothing that XML has"),
+            ("<1/>", "line 1, column 1: \"1\" is no name"),
+            ("<a>\u{1}</a>", "line 1, column 4: '\\u{1}', which XML does not have"),
+            ("</a>", "line 1, column 1: "),
+            ("<a", "line 1, column 1: "),
+        ] {
+            let error = error(text);
+            assert!(error.starts_with(expected), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn document_types_are_not_looked_into() {
+        let bomb = "<!DOCTYPE a [<!ENTITY x \"aaaa\"><!ENTITY y \"&x;&x;&x;\">]>\n<a b='&y;'/>";
+        assert_eq!(error(bomb), "line 1, column 1: a document type with declarations of its own");
+        assert!(parse("<!DOCTYPE a SYSTEM \"file:///etc/passwd\">\n<a/>").is_ok());
+    }
+
+    #[test]
+    fn there_are_limits() {
+        let deep = |depth: usize| "<a>".repeat(depth) + &"</a>".repeat(depth);
+        assert!(parse(&deep(MAX_DEPTH)).is_ok());
+        assert!(error(&deep(MAX_DEPTH + 1)).ends_with("more than 32 elements within each other"));
+        let wide = |count: usize| format!("<a>{}</a>", "<b/>".repeat(count - 1));
+        assert!(parse(&wide(MAX_ELEMENTS)).is_ok());
+        assert!(error(&wide(MAX_ELEMENTS + 1)).ends_with("more than 300000 elements"));
+        let attributes = |count: usize| (0..count).map(|index| format!(" b{index}=''")).collect::<String>();
+        assert!(parse(&format!("<a{}/>", attributes(MAX_ATTRIBUTES))).is_ok());
+        assert!(
+            error(&format!("<a{}/>", attributes(MAX_ATTRIBUTES + 1))).ends_with("more than 64 attributes")
+        );
+        let error = decode(&vec![b' '; MAX_DOCUMENT_LEN + 1]).expect_err("too long");
+        assert_eq!(error.problem, Problem::TooLong { len: MAX_DOCUMENT_LEN + 1 });
+    }
+
+    #[test]
+    fn encodings() {
+        assert_eq!(decode(b"\xef\xbb\xbf<a/>").as_deref(), Ok("<a/>"));
+        assert_eq!(
+            decode(b"<?xml version='1.0' encoding='ISO-8859-1'?><a b='\xf1'/>").as_deref(),
+            Ok("<?xml version='1.0' encoding='ISO-8859-1'?><a b='ñ'/>")
+        );
+        let error = decode(b"<a\n b='\xf1'/>").expect_err("neither");
+        assert_eq!(error.to_string(), "line 2, column 5: not UTF-8, and no other encoding is declared");
+    }
+}
