@@ -1,0 +1,392 @@
+//! The platform controller: what may be done when, and what the platform does in each cycle (seed 002, sections 4.2 and 4.3).
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | this one | [`Platform`]: a cycle, from measurements to velocities |
+//! | `command.rs` | [`Command`]s, states, and why a command is refused |
+//! | `states.rs` | what each command does |
+//! | `status.rs` | what is told: [`Status`], [`Event`]s |
+//!
+//! ```text
+//! not initialized --Connect--> --Initialize--> Ready --Start, Continue--> Moving --Break--> Broken --Continue--> Moving
+//!                     \--Stop--------------^    ^---------Stop---------------'-----------------'
+//! ```
+//!
+//! `Stop` initializes a platform that was only connected, and `Continue` starts one that is ready: clients in the field open a session with
+//! `Connect`, `Stop`, `SetMode`, `Continue`.
+
+mod command;
+mod states;
+mod status;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use dragoman_base::limits::Ramp;
+use dragoman_base::motion::{Pose, Twist};
+
+use crate::geometry::{Point, compose, relative};
+use crate::map::{Map, Roadmap};
+use crate::motion::automatic::{Automatic, MotionEvent, Situation};
+use crate::motion::obstacles::{Obstacles, Scan};
+use crate::motion::safety;
+use crate::planning::Ground;
+use crate::settings::{Settings, SettingsError};
+
+pub use command::{Board, Command, Emergency, MotionMode, Motor, Operation, Refusal};
+pub use status::{Event, Status};
+
+/// Events that nobody takes are dropped, the oldest first.
+const MAX_EVENTS: usize = 256;
+/// A cycle that is longer counts as this one.
+const MAX_STEP: Duration = Duration::from_millis(100);
+
+/// What was measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// Since the start; it does not go back.
+    pub now: Duration,
+    /// Where the platform is by its wheels, seen from where they began.
+    pub odometry: Pose,
+    /// The laser's last measurement, if there is one since the last cycle.
+    pub scan: Option<Scan<'a>>,
+    /// Ranges of the ultrasonic sensors by their numbers, m; NaN where there is none.
+    pub ultrasonics: &'a [f64],
+    /// Whether the base is heard.
+    pub base_alive: bool,
+    /// Whether an emergency stop is pressed.
+    pub emergency_stop: bool,
+    /// What the hardware's joystick asks for, if it asks.
+    pub joystick: Option<Twist>,
+    /// What a recording that is being replayed asks for.
+    pub replay: Option<Twist>,
+    /// Where the platform is in the map, if somebody else knows; the odometry and our own localization do not count then.
+    pub localized: Option<Pose>,
+}
+
+impl Input<'_> {
+    /// The base is heard, stands at `odometry`, and nothing else is known.
+    pub fn at(now: Duration, odometry: Pose) -> Self {
+        Self {
+            now,
+            odometry,
+            scan: None,
+            ultrasonics: &[],
+            base_alive: true,
+            emergency_stop: false,
+            joystick: None,
+            replay: None,
+            localized: None,
+        }
+    }
+}
+
+/// What the platform's hardware shall do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Output {
+    /// Within the limits, and smooth.
+    pub twist: Twist,
+    /// Whether the brakes of the right and the left drive are applied.
+    pub brakes: [bool; 2],
+    /// Digital outputs of the IO board and the relay board, a bit for each channel.
+    pub digital_outputs: [u16; 2],
+    /// The ultrasonic sensors that measure, a bit for each.
+    pub ultrasonics: u16,
+}
+
+/// A platform: commands and measurements come in, velocities and events go out.
+#[derive(Debug)]
+pub struct Platform {
+    settings: Settings,
+    now: Duration,
+    connected: bool,
+    base_alive: bool,
+    operation: Operation,
+    emergency: Emergency,
+    /// When the emergency stop was released.
+    released: Duration,
+    mode: MotionMode,
+    brakes: [bool; 2],
+    digital_outputs: [u16; 2],
+    ultrasonics: u16,
+    /// The last velocity command, and when it came.
+    velocity: Option<(Twist, Duration)>,
+    ramp: Ramp,
+    odometry: Pose,
+    /// Where odometry began, in the map.
+    origin: Pose,
+    pose: Pose,
+    map: Map,
+    ground: Ground,
+    roadmap: Roadmap,
+    obstacles: Obstacles,
+    automatic: Automatic,
+    blocked: bool,
+    target_reached: bool,
+    events: VecDeque<Event>,
+}
+
+impl Platform {
+    /// Not initialized, at the map's origin, with an empty map.
+    ///
+    /// # Errors
+    /// A setting makes no sense.
+    pub fn new(settings: Settings) -> Result<Self, SettingsError> {
+        settings.check()?;
+        let map = Map::default();
+        Ok(Self {
+            now: Duration::ZERO,
+            connected: false,
+            base_alive: true,
+            operation: Operation::NotInitialized,
+            emergency: Emergency::Inactive,
+            released: Duration::ZERO,
+            mode: MotionMode::None,
+            brakes: [true; 2],
+            digital_outputs: [0; 2],
+            ultrasonics: 0,
+            velocity: None,
+            ramp: Ramp::new(settings.limits)?,
+            odometry: Pose::ORIGIN,
+            origin: Pose::ORIGIN,
+            pose: Pose::ORIGIN,
+            ground: Ground::new(&map, &settings),
+            map,
+            roadmap: Roadmap::default(),
+            obstacles: Obstacles::default(),
+            automatic: Automatic::default(),
+            blocked: false,
+            target_reached: false,
+            events: VecDeque::new(),
+            settings,
+        })
+    }
+
+    /// One cycle, every 20 to 50 ms. Measurements that are not finite count as none.
+    pub fn cycle(&mut self, input: &Input<'_>) -> Output {
+        let step = input.now.saturating_sub(self.now).min(MAX_STEP);
+        self.now = self.now.max(input.now);
+        self.watch_base(input);
+        self.watch_emergency(input.emergency_stop);
+        self.localize(input);
+        self.obstacles.update(
+            self.now,
+            self.pose,
+            input.scan,
+            self.active_ultrasonics(input.ultrasonics).as_slice(),
+            Some(self.ground.lines()),
+            &self.settings,
+        );
+        let wanted = if self.may_move() { self.wanted(input) } else { Twist::ZERO };
+        let twist = self.permitted(wanted);
+        let stopped =
+            self.brakes.contains(&true) || self.emergency != Emergency::Inactive || !self.base_alive;
+        let twist = if stopped {
+            self.ramp.stop();
+            Twist::ZERO
+        } else {
+            self.ramp.step(twist, step)
+        };
+        Output {
+            twist,
+            brakes: self.brakes,
+            digital_outputs: self.digital_outputs,
+            ultrasonics: self.ultrasonics,
+        }
+    }
+
+    /// What has happened, the oldest first.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// The map in force.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// The roadmap in force.
+    pub fn roadmap(&self) -> &Roadmap {
+        &self.roadmap
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What is left of the way, point by point, in the map, m.
+    pub fn path(&self) -> impl Iterator<Item = Point> + '_ {
+        self.automatic.path()
+    }
+
+    /// Obstacles that are not in the map, in the map, m.
+    pub fn obstacles(&self) -> impl Iterator<Item = Point> + '_ {
+        self.obstacles.remembered()
+    }
+
+    fn event(&mut self, event: Event) {
+        if self.events.len() == MAX_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    /// A base that falls silent has to be initialized anew.
+    fn watch_base(&mut self, input: &Input<'_>) {
+        if self.base_alive && !input.base_alive && self.operation != Operation::NotInitialized {
+            self.event(Event::BaseSilent);
+            self.forget_motion();
+            self.brakes = [true; 2];
+            self.enter(Operation::NotInitialized);
+        }
+        self.base_alive = input.base_alive;
+    }
+
+    fn watch_emergency(&mut self, pressed: bool) {
+        let state = match (pressed, self.emergency) {
+            (true, _) => Emergency::Active,
+            (false, Emergency::Active) => {
+                self.released = self.now;
+                Emergency::Reset
+            }
+            (false, Emergency::Reset)
+                if self.now.saturating_sub(self.released) >= self.settings.emergency_reset_time =>
+            {
+                Emergency::Inactive
+            }
+            (false, state) => state,
+        };
+        if state == self.emergency {
+            return;
+        }
+        self.emergency = state;
+        self.event(Event::Emergency(state));
+        if self.operation == Operation::NotInitialized {
+            return;
+        }
+        match state {
+            Emergency::Active => {
+                self.forget_motion();
+                self.brakes = [true; 2];
+                self.enter(Operation::Broken);
+            }
+            Emergency::Inactive => {
+                self.brakes = [false; 2];
+                self.enter(Operation::Ready);
+            }
+            Emergency::Reset => {}
+        }
+    }
+
+    fn localize(&mut self, input: &Input<'_>) {
+        if input.odometry.is_finite() {
+            self.odometry = input.odometry;
+        }
+        match input.localized.filter(Pose::is_finite) {
+            Some(pose) => {
+                self.pose = pose;
+                self.origin = compose(pose, relative(self.odometry, Pose::ORIGIN));
+            }
+            None => self.pose = compose(self.origin, self.odometry),
+        }
+    }
+
+    fn active_ultrasonics(&self, ranges: &[f64]) -> Vec<f64> {
+        let active = |index: usize| index < 16 && self.ultrasonics & (1 << index) != 0;
+        ranges
+            .iter()
+            .enumerate()
+            .map(|(index, &range)| if active(index) { range } else { f64::NAN })
+            .collect()
+    }
+
+    fn may_move(&self) -> bool {
+        matches!(self.operation, Operation::Moving | Operation::Broken)
+            && self.emergency == Emergency::Inactive
+    }
+
+    /// What the mode wants.
+    fn wanted(&mut self, input: &Input<'_>) -> Twist {
+        if let Some((_, told)) = self.velocity
+            && self.now.saturating_sub(told) >= self.settings.watchdog
+        {
+            self.velocity = None;
+            self.event(Event::WatchdogExpired);
+        }
+        let moving = self.operation == Operation::Moving;
+        let finite =
+            |twist: Option<Twist>| twist.filter(|twist| moving && twist.is_finite()).unwrap_or(Twist::ZERO);
+        match self.mode {
+            MotionMode::None => Twist::ZERO,
+            MotionMode::JoystickHardware => finite(input.joystick),
+            MotionMode::Replay => finite(input.replay),
+            MotionMode::JoystickSoftware | MotionMode::Velocity => {
+                finite(self.velocity.map(|(twist, _)| twist))
+            }
+            MotionMode::Automatic | MotionMode::Program => self.automatic(moving),
+        }
+    }
+
+    fn automatic(&mut self, moving: bool) -> Twist {
+        let mut automatic = std::mem::take(&mut self.automatic);
+        let situation = self.situation();
+        let (twist, event) =
+            if moving { automatic.cycle(&situation) } else { (automatic.brake(&situation), None) };
+        self.automatic = automatic;
+        if let Some(event) = event {
+            self.target_reached |= event == MotionEvent::Arrived;
+            self.event(Event::Motion(event));
+        }
+        twist
+    }
+
+    fn situation(&self) -> Situation<'_> {
+        Situation {
+            now: self.now,
+            pose: self.pose,
+            velocity: self.ramp.velocity(),
+            blocked: self.blocked,
+            map: &self.map,
+            ground: &self.ground,
+            obstacles: &self.obstacles,
+            settings: &self.settings,
+        }
+    }
+
+    /// What may be done of what is wanted: not into obstacles, and automatically not into prohibited areas.
+    fn permitted(&mut self, wanted: Twist) -> Twist {
+        // Told are velocities along the ramp: what the platform has now it cannot leave at once.
+        let allowance = safety::allow(wanted, self.obstacles.seen(), &self.settings);
+        self.blocked = allowance.blocked;
+        let automatic = matches!(self.mode, MotionMode::Automatic | MotionMode::Program);
+        if automatic && allowance.twist != Twist::ZERO && self.enters_prohibited(allowance.twist) {
+            self.blocked = true;
+            return Twist::ZERO;
+        }
+        allowance.twist
+    }
+
+    /// Whether the platform would be where it must not be before it stands, coming from where it may be.
+    fn enters_prohibited(&self, twist: Twist) -> bool {
+        let body = self.settings.footprint;
+        let there = compose(self.pose, safety::pose_standing(twist, &self.settings));
+        self.map.forbids(&body.at(there)) && !self.map.forbids(&body.at(self.pose))
+    }
+
+    fn enter(&mut self, operation: Operation) {
+        if self.operation != operation {
+            self.operation = operation;
+            self.event(Event::Operation(operation));
+        }
+    }
+
+    fn forget_motion(&mut self) {
+        self.velocity = None;
+        self.automatic.cancel();
+        self.blocked = false;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! What each command does.
+
+use dragoman_base::motion::{Pose, Twist, wrap_angle};
+
+use super::{Command, Emergency, Event, MotionMode, Operation, Platform, Refusal};
+use crate::geometry::{compose, is_finite, position, relative};
+use crate::map::{MAX_COORDINATE, Map};
+use crate::motion::automatic::Target;
+use crate::planning::Ground;
+use crate::settings::Settings;
+
+impl Platform {
+    /// Does what a command says, from the next cycle on.
+    ///
+    /// # Errors
+    /// It has no effect, and why. Nothing has changed, but that a goal to which there is no way takes the place of the last: the platform stops.
+    pub fn command(&mut self, command: Command) -> Result<(), Refusal> {
+        match command {
+            Command::Connect => self.connect(),
+            Command::Shutdown => self.shut_down(),
+            Command::Initialize => self.initialize(),
+            Command::SetBrake { motor, applied } => {
+                if !applied && self.emergency != Emergency::Inactive {
+                    return Err(Refusal::Emergency(self.emergency));
+                }
+                self.brakes[motor as usize] = applied;
+                Ok(())
+            }
+            Command::SetDigitalOutput { board, channel, high } => {
+                let bit = 1_u16.checked_shl(channel.into()).ok_or(Refusal::UnknownChannel(channel))?;
+                let outputs = &mut self.digital_outputs[board as usize];
+                *outputs = if high { *outputs | bit } else { *outputs & !bit };
+                Ok(())
+            }
+            Command::StartUltrasonic { channels } => {
+                self.ultrasonics = channels;
+                Ok(())
+            }
+            Command::StopUltrasonic => {
+                self.ultrasonics = 0;
+                Ok(())
+            }
+            Command::Start => self.start(&[Operation::Ready, Operation::Moving]),
+            Command::Continue => self.start(&[Operation::Ready, Operation::Broken, Operation::Moving]),
+            Command::Break => match self.operation {
+                Operation::Moving | Operation::Broken => {
+                    self.velocity = None;
+                    self.enter(Operation::Broken);
+                    Ok(())
+                }
+                state => Err(Refusal::WrongState(state)),
+            },
+            Command::Stop => self.stop(),
+            Command::SetMode(mode) => self.set_mode(mode),
+            Command::MovePath(frames) if frames.is_empty() => Err(Refusal::EmptyPath),
+            Command::MovePath(frames) => self.drive(Target::Path(frames)),
+            Command::MoveToStation(name) => {
+                self.may_drive()?;
+                let route = self.roadmap.route(position(self.pose), &name)?;
+                self.drive(Target::Path(route))
+            }
+            Command::MoveAbsolute(pose) => self.drive(Target::Pose(pose)),
+            Command::MoveRelative(pose) => self.drive(Target::Pose(compose(self.pose, pose))),
+            Command::MoveWheels { right, left } => {
+                let separation = self.settings.wheel_separation;
+                let twist = Twist::new((right + left) / 2.0, (right - left) / separation);
+                self.set_velocity(twist, &[MotionMode::Velocity])
+            }
+            Command::Move(twist) => {
+                self.set_velocity(twist, &[MotionMode::Velocity, MotionMode::JoystickSoftware])
+            }
+            Command::SetMap(map) => self.set_map(map),
+            Command::SetRoadmap(roadmap) => {
+                roadmap.check()?;
+                self.roadmap = roadmap;
+                Ok(())
+            }
+            Command::SetPose(pose) => self.set_pose(pose),
+            Command::PlaceObstacle(place) => {
+                if place.is_some_and(|place| !is_finite(&place)) {
+                    return Err(Refusal::NotFinite);
+                }
+                self.obstacles.place(place);
+                Ok(())
+            }
+            Command::SetSettings(settings) => self.set_settings(*settings),
+        }
+    }
+
+    fn connect(&mut self) -> Result<(), Refusal> {
+        if !self.base_alive {
+            return Err(Refusal::BaseSilent);
+        }
+        self.connected = true;
+        Ok(())
+    }
+
+    fn shut_down(&mut self) -> Result<(), Refusal> {
+        self.forget_motion();
+        self.connected = false;
+        self.brakes = [true; 2];
+        self.ultrasonics = 0;
+        self.enter(Operation::NotInitialized);
+        Ok(())
+    }
+
+    fn initialize(&mut self) -> Result<(), Refusal> {
+        if !self.connected {
+            return Err(Refusal::NotConnected);
+        }
+        if !self.base_alive {
+            return Err(Refusal::BaseSilent);
+        }
+        if self.emergency != Emergency::Inactive {
+            return Err(Refusal::Emergency(self.emergency));
+        }
+        if self.operation == Operation::NotInitialized {
+            self.brakes = [false; 2];
+            self.enter(Operation::Ready);
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, from: &[Operation]) -> Result<(), Refusal> {
+        if self.emergency != Emergency::Inactive {
+            return Err(Refusal::Emergency(self.emergency));
+        }
+        if !from.contains(&self.operation) {
+            return Err(Refusal::WrongState(self.operation));
+        }
+        self.enter(Operation::Moving);
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), Refusal> {
+        match self.operation {
+            Operation::NotInitialized => self.initialize(),
+            // The way out of an emergency is its reset.
+            Operation::Broken if self.emergency != Emergency::Inactive => {
+                Err(Refusal::Emergency(self.emergency))
+            }
+            _ => {
+                self.forget_motion();
+                self.enter(Operation::Ready);
+                Ok(())
+            }
+        }
+    }
+
+    fn set_mode(&mut self, mode: MotionMode) -> Result<(), Refusal> {
+        if self.operation != Operation::Ready {
+            return Err(Refusal::WrongState(self.operation));
+        }
+        if self.mode != mode {
+            self.forget_motion();
+            self.mode = mode;
+            self.event(Event::Mode(mode));
+        }
+        Ok(())
+    }
+
+    fn set_velocity(&mut self, twist: Twist, modes: &[MotionMode]) -> Result<(), Refusal> {
+        if !twist.is_finite() {
+            return Err(Refusal::NotFinite);
+        }
+        if !modes.contains(&self.mode) {
+            return Err(Refusal::WrongMode(self.mode));
+        }
+        if self.operation != Operation::Moving {
+            return Err(Refusal::WrongState(self.operation));
+        }
+        self.velocity = Some((twist, self.now));
+        Ok(())
+    }
+
+    fn may_drive(&self) -> Result<(), Refusal> {
+        if self.mode != MotionMode::Automatic {
+            return Err(Refusal::WrongMode(self.mode));
+        }
+        if self.operation != Operation::Moving {
+            return Err(Refusal::WrongState(self.operation));
+        }
+        Ok(())
+    }
+
+    fn drive(&mut self, target: Target) -> Result<(), Refusal> {
+        self.may_drive()?;
+        let countable = |pose: &Pose| pose.is_finite() && position(*pose).coords.amax() <= MAX_COORDINATE;
+        let finite = match &target {
+            Target::Pose(pose) => countable(pose),
+            Target::Path(frames) => frames.iter().all(countable),
+        };
+        if !finite {
+            return Err(Refusal::NotFinite);
+        }
+        let target = match target {
+            Target::Pose(pose) => Target::Pose(Pose { heading: wrap_angle(pose.heading), ..pose }),
+            path => path,
+        };
+        self.target_reached = false;
+        let mut automatic = std::mem::take(&mut self.automatic);
+        let begun = automatic.begin(target, &self.situation());
+        self.automatic = automatic;
+        Ok(begun?)
+    }
+
+    /// A new map is for the next motion; the one under way is given up.
+    fn set_map(&mut self, map: Map) -> Result<(), Refusal> {
+        map.check()?;
+        self.ground = Ground::new(&map, &self.settings);
+        self.map = map;
+        self.automatic.cancel();
+        self.obstacles.clear();
+        Ok(())
+    }
+
+    fn set_pose(&mut self, pose: Pose) -> Result<(), Refusal> {
+        if !(pose.is_finite() && position(pose).coords.amax() <= MAX_COORDINATE) {
+            return Err(Refusal::NotFinite);
+        }
+        self.automatic.cancel();
+        self.obstacles.clear();
+        self.pose = Pose { heading: wrap_angle(pose.heading), ..pose };
+        self.origin = compose(self.pose, relative(self.odometry, Pose::ORIGIN));
+        Ok(())
+    }
+
+    fn set_settings(&mut self, settings: Settings) -> Result<(), Refusal> {
+        settings.check()?;
+        self.ramp.set_limits(settings.limits).map_err(crate::settings::SettingsError::from)?;
+        if settings.planning != self.settings.planning {
+            self.ground = Ground::new(&self.map, &settings);
+        }
+        self.settings = settings;
+        Ok(())
+    }
+}

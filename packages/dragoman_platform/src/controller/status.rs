@@ -1,0 +1,70 @@
+//! What is told of a platform.
+
+use dragoman_base::motion::{Pose, Twist};
+
+use super::{Emergency, MotionMode, Operation, Platform};
+use crate::motion::automatic::{MotionEvent, PlannerState};
+
+/// What has happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Event {
+    /// The platform is in another state.
+    Operation(Operation),
+    /// The emergency stop is in another state.
+    Emergency(Emergency),
+    /// The platform has another motion mode.
+    Mode(MotionMode),
+    /// Something has come of a motion.
+    Motion(MotionEvent),
+    /// Velocity commands have stopped coming; the platform brakes.
+    WatchdogExpired,
+    /// The base has fallen silent; the platform has to be initialized anew.
+    BaseSilent,
+}
+
+/// All that `CMD_GET_STATUS` tells of the controller itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Status {
+    /// Whether the base was found.
+    pub connected: bool,
+    /// State of operation.
+    pub operation: Operation,
+    /// State of the emergency stop.
+    pub emergency: Emergency,
+    /// Motion mode.
+    pub mode: MotionMode,
+    /// Where the platform should be, in the map.
+    pub commanded_pose: Pose,
+    /// Where it is, in the map.
+    pub pose: Pose,
+    /// What it is told.
+    pub velocity: Twist,
+    /// Where it is to go.
+    pub goal: Option<Pose>,
+    /// Whether it has reached its last goal.
+    pub target_reached: bool,
+    /// State of the planner.
+    pub planner: PlannerState,
+    /// Whether an obstacle keeps it from moving.
+    pub collision: bool,
+}
+
+impl Platform {
+    /// All that is known.
+    pub fn status(&self) -> Status {
+        Status {
+            connected: self.connected,
+            operation: self.operation,
+            emergency: self.emergency,
+            mode: self.mode,
+            commanded_pose: self.automatic.reference().unwrap_or(self.pose),
+            pose: self.pose,
+            velocity: self.ramp.velocity(),
+            goal: self.automatic.goal(),
+            target_reached: self.target_reached,
+            planner: self.automatic.planner(),
+            collision: self.blocked,
+        }
+    }
+}

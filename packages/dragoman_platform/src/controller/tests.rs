@@ -1,0 +1,414 @@
+use super::*;
+use crate::geometry::{direction, position};
+use crate::motion::automatic::PlannerState;
+use crate::planning::PlanError;
+
+const STEP: Duration = Duration::from_millis(20);
+
+/// A platform that does exactly what it is told, in a world of points.
+struct Bench {
+    platform: Platform,
+    now: Duration,
+    /// Where it is, in the map; odometry began at the origin.
+    pose: Pose,
+    output: Output,
+    input: Input<'static>,
+    /// What stands there, in the map.
+    things: Vec<Point>,
+    events: Vec<Event>,
+}
+
+impl Bench {
+    fn new(settings: Settings) -> Self {
+        let platform = Platform::new(settings).unwrap();
+        let output =
+            Output { twist: Twist::ZERO, brakes: [true; 2], digital_outputs: [0; 2], ultrasonics: 0 };
+        let input = Input::at(Duration::ZERO, Pose::ORIGIN);
+        let (things, events) = (Vec::new(), Vec::new());
+        Self { platform, now: Duration::from_secs(5), pose: Pose::ORIGIN, output, input, things, events }
+    }
+
+    /// Moving in this mode.
+    fn moving(settings: Settings, mode: MotionMode) -> Self {
+        let mut bench = Self::new(settings);
+        for command in [Command::Connect, Command::Initialize, Command::SetMode(mode), Command::Start] {
+            bench.tell(command).unwrap();
+        }
+        bench.run(0.1);
+        bench.events.clear();
+        bench
+    }
+
+    fn tell(&mut self, command: Command) -> Result<(), Refusal> {
+        self.platform.command(command)
+    }
+
+    fn cycle(&mut self) {
+        self.now += STEP;
+        let time = STEP.as_secs_f64();
+        let twist = self.output.twist;
+        let way = direction(self.pose.heading + twist.angular * time / 2.0) * (twist.linear * time);
+        self.pose = compose(
+            Pose::new(self.pose.x + way.x, self.pose.y + way.y, self.pose.heading),
+            Pose::new(0.0, 0.0, twist.angular * time),
+        );
+        let seen: Vec<Point> =
+            self.things.iter().map(|&thing| crate::geometry::inverse_transform(self.pose, thing)).collect();
+        let scan = Scan { origin: Point::new(0.4, 0.0), points: &seen };
+        let input = Input { now: self.now, odometry: self.pose, scan: Some(scan), ..self.input };
+        self.output = self.platform.cycle(&input);
+        while let Some(event) = self.platform.poll_event() {
+            self.events.push(event);
+        }
+    }
+
+    fn run(&mut self, seconds: f64) {
+        for _ in 0..(seconds / STEP.as_secs_f64()).round() as usize {
+            self.cycle();
+        }
+    }
+
+    /// Runs until a motion has ended, and gives all poses on the way.
+    fn drive(&mut self, command: Command) -> Vec<Pose> {
+        self.tell(command).unwrap();
+        let mut poses = Vec::new();
+        for _ in 0..20_000 {
+            self.cycle();
+            poses.push(self.pose);
+            let ended = |event: &Event| {
+                matches!(
+                    event,
+                    Event::Motion(MotionEvent::Arrived | MotionEvent::Missed | MotionEvent::Failed(_))
+                )
+            };
+            if self.events.iter().any(ended) {
+                return poses;
+            }
+        }
+        panic!("not arrived: {:?} {:?}", self.platform.status(), self.events);
+    }
+
+    fn assert_at(&self, goal: Pose) {
+        assert!(self.events.contains(&Event::Motion(MotionEvent::Arrived)), "{:?}", self.events);
+        assert!((position(self.pose) - position(goal)).norm() < 0.02, "{:?} {goal:?}", self.pose);
+        let wrong = dragoman_base::motion::wrap_angle(self.pose.heading - goal.heading);
+        assert!(wrong.abs() < 1.0_f64.to_radians(), "{:?} {goal:?}", self.pose);
+        assert!(self.platform.status().target_reached);
+    }
+}
+
+fn without_planning() -> Settings {
+    let mut settings = Settings::default();
+    settings.planning.enabled = false;
+    settings
+}
+
+#[test]
+fn the_session_of_a_real_client_drives() {
+    let mut bench = Bench::new(Settings::default());
+    let wheels = Command::MoveWheels { right: 0.3, left: 0.3 };
+    bench.run(0.1);
+    bench.tell(Command::Connect).unwrap();
+    bench.tell(Command::Stop).unwrap();
+    bench.tell(Command::SetMode(MotionMode::Velocity)).unwrap();
+    bench.tell(Command::Continue).unwrap();
+    for _ in 0..10 {
+        bench.tell(wheels.clone()).unwrap();
+        bench.run(0.4);
+    }
+    assert!((bench.output.twist.linear - 0.3).abs() < 1e-9);
+    assert!((1.0..1.2).contains(&bench.pose.x), "{:?}", bench.pose);
+    // Silence: it brakes after a second.
+    bench.run(1.0);
+    assert!(bench.output.twist.linear < 0.3 && bench.events.contains(&Event::WatchdogExpired));
+    bench.run(1.0);
+    assert_eq!(bench.output.twist, Twist::ZERO);
+}
+
+#[test]
+fn the_state_chart_is_that_of_the_guide() {
+    let mut bench = Bench::new(Settings::default());
+    let state = |bench: &Bench| bench.platform.status().operation;
+    assert_eq!(bench.tell(Command::Initialize), Err(Refusal::NotConnected));
+    assert_eq!(bench.tell(Command::Stop), Err(Refusal::NotConnected));
+    assert_eq!(bench.tell(Command::Start), Err(Refusal::WrongState(Operation::NotInitialized)));
+    bench.tell(Command::Connect).unwrap();
+    assert_eq!(state(&bench), Operation::NotInitialized);
+    bench.tell(Command::Initialize).unwrap();
+    assert_eq!(state(&bench), Operation::Ready);
+    assert_eq!(bench.tell(Command::Break), Err(Refusal::WrongState(Operation::Ready)));
+    bench.tell(Command::SetMode(MotionMode::Velocity)).unwrap();
+    bench.tell(Command::Start).unwrap();
+    assert_eq!(state(&bench), Operation::Moving);
+    assert_eq!(bench.tell(Command::SetMode(MotionMode::None)), Err(Refusal::WrongState(Operation::Moving)));
+    bench.tell(Command::Break).unwrap();
+    assert_eq!(state(&bench), Operation::Broken);
+    assert_eq!(bench.tell(Command::Start), Err(Refusal::WrongState(Operation::Broken)));
+    bench.tell(Command::Continue).unwrap();
+    assert_eq!(state(&bench), Operation::Moving);
+    bench.tell(Command::Stop).unwrap();
+    assert_eq!(state(&bench), Operation::Ready);
+    bench.tell(Command::Shutdown).unwrap();
+    assert_eq!(state(&bench), Operation::NotInitialized);
+    assert_eq!(bench.output.brakes, [true; 2]);
+    bench.run(0.02);
+    let changes: Vec<Operation> = bench
+        .events
+        .iter()
+        .filter_map(|event| if let Event::Operation(state) = event { Some(*state) } else { None })
+        .collect();
+    let wanted = [
+        Operation::Ready,
+        Operation::Moving,
+        Operation::Broken,
+        Operation::Moving,
+        Operation::Ready,
+        Operation::NotInitialized,
+    ];
+    assert_eq!(changes, wanted);
+}
+
+#[test]
+fn each_mode_listens_to_its_commands_alone() {
+    let velocity = || Command::Move(Twist::new(0.2, 0.0));
+    let wheels = || Command::MoveWheels { right: 0.2, left: 0.2 };
+    let goal = || Command::MoveAbsolute(Pose::new(1.0, 0.0, 0.0));
+    let modes = (0..7).map(|number| MotionMode::try_from(number).unwrap());
+    for (mode, accepted) in modes.zip(["", "", "v", "vw", "g", "", ""]) {
+        let mut bench = Bench::moving(Settings::default(), mode);
+        for (letter, command) in [('v', velocity()), ('w', wheels()), ('g', goal())] {
+            let wanted = if accepted.contains(letter) { Ok(()) } else { Err(Refusal::WrongMode(mode)) };
+            assert_eq!(bench.tell(command), wanted, "{mode:?} {letter}");
+        }
+        bench.run(0.5);
+        assert_eq!(bench.output.twist != Twist::ZERO, !accepted.is_empty(), "{mode:?}");
+        bench.tell(Command::Stop).unwrap();
+        assert_eq!(bench.tell(velocity()).is_ok(), false);
+        bench.run(1.0);
+        assert_eq!(bench.output.twist, Twist::ZERO);
+    }
+    assert_eq!(MotionMode::try_from(7), Err(Refusal::UnknownMode(7)));
+    assert_eq!(MotionMode::try_from(-1), Err(Refusal::UnknownMode(-1)));
+    // Joystick and replay come with the measurements.
+    for mode in [MotionMode::JoystickHardware, MotionMode::Replay] {
+        let mut bench = Bench::moving(Settings::default(), mode);
+        bench.input.joystick = Some(Twist::new(0.2, 0.0));
+        bench.input.replay = Some(Twist::new(0.2, 0.0));
+        bench.run(0.5);
+        assert_eq!(bench.output.twist.linear, 0.2);
+        bench.input.joystick = Some(Twist::new(f64::NAN, 0.0));
+        bench.input.replay = None;
+        bench.run(0.5);
+        assert_eq!(bench.output.twist, Twist::ZERO);
+    }
+}
+
+#[test]
+fn an_emergency_stop_secures_the_platform_until_its_reset() {
+    let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
+    bench.tell(Command::Move(Twist::new(0.5, 0.0))).unwrap();
+    bench.run(0.9);
+    assert!(bench.output.twist.linear > 0.4);
+    bench.input.emergency_stop = true;
+    bench.cycle();
+    assert_eq!((bench.output.twist, bench.output.brakes), (Twist::ZERO, [true; 2]));
+    let status = bench.platform.status();
+    assert_eq!((status.operation, status.emergency), (Operation::Broken, Emergency::Active));
+    let refused = Err(Refusal::Emergency(Emergency::Active));
+    for command in [Command::Continue, Command::Start, Command::Stop] {
+        assert_eq!(bench.tell(command), refused);
+    }
+    assert_eq!(bench.tell(Command::SetBrake { motor: Motor::Left, applied: false }), refused);
+    bench.input.emergency_stop = false;
+    bench.cycle();
+    assert_eq!(bench.platform.status().emergency, Emergency::Reset);
+    bench.run(0.6);
+    let status = bench.platform.status();
+    assert_eq!((status.operation, status.emergency), (Operation::Ready, Emergency::Inactive));
+    // Nothing moves by itself.
+    bench.run(1.0);
+    assert_eq!((bench.output.twist, bench.output.brakes), (Twist::ZERO, [false; 2]));
+}
+
+#[test]
+fn a_silent_base_has_to_be_initialized_anew() {
+    let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
+    bench.tell(Command::Move(Twist::new(0.5, 0.0))).unwrap();
+    bench.run(0.5);
+    bench.input.base_alive = false;
+    bench.run(0.1);
+    assert_eq!(bench.output.twist, Twist::ZERO);
+    assert_eq!(bench.tell(Command::Initialize), Err(Refusal::BaseSilent));
+    bench.input.base_alive = true;
+    bench.run(0.5);
+    assert_eq!(bench.output.twist, Twist::ZERO);
+    assert_eq!(bench.platform.status().operation, Operation::NotInitialized);
+    bench.tell(Command::Initialize).unwrap();
+    assert_eq!(bench.platform.status().operation, Operation::Ready);
+}
+
+#[test]
+fn brakes_outputs_and_ultrasonics_are_set() {
+    let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
+    bench.tell(Command::Move(Twist::new(0.5, 0.0))).unwrap();
+    bench.tell(Command::SetBrake { motor: Motor::Left, applied: true }).unwrap();
+    bench.tell(Command::SetDigitalOutput { board: Board::Relay, channel: 15, high: true }).unwrap();
+    bench.tell(Command::SetDigitalOutput { board: Board::Io, channel: 0, high: true }).unwrap();
+    bench.tell(Command::StartUltrasonic { channels: 5 }).unwrap();
+    bench.run(0.5);
+    let wanted =
+        Output { twist: Twist::ZERO, brakes: [false, true], digital_outputs: [1, 1 << 15], ultrasonics: 5 };
+    assert_eq!(bench.output, wanted);
+    bench.tell(Command::SetDigitalOutput { board: Board::Io, channel: 0, high: false }).unwrap();
+    bench.tell(Command::StopUltrasonic).unwrap();
+    bench.tell(Command::SetBrake { motor: Motor::Left, applied: false }).unwrap();
+    bench.run(0.2);
+    assert_eq!((bench.output.digital_outputs[0], bench.output.ultrasonics), (0, 0));
+    assert!(bench.output.twist.linear > 0.0);
+    let unknown = bench.tell(Command::SetDigitalOutput { board: Board::Io, channel: 16, high: true });
+    assert_eq!(unknown, Err(Refusal::UnknownChannel(16)));
+}
+
+#[test]
+fn what_is_not_finite_is_refused() {
+    let mut bench = Bench::moving(Settings::default(), MotionMode::Automatic);
+    let wrong = Pose::new(0.0, f64::NAN, 0.0);
+    for command in [
+        Command::MoveAbsolute(wrong),
+        Command::MoveRelative(wrong),
+        Command::MovePath(vec![Pose::ORIGIN, wrong]),
+        Command::SetPose(Pose::new(1e300, 0.0, 0.0)),
+        Command::PlaceObstacle(Some(Point::new(f64::INFINITY, 0.0))),
+    ] {
+        assert_eq!(bench.tell(command), Err(Refusal::NotFinite));
+    }
+    assert_eq!(bench.tell(Command::MovePath(Vec::new())), Err(Refusal::EmptyPath));
+    bench.run(0.1);
+    assert_eq!(bench.output.twist, Twist::ZERO);
+}
+
+#[test]
+fn goals_are_reached_with_and_without_planning() {
+    for planning in [false, true] {
+        for (start_turn, end_turn) in [(true, true), (true, false), (false, true), (false, false)] {
+            for goal in [Pose::new(2.0, 1.5, -1.0), Pose::new(-3.0, 0.5, 3.0), Pose::new(0.0, 0.0, 1.0)] {
+                let mut settings = Settings::default();
+                settings.planning.enabled = planning;
+                settings.interpolation.start_turn = start_turn;
+                settings.interpolation.end_turn = end_turn;
+                let mut bench = Bench::moving(settings, MotionMode::Automatic);
+                bench.drive(Command::MoveAbsolute(goal));
+                bench.assert_at(goal);
+                // It waits for the next.
+                assert_eq!(bench.platform.status().operation, Operation::Moving);
+                bench.events.clear();
+                let next = compose(bench.pose, Pose::new(1.0, 0.0, 0.5));
+                bench.drive(Command::MoveRelative(Pose::new(1.0, 0.0, 0.5)));
+                bench.assert_at(next);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_motion_is_interrupted_goes_on_and_is_replaced() {
+    let mut bench = Bench::moving(without_planning(), MotionMode::Automatic);
+    bench.tell(Command::MoveAbsolute(Pose::new(4.0, 0.0, 0.0))).unwrap();
+    bench.run(2.0);
+    bench.tell(Command::Break).unwrap();
+    bench.run(2.0);
+    let stood = bench.pose;
+    assert!(stood.x > 0.5 && bench.output.twist == Twist::ZERO);
+    bench.run(2.0);
+    assert_eq!(bench.pose, stood);
+    bench.tell(Command::Continue).unwrap();
+    bench.run(2.0);
+    assert!(bench.pose.x > 1.5);
+    // Another goal while it moves: at once.
+    bench.drive(Command::MoveAbsolute(Pose::new(2.0, 2.0, 0.0)));
+    bench.assert_at(Pose::new(2.0, 2.0, 0.0));
+    bench.tell(Command::MoveAbsolute(Pose::ORIGIN)).unwrap();
+    bench.tell(Command::Stop).unwrap();
+    bench.tell(Command::Start).unwrap();
+    bench.run(2.0);
+    assert_eq!(bench.platform.status().goal, None);
+    assert_eq!(bench.output.twist, Twist::ZERO);
+}
+
+#[test]
+fn without_planning_obstacles_are_waited_for() {
+    let mut bench = Bench::moving(without_planning(), MotionMode::Automatic);
+    bench.things = vec![Point::new(2.5, 0.05)];
+    bench.tell(Command::MoveAbsolute(Pose::new(4.0, 0.0, 0.0))).unwrap();
+    bench.run(20.0);
+    assert!(bench.platform.status().collision && bench.events.contains(&Event::Motion(MotionEvent::Blocked)));
+    let gap = 2.5 - bench.pose.x - 0.45;
+    assert!((0.13..0.25).contains(&gap), "{gap}");
+    bench.things.clear();
+    bench.run(15.0);
+    assert!(bench.events.contains(&Event::Motion(MotionEvent::Resumed)));
+    bench.assert_at(Pose::new(4.0, 0.0, 0.0));
+}
+
+#[test]
+fn with_planning_obstacles_are_gone_round() {
+    let mut bench = Bench::moving(Settings::default(), MotionMode::Automatic);
+    bench.tell(Command::MoveAbsolute(Pose::new(6.0, 0.0, 0.0))).unwrap();
+    bench.run(2.0);
+    bench.things = (-5..=5).map(|step| Point::new(3.0, f64::from(step) * 0.1)).collect();
+    let things = bench.things.clone();
+    for _ in 0..3000 {
+        bench.cycle();
+        for &thing in &things {
+            let seen = crate::geometry::inverse_transform(bench.pose, thing);
+            assert!(!bench.platform.settings().footprint.contains(seen), "{:?}", bench.pose);
+        }
+    }
+    bench.assert_at(Pose::new(6.0, 0.0, 0.0));
+}
+
+#[test]
+fn a_path_is_waited_on_and_entered_again_behind_an_obstacle() {
+    let path = [[1.0, 0.0], [5.0, 0.0], [5.0, 4.0]].map(|[x, y]| Pose::new(x, y, 1.0));
+    let mut bench = Bench::moving(Settings::default(), MotionMode::Automatic);
+    bench.things = (-3..=3).map(|step| Point::new(3.0, f64::from(step) * 0.1)).collect();
+    let poses = bench.drive(Command::MovePath(path.to_vec()));
+    bench.assert_at(path[2]);
+    let blocked = bench.events.iter().position(|event| *event == Event::Motion(MotionEvent::Blocked));
+    let replanned = bench.events.iter().position(|event| *event == Event::Motion(MotionEvent::Replanned));
+    assert!(blocked.is_some() && blocked < replanned, "{:?}", bench.events);
+    // It stood for the settings' three seconds, and was on the path before and behind.
+    let waited = poses.windows(2).filter(|pair| pair[0] == pair[1] && pair[0].x > 1.5).count();
+    assert!(waited > 125, "{waited}");
+    let farthest =
+        |poses: &mut dyn Iterator<Item = &Pose>| poses.map(|pose| pose.y.abs()).fold(0.0, f64::max);
+    assert!(farthest(&mut poses.iter().filter(|pose| (0.5..1.5).contains(&pose.x) && pose.y < 1.0)) < 0.05);
+    let behind = poses.iter().filter(|pose| pose.y > 1.0 && pose.x > 4.0);
+    assert!(behind.map(|pose| (pose.x - 5.0).abs()).fold(0.0, f64::max) < 0.05);
+}
+
+#[test]
+fn what_the_map_forbids_is_refused_and_never_entered() {
+    let corners = [[2.0, -1.0], [4.0, -1.0], [4.0, 1.0], [2.0, 1.0]].map(Point::from);
+    let area = crate::geometry::Polygon::new(corners.to_vec()).unwrap();
+    let map = Map { prohibited: vec![area], ..Map::default() };
+    let mut bench = Bench::moving(without_planning(), MotionMode::Automatic);
+    bench.tell(Command::SetMap(map.clone())).unwrap();
+    let refused = bench.tell(Command::MoveAbsolute(Pose::new(6.0, 0.0, 0.0)));
+    assert_eq!(refused, Err(Refusal::Plan(PlanError::NoPath)));
+    let refused = bench.tell(Command::MoveAbsolute(Pose::new(3.0, 0.0, 0.0)));
+    assert_eq!(refused, Err(Refusal::Plan(PlanError::CollisionTarget)));
+    assert_eq!(bench.platform.status().planner, PlannerState::CollisionTarget);
+    // The path cuts a corner of the area.
+    let path = [[1.2, 0.0], [1.2, 1.4], [6.0, 1.4]].map(|[x, y]| Pose::new(x, y, 0.0)).to_vec();
+    bench.run(0.1);
+    for pose in bench.drive(Command::MovePath(path)) {
+        assert!(!map.forbids(&bench.platform.settings().footprint.at(pose)), "{pose:?}");
+    }
+    let mut bench = Bench::moving(Settings::default(), MotionMode::Automatic);
+    bench.tell(Command::SetMap(map.clone())).unwrap();
+    for pose in bench.drive(Command::MoveAbsolute(Pose::new(6.0, 0.0, 1.0))) {
+        assert!(!map.forbids(&bench.platform.settings().footprint.at(pose)), "{pose:?}");
+    }
+    bench.assert_at(Pose::new(6.0, 0.0, 1.0));
+}

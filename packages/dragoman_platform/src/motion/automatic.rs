@@ -1,0 +1,539 @@
+//! The motion mode automatic (seed 002, section 4.3): a goal or a path becomes turns and curves, which are done one after the other; where
+//! something is in the way, the platform waits or looks for another way.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use dragoman_base::motion::{Pose, Twist, wrap_angle};
+
+use super::curve::Curve;
+use super::follow::{self, Follower};
+use super::obstacles::Obstacles;
+use crate::geometry::{Point, Segment, heading, position};
+use crate::map::Map;
+use crate::planning::{Ground, PlanError, Scene, Step};
+use crate::settings::Settings;
+
+/// How often the posture at the goal is corrected before the platform gives up.
+const CORRECTIONS: u32 = 5;
+/// Slower than this the platform stands, m/s and rad/s.
+const STANDING: f64 = 0.01;
+/// Nearer than this to where it is to go the platform need not drive, m.
+const THERE: f64 = 0.005;
+
+/// Where to go.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// To a pose in the map.
+    Pose(Pose),
+    /// Along these places of the map, straight from one to the next; at the end into the last one's direction.
+    Path(Vec<Pose>),
+}
+
+/// State of the planner, with the numbers of `CMD_GET_STATUS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
+pub enum PlannerState {
+    /// There is nothing to plan.
+    #[default]
+    Standby = 0,
+    /// A plan is wanted, and waits for the platform to stand.
+    Planning = 1,
+    /// There is no way.
+    NoPath = 2,
+    /// There is one.
+    PathFound = 3,
+    /// The platform cannot leave where it stands.
+    CollisionStart = 4,
+    /// There is no room at the goal.
+    CollisionTarget = 5,
+}
+
+impl From<PlanError> for PlannerState {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::CollisionStart => Self::CollisionStart,
+            PlanError::CollisionTarget => Self::CollisionTarget,
+            PlanError::NoPath => Self::NoPath,
+        }
+    }
+}
+
+/// What has come of a motion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MotionEvent {
+    /// The goal is reached.
+    Arrived,
+    /// The platform is where it should be but not as exactly as it should.
+    Missed,
+    /// There is no way, with or without obstacles; the motion has ended.
+    Failed(PlanError),
+    /// An obstacle is in the way; the platform waits.
+    Blocked,
+    /// It goes on.
+    Resumed,
+    /// Another way was found.
+    Replanned,
+}
+
+/// What a motion depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// Since the start.
+    pub now: Duration,
+    /// Where the platform is in the map.
+    pub pose: Pose,
+    /// What it was told last.
+    pub velocity: Twist,
+    /// Whether an obstacle kept it from moving.
+    pub blocked: bool,
+    /// What there is.
+    pub map: &'a Map,
+    /// What the map leaves free.
+    pub ground: &'a Ground,
+    /// What is in the way.
+    pub obstacles: &'a Obstacles,
+    /// How to move.
+    pub settings: &'a Settings,
+}
+
+impl Situation<'_> {
+    fn scene(&self, include: &[Point], with_obstacles: bool) -> Scene<'_> {
+        let obstacles = if with_obstacles { self.obstacles.remembered().collect() } else { Vec::new() };
+        Scene::new(self.map, self.ground, obstacles, include, self.settings)
+    }
+
+    fn stands(&self) -> bool {
+        self.velocity.linear.abs() < STANDING && self.velocity.angular.abs() < STANDING
+    }
+}
+
+#[derive(Debug)]
+enum Active {
+    Turn(f64),
+    Drive(Follower),
+}
+
+#[derive(Debug)]
+struct Task {
+    goal: Pose,
+    /// The way that was asked for, and how far along it the platform has come, m.
+    path: Option<(Vec<Point>, f64)>,
+    steps: VecDeque<Step>,
+    active: Option<Active>,
+    /// A new plan is made when the platform stands.
+    replan: bool,
+    blocked: Option<Duration>,
+    looked: Duration,
+    corrections: u32,
+}
+
+/// Does what is to be done for a target.
+#[derive(Debug, Default)]
+pub struct Automatic {
+    task: Option<Task>,
+    planner: PlannerState,
+    reference: Option<Pose>,
+}
+
+impl Automatic {
+    /// Begins with a target in place of the last. The platform may move; it stops before it turns.
+    ///
+    /// # Errors
+    /// There is no way, even without obstacles: the map forbids it. The last target is given up.
+    pub fn begin(&mut self, target: Target, situation: &Situation<'_>) -> Result<(), PlanError> {
+        self.cancel();
+        let (goal, path) = match target {
+            Target::Pose(pose) => (pose, None),
+            Target::Path(frames) => {
+                let Some(&goal) = frames.last() else {
+                    return Ok(());
+                };
+                (goal, Some((frames.into_iter().map(position).collect(), 0.0)))
+            }
+        };
+        let looked = situation.now;
+        let (steps, active) = (VecDeque::new(), None);
+        let mut task =
+            Task { goal, path, steps, active, replan: true, blocked: None, looked, corrections: 0 };
+        if situation.stands() {
+            self.planner = match task.plan(situation) {
+                Ok(()) => PlannerState::PathFound,
+                Err(error) => {
+                    self.planner = error.into();
+                    if task.is_hopeless(situation) {
+                        return Err(error);
+                    }
+                    error.into()
+                }
+            };
+        } else {
+            self.planner = PlannerState::Planning;
+        }
+        self.task = Some(task);
+        Ok(())
+    }
+
+    /// Gives up the target.
+    pub fn cancel(&mut self) {
+        self.task = None;
+        self.reference = None;
+        self.planner = PlannerState::Standby;
+    }
+
+    /// Whether there is a target.
+    pub fn is_busy(&self) -> bool {
+        self.task.is_some()
+    }
+
+    /// Where the platform is to go.
+    pub fn goal(&self) -> Option<Pose> {
+        self.task.as_ref().map(|task| task.goal)
+    }
+
+    /// Where it should be now.
+    pub fn reference(&self) -> Option<Pose> {
+        self.reference
+    }
+
+    /// State of the planner.
+    pub fn planner(&self) -> PlannerState {
+        self.planner
+    }
+
+    /// What is left of the way, point by point, in the map.
+    pub fn path(&self) -> impl Iterator<Item = Point> + '_ {
+        let task = self.task.iter();
+        task.flat_map(|task| {
+            let active = match &task.active {
+                Some(Active::Drive(follower)) => follower.rest(),
+                _ => &[],
+            };
+            let later = task
+                .steps
+                .iter()
+                .filter_map(|step| if let Step::Drive(curve) = step { Some(curve.samples()) } else { None });
+            std::iter::once(active).chain(later).flatten().map(|sample| sample.point)
+        })
+    }
+
+    /// What the platform shall do now. What it may do of it is the safety field's to say.
+    pub fn cycle(&mut self, situation: &Situation<'_>) -> (Twist, Option<MotionEvent>) {
+        let Some(task) = &mut self.task else {
+            return (Twist::ZERO, None);
+        };
+        let event = task.watch(situation);
+        if task.replan {
+            self.planner = PlannerState::Planning;
+            if !situation.stands() {
+                return (task.brake(situation), event);
+            }
+            return match task.plan(situation) {
+                Ok(()) => {
+                    self.planner = PlannerState::PathFound;
+                    let replanned = task.blocked.take().map(|_| MotionEvent::Replanned);
+                    (Twist::ZERO, event.or(replanned))
+                }
+                Err(error) => {
+                    self.planner = error.into();
+                    task.replan = false;
+                    // Obstacles go away; what the map forbids it will forbid later, too.
+                    if task.is_hopeless(situation) {
+                        self.cancel();
+                        self.planner = error.into();
+                        return (Twist::ZERO, Some(MotionEvent::Failed(error)));
+                    }
+                    (Twist::ZERO, event)
+                }
+            };
+        }
+        match task.go_on(situation) {
+            Ok((twist, reference)) => {
+                self.reference = reference.or(self.reference);
+                (twist, event)
+            }
+            Err(end) => {
+                self.task = None;
+                self.planner = PlannerState::Standby;
+                (Twist::ZERO, Some(end))
+            }
+        }
+    }
+
+    /// Brakes along the way; nothing is forgotten.
+    pub fn brake(&mut self, situation: &Situation<'_>) -> Twist {
+        self.task.as_mut().map_or(Twist::ZERO, |task| task.brake(situation))
+    }
+}
+
+impl Task {
+    /// Notices obstacles, and when it is time for another way.
+    fn watch(&mut self, situation: &Situation<'_>) -> Option<MotionEvent> {
+        let planning = &situation.settings.planning;
+        let waiting = self.active.is_none() && self.steps.is_empty() && self.corrections == 0;
+        let event = match (situation.blocked, self.blocked) {
+            (true, None) => {
+                self.blocked = Some(situation.now);
+                Some(MotionEvent::Blocked)
+            }
+            (false, Some(_)) if !waiting && !self.replan && !situation.stands() => {
+                self.blocked = None;
+                Some(MotionEvent::Resumed)
+            }
+            _ => None,
+        };
+        if !planning.enabled || situation.now.saturating_sub(self.looked) < planning.interval {
+            return event;
+        }
+        self.looked = situation.now;
+        let waited = self.blocked.map(|since| situation.now.saturating_sub(since));
+        self.replan |= match &self.path {
+            _ if waiting => waited.is_none_or(|waited| waited >= planning.interval),
+            Some(_) => waited.is_some_and(|waited| waited >= planning.patience),
+            None => waited.is_some() || !self.rest_is_free(situation),
+        };
+        event
+    }
+
+    /// Whether nothing has come into the way that is left.
+    fn rest_is_free(&self, situation: &Situation<'_>) -> bool {
+        let scene = situation.scene(&[situation.pose, self.goal].map(position), true);
+        let driving = match &self.active {
+            Some(Active::Drive(follower)) => {
+                follower.rest().iter().all(|sample| scene.stands(follower.curve().pose(sample)))
+            }
+            _ => true,
+        };
+        driving
+            && self.steps.iter().all(|step| match step {
+                Step::Drive(curve) => curve.samples().iter().all(|sample| scene.stands(curve.pose(sample))),
+                Step::Turn(_) => true,
+            })
+    }
+
+    /// Makes the steps anew, from where the platform stands.
+    fn plan(&mut self, situation: &Situation<'_>) -> Result<(), PlanError> {
+        self.active = None;
+        self.steps.clear();
+        self.steps = self.steps(situation, true)?.into();
+        self.replan = false;
+        self.corrections = 0;
+        Ok(())
+    }
+
+    /// Whether there would be no way without obstacles, either.
+    fn is_hopeless(&mut self, situation: &Situation<'_>) -> bool {
+        self.steps(situation, false).is_err()
+    }
+
+    fn steps(&mut self, situation: &Situation<'_>, with_obstacles: bool) -> Result<Vec<Step>, PlanError> {
+        let (start, settings) = (situation.pose, situation.settings);
+        let mut include = vec![position(start), position(self.goal)];
+        include.extend(self.path.iter().flat_map(|(path, _)| path.iter().copied()));
+        let scene = situation.scene(&include, with_obstacles);
+        if !settings.planning.enabled {
+            let steps = self.direct(&scene, start, settings);
+            return if scene.is_permitted(start, &steps) {
+                Ok(steps)
+            } else {
+                Err(reason(situation.map, settings, start, self.goal))
+            };
+        }
+        let Some((path, along)) = &mut self.path else {
+            return scene.plan(start, self.goal);
+        };
+        let progress = progress(path, position(start), *along);
+        let rest = if self.blocked.is_some() && with_obstacles {
+            *along = progress;
+            scene.beyond_obstacle(path, progress)
+        } else if *along > 0.0 {
+            Some(after(path, progress))
+        } else {
+            Some(path.clone())
+        };
+        // Nothing is on the path, and yet the platform does not come on: whatever way there is.
+        let Some(rest) = rest else {
+            return scene.plan(start, self.goal);
+        };
+        let begin = rest[0];
+        let looks = rest.get(1).map_or(self.goal.heading, |&next| heading(begin, next));
+        let entry = Pose::new(begin.x, begin.y, looks);
+        let near = (begin - position(start)).norm() < THERE;
+        let mut steps = if near { Vec::new() } else { scene.plan(start, entry)? };
+        steps.extend(scene.drive(if near { start } else { entry }, &rest, false));
+        steps.push(Step::Turn(self.goal.heading));
+        if scene.is_permitted(start, &steps) { Ok(steps) } else { Err(PlanError::NoPath) }
+    }
+
+    /// Without a plan: straight or curved to the goal or along the path.
+    fn direct(&self, scene: &Scene<'_>, start: Pose, settings: &Settings) -> Vec<Step> {
+        let interpolation = &settings.interpolation;
+        let mut points = vec![position(start)];
+        match &self.path {
+            Some((path, along)) if *along > 0.0 => {
+                points.extend(after(path, progress(path, position(start), *along)))
+            }
+            Some((path, _)) => points.extend(path),
+            None => points.push(position(self.goal)),
+        }
+        points.dedup_by(|a, b| (*a - *b).norm() < THERE);
+        let turn = Step::Turn(self.goal.heading);
+        let [_, next, ..] = points[..] else {
+            return vec![turn];
+        };
+        if interpolation.start_turn && (interpolation.end_turn || points.len() > 2) {
+            return scene.drive(start, &points, false).into_iter().chain([turn]).collect();
+        }
+        // A curve to the first point: from where the platform looks, or from the straight way there, to where the path goes on.
+        let straight = heading(points[0], next);
+        let begins = if interpolation.start_turn { straight } else { start.heading };
+        let ends = match points.get(2) {
+            Some(&after) => heading(next, after),
+            None if interpolation.end_turn => straight,
+            None => self.goal.heading,
+        };
+        let begin = Pose::new(start.x, start.y, begins);
+        let end = Pose::new(next.x, next.y, ends);
+        let mut steps = if interpolation.start_turn { vec![Step::Turn(begins)] } else { Vec::new() };
+        steps.push(Step::Drive(Curve::bezier(begin, end)));
+        steps.extend(scene.drive(end, &points[1..], false));
+        steps.push(turn);
+        steps
+    }
+
+    /// Does the next bit. The end is an error: there is nothing left to do.
+    fn go_on(&mut self, situation: &Situation<'_>) -> Result<(Twist, Option<Pose>), MotionEvent> {
+        let (pose, settings) = (situation.pose, situation.settings);
+        if self.active.is_none() {
+            let waiting = self.steps.is_empty() && self.blocked.is_some();
+            self.active = match self.steps.pop_front() {
+                Some(Step::Turn(heading)) => Some(Active::Turn(heading)),
+                Some(Step::Drive(curve)) => Some(Active::Drive(Follower::new(curve, settings))),
+                None if waiting || !situation.stands() => return Ok((Twist::ZERO, None)),
+                None => {
+                    self.finish(situation)?;
+                    return Ok((Twist::ZERO, Some(self.goal)));
+                }
+            };
+        }
+        let (twist, reference, done) = match self.active.as_mut() {
+            None => (Twist::ZERO, None, true),
+            Some(Active::Turn(heading)) => {
+                let reference = Some(Pose { heading: wrap_angle(*heading), ..pose });
+                if situation.velocity.linear.abs() >= STANDING {
+                    return Ok((Twist::ZERO, reference));
+                }
+                let rate = follow::turn(pose.heading, *heading, settings);
+                (Twist::new(0.0, rate), reference, rate == 0.0 && situation.stands())
+            }
+            Some(Active::Drive(follower)) => {
+                let tracking = follower.step(pose, situation.velocity.linear, settings);
+                // Far beside the way, or its end was passed unnoticed.
+                self.replan |= tracking.offset.abs() > settings.motion.path_tolerance;
+                let reference = Some(follower.curve().pose(&tracking.reference));
+                (tracking.twist, reference, tracking.arrived && situation.stands())
+            }
+        };
+        if done {
+            self.active = None;
+        }
+        if let Some((path, along)) = &mut self.path {
+            *along = progress(path, position(pose), *along);
+        }
+        Ok((twist, reference))
+    }
+
+    /// Looks whether the posture is good enough, and corrects it otherwise.
+    fn finish(&mut self, situation: &Situation<'_>) -> Result<(), MotionEvent> {
+        let (pose, motion) = (situation.pose, &situation.settings.motion);
+        let away = (position(self.goal) - position(pose)).norm();
+        let wrong = wrap_angle(self.goal.heading - pose.heading).abs();
+        if !motion.stabilization || (away <= motion.position_tolerance && wrong <= motion.heading_tolerance) {
+            return Err(MotionEvent::Arrived);
+        }
+        if self.corrections >= CORRECTIONS {
+            return Err(MotionEvent::Missed);
+        }
+        self.corrections += 1;
+        let mut steps = Vec::new();
+        if away > motion.position_tolerance {
+            let towards = heading(position(pose), position(self.goal));
+            // Backwards where that is the shorter turn.
+            let reverse = wrap_angle(towards - pose.heading).abs() > std::f64::consts::FRAC_PI_2;
+            let mut curve = Curve::straight(position(pose), position(self.goal));
+            curve.reverse = reverse;
+            steps.push(Step::Turn(if reverse {
+                wrap_angle(towards + std::f64::consts::PI)
+            } else {
+                towards
+            }));
+            steps.push(Step::Drive(curve));
+        }
+        steps.push(Step::Turn(self.goal.heading));
+        let scene = situation.scene(&[pose, self.goal].map(position), false);
+        if !scene.is_permitted(pose, &steps) {
+            return Err(MotionEvent::Missed);
+        }
+        self.steps = steps.into();
+        Ok(())
+    }
+
+    /// Brakes along the way.
+    fn brake(&mut self, situation: &Situation<'_>) -> Twist {
+        let Some(Active::Drive(follower)) = &mut self.active else {
+            return Twist::ZERO;
+        };
+        let speed = situation.velocity.linear;
+        let twist = follower.step(situation.pose, speed, situation.settings).twist;
+        Twist::new(0.0, if speed.abs() < STANDING { 0.0 } else { twist.angular })
+    }
+}
+
+/// How far along a chain of points the platform has come, m: not back, and not to where the chain comes by again later.
+fn progress(chain: &[Point], place: Point, before: f64) -> f64 {
+    /// m.
+    const AHEAD: f64 = 3.0;
+    let mut at = 0.0;
+    let mut nearest = (f64::INFINITY, before);
+    for pair in chain.windows(2) {
+        let segment = Segment::new(pair[0], pair[1]);
+        let length = segment.length();
+        if at + length >= before && at <= before + AHEAD {
+            let here = (at + segment.nearest_part(place) * length).clamp(before, before + AHEAD);
+            let part = if length > 0.0 { (here - at) / length } else { 0.0 };
+            let away = (segment.at(part.clamp(0.0, 1.0)) - place).norm();
+            if away < nearest.0 {
+                nearest = (away, here);
+            }
+        }
+        at += length;
+    }
+    nearest.1
+}
+
+/// What is left of a chain of points.
+fn after(chain: &[Point], along: f64) -> Vec<Point> {
+    let mut at = 0.0;
+    for (index, pair) in chain.windows(2).enumerate() {
+        let segment = Segment::new(pair[0], pair[1]);
+        let length = segment.length();
+        if at + length > along {
+            let place = segment.at(((along - at) / length).max(0.0));
+            return std::iter::once(place).chain(chain.iter().skip(index + 1).copied()).collect();
+        }
+        at += length;
+    }
+    chain.last().copied().into_iter().collect()
+}
+
+/// Why the map permits no way.
+fn reason(map: &Map, settings: &Settings, start: Pose, goal: Pose) -> PlanError {
+    if map.forbids(&settings.footprint.at(start)) {
+        PlanError::CollisionStart
+    } else if map.forbids(&settings.footprint.at(goal)) {
+        PlanError::CollisionTarget
+    } else {
+        PlanError::NoPath
+    }
+}

@@ -1,0 +1,176 @@
+//! How fast the platform may go on towards what its sensors see. The field that has to be free is what the platform sweeps until it stands:
+//! it grows with speed, and bends with the way.
+
+use dragoman_base::motion::{Pose, Twist};
+
+use crate::geometry::{Footprint, Point, direction, inverse_transform};
+use crate::settings::Settings;
+
+/// From one place that is looked at to the next: no point of the platform moves farther, m.
+const STEP: f64 = 0.04;
+/// The longest way that is looked at.
+const MAX_STEPS: usize = 150;
+/// Slower than this is standing still, m/s and rad/s.
+const STANDSTILL: f64 = 0.02;
+
+/// What the platform may do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Allowance {
+    /// On the same way as wanted, and no faster.
+    pub twist: Twist,
+    /// Whether that is standing still, because of an obstacle.
+    pub blocked: bool,
+}
+
+/// What the platform may do of what it wants, with these points about it, in its frame, m. Points under the platform are its own parts.
+pub fn allow(wanted: Twist, points: &[Point], settings: &Settings) -> Allowance {
+    let free = Allowance { twist: wanted, blocked: false };
+    let [braking, turn_braking] = settings.decelerations();
+    let stopping = (wanted.linear.abs() / braking).max(wanted.angular.abs() / turn_braking);
+    if !settings.collision.enabled || stopping <= 0.0 {
+        return free;
+    }
+    let reaction = settings.collision.reaction_time.as_secs_f64();
+    let Some(time) = time_to_collision(wanted, points, settings, reaction + stopping) else {
+        return free;
+    };
+    // At a part `k` of the velocity: `k * reaction` until the brakes act, `k^2 * stopping / 2` until it stands, of what it has at full velocity.
+    let part = if reaction + stopping / 2.0 <= time {
+        1.0
+    } else {
+        ((reaction * reaction + 2.0 * stopping * time).sqrt() - reaction) / stopping
+    };
+    let twist = Twist::new(wanted.linear * part, wanted.angular * part);
+    if twist.linear.abs() < STANDSTILL && twist.angular.abs() < STANDSTILL {
+        let moving = wanted.linear.abs() >= STANDSTILL || wanted.angular.abs() >= STANDSTILL;
+        return Allowance {
+            twist: if time > 0.0 && !moving { wanted } else { Twist::ZERO },
+            blocked: time <= 0.0 || moving,
+        };
+    }
+    Allowance { twist, blocked: false }
+}
+
+/// Where the platform stands, seen from where it is now, if it brakes from this velocity.
+pub(crate) fn pose_standing(twist: Twist, settings: &Settings) -> Pose {
+    let [braking, turn_braking] = settings.decelerations();
+    let stopping = (twist.linear.abs() / braking).max(twist.angular.abs() / turn_braking);
+    pose_after(twist, settings.collision.reaction_time.as_secs_f64() + stopping / 2.0)
+}
+
+/// After which time at this velocity the first point comes too near, s; none within the horizon. 0 where one is too near already, and comes
+/// nearer.
+fn time_to_collision(twist: Twist, points: &[Point], settings: &Settings, horizon: f64) -> Option<f64> {
+    let collision = &settings.collision;
+    let body = settings.footprint;
+    let field = Footprint {
+        front: body.front + collision.min_distance,
+        rear: body.rear + collision.min_distance,
+        side: body.side + collision.side_distance,
+    };
+    let reach = field.outer_radius();
+    let fastest = twist.linear.abs() + twist.angular.abs() * reach;
+    let steps = ((fastest * horizon / STEP).ceil() as usize).clamp(1, MAX_STEPS);
+    let step = horizon / steps as f64;
+    let far = reach + twist.linear.abs() * horizon;
+    let near: Vec<Point> =
+        points.iter().copied().filter(|point| point.coords.norm() < far && !body.contains(*point)).collect();
+    let first = pose_after(twist, step);
+    let mut ahead = Vec::with_capacity(near.len());
+    for point in near {
+        if !field.contains(point) {
+            ahead.push(point);
+        } else if distance(&body, inverse_transform(first, point)) < distance(&body, point) - 1e-6 {
+            return Some(0.0);
+        }
+    }
+    (1..=steps).map(|count| count as f64 * step).find_map(|time| {
+        let there = pose_after(twist, time);
+        let hit = ahead.iter().any(|&point| field.contains(inverse_transform(there, point)));
+        // The step before was free.
+        hit.then(|| time - step)
+    })
+}
+
+/// Where the platform is after this time, seen from where it is now.
+fn pose_after(twist: Twist, time: f64) -> Pose {
+    let turn = twist.angular * time;
+    let half = turn / 2.0;
+    let chord = if half.abs() < 1e-9 { twist.linear * time } else { twist.linear * time * half.sin() / half };
+    let place = direction(half) * chord;
+    Pose::new(place.x, place.y, turn)
+}
+
+/// From the rim of the footprint outwards, m.
+fn distance(body: &Footprint, point: Point) -> f64 {
+    let ahead = (point.x - body.front).max(-body.rear - point.x).max(0.0);
+    ahead.hypot((point.y.abs() - body.side).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ahead(linear: f64, x: f64) -> Allowance {
+        allow(Twist::new(linear, 0.0), &[Point::new(x, 0.1)], &Settings::default())
+    }
+
+    #[test]
+    fn the_field_grows_with_the_speed() {
+        // Front at 0.45 m, 0.15 m to keep; 0.5 m of braking and 0.1 m of reaction at 1 m/s.
+        assert_eq!(ahead(1.0, 1.3).twist.linear, 1.0);
+        let slower = ahead(1.0, 0.9).twist.linear;
+        assert!((0.5..0.8).contains(&slower), "{slower}");
+        assert_eq!(ahead(0.3, 0.9).twist.linear, 0.3);
+        assert_eq!(ahead(0.3, 0.59), Allowance { twist: Twist::ZERO, blocked: true });
+        // Away from it, and past it.
+        assert_eq!(ahead(-1.0, 0.59).twist.linear, -1.0);
+        let beside = allow(Twist::new(1.0, 0.0), &[Point::new(0.9, 0.34)], &Settings::default());
+        assert_eq!(beside.twist.linear, 1.0);
+        // Its own parts.
+        assert_eq!(ahead(1.0, 0.3).twist.linear, 1.0);
+    }
+
+    #[test]
+    fn the_field_bends_with_the_way() {
+        let point = [Point::new(0.95, 0.0)];
+        let settings = Settings::default();
+        assert!(allow(Twist::new(0.8, 0.0), &point, &settings).twist.linear < 0.8);
+        assert_eq!(allow(Twist::new(0.8, 1.0), &[Point::new(1.3, -0.2)], &settings).twist.linear, 0.8);
+        // A corner swings out while the platform turns on the spot.
+        let beside = [Point::new(0.3, 0.4)];
+        assert!(allow(Twist::new(0.0, 1.0), &beside, &settings).twist.angular < 0.9);
+        let off = Settings {
+            collision: crate::settings::CollisionSettings { enabled: false, ..settings.collision },
+            ..settings
+        };
+        assert_eq!(allow(Twist::new(0.8, 0.0), &point, &off).twist.linear, 0.8);
+    }
+
+    proptest! {
+        /// Whoever keeps to what is allowed, at every cycle and with the drives' limits, touches nothing.
+        #[test]
+        fn nothing_is_touched(
+            points in prop::collection::vec((-3.0..3.0_f64, -3.0..3.0_f64), 1..40),
+            linear in -1.0..1.0_f64,
+            angular in -1.0..1.0_f64,
+        ) {
+            let settings = Settings::default();
+            let points: Vec<Point> = points.into_iter().map(|(x, y)| Point::new(x, y)).collect();
+            let clear: Vec<Point> = points.into_iter().filter(|&p| !settings.footprint.grown(0.02).contains(p)).collect();
+            let mut ramp = dragoman_base::limits::Ramp::new(settings.limits).unwrap();
+            let mut pose = Pose::ORIGIN;
+            for _ in 0..150 {
+                let seen: Vec<Point> = clear.iter().map(|&point| inverse_transform(pose, point)).collect();
+                for &point in &seen {
+                    prop_assert!(!settings.footprint.contains(point), "{:?} at {:?}", point, pose);
+                }
+                let allowed = allow(Twist::new(linear, angular), &seen, &settings).twist;
+                let twist = ramp.step(allowed, std::time::Duration::from_millis(20));
+                pose = crate::geometry::compose(pose, pose_after(twist, 0.02));
+            }
+        }
+    }
+}
