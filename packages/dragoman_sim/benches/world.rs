@@ -37,7 +37,11 @@ fn cluttered() -> Worlds {
             .unwrap();
     }
     let text = LAB.replacen("    bodies:\n", &format!("    bodies:\n{bodies}"), 1);
-    Worlds::from_yaml(&text, &|_| Ok(include_bytes!("../../../urdf/ranger_mk1.urdf").to_vec())).unwrap()
+    let file = |name: &str| match name {
+        "ranger_mk1.urdf" => Ok(include_bytes!("../../../urdf/ranger_mk1.urdf").to_vec()),
+        _ => Ok(include_bytes!("../../../urdf/turtlebot2_widowx.urdf").to_vec()),
+    };
+    Worlds::from_yaml(&text, &file).unwrap()
 }
 
 fn collisions(criterion: &mut Criterion) {

@@ -11,6 +11,7 @@
 //! | [`widowx`] | a WidowX: an arm of Dynamixel servos on a serial line, byte by byte |
 //! | [`serial`] | what all devices on a serial line have; one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
+//! | [`turtlebot`] | what ties a Kobuki and a WidowX to their robot in a world |
 //! | [`world`] | bodies, arms, robots on wheels, range sensors and landmarks in a room (Apolo, seed 000) |
 //! | [`console`] | the simulator's console |
 //! | `node` (feature of that name) | the world and the simulator in ROS; the only file, with its parts, that knows ROS |
@@ -29,6 +30,7 @@ pub mod kobuki;
 #[cfg(feature = "node")]
 pub mod node;
 pub mod serial;
+pub mod turtlebot;
 pub mod whistle;
 pub mod widowx;
 pub mod world;
@@ -39,6 +41,7 @@ pub use device::{Device, Fault};
 pub use differential::{DifferentialBase, DifferentialSettings};
 pub use drive_rack::{Rack, RackBus};
 pub use kobuki::{Kobuki, KobukiSettings};
+pub use turtlebot::Turtlebot;
 pub use whistle::{Whistle, WhistleSettings};
 pub use widowx::{Widowx, WidowxSettings};
 pub use world::{LoadError, World, WorldError, Worlds};

@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | this one | [`Worlds`]: what Apolo's functions ask for, one method each (seed 000), by name |
 //! | `state.rs` | [`World`]: objects and their parts, names, poses |
-//! | `contact.rs`, `driving.rs`, `handling.rs`, `sensing.rs` | what touches what; how robots drive; arms and what they hold; what sensors measure |
+//! | `contact.rs`, `driving.rs`, `sensing.rs` | what touches what; how robots drive; what sensors measure |
+//! | `handling.rs`, `grasp.rs` | arms and what they hold: as Apolo has it; with servos and a gripper |
 //! | `wheeled.rs`, `arm.rs`, `sensor.rs` | what the robots and sensors do, without a world |
 //! | `camera.rs`, `camera/` | cameras: what they see, and pictures of it |
 //! | `scene.rs` | all solids, with a tree of boxes about them |
@@ -22,6 +23,7 @@ mod driving;
 mod error;
 mod file;
 mod geometry;
+mod grasp;
 mod handling;
 mod mesh;
 mod noise;
@@ -37,19 +39,23 @@ mod wheeled;
 
 pub use arm::ArmJoint;
 pub use camera::{CameraFigures, ColorImage, DepthImage, View};
+pub(crate) use contact::Feeler;
+pub(crate) use driving::heading;
 pub use error::{LoadError, WorldError};
 pub use file::JointKind;
 pub use geometry::{Geometry, pose};
 pub use mesh::Mesh;
 pub use sensor::{Landmark, LaserFigures, Publication, Sighting, ULTRASONIC_CONE, ULTRASONIC_RANGE};
 pub use state::{Object, ObjectKind, Part, Shape, World};
+pub(crate) use wheeled::Step;
 
 use nalgebra::Isometry3;
 use std::time::Duration;
 
-/// The default lab: the file, and the description that it names.
+/// The default lab: the file, and the descriptions that it names.
 const LAB: &str = include_str!("../../../launch/config/worlds/lab.yaml");
 const RANGER_MK1: &str = include_str!("../../../urdf/ranger_mk1.urdf");
+const TURTLEBOT2_WIDOWX: &str = include_str!("../../../urdf/turtlebot2_widowx.urdf");
 
 /// Finds a file that a world file names: a description or a mesh. The error says why there is none.
 pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
@@ -75,6 +81,7 @@ impl Worlds {
     pub fn load_default() -> Result<Self, LoadError> {
         Self::from_yaml(LAB, &|name| match name {
             "ranger_mk1.urdf" => Ok(RANGER_MK1.as_bytes().to_vec()),
+            "turtlebot2_widowx.urdf" => Ok(TURTLEBOT2_WIDOWX.as_bytes().to_vec()),
             _ => Err("not part of the default lab".to_owned()),
         })
     }
@@ -99,6 +106,18 @@ impl Worlds {
         let found =
             worlds.find(|world| wanted.as_ref().is_none_or(|wanted| state::key(world.name()) == *wanted));
         found.ok_or_else(|| WorldError::UnknownWorld { name: name.unwrap_or_default().to_owned() })
+    }
+
+    /// The world that a request about `object` means, and its place in the order.
+    pub(crate) fn find(&mut self, world: Option<&str>, object: &str) -> Result<(usize, &World), WorldError> {
+        let name = self.holder(world, object)?.name.clone();
+        let at = self.worlds.iter().position(|world| world.name == name).unwrap_or_default();
+        Ok((at, self.holder(world, object)?))
+    }
+
+    /// The world at this place in the order.
+    pub(crate) fn at_mut(&mut self, at: usize) -> Option<&mut World> {
+        self.worlds.get_mut(at)
     }
 
     /// The world that a request about `object` means.

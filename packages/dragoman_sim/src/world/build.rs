@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
-use super::arm::{Arm, ArmLink};
+use super::arm::{Arm, ArmLink, LinkMotion};
 use super::camera::Camera;
 use super::file::{
     Angle, ArmEntry, BodyEntry, CameraEntry, CameraKind, Convention, Coordinate, File, JointEntry, JointKind,
@@ -17,9 +17,10 @@ use super::geometry::{pose, to_parry};
 use super::noise::Noise;
 use super::scene::Scene;
 use super::sensor::{Laser, LaserFigures, Mount, Publication, Ultrasonic};
-use super::state::{Named, Object, Part, Role, Shape, World, key};
+use super::state::{Body, Named, Object, Part, Role, Shape, World, key};
+use super::urdf::{self, Selection};
 use super::wheeled::Wheeled;
-use super::{ArmJoint, CameraFigures, Files, Geometry, Landmark, LoadError, Mesh, urdf};
+use super::{ArmJoint, CameraFigures, Files, Geometry, Landmark, LoadError, Mesh};
 
 /// Where no colour is given.
 const GREY: [f64; 4] = [0.7, 0.7, 0.7, 1.0];
@@ -80,13 +81,18 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
         let name = body.name.clone();
         add_body(&mut world, body, files).map_err(|reason| (name, reason))?;
     }
+    let mut mounted = Vec::new();
     for arm in entry.arms {
         let name = arm.name.clone();
+        mounted.extend(arm.on.clone().map(|on| (name.clone(), on)));
         add_arm(&mut world, arm, files).map_err(|reason| (name, reason))?;
     }
     for robot in entry.wheeled_robots {
         let name = robot.name.clone();
         add_wheeled(&mut world, robot, entry.seed, files).map_err(|reason| (name, reason))?;
+    }
+    for (name, on) in mounted {
+        mount_arm(&mut world, &name, &on).map_err(|reason| (name, reason))?;
     }
     for laser in entry.lasers {
         let name = laser.name.clone();
@@ -153,7 +159,7 @@ fn add_body(world: &mut World, entry: BodyEntry, files: Files<'_>) -> Result<(),
     let mut shapes = shapes(&entry.shapes, files)?;
     let mut solids = shapes.clone();
     if let Some(file) = &entry.urdf {
-        let robot = urdf::read(file, None, files)?;
+        let robot = urdf::read(file, &Selection::default(), files)?;
         let links = Arm::new(robot.joints, robot.links, robot.tool).link_poses(&Isometry3::identity());
         for (link, (look, solid)) in links.iter().zip(robot.shapes) {
             let moved = |shape: Shape| Shape { pose: link * shape.pose, ..shape };
@@ -165,7 +171,8 @@ fn add_body(world: &mut World, entry: BodyEntry, files: Files<'_>) -> Result<(),
         return Err("a body needs shapes or a urdf".to_owned());
     }
     add_part(world, entry.name.clone(), place, shapes, &solids)?;
-    add_object(world, entry.name, place, first_part, Role::Body { held: None });
+    let body = Body { held: None, graspable: entry.graspable, mass: entry.mass.0 };
+    add_object(world, entry.name, place, first_part, Role::Body(body));
     Ok(())
 }
 
@@ -173,11 +180,14 @@ fn add_arm(world: &mut World, entry: ArmEntry, files: Files<'_>) -> Result<(), R
     let at = world.objects.len();
     take_name(world, &entry.name, Named::Object(at))?;
     let place = pose(numbers(entry.xyz), angles(entry.rpy));
+    let selection =
+        Selection { root: entry.root_link.as_deref(), tip: entry.tip_link.as_deref(), without: &[] };
     let robot = match (&entry.urdf, entry.joints.is_empty()) {
-        (Some(file), true) => urdf::read(file, entry.tip_link.as_deref(), files)?,
+        (Some(file), true) => urdf::read(file, &selection, files)?,
         (None, false) => table(&entry, files)?,
         _ => return Err("an arm has either a urdf or joints".to_owned()),
     };
+    let place = place * robot.origin;
     let mut arm = Arm::new(robot.joints, robot.links, robot.tool);
     if entry.home.len() > arm.joints.len() {
         return Err(format!("home has {} values for {} joints", entry.home.len(), arm.joints.len()));
@@ -201,19 +211,44 @@ fn add_arm(world: &mut World, entry: ArmEntry, files: Files<'_>) -> Result<(), R
     Ok(())
 }
 
+/// Puts an arm onto its robot.
+fn mount_arm(world: &mut World, name: &str, on: &str) -> Result<(), Reason> {
+    let found = |name: &str| match world.names.get(&key(name)) {
+        Some(Named::Object(at)) => world.objects.get(*at).map(|object| (*at, object)),
+        _ => None,
+    };
+    let carrier = found(on).filter(|(_, object)| matches!(object.role, Role::Wheeled(_)));
+    let (Some((at, object)), Some((carrier, robot))) = (found(name), carrier) else {
+        return Err(format!("it is on {on}, which is no robot on wheels"));
+    };
+    // Until now its place was taken for one in the world.
+    let (offset, place) = (object.pose, robot.pose * object.pose);
+    if let Some(Object { role: Role::Arm(arm), .. }) = world.objects.get_mut(at) {
+        arm.on = Some((carrier, offset));
+    }
+    world.move_object(at, place);
+    let built_so = world.links_on(at, carrier);
+    if let Some(Object { role: Role::Arm(arm), .. }) = world.objects.get_mut(at) {
+        arm.let_touch_carrier(built_so);
+    }
+    Ok(())
+}
+
 /// An arm from a Denavit-Hartenberg table.
 fn table(entry: &ArmEntry, files: Files<'_>) -> Result<urdf::Description, Reason> {
     let convention = entry.convention.ok_or("convention: standard or craig")?;
-    if entry.tip_link.is_some() {
-        return Err("tip_link belongs to a urdf".to_owned());
+    if entry.tip_link.is_some() || entry.root_link.is_some() {
+        return Err("root_link and tip_link belong to a urdf".to_owned());
     }
     let mut joints: Vec<ArmJoint> = Vec::new();
     let base = ArmLink {
         name: "base".to_owned(),
         parent: None,
         before: Isometry3::identity(),
-        joint: None,
+        motion: None,
         after: Isometry3::identity(),
+        mass: 0.0,
+        centre_of_mass: Point3::origin(),
     };
     let mut links = vec![base];
     let base = shapes(&entry.base, files)?;
@@ -228,20 +263,21 @@ fn table(entry: &ArmEntry, files: Files<'_>) -> Result<urdf::Description, Reason
             Convention::Craig => (about_x * about_z, Isometry3::identity()),
         };
         let name = format!("link_{}", at + 1);
-        links.push(ArmLink { name, parent: Some(at), before, joint: Some(at), after });
+        let motion = Some(LinkMotion::of(at, row.kind, Vector3::z_axis()));
+        let (mass, centre_of_mass) = (0.0, Point3::origin());
+        links.push(ArmLink { name, parent: Some(at), before, motion, after, mass, centre_of_mass });
         joints.push(ArmJoint {
             name: row.name.clone(),
             kind: row.kind,
             lower: row.lower.0,
             upper: row.upper.0,
             position: 0.0,
-            axis: Vector3::z_axis(),
         });
         let look = shapes(&row.link, files)?;
         all_shapes.push((look.clone(), look));
     }
     let tool = (joints.len(), pose(numbers(entry.tool.xyz), angles(entry.tool.rpy)));
-    Ok(urdf::Description { joints, links, tool, shapes: all_shapes })
+    Ok(urdf::Description { joints, links, tool, shapes: all_shapes, origin: Isometry3::identity() })
 }
 
 /// `Tx(a) Rx(alpha)` and `Rz(theta) Tz(d)`.
@@ -262,8 +298,26 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
     }
     let place = pose(numbers(entry.xyz), [0.0, 0.0, entry.yaw.0]);
     let first_part = world.parts.len();
-    let solids = shapes(&entry.body, files)?;
+    let mut solids = shapes(&entry.body, files)?;
     let mut look = solids.clone();
+    if let Some(file) = &entry.urdf {
+        let selection = Selection { root: None, without: &entry.without, tip: None };
+        let robot = urdf::read(file, &selection, files)?;
+        let arm = Arm::new(robot.joints, robot.links, robot.tool);
+        let links = arm.link_poses(&Isometry3::identity());
+        for (at, (link, (shown, solid))) in links.iter().zip(robot.shapes).enumerate() {
+            let moved = |shape: Shape| Shape { pose: link * shape.pose, ..shape };
+            look.extend(shown.into_iter().map(moved));
+            if arm.stands_still(at) {
+                solids.extend(solid.into_iter().map(moved));
+            }
+        }
+    } else if !entry.without.is_empty() {
+        return Err("without belongs to a urdf".to_owned());
+    }
+    if solids.is_empty() {
+        return Err("a robot on wheels needs a body or a urdf".to_owned());
+    }
     if let Some(width) = entry.wheel_width {
         let radius = entry.wheel_radius.0;
         let wheel = |&[x, y]: &[f64; 2]| Shape {

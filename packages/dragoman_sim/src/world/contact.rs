@@ -3,10 +3,22 @@
 use nalgebra::Isometry3;
 
 use super::arm::Arm;
-use super::geometry::to_parry;
+use super::geometry::{Pose, Solid, to_parry};
 use super::scene::Collider;
-use super::state::Role;
-use super::{World, WorldError};
+use super::state::{Part, Role};
+use super::{Geometry, World, WorldError};
+
+/// A part of the space about an object.
+pub(crate) struct Feeler(Vec<(Solid, Pose)>);
+
+impl Feeler {
+    /// This shape, raised by so much; nothing where the shape is none.
+    pub(crate) fn new(shape: &Geometry, height: f64) -> Self {
+        let raised = Pose::translation(0.0, 0.0, height);
+        let solids = shape.solids().unwrap_or_default().into_iter();
+        Self(solids.map(|(solid, local)| (solid, raised * local)).collect())
+    }
+}
 
 impl World {
     /// Pairs of objects that touch, of which at least one is a robot; links that no joint moves do not count. Each pair once,
@@ -15,8 +27,8 @@ impl World {
         let mut pairs = Vec::new();
         for (at, object) in self.objects.iter().enumerate() {
             let touched = match &object.role {
-                Role::Body { .. } => continue,
-                Role::Wheeled(_) => self.wheeled_touches(at, &object.pose),
+                Role::Body(_) => continue,
+                Role::Wheeled(_) => self.touches_at(at, &object.pose, &[at], &self.group(at)),
                 Role::Arm(arm) => self.arm_touches(at, arm),
             };
             if let Some(other) = touched.and_then(|other| self.objects.get(other)) {
@@ -26,27 +38,52 @@ impl World {
         pairs
     }
 
-    /// An object that the robot's body touches at this pose.
+    /// An object that the robot, with what is on it, touches at this pose.
     pub(super) fn wheeled_touches(&self, at: usize, pose: &Isometry3<f64>) -> Option<usize> {
-        let parts = self.objects.get(at)?.parts.clone();
-        let own = |collider: &Collider| collider.object == at;
-        let pose = to_parry(pose);
-        let mut parts = self.parts.get(parts)?.iter();
+        let group = self.group(at);
+        self.touches_at(at, pose, &group, &group)
+    }
+
+    /// An object beyond `group` that these `members` of it touch, were the object `at` at this pose and they as they are to it.
+    fn touches_at(
+        &self,
+        at: usize,
+        pose: &Isometry3<f64>,
+        members: &[usize],
+        group: &[usize],
+    ) -> Option<usize> {
+        let moved = pose * self.objects.get(at)?.pose.inverse();
+        let own = |collider: &Collider| group.contains(&collider.object);
+        let parts = members.iter().filter_map(|member| self.objects.get(*member));
+        let mut parts = parts.flat_map(|object| self.parts.get(object.parts.clone()).unwrap_or_default());
         parts
-            .find_map(|part| self.scene.touching(part.colliders.clone(), &pose, own))
+            .find_map(|part| {
+                self.scene.touching(part.colliders.clone(), &to_parry(&(moved * part.pose)), own)
+            })
             .map(|other| other.object)
+    }
+
+    /// Whether something beyond the group is in this part of the space about an object.
+    pub(crate) fn feels(&self, at: usize, group: &[usize], feeler: &Feeler) -> bool {
+        let Some(object) = self.objects.get(at) else { return false };
+        let pose = to_parry(&object.pose);
+        let own = |collider: &Collider| group.contains(&collider.object);
+        let mut solids = feeler.0.iter();
+        solids.any(|(solid, local)| self.scene.touching_solid(solid, &(pose * *local), own).is_some())
     }
 
     /// An object that the arm, or what it holds, touches.
     pub(super) fn arm_touches(&self, at: usize, arm: &Arm) -> Option<usize> {
         let held = self.held_by(at);
+        let carrier = arm.on.map(|(carrier, _)| carrier);
         let parts = self.objects.get(at)?.parts.clone();
         let first = parts.start;
         let links = self.parts.get(parts)?.iter().enumerate();
         for (link, part) in links.filter(|(link, _)| !arm.stands_still(*link)) {
             let passed_by = |other: &Collider| {
                 if other.object != at {
-                    return Some(other.object) == held;
+                    return Some(other.object) == held
+                        || (Some(other.object) == carrier && arm.may_touch_carrier(link));
                 }
                 let other = other.part - first;
                 // Pairs of links that move are looked at once.
@@ -60,8 +97,9 @@ impl World {
         let held_object = self.objects.get(held?)?;
         // The hand touches what it holds.
         let allowed = |other: &Collider| {
+            let link = other.part.saturating_sub(first);
             Some(other.object) == held
-                || (other.object == at && arm.may_touch(arm.tool.0, other.part - first))
+                || (other.object == at && (arm.is_hand(link) || arm.may_touch(arm.tool.0, link)))
         };
         let mut parts = self.parts.get(held_object.parts.clone())?.iter();
         let touched = parts
@@ -83,10 +121,21 @@ impl World {
         pairs.filter(|&(a, b)| touch(a, b)).collect()
     }
 
+    /// Links of an arm that touch another object as it stands now.
+    pub(crate) fn links_on(&self, at: usize, other: usize) -> Vec<usize> {
+        let Some(object) = self.objects.get(at) else { return Vec::new() };
+        let links = self.parts.get(object.parts.clone()).unwrap_or_default().iter().enumerate();
+        let beyond = |collider: &Collider| collider.object != other;
+        let touches = |part: &Part| {
+            self.scene.touching(part.colliders.clone(), &to_parry(&part.pose), beyond).is_some()
+        };
+        links.filter(|(_, part)| touches(part)).map(|(link, _)| link).collect()
+    }
+
     pub(crate) fn distance(&self, a: &str, b: &str) -> Result<f64, WorldError> {
         let solids = |name: &str| {
             let parts =
-                self.objects.get(self.object(name)?).map(|object| object.parts.clone()).unwrap_or_default();
+                self.objects.get(self.index_of(name)?).map(|object| object.parts.clone()).unwrap_or_default();
             let parts = self.parts.get(parts).unwrap_or_default().iter();
             Ok(parts.flat_map(|part| self.scene.colliders(part.colliders.clone())).collect::<Vec<_>>())
         };

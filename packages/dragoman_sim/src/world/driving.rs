@@ -5,7 +5,7 @@ use std::time::Duration;
 use nalgebra::Isometry3;
 
 use super::file::{LARGEST, LARGEST_ANGLE};
-use super::geometry::Vector;
+use super::geometry::{Vector, to_parry, vector};
 use super::scene::Collider;
 use super::state::{Role, check, check_between};
 use super::wheeled::{Step, wrap};
@@ -15,22 +15,32 @@ use super::{World, WorldError};
 const LONGEST_STEP: f64 = 0.01;
 /// Longest time of one motion, s.
 const LONGEST_TIME: f64 = 3600.0;
+/// Halvings of a step that is blocked: 7 mm, the way in 10 ms at 0.7 m/s, end within 0.1 mm of what is in the way.
+const HALVINGS: u32 = 7;
 
 impl World {
     pub(crate) fn place_m_robot(&mut self, name: &str, xyz: [f64; 3], yaw: f64) -> Result<bool, WorldError> {
         check("position", &xyz, LARGEST)?;
         check("heading", &[yaw], LARGEST_ANGLE)?;
         let (at, _) = self.wheeled(name)?;
-        Ok(self.drop_at(at, xyz, yaw, 2.0 * LARGEST))
+        Ok(self.drop_at(at, xyz, yaw, 2.0 * LARGEST, false))
     }
 
-    /// Lets the robot fall at most so far; it stays where that is not possible.
-    pub(super) fn drop_at(&mut self, at: usize, xyz: [f64; 3], yaw: f64, deepest: f64) -> bool {
+    /// Lets the robot fall at most so far; it stays where that is not possible, or where it would touch something and may not.
+    pub(super) fn drop_at(
+        &mut self,
+        at: usize,
+        xyz: [f64; 3],
+        yaw: f64,
+        deepest: f64,
+        may_touch: bool,
+    ) -> bool {
         let Some(Role::Wheeled(wheeled)) = self.objects.get(at).map(|object| &object.role) else {
             return false;
         };
         let longest = wheeled.wheel_radius + deepest;
-        let own = |collider: &Collider| collider.object == at;
+        let group = self.group(at);
+        let own = |collider: &Collider| group.contains(&collider.object);
         let ground = |[x, y, z]: [f64; 3]| {
             self.scene
                 .ray(Vector::new(x, y, z), -Vector::Z, longest, own)
@@ -38,12 +48,57 @@ impl World {
                 .map(|way| z - way)
         };
         let Some(target) = wheeled.drop(xyz, yaw, ground) else { return false };
-        if self.wheeled_touches(at, &target).is_some() {
+        if !may_touch && self.wheeled_touches(at, &target).is_some() {
             return false;
         }
         self.revision += 1;
         self.move_object(at, target);
         true
+    }
+
+    /// Rolls a robot along the arc of this step as far as nothing is in its way and there is ground, and turns it on the spot for
+    /// the rest of the turn if it can. What it really did. The odometry counts the whole step: wheels slip. A robot that stands
+    /// in something already, where it was put, gets out.
+    pub(crate) fn roll(&mut self, at: usize, step: Step) -> Step {
+        let Some(object) = self.objects.get_mut(at) else { return Step::default() };
+        let (start, Role::Wheeled(wheeled)) = (object.pose, &mut object.role) else { return Step::default() };
+        wheeled.count(step);
+        let (radius, heading) = (wheeled.wheel_radius, heading(&start));
+        let [x, y, z] = start.translation.vector.into();
+        let along = |share: f64| {
+            let Step { distance, turn } = step.times(share);
+            let direction = heading + turn / 2.0;
+            // The chord of the arc.
+            let chord = if turn == 0.0 { distance } else { distance * (turn / 2.0).sin() / (turn / 2.0) };
+            ([x + chord * direction.cos(), y + chord * direction.sin(), z], wrap(heading + turn))
+        };
+        let go = |world: &mut Self, share: f64, may_touch: bool| {
+            let (to, yaw) = along(share);
+            to.iter().all(|value| value.abs() <= LARGEST) && world.drop_at(at, to, yaw, radius, may_touch)
+        };
+        if go(self, 1.0, false) {
+            return step;
+        }
+        if self.wheeled_touches(at, &start).is_some() {
+            let moves = go(self, 1.0, true);
+            return if moves { step } else { Step::default() };
+        }
+        let (mut free, mut blocked) = (0.0, 1.0);
+        for _ in 0..HALVINGS {
+            let middle = (free + blocked) / 2.0;
+            if go(self, middle, false) { free = middle } else { blocked = middle }
+        }
+        let (to, _) = along(free);
+        let turns = step.turn != 0.0 && self.drop_at(at, to, wrap(heading + step.turn), radius, false);
+        Step { distance: free * step.distance, turn: if turns { step.turn } else { free * step.turn } }
+    }
+
+    /// Way down from a place in the frame of an object, along its z axis, to what is below and is not of its group; none
+    /// beyond `longest`.
+    pub(crate) fn clearance(&self, at: usize, group: &[usize], from: [f64; 3], longest: f64) -> Option<f64> {
+        let pose = to_parry(&self.objects.get(at)?.pose);
+        let own = |collider: &Collider| group.contains(&collider.object);
+        self.scene.ray(pose * vector(from), pose.rotation * -Vector::Z, longest, own)
     }
 
     pub(crate) fn location_m_robot(&mut self, name: &str) -> Result<[f64; 4], WorldError> {
@@ -76,7 +131,7 @@ impl World {
         let [x, y, z] = object.pose.translation.vector.into();
         let target = [x + step.distance * heading.cos(), y + step.distance * heading.sin(), z];
         if target.iter().any(|value| value.abs() > LARGEST)
-            || !self.drop_at(at, target, wrap(heading), radius)
+            || !self.drop_at(at, target, wrap(heading), radius, false)
         {
             return false;
         }
@@ -123,7 +178,7 @@ impl World {
 }
 
 /// Direction of the x axis seen from above, rad.
-fn heading(pose: &Isometry3<f64>) -> f64 {
+pub(crate) fn heading(pose: &Isometry3<f64>) -> f64 {
     let ahead = pose.rotation * nalgebra::Vector3::x();
     ahead.y.atan2(ahead.x)
 }

@@ -43,6 +43,7 @@ number!(/** A standard deviation, m. */ Deviation, 0.0, 100.0);
 number!(/** A speed, m/s or rad/s. */ Speed, 0.0, 100.0);
 number!(/** How often, Hz. */ Rate, 0.01, 1000.0);
 number!(/** From one edge of a picture to the other, rad. */ ViewAngle, 0.01, 3.0);
+number!(/** A mass, kg. */ Mass, 0.0, 1e4);
 number!(/** A factor of a mesh's coordinates. */ Scale, -1e3, 1e3);
 
 #[derive(Debug, Deserialize)]
@@ -85,6 +86,12 @@ pub(crate) struct BodyEntry {
     pub(crate) shapes: Vec<ShapeEntry>,
     /// File name; every link at joint position zero.
     pub(crate) urdf: Option<String>,
+    /// Grippers can hold it.
+    #[serde(default)]
+    pub(crate) graspable: bool,
+    /// kg; what an arm that holds it feels.
+    #[serde(default)]
+    pub(crate) mass: Mass,
 }
 
 /// Exactly one of the five kinds of shapes.
@@ -159,7 +166,11 @@ pub(crate) struct ArmEntry {
     pub(crate) rpy: [Angle; 3],
     #[serde(default)]
     pub(crate) home: Vec<Angle>,
+    /// A robot on wheels that it is mounted on; `xyz` and `rpy` are in that robot's frame then.
+    pub(crate) on: Option<String>,
     pub(crate) urdf: Option<String>,
+    /// The link to begin with. It is where it is in the description: `xyz` and `rpy` place the description's own root.
+    pub(crate) root_link: Option<String>,
     pub(crate) tip_link: Option<String>,
     pub(crate) convention: Option<Convention>,
     #[serde(default)]
@@ -229,7 +240,13 @@ pub(crate) struct WheeledEntry {
     #[serde(default)]
     pub(crate) yaw: Angle,
     /// In the robot's frame: on the ground in the middle between the supports, x forward, z up.
+    #[serde(default)]
     pub(crate) body: Vec<ShapeEntry>,
+    /// File name; its root is the robot's frame. Links that joints move are shown and touch nothing: wheels.
+    pub(crate) urdf: Option<String>,
+    /// Links of it that are left out, with what hangs on them.
+    #[serde(default)]
+    pub(crate) without: Vec<String>,
     /// Where the wheels touch the ground, x and y.
     pub(crate) supports: Vec<[Coordinate; 2]>,
     pub(crate) wheel_radius: Size,

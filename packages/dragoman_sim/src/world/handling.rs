@@ -36,7 +36,7 @@ impl World {
 
     pub(crate) fn link_to_robot_tcp(&mut self, robot: &str, object: &str) -> Result<(), WorldError> {
         let (arm, _) = self.arm(robot)?;
-        let wanted = if key(object).is_empty() { None } else { Some(self.object(object)?) };
+        let wanted = if key(object).is_empty() { None } else { Some(self.index_of(object)?) };
         let tool = self.tool_pose(robot)?;
         if let Some(Object { role: Role::Arm(_) | Role::Wheeled(_), .. }) =
             wanted.and_then(|at| self.objects.get(at))
@@ -44,11 +44,11 @@ impl World {
             return Err(wrong_kind(object, "object that a tool can hold"));
         }
         for (at, object) in self.objects.iter_mut().enumerate() {
-            if let Role::Body { held } = &mut object.role {
+            if let Role::Body(body) = &mut object.role {
                 if Some(at) == wanted {
-                    *held = Some((arm, tool.inverse() * object.pose));
-                } else if held.is_some_and(|(by, _)| by == arm) {
-                    *held = None;
+                    body.held = Some((arm, tool.inverse() * object.pose));
+                } else if body.held.is_some_and(|(by, _)| by == arm) {
+                    body.held = None;
                 }
             }
         }
@@ -56,8 +56,8 @@ impl World {
     }
 
     pub(super) fn held_by(&self, arm: usize) -> Option<usize> {
-        self.objects
-            .iter()
-            .position(|object| matches!(object.role, Role::Body { held: Some((by, _)) } if by == arm))
+        self.objects.iter().position(
+            |object| matches!(object.role, Role::Body(body) if body.held.is_some_and(|(by, _)| by == arm)),
+        )
     }
 }

@@ -63,13 +63,21 @@ impl Scene {
         pose: &Pose,
         ignore: impl Fn(&Collider) -> bool,
     ) -> Option<&Collider> {
-        self.colliders(range).iter().find_map(|ours| {
-            let at = *pose * ours.local;
-            let bounds = ours.solid.bounds(&at);
-            let mut near =
-                self.tree.intersect_aabb(&bounds).filter_map(|leaf| self.colliders.get(leaf as usize));
-            near.find(|other| !ignore(other) && ours.solid.touches(&at, &other.solid, &other.pose))
-        })
+        self.colliders(range)
+            .iter()
+            .find_map(|ours| self.touching_solid(&ours.solid, &(*pose * ours.local), &ignore))
+    }
+
+    /// A solid that touches this one, at `pose`; those that `ignore` names are passed by.
+    pub(crate) fn touching_solid(
+        &self,
+        solid: &Solid,
+        pose: &Pose,
+        ignore: impl Fn(&Collider) -> bool,
+    ) -> Option<&Collider> {
+        let bounds = solid.bounds(pose);
+        let mut near = self.tree.intersect_aabb(&bounds).filter_map(|leaf| self.colliders.get(leaf as usize));
+        near.find(|other| !ignore(other) && solid.touches(pose, &other.solid, &other.pose))
     }
 
     /// Way to the first solid along a ray with a direction of length one.
@@ -80,6 +88,17 @@ impl Scene {
         longest: f64,
         ignore: impl Fn(&Collider) -> bool,
     ) -> Option<f64> {
+        self.first_hit(origin, direction, longest, ignore).map(|(_, way)| way)
+    }
+
+    /// The first solid along such a ray, and the way to it.
+    pub(crate) fn first_hit(
+        &self,
+        origin: Vector,
+        direction: Vector,
+        longest: f64,
+        ignore: impl Fn(&Collider) -> bool,
+    ) -> Option<(&Collider, f64)> {
         let ray = Ray::new(origin, direction);
         let hit = self.tree.cast_ray(&ray, longest, |leaf, best| {
             let collider = self.colliders.get(leaf as usize).filter(|collider| !ignore(collider))?;
@@ -87,7 +106,7 @@ impl Scene {
             let direction = collider.pose.inverse_transform_vector(direction);
             collider.solid.ray(origin, direction, best)
         });
-        hit.map(|(_, way)| way)
+        hit.and_then(|(leaf, way)| Some((self.colliders.get(leaf as usize)?, way)))
     }
 
     /// The solids that may have a point within `radius` of `centre`.

@@ -69,7 +69,7 @@ impl World {
     }
 
     pub(crate) fn all_ultrasonics(&mut self, robot: &str) -> Result<Vec<f64>, WorldError> {
-        let carrier = self.object(robot)?;
+        let carrier = self.index_of(robot)?;
         let on_it =
             |at: &usize| self.ultrasonics.get(*at).is_some_and(|sensor| sensor.mount.object == Some(carrier));
         let sensors: Vec<usize> = (0..self.ultrasonics.len()).filter(on_it).collect();

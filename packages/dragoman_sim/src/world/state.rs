@@ -71,12 +71,20 @@ pub struct Object {
 }
 
 pub(crate) enum Role {
-    /// `held` by an arm, at a pose in its tool's frame.
-    Body {
-        held: Option<(usize, Isometry3<f64>)>,
-    },
+    Body(Body),
     Arm(Arm),
     Wheeled(Wheeled),
+}
+
+/// What is particular of a body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Body {
+    /// The object that carries it, and where: an arm in its tool's frame, a robot on wheels in its own.
+    pub(crate) held: Option<(usize, Isometry3<f64>)>,
+    /// Grippers can hold it.
+    pub(crate) graspable: bool,
+    /// kg.
+    pub(crate) mass: f64,
 }
 
 impl Object {
@@ -93,10 +101,24 @@ impl Object {
     /// What it is.
     pub fn kind(&self) -> ObjectKind {
         match self.role {
-            Role::Body { .. } => ObjectKind::Body,
+            Role::Body(_) => ObjectKind::Body,
             Role::Arm(_) => ObjectKind::Arm,
             Role::Wheeled(_) => ObjectKind::Wheeled,
         }
+    }
+
+    /// What carries it, and where in that object's frame; of an arm that carries, the tool's.
+    fn carried(&self) -> Option<(usize, Isometry3<f64>)> {
+        match &self.role {
+            Role::Body(body) => body.held,
+            Role::Arm(arm) => arm.on,
+            Role::Wheeled(_) => None,
+        }
+    }
+
+    /// Whether it is an arm on that object.
+    pub(crate) fn is_on(&self, carrier: usize) -> bool {
+        matches!(&self.role, Role::Arm(arm) if arm.on.is_some_and(|(on, _)| on == carrier))
     }
 
     /// Where its parts are among [`World::parts`].
@@ -240,7 +262,7 @@ impl World {
         self.names.get(&key(name)).copied().ok_or_else(|| WorldError::UnknownName { name: name.to_owned() })
     }
 
-    pub(super) fn object(&self, name: &str) -> Result<usize, WorldError> {
+    pub(crate) fn index_of(&self, name: &str) -> Result<usize, WorldError> {
         match self.named(name)? {
             Named::Object(at) => Ok(at),
             _ => Err(wrong_kind(name, "body or robot")),
@@ -298,15 +320,15 @@ impl World {
         check("position", &xyz, LARGEST)?;
         check("orientation", &rpy, LARGEST_ANGLE)?;
         let named = self.named(name)?;
-        if self.mount(name).is_some_and(|mount| mount.object.is_some()) {
+        if self.is_part_of_a_robot(name) {
             return Err(wrong_kind(name, "object of its own: it is part of a robot"));
         }
         let target = pose(xyz, rpy);
         self.revision += 1;
         match named {
             Named::Object(at) => {
-                if let Some(Role::Body { held }) = self.objects.get_mut(at).map(|object| &mut object.role) {
-                    *held = None;
+                if let Some(body) = self.body_mut(at) {
+                    body.held = None;
                 }
                 self.move_object(at, target);
             }
@@ -334,34 +356,62 @@ impl World {
         Ok(())
     }
 
-    /// Moves an object with all its parts, and what its tool holds.
+    fn is_part_of_a_robot(&self, name: &str) -> bool {
+        let mounted = self.mount(name).is_some_and(|mount| mount.object.is_some());
+        mounted || self.index_of(name).ok().and_then(|at| self.arm_at(at)).is_some_and(|arm| arm.on.is_some())
+    }
+
+    /// Moves an object with all its parts, what is mounted on it, and what it carries.
     pub(crate) fn move_object(&mut self, at: usize, target: Isometry3<f64>) {
         let Some(object) = self.objects.get_mut(at) else { return };
         object.pose = target;
         let parts = object.parts.clone();
-        let links = match &object.role {
-            Role::Arm(arm) => arm.link_poses(&target),
-            Role::Body { .. } | Role::Wheeled(_) => vec![target; parts.len()],
-        };
-        let tool = match &object.role {
-            Role::Arm(arm) => links.get(arm.tool.0).map(|link| link * arm.tool.1),
-            _ => None,
+        let (links, carries_at) = match &object.role {
+            Role::Arm(arm) => {
+                let links = arm.link_poses(&target);
+                let tool = links.get(arm.tool.0).map_or(target, |link| link * arm.tool.1);
+                (links, tool)
+            }
+            Role::Body(_) | Role::Wheeled(_) => (vec![target; parts.len()], target),
         };
         for (part, pose) in self.parts.get_mut(parts).unwrap_or_default().iter_mut().zip(links) {
             part.pose = pose;
             part.revision = self.revision;
             self.scene.move_part(part.colliders.clone(), &to_parry(&pose));
         }
-        if let Some(tool) = tool {
-            let held = |object: &Object| match object.role {
-                Role::Body { held: Some((arm, offset)) } if arm == at => Some(tool * offset),
-                _ => None,
-            };
-            let carried = self.objects.iter().enumerate().find_map(|(at, object)| Some((at, held(object)?)));
-            // A body holds nothing: this goes one deep.
-            if let Some((held, pose)) = carried {
-                self.move_object(held, pose);
-            }
+        let on_it = self.objects.iter().enumerate().filter_map(|(on_it, object)| {
+            let (by, offset) = object.carried()?;
+            (by == at).then(|| (on_it, carries_at * offset))
+        });
+        // Bodies carry nothing and arms are on robots only: this goes two deep.
+        for (on_it, pose) in on_it.collect::<Vec<_>>() {
+            self.move_object(on_it, pose);
+        }
+    }
+
+    /// The object, what is mounted on it, and what these carry: what moves with it as one.
+    pub(crate) fn group(&self, at: usize) -> Vec<usize> {
+        let mut group = vec![at];
+        let mut done = 0;
+        while let Some(&by) = group.get(done) {
+            let carried = |(_, object): &(usize, &Object)| object.carried().is_some_and(|(it, _)| it == by);
+            group.extend(self.objects.iter().enumerate().filter(carried).map(|(at, _)| at));
+            done += 1;
+        }
+        group
+    }
+
+    pub(crate) fn arm_at(&self, at: usize) -> Option<&Arm> {
+        match self.objects.get(at).map(|object| &object.role) {
+            Some(Role::Arm(arm)) => Some(arm),
+            _ => None,
+        }
+    }
+
+    pub(super) fn body_mut(&mut self, at: usize) -> Option<&mut Body> {
+        match self.objects.get_mut(at).map(|object| &mut object.role) {
+            Some(Role::Body(body)) => Some(body),
+            _ => None,
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Unit, Vector3};
+use nalgebra::{Isometry3, Point3, Unit, Vector3};
 use urdf_rs::{JointType, Pose};
 
-use super::arm::{ArmJoint, ArmLink};
+use super::arm::{Arm, ArmJoint, ArmLink, LinkMotion};
 use super::file::{JointKind, LARGEST, LARGEST_ANGLE};
 use super::geometry::pose;
 use super::state::Shape;
@@ -20,17 +20,32 @@ pub(super) struct Description {
     pub(super) links: Vec<ArmLink>,
     pub(super) tool: (usize, Isometry3<f64>),
     pub(super) shapes: Vec<LinkShapes>,
+    /// Frame of the first link in that of the file's first, with all joints at zero.
+    pub(super) origin: Isometry3<f64>,
 }
 
-/// Reads the description `file`. Joints are in the order of the tree; the tool is the link `tip`, or the last one.
-pub(super) fn read(file: &str, tip: Option<&str>, files: Files<'_>) -> Result<Description, String> {
+/// What of a file is wanted.
+#[derive(Default)]
+pub(super) struct Selection<'a> {
+    /// The link to begin with; the first of all for none.
+    pub(super) root: Option<&'a str>,
+    /// Links that are left out, with all that hangs on them.
+    pub(super) without: &'a [String],
+    /// The link that is the tool; the last for none.
+    pub(super) tip: Option<&'a str>,
+}
+
+/// Reads the description `file`. Joints are in the order of the tree.
+pub(super) fn read(file: &str, selection: &Selection<'_>, files: Files<'_>) -> Result<Description, String> {
     let bytes = files(file).map_err(|reason| format!("{file}: {reason}"))?;
     let text = std::str::from_utf8(&bytes).map_err(|_| format!("{file} is no text"))?;
     let robot = urdf_rs::read_from_string(text).map_err(|error| format!("{file}: {error}"))?;
-    tree(&robot, tip, files).map_err(|reason| format!("{file}: {reason}"))
+    tree(&robot, files)
+        .and_then(|tree| selected(tree, selection))
+        .map_err(|reason| format!("{file}: {reason}"))
 }
 
-fn tree(robot: &urdf_rs::Robot, tip: Option<&str>, files: Files<'_>) -> Result<Description, String> {
+fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String> {
     let is_child = |link: &str| robot.joints.iter().any(|joint| joint.child.link == link);
     let mut roots = robot.links.iter().filter(|link| !is_child(&link.name));
     let (Some(root), None) = (roots.next(), roots.next()) else {
@@ -38,10 +53,12 @@ fn tree(robot: &urdf_rs::Robot, tip: Option<&str>, files: Files<'_>) -> Result<D
     };
     let mut found = Description {
         joints: Vec::new(),
-        links: vec![link(root, None, Isometry3::identity(), None)],
+        links: vec![link(root, None, Isometry3::identity())?],
         tool: (0, Isometry3::identity()),
         shapes: vec![shapes(root, files)?],
+        origin: Isometry3::identity(),
     };
+    let mut mimics = Vec::new();
     let mut done = 0;
     while let Some(parent) = found.links.get(done).map(|link| link.name.clone()) {
         for joint in robot.joints.iter().filter(|joint| joint.parent.link == parent) {
@@ -51,15 +68,17 @@ fn tree(robot: &urdf_rs::Robot, tip: Option<&str>, files: Files<'_>) -> Result<D
             if found.links.iter().any(|known| known.name == child.name) {
                 return Err(format!("link {} is there twice, or has two parents", child.name));
             }
-            let before = placed(&joint.origin, &joint.name)?;
-            let moved_by = match movable(joint)? {
-                Some(moved) => {
-                    found.joints.push(moved);
-                    Some(found.joints.len() - 1)
+            let mut link = link(child, Some(done), placed(&joint.origin, &joint.name)?)?;
+            if let Some((moved, axis)) = movable(joint)? {
+                match &joint.mimic {
+                    Some(mimic) => mimics.push((found.links.len(), joint, mimic, moved.kind, axis)),
+                    None => {
+                        link.motion = Some(LinkMotion::of(found.joints.len(), moved.kind, axis));
+                        found.joints.push(moved);
+                    }
                 }
-                None => None,
-            };
-            found.links.push(link(child, Some(done), before, moved_by));
+            }
+            found.links.push(link);
             found.shapes.push(shapes(child, files)?);
         }
         done += 1;
@@ -67,7 +86,66 @@ fn tree(robot: &urdf_rs::Robot, tip: Option<&str>, files: Files<'_>) -> Result<D
     if found.links.len() != robot.links.len() {
         return Err("the links form no tree".to_owned());
     }
-    let tip = match tip {
+    for (link, joint, mimic, kind, axis) in mimics {
+        let (factor, offset) = (mimic.multiplier.unwrap_or(1.0), mimic.offset.unwrap_or(0.0));
+        let source = found.joints.iter().position(|source| source.name == mimic.joint);
+        // Written so that NaN fails.
+        if !(factor.abs() <= LARGEST_ANGLE && offset.abs() <= LARGEST_ANGLE) {
+            return Err(format!("joint {}: mimic by {factor} and {offset}", joint.name));
+        }
+        let Some(source) = source else {
+            return Err(format!("joint {}: there is no joint {} to mimic", joint.name, mimic.joint));
+        };
+        if let Some(link) = found.links.get_mut(link) {
+            link.motion = Some(LinkMotion { joint: source, kind, axis, factor, offset, mimics: true });
+        }
+    }
+    Ok(found)
+}
+
+/// The wanted links and the joints that move them.
+fn selected(tree: Description, selection: &Selection<'_>) -> Result<Description, String> {
+    let named = |name: &str| {
+        let found = tree.links.iter().position(|link| link.name == name);
+        found.ok_or_else(|| format!("there is no link {name}"))
+    };
+    let root = selection.root.map_or(Ok(0), named)?;
+    let without = selection.without.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
+    let zero = Arm::new(tree.joints.clone(), tree.links.clone(), tree.tool);
+    let origin = zero.link_poses(&Isometry3::identity()).get(root).copied().unwrap_or_default();
+    // For every link its new number.
+    let mut numbers: Vec<Option<usize>> = vec![None; tree.links.len()];
+    let mut joint_numbers: Vec<Option<usize>> = vec![None; tree.joints.len()];
+    let mut found =
+        Description { joints: Vec::new(), links: Vec::new(), tool: tree.tool, shapes: Vec::new(), origin };
+    for (at, (mut link, shapes)) in tree.links.into_iter().zip(tree.shapes).enumerate() {
+        link.parent = link.parent.and_then(|parent| numbers.get(parent).copied().flatten());
+        if at == root {
+            (link.parent, link.motion, link.before) = (None, None, Isometry3::identity());
+        } else if link.parent.is_none() || without.contains(&at) {
+            continue;
+        }
+        if let Some(number) = numbers.get_mut(at) {
+            *number = Some(found.links.len());
+        }
+        found.links.push(link);
+        found.shapes.push(shapes);
+    }
+    for motion in found.links.iter().filter_map(|link| link.motion.filter(|motion| !motion.mimics)) {
+        let (old, new) = (joint_numbers.get_mut(motion.joint), tree.joints.get(motion.joint));
+        if let (Some(number), Some(joint)) = (old, new) {
+            *number = Some(found.joints.len());
+            found.joints.push(joint.clone());
+        }
+    }
+    for link in &mut found.links {
+        if let Some(motion) = &mut link.motion {
+            let number = joint_numbers.get(motion.joint).copied().flatten();
+            motion.joint =
+                number.ok_or_else(|| format!("link {}: it follows a joint that is left out", link.name))?;
+        }
+    }
+    let tip = match selection.tip {
         Some(tip) => found.links.iter().position(|link| link.name == tip),
         None => found.links.len().checked_sub(1),
     };
@@ -75,24 +153,26 @@ fn tree(robot: &urdf_rs::Robot, tip: Option<&str>, files: Files<'_>) -> Result<D
     Ok(found)
 }
 
-fn link(
-    link: &urdf_rs::Link,
-    parent: Option<usize>,
-    before: Isometry3<f64>,
-    joint: Option<usize>,
-) -> ArmLink {
-    ArmLink { name: link.name.clone(), parent, before, joint, after: Isometry3::identity() }
+fn link(link: &urdf_rs::Link, parent: Option<usize>, before: Isometry3<f64>) -> Result<ArmLink, String> {
+    let mass = link.inertial.mass.value;
+    // Written so that NaN fails.
+    if !(0.0..=LARGEST).contains(&mass) {
+        return Err(format!("link {}: mass {mass} kg", link.name));
+    }
+    let centre = placed(&link.inertial.origin, &link.name)?.translation.vector;
+    let centre_of_mass = Point3::from(centre);
+    let after = Isometry3::identity();
+    Ok(ArmLink { name: link.name.clone(), parent, before, motion: None, after, mass, centre_of_mass })
 }
 
-fn movable(joint: &urdf_rs::Joint) -> Result<Option<ArmJoint>, String> {
+/// A joint that moves, and its axis.
+fn movable(joint: &urdf_rs::Joint) -> Result<Option<(ArmJoint, Unit<Vector3<f64>>)>, String> {
     let name = &joint.name;
     if matches!(joint.joint_type, JointType::Fixed) {
         return Ok(None);
     }
-    let Some(kind) = JointKind::of(&joint.joint_type).filter(|_| joint.mimic.is_none()) else {
-        return Err(format!(
-            "joint {name}: only fixed, revolute, continuous and prismatic joints, without mimic"
-        ));
+    let Some(kind) = JointKind::of(&joint.joint_type) else {
+        return Err(format!("joint {name}: only fixed, revolute, continuous and prismatic joints"));
     };
     let (lower, upper) = match joint.joint_type {
         JointType::Continuous => (-LARGEST_ANGLE, LARGEST_ANGLE),
@@ -105,7 +185,7 @@ fn movable(joint: &urdf_rs::Joint) -> Result<Option<ArmJoint>, String> {
     let [x, y, z] = *joint.axis.xyz;
     let axis = Unit::try_new(Vector3::new(x, y, z), 1e-9).filter(|axis| (axis.norm() - 1.0).abs() < 1e-9);
     let axis = axis.ok_or_else(|| format!("joint {name}: its axis has no direction"))?;
-    Ok(Some(ArmJoint { name: name.clone(), kind, lower, upper, position: 0.0, axis }))
+    Ok(Some((ArmJoint { name: name.clone(), kind, lower, upper, position: 0.0 }, axis)))
 }
 
 fn shapes(link: &urdf_rs::Link, files: Files<'_>) -> Result<LinkShapes, String> {

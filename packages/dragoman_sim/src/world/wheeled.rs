@@ -27,10 +27,16 @@ pub(crate) struct Wheeled {
 }
 
 /// One motion: what is driven and turned, m and rad.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Step {
     pub(crate) distance: f64,
     pub(crate) turn: f64,
+}
+
+impl Step {
+    pub(crate) fn times(self, share: f64) -> Self {
+        Self { distance: self.distance * share, turn: self.turn * share }
+    }
 }
 
 impl Wheeled {
