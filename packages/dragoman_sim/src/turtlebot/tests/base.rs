@@ -49,7 +49,11 @@ fn a_wall_beside_presses_that_side() {
     for (side, pressed) in [(1.0, [true, false, false]), (-1.0, [false, false, true])] {
         let mut lab = Lab::new(WALL);
         // The wall is 60 degrees to the side.
-        assert!(lab.worlds.place_m_robot(None, ROBOT, [0.5, 0.0, 0.1], -side * 1.0472).unwrap());
+        assert!(
+            lab.worlds
+                .place_m_robot(None, ROBOT, [0.5, 0.0, 0.1], -side * std::f64::consts::FRAC_PI_3)
+                .unwrap()
+        );
         lab.drive(0.3, 0.0, 2.5);
         assert_eq!(lab.bumpers(), pressed);
     }
