@@ -11,6 +11,9 @@
 //! No clock and no I/O: whoever owns the devices calls [`Turtlebot::exchange`] at least every 10 ms, in real time or not. The geometry is that
 //! of `urdf/turtlebot2_widowx.urdf`.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use dragoman_base::motion::{Pose as PlanarPose, Twist, wrap_angle};

@@ -219,7 +219,7 @@ impl World {
             })
         };
         let is_free =
-            |body: &Body| body.graspable && !body.held.is_some_and(|(by, _)| self.arm_at(by).is_some());
+            |body: &Body| body.graspable && body.held.is_none_or(|(by, _)| self.arm_at(by).is_none());
         let bodies = self.objects.iter().enumerate();
         let bodies = bodies.filter(|(_, object)| matches!(&object.role, Role::Body(body) if is_free(body)));
         let there = bodies.filter(|(body, _)| self.is_in(&grip, &place, *body));
@@ -368,4 +368,12 @@ fn upright(rotation: &UnitQuaternion<f64>) -> UnitQuaternion<f64> {
     let up = axes.into_iter().max_by(|a, b| a.z.abs().total_cmp(&b.z.abs())).unwrap_or_else(Vector3::z);
     let up = if up.z < 0.0 { -up } else { up };
     UnitQuaternion::rotation_between(&up, &Vector3::z()).unwrap_or_default() * rotation
+}
+
+#[cfg(test)]
+impl World {
+    /// The box about an object.
+    pub(crate) fn extent_for_test(&self, name: &str) -> [Vector3<f64>; 2] {
+        self.extent(self.index_of(name).unwrap(), &Isometry3::identity()).unwrap()
+    }
 }

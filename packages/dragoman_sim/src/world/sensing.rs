@@ -91,3 +91,18 @@ impl World {
         })
     }
 }
+
+#[cfg(test)]
+impl World {
+    /// Way of a beam in the plane of this pose, past nothing.
+    pub(crate) fn ray_for_test(
+        &self,
+        pose: &nalgebra::Isometry3<f64>,
+        angle: f64,
+        longest: f64,
+    ) -> Option<f64> {
+        let direction = pose.rotation * nalgebra::Vector3::new(angle.cos(), angle.sin(), 0.0);
+        let [origin, direction] = [pose.translation.vector.into(), direction.into()].map(vector);
+        self.scene.ray(origin, direction, longest, |_| false)
+    }
+}

@@ -320,7 +320,7 @@ impl World {
         check("position", &xyz, LARGEST)?;
         check("orientation", &rpy, LARGEST_ANGLE)?;
         let named = self.named(name)?;
-        if self.is_part_of_a_robot(named) {
+        if self.is_part_of_a_robot(name) {
             return Err(wrong_kind(name, "object of its own: it is part of a robot"));
         }
         let target = pose(xyz, rpy);
@@ -356,16 +356,9 @@ impl World {
         Ok(())
     }
 
-    fn is_part_of_a_robot(&self, named: Named) -> bool {
-        match named {
-            Named::Object(at) => self.arm_at(at).is_some_and(|arm| arm.on.is_some()),
-            Named::Laser(at) => self.lasers.get(at).is_some_and(|laser| laser.mount.object.is_some()),
-            Named::Ultrasonic(at) => {
-                self.ultrasonics.get(at).is_some_and(|sensor| sensor.mount.object.is_some())
-            }
-            Named::Camera(at) => self.cameras.get(at).is_some_and(|camera| camera.mount.object.is_some()),
-            Named::Landmark(_) => false,
-        }
+    fn is_part_of_a_robot(&self, name: &str) -> bool {
+        let mounted = self.mount(name).is_some_and(|mount| mount.object.is_some());
+        mounted || self.index_of(name).ok().and_then(|at| self.arm_at(at)).is_some_and(|arm| arm.on.is_some())
     }
 
     /// Moves an object with all its parts, what is mounted on it, and what it carries.

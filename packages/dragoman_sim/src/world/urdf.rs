@@ -166,7 +166,9 @@ fn link(link: &urdf_rs::Link, parent: Option<usize>, before: Isometry3<f64>) -> 
 }
 
 /// A joint that moves, and its axis.
-fn movable(joint: &urdf_rs::Joint) -> Result<Option<(ArmJoint, Unit<Vector3<f64>>)>, String> {
+type Moved = (ArmJoint, Unit<Vector3<f64>>);
+
+fn movable(joint: &urdf_rs::Joint) -> Result<Option<Moved>, String> {
     let name = &joint.name;
     if matches!(joint.joint_type, JointType::Fixed) {
         return Ok(None);

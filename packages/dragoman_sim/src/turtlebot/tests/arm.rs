@@ -1,0 +1,1 @@
+//! The arm in the room, and what its gripper holds.
