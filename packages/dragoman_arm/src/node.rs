@@ -1,4 +1,5 @@
-//! The node that offers an arm's joints: with its parts, the only file of this package that knows ROS.
+//! The nodes that offer an arm's joints: with their parts, the only files of this package that know ROS. This one is that of drives on a
+//! CAN bus.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -6,9 +7,11 @@
 //! | [`parameters`] | the parameters, and the group of drives that they describe |
 //! | `trajectory` | the action `follow_joint_trajectory` |
 //! | `joints` | what is there for each joint: `command`, `relax`, `enable`, `set_speed` |
+//! | [`dynamixel`] | the node of servos on a serial line: a WidowX |
 //! | `life` | the life cycle |
 //! | `report` | `/diagnostics` |
 
+pub mod dynamixel;
 mod joints;
 mod life;
 pub mod parameters;

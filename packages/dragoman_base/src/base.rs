@@ -1,4 +1,4 @@
-//! What every base's driver does, whatever the base: what a line and a node need of it.
+//! What every base's driver does, whatever the base: what a line and a node need of it. What a line alone needs an arm's driver does too.
 
 use std::time::Duration;
 
@@ -9,27 +9,45 @@ use crate::limits::{LimitError, Limits};
 use crate::motion::{Pose, Twist};
 use crate::odometry::{NotFinite, Wheel};
 
-/// A base's driver, without I/O. Times are those of a clock that begins anywhere.
-pub trait Base: Send + 'static {
+/// A driver of what is at the end of a serial line, a base or an arm, without I/O. Times are those of a clock that begins anywhere.
+pub trait SerialDriver: Send + 'static {
     /// The line was opened.
     fn opened(&mut self, now: Duration);
 
     /// The line was lost, or closed.
     fn lost(&mut self, now: Duration);
 
-    /// Takes bytes up to the next measurement. `true`: there was one, [`Base::motion`] can be read, and there may be more in the
-    /// rest; `false`: all was taken.
+    /// Takes bytes up to the next measurement. `true`: there was one, it can be read, and there may be more in the rest; `false`: all was
+    /// taken.
     fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool;
 
     /// Lets time pass.
     fn poll(&mut self, now: Duration);
 
-    /// When [`Base::poll`] has to be called at the latest.
+    /// When [`SerialDriver::poll`] has to be called at the latest.
     fn deadline(&self) -> Option<Duration>;
 
     /// All bytes that are to be sent; none are left.
     fn transmit(&mut self) -> &[u8];
 
+    /// Brings to rest what moves: the line is given to others.
+    fn stop(&mut self);
+
+    /// Whether everything at the end of the line is heard.
+    fn is_alive(&self) -> bool;
+
+    /// Whether motors are on.
+    fn has_power(&self) -> bool;
+
+    /// Switches the motors on or off. `false`: they may not be switched now.
+    fn set_power(&mut self, now: Duration, on: bool) -> bool;
+
+    /// Why nothing moves, or what is not heard.
+    fn trouble(&self) -> Option<String>;
+}
+
+/// A base's driver.
+pub trait Base: SerialDriver {
     /// Moves with this velocity until the next command, or until it expires. Returns all bytes that are to be sent.
     ///
     /// # Errors
@@ -80,7 +98,7 @@ pub struct Motion {
 /// The drivers' own methods are the same for all bases.
 macro_rules! base {
     ($driver:ty, $state:ty, $set_motor_power:expr) => {
-        impl Base for $driver {
+        impl SerialDriver for $driver {
             fn opened(&mut self, now: Duration) {
                 self.opened(now);
             }
@@ -105,6 +123,29 @@ macro_rules! base {
                 self.transmit()
             }
 
+            fn stop(&mut self) {
+                // Switching off is never refused.
+                let _ = Base::set_motor_power(self, false);
+            }
+
+            fn is_alive(&self) -> bool {
+                self.state().alive
+            }
+
+            fn has_power(&self) -> bool {
+                self.state().motor_power
+            }
+
+            fn set_power(&mut self, _now: Duration, on: bool) -> bool {
+                Base::set_motor_power(self, on).is_ok()
+            }
+
+            fn trouble(&self) -> Option<String> {
+                self.state().standstill.map(|reason| reason.to_string())
+            }
+        }
+
+        impl Base for $driver {
             fn command(&mut self, now: Duration, twist: Twist) -> Result<&[u8], Refusal> {
                 self.command(now, twist)
             }

@@ -9,12 +9,15 @@
 //! | [`commander`] | what every base is told to do: whether it may, how fast, until when |
 //! | [`motion`] | poses, velocities, outer measures |
 //! | [`base`] | what every driver does |
+//! | [`connection`] | where a device is: on a port, or simulated in this process |
 //! | [`mod@line`] | a driver and its byte stream: reading, writing, opening again |
 //! | [`serial`] | serial ports |
 //! | [`node`] | the ROS node |
 
 pub mod base;
 pub mod commander;
+#[cfg(feature = "node")]
+pub mod connection;
 pub mod differential;
 pub mod kobuki;
 pub mod limits;

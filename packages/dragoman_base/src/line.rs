@@ -1,4 +1,4 @@
-//! Between a base's driver and its byte stream: a serial port, or simulated firmware in the same process.
+//! Between a driver, of a base or an arm, and its byte stream: a serial port, or simulated firmware in the same process.
 //!
 //! One task reads, writes, and waits for the driver's deadline; a velocity goes out on the thread that gives it, as long as the
 //! stream takes it at once. A stream that ends, fails or takes no bytes is opened again for as long as the line is wanted.
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use crate::base::Base;
+use crate::base::{Base, SerialDriver};
 use crate::commander::Refusal;
 use crate::motion::Twist;
 
@@ -59,7 +59,7 @@ impl<B> Clone for Line<B> {
     }
 }
 
-impl<B: Base> Line<B> {
+impl<B: SerialDriver> Line<B> {
     /// A line that is not open yet, and is opened again after `reopen_time`, such as [`REOPEN_TIME`].
     pub fn new(driver: B, reopen_time: Duration) -> Self {
         let failure = Some("it has not been opened yet".to_owned());
@@ -86,22 +86,6 @@ impl<B: Base> Line<B> {
         self.inner(|_, inner| look(&mut inner.driver))
     }
 
-    /// As [`Base::command`]; sends it at once where the stream is free, without a task that would have to wake up first.
-    ///
-    /// # Errors
-    /// As [`Base::command`].
-    pub fn command(&self, twist: Twist) -> Result<(), Refusal> {
-        self.inner(|now, inner| {
-            let bytes = inner.driver.command(now, twist)?;
-            inner.output.extend_from_slice(bytes);
-            inner.send_now();
-            Ok(())
-        })?;
-        // The driver's deadline is another one now, and the stream may not have taken everything.
-        self.shared.wake.notify_one();
-        Ok(())
-    }
-
     /// Why the stream is not open; `None`: it is.
     pub fn failure(&self) -> Option<String> {
         self.inner(|_, inner| inner.failure.clone())
@@ -112,10 +96,9 @@ impl<B: Base> Line<B> {
         self.shared.wanted.send_replace(true);
     }
 
-    /// Stops the base, and closes the stream for others to have it, when that has been said. Waits for it, but not for ever.
+    /// Stops what is driven, and closes the stream for others to have it, when that has been said. Waits for it, but not for ever.
     pub async fn close(&self) {
-        // Switching off is never refused.
-        let _ = self.with(|_, driver| driver.set_motor_power(false));
+        self.with(|_, driver| driver.stop());
         self.shared.wanted.send_replace(false);
         let closed = async {
             while self.failure().is_none() {
@@ -254,6 +237,24 @@ impl<B: Base> Line<B> {
     }
 }
 
+impl<B: Base> Line<B> {
+    /// As [`Base::command`]; sends it at once where the stream is free, without a task that would have to wake up first.
+    ///
+    /// # Errors
+    /// As [`Base::command`].
+    pub fn command(&self, twist: Twist) -> Result<(), Refusal> {
+        self.inner(|now, inner| {
+            let bytes = inner.driver.command(now, twist)?;
+            inner.output.extend_from_slice(bytes);
+            inner.send_now();
+            Ok(())
+        })?;
+        // The driver's deadline is another one now, and the stream may not have taken everything.
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+}
+
 impl<B> Inner<B> {
     /// Writes what the stream takes without waiting. The rest, and any error, is left to the line's task.
     fn send_now(&mut self) {
@@ -291,7 +292,7 @@ mod tests {
         due: Option<Duration>,
     }
 
-    impl Base for Parrot {
+    impl SerialDriver for Parrot {
         fn opened(&mut self, _now: Duration) {
             self.opened += 1;
         }
@@ -324,6 +325,28 @@ mod tests {
             &self.said
         }
 
+        fn stop(&mut self) {
+            self.output.push(b's');
+        }
+
+        fn is_alive(&self) -> bool {
+            true
+        }
+
+        fn has_power(&self) -> bool {
+            true
+        }
+
+        fn set_power(&mut self, _now: Duration, _on: bool) -> bool {
+            true
+        }
+
+        fn trouble(&self) -> Option<String> {
+            None
+        }
+    }
+
+    impl Base for Parrot {
         fn command(&mut self, _now: Duration, twist: Twist) -> Result<&[u8], Refusal> {
             if !twist.is_finite() {
                 return Err(Refusal::NotFinite(twist));
@@ -332,10 +355,7 @@ mod tests {
             Ok(self.transmit())
         }
 
-        fn set_motor_power(&mut self, on: bool) -> Result<(), Refusal> {
-            if !on {
-                self.output.push(b's');
-            }
+        fn set_motor_power(&mut self, _on: bool) -> Result<(), Refusal> {
             Ok(())
         }
 

@@ -8,20 +8,19 @@
 //! | `kobuki` | what a Kobuki offers besides: sensors, events, LEDs, outputs, sounds |
 //! | `differential` | what any other base tells the log |
 //! | `messages` | a Kobuki's measurements as messages |
-//! | `life` | the life cycle |
+//! | [`life`] | the life cycle |
+//! | `refusals` | what was refused, and how often |
 //! | `report` | `/diagnostics` |
 
 mod differential;
 mod kobuki;
-mod life;
+pub mod life;
 mod messages;
 mod motion;
 pub mod parameters;
+mod refusals;
 mod report;
 
-use std::io;
-use std::path::PathBuf;
-use std::pin::Pin;
 use std::time::Duration;
 
 use dragoman_ros::parameters::{self as ros_parameters, Declaration, Parameters};
@@ -29,41 +28,21 @@ use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
-use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::base::Base;
+pub use crate::connection::{Connection, NoPort, SIMULATED, Simulate, Stream};
 use crate::differential::driver as differential_driver;
 use crate::kobuki::driver as kobuki_driver;
 use crate::line::{Line, REOPEN_TIME};
 use crate::motion::Geometry;
-use crate::serial::SerialPort;
+pub use refusals::Refusals;
 
 /// Name of the node, and so of its own topics: `/mobile_base/sensors/core`.
 pub const NODE_NAME: &str = "mobile_base";
-/// Where a simulated base is.
-pub const SIMULATED: &str = "simulated";
 /// Of a Kobuki's serial line.
 const KOBUKI_BAUD: u32 = 115_200;
 /// How often `/diagnostics` is published.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
-
-/// A byte stream to a base.
-pub trait Stream: AsyncRead + AsyncWrite + Send {}
-
-impl<S: AsyncRead + AsyncWrite + Send> Stream for S {}
-
-/// Opens the stream to a simulated base in this process.
-pub type Simulate = Box<dyn FnMut() -> Pin<Box<dyn Stream>> + Send>;
-
-/// Where a base is.
-pub enum Connection {
-    /// On the serial port that parameter `device_port` names; this one unless it is given.
-    Port(String),
-    /// On the serial port that parameter `device_port` names, or, unless it is given, in this process.
-    SimulatedUnlessPort(Simulate),
-    /// In this process, whatever `device_port` names.
-    Simulated(Simulate),
-}
 
 /// A base's node at work.
 pub struct BaseNode {
@@ -82,8 +61,8 @@ pub struct BaseNode {
 #[non_exhaustive]
 pub enum BaseNodeError {
     /// There is neither a port nor a simulated base.
-    #[error("no serial port: give one with parameter device_port, /dev/ttyUSB0 say")]
-    NoPort,
+    #[error(transparent)]
+    NoPort(#[from] NoPort),
     /// Parameters of a wrong length.
     #[error("parameters size and center have three numbers each")]
     Geometry,
@@ -214,31 +193,5 @@ impl Start {
             },
         ));
         Ok(BaseNode { node: self.tasks.start()?, place, measured: first, stop })
-    }
-}
-
-type Open = Box<dyn FnMut() -> io::Result<Pin<Box<dyn Stream>>> + Send>;
-
-impl Connection {
-    fn default_port(&self) -> &str {
-        match self {
-            Self::Port(port) => port,
-            Self::SimulatedUnlessPort(_) | Self::Simulated(_) => "",
-        }
-    }
-
-    /// What opens the stream, and where it leads to.
-    fn opener(self, port: String, baud: u32) -> Result<(Open, String), BaseNodeError> {
-        match self {
-            Self::Port(_) if port.is_empty() => return Err(BaseNodeError::NoPort),
-            Self::Port(_) => {}
-            Self::SimulatedUnlessPort(_) if !port.is_empty() => {}
-            Self::SimulatedUnlessPort(mut simulate) | Self::Simulated(mut simulate) => {
-                return Ok((Box::new(move || Ok(simulate())), SIMULATED.to_owned()));
-            }
-        }
-        let path = PathBuf::from(&port);
-        let open = move || Ok(Box::pin(SerialPort::open(&path, baud)?) as Pin<Box<dyn Stream>>);
-        Ok((Box::new(open), port))
     }
 }

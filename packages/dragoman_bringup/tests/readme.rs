@@ -403,6 +403,7 @@ fn cells(node: &str, parameter: &ParameterDescriptor, value: &ParameterValue) ->
         2 => ("integer", value.integer_value.to_string()),
         3 => ("double", format!("{:?}", value.double_value)),
         4 => ("string", value.string_value.clone()),
+        6 => ("boolean array", format!("{:?}", value.bool_array_value)),
         7 => ("integer array", format!("{:?}", value.integer_array_value)),
         8 => ("double array", format!("{:?}", value.double_array_value)),
         9 => ("string array", format!("[{}]", value.string_array_value.join(", "))),

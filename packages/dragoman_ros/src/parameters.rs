@@ -160,6 +160,7 @@ default_values! {
     i64 => Integer;
     f64 => Double;
     &str => String;
+    Vec<bool> => BoolArray;
     Vec<i64> => IntegerArray;
     Vec<f64> => DoubleArray;
     Vec<String> => StringArray;

@@ -1,49 +1,86 @@
 //! What is there for each joint, with the names that seed 003 (table A.2) gives a WidowX: `<joint>/command`,
 //! `<joint>/relax`, `<joint>/enable`, `<joint>/set_speed`.
 
-use std::sync::Arc;
-
 use dragoman_ros::arbotix_msgs::srv::{Enable, Relax, SetSpeed};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, std_msgs};
 
 use super::{Arm, SharedArm, lock};
 
+/// An arm, joint by joint. What cannot be done is told to the log and `/diagnostics`: most of these messages have no room for it.
+pub(super) trait Joints: Clone + Send + 'static {
+    /// Names, base first.
+    fn names(&self) -> Vec<String>;
+
+    /// Goes to a position, rad or m.
+    fn command(&self, joint: usize, position: f64);
+
+    /// Switches the power off until the next command.
+    fn relax(&self, joint: usize);
+
+    /// Whether the joint takes commands; whether it does afterwards.
+    fn enable(&self, joint: usize, on: bool) -> bool;
+
+    /// How fast commands move the joint, rad/s or m/s.
+    fn set_speed(&self, joint: usize, speed: f64);
+}
+
 /// Serves every joint.
-pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Result<()> {
-    let names = lock(arm).names.clone();
-    for (joint, name) in names.iter().enumerate() {
-        let commanded = Arc::clone(arm);
+pub(super) fn serve(tasks: &mut NodeTasks, joints: &impl Joints) -> dragoman_ros::Result<()> {
+    for (joint, name) in joints.names().iter().enumerate() {
+        let commanded = joints.clone();
         tasks.subscribe::<std_msgs::msg::Float64>(
             &format!("{name}/command"),
             QosProfile::default(),
-            move |message| lock(&commanded).command_joint(joint, message.data),
+            move |message| commanded.command(joint, message.data),
         )?;
-        let relaxed = Arc::clone(arm);
+        let relaxed = joints.clone();
         tasks.serve::<Relax::Service>(&format!("{name}/relax"), move |_request| {
-            let mut arm = lock(&relaxed);
-            if let Err(error) = arm.drives.with(|_, group| group.relax(joint)) {
-                arm.note_refusal(&error);
-            }
+            relaxed.relax(joint);
             Relax::Response::default()
         })?;
-        let switched = Arc::clone(arm);
-        tasks.serve::<Enable::Service>(&format!("{name}/enable"), move |request| {
-            if let Some(ignored) = lock(&switched).ignored.get_mut(joint) {
-                *ignored = !request.enable;
-            }
-            Enable::Response { state: request.enable }
+        let switched = joints.clone();
+        tasks.serve::<Enable::Service>(&format!("{name}/enable"), move |request| Enable::Response {
+            state: switched.enable(joint, request.enable),
         })?;
-        let slowed = Arc::clone(arm);
+        let slowed = joints.clone();
         tasks.serve::<SetSpeed::Service>(&format!("{name}/set_speed"), move |request| {
-            let mut arm = lock(&slowed);
-            if let Err(error) = arm.drives.with(|_, group| group.set_speed(joint, request.speed)) {
-                arm.note_refusal(&error);
-            }
+            slowed.set_speed(joint, request.speed);
             SetSpeed::Response::default()
         })?;
     }
     Ok(())
+}
+
+impl Joints for SharedArm {
+    fn names(&self) -> Vec<String> {
+        lock(self).names.clone()
+    }
+
+    fn command(&self, joint: usize, position: f64) {
+        lock(self).command_joint(joint, position);
+    }
+
+    fn relax(&self, joint: usize) {
+        let mut arm = lock(self);
+        if let Err(error) = arm.drives.with(|_, group| group.relax(joint)) {
+            arm.note_refusal(&error);
+        }
+    }
+
+    fn enable(&self, joint: usize, on: bool) -> bool {
+        if let Some(ignored) = lock(self).ignored.get_mut(joint) {
+            *ignored = !on;
+        }
+        on
+    }
+
+    fn set_speed(&self, joint: usize, speed: f64) {
+        let mut arm = lock(self);
+        if let Err(error) = arm.drives.with(|_, group| group.set_speed(joint, speed)) {
+            arm.note_refusal(&error);
+        }
+    }
 }
 
 impl Arm {

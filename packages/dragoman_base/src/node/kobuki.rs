@@ -9,8 +9,9 @@ use dragoman_ros::std_msgs::msg::Empty;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
 
+use super::Refusals;
 use super::messages;
-use super::motion::{MotionTopics, Refusals, log_expired, log_motors, log_robot};
+use super::motion::{MotionTopics, log_expired, log_motors, log_robot};
 use crate::kobuki::driver::{Driver, Event, Led, LedColor, State};
 use crate::kobuki::wire::{ControllerGains, SoundSequence};
 use crate::line::Line;

@@ -1,4 +1,4 @@
-//! The life cycle of a base: unconfigured while it is not heard, inactive while its motors are off, active while they are on,
+//! The life cycle of what is at the end of a serial line: unconfigured while it is not heard, inactive while its motors are off, active while they are on,
 //! whoever has switched them. Cleaning up closes the line for others to have it.
 
 use std::sync::Arc;
@@ -8,18 +8,21 @@ use std::time::Duration;
 use dragoman_ros::lifecycle::{self, CallbackReturn, Change, Lifecycle, Managed, State};
 use dragoman_ros::tasks::NodeTasks;
 
-use crate::base::Base;
+use crate::base::SerialDriver;
 use crate::line::Line;
 
-/// How often the life cycle is brought up to the base's state.
+/// How often the life cycle is brought up to the device's state.
 const PERIOD: Duration = Duration::from_millis(100);
-/// How long `configure` waits for the base.
+/// How long `configure` waits for the device.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Serves the life cycle.
-pub(super) fn serve<B: Base>(tasks: &mut NodeTasks, line: &Line<B>) -> dragoman_ros::Result<()> {
+///
+/// # Errors
+/// The middleware's refusal.
+pub fn serve<B: SerialDriver>(tasks: &mut NodeTasks, line: &Line<B>) -> dragoman_ros::Result<()> {
     let following = Arc::new(AtomicBool::new(false));
-    let managed = ManagedBase { line: line.clone(), following: Arc::clone(&following) };
+    let managed = ManagedLine { line: line.clone(), following: Arc::clone(&following) };
     let (lifecycle, server) = lifecycle::manage(tasks.node(), managed)?;
     tasks.spawn(server);
     let line = line.clone();
@@ -32,12 +35,12 @@ pub(super) fn serve<B: Base>(tasks: &mut NodeTasks, line: &Line<B>) -> dragoman_
     Ok(())
 }
 
-/// Brings the life cycle a step nearer to the base's state.
-async fn follow<B: Base>(lifecycle: &Lifecycle, line: &Line<B>, following: &AtomicBool) {
-    let motion = line.look(|driver| driver.motion());
-    let change = match (lifecycle.state(), motion.alive, motion.motor_power) {
+/// Brings the life cycle a step nearer to the device's state.
+async fn follow<B: SerialDriver>(lifecycle: &Lifecycle, line: &Line<B>, following: &AtomicBool) {
+    let (is_alive, has_power) = line.look(|driver| (driver.is_alive(), driver.has_power()));
+    let change = match (lifecycle.state(), is_alive, has_power) {
         (State::Inactive | State::Active, false, _) => {
-            let reason = line.failure().or_else(|| motion.standstill.map(|reason| reason.to_string()));
+            let reason = line.failure().or_else(|| line.look(|driver| driver.trouble()));
             return lifecycle.report_error(reason.unwrap_or_default());
         }
         (State::Unconfigured, true, _) => Change::Configure,
@@ -51,30 +54,30 @@ async fn follow<B: Base>(lifecycle: &Lifecycle, line: &Line<B>, following: &Atom
     following.store(false, Ordering::Relaxed);
 }
 
-struct ManagedBase<B> {
+struct ManagedLine<B> {
     line: Line<B>,
-    /// The life cycle follows the base, and not the base the life cycle.
+    /// The life cycle follows the device, and not the device the life cycle.
     following: Arc<AtomicBool>,
 }
 
-impl<B: Base> ManagedBase<B> {
+impl<B: SerialDriver> ManagedLine<B> {
     fn switch_motors(&self, on: bool) -> CallbackReturn {
         let switched = if self.following.load(Ordering::Relaxed) {
-            self.line.look(|driver| driver.motion().motor_power) == on
+            self.line.look(|driver| driver.has_power()) == on
         } else {
-            self.line.with(|_, driver| driver.set_motor_power(on)).is_ok()
+            self.line.with(|now, driver| driver.set_power(now, on))
         };
         if switched { CallbackReturn::Success } else { CallbackReturn::Failure }
     }
 }
 
-impl<B: Base> Managed for ManagedBase<B> {
+impl<B: SerialDriver> Managed for ManagedLine<B> {
     async fn configure(&mut self) -> CallbackReturn {
         if !self.following.load(Ordering::Relaxed) {
             self.line.open();
         }
         let alive = async {
-            while !self.line.look(|driver| driver.motion().alive) {
+            while !self.line.look(|driver| driver.is_alive()) {
                 tokio::time::sleep(PERIOD).await;
             }
         };
@@ -102,7 +105,7 @@ impl<B: Base> Managed for ManagedBase<B> {
     }
 
     async fn process_error(&mut self) -> CallbackReturn {
-        // The driver has stopped the base, and is there again as soon as the base is.
+        // The driver has stopped the device, and is there again as soon as the device is.
         CallbackReturn::Success
     }
 }

@@ -15,41 +15,10 @@ use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Clock, Node, Publisher, QosProfile};
 use futures::StreamExt;
 
-use super::parameters;
+use super::{Refusals, parameters};
 use crate::base::{Base, Motion};
 use crate::line::Line;
 use crate::motion::{Geometry, Pose, Twist};
-
-/// What was refused since the last report.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Refusals {
-    shared: Arc<Mutex<Refused>>,
-}
-
-#[derive(Debug, Default)]
-struct Refused {
-    count: u64,
-    /// Why, the last time; taken by the report.
-    reason: Option<String>,
-}
-
-impl Refusals {
-    /// Tells the log the first since the last report, and the report the last.
-    pub(super) fn note(&self, reason: &dyn std::fmt::Display) {
-        let mut refused = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.count += 1;
-        if refused.reason.is_none() {
-            tracing::warn!(%reason, "refused");
-        }
-        refused.reason = Some(reason.to_string());
-    }
-
-    /// How many there were, and the reason of the last since this was asked for.
-    pub(super) fn take(&self) -> (u64, Option<String>) {
-        let mut refused = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        (refused.count, refused.reason.take())
-    }
-}
 
 /// What [`serve`] gives to the rest of the node.
 pub(super) struct Served {

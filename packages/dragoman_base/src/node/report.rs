@@ -3,7 +3,7 @@
 use dragoman_ros::Node;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 
-use super::motion::Refusals;
+use super::Refusals;
 use crate::base::Motion;
 use crate::commander::Standstill;
 use crate::differential::driver as differential;

@@ -1,0 +1,299 @@
+//! The node of an arm of Dynamixel servos on a serial line: a WidowX, with the names that seed 003 (table A.2) gives it.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | this | start-up, joint states, what the log is told |
+//! | [`parameters`] | the parameters, and the chain that they describe |
+//! | `report` | `/diagnostics` |
+//!
+//! The services and topics of single joints are those of every arm (`joints`), the life cycle is that of every device at a serial line.
+
+pub mod parameters;
+mod report;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dragoman_base::base::SerialDriver;
+use dragoman_base::line::{Line, REOPEN_TIME};
+use dragoman_base::node::{Connection, NoPort, Refusals, life};
+use dragoman_ros::parameters as ros_parameters;
+use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
+use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, sensor_msgs};
+use futures::channel::oneshot;
+use futures::future::BoxFuture;
+
+use super::joints::{self, Joints};
+use crate::dynamixel::driver::{ConfigError, Driver, Event, Mode, Refusal, State};
+
+/// Name of the node.
+pub const NODE_NAME: &str = "widowx";
+/// Where the joints are told unless another node joins them with other joints.
+pub const JOINT_STATES: &str = "joint_states";
+/// How often `/diagnostics` is published.
+const REPORT_PERIOD: Duration = Duration::from_secs(1);
+
+/// The node of an arm of servos at work.
+pub struct DynamixelNode {
+    /// What the node does: give it to an executor.
+    pub node: RunningNode,
+    /// Where the arm is: the port, or [`dragoman_base::connection::SIMULATED`].
+    pub place: String,
+    /// Resolves as soon as all servos have been heard.
+    pub measured: oneshot::Receiver<()>,
+    /// Stops what moves and closes the line, while the arm goes on holding; to be awaited before the node is dropped.
+    pub stop: BoxFuture<'static, ()>,
+}
+
+/// Why the node cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DynamixelNodeError {
+    /// There is neither a port nor a simulated arm.
+    #[error(transparent)]
+    NoPort(NoPort),
+    /// Lists of different lengths.
+    #[error("parameter '{name}' has {given} values; the arm has {joints} joints")]
+    Length {
+        /// The parameter.
+        name: &'static str,
+        /// How many values it has.
+        given: usize,
+        /// How many there should be.
+        joints: usize,
+    },
+    /// The parameters make no sense together.
+    #[error(transparent)]
+    Config(ConfigError),
+    /// As any node's.
+    #[error(transparent)]
+    Node(NodeError),
+}
+
+impl<E> From<E> for DynamixelNodeError
+where
+    NodeError: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Node(NodeError::from(error))
+    }
+}
+
+/// Starts node `widowx` in `namespace`. A port that is not there is waited for. `joint_states` is the default of parameter
+/// `joint_states_topic`: [`JOINT_STATES`], say.
+///
+/// # Errors
+/// A wrong parameter; no port; the middleware's refusal.
+pub fn start(
+    context: &Context,
+    namespace: &str,
+    connection: Connection,
+    joint_states: &str,
+) -> Result<DynamixelNode, DynamixelNodeError> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
+    let declared = parameters::declarations(connection.default_port(), joint_states);
+    let (values, server) = ros_parameters::declare(tasks.node(), declared)?;
+    tasks.spawn(server);
+    let driver = Driver::new(parameters::config(&values)?).map_err(DynamixelNodeError::Config)?;
+    let names: Vec<String> = driver.names().map(str::to_owned).collect();
+    let chain = Chain { line: Line::new(driver, REOPEN_TIME), refusals: Refusals::default(), names };
+    joints::serve(&mut tasks, &chain)?;
+    life::serve(&mut tasks, &chain.line)?;
+    let mut topics = Topics::new(tasks.node(), &values.value::<String>("joint_states_topic"))?;
+    let mut report = report::publisher(tasks.node(), &chain)?;
+
+    let baud = u32::try_from(values.value::<i64>("baud")).unwrap_or(u32::MAX);
+    let (mut open, place) =
+        connection.opener(values.value("device_port"), baud).map_err(DynamixelNodeError::NoPort)?;
+    let reported = place.clone();
+    tasks.every(REPORT_PERIOD, move || report(&reported))?;
+    let (measured, first) = oneshot::channel();
+    let mut measured = Some(measured);
+    let Chain { line, .. } = chain;
+    let stopped = line.clone();
+    let stop = Box::pin(async move { stopped.close().await });
+    let updated = line.clone();
+    tasks.spawn(line.run(
+        async move || open(),
+        move || {
+            if topics.update(&updated)
+                && let Some(measured) = measured.take()
+            {
+                // Whoever does not wait for it does not need it.
+                let _ = measured.send(());
+            }
+        },
+    ));
+    Ok(DynamixelNode { node: tasks.start()?, place, measured: first, stop })
+}
+
+/// What the services work on.
+#[derive(Clone)]
+struct Chain {
+    line: Line<Driver>,
+    refusals: Refusals,
+    names: Vec<String>,
+}
+
+impl Chain {
+    /// Whether it is done.
+    fn attempt(&self, action: impl FnOnce(Duration, &mut Driver) -> Result<(), Refusal>) -> bool {
+        let result = self.line.with(action);
+        if let Err(refusal) = &result {
+            self.refusals.note(refusal);
+        }
+        result.is_ok()
+    }
+}
+
+impl Joints for Chain {
+    fn names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    fn command(&self, joint: usize, position: f64) {
+        self.attempt(|now, driver| driver.command(now, joint, position));
+    }
+
+    fn relax(&self, joint: usize) {
+        self.attempt(|now, driver| driver.relax(now, joint));
+    }
+
+    fn enable(&self, joint: usize, on: bool) -> bool {
+        self.attempt(|now, driver| driver.enable(now, joint, on)) && on
+    }
+
+    fn set_speed(&self, joint: usize, speed: f64) {
+        self.attempt(|now, driver| driver.set_speed(now, joint, speed));
+    }
+}
+
+impl SerialDriver for Driver {
+    fn opened(&mut self, now: Duration) {
+        self.opened(now);
+    }
+
+    fn lost(&mut self, now: Duration) {
+        self.lost(now);
+    }
+
+    fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
+        self.receive(now, bytes)
+    }
+
+    fn poll(&mut self, now: Duration) {
+        self.poll(now);
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.deadline()
+    }
+
+    fn transmit(&mut self) -> &[u8] {
+        self.transmit()
+    }
+
+    fn stop(&mut self) {
+        self.stop();
+    }
+
+    fn is_alive(&self) -> bool {
+        self.state().is_alive()
+    }
+
+    fn has_power(&self) -> bool {
+        self.state().joints.iter().any(|joint| joint.has_torque)
+    }
+
+    /// All joints hold where they are, or are relaxed.
+    fn set_power(&mut self, now: Duration, on: bool) -> bool {
+        let joints = self.names().count();
+        // All are tried, whatever becomes of one.
+        let switched = (0..joints).map(|joint| match on {
+            true => self.enable(now, joint, true).is_ok(),
+            false => self.relax(now, joint).is_ok(),
+        });
+        switched.filter(|done| *done).count() == joints
+    }
+
+    fn trouble(&self) -> Option<String> {
+        report::trouble(&self.state())
+    }
+}
+
+/// What the node publishes.
+struct Topics {
+    joints: Publisher<sensor_msgs::msg::JointState>,
+    clock: Arc<Mutex<Clock>>,
+    /// Cycles that were published.
+    published: u64,
+}
+
+impl Topics {
+    fn new(node: &mut Node, joint_states: &str) -> dragoman_ros::Result<Self> {
+        let joints = node.create_publisher(joint_states, QosProfile::default())?;
+        Ok(Self { joints, clock: node.get_ros_clock(), published: 0 })
+    }
+
+    /// Publishes and logs what is new; whether all servos were measured.
+    fn update(&mut self, line: &Line<Driver>) -> bool {
+        let (state, events) = line.look(|driver| {
+            let events: Vec<Event> = std::iter::from_fn(|| driver.poll_event()).collect();
+            (driver.state(), events)
+        });
+        for event in &events {
+            log(event, &state);
+        }
+        if state.statistics.cycles == self.published {
+            return false;
+        }
+        self.published = state.statistics.cycles;
+        if let Err(error) = self.joints.publish(&self.joint_state(&state)) {
+            tracing::warn!(%error, "publishing");
+        }
+        state.is_alive()
+    }
+
+    /// The joints whose servos are heard.
+    fn joint_state(&self, state: &State) -> sensor_msgs::msg::JointState {
+        let mut message = sensor_msgs::msg::JointState::default();
+        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
+        message.header.stamp = Clock::to_builtin_time(&now);
+        for joint in &state.joints {
+            let Some(motion) = &joint.motion else { continue };
+            message.name.push(joint.name.clone());
+            message.position.push(motion.position);
+            message.velocity.push(motion.velocity);
+            message.effort.push(motion.effort);
+        }
+        message
+    }
+}
+
+fn log(event: &Event, state: &State) {
+    let name = |joint: usize| state.joints.get(joint).map_or("", |joint| joint.name.as_str());
+    match *event {
+        Event::Servo { joint, online: true } => {
+            let held = state.joints.get(joint).is_some_and(|joint| joint.mode == Some(Mode::Enabled));
+            tracing::info!(joint = name(joint), held, "the servo answers");
+        }
+        Event::Servo { joint, online: false } => tracing::warn!(joint = name(joint), "the servo is silent"),
+        Event::Reset { joint } => {
+            tracing::warn!(
+                joint = name(joint),
+                "the servo has lost its torque; the next command switches it on"
+            );
+        }
+        Event::Shutdown { joint, errors } => {
+            tracing::error!(joint = name(joint), %errors, "the servo has switched its motor off");
+        }
+        Event::Alarm { joint, errors } if errors.is_empty() => {
+            tracing::info!(joint = name(joint), "the servo's alarm is over");
+        }
+        Event::Alarm { joint, errors } => tracing::warn!(joint = name(joint), %errors, "alarm of the servo"),
+        Event::Refused { joint, errors } => {
+            tracing::warn!(joint = name(joint), %errors, "the servo does not take what it is told");
+        }
+        Event::Problem { joint, problem } => tracing::error!(joint = name(joint), "{problem}"),
+    }
+}
