@@ -125,7 +125,7 @@ const SEVERAL: [(&str, &[&str]); 4] = [
         &["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"],
     ),
     ("<robot>", &["marvin", "neo", "neobotix_platform", "pioneer3at", "turtlebot2_widowx"]),
-    ("<robot with a laser>", &["marvin", "neobotix_platform", "turtlebot2_widowx"]),
+    ("<robot with a laser>", &["marvin", "neobotix_platform"]),
 ];
 
 fn for_each(row: &[String]) -> Vec<Vec<String>> {

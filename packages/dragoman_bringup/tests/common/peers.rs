@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy)]
 pub enum Peer {
     Cyclone,
+    CycloneCamera,
     FastDds,
     Jazzy,
     JazzyActions,
@@ -20,6 +21,7 @@ impl Peer {
         let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
         let (name, variable, script) = match self {
             Self::Cyclone => ("Cyclone DDS", "DRAGOMAN_PEER_PYTHON", Some("cyclone_peer.py")),
+            Self::CycloneCamera => ("Cyclone DDS", "DRAGOMAN_PEER_PYTHON", Some("cyclone_camera.py")),
             Self::FastDds => ("Fast DDS", "DRAGOMAN_PEER_FASTDDS", None),
             Self::Jazzy => ("ROS 2 Jazzy", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_peer.py")),
             Self::JazzyActions => ("ROS 2 Jazzy", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_actions.py")),

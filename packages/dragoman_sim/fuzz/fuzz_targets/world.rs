@@ -6,7 +6,7 @@
 #![no_main]
 
 use dragoman_sim::Worlds;
-use dragoman_sim::world::ObjectKind;
+use dragoman_sim::world::{ColorImage, DepthImage, ObjectKind};
 use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
 
@@ -16,12 +16,18 @@ fuzz_target!(|input: &[u8]| {
     let named = halves.next().unwrap_or_default().to_vec();
     let Ok(mut worlds) = Worlds::from_yaml(&text, &|_| Ok(named.clone())) else { return };
     let mut objects = Vec::new();
+    let mut cameras = Vec::new();
     let mut sensors = Vec::new();
     for world in worlds.worlds() {
         let name = world.name().to_owned();
         let _ = world.collisions();
         objects.extend(world.objects().iter().map(|object| (name.clone(), object.name().to_owned(), object.kind())));
         sensors.extend(world.lasers().chain(world.ultrasonics()).map(|sensor| (name.clone(), sensor.to_owned())));
+    }
+    for world in worlds.worlds() {
+        let small = |camera: &&str| world.camera_figures(camera).is_ok_and(|figures| figures.width * figures.height < 10_000);
+        let found = world.cameras().filter(small);
+        cameras.extend(found.map(|camera| (world.name().to_owned(), camera.to_owned())));
     }
     for (world, object, kind) in objects.iter().take(8) {
         let world = Some(world.as_str());
@@ -55,5 +61,15 @@ fuzz_target!(|input: &[u8]| {
         } else {
             assert!((0.05..=3.0).contains(&worlds.ultrasonic(world, sensor).unwrap()));
         }
+    }
+    for (world, camera) in cameras.iter().take(2) {
+        let view = worlds.view(Some(world), camera).unwrap();
+        let figures = *view.figures();
+        let (mut depth, mut color) = (DepthImage::default(), ColorImage::default());
+        view.depth(&mut depth);
+        view.color(&mut color);
+        assert_eq!(3 * depth.depths().len(), color.rgb().len());
+        let range = figures.min_range as f32..=figures.max_range as f32;
+        assert!(depth.depths().iter().all(|depth| depth.is_nan() || range.contains(depth)));
     }
 });

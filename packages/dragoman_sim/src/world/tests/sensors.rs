@@ -105,6 +105,52 @@ fn a_robot_does_not_see_itself() {
 }
 
 #[test]
+fn a_laser_sees_the_pillars_of_its_robot_if_it_is_told_to() {
+    // In a housing between four pillars, upside down, as on a TurtleBot 2; the plates are above and below its plane.
+    let room = |sees: bool| {
+        load(&format!(
+            "worlds:
+- name: A
+  bodies: [{{name: left, xyz: [0, 2, 0.3], shapes: [{{box: [8, 0.2, 1]}}]}}]
+  wheeled_robots:
+  - name: Cart
+    wheel_radius: 0.1
+    supports: [[0.2, 0.2], [0.2, -0.2], [-0.2, 0]]
+    body:
+    - {{box: [0.06, 0.06, 0.06], xyz: [0, 0, 0.36]}}
+    - {{cylinder: {{radius: 0.165, length: 0.006}}, xyz: [0, 0, 0.2]}}
+    - {{cylinder: {{radius: 0.165, length: 0.006}}, xyz: [0, 0, 0.41]}}
+    - {{cylinder: {{radius: 0.006, length: 0.2}}, xyz: [0.0381, 0.1505, 0.3]}}
+    - {{cylinder: {{radius: 0.006, length: 0.2}}, xyz: [0.0381, -0.1505, 0.3]}}
+    - {{cylinder: {{radius: 0.006, length: 0.2}}, xyz: [-0.0381, 0.1505, 0.3]}}
+    - {{cylinder: {{radius: 0.006, length: 0.2}}, xyz: [-0.0381, -0.1505, 0.3]}}
+  lasers: [{{name: laser, on: Cart, xyz: [0, 0, 0.35], rpy: [3.141592653589793, 0, 0], model: hokuyo, sees_carrier: {sees}}}]
+"
+        ))
+    };
+    let figures = LaserFigures::HOKUYO;
+    let angle = |beam: usize| figures.first_angle + beam as f64 * figures.angle_step;
+    let beam = |angle: f64| ((angle - figures.first_angle) / figures.angle_step).round() as usize;
+    let free = room(false).laser_data(None, "laser").unwrap();
+    let ranges = room(true).laser_data(None, "laser").unwrap();
+    // Upside down, its left is the robot's right: the wall is at negative angles.
+    near(free[beam(-std::f64::consts::FRAC_PI_2)], 1.9, 1e-3);
+    assert_eq!(free[beam(std::f64::consts::FRAC_PI_2)], 4.095);
+    // All pillars are within its angles, behind as well as ahead.
+    let pillar = 0.1505_f64.atan2(0.0381);
+    for direction in [pillar, -pillar, std::f64::consts::PI - pillar, pillar - std::f64::consts::PI] {
+        near(ranges[beam(direction)], 0.1505_f64.hypot(0.0381) - 0.006, 1e-4);
+    }
+    let half_width = (0.006 / 0.1505_f64.hypot(0.0381)).asin();
+    for (at, (range, free)) in ranges.iter().zip(&free).enumerate() {
+        let off = [pillar, std::f64::consts::PI - pillar].map(|middle| (angle(at).abs() - middle).abs());
+        let hidden = off.iter().any(|off| *off < half_width);
+        assert_eq!(*range < 0.2, hidden, "beam {at}: {range}");
+        assert!(hidden || range == free, "beam {at}: {range}, {free}");
+    }
+}
+
+#[test]
 fn noise_is_the_seeds_and_its_size_is_right() {
     let scans = || {
         let mut room = room("  - {name: shell, xyz: [5, 0, 0], shapes: [{box: [0.1, 100, 1]}]}");
