@@ -23,10 +23,8 @@ use nalgebra::Isometry3;
 use crate::chassis::Wheels;
 use crate::kobuki::inputs::{CLIFF_ADC_EDGE, CLIFF_ADC_FLOOR, CLIFF_THRESHOLD};
 use crate::kobuki::{Kobuki, Row};
+use crate::widowx::Widowx;
 use crate::world::{Feeler, Geometry, ObjectKind, Step, World, WorldError, Worlds};
-
-/// Joints of the arm that gravity loads: all but the gripper's.
-const ARM_JOINTS: usize = 5;
 
 /// Where the cliff sensors are, left, front, right: m in the robot's frame, on the ground between the wheels.
 const CLIFF_SENSORS: [[f64; 3]; 3] =
@@ -46,15 +44,6 @@ const BASE_RADIUS: f64 = 0.177;
 const BUMPER_SECTORS: [f64; 2] = [30.0, 90.0];
 /// What an arm that something holds back puts on a servo for each rad that it is ahead, N m/rad: how far the arm bends.
 const ARM_STIFFNESS: f64 = 60.0;
-
-/// What the world does to the servos: the inputs of the simulated arm.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct ArmInputs {
-    /// Torque on the arm's joints, N m, base first; positive turns the joint positive.
-    pub load: [f64; ARM_JOINTS],
-    /// The gripper cannot close beyond this, 0 open to 2.5 closed: something is between its fingers.
-    pub gripper_stop: Option<f64>,
-}
 
 /// A base and an arm, tied to the robot on wheels and the arm on it in one of the worlds.
 pub struct Turtlebot {
@@ -97,7 +86,21 @@ impl Turtlebot {
     }
 
     /// Lets the devices and the world know of each other: the robot moves as its wheels and servos have moved since the last call, and
-    /// the devices' inputs are what the robot meets now. All are brought up to the same time before.
+    /// the devices' inputs are what the robot meets now. All are brought up to the same time before. Without servos the arm stays.
+    ///
+    /// # Errors
+    /// Worlds that the robot is not in.
+    pub fn exchange(
+        &mut self,
+        worlds: &mut Worlds,
+        kobuki: &mut Kobuki,
+        widowx: Option<&mut Widowx>,
+    ) -> Result<(), WorldError> {
+        self.exchange_base(worlds, kobuki)?;
+        widowx.map_or(Ok(()), |widowx| self.exchange_arm(worlds, widowx))
+    }
+
+    /// [`Turtlebot::exchange`] for the base alone.
     ///
     /// # Errors
     /// Worlds that the robot is not in.
@@ -145,30 +148,24 @@ impl Turtlebot {
         Ok(())
     }
 
-    /// Lets the arm in the world go where the servos are: five joints, rad, and the gripper, 0 open to 2.5 closed.
+    /// [`Turtlebot::exchange`] for the arm alone.
     ///
     /// # Errors
     /// Worlds that the robot is not in.
-    pub fn exchange_arm(
-        &mut self,
-        worlds: &mut Worlds,
-        servos: [f64; ARM_JOINTS + 1],
-    ) -> Result<ArmInputs, WorldError> {
+    pub fn exchange_arm(&mut self, worlds: &mut Worlds, widowx: &mut Widowx) -> Result<(), WorldError> {
         let arm = self.arm;
         let world = self.world(worlds)?;
-        let Some(arm) = arm else { return Ok(ArmInputs::default()) };
-        let [joints @ .., gripper] = servos;
+        let Some(arm) = arm else { return Ok(()) };
+        let [joints @ .., gripper] = widowx.positions();
         world.follow_joints(arm, &joints);
-        let gripper_stop = world.grip(arm, gripper);
-        let mut inputs = ArmInputs { load: [0.0; ARM_JOINTS], gripper_stop };
+        widowx.inputs.gripper_stop = world.grip(arm, gripper);
         let weights = world.gravity_load(arm);
         let reached = world.joint_positions(arm);
-        for ((load, weight), (servo, reached)) in
-            inputs.load.iter_mut().zip(weights).zip(joints.iter().zip(reached))
-        {
+        let loads = widowx.inputs.load.iter_mut().zip(weights);
+        for ((load, weight), (servo, reached)) in loads.zip(joints.iter().zip(reached)) {
             *load = weight + ARM_STIFFNESS * (reached - servo);
         }
-        Ok(inputs)
+        Ok(())
     }
 
     /// Where in the world the odometry of the wheels begins: where the robot was at the start, until it slips or somebody puts it
