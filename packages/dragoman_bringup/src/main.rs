@@ -11,6 +11,7 @@
 //! | `can.rs` | `dragoman can`: what is on a CAN bus |
 //! | `device.rs` | `dragoman device`: simulated devices for others |
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
+//! | `relay.rs` | `dragoman relay`: programs and several robots in namespaces of their own |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `stop.rs` | SIGINT, SIGTERM, and what a stop from outside leaves behind |
 //! | `turtlebot.rs` | the lab's TurtleBot: simulated, on its hardware, or both |
@@ -24,6 +25,7 @@ mod base;
 mod can;
 mod device;
 mod record;
+mod relay;
 mod robot;
 mod stop;
 mod teleop;
@@ -90,6 +92,13 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
+    /// Join robots in namespaces of their own: a program's commands go to all, and its requests; it hears the first.
+    Relay {
+        #[command(flatten)]
+        options: relay::RelayOptions,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
     /// Drive a base from the keyboard of this terminal.
     Teleop {
         #[command(flatten)]
@@ -133,6 +142,7 @@ fn main() -> ExitCode {
         Some(Command::Apolo { options, common }) => (Selected::Apolo(options), common),
         Some(Command::Base { options, common }) => (Selected::Base(options), common),
         Some(Command::Record { options, common }) => (Selected::Record(options), common),
+        Some(Command::Relay { options, common }) => (Selected::Relay(options), common),
         Some(Command::Teleop { options, common }) => (Selected::Teleop(options), common),
     };
     exit_code(run(command, &common))
@@ -152,6 +162,7 @@ enum Selected {
     Apolo(apolo::ApoloOptions),
     Base(base::BaseOptions),
     Record(record::RecordOptions),
+    Relay(relay::RelayOptions),
     Teleop(teleop::TeleopOptions),
 }
 
@@ -171,12 +182,17 @@ fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::err
 
 async fn execute(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::error::Error>> {
     let stop = stop::signal()?;
-    let context = dragoman_ros::startup::context(common.domain, &common.config)?;
+    let arguments = match &command {
+        Selected::Up(options) => options.ros_arguments()?,
+        _ => Vec::new(),
+    };
+    let context = dragoman_ros::startup::context(common.domain, &common.config, &arguments)?;
     match command {
         Selected::Up(options) => up::run(&context, &options, stop).await,
         Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
         Selected::Apolo(options) => apolo::run(&context, &options, stop).await,
         Selected::Base(options) => base::run(&context, &options, stop).await,
+        Selected::Relay(options) => relay::run(&context, &options, stop).await,
         Selected::Teleop(options) => teleop::run(&context, &options, stop).await,
         Selected::Record(options) => {
             println!("{}", record::run(context.clone(), options, stop).await?);

@@ -24,8 +24,17 @@ pub(crate) struct UpOptions {
     #[arg(long, value_name = "FILE", conflicts_with = "bridge_only")]
     world: Option<PathBuf>,
     /// Serve the legacy protocols only, for an arm and a world that are in ROS already.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "mode")]
     bridge_only: bool,
+    #[command(flatten)]
+    turtlebot: turtlebot::TurtlebotOptions,
+}
+
+impl UpOptions {
+    /// What ROS is to be told besides the user's arguments.
+    pub(crate) fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
+        self.turtlebot.ros_arguments()
+    }
 }
 
 /// Namespace of the arm.
@@ -42,7 +51,7 @@ struct Served {
     robot: String,
     protocol: &'static str,
     address: String,
-    namespace: &'static str,
+    namespace: String,
 }
 
 /// Runs the lab until `stop` resolves.
@@ -68,7 +77,7 @@ pub(crate) async fn run(
     let apolo = apolo::start(context, options.bind, world, &mut nodes)?;
 
     let turtlebot = match apolo.live {
-        Some(worlds) => Some(turtlebot::start(context, worlds, &mut nodes)?),
+        Some(worlds) => Some(turtlebot::start(context, &options.turtlebot, worlds, &mut nodes)?),
         None => None,
     };
 
@@ -77,34 +86,37 @@ pub(crate) async fn run(
             robot,
             protocol: "31-byte arm protocol, UDP",
             address: bridge.address.to_string(),
-            namespace: ARM_NAMESPACE,
+            namespace: ARM_NAMESPACE.to_owned(),
         },
         Served {
             robot: if options.bridge_only { "(in ROS)".to_owned() } else { apolo.worlds.join(", ") },
             protocol: "Apolo's protocol, TCP",
             address: apolo.address.to_string(),
-            namespace: apolo::NAMESPACE,
+            namespace: apolo::NAMESPACE.to_owned(),
         },
     ];
-    if let Some(turtlebot) = &turtlebot {
+    let (robots, elsewhere) =
+        turtlebot.map_or_else(Default::default, |turtlebot| (turtlebot.robots, turtlebot.elsewhere));
+    for robot in &robots {
         rows.push(Served {
             robot: "kobuki".to_owned(),
             protocol: "Kobuki's serial protocol",
-            address: turtlebot.place.clone(),
-            namespace: "/mobile_base",
+            address: robot.place.clone(),
+            namespace: format!("{}/mobile_base", robot.namespace.trim_end_matches('/')),
         });
     }
+    if let Some(namespace) = elsewhere {
+        let robot = "(in ROS)".to_owned();
+        rows.push(Served { robot, protocol: "TurtleBot", address: "(in ROS)".to_owned(), namespace });
+    }
     print_table(&rows);
-    let stop_base = match turtlebot {
-        None => None,
-        Some(robot) => {
-            if robot.place == SIMULATED && tokio::time::timeout(START_PATIENCE, robot.measured).await.is_err()
-            {
-                return Err("the simulated base does not start".into());
-            }
-            Some(robot.stop)
+    let mut stops = Vec::new();
+    for robot in robots {
+        if robot.place == SIMULATED && tokio::time::timeout(START_PATIENCE, robot.measured).await.is_err() {
+            return Err("the simulated base does not start".into());
         }
-    };
+        stops.push(robot.stop);
+    }
     match &mut arm {
         Some(arm) if arm.is_simulated => {
             let served = async { tokio::join!(bridge.measured, &mut arm.drives_on) };
@@ -119,9 +131,7 @@ pub(crate) async fn run(
     println!("ready");
     stop.await;
     println!("stopping");
-    if let Some(stop_base) = stop_base {
-        stop_base.await;
-    }
+    futures::future::join_all(stops).await;
     nodes.shutdown().await;
     Ok(())
 }
@@ -142,6 +152,6 @@ fn print_table(rows: &[Served]) {
     };
     line("ROBOT", "PROTOCOL", "ADDRESS", "ROS NAMESPACE");
     for row in rows {
-        line(&row.robot, row.protocol, &row.address, row.namespace);
+        line(&row.robot, row.protocol, &row.address, &row.namespace);
     }
 }

@@ -4,38 +4,41 @@ use std::path::PathBuf;
 
 use crate::Context;
 
-/// Joins `domain`, or the one of the environment, with the parameters of `files` before those of the command line.
+/// Joins `domain`, or the one of the environment, with the parameters of `files` and with `arguments`, as they may stand behind `--ros-args`,
+/// before those of the command line.
 ///
 /// # Errors
 /// A file or an argument that cannot be understood; no participant can be created.
 #[cfg(not(feature = "r2r"))]
-pub fn context(domain: Option<u16>, files: &[PathBuf]) -> crate::Result<Context> {
+pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> crate::Result<Context> {
     let mut discovery = crate::Discovery::from_variables(|name| std::env::var(name).ok())?;
     if let Some(domain) = domain {
         discovery.domain_id = domain;
     }
     let given = files.iter().flat_map(|file| ["--params-file".to_owned(), file.display().to_string()]);
-    let arguments = std::iter::once("--ros-args".to_owned())
+    let all = std::iter::once("--ros-args".to_owned())
         .chain(given)
+        .chain(arguments.iter().cloned())
         .chain(std::iter::once("--".to_owned()))
         .chain(std::env::args().skip(1));
-    Context::with_options(&discovery, crate::Arguments::parse(arguments)?)
+    Context::with_options(&discovery, crate::Arguments::parse(all)?)
 }
 
-/// Joins `domain`, or the one of the environment, with the parameters of `files` before those of the command line.
+/// Joins `domain`, or the one of the environment, with the parameters of `files` and with `arguments`, as they may stand behind `--ros-args`,
+/// before those of the command line.
 ///
 /// rcl reads both from the process itself, so the process starts itself again with the right environment and arguments.
 ///
 /// # Errors
 /// rcl's.
 #[cfg(feature = "r2r")]
-pub fn context(domain: Option<u16>, files: &[PathBuf]) -> crate::Result<Context> {
+pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> crate::Result<Context> {
     use std::os::unix::process::CommandExt;
     const MARK: &str = "DRAGOMAN_RESTARTED";
-    if (domain.is_some() || !files.is_empty()) && std::env::var_os(MARK).is_none() {
-        let mut arguments = std::env::args_os();
-        let mut command = std::process::Command::new(arguments.next().unwrap_or_default());
-        command.args(arguments).arg("--ros-args").env(MARK, "1");
+    if (domain.is_some() || !files.is_empty() || !arguments.is_empty()) && std::env::var_os(MARK).is_none() {
+        let mut own = std::env::args_os();
+        let mut command = std::process::Command::new(own.next().unwrap_or_default());
+        command.args(own).arg("--ros-args").args(arguments).env(MARK, "1");
         command.args(files.iter().flat_map(|file| ["--params-file".into(), file.clone().into_os_string()]));
         if let Some(domain) = domain {
             command.env("ROS_DOMAIN_ID", domain.to_string());

@@ -1,0 +1,182 @@
+//! `dragoman relay`: programs in one namespace, robots in others. A program's commands go to all robots; what the first robot tells goes
+//! to the programs; a request is answered when all robots have answered.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `relay.rs` | the options, the node |
+//! | `relay/table.rs` | which names are joined, and whether that makes a circle |
+//! | `relay/types.rs` | which types can be carried |
+//! | `relay/topics.rs` | topics |
+//! | `relay/services.rs` | services, and what each robot answered |
+
+mod services;
+mod table;
+mod topics;
+mod types;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use dragoman_ros::diagnostics::{Diagnostics, Severity};
+use dragoman_ros::parameters::{self, Declaration, Range};
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Context, Node};
+use futures::future::BoxFuture;
+use tokio::task::JoinSet;
+
+use services::Reports;
+use table::To;
+pub(crate) use table::{Namespaces, Table};
+use topics::{Counts, Listeners, OnDemand};
+use types::{with_message_type, with_service_type};
+
+use crate::log_node;
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct RelayOptions {
+    /// Namespaces of the robots, separated by commas; programs hear the first.
+    #[arg(long, value_name = "NAMESPACES", value_delimiter = ',', default_values = ["/real", "/sim"])]
+    robots: Vec<String>,
+    /// Namespace of the programs.
+    #[arg(long, value_name = "NAMESPACE", default_value = "/")]
+    programs: String,
+    /// Which topics and services are joined: a YAML file like launch/config/relay/turtlebot2_widowx.yaml, which is what counts without one.
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
+}
+
+/// Name of the node.
+const NODE_NAME: &str = "relay";
+/// How often `/diagnostics` is published.
+const REPORT_PERIOD: Duration = Duration::from_secs(1);
+
+/// Runs a relay until `stop` resolves.
+pub(crate) async fn run(
+    context: &Context,
+    options: &RelayOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Box<dyn Error>> {
+    let table = match &options.table {
+        None => Table::turtlebot()?,
+        Some(path) => {
+            let text =
+                std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+            Table::from_yaml(&text).map_err(|error| format!("{}: {error}", path.display()))?
+        }
+    };
+    let namespaces = Namespaces::new(&options.programs, &options.robots);
+    let mut nodes = JoinSet::new();
+    nodes.spawn(log_node(context)?);
+    nodes.spawn(start(context, &table, &namespaces)?);
+    let robots: Vec<&str> = namespaces.robots().collect();
+    println!(
+        "{} topics and {} services of {}",
+        table.topics.len(),
+        table.services.len(),
+        robots.join(" and ")
+    );
+    println!("ready");
+    stop.await;
+    println!("stopping");
+    nodes.shutdown().await;
+    Ok(())
+}
+
+/// The parameters of the node.
+fn declarations() -> Vec<Declaration> {
+    vec![
+        Declaration::new("service_timeout", 2.0, "How long a robot's answer is waited for, s.")
+            .within(Range::Double { from: 0.01, to: 60.0 })
+            .read_only(),
+    ]
+}
+
+/// Starts node `relay` in the root namespace.
+///
+/// # Errors
+/// A circle; a type that cannot be carried; the middleware's refusal.
+pub(crate) fn start(
+    context: &Context,
+    table: &Table,
+    namespaces: &Namespaces,
+) -> Result<BoxFuture<'static, ()>, Box<dyn Error>> {
+    table.check(namespaces)?;
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, "")?);
+    let (values, server) = parameters::declare(tasks.node(), declarations())?;
+    tasks.spawn(server);
+    let mut demand_node = Node::create(context.clone(), "relay_on_demand", "")?;
+    let mut on_demand = OnDemand::default();
+    let counts = Arc::new(Counts::default());
+    // For each robot who listens to what it is commanded.
+    let mut listeners: Vec<Vec<Listeners>> = namespaces.robots().map(|_| Vec::new()).collect();
+    for topic in &table.topics {
+        let (programs, robots) = (namespaces.of_programs(&topic.name), namespaces.all_of_robots(&topic.name));
+        let first = robots.first().map_or("", String::as_str);
+        let made = with_message_type!(topic.type_name.as_str(), Message => match (topic.to, topic.on_demand) {
+            (To::Robots, _) => {
+                let listening = topics::to_robots::<Message>(&mut tasks, topic, &programs, &robots, &counts);
+                listening.map(|all| listeners.iter_mut().zip(all).for_each(|(robot, one)| robot.push(one)))
+            }
+            (To::Programs, false) => topics::to_programs::<Message>(&mut tasks, topic, first, &programs, &counts),
+            (To::Programs, true) => {
+                on_demand.add::<Message>(&mut demand_node, topic, first, &programs, &counts)
+            }
+        });
+        made.ok_or_else(|| format!("{}: type {} cannot be relayed", topic.name, topic.type_name))??;
+    }
+    let reports = Reports::new(tasks.node())?;
+    let timeout = Duration::from_secs_f64(values.value("service_timeout"));
+    for service in &table.services {
+        let name = namespaces.of_programs(&service.name);
+        let shown = namespaces.robots().map(str::to_owned);
+        let robots = shown.zip(namespaces.all_of_robots(&service.name)).collect();
+        let made = with_service_type!(service.type_name.as_str(), Type => {
+            services::serve::<Type>(&mut tasks, service, name, robots, timeout, &reports)
+        });
+        made.ok_or_else(|| format!("{}: type {} cannot be relayed", service.name, service.type_name))??;
+    }
+    let robots: Vec<String> = namespaces.robots().map(str::to_owned).collect();
+    let mut diagnostics = Diagnostics::new(tasks.node(), "relay", &robots.join(", "))?;
+    tasks.every(REPORT_PERIOD, move || report(&mut diagnostics, &robots, &listeners, &counts, &reports))?;
+    let node = tasks.start()?;
+    let attendant = on_demand.start(demand_node, tokio::runtime::Handle::current())?;
+    Ok(Box::pin(async move {
+        let _attendant = attendant;
+        node.await;
+    }))
+}
+
+fn report(
+    diagnostics: &mut Diagnostics,
+    robots: &[String],
+    listeners: &[Vec<Listeners>],
+    counts: &Counts,
+    reports: &Reports,
+) {
+    let is_there = |listeners: &&Vec<Listeners>| listeners.iter().any(|count| count() > 0);
+    let missing: Vec<&str> = robots
+        .iter()
+        .zip(listeners)
+        .filter(|(_, listeners)| !listeners.is_empty() && !is_there(listeners))
+        .map(|(robot, _)| robot.as_str())
+        .collect();
+    let tally = reports.take();
+    let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed).to_string();
+    let values = [
+        ("messages to robots", count(&counts.commands)),
+        ("messages to programs", count(&counts.told)),
+        ("messages lost", count(&counts.lost)),
+        ("requests", tally.requests.to_string()),
+        ("requests that all robots answered alike", tally.agreed.to_string()),
+        ("missing robots", missing.join(", ")),
+    ];
+    let (severity, message) = match (tally.trouble, missing.is_empty()) {
+        (Some(trouble), _) => (Severity::Warn, trouble),
+        (None, false) => (Severity::Warn, format!("nobody listens at {}", missing.join(", "))),
+        (None, true) => (Severity::Ok, "relaying".to_owned()),
+    };
+    diagnostics.publish(severity, &message, &values);
+}

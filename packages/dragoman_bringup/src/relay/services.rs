@@ -1,0 +1,229 @@
+//! Services: a request goes to all robots at once; the program gets the first robot's answer, or that of the next that gave one;
+//! what each answered is reported.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dragoman_ros::dragoman_msgs::msg::RelayReport;
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Client, Clock, Node, Publisher, QosProfile, Result, WrappedServiceTypeSupport};
+use futures::StreamExt;
+use futures::future::join_all;
+use futures::stream::FuturesUnordered;
+
+use super::table::Service;
+
+/// Requests to one service that may be under way; further ones wait.
+const MAX_UNDER_WAY: usize = 16;
+/// A service that is not found within this time is missing: those that are there are found at once.
+const SEARCH_TIME: Duration = Duration::from_millis(50);
+
+/// Where it is reported what robots answered.
+#[derive(Clone)]
+pub(crate) struct Reports {
+    publisher: Arc<Publisher<RelayReport>>,
+    clock: Arc<Mutex<Clock>>,
+    last: Arc<Mutex<Tally>>,
+}
+
+/// How requests went.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    pub(crate) requests: u64,
+    /// Of which all robots answered alike.
+    pub(crate) agreed: u64,
+    /// The last that went otherwise, in words; taken by the diagnostics.
+    pub(crate) trouble: Option<String>,
+}
+
+impl Reports {
+    pub(crate) fn new(node: &mut Node) -> Result<Self> {
+        Ok(Self {
+            publisher: Arc::new(node.create_publisher("~/reports", QosProfile::default().keep_last(100))?),
+            clock: node.get_ros_clock(),
+            last: Arc::default(),
+        })
+    }
+
+    /// How it went so far.
+    pub(crate) fn take(&self) -> Tally {
+        let mut tally = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = tally.clone();
+        tally.trouble = None;
+        taken
+    }
+
+    fn publish(&self, mut report: RelayReport) {
+        let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now();
+        report.stamp = Clock::to_builtin_time(&now.unwrap_or_default());
+        let mut tally = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.requests += 1;
+        if report.agree {
+            tally.agreed += 1;
+        } else {
+            let trouble = in_words(&report);
+            if tally.trouble.is_none() {
+                tracing::warn!(trouble, "robots differ");
+            }
+            tally.trouble = Some(trouble);
+        }
+        if let Err(error) = self.publisher.publish(&report) {
+            tracing::warn!(%error, "publishing");
+        }
+    }
+}
+
+fn in_words(report: &RelayReport) -> String {
+    let parts =
+        report.robots.iter().zip(&report.outcomes).zip(&report.answers).map(|((robot, outcome), answer)| {
+            match *outcome {
+                outcome if outcome == RelayReport::MISSING as u8 => format!("{robot} is not there"),
+                outcome if outcome == RelayReport::TIMED_OUT as u8 => format!("{robot} did not answer"),
+                _ => format!("{robot} answered {answer}"),
+            }
+        });
+    format!("{}: {}", report.service, parts.collect::<Vec<_>>().join(", "))
+}
+
+/// What one robot made of a request.
+enum Answer<R> {
+    Given { response: R, after: Duration },
+    TimedOut,
+    Missing,
+}
+
+/// Serves `name` with the services `robots`, whose namespaces are `namespaces`.
+pub(crate) fn serve<S>(
+    tasks: &mut NodeTasks,
+    service: &Service,
+    name: String,
+    robots: Vec<(String, String)>,
+    timeout: Duration,
+    reports: &Reports,
+) -> Result<()>
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send + Sync,
+    S::Response: Send + serde::Serialize,
+{
+    let mut clients = Vec::new();
+    for (namespace, full) in robots {
+        let client = tasks.node().create_client::<S>(&full, QosProfile::services_default())?;
+        clients.push((namespace, Arc::new(client)));
+    }
+    let mut requests = tasks.node().create_service::<S>(&name, QosProfile::services_default())?;
+    let (reports, type_name) = (reports.clone(), service.type_name.clone());
+    tasks.spawn(async move {
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                request = requests.next(), if under_way.len() < MAX_UNDER_WAY => {
+                    let Some(request) = request else { return };
+                    let asked = clients.iter().map(|(_, client)| ask(Arc::clone(client), request.message.clone(), timeout));
+                    let answers = join_all(asked.collect::<Vec<_>>());
+                    under_way.push(async move { (request, answers.await) });
+                }
+                Some((request, answers)) = under_way.next(), if !under_way.is_empty() => {
+                    let mut report = RelayReport {
+                        service: name.clone(),
+                        type_: type_name.clone(),
+                        robots: clients.iter().map(|(namespace, _)| namespace.clone()).collect(),
+                        returned: -1,
+                        ..Default::default()
+                    };
+                    let response = collect(answers, &mut report);
+                    // Who nobody answered is not told that all went well: its request runs into its own time limit.
+                    if let Some(response) = response
+                        && let Err(error) = request.respond(response)
+                    {
+                        tracing::warn!(%error, service = name, "an answer could not be sent");
+                    }
+                    reports.publish(report);
+                }
+            }
+        }
+    });
+    Ok(())
+}
+
+async fn ask<S: WrappedServiceTypeSupport + 'static>(
+    client: Arc<Client<S>>,
+    request: S::Request,
+    timeout: Duration,
+) -> Answer<S::Response> {
+    let Ok(available) = Node::is_available(&*client) else { return Answer::Missing };
+    if !matches!(tokio::time::timeout(SEARCH_TIME, available).await, Ok(Ok(()))) {
+        return Answer::Missing;
+    }
+    let start = Instant::now();
+    let Ok(answer) = client.request(&request) else { return Answer::Missing };
+    match tokio::time::timeout(timeout, answer).await {
+        Ok(Ok(response)) => Answer::Given { response, after: start.elapsed() },
+        Ok(Err(_)) | Err(_) => Answer::TimedOut,
+    }
+}
+
+/// Fills in the report; the answer that the program gets.
+fn collect<R: serde::Serialize>(answers: Vec<Answer<R>>, report: &mut RelayReport) -> Option<R> {
+    let mut returned = None;
+    for (index, answer) in answers.into_iter().enumerate() {
+        let (outcome, seconds, text) = match answer {
+            Answer::Given { response, after } => {
+                let text = serde_json::to_string(&response).unwrap_or_default();
+                if returned.is_none() {
+                    report.returned = i8::try_from(index).unwrap_or(i8::MAX);
+                    returned = Some(response);
+                }
+                (RelayReport::ANSWERED, after.as_secs_f64(), text)
+            }
+            Answer::TimedOut => (RelayReport::TIMED_OUT, f64::NAN, String::new()),
+            Answer::Missing => (RelayReport::MISSING, f64::NAN, String::new()),
+        };
+        report.outcomes.push(outcome as u8);
+        report.seconds.push(seconds);
+        report.answers.push(text);
+    }
+    let all_answered = report.outcomes.iter().all(|outcome| *outcome == RelayReport::ANSWERED as u8);
+    report.agree = all_answered && report.answers.windows(2).all(|pair| pair.first() == pair.last());
+    returned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(state: bool) -> Answer<bool> {
+        Answer::Given { response: state, after: Duration::from_millis(5) }
+    }
+
+    fn collected(answers: Vec<Answer<bool>>) -> (Option<bool>, RelayReport) {
+        let mut report = RelayReport {
+            service: "/arm/enable".to_owned(),
+            robots: vec!["/real".to_owned(), "/sim".to_owned()],
+            returned: -1,
+            ..Default::default()
+        };
+        (collect(answers, &mut report), report)
+    }
+
+    #[test]
+    fn the_first_robots_answer_counts_and_both_are_told() {
+        let (returned, report) = collected(vec![given(true), given(true)]);
+        assert_eq!((returned, report.returned, report.agree), (Some(true), 0, true));
+        assert_eq!(report.answers, ["true", "true"]);
+        let (returned, report) = collected(vec![given(true), given(false)]);
+        assert_eq!((returned, report.returned, report.agree), (Some(true), 0, false));
+        assert_eq!(in_words(&report), "/arm/enable: /real answered true, /sim answered false");
+    }
+
+    #[test]
+    fn the_other_robots_answer_counts_where_the_first_gives_none() {
+        let (returned, report) = collected(vec![Answer::Missing, given(true)]);
+        assert_eq!((returned, report.returned, report.agree), (Some(true), 1, false));
+        assert!(report.seconds[0].is_nan() && report.seconds[1] == 0.005);
+        assert_eq!(in_words(&report), "/arm/enable: /real is not there, /sim answered true");
+        let (returned, report) = collected(vec![Answer::Missing, Answer::TimedOut]);
+        assert_eq!((returned, report.returned), (None, -1));
+        assert_eq!(report.outcomes, [2, 1]);
+    }
+}

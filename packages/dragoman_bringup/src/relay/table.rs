@@ -1,0 +1,224 @@
+//! What a relay joins: names and types, and the ways between them. No ROS.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+
+/// The table of the TurtleBot with its arm.
+const TURTLEBOT: &str = include_str!("../../../../launch/config/relay/turtlebot2_widowx.yaml");
+
+/// Topics and services that are joined; names are relative to the namespaces.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Table {
+    #[serde(default)]
+    pub(crate) topics: Vec<Topic>,
+    #[serde(default)]
+    pub(crate) services: Vec<Service>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Topic {
+    pub(crate) name: String,
+    /// `package/msg/Name`.
+    #[serde(rename = "type")]
+    pub(crate) type_name: String,
+    pub(crate) to: To,
+    /// The last message is kept for whoever joins later.
+    #[serde(default)]
+    pub(crate) latched: bool,
+    /// The robot is listened to only while a program listens.
+    #[serde(default)]
+    pub(crate) on_demand: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum To {
+    /// A program's messages go to all robots.
+    Robots,
+    /// The first robot's messages go to the programs.
+    Programs,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Service {
+    pub(crate) name: String,
+    /// `package/srv/Name`.
+    #[serde(rename = "type")]
+    pub(crate) type_name: String,
+}
+
+/// Where programs and robots are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Namespaces {
+    /// Of the programs.
+    programs: String,
+    /// Of the robots; programs hear the first.
+    robots: Vec<String>,
+}
+
+/// A table or namespaces that make no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum TableError {
+    #[error("the table cannot be read: {reason}")]
+    Yaml { reason: String },
+    #[error("'{name}' is no relative name")]
+    Name { name: String },
+    #[error("{name} is in the table twice")]
+    Twice { name: String },
+    #[error("no robot is named")]
+    NoRobot,
+    #[error("{name} would be relayed in a circle: programs and robots need namespaces of their own")]
+    Loop { name: String },
+}
+
+impl Table {
+    /// That of the TurtleBot with its arm (seed 003, table A.2).
+    pub(crate) fn turtlebot() -> Result<Self, TableError> {
+        Self::from_yaml(TURTLEBOT)
+    }
+
+    /// Reads a table as in `launch/config/relay/`.
+    pub(crate) fn from_yaml(text: &str) -> Result<Self, TableError> {
+        let table: Self =
+            serde_norway::from_str(text).map_err(|error| TableError::Yaml { reason: error.to_string() })?;
+        let mut topics = HashSet::new();
+        let mut services = HashSet::new();
+        let named = table.topics.iter().map(|topic| (&topic.name, true));
+        for (name, is_topic) in named.chain(table.services.iter().map(|service| (&service.name, false))) {
+            let is_token = |token: &str| {
+                token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                    && token.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            };
+            if !name.split('/').all(is_token) {
+                return Err(TableError::Name { name: name.clone() });
+            }
+            let known = if is_topic { &mut topics } else { &mut services };
+            if !known.insert(name) {
+                return Err(TableError::Twice { name: name.clone() });
+            }
+        }
+        Ok(table)
+    }
+
+    /// Whether nothing that is given out comes in again.
+    pub(crate) fn check(&self, namespaces: &Namespaces) -> Result<(), TableError> {
+        if namespaces.robots.is_empty() {
+            return Err(TableError::NoRobot);
+        }
+        let robots = |name: &str| namespaces.all_of_robots(name);
+        let (mut taken, mut given) = (HashSet::new(), Vec::new());
+        for topic in &self.topics {
+            match topic.to {
+                To::Robots => {
+                    taken.insert(namespaces.of_programs(&topic.name));
+                    given.extend(robots(&topic.name));
+                }
+                To::Programs => {
+                    taken.extend(robots(&topic.name));
+                    given.push(namespaces.of_programs(&topic.name));
+                }
+            }
+        }
+        let looped = given.into_iter().find(|name| taken.contains(name));
+        let served: HashSet<String> =
+            self.services.iter().map(|service| namespaces.of_programs(&service.name)).collect();
+        let called = self.services.iter().flat_map(|service| robots(&service.name));
+        let looped = looped.or_else(|| called.into_iter().find(|name| served.contains(name)));
+        if let Some(name) = looped {
+            return Err(TableError::Loop { name });
+        }
+        let mut known = HashSet::new();
+        match namespaces.robots.iter().find(|robot| !known.insert(*robot)) {
+            Some(robot) => Err(TableError::Twice { name: robot.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Namespaces {
+    /// `programs` may be the root, `/`.
+    pub(crate) fn new(programs: &str, robots: &[String]) -> Self {
+        let clean = |namespace: &str| match namespace.trim_matches('/') {
+            "" => String::new(),
+            inner => format!("/{inner}"),
+        };
+        Self { programs: clean(programs), robots: robots.iter().map(|robot| clean(robot)).collect() }
+    }
+
+    /// The robots' namespaces, as they are shown.
+    pub(crate) fn robots(&self) -> impl Iterator<Item = &str> {
+        self.robots.iter().map(|robot| if robot.is_empty() { "/" } else { robot.as_str() })
+    }
+
+    /// A name as programs know it.
+    pub(crate) fn of_programs(&self, name: &str) -> String {
+        format!("{}/{name}", self.programs)
+    }
+
+    /// A name at each robot.
+    pub(crate) fn all_of_robots(&self, name: &str) -> Vec<String> {
+        self.robots.iter().map(|robot| format!("{robot}/{name}")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn namespaces(programs: &str, robots: &[&str]) -> Namespaces {
+        Namespaces::new(programs, &robots.iter().map(|robot| (*robot).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_turtlebots_table_joins_two_namespaces_with_a_third() {
+        let table = Table::turtlebot().unwrap();
+        let arm = table.services.iter().filter(|service| service.type_name.starts_with("arbotix_msgs"));
+        assert_eq!(arm.count(), 18);
+        for (programs, robots) in [("/", ["/real", "/sim"]), ("both", ["/", "sim/"]), ("/a/b", ["/a", "/b"])]
+        {
+            assert_eq!(table.check(&namespaces(programs, &robots)), Ok(()), "{programs} {robots:?}");
+        }
+    }
+
+    #[test]
+    fn circles_are_refused() {
+        let table = Table::turtlebot().unwrap();
+        for (programs, robots) in
+            [("/", ["/", "/sim"]), ("/real", ["/real/", "/sim"]), ("sim", ["/real", "/sim"])]
+        {
+            let refused = table.check(&namespaces(programs, &robots));
+            assert!(matches!(refused, Err(TableError::Loop { .. })), "{programs} {robots:?}");
+        }
+        let twice = table.check(&namespaces("/", &["/sim", "sim"]));
+        assert_eq!(twice, Err(TableError::Twice { name: "/sim".to_owned() }));
+        assert_eq!(table.check(&namespaces("/", &[])), Err(TableError::NoRobot));
+        // By way of a name within a namespace of another.
+        let text = "topics: [{name: a/x, type: T, to: robots}, {name: x, type: T, to: robots}]";
+        let crossed = Table::from_yaml(text).unwrap().check(&namespaces("/", &["/a"]));
+        assert_eq!(crossed, Err(TableError::Loop { name: "/a/x".to_owned() }));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let topic =
+            |name: &str| format!("topics: [{{name: '{name}', type: std_msgs/msg/Empty, to: robots}}]");
+        for name in ["", "/a", "a//b", "a b", "1a", "a/"] {
+            assert_eq!(Table::from_yaml(&topic(name)), Err(TableError::Name { name: name.to_owned() }));
+        }
+        let twice = "services: [{name: a, type: T}, {name: a, type: U}]";
+        assert!(matches!(Table::from_yaml(twice), Err(TableError::Twice { .. })));
+        for text in [
+            "topics: [{name: a, type: T}]",
+            "topics: [{name: a, type: T, to: robots, fast: 1}]",
+            "- a",
+            "topics: [",
+        ] {
+            assert!(matches!(Table::from_yaml(text), Err(TableError::Yaml { .. })), "{text}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Topics: messages that are passed on. Each way is a task of its own with a bounded queue, so that nobody waits for anybody.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
+use futures::StreamExt;
+use futures::future::{AbortHandle, abortable};
+use tokio::runtime::Handle;
+
+use super::table::Topic;
+
+/// Messages that may wait; then the oldest is lost.
+const DEPTH: usize = 10;
+/// How often it is looked whether somebody listens.
+const DEMAND_PERIOD: Duration = Duration::from_millis(100);
+
+/// What has been passed on.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// To the robots.
+    pub(crate) commands: AtomicU64,
+    /// From the first robot.
+    pub(crate) told: AtomicU64,
+    /// That could not be published.
+    pub(crate) lost: AtomicU64,
+}
+
+/// Tells how many listen at a robot.
+pub(crate) type Listeners = Box<dyn Fn() -> usize + Send>;
+
+impl Topic {
+    fn qos(&self) -> QosProfile {
+        let qos = QosProfile::default().keep_last(if self.latched { 1 } else { DEPTH });
+        if self.latched { qos.transient_local() } else { qos }
+    }
+
+    /// What is asked of a robot: as little as it may offer.
+    fn asked(&self) -> QosProfile {
+        if self.latched { self.qos() } else { QosProfile::sensor_data().keep_last(DEPTH) }
+    }
+}
+
+/// Gives what arrives on `from` to all of `to`; who listens there.
+pub(crate) fn to_robots<T: WrappedTypesupport + Send + 'static>(
+    tasks: &mut NodeTasks,
+    topic: &Topic,
+    from: &str,
+    to: &[String],
+    counts: &Arc<Counts>,
+) -> Result<Vec<Listeners>> {
+    let mut publishers: Vec<Arc<Publisher<T>>> = Vec::new();
+    for name in to {
+        publishers.push(Arc::new(tasks.node().create_publisher::<T>(name, topic.qos())?));
+    }
+    let listeners = publishers.iter().cloned().map(|publisher| {
+        Box::new(move || publisher.get_inter_process_subscription_count().unwrap_or(0)) as Listeners
+    });
+    let listeners = listeners.collect();
+    let counts = Arc::clone(counts);
+    tasks.subscribe(from, topic.asked(), move |message: T| {
+        for publisher in &publishers {
+            count(&counts.commands, &counts, publisher.publish(&message));
+        }
+    })?;
+    Ok(listeners)
+}
+
+/// Gives what arrives on `from` to `to`.
+pub(crate) fn to_programs<T: WrappedTypesupport + Send + 'static>(
+    tasks: &mut NodeTasks,
+    topic: &Topic,
+    from: &str,
+    to: &str,
+    counts: &Arc<Counts>,
+) -> Result<()> {
+    let publisher = tasks.node().create_publisher::<T>(to, topic.qos())?;
+    let counts = Arc::clone(counts);
+    tasks.subscribe(from, topic.asked(), move |message: T| {
+        count(&counts.told, &counts, publisher.publish(&message));
+    })
+}
+
+fn count(passed: &AtomicU64, counts: &Counts, result: Result<()>) {
+    let counter = if result.is_ok() { passed } else { &counts.lost };
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Topics that are listened to only while somebody listens to them here, so that no camera renders for nobody. They have a node and
+/// a thread of their own: with r2r only the thread that spins a node may subscribe.
+#[derive(Default)]
+pub(crate) struct OnDemand {
+    lanes: Vec<Box<dyn Lane>>,
+}
+
+trait Lane: Send {
+    /// Begins or ends listening.
+    fn review(&mut self, node: &mut Node, runtime: &Handle) -> Result<()>;
+}
+
+struct Demanded<T> {
+    topic: Topic,
+    from: String,
+    publisher: Arc<Publisher<T>>,
+    counts: Arc<Counts>,
+    /// Ends the subscription.
+    subscribed: Option<AbortHandle>,
+}
+
+impl<T: WrappedTypesupport + Send + Sync + 'static> Lane for Demanded<T> {
+    fn review(&mut self, node: &mut Node, runtime: &Handle) -> Result<()> {
+        let is_wanted = self.publisher.get_inter_process_subscription_count()? > 0;
+        match (&self.subscribed, is_wanted) {
+            (None, true) => {
+                let mut messages = node.subscribe::<T>(&self.from, self.topic.asked())?;
+                let (publisher, counts) = (Arc::clone(&self.publisher), Arc::clone(&self.counts));
+                let (passing, handle) = abortable(async move {
+                    while let Some(message) = messages.next().await {
+                        count(&counts.told, &counts, publisher.publish(&message));
+                    }
+                });
+                runtime.spawn(passing);
+                self.subscribed = Some(handle);
+            }
+            (Some(subscribed), false) => {
+                subscribed.abort();
+                self.subscribed = None;
+            }
+            (None, false) | (Some(_), true) => {}
+        }
+        Ok(())
+    }
+}
+
+impl<T> Drop for Demanded<T> {
+    fn drop(&mut self) {
+        if let Some(subscribed) = &self.subscribed {
+            subscribed.abort();
+        }
+    }
+}
+
+impl OnDemand {
+    /// Adds a topic.
+    pub(crate) fn add<T: WrappedTypesupport + Send + Sync + 'static>(
+        &mut self,
+        node: &mut Node,
+        topic: &Topic,
+        from: &str,
+        to: &str,
+        counts: &Arc<Counts>,
+    ) -> Result<()> {
+        self.lanes.push(Box::new(Demanded::<T> {
+            topic: topic.clone(),
+            from: from.to_owned(),
+            publisher: Arc::new(node.create_publisher(to, topic.qos())?),
+            counts: Arc::clone(counts),
+            subscribed: None,
+        }));
+        Ok(())
+    }
+
+    /// Looks after them until it is dropped.
+    pub(crate) fn start(mut self, mut node: Node, runtime: Handle) -> std::io::Result<Attendant> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::Builder::new().name("relay demand".into()).spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                for lane in &mut self.lanes {
+                    if let Err(error) = lane.review(&mut node, &runtime) {
+                        tracing::warn!(%error, "a topic cannot be relayed");
+                    }
+                }
+                node.spin_once(DEMAND_PERIOD);
+            }
+        })?;
+        Ok(Attendant { stop, thread: Some(thread) })
+    }
+}
+
+/// The thread of [`OnDemand`].
+pub(crate) struct Attendant {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Attendant {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
