@@ -93,7 +93,7 @@ fn check_task(task: &Task, tasks: &HashSet<&str>, errors: &mut Vec<DocumentError
 
 /// A condition is a parameter that is true or false.
 fn check_condition(key: &str, position: Position, errors: &mut Vec<DocumentError>) {
-    if !declaration(key).is_some_and(|known| known.kind() == ParameterType::Boolean) {
+    if declaration(key).is_none_or(|known| known.kind() != ParameterType::Boolean) {
         report(errors, position, Problem::Missing { what: "Boolean parameter", name: key.to_owned() });
     }
 }
