@@ -158,8 +158,8 @@ pub enum Problem {
     WaitsForNothing,
     #[error("there is no such date")]
     NoDate,
-    #[error("{0}")]
-    Parameter(String),
+    #[error(transparent)]
+    Parameter(crate::neobotix::parameters::ParameterError),
 }
 
 /// Why a document cannot be written.

@@ -4,9 +4,12 @@ use std::collections::HashSet;
 
 use super::map::COORDINATE_LIMIT;
 use super::{
-    Document, DocumentError, Element, Extra, Motion, MotionAction, MoveTo, Position, Problem, Program,
-    Roadmap, SetTarget, Step, TargetPlace, Task, Wait, WaitEvent, check_names, check_range, report,
+    Condition, Document, DocumentError, Element, Extra, Motion, MotionAction, MoveTo, Parameter, Position,
+    Problem, Program, Roadmap, SetTarget, Step, TargetPlace, Task, Wait, WaitEvent, check_names, check_range,
+    report,
 };
+use crate::neobotix::parameters::{ParameterError, declaration};
+use crate::neobotix::wire::ParameterType;
 
 impl Document for Program {
     const ROOT: &'static str = "program";
@@ -52,7 +55,19 @@ fn check_task(task: &Task, tasks: &HashSet<&str>, errors: &mut Vec<DocumentError
     };
     for step in &task.steps {
         match step {
-            Step::Goto(goto) => check_label(&goto.label, goto.position, errors),
+            Step::Goto(goto) => {
+                check_label(&goto.label, goto.position, errors);
+                if let Some(Condition::Parameter(key)) = &goto.condition {
+                    check_condition(key, goto.position, errors);
+                }
+            }
+            Step::Parameter(Parameter { set, .. }) => {
+                let error = match declaration(&set.key) {
+                    Some(known) => known.parse(&set.value).err(),
+                    None => Some(ParameterError::Unknown { key: set.key.clone() }),
+                };
+                error.into_iter().for_each(|error| report(errors, set.position, Problem::Parameter(error)));
+            }
             Step::Wait(wait) => {
                 if let Some(label) = &wait.timeout_label {
                     check_label(label, wait.position, errors);
@@ -71,8 +86,15 @@ fn check_task(task: &Task, tasks: &HashSet<&str>, errors: &mut Vec<DocumentError
             }
             Step::Unknown(element) => unknown(element, errors),
             Step::IoEvent(_) | Step::Label(_) | Step::Load(_) | Step::Log(_) => {}
-            Step::Parameter(_) | Step::Surveillance(_) | Step::Audio(_) => {}
+            Step::Surveillance(_) | Step::Audio(_) => {}
         }
+    }
+}
+
+/// A condition is a parameter that is true or false.
+fn check_condition(key: &str, position: Position, errors: &mut Vec<DocumentError>) {
+    if declaration(key).is_none_or(|known| known.kind() != ParameterType::Boolean) {
+        report(errors, position, Problem::Missing { what: "Boolean parameter", name: key.to_owned() });
     }
 }
 

@@ -1,0 +1,12 @@
+//! The messages, documents and parameters of Neobotix' PlatformCtrl.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+#[path = "neobotix/commands.rs"]
+mod commands;
+#[path = "neobotix/documentation.rs"]
+mod documentation;
+#[path = "neobotix/documents.rs"]
+mod documents;
+#[path = "neobotix/replies.rs"]
+mod replies;
