@@ -1,0 +1,528 @@
+//! The driver of a chain of Dynamixel servos, without I/O and clock.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | this one | [`Driver`]: what comes in, what goes out; one request at a time |
+//! | `config` | [`Config`]: joints, rate, timeouts |
+//! | `servo` | one servo: what it is to be like, what it is like, and what has to be written for that |
+//! | `state` | [`State`], [`Event`], [`Refusal`]: what is told to others |
+//!
+//! How it is used: whatever happens is told to the driver with the time, on a clock that begins anywhere; then
+//! [`transmit`](Driver::transmit) gives the bytes to send, [`poll_event`](Driver::poll_event) what has changed, and
+//! [`deadline`](Driver::deadline) when [`poll`](Driver::poll) has to be called at the latest.
+//!
+//! In every cycle each servo is asked for what it measures, and one of them, in turn, for what it was told: a servo that was switched off
+//! and on, a goal that got lost, are found there. Requests without an answer are repeated once; goals go to all servos in one packet.
+//!
+//! ```
+//! # use std::time::Duration;
+//! use dragoman_arm::dynamixel::driver::{Config, Driver};
+//!
+//! let mut driver = Driver::new(Config::widowx()).expect("a valid configuration");
+//! driver.opened(Duration::ZERO);
+//! assert_eq!(driver.transmit(), [0xff, 0xff, 0x01, 0x04, 0x02, 0x00, 0x13, 0xe5]); // who is servo 1?
+//! let refusal = driver.command(Duration::ZERO, 0, 0.5).unwrap_err();
+//! assert_eq!(refusal.to_string(), "arm_1_joint: its servo (id 1) does not answer");
+//! ```
+
+mod config;
+mod servo;
+mod state;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::wire::table::{self, Block, Control, Identity, Measurement};
+use super::wire::{Decoder, ErrorFlags, Instruction, Status, sync_write_words};
+use servo::{Servo, Write};
+
+pub use config::{Config, ConfigError, JointConfig, MAX_JOINTS};
+pub use servo::Mode;
+pub use state::{Event, JointState, Motion, Problem, Refusal, State, Statistics};
+
+/// Events that nobody takes are dropped, the oldest first.
+const MAX_EVENTS: usize = 256;
+/// No answer that is asked for has more parameters.
+const MAX_PARAMETERS: usize = 32;
+/// From goals to goals.
+const GOAL_GAP: Duration = Duration::from_millis(5);
+
+/// What a servo is asked, or told.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Request {
+    Identity,
+    Control,
+    Measurement,
+    Write(Write),
+}
+
+/// What a servo answers to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Answer {
+    Identity(Identity),
+    Control(Control),
+    Measurement(Measurement),
+    Written(Write),
+}
+
+impl Request {
+    /// The answer that these parameters are; `None`: they are none to this request.
+    fn answer(&self, parameters: &[u8]) -> Option<Answer> {
+        match self {
+            Self::Identity => Identity::decode(parameters).map(Answer::Identity),
+            Self::Control => Control::decode(parameters).map(Answer::Control),
+            Self::Measurement => Measurement::decode(parameters).map(Answer::Measurement),
+            Self::Write(write) => parameters.is_empty().then_some(Answer::Written(*write)),
+        }
+    }
+}
+
+/// A request on its way.
+#[derive(Debug, Clone, Copy)]
+struct Outstanding {
+    joint: usize,
+    request: Request,
+    /// How long the answer is waited for.
+    until: Duration,
+    is_repeated: bool,
+}
+
+/// A chain of servos: bytes, commands and time come in; bytes, events and states go out.
+///
+/// Nothing moves, and no motor gets or loses torque, unless it is told so: joints are taken over as they are found, holding or relaxed.
+#[derive(Debug)]
+pub struct Driver {
+    config: Config,
+    servos: Vec<Servo>,
+    decoder: Decoder,
+    is_connected: bool,
+    /// The line is given to others: what they make of the servos is taken over afterwards.
+    is_released: bool,
+    now: Duration,
+    outstanding: Option<Outstanding>,
+    /// What is still to be asked in this cycle; `None` between two of them.
+    cycle: Option<VecDeque<(usize, Request)>>,
+    next_cycle: Duration,
+    /// Before then no goals are sent.
+    next_goals: Duration,
+    /// Whose control registers are read in the next cycle.
+    turn: usize,
+    statistics: Statistics,
+    events: VecDeque<Event>,
+    output: Vec<u8>,
+    sent: Vec<u8>,
+}
+
+impl Driver {
+    /// A driver without connection.
+    ///
+    /// # Errors
+    /// Joints, speeds, limits or times make no sense.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self {
+            servos: config.joints.iter().cloned().map(Servo::new).collect(),
+            decoder: Decoder::up_to(MAX_PARAMETERS),
+            is_connected: false,
+            is_released: false,
+            now: Duration::ZERO,
+            outstanding: None,
+            cycle: None,
+            next_cycle: Duration::ZERO,
+            next_goals: Duration::ZERO,
+            turn: 0,
+            statistics: Statistics::default(),
+            events: VecDeque::new(),
+            output: Vec::new(),
+            sent: Vec::new(),
+            config,
+        })
+    }
+
+    /// The line was opened. The servos are asked at once.
+    pub fn opened(&mut self, now: Duration) {
+        self.lost(now);
+        self.is_connected = true;
+        self.is_released = false;
+        (self.next_cycle, self.next_goals) = (now, now);
+        self.servos.iter_mut().for_each(Servo::look_for);
+        self.proceed();
+    }
+
+    /// The line was lost, or closed. Goals that have not been sent are forgotten; whether joints are to hold, to be relaxed or disabled is not.
+    pub fn lost(&mut self, now: Duration) {
+        self.advance(now);
+        self.is_connected = false;
+        self.outstanding = None;
+        self.cycle = None;
+        self.output.clear();
+        self.decoder.clear();
+        for joint in 0..self.servos.len() {
+            self.gone(joint);
+            if self.is_released
+                && let Some(servo) = self.servos.get_mut(joint)
+            {
+                servo.release();
+            }
+        }
+    }
+
+    /// Takes what came from the port, up to the end of a cycle. `true`: there was one, its [`state`](Self::state) can be read, and there may be
+    /// more in the rest; `false`: all was taken.
+    pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
+        self.advance(now);
+        if !self.is_connected {
+            *bytes = &[];
+            return false;
+        }
+        let before = self.statistics.cycles;
+        while let Some(packet) = self.decoder.next(bytes) {
+            let status = Status::new(&packet);
+            let asked = self.outstanding.filter(|asked| {
+                self.servos.get(asked.joint).is_some_and(|servo| servo.config.id == status.id)
+            });
+            let answer = asked.and_then(|asked| Some((asked, asked.request.answer(status.parameters)?)));
+            let errors = status.errors;
+            match answer {
+                Some((asked, answer)) => self.answered(asked, answer, errors),
+                // Too late, or our own, which some lines return.
+                None => self.statistics.unexpected += 1,
+            }
+            if self.statistics.cycles != before {
+                return true;
+            }
+        }
+        self.poll(now);
+        self.statistics.cycles != before
+    }
+
+    /// Lets time pass: silence is noticed, cycles begin. To be called at the [`deadline`](Self::deadline), and whenever it suits.
+    pub fn poll(&mut self, now: Duration) {
+        self.advance(now);
+        if let Some(asked) = self.outstanding.filter(|asked| asked.until <= self.now) {
+            self.statistics.timeouts += 1;
+            self.failed(asked);
+        }
+        self.proceed();
+    }
+
+    /// When [`poll`](Self::poll) has to be called at the latest. `None`: not before something else happens.
+    pub fn deadline(&self) -> Option<Duration> {
+        if !self.is_connected {
+            return None;
+        }
+        if let Some(asked) = &self.outstanding {
+            return Some(asked.until);
+        }
+        let has_goals = self.servos.iter().any(|servo| matches!(servo.due(), Some(Write::Goal(_))));
+        Some(if has_goals { self.next_cycle.min(self.next_goals) } else { self.next_cycle })
+    }
+
+    /// All bytes that are to be sent; none are left.
+    pub fn transmit(&mut self) -> &[u8] {
+        std::mem::swap(&mut self.sent, &mut self.output);
+        self.output.clear();
+        &self.sent
+    }
+
+    /// What has changed, the oldest first.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Moves a joint to a position, rad, and holds it there. A relaxed joint, or one that has shut down, gets torque again.
+    ///
+    /// # Errors
+    /// NaN, infinite, beyond the joint's limits, or the joint is disabled, too hot, silent; nothing changes then.
+    pub fn command(&mut self, now: Duration, joint: usize, position: f64) -> Result<(), Refusal> {
+        self.advance(now);
+        self.servo(joint)?.command(position)?;
+        self.proceed();
+        Ok(())
+    }
+
+    /// Switches a joint's torque off; only friction holds it then. The next command switches it on again. A disabled joint stays so.
+    ///
+    /// # Errors
+    /// There is no such joint.
+    pub fn relax(&mut self, now: Duration, joint: usize) -> Result<(), Refusal> {
+        self.advance(now);
+        self.servo(joint)?.relax();
+        self.proceed();
+        Ok(())
+    }
+
+    /// Enables a joint: it holds where it is, unless it holds or moves already, and takes commands. Or disables it: it takes none, and only
+    /// friction holds it.
+    ///
+    /// # Errors
+    /// It cannot hold: silent, too hot. A joint that was disabled is relaxed then.
+    pub fn enable(&mut self, now: Duration, joint: usize, on: bool) -> Result<(), Refusal> {
+        self.advance(now);
+        let result = self.servo(joint)?.enable(on);
+        self.proceed();
+        result
+    }
+
+    /// Sets how fast commands move a joint, rad/s; also while it moves.
+    ///
+    /// # Errors
+    /// Not positive, NaN, or above the joint's highest speed; nothing changes then.
+    pub fn set_speed(&mut self, now: Duration, joint: usize, speed: f64) -> Result<(), Refusal> {
+        self.advance(now);
+        self.servo(joint)?.set_speed(speed)?;
+        self.proceed();
+        Ok(())
+    }
+
+    /// Joints that move stop where they are; all go on holding. Said at once, as the line may be closed then; what others do with the servos
+    /// after that is taken over as it is found.
+    pub fn stop(&mut self) {
+        self.is_released = true;
+        for servo in &mut self.servos {
+            servo.halt();
+        }
+        self.next_goals = self.now;
+        self.send_goals();
+    }
+
+    /// All that is known of the chain.
+    pub fn state(&self) -> State {
+        State {
+            is_connected: self.is_connected,
+            joints: self.servos.iter().map(Servo::state).collect(),
+            statistics: self.statistics,
+            line: self.decoder.statistics(),
+        }
+    }
+
+    /// The joints' names, as they are configured.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.config.joints.iter().map(|joint| joint.name.as_str())
+    }
+
+    fn servo(&mut self, joint: usize) -> Result<&mut Servo, Refusal> {
+        let joints = self.servos.len();
+        self.servos.get_mut(joint).ok_or(Refusal::NoSuchJoint { joint, joints })
+    }
+
+    /// Time goes on. If it goes back, nobody knows how long anything has been waited for.
+    fn advance(&mut self, now: Duration) {
+        if now < self.now {
+            if let Some(asked) = &mut self.outstanding {
+                asked.until = now + self.config.answer_timeout;
+            }
+            (self.next_cycle, self.next_goals) = (now, now);
+            for servo in &mut self.servos {
+                servo.set_back(now);
+            }
+        }
+        self.now = now;
+    }
+
+    fn answered(&mut self, asked: Outstanding, answer: Answer, errors: ErrorFlags) {
+        if errors.contains(ErrorFlags::CHECKSUM) {
+            // It has not understood us.
+            self.statistics.damaged += 1;
+            return self.failed(asked);
+        }
+        self.outstanding = None;
+        self.statistics.answers += 1;
+        let joint = asked.joint;
+        let Some(servo) = self.servos.get_mut(joint) else { return };
+        let was_online = servo.is_online;
+        servo.heard(self.now);
+        let mut events = Vec::new();
+        events.extend(servo.conditions(errors).map(|errors| Event::Alarm { joint, errors }));
+        match answer {
+            Answer::Identity(identity) => {
+                if let Err(problem) = servo.identified(identity) {
+                    events.push(Event::Problem { joint, problem });
+                }
+                if !was_online {
+                    servo.is_online = true;
+                    events.push(Event::Servo { joint, online: true });
+                }
+            }
+            Answer::Control(control) => {
+                events.extend(servo.controlled(control).map(|change| change.event(joint)))
+            }
+            Answer::Measurement(measurement) => servo.measured(measurement),
+            Answer::Written(write) => {
+                let refused = errors - ErrorFlags::CONDITIONS;
+                if servo.written(write, !refused.is_empty()) {
+                    events.push(Event::Refused { joint, errors: refused });
+                }
+            }
+        }
+        // What it was told comes as soon as it is known what it is.
+        if let (Answer::Identity(_), Some(cycle)) = (&answer, &mut self.cycle)
+            && servo.needs_control()
+        {
+            cycle.push_front((joint, Request::Measurement));
+            cycle.push_front((joint, Request::Control));
+        }
+        for event in events {
+            self.push(event);
+        }
+        self.proceed();
+    }
+
+    /// A request has no answer, or none that helps.
+    fn failed(&mut self, asked: Outstanding) {
+        self.outstanding = None;
+        let (now, joint) = (self.now, asked.joint);
+        let silence = self.config.silence;
+        let Some(servo) = self.servos.get_mut(joint) else { return };
+        servo.failures += 1;
+        if servo.is_online && !asked.is_repeated {
+            self.ask(joint, asked.request, true);
+            return;
+        }
+        if servo.is_silent(now, silence) {
+            self.gone(joint);
+        }
+        self.proceed();
+    }
+
+    /// A servo does not answer any more.
+    fn gone(&mut self, joint: usize) {
+        let Some(servo) = self.servos.get_mut(joint) else { return };
+        let was_online = servo.is_online;
+        servo.forget();
+        if let Some(cycle) = &mut self.cycle {
+            cycle.retain(|(asked, _)| *asked != joint);
+        }
+        if was_online {
+            self.push(Event::Servo { joint, online: false });
+        }
+    }
+
+    /// Says what there is to say, up to what has to be answered.
+    fn proceed(&mut self) {
+        while self.is_connected && self.outstanding.is_none() && self.say_next() {}
+    }
+
+    /// Whether there was something.
+    fn say_next(&mut self) -> bool {
+        let write = self.servos.iter_mut().enumerate().find_map(|(joint, servo)| {
+            let write = servo.due().filter(|write| !matches!(write, Write::Goal(_)));
+            write.filter(|_| servo.may_write()).map(|write| (joint, write))
+        });
+        if let Some((joint, write)) = write {
+            self.ask(joint, Request::Write(write), false);
+            return true;
+        }
+        if self.now >= self.next_goals && self.send_goals() {
+            return true;
+        }
+        match &mut self.cycle {
+            Some(cycle) => match cycle.pop_front() {
+                Some((joint, request)) => self.ask(joint, request, false),
+                None => self.end_cycle(),
+            },
+            None if self.now >= self.next_cycle => self.begin_cycle(),
+            None => return false,
+        }
+        true
+    }
+
+    /// Goals for all joints that have other ones, in one packet; whether there were any.
+    fn send_goals(&mut self) -> bool {
+        let mut goals = Vec::new();
+        for servo in &mut self.servos {
+            if let Some(Write::Goal(ticks)) = servo.due() {
+                goals.push((servo.config.id, ticks));
+                servo.goal_sent(ticks);
+            }
+        }
+        if goals.is_empty() {
+            return false;
+        }
+        // A configuration has no more joints than fit.
+        let fitted = sync_write_words(&mut self.output, table::GOAL_POSITION.address, goals);
+        debug_assert!(fitted.is_ok());
+        self.next_goals = self.now + GOAL_GAP;
+        self.statistics.requests += 1;
+        true
+    }
+
+    fn begin_cycle(&mut self) {
+        let mut cycle = VecDeque::new();
+        let count = self.servos.len();
+        self.turn = (self.turn + 1) % count.max(1);
+        let mut has_probe = false;
+        // Begins with another each time: silent servos take turns.
+        for joint in (0..count).map(|at| (self.turn + at) % count) {
+            let Some(servo) = self.servos.get_mut(joint) else { continue };
+            servo.begin_cycle();
+            if !servo.is_online {
+                // All at first, then one at a time, since one that is not there takes its time.
+                let is_first = servo.was_not_looked_for();
+                if (is_first || !has_probe) && servo.is_probe_due(self.now, self.config.probe_interval) {
+                    has_probe = true;
+                    cycle.push_back((joint, Request::Identity));
+                }
+            } else if servo.has_problem() {
+                cycle.push_back((joint, Request::Identity));
+            } else {
+                cycle.push_back((joint, Request::Measurement));
+                if joint == self.turn || servo.needs_control() {
+                    cycle.push_back((joint, Request::Control));
+                }
+            }
+        }
+        let on_time = self.next_cycle + self.config.period;
+        self.next_cycle = if on_time > self.now { on_time } else { self.now + self.config.period };
+        self.cycle = Some(cycle);
+    }
+
+    fn end_cycle(&mut self) {
+        self.cycle = None;
+        if self.servos.iter().any(|servo| servo.is_online) {
+            self.statistics.cycles += 1;
+        }
+        if self.now >= self.next_cycle {
+            self.statistics.late_cycles += 1;
+        }
+    }
+
+    fn ask(&mut self, joint: usize, request: Request, is_repeated: bool) {
+        let Some(servo) = self.servos.get_mut(joint) else { return };
+        let id = servo.config.id;
+        // What came before is no answer to it.
+        self.decoder.clear();
+        let mut data = [0; 4];
+        let instruction = match &request {
+            Request::Identity => read::<Identity>(),
+            Request::Control => read::<Control>(),
+            Request::Measurement => read::<Measurement>(),
+            Request::Write(write) => {
+                let (address, data) = write.encode(&mut data);
+                Instruction::Write { address, data }
+            }
+        };
+        let fitted = instruction.encode(&mut self.output, id);
+        debug_assert!(fitted.is_ok(), "a few bytes fit");
+        self.statistics.requests += 1;
+        if let Request::Write(write) = request
+            && !servo.answers_writes()
+        {
+            servo.written(write, false);
+            return;
+        }
+        let until = self.now + self.config.answer_timeout;
+        self.outstanding = Some(Outstanding { joint, request, until, is_repeated });
+    }
+
+    fn push(&mut self, event: Event) {
+        if self.events.len() == MAX_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+}
+
+fn read<B: Block>() -> Instruction<'static> {
+    Instruction::Read { address: B::ADDRESS, length: B::LENGTH }
+}
