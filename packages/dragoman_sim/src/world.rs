@@ -54,13 +54,27 @@ pub(crate) use wheeled::Step;
 use nalgebra::Isometry3;
 use std::time::Duration;
 
-/// The default lab: the file, and the descriptions that it names.
+/// The scenes that come with Dragoman, by name; first the default lab.
+pub const SCENES: [(&str, &str); 3] = [
+    ("lab", LAB),
+    ("laboratory", include_str!("../../../launch/config/worlds/laboratory.yaml")),
+    ("corridor", include_str!("../../../launch/config/worlds/corridor.yaml")),
+];
 const LAB: &str = include_str!("../../../launch/config/worlds/lab.yaml");
 const RANGER_MK1: &str = include_str!("../../../urdf/ranger_mk1.urdf");
 const TURTLEBOT2_WIDOWX: &str = include_str!("../../../urdf/turtlebot2_widowx.urdf");
 
 /// Finds a file that a world file names: a description or a mesh. The error says why there is none.
 pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
+
+/// The descriptions that the scenes name.
+fn description(name: &str) -> Result<Vec<u8>, String> {
+    match name {
+        "ranger_mk1.urdf" => Ok(RANGER_MK1.as_bytes().to_vec()),
+        "turtlebot2_widowx.urdf" => Ok(TURTLEBOT2_WIDOWX.as_bytes().to_vec()),
+        _ => Err("not part of the scenes".to_owned()),
+    }
+}
 
 /// One or more worlds, in order.
 pub struct Worlds {
@@ -81,11 +95,16 @@ impl Worlds {
     /// # Errors
     /// None with the file as it is; a test loads it.
     pub fn load_default() -> Result<Self, LoadError> {
-        Self::from_yaml(LAB, &|name| match name {
-            "ranger_mk1.urdf" => Ok(RANGER_MK1.as_bytes().to_vec()),
-            "turtlebot2_widowx.urdf" => Ok(TURTLEBOT2_WIDOWX.as_bytes().to_vec()),
-            _ => Err("not part of the default lab".to_owned()),
-        })
+        Self::from_yaml(LAB, &description)
+    }
+
+    /// One of the [`SCENES`]; none of another name.
+    ///
+    /// # Errors
+    /// As of [`Worlds::load_default`].
+    pub fn scene(name: &str) -> Option<Result<Self, LoadError>> {
+        let (_, text) = SCENES.iter().find(|(scene, _)| *scene == name)?;
+        Some(Self::from_yaml(text, &description))
     }
 
     /// Begins all noise anew, as with this seed in the file.
