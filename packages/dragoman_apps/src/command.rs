@@ -70,7 +70,7 @@ fn start(
                 _ = terminate.recv() => {}
             }
         };
-        let context = dragoman_ros::startup::context(options.domain, &[])?;
+        let context = dragoman_ros::startup::context(options.domain, &[], &[])?;
         Ok::<_, Box<dyn std::error::Error>>(
             node::run(&context, name, program, |text| println!("{text}"), stop).await?,
         )
