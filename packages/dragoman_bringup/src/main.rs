@@ -15,6 +15,7 @@
 //! | `stop.rs` | SIGINT, SIGTERM, and what a stop from outside leaves behind |
 //! | `turtlebot.rs` | the lab's TurtleBot: simulated, on its hardware, or both |
 //! | `teleop.rs` | `dragoman teleop`: a base driven from the keyboard |
+//! | `widowx.rs` | `dragoman arm`: an arm of servos on a serial port in ROS |
 
 mod address;
 mod apolo;
@@ -29,6 +30,7 @@ mod stop;
 mod teleop;
 mod turtlebot;
 mod up;
+mod widowx;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -83,6 +85,13 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
+    /// Let an arm of servos on a serial port appear in ROS: a WidowX.
+    Arm {
+        #[command(flatten)]
+        options: widowx::ArmOptions,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
     /// Record topics in an MCAP file, until SIGINT or SIGTERM.
     Record {
         #[command(flatten)]
@@ -132,6 +141,7 @@ fn main() -> ExitCode {
         Some(Command::Arm31 { options, common }) => (Selected::Arm31(options), common),
         Some(Command::Apolo { options, common }) => (Selected::Apolo(options), common),
         Some(Command::Base { options, common }) => (Selected::Base(options), common),
+        Some(Command::Arm { options, common }) => (Selected::Arm(options), common),
         Some(Command::Record { options, common }) => (Selected::Record(options), common),
         Some(Command::Teleop { options, common }) => (Selected::Teleop(options), common),
     };
@@ -151,6 +161,7 @@ enum Selected {
     Arm31(arm31::Arm31Options),
     Apolo(apolo::ApoloOptions),
     Base(base::BaseOptions),
+    Arm(widowx::ArmOptions),
     Record(record::RecordOptions),
     Teleop(teleop::TeleopOptions),
 }
@@ -177,6 +188,7 @@ async fn execute(command: Selected, common: &CommonOptions) -> Result<(), Box<dy
         Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
         Selected::Apolo(options) => apolo::run(&context, &options, stop).await,
         Selected::Base(options) => base::run(&context, &options, stop).await,
+        Selected::Arm(options) => widowx::run(&context, &options, stop).await,
         Selected::Teleop(options) => teleop::run(&context, &options, stop).await,
         Selected::Record(options) => {
             println!("{}", record::run(context.clone(), options, stop).await?);
