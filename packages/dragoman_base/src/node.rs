@@ -30,7 +30,8 @@ use futures::channel::oneshot;
 use futures::future::BoxFuture;
 
 use crate::base::Base;
-pub use crate::connection::{Connection, NoPort, SIMULATED, Simulate, Stream};
+use crate::connection;
+pub use crate::connection::{Connection, SIMULATED, Simulate, Stream};
 use crate::differential::driver as differential_driver;
 use crate::kobuki::driver as kobuki_driver;
 use crate::line::{Line, REOPEN_TIME};
@@ -61,8 +62,8 @@ pub struct BaseNode {
 #[non_exhaustive]
 pub enum BaseNodeError {
     /// There is neither a port nor a simulated base.
-    #[error(transparent)]
-    NoPort(#[from] NoPort),
+    #[error("{}", connection::NoPort)]
+    NoPort,
     /// Parameters of a wrong length.
     #[error("parameters size and center have three numbers each")]
     Geometry,
@@ -173,7 +174,10 @@ impl Start {
         mut update: impl FnMut(&Line<B>) -> bool + Send + 'static,
         mut report: impl FnMut(&str) + Send + 'static,
     ) -> Result<BaseNode, BaseNodeError> {
-        let (mut open, place) = self.connection.opener(self.values.value("device_port"), baud)?;
+        let (mut open, place) = self
+            .connection
+            .opener(self.values.value("device_port"), baud)
+            .map_err(|connection::NoPort| BaseNodeError::NoPort)?;
         let reported = place.clone();
         self.tasks.every(REPORT_PERIOD, move || report(&reported))?;
         let (measured, first) = oneshot::channel();

@@ -58,9 +58,7 @@ pub(crate) async fn run(
     let namespace = format!("/{}", options.namespace.trim_matches('/'));
     let base = start(context, &namespace, Connection::Port(port), JOINT_STATES);
     let BaseNode { node: running, place, measured, stop: stop_base } = base.map_err(|error| match error {
-        BaseNodeError::NoPort(_) => {
-            "which serial port? Name it with --port PATH, such as /dev/ttyUSB0".into()
-        }
+        BaseNodeError::NoPort => "which serial port? Name it with --port PATH, such as /dev/ttyUSB0".into(),
         other => Box::<dyn Error>::from(other),
     })?;
     nodes.spawn(running);
