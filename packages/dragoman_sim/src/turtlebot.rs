@@ -5,7 +5,7 @@
 //! | base | as the wheels turn the robot rolls, until something is in its way; then the wheels slip |
 //! | bumpers | three sectors of the base's rim, a few millimetres beyond it: pressed where something is in them |
 //! | cliff sensors, wheel drops | rays straight down |
-//! | arm | the joints go where the servos are, until something is in their way; then it pushes the servos back |
+//! | arm | the joints go where the servos are, until something is in their way; then the servos go no further |
 //! | gripper | the link rule of `world/grasp.rs` |
 //!
 //! No clock and no I/O: whoever owns the devices calls [`Turtlebot::exchange`] at least every 10 ms, in real time or not. The geometry is that
@@ -42,9 +42,6 @@ const BUMPER_TRAVEL: f64 = 0.004;
 const BASE_RADIUS: f64 = 0.177;
 /// Where the front sector of the bumper ends and the sides begin, and where these end, degrees from straight ahead.
 const BUMPER_SECTORS: [f64; 2] = [30.0, 90.0];
-/// What an arm that something holds back puts on a servo for each rad that it is ahead, N m/rad: how far the arm bends.
-const ARM_STIFFNESS: f64 = 60.0;
-
 /// A base and an arm, tied to the robot on wheels and the arm on it in one of the worlds.
 pub struct Turtlebot {
     world: usize,
@@ -159,11 +156,15 @@ impl Turtlebot {
         let [joints @ .., gripper] = widowx.positions();
         world.follow_joints(arm, &joints);
         widowx.inputs.gripper_stop = world.grip(arm, gripper);
-        let weights = world.gravity_load(arm);
+        for (load, weight) in widowx.inputs.load.iter_mut().zip(world.gravity_load(arm)) {
+            *load = weight;
+        }
+        // A servo that is ahead of what is free goes no further.
+        let stops = widowx.inputs.lowest.iter_mut().zip(&mut widowx.inputs.highest);
         let reached = world.joint_positions(arm);
-        let loads = widowx.inputs.load.iter_mut().zip(weights);
-        for ((load, weight), (servo, reached)) in loads.zip(joints.iter().zip(reached)) {
-            *load = weight + ARM_STIFFNESS * (reached - servo);
+        for ((lowest, highest), (servo, reached)) in stops.zip(joints.iter().zip(reached)) {
+            *lowest = (*servo < reached).then_some(reached);
+            *highest = (*servo > reached).then_some(reached);
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ use std::f64::consts::FRAC_PI_4;
 use std::fmt;
 use std::time::Duration;
 
-use dragoman_arm::dynamixel::widowx::{GRIPPER_CLOSED, JOINTS};
+use dragoman_arm::dynamixel::widowx::JOINTS;
 use dragoman_arm::dynamixel::wire::{BROADCAST, Decoder, ErrorFlags, Instruction};
 
 use crate::serial::{Sender, SerialDevice};
@@ -70,6 +70,10 @@ impl Default for WidowxSettings {
 pub struct Inputs {
     /// Torque that gravity and what the arm carries put on its joints, N m, base first; positive turns the joint to positive positions.
     pub load: [f64; GRIPPER],
+    /// The joints of the arm cannot turn below these positions, rad: something is in the way.
+    pub lowest: [Option<f64>; GRIPPER],
+    /// They cannot turn beyond these positions, rad.
+    pub highest: [Option<f64>; GRIPPER],
     /// The gripper cannot close beyond this position (0 open to 2.5 closed): something is between its fingers.
     pub gripper_stop: Option<f64>,
 }
@@ -254,8 +258,12 @@ impl Widowx {
 
     fn ends(&self, joint: usize) -> Ends {
         let [low, high] = JOINTS[joint].limits;
-        let stop = self.inputs.gripper_stop.filter(|stop| joint == GRIPPER && stop.is_finite());
-        Ends { low, high: stop.map_or(high, |stop| stop.clamp(low, GRIPPER_CLOSED)) }
+        let within =
+            |stop: Option<f64>| stop.filter(|stop| stop.is_finite()).map(|stop| stop.clamp(low, high));
+        let Inputs { lowest, highest, gripper_stop, .. } = &self.inputs;
+        let highest = if joint == GRIPPER { *gripper_stop } else { highest.get(joint).copied().flatten() };
+        let lowest = lowest.get(joint).copied().flatten();
+        Ends { low: within(lowest).unwrap_or(low), high: within(highest).unwrap_or(high) }
     }
 
     /// Takes the line's bytes.

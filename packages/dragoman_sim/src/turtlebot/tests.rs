@@ -6,12 +6,15 @@ mod description;
 
 use std::time::Duration;
 
+use dragoman_arm::dynamixel::widowx::JOINTS;
+use dragoman_arm::dynamixel::wire::{sync_write_words, table};
 use dragoman_base::kobuki::wire::{BaseControl, Command};
 use nalgebra::Vector3;
 
 use super::*;
 use crate::kobuki::{KobukiSettings, Noise};
 use crate::serial::SerialDevice;
+use crate::widowx::WidowxSettings;
 
 const URDF: &[u8] = include_bytes!("../../../../urdf/turtlebot2_widowx.urdf");
 const ROBOT: &str = "turtlebot2_widowx";
@@ -45,6 +48,7 @@ fn room(bodies: &str) -> Worlds {
 struct Lab {
     worlds: Worlds,
     kobuki: Kobuki,
+    widowx: Widowx,
     robot: Turtlebot,
     now: Duration,
 }
@@ -55,7 +59,8 @@ impl Lab {
         let robot = Turtlebot::new(&mut worlds, None, ROBOT).unwrap();
         let settings =
             KobukiSettings { noise: Noise::None, boot_time: Duration::ZERO, ..KobukiSettings::default() };
-        let mut lab = Self { worlds, kobuki: Kobuki::new(settings), robot, now: Duration::ZERO };
+        let widowx = Widowx::new(WidowxSettings { positions: FOLDED, ..WidowxSettings::default() });
+        let mut lab = Self { worlds, kobuki: Kobuki::new(settings), widowx, robot, now: Duration::ZERO };
         lab.run(0.1);
         lab
     }
@@ -65,7 +70,8 @@ impl Lab {
         while self.now < end {
             self.now += Duration::from_millis(10);
             self.kobuki.advance(self.now);
-            self.robot.exchange_base(&mut self.worlds, &mut self.kobuki).unwrap();
+            self.widowx.advance(self.now);
+            self.robot.exchange(&mut self.worlds, &mut self.kobuki, Some(&mut self.widowx)).unwrap();
         }
     }
 
@@ -78,6 +84,28 @@ impl Lab {
             self.kobuki.receive(self.now, &bytes);
             self.run(0.1);
         }
+    }
+
+    /// Tells all servos where to go, and waits until they have come there.
+    fn arm(&mut self, positions: [f64; 6]) {
+        let goals = JOINTS.iter().zip(positions).map(|(joint, position)| {
+            let turn = if joint.is_inverted { -position } else { position };
+            let ticks = turn / joint.model.radians_per_tick() + f64::from(joint.model.middle_ticks());
+            (joint.id, ticks.round() as u16)
+        });
+        let mut bytes = Vec::new();
+        sync_write_words(&mut bytes, table::GOAL_POSITION.address, goals).unwrap();
+        self.widowx.receive(self.now, &bytes);
+        self.run(3.0);
+    }
+
+    /// Where the joints of the arm in the world are.
+    fn joints(&mut self) -> Vec<f64> {
+        self.worlds.robot_joints(None, ARM).unwrap().iter().map(|joint| joint.position).collect()
+    }
+
+    fn middle(&mut self, object: &str) -> [f64; 3] {
+        self.worlds.pose(None, object).unwrap().translation.vector.into()
     }
 
     fn stop(&mut self) {

@@ -292,7 +292,12 @@ fn answers_take_their_time_where_the_line_has_a_speed() {
 fn the_world_cannot_break_it() {
     let mut bench = Bench::held();
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        bench.arm.inputs = Inputs { load: [value; 5], gripper_stop: Some(value) };
+        bench.arm.inputs = Inputs {
+            load: [value; 5],
+            lowest: [Some(value); 5],
+            highest: [Some(value); 5],
+            gripper_stop: Some(value),
+        };
         bench.arm.set_temperature(0, value);
         bench.run(ms(100));
         assert_eq!(bench.arm.positions(), WidowxSettings::default().positions);

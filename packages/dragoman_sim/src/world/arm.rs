@@ -103,7 +103,7 @@ pub(crate) struct Arm {
 }
 
 impl Arm {
-    /// An arm of these joints and links; neighbours may touch.
+    /// An arm of these joints and links; neighbours may touch, and so may the fingers of a gripper.
     pub(crate) fn new(joints: Vec<ArmJoint>, links: Vec<ArmLink>, tool: (usize, Isometry3<f64>)) -> Self {
         let gripper = gripper(&links);
         let mut still: Vec<bool> = Vec::with_capacity(links.len());
@@ -119,7 +119,8 @@ impl Arm {
         let with_tool = last.get(tool.0).copied().flatten();
         let hand = last.iter().map(|last| last.is_some() && *last == with_tool).collect();
         let neighbours = links.iter().enumerate().filter_map(|(at, link)| Some((link.parent?, at)));
-        let may_touch = neighbours.collect();
+        let fingers = gripper.map(|Gripper { fingers: [a, b], .. }| (a.min(b), a.max(b)));
+        let may_touch = neighbours.chain(fingers).collect();
         Self { joints, links, tool, on: None, gripper, still, hand, may_touch, may_touch_carrier: Vec::new() }
     }
 
