@@ -10,6 +10,7 @@
 //! | `base.rs` | `dragoman base`: a mobile base in ROS |
 //! | `can.rs` | `dragoman can`: what is on a CAN bus |
 //! | `device.rs` | `dragoman device`: simulated devices for others |
+//! | `latency.rs` | `dragoman latency`: how soon a program hears a robot |
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
 //! | `relay.rs` | `dragoman relay`: programs and several robots in namespaces of their own |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
@@ -25,6 +26,7 @@ mod arm31;
 mod base;
 mod can;
 mod device;
+mod latency;
 mod record;
 mod relay;
 mod robot;
@@ -94,6 +96,22 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
+    /// Measure how soon a program hears what a robot tells.
+    ///
+    /// Of a topic it is the time from the stamp of a message (its header's; without a header that of its publication, as DDS tells it)
+    /// to its reception by this program. TRANSIT is from publication to reception, PERIOD from one reception to the next: a program
+    /// that waits for the next message waits for a PERIOD at most.
+    ///
+    /// What answers is asked, and the time to the answer is measured: the service /mobile_base/get_geometry, and, if they are named,
+    /// /vrep/status_bar_message and /vrep/aux_console/print, whose text comes back.
+    ///
+    /// Publisher and program need the same clock: one computer, or several that are synchronized to much less than a millisecond.
+    Latency {
+        #[command(flatten)]
+        options: latency::LatencyOptions,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
     /// Record topics in an MCAP file, until SIGINT or SIGTERM.
     Record {
         #[command(flatten)]
@@ -153,6 +171,7 @@ fn main() -> ExitCode {
         Some(Command::Arm { options, common }) => (Selected::Arm(options), common),
         Some(Command::Record { options, common }) => (Selected::Record(options), common),
         Some(Command::Relay { options, common }) => (Selected::Relay(options), common),
+        Some(Command::Latency { options, common }) => (Selected::Latency(options), common),
         Some(Command::Teleop { options, common }) => (Selected::Teleop(options), common),
     };
     exit_code(run(command, &common))
@@ -173,6 +192,7 @@ enum Selected {
     Base(base::BaseOptions),
     Arm(widowx::ArmOptions),
     Record(record::RecordOptions),
+    Latency(latency::LatencyOptions),
     Relay(relay::RelayOptions),
     Teleop(teleop::TeleopOptions),
 }
@@ -203,6 +223,7 @@ async fn execute(command: Selected, common: &CommonOptions) -> Result<(), Box<dy
         Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
         Selected::Apolo(options) => apolo::run(&context, &options, stop).await,
         Selected::Base(options) => base::run(&context, &options, stop).await,
+        Selected::Latency(options) => latency::run(&context, &options, stop).await,
         Selected::Relay(options) => relay::run(&context, &options, stop).await,
         Selected::Arm(options) => widowx::run(&context, &options, stop).await,
         Selected::Teleop(options) => teleop::run(&context, &options, stop).await,

@@ -28,8 +28,8 @@ use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
 use services::Reports;
-use table::To;
-pub(crate) use table::{Namespaces, Table};
+
+pub(crate) use table::{Namespaces, Table, To};
 use topics::{Counts, Listeners, OnDemand};
 use types::{with_message_type, with_service_type};
 

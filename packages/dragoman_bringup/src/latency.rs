@@ -1,0 +1,316 @@
+//! `dragoman latency`: the experiment of seed 003, section 5.1: how soon a program hears what a robot tells.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `latency.rs` | the options, the measurements, the table |
+//! | `latency/stamp.rs` | stamps in messages as they travel |
+//! | `latency/statistics.rs` | medians and percentiles |
+//! | `latency/plot.rs` | the plots |
+
+mod plot;
+mod stamp;
+mod statistics;
+
+use std::error::Error;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use dragoman_ros::dragoman_msgs::srv::GetGeometry;
+use dragoman_ros::qos::ReliabilityPolicy;
+use dragoman_ros::std_msgs::msg::String as Text;
+use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::{Context, Node, QosProfile, raw};
+use futures::StreamExt;
+use futures::channel::mpsc;
+use tokio::time::timeout;
+
+use crate::relay::{Table, To};
+use plot::Curve;
+use statistics::{Summary, milliseconds};
+
+/// What is measured, and how often.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct LatencyOptions {
+    /// Topics, separated by commas; default: those of seed 003, table A.2, that are published all the time, and the service
+    /// get_geometry.
+    #[arg(long, value_name = "TOPICS", value_delimiter = ',')]
+    topics: Vec<String>,
+    /// Samples of each; the first messages, while the connection is made, do not count.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    samples: u32,
+    /// Draw all samples in this SVG file.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+/// The simulator's own topics of table A.2 that are published all the time.
+const OF_SIMULATOR: [&str; 2] = ["/simulation/pose", "/simulation/sim_time"];
+/// A service of the base that only tells something.
+const GEOMETRY: &str = "/mobile_base/get_geometry";
+/// Topics whose text comes back, and where.
+const ECHOES: [(&str, &str); 2] =
+    [("/vrep/status_bar_message", "/vrep/status_bar"), ("/vrep/aux_console/print", "/vrep/aux_console/text")];
+/// How long a publisher is sought.
+const SEARCH_TIME: Duration = Duration::from_secs(3);
+/// How long the next message or answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Messages at the beginning that do not count.
+const FIRST: usize = 5;
+/// How long a connection takes until both sides know it.
+const SETTLE_TIME: Duration = Duration::from_millis(400);
+/// Between two requests.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What was measured of one name.
+#[derive(Debug, Default)]
+struct Row {
+    name: String,
+    /// From when to when.
+    measure: &'static str,
+    times: Vec<Duration>,
+    transits: Vec<Duration>,
+    periods: Vec<Duration>,
+    /// Why there are fewer samples than were asked for.
+    remark: String,
+}
+
+/// Measures until all is measured, or `stop` resolves.
+pub(crate) async fn run(
+    context: &Context,
+    options: &LatencyOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Box<dyn Error>> {
+    let names = if options.topics.is_empty() { default_names()? } else { options.topics.clone() };
+    let mut rows = Vec::new();
+    let measured = async {
+        for name in &names {
+            let name = format!("/{}", name.trim_matches('/'));
+            eprintln!("{name} ...");
+            rows.push(measure(context, name, options.samples as usize).await?);
+        }
+        Ok::<_, Box<dyn Error>>(())
+    };
+    tokio::select! {
+        result = measured => result?,
+        () = stop => eprintln!("stopped; this is what there is"),
+    }
+    print!("{}", table(&rows));
+    if let Some(path) = &options.plot {
+        let curves: Vec<Curve<'_>> = rows
+            .iter()
+            .filter(|row| !row.times.is_empty())
+            .map(|row| Curve { title: &row.name, times: &row.times })
+            .collect();
+        std::fs::write(path, plot::svg(&curves)).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    if rows.iter().all(|row| row.times.is_empty()) {
+        return Err("nothing could be measured: is a robot in this domain?".into());
+    }
+    Ok(())
+}
+
+/// Those of table A.2 that are published all the time, and what answers.
+fn default_names() -> Result<Vec<String>, Box<dyn Error>> {
+    let told = Table::turtlebot()?
+        .topics
+        .into_iter()
+        .filter(|topic| topic.to == To::Programs && !topic.latched && !topic.name.contains("/events/"));
+    let names = told.map(|topic| format!("/{}", topic.name));
+    Ok(names.chain(OF_SIMULATOR.into_iter().chain([GEOMETRY]).map(str::to_owned)).collect())
+}
+
+async fn measure(context: &Context, name: String, samples: usize) -> Result<Row, Box<dyn Error>> {
+    // With a node for each nothing else is listened to meanwhile.
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman_latency", "")?);
+    if name == GEOMETRY {
+        return measure_service(tasks, name, samples).await;
+    }
+    if let Some((_, echo)) = ECHOES.iter().find(|(topic, _)| *topic == name) {
+        return measure_echo(tasks, name, echo, samples).await;
+    }
+    let Some((type_name, is_reliable)) = found(tasks.node(), &name).await? else {
+        return Ok(Row { name, remark: "not published".to_owned(), ..Row::default() });
+    };
+    let qos = QosProfile::default().keep_last(10);
+    let qos = if is_reliable { qos } else { qos.best_effort() };
+    let has_header = raw::definition(&type_name).is_some_and(|text| stamp::begins_with_header(&text));
+    let mut messages = raw::subscribe(tasks.node(), &name, &type_name, qos)?;
+    let _running = tasks.start()?;
+    let measure = if has_header { "stamp" } else { "publication" };
+    let mut row = Row { name, measure, ..Row::default() };
+    let mut seen = 0;
+    let mut before: Option<Instant> = None;
+    while row.times.len() < samples {
+        let Ok(Some(message)) = timeout(PATIENCE, messages.next()).await else {
+            row.remark = if seen == 0 { "silent".to_owned() } else { "no more messages".to_owned() };
+            return Ok(row);
+        };
+        let (at, now) = (Instant::now(), since_1970());
+        seen += 1;
+        if seen <= FIRST {
+            before = Some(at);
+            continue;
+        }
+        let published = message.source_time.map(Duration::from_nanos);
+        let began = if has_header { stamp::stamp(&message.data) } else { published };
+        let Some(began) = began else {
+            row.remark = "messages are not stamped".to_owned();
+            return Ok(row);
+        };
+        // A clock that is not this computer's may be ahead.
+        let Some(time) = now.checked_sub(began) else {
+            row.remark = "stamps are ahead of this computer's clock".to_owned();
+            return Ok(row);
+        };
+        row.times.push(time);
+        row.transits.extend(published.and_then(|published| now.checked_sub(published)));
+        row.periods.extend(before.replace(at).map(|before| at - before));
+    }
+    Ok(row)
+}
+
+/// Type of a topic, and whether all its publishers are reliable.
+async fn found(node: &mut Node, topic: &str) -> Result<Option<(String, bool)>, Box<dyn Error>> {
+    let start = Instant::now();
+    loop {
+        let publishers = node.get_publishers_info_by_topic(topic, false)?;
+        if let Some(publisher) = publishers.first() {
+            let best_effort =
+                |reliability: &ReliabilityPolicy| matches!(reliability, ReliabilityPolicy::BestEffort);
+            let is_reliable =
+                !publishers.iter().any(|publisher| best_effort(&publisher.qos_profile.reliability));
+            return Ok(Some((publisher.topic_type.clone(), is_reliable)));
+        }
+        if start.elapsed() > SEARCH_TIME {
+            return Ok(None);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn measure_service(mut tasks: NodeTasks, name: String, samples: usize) -> Result<Row, Box<dyn Error>> {
+    let client = tasks.node().create_client::<GetGeometry::Service>(&name, QosProfile::services_default())?;
+    let _running: RunningNode = tasks.start()?;
+    let mut row = Row { name, measure: "request", ..Row::default() };
+    if timeout(SEARCH_TIME, Node::is_available(&client)?).await.is_err() {
+        row.remark = "not served".to_owned();
+        return Ok(row);
+    }
+    for sample in 0..samples + FIRST {
+        let start = Instant::now();
+        if timeout(PATIENCE, client.request(&GetGeometry::Request::default())?).await.is_err() {
+            row.remark = "no answer".to_owned();
+            return Ok(row);
+        }
+        if sample >= FIRST {
+            row.times.push(start.elapsed());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    Ok(row)
+}
+
+async fn measure_echo(
+    mut tasks: NodeTasks,
+    name: String,
+    echo: &str,
+    samples: usize,
+) -> Result<Row, Box<dyn Error>> {
+    let publisher = tasks.node().create_publisher::<Text>(&name, QosProfile::default())?;
+    let (sender, mut echoes) = mpsc::unbounded();
+    tasks.subscribe(echo, QosProfile::default(), move |text: Text| {
+        // Nobody waits for it after the last sample.
+        let _ = sender.unbounded_send((text.data, Instant::now()));
+    })?;
+    let running = tokio::spawn(tasks.start()?);
+    let mut row = Row { name, measure: "request", ..Row::default() };
+    let start = Instant::now();
+    while publisher.get_inter_process_subscription_count()? == 0 && start.elapsed() < SEARCH_TIME {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    tokio::time::sleep(SETTLE_TIME).await;
+    for sample in 0..samples + FIRST {
+        let mark = format!("latency {sample}");
+        let start = Instant::now();
+        publisher.publish(&Text { data: mark.clone() })?;
+        let heard = timeout(PATIENCE, async {
+            while let Some((text, at)) = echoes.next().await {
+                if text.trim_end().ends_with(&mark) {
+                    return Some(at);
+                }
+            }
+            None
+        });
+        let Ok(Some(at)) = heard.await else {
+            row.remark = "no answer".to_owned();
+            break;
+        };
+        if sample >= FIRST {
+            row.times.push(at - start);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    running.abort();
+    Ok(row)
+}
+
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// The figures, in milliseconds.
+fn table(rows: &[Row]) -> String {
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default().max("TOPIC".len());
+    let mut text = format!(
+        "{:width$}  {:11}  SAMPLES  {:>8} {:>8} {:>8} {:>8}  {:>8} {:>8}   times in ms\n",
+        "TOPIC", "FROM", "MEDIAN", "P90", "P99", "MAX", "TRANSIT", "PERIOD"
+    );
+    let median = |times: &[Duration]| Summary::of(times).map_or("-".to_owned(), |of| milliseconds(of.median));
+    for row in rows {
+        // Writing to a string never fails.
+        let _ = write!(text, "{:width$}  {:11}  {:7}", row.name, row.measure, row.times.len());
+        if let Some(Summary { median: middle, p90, p99, longest }) = Summary::of(&row.times) {
+            for time in [middle, p90, p99, longest] {
+                let _ = write!(text, " {:>8}", milliseconds(time));
+            }
+            let _ = write!(text, "  {:>8} {:>8}", median(&row.transits), median(&row.periods));
+        }
+        let _ = writeln!(text, "{}{}", if row.remark.is_empty() { "" } else { "  " }, row.remark);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_a_row_for_each_name() {
+        let ms = Duration::from_millis;
+        let rows = [
+            Row {
+                name: "/odom".into(),
+                measure: "stamp",
+                times: vec![ms(1), ms(2), ms(3)],
+                transits: vec![ms(1); 3],
+                periods: vec![ms(20); 3],
+                ..Row::default()
+            },
+            Row { name: "/scan".into(), remark: "not published".into(), ..Row::default() },
+        ];
+        let table = table(&rows);
+        let words: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(words[1], ["/odom", "stamp", "3", "2.00", "3.00", "3.00", "3.00", "1.00", "20.00"]);
+        assert_eq!(words[2], ["/scan", "0", "not", "published"]);
+    }
+
+    #[test]
+    fn what_tells_changes_only_is_not_measured_unless_it_is_named() {
+        let names = default_names().unwrap();
+        for name in ["/odom", "/joint_states", "/camera/depth/image", "/simulation/pose", GEOMETRY] {
+            assert!(names.iter().any(|known| known == name), "{name}");
+        }
+        assert!(!names.iter().any(|name| name.contains("events") || name.contains("version")));
+    }
+}
