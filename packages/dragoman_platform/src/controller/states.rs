@@ -3,7 +3,7 @@
 use dragoman_base::motion::{Pose, Twist, wrap_angle};
 
 use super::{Command, Emergency, Event, MotionMode, Operation, Platform, Refusal};
-use crate::geometry::{compose, is_finite, position, relative};
+use crate::geometry::{compose, is_finite, position};
 use crate::map::{MAX_COORDINATE, Map};
 use crate::motion::automatic::Target;
 use crate::planning::Ground;
@@ -208,6 +208,7 @@ impl Platform {
     fn set_map(&mut self, map: Map) -> Result<(), Refusal> {
         map.check()?;
         self.ground = Ground::new(&map, &self.settings);
+        self.localizer.set_map(&map, &self.settings.localization);
         self.map = map;
         self.automatic.cancel();
         self.obstacles.clear();
@@ -220,8 +221,8 @@ impl Platform {
         }
         self.automatic.cancel();
         self.obstacles.clear();
-        self.pose = Pose { heading: wrap_angle(pose.heading), ..pose };
-        self.origin = compose(self.pose, relative(self.odometry, Pose::ORIGIN));
+        self.localizer.place(Pose { heading: wrap_angle(pose.heading), ..pose }, &self.settings.localization);
+        self.pose = self.localizer.pose();
         Ok(())
     }
 
