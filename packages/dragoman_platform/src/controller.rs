@@ -25,9 +25,11 @@ use std::time::Duration;
 use dragoman_base::limits::Ramp;
 use dragoman_base::motion::{Pose, Twist};
 
-use crate::geometry::{Point, compose, is_finite, relative};
+use crate::geometry::{Point, Segment, compose, is_finite, relative};
 use crate::localization::Localizer;
 use crate::map::{Map, Roadmap};
+use crate::mapping::Mapper;
+use crate::mapping::extract::{Line, extract};
 use crate::motion::automatic::{Automatic, MotionEvent, Situation};
 use crate::motion::obstacles::{Obstacles, Scan, Sight};
 use crate::motion::safety;
@@ -117,6 +119,10 @@ pub struct Platform {
     odometry: Option<Pose>,
     localizer: Localizer,
     pose: Pose,
+    is_mapping: bool,
+    mapper: Mapper,
+    /// Lines of the last scan, in the platform's frame.
+    scanned: Vec<Line>,
     map: Map,
     ground: Ground,
     roadmap: Roadmap,
@@ -151,6 +157,9 @@ impl Platform {
             odometry: None,
             localizer: Localizer::new(Pose::ORIGIN),
             pose: Pose::ORIGIN,
+            is_mapping: false,
+            mapper: Mapper::default(),
+            scanned: Vec::new(),
             ground: Ground::new(&map, &settings),
             map,
             roadmap: Roadmap::default(),
@@ -232,6 +241,16 @@ impl Platform {
         self.obstacles.remembered()
     }
 
+    /// The lines of the last scan, in the platform's frame, m.
+    pub fn scanned_lines(&self) -> impl Iterator<Item = Segment> + '_ {
+        self.scanned.iter().map(|line| line.segment)
+    }
+
+    /// The lines that mapping has found, in the map, m.
+    pub fn mapped_lines(&self) -> impl Iterator<Item = Segment> + '_ {
+        self.mapper.lines(&self.settings.mapping)
+    }
+
     /// Where the platform may be in the map, the most likely first.
     pub fn candidates(&self) -> impl Iterator<Item = Pose> + '_ {
         self.localizer.candidates()
@@ -294,17 +313,25 @@ impl Platform {
     fn localize(&mut self, input: &Input<'_>) {
         let settings = &self.settings.localization;
         let was_lost = self.localizer.is_lost();
-        if input.odometry.is_finite() {
-            if let Some(before) = self.odometry.replace(input.odometry) {
-                self.localizer.predict(relative(before, input.odometry), settings);
-            }
+        if input.odometry.is_finite()
+            && let Some(before) = self.odometry.replace(input.odometry)
+        {
+            self.localizer.predict(relative(before, input.odometry), settings);
         }
         match (input.localized.filter(Pose::is_finite), input.scan) {
             (Some(pose), _) => self.localizer.set(pose, [0.0; 3]),
+            (None, Some(scan)) if self.is_mapping => self.localizer.follow(scan, settings),
             (None, Some(scan)) => self.localizer.correct(scan, self.ground.lines(), settings),
             (None, None) => {}
         }
         self.pose = self.localizer.pose();
+        if let Some(scan) = input.scan {
+            let settings = &self.settings.mapping;
+            self.scanned = extract(scan, settings);
+            if self.is_mapping && self.mapper.add(self.pose, &self.scanned, settings) {
+                self.localizer.map_from(self.mapper.lines(settings));
+            }
+        }
         let lost = self.localizer.is_lost();
         if lost != was_lost {
             self.event(if lost { Event::LocalizationLost } else { Event::LocalizationFound });

@@ -102,6 +102,14 @@ impl Localizer {
         self.place(self.pose(), settings);
     }
 
+    /// Another map, of lines that the platform finds itself; where it is does not change.
+    pub fn map_from(&mut self, lines: impl Iterator<Item = Segment>) {
+        self.lines = Lines::new(&lines.collect::<Vec<_>>());
+        self.hypotheses.truncate(1);
+        self.state = State::Tracking;
+        self.lost = false;
+    }
+
     /// The platform is about here: within the search's radius and angle of the settings.
     pub fn place(&mut self, pose: Pose, settings: &LocalizationSettings) {
         let deviations =
@@ -186,6 +194,17 @@ impl Localizer {
                     self.choose(settings);
                 }
             }
+        }
+    }
+
+    /// Corrects by a scan of which there may be little or nothing in the map yet.
+    pub fn follow(&mut self, scan: Scan<'_>, settings: &LocalizationSettings) {
+        let points = thinned(scan.points, settings.max_points);
+        if let Some(hypothesis) = self.hypotheses.first_mut()
+            && !self.lines.is_empty()
+            && settings.local
+        {
+            hypothesis.correct(scan.origin, &points, &self.lines, settings);
         }
     }
 

@@ -75,6 +75,26 @@ impl Platform {
                 self.roadmap = roadmap;
                 Ok(())
             }
+            Command::StartMapping => {
+                self.is_mapping = true;
+                self.automatic.cancel();
+                self.localizer.map_from(self.mapper.lines(&self.settings.mapping));
+                Ok(())
+            }
+            Command::ResetMapping => {
+                self.mapper.clear();
+                if self.is_mapping {
+                    self.localizer.map_from(std::iter::empty());
+                }
+                Ok(())
+            }
+            Command::StopMapping => {
+                if std::mem::take(&mut self.is_mapping) {
+                    self.automatic.cancel();
+                    self.localizer.set_map(&self.map, &self.settings.localization);
+                }
+                Ok(())
+            }
             Command::SetPose(pose) => self.set_pose(pose),
             Command::PlaceObstacle(place) => {
                 if place.is_some_and(|place| !is_finite(&place)) {
@@ -208,7 +228,9 @@ impl Platform {
     fn set_map(&mut self, map: Map) -> Result<(), Refusal> {
         map.check()?;
         self.ground = Ground::new(&map, &self.settings);
-        self.localizer.set_map(&map, &self.settings.localization);
+        if !self.is_mapping {
+            self.localizer.set_map(&map, &self.settings.localization);
+        }
         self.map = map;
         self.automatic.cancel();
         self.obstacles.clear();
@@ -221,7 +243,12 @@ impl Platform {
         }
         self.automatic.cancel();
         self.obstacles.clear();
-        self.localizer.place(Pose { heading: wrap_angle(pose.heading), ..pose }, &self.settings.localization);
+        let pose = Pose { heading: wrap_angle(pose.heading), ..pose };
+        if self.is_mapping {
+            self.localizer.set(pose, [0.0; 3]);
+        } else {
+            self.localizer.place(pose, &self.settings.localization);
+        }
         self.pose = self.localizer.pose();
         Ok(())
     }

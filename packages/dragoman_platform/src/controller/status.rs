@@ -47,6 +47,8 @@ pub struct Status {
     pub uncertainty: Uncertainty,
     /// Whether nobody knows where it is.
     pub localization_lost: bool,
+    /// Whether it makes a map.
+    pub is_mapping: bool,
     /// What it is told.
     pub velocity: Twist,
     /// Where it is to go.
@@ -71,6 +73,7 @@ impl Platform {
             pose: self.pose,
             uncertainty: self.localizer.uncertainty(),
             localization_lost: self.localizer.is_lost(),
+            is_mapping: self.is_mapping,
             velocity: self.ramp.velocity(),
             goal: self.automatic.goal(),
             target_reached: self.target_reached,

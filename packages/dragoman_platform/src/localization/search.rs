@@ -113,7 +113,7 @@ impl Search {
             // Far apart first: a bad pose shows sooner.
             let count = self.points.len();
             let order = (0..count).map(|index| self.points[(index * 23) % count]);
-            if count % 23 != 0 {
+            if !count.is_multiple_of(23) {
                 self.points = order.collect();
             }
             self.moved = Pose::ORIGIN;

@@ -90,7 +90,7 @@ fn time_to_collision(twist: Twist, points: &[Point], settings: &Settings, horizo
         let there = pose_after(twist, time);
         let hit = ahead.iter().any(|&point| field.contains(inverse_transform(there, point)));
         // The step before was free.
-        hit.then(|| time - step)
+        hit.then_some(time - step)
     })
 }
 
