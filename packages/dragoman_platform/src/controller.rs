@@ -25,10 +25,13 @@ use std::time::Duration;
 use dragoman_base::limits::Ramp;
 use dragoman_base::motion::{Pose, Twist};
 
-use crate::geometry::{Point, compose, relative};
+use crate::geometry::{Point, Segment, compose, is_finite, relative};
+use crate::localization::Localizer;
 use crate::map::{Map, Roadmap};
+use crate::mapping::Mapper;
+use crate::mapping::extract::{Line, extract};
 use crate::motion::automatic::{Automatic, MotionEvent, Situation};
-use crate::motion::obstacles::{Obstacles, Scan};
+use crate::motion::obstacles::{Obstacles, Scan, Sight};
 use crate::motion::safety;
 use crate::planning::Ground;
 use crate::settings::{Settings, SettingsError};
@@ -112,10 +115,14 @@ pub struct Platform {
     /// The last velocity command, and when it came.
     velocity: Option<(Twist, Duration)>,
     ramp: Ramp,
-    odometry: Pose,
-    /// Where odometry began, in the map.
-    origin: Pose,
+    /// Where the wheels said the platform was; none before the first cycle.
+    odometry: Option<Pose>,
+    localizer: Localizer,
     pose: Pose,
+    is_mapping: bool,
+    mapper: Mapper,
+    /// Lines of the last scan, in the platform's frame.
+    scanned: Vec<Line>,
     map: Map,
     ground: Ground,
     roadmap: Roadmap,
@@ -147,9 +154,12 @@ impl Platform {
             ultrasonics: 0,
             velocity: None,
             ramp: Ramp::new(settings.limits)?,
-            odometry: Pose::ORIGIN,
-            origin: Pose::ORIGIN,
+            odometry: None,
+            localizer: Localizer::new(Pose::ORIGIN),
             pose: Pose::ORIGIN,
+            is_mapping: false,
+            mapper: Mapper::default(),
+            scanned: Vec::new(),
             ground: Ground::new(&map, &settings),
             map,
             roadmap: Roadmap::default(),
@@ -168,15 +178,21 @@ impl Platform {
         self.now = self.now.max(input.now);
         self.watch_base(input);
         self.watch_emergency(input.emergency_stop);
+        let scan = input.scan.filter(|scan| is_finite(&scan.origin) && scan.points.iter().all(is_finite));
+        let input = &Input { scan, ..*input };
         self.localize(input);
-        self.obstacles.update(
-            self.now,
-            self.pose,
-            input.scan,
-            self.active_ultrasonics(input.ultrasonics).as_slice(),
-            Some(self.ground.lines()),
-            &self.settings,
-        );
+        let ultrasonics = self.active_ultrasonics(input.ultrasonics);
+        let (lines, settings) = (self.ground.lines(), &self.settings);
+        let sight = Sight {
+            now: self.now,
+            pose: self.pose,
+            odometry: self.odometry.unwrap_or_default(),
+            scan: input.scan,
+            ultrasonics: &ultrasonics,
+            // What the map explains nobody knows while the place is unknown.
+            known: !self.localizer.is_searching(),
+        };
+        self.obstacles.update(&sight, lines, settings);
         let wanted = if self.may_move() { self.wanted(input) } else { Twist::ZERO };
         let twist = self.permitted(wanted);
         let stopped =
@@ -223,6 +239,21 @@ impl Platform {
     /// Obstacles that are not in the map, in the map, m.
     pub fn obstacles(&self) -> impl Iterator<Item = Point> + '_ {
         self.obstacles.remembered()
+    }
+
+    /// The lines of the last scan, in the platform's frame, m.
+    pub fn scanned_lines(&self) -> impl Iterator<Item = Segment> + '_ {
+        self.scanned.iter().map(|line| line.segment)
+    }
+
+    /// The lines that mapping has found, in the map, m.
+    pub fn mapped_lines(&self) -> impl Iterator<Item = Segment> + '_ {
+        self.mapper.lines(&self.settings.mapping)
+    }
+
+    /// Where the platform may be in the map, the most likely first.
+    pub fn candidates(&self) -> impl Iterator<Item = Pose> + '_ {
+        self.localizer.candidates()
     }
 
     fn event(&mut self, event: Event) {
@@ -280,15 +311,30 @@ impl Platform {
     }
 
     fn localize(&mut self, input: &Input<'_>) {
-        if input.odometry.is_finite() {
-            self.odometry = input.odometry;
+        let settings = &self.settings.localization;
+        let was_lost = self.localizer.is_lost();
+        if input.odometry.is_finite()
+            && let Some(before) = self.odometry.replace(input.odometry)
+        {
+            self.localizer.predict(relative(before, input.odometry), settings);
         }
-        match input.localized.filter(Pose::is_finite) {
-            Some(pose) => {
-                self.pose = pose;
-                self.origin = compose(pose, relative(self.odometry, Pose::ORIGIN));
+        match (input.localized.filter(Pose::is_finite), input.scan) {
+            (Some(pose), _) => self.localizer.set(pose, [0.0; 3]),
+            (None, Some(scan)) if self.is_mapping => self.localizer.follow(scan, settings),
+            (None, Some(scan)) => self.localizer.correct(scan, self.ground.lines(), settings),
+            (None, None) => {}
+        }
+        self.pose = self.localizer.pose();
+        if let Some(scan) = input.scan {
+            let settings = &self.settings.mapping;
+            self.scanned = extract(scan, settings);
+            if self.is_mapping && self.mapper.add(self.pose, &self.scanned, settings) {
+                self.localizer.map_from(self.mapper.lines(settings));
             }
-            None => self.pose = compose(self.origin, self.odometry),
+        }
+        let lost = self.localizer.is_lost();
+        if lost != was_lost {
+            self.event(if lost { Event::LocalizationLost } else { Event::LocalizationFound });
         }
     }
 
@@ -315,6 +361,8 @@ impl Platform {
             self.event(Event::WatchdogExpired);
         }
         let moving = self.operation == Operation::Moving;
+        // Nobody drives to a goal without knowing where it is.
+        let oriented = !self.localizer.is_searching();
         let finite =
             |twist: Option<Twist>| twist.filter(|twist| moving && twist.is_finite()).unwrap_or(Twist::ZERO);
         match self.mode {
@@ -324,7 +372,7 @@ impl Platform {
             MotionMode::JoystickSoftware | MotionMode::Velocity => {
                 finite(self.velocity.map(|(twist, _)| twist))
             }
-            MotionMode::Automatic | MotionMode::Program => self.automatic(moving),
+            MotionMode::Automatic | MotionMode::Program => self.automatic(moving && oriented),
         }
     }
 
@@ -359,6 +407,10 @@ impl Platform {
         // Told are velocities along the ramp: what the platform has now it cannot leave at once.
         let allowance = safety::allow(wanted, self.obstacles.seen(), &self.settings);
         self.blocked = allowance.blocked;
+        if self.settings.collision.enabled && self.obstacles.is_blind(self.now, &self.settings) {
+            self.blocked = wanted != Twist::ZERO;
+            return Twist::ZERO;
+        }
         let automatic = matches!(self.mode, MotionMode::Automatic | MotionMode::Program);
         if automatic && allowance.twist != Twist::ZERO && self.enters_prohibited(allowance.twist) {
             self.blocked = true;
@@ -390,3 +442,6 @@ impl Platform {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod lab;

@@ -48,6 +48,8 @@ pub struct CollisionSettings {
     pub side_distance: f64,
     /// Between seeing and braking.
     pub reaction_time: Duration,
+    /// A laser that has not measured for so long stops the platform.
+    pub scan_timeout: Duration,
 }
 
 /// What paths are made of.
@@ -217,6 +219,7 @@ impl Settings {
             ("min distance", collision.min_distance, 0.0, 10.0),
             ("side distance", collision.side_distance, 0.0, 10.0),
             ("reaction time", collision.reaction_time.as_secs_f64(), 0.0, 10.0),
+            ("scan timeout", collision.scan_timeout.as_secs_f64(), 0.05, 60.0),
             ("linear velocity", interpolation.linear_velocity, 0.01, 20.0),
             ("angular velocity", interpolation.angular_velocity, 0.01, 20.0),
             ("lateral acceleration", interpolation.lateral_acceleration, 0.01, 100.0),
@@ -286,6 +289,7 @@ impl Default for Settings {
                 min_distance: 0.15,
                 side_distance: 0.03,
                 reaction_time: Duration::from_millis(100),
+                scan_timeout: Duration::from_secs(1),
             },
             interpolation: InterpolationSettings {
                 linear_velocity: 1.0,
@@ -322,7 +326,7 @@ impl Default for Settings {
                 drift_noise: 0.01,
                 max_points: 181,
                 lost_below: 0.35,
-                found_above: 0.5,
+                found_above: 0.6,
                 search_radius: 0.8,
                 search_angle: 0.6,
             },

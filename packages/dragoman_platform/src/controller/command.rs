@@ -153,6 +153,12 @@ pub enum Command {
     SetMap(Map),
     /// Sets the roadmap.
     SetRoadmap(Roadmap),
+    /// Takes lines from the laser's scans into a map of its own; it goes on where it was stopped.
+    StartMapping,
+    /// Forgets these lines.
+    ResetMapping,
+    /// Takes no more; the lines stay, for somebody to make a map of them.
+    StopMapping,
     /// The platform is here.
     SetPose(Pose),
     /// An obstacle is here; nowhere for `None`.

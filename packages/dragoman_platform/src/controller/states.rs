@@ -3,7 +3,7 @@
 use dragoman_base::motion::{Pose, Twist, wrap_angle};
 
 use super::{Command, Emergency, Event, MotionMode, Operation, Platform, Refusal};
-use crate::geometry::{compose, is_finite, position, relative};
+use crate::geometry::{compose, is_finite, position};
 use crate::map::{MAX_COORDINATE, Map};
 use crate::motion::automatic::Target;
 use crate::planning::Ground;
@@ -73,6 +73,26 @@ impl Platform {
             Command::SetRoadmap(roadmap) => {
                 roadmap.check()?;
                 self.roadmap = roadmap;
+                Ok(())
+            }
+            Command::StartMapping => {
+                self.is_mapping = true;
+                self.automatic.cancel();
+                self.localizer.map_from(self.mapper.lines(&self.settings.mapping));
+                Ok(())
+            }
+            Command::ResetMapping => {
+                self.mapper.clear();
+                if self.is_mapping {
+                    self.localizer.map_from(std::iter::empty());
+                }
+                Ok(())
+            }
+            Command::StopMapping => {
+                if std::mem::take(&mut self.is_mapping) {
+                    self.automatic.cancel();
+                    self.localizer.set_map(&self.map, &self.settings.localization);
+                }
                 Ok(())
             }
             Command::SetPose(pose) => self.set_pose(pose),
@@ -208,6 +228,9 @@ impl Platform {
     fn set_map(&mut self, map: Map) -> Result<(), Refusal> {
         map.check()?;
         self.ground = Ground::new(&map, &self.settings);
+        if !self.is_mapping {
+            self.localizer.set_map(&map, &self.settings.localization);
+        }
         self.map = map;
         self.automatic.cancel();
         self.obstacles.clear();
@@ -220,8 +243,13 @@ impl Platform {
         }
         self.automatic.cancel();
         self.obstacles.clear();
-        self.pose = Pose { heading: wrap_angle(pose.heading), ..pose };
-        self.origin = compose(self.pose, relative(self.odometry, Pose::ORIGIN));
+        let pose = Pose { heading: wrap_angle(pose.heading), ..pose };
+        if self.is_mapping {
+            self.localizer.set(pose, [0.0; 3]);
+        } else {
+            self.localizer.place(pose, &self.settings.localization);
+        }
+        self.pose = self.localizer.pose();
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use dragoman_base::motion::{Pose, Twist};
 
 use super::{Emergency, MotionMode, Operation, Platform};
+use crate::localization::Uncertainty;
 use crate::motion::automatic::{MotionEvent, PlannerState};
 
 /// What has happened.
@@ -21,6 +22,10 @@ pub enum Event {
     WatchdogExpired,
     /// The base has fallen silent; the platform has to be initialized anew.
     BaseSilent,
+    /// The laser sees what the map does not explain; the platform drives to no goal until it has found itself.
+    LocalizationLost,
+    /// It has.
+    LocalizationFound,
 }
 
 /// All that `CMD_GET_STATUS` tells of the controller itself.
@@ -38,6 +43,12 @@ pub struct Status {
     pub commanded_pose: Pose,
     /// Where it is, in the map.
     pub pose: Pose,
+    /// How well that is known.
+    pub uncertainty: Uncertainty,
+    /// Whether nobody knows where it is.
+    pub localization_lost: bool,
+    /// Whether it makes a map.
+    pub is_mapping: bool,
     /// What it is told.
     pub velocity: Twist,
     /// Where it is to go.
@@ -60,6 +71,9 @@ impl Platform {
             mode: self.mode,
             commanded_pose: self.automatic.reference().unwrap_or(self.pose),
             pose: self.pose,
+            uncertainty: self.localizer.uncertainty(),
+            localization_lost: self.localizer.is_lost(),
+            is_mapping: self.is_mapping,
             velocity: self.ramp.velocity(),
             goal: self.automatic.goal(),
             target_reached: self.target_reached,

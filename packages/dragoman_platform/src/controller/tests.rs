@@ -183,7 +183,7 @@ fn each_mode_listens_to_its_commands_alone() {
         bench.run(0.5);
         assert_eq!(bench.output.twist != Twist::ZERO, !accepted.is_empty(), "{mode:?}");
         bench.tell(Command::Stop).unwrap();
-        assert_eq!(bench.tell(velocity()).is_ok(), false);
+        assert!(bench.tell(velocity()).is_err());
         bench.run(1.0);
         assert_eq!(bench.output.twist, Twist::ZERO);
     }

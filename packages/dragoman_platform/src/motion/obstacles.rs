@@ -18,6 +18,23 @@ pub struct Scan<'a> {
     pub points: &'a [Point],
 }
 
+/// What is known at one time.
+#[derive(Debug, Clone, Copy)]
+pub struct Sight<'a> {
+    /// Since the start.
+    pub now: Duration,
+    /// Where the platform is in the map.
+    pub pose: Pose,
+    /// Where it is by its wheels.
+    pub odometry: Pose,
+    /// What the laser has measured since the last time; without, the last measurement holds.
+    pub scan: Option<Scan<'a>>,
+    /// Ranges of the ultrasonic sensors by number, m; NaN where there is none.
+    pub ultrasonics: &'a [f64],
+    /// Whether the pose is known; otherwise nothing is remembered.
+    pub known: bool,
+}
+
 /// Squares in which obstacles are remembered, m.
 const CELL: f64 = 0.05;
 /// Most squares.
@@ -34,6 +51,9 @@ const HORIZON: f64 = 8.0;
 /// What is in the way now, and what was, where the map has nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Obstacles {
+    /// The last scan, where odometry counts: the platform has moved since.
+    scanned: Vec<Point>,
+    scanned_at: Option<Duration>,
     /// In the platform's frame.
     seen: Vec<Point>,
     /// By the numbers of the square in the map: when it was seen last.
@@ -43,43 +63,42 @@ pub struct Obstacles {
 }
 
 impl Obstacles {
-    /// Takes what the sensors measured; a laser that has measured nothing anew leaves what it saw. `ultrasonics`: ranges in m by number,
-    /// NaN where there is none. `lines`: how far it is to the next line of the map; without one all points are obstacles.
-    pub fn update(
-        &mut self,
-        now: Duration,
-        pose: Pose,
-        scan: Option<Scan<'_>>,
-        ultrasonics: &[f64],
-        lines: Option<&DistanceField>,
-        settings: &Settings,
-    ) {
+    /// Takes what the sensors measured. `lines`: how far it is to the next line of the map.
+    pub fn update(&mut self, sight: &Sight<'_>, lines: &DistanceField, settings: &Settings) {
+        let Sight { now, pose, odometry, scan, ultrasonics, known } = *sight;
         let memory = settings.planning.memory;
         // Where the platform stands there is nothing.
         self.remembered.retain(|&cell, seen| {
             let under = || settings.footprint.contains(inverse_transform(pose, centre(cell)));
             now.saturating_sub(*seen) <= memory && !under()
         });
-        self.seen.clear();
         if let Some(scan) = scan {
             self.forget_gone(pose, scan);
-            self.seen.extend_from_slice(scan.points);
+            self.scanned.clear();
+            self.scanned.extend(scan.points.iter().map(|&point| transform(odometry, point)));
+            self.scanned_at = Some(now);
         }
+        self.seen.clear();
+        self.seen.extend(self.scanned.iter().map(|&point| inverse_transform(odometry, point)));
         let sensors = settings.ultrasonics.iter().zip(ultrasonics);
         self.seen.extend(sensors.flat_map(|(sensor, &range)| echoes(sensor, range)));
         for &point in &self.seen {
-            if point.coords.norm() > HORIZON || settings.footprint.contains(point) {
+            if !known || point.coords.norm() > HORIZON || settings.footprint.contains(point) {
                 continue;
             }
             let place = transform(pose, point);
-            let explained = lines.is_some_and(|lines| lines.distance(place) < EXPLAINED);
-            if !explained && self.remembered.len() < MAX_CELLS {
+            if lines.distance(place) >= EXPLAINED && self.remembered.len() < MAX_CELLS {
                 self.remembered.insert(cell(place), now);
             }
         }
         if let Some(placed) = self.placed {
             self.seen.extend(rim(placed).map(|point| inverse_transform(pose, point)));
         }
+    }
+
+    /// Whether there is a laser, and it has not measured for so long.
+    pub fn is_blind(&self, now: Duration, settings: &Settings) -> bool {
+        self.scanned_at.is_some_and(|scanned| now.saturating_sub(scanned) > settings.collision.scan_timeout)
     }
 
     /// Sets an obstacle by hand, in the map, or takes it away.
@@ -90,7 +109,6 @@ impl Obstacles {
     /// Forgets what was seen before: the platform is somewhere else, or has another map.
     pub fn clear(&mut self) {
         self.remembered.clear();
-        self.seen.clear();
     }
 
     /// What the sensors see, in the platform's frame, m.
@@ -159,25 +177,48 @@ mod tests {
         Some(Scan { origin: Point::new(0.4, 0.0), points })
     }
 
+    fn sight<'a>(seconds: u32, pose: Pose, scan: Option<Scan<'a>>, ultrasonics: &'a [f64]) -> Sight<'a> {
+        Sight { now: SECOND * seconds, pose, odometry: pose, scan, ultrasonics, known: true }
+    }
+
+    fn no_lines(settings: &Settings) -> DistanceField {
+        DistanceField::new(std::iter::empty(), 0.0, &settings.planning, |_| {})
+    }
+
     #[test]
     fn what_is_seen_is_remembered_until_it_is_gone_or_old() {
         let settings = Settings::default();
         let mut obstacles = Obstacles::default();
+        let lines = no_lines(&settings);
         let pose = Pose::new(1.0, 2.0, std::f64::consts::FRAC_PI_2);
         let thing = [Point::new(2.0, 0.0)];
-        obstacles.update(SECOND, pose, scan(&thing), &[], None, &settings);
+        obstacles.update(&sight(1, pose, scan(&thing), &[]), &lines, &settings);
         let remembered: Vec<Point> = obstacles.remembered().collect();
         assert_eq!(remembered.len(), 1);
         assert!((remembered[0] - Point::new(1.0, 4.0)).norm() < CELL);
         // Looking elsewhere.
-        obstacles.update(SECOND * 2, pose, scan(&[Point::new(0.0, 2.0)]), &[], None, &settings);
+        obstacles.update(&sight(2, pose, scan(&[Point::new(0.0, 2.0)]), &[]), &lines, &settings);
         assert_eq!(obstacles.remembered().count(), 2);
         // Looking past it.
         let behind = [-0.01, 0.0, 0.01].map(|y| Point::new(4.0, y * 4.0));
-        obstacles.update(SECOND * 3, pose, scan(&behind), &[], None, &settings);
+        obstacles.update(&sight(3, pose, scan(&behind), &[]), &lines, &settings);
         assert!(obstacles.remembered().all(|point| (point - remembered[0]).norm() > 0.5));
-        obstacles.update(SECOND * 60, pose, None, &[], None, &settings);
+        obstacles.update(&sight(4, pose, scan(&[]), &[]), &lines, &settings);
+        obstacles.update(&sight(60, pose, None, &[]), &lines, &settings);
         assert_eq!(obstacles.remembered().count(), 0);
+    }
+
+    #[test]
+    fn between_two_scans_the_last_one_holds() {
+        let settings = Settings::default();
+        let mut obstacles = Obstacles::default();
+        let lines = no_lines(&settings);
+        assert!(!obstacles.is_blind(SECOND * 100, &settings));
+        obstacles.update(&sight(1, Pose::ORIGIN, scan(&[Point::new(2.0, 0.0)]), &[]), &lines, &settings);
+        let ahead = Pose::new(0.5, 0.0, std::f64::consts::FRAC_PI_2);
+        obstacles.update(&sight(2, ahead, None, &[]), &lines, &settings);
+        assert!((obstacles.seen()[0] - Point::new(0.0, -1.5)).norm() < 1e-9);
+        assert!(!obstacles.is_blind(SECOND * 2, &settings) && obstacles.is_blind(SECOND * 3, &settings));
     }
 
     #[test]
@@ -185,11 +226,12 @@ mod tests {
         let sensor = UltrasonicSettings { pose: Pose::new(0.45, 0.0, 0.0), range: 2.0, cone: 0.2 };
         let settings = Settings { ultrasonics: vec![sensor; 3], ..Settings::default() };
         let mut obstacles = Obstacles::default();
-        obstacles.update(SECOND, Pose::ORIGIN, None, &[0.5, 2.0, f64::NAN], None, &settings);
+        let lines = no_lines(&settings);
+        obstacles.update(&sight(1, Pose::ORIGIN, None, &[0.5, 2.0, f64::NAN]), &lines, &settings);
         assert_eq!(obstacles.seen().len(), 3);
         assert!((obstacles.seen()[1] - Point::new(0.95, 0.0)).norm() < 1e-9);
         obstacles.place(Some(Point::new(3.0, 0.0)));
-        obstacles.update(SECOND, Pose::ORIGIN, None, &[], None, &settings);
+        obstacles.update(&sight(1, Pose::ORIGIN, None, &[]), &lines, &settings);
         assert_eq!(obstacles.seen().len(), 8);
     }
 }

@@ -63,9 +63,11 @@ pub(crate) fn pose_standing(twist: Twist, settings: &Settings) -> Pose {
 fn time_to_collision(twist: Twist, points: &[Point], settings: &Settings, horizon: f64) -> Option<f64> {
     let collision = &settings.collision;
     let body = settings.footprint;
+    // Room is kept where the platform drives to. It turns on the spot where it fits.
+    let margin = |drives: bool| if drives { collision.min_distance } else { collision.side_distance };
     let field = Footprint {
-        front: body.front + collision.min_distance,
-        rear: body.rear + collision.min_distance,
+        front: body.front + margin(twist.linear > 0.0),
+        rear: body.rear + margin(twist.linear < 0.0),
         side: body.side + collision.side_distance,
     };
     let reach = field.outer_radius();
@@ -88,7 +90,7 @@ fn time_to_collision(twist: Twist, points: &[Point], settings: &Settings, horizo
         let there = pose_after(twist, time);
         let hit = ahead.iter().any(|&point| field.contains(inverse_transform(there, point)));
         // The step before was free.
-        hit.then(|| time - step)
+        hit.then_some(time - step)
     })
 }
 

@@ -58,6 +58,11 @@ impl DistanceField {
         self.square(point).is_some()
     }
 
+    /// The corner with the least coordinates, and width and height, m.
+    pub(crate) fn area(&self) -> (Point, [f64; 2]) {
+        (self.origin, [self.width, self.height].map(|count| count as f64 * self.resolution))
+    }
+
     /// From the middle of the point's square to the nearest marked one, m; infinite outside, or where nothing is marked.
     pub fn distance(&self, point: Point) -> f64 {
         self.square(point).map_or(f64::INFINITY, |square| f64::from(self.distances[square]))

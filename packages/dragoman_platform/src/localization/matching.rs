@@ -1,0 +1,101 @@
+//! The pose that fits a scan to lines best, with what was known before: Gauss-Newton on the points' distances from their lines, with Cauchy's
+//! weights, which make little of what is on no line.
+
+use dragoman_base::motion::{Pose, wrap_angle};
+use nalgebra::{Matrix3, Vector3};
+
+use super::lines::{GATE, Lines};
+use crate::geometry::{Point, transform};
+use crate::settings::LocalizationSettings;
+
+const ITERATIONS: usize = 12;
+/// Points of one scan count as this many: what is wrong with one is wrong with its neighbours.
+const INDEPENDENT: f64 = 40.0;
+/// A point no farther from a line is explained by it, m.
+const EXPLAINED: f64 = 0.08;
+/// What is known no better, m and rad.
+const LEAST_DEVIATIONS: [f64; 3] = [0.004, 0.004, 0.0015];
+
+/// What came of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fit {
+    pub(super) pose: Pose,
+    pub(super) covariance: Matrix3<f64>,
+    /// The part of the points that are on a line, 0 to 1.
+    pub(super) explained: f64,
+}
+
+/// Fits. `covariance`: how far the true pose may be.
+pub(super) fn fit(
+    prior: Pose,
+    covariance: Matrix3<f64>,
+    points: &[Point],
+    lines: &Lines,
+    settings: &LocalizationSettings,
+) -> Fit {
+    let least = LEAST_DEVIATIONS.map(|deviation| deviation * deviation);
+    let covariance = covariance + Matrix3::from_diagonal(&least.into());
+    let information = covariance.try_inverse().unwrap_or_else(Matrix3::identity);
+    let mut pose = prior;
+    let mut hessian = information;
+    let (mut explained, mut spread) = (0.0, spread_of(&covariance));
+    for _ in 0..ITERATIONS {
+        // Points may be as far from their lines as the pose is uncertain.
+        let scale = (2.0 * settings.range_deviation).max(spread);
+        let gate = (4.0 * scale).min(GATE);
+        let (mut matched, mut near) = (0.0, 0.0);
+        let (mut normal, mut gradient) = (Matrix3::zeros(), Vector3::zeros());
+        let (sin, cos) = pose.heading.sin_cos();
+        for point in points {
+            let place = transform(pose, *point);
+            let Some((line, distance)) = lines.nearest(place) else {
+                continue;
+            };
+            if distance < EXPLAINED {
+                near += 1.0;
+            }
+            let part = line.nearest_part(place);
+            if distance > gate || part <= 0.0 || part >= 1.0 {
+                continue;
+            }
+            let along = (line.b - line.a) / line.length();
+            let across = nalgebra::Vector2::new(-along.y, along.x);
+            let residual = across.dot(&(place - line.a));
+            let turned =
+                nalgebra::Vector2::new(-sin * point.x - cos * point.y, cos * point.x - sin * point.y);
+            let jacobian = Vector3::new(across.x, across.y, across.dot(&turned));
+            let weight = 1.0 / (1.0 + (residual / scale).powi(2));
+            normal += jacobian * jacobian.transpose() * weight;
+            gradient += jacobian * (residual * weight);
+            matched += 1.0;
+        }
+        explained = near / points.len().max(1) as f64;
+        if matched == 0.0 {
+            break;
+        }
+        let each = (INDEPENDENT / matched).min(1.0) / settings.range_deviation.powi(2);
+        let off = Vector3::new(pose.x - prior.x, pose.y - prior.y, wrap_angle(pose.heading - prior.heading));
+        hessian = information + normal * each;
+        let Some(step) =
+            hessian.try_inverse().map(|inverse| -(inverse * (information * off + gradient * each)))
+        else {
+            break;
+        };
+        pose = Pose::new(pose.x + step.x, pose.y + step.y, wrap_angle(pose.heading + step.z));
+        // Each time with less tolerance.
+        let settled = step.x.hypot(step.y) < 1e-4 && step.z.abs() < 1e-4;
+        if settled && spread <= 2.0 * settings.range_deviation {
+            break;
+        }
+        spread *= 0.6;
+    }
+    let covariance = hessian.try_inverse().unwrap_or(covariance);
+    Fit { pose, covariance, explained }
+}
+
+/// How far a point may be from its line because of the pose, m: at a few metres' distance.
+fn spread_of(covariance: &Matrix3<f64>) -> f64 {
+    const DISTANCE: f64 = 3.0;
+    let place = (covariance[(0, 0)] + covariance[(1, 1)]).max(0.0).sqrt();
+    place + DISTANCE * covariance[(2, 2)].max(0.0).sqrt()
+}

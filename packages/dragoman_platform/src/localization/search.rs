@@ -1,0 +1,170 @@
+//! Poses that explain a scan: those of a raster are tried one after the other, as many with each scan as there is time for.
+
+use std::f64::consts::TAU;
+
+use dragoman_base::motion::{Pose, wrap_angle};
+use nalgebra::Matrix3;
+
+use crate::geometry::{Point, compose, position, transform};
+use crate::planning::field::DistanceField;
+use crate::settings::LocalizationSettings;
+
+/// Between two places about a known one, m, and on the whole map.
+const STEPS: [f64; 2] = [0.1, 0.2];
+/// Between two headings, rad.
+const TURN: f64 = 3.0 * TAU / 360.0;
+/// Poses that are tried with one scan.
+const BUDGET: usize = 15_000;
+/// Points of the scan that are looked at.
+const POINTS: usize = 60;
+/// After so many points a bad pose is left.
+const FIRST_LOOK: usize = 12;
+/// Places that are kept.
+const KEPT: usize = 16;
+/// A point farther from a line than this counts nothing, m.
+const REACH: f64 = 0.4;
+
+/// How far from the truth a pose that was found may be.
+pub(super) fn covariance() -> Matrix3<f64> {
+    Matrix3::from_diagonal(&[0.02, 0.02, 0.004].into())
+}
+
+/// A search that goes on from scan to scan.
+#[derive(Debug)]
+pub(super) struct Search {
+    /// The corner of the raster, and the squares in it.
+    corner: Point,
+    step: f64,
+    counts: [usize; 2],
+    /// The first heading, and how many.
+    heading: f64,
+    headings: usize,
+    everywhere: bool,
+    next: usize,
+    /// The scan that is explained, and how far the platform has come since.
+    points: Vec<Point>,
+    moved: Pose,
+    /// The best first, with how good they are.
+    best: Vec<(f64, Pose)>,
+}
+
+impl Search {
+    /// About a pose, as far as the settings say.
+    pub(super) fn about(pose: Pose, settings: &LocalizationSettings) -> Self {
+        let count = |radius: f64, step: f64| 2 * (radius / step).ceil() as usize + 1;
+        let places = count(settings.search_radius, STEPS[0]);
+        let half = (places / 2) as f64 * STEPS[0];
+        let headings = count(settings.search_angle, TURN);
+        Self {
+            corner: Point::new(pose.x - half, pose.y - half),
+            step: STEPS[0],
+            counts: [places; 2],
+            heading: pose.heading - (headings / 2) as f64 * TURN,
+            headings,
+            everywhere: false,
+            next: 0,
+            points: Vec::new(),
+            moved: Pose::ORIGIN,
+            best: Vec::new(),
+        }
+    }
+
+    /// On the whole map.
+    pub(super) fn everywhere(field: &DistanceField) -> Self {
+        let (corner, [width, height]) = field.area();
+        // A huge map is tried more roughly.
+        let step = STEPS[1].max((width * height / 250_000.0).sqrt());
+        Self {
+            corner,
+            step,
+            counts: [width, height].map(|side| (side / step).ceil() as usize),
+            heading: 0.0,
+            headings: (TAU / TURN).round() as usize,
+            everywhere: true,
+            next: 0,
+            points: Vec::new(),
+            moved: Pose::ORIGIN,
+            best: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_everywhere(&self) -> bool {
+        self.everywhere
+    }
+
+    /// What was meant: about this pose, so far away, m and rad. Everything for none.
+    pub(super) fn area(&self, settings: &LocalizationSettings) -> Option<(Pose, [f64; 2])> {
+        let [half_x, half_y] = self.counts.map(|count| (count / 2) as f64 * self.step);
+        let heading = self.heading + (self.headings / 2) as f64 * TURN;
+        let centre = Pose::new(self.corner.x + half_x, self.corner.y + half_y, wrap_angle(heading));
+        let reach = [settings.search_radius * 1.6, settings.search_angle * 1.3];
+        (!self.everywhere).then(|| (compose(centre, self.moved), reach))
+    }
+
+    /// The platform has moved on.
+    pub(super) fn moved(&mut self, step: Pose) {
+        self.moved = compose(self.moved, step);
+    }
+
+    /// Tries the next poses; the best ones once all are tried.
+    pub(super) fn go_on(&mut self, points: &[Point], field: &DistanceField) -> Option<Vec<Pose>> {
+        if self.points.is_empty() {
+            self.points = super::thinned(points, POINTS);
+            // Far apart first: a bad pose shows sooner.
+            let count = self.points.len();
+            let order = (0..count).map(|index| self.points[(index * 23) % count]);
+            if !count.is_multiple_of(23) {
+                self.points = order.collect();
+            }
+            self.moved = Pose::ORIGIN;
+        }
+        let total = self.counts[0] * self.counts[1] * self.headings;
+        let until = (self.next + BUDGET).min(total);
+        for index in self.next..until {
+            let (place, turn) = (index / self.headings, index % self.headings);
+            let (column, row) = (place % self.counts[0], place / self.counts[0]);
+            let x = self.corner.x + column as f64 * self.step;
+            let y = self.corner.y + row as f64 * self.step;
+            let pose = Pose::new(x, y, wrap_angle(self.heading + turn as f64 * TURN));
+            self.look(pose, field);
+        }
+        self.next = until;
+        if until < total {
+            return None;
+        }
+        let mut found: Vec<Pose> = self.best.iter().map(|(_, pose)| compose(*pose, self.moved)).collect();
+        found.truncate(KEPT);
+        Some(found)
+    }
+
+    fn look(&mut self, pose: Pose, field: &DistanceField) {
+        let worst =
+            if self.best.len() < KEPT { 0.0 } else { self.best.last().map_or(0.0, |(quality, _)| *quality) };
+        let mut quality = 0.0;
+        for (index, point) in self.points.iter().enumerate() {
+            let distance = field.distance(transform(pose, *point));
+            if distance < REACH {
+                quality += 1.0 - distance / REACH;
+            }
+            // So much cannot be made up for.
+            if index == FIRST_LOOK && quality + (self.points.len() - index) as f64 * 0.8 < worst {
+                return;
+            }
+        }
+        if quality <= worst {
+            return;
+        }
+        // One for each place.
+        let near = |other: Pose| {
+            (position(other) - position(pose)).norm() < 1.6 * self.step.max(STEPS[1])
+                && wrap_angle(other.heading - pose.heading).abs() < 3.5 * TURN
+        };
+        if self.best.iter().any(|&(better, other)| better >= quality && near(other)) {
+            return;
+        }
+        self.best.retain(|&(_, other)| !near(other));
+        let at = self.best.partition_point(|&(better, _)| better > quality);
+        self.best.insert(at, (quality, pose));
+        self.best.truncate(KEPT);
+    }
+}
