@@ -34,7 +34,7 @@ fuzz_target!(|input: &[u8]| {
     let mut parameters = Parameters::default();
     if parameters.read_ini(&file).is_ok() {
         for name in ["Interpolation.ini", "Platform.ini"] {
-            parameters.write_ini(name, &mut file);
+            parameters.write_ini(name, &mut file).expect("keys and values of the table");
         }
         let again = IniFile::parse(&file.to_string()).expect("what was written");
         let mut read = Parameters::default();
