@@ -99,7 +99,7 @@ pub trait Document: Node {
     /// # Errors
     /// It holds what cannot be read again. [`check`](Self::check) is not asked.
     fn write(&self) -> Result<String, WriteError> {
-        self.to_element().map(|root| xml::write(&root))
+        self.to_element().and_then(|root| xml::write(&root))
     }
 }
 
@@ -183,6 +183,26 @@ pub enum WriteError {
         attribute: String,
         /// The character.
         character: char,
+    },
+    /// What is to be a name is none.
+    #[error("{name:?} cannot be a name")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// An attribute of the guide, or one beyond, comes twice.
+    #[error("<{element}> has '{attribute}' twice")]
+    Duplicate {
+        /// The element.
+        element: String,
+        /// Its attribute.
+        attribute: String,
+    },
+    /// More elements, deeper, more attributes or more bytes than a document may have.
+    #[error("the document is too large; the limit is reached at a <{element}>")]
+    TooLarge {
+        /// Where.
+        element: String,
     },
 }
 

@@ -298,13 +298,17 @@ impl Parameters {
 
     /// Writes the values of the parameters of the file of this name ([`Declaration::file`]) into it. What else is in it,
     /// comments too, stays; parameters that it does not have are appended to their sections.
-    pub fn write_ini(&self, name: &str, file: &mut IniFile) {
+    ///
+    /// # Errors
+    /// None, as long as keys and values of the table can be written.
+    pub fn write_ini(&self, name: &str, file: &mut IniFile) -> Result<(), IniError> {
         for (declaration, value) in self.iter().filter(|(declaration, _)| declaration.file() == name) {
             let there = file.entries().find(|entry| table::is_key(declaration.key, entry.key));
             let there = there.map(|entry| (entry.section.to_owned(), entry.key.to_owned()));
             let (section, key) =
                 there.unwrap_or_else(|| (declaration.section().to_owned(), declaration.key.to_owned()));
-            file.set(&section, &key, &value.to_string());
+            file.set(&section, &key, &value.to_string())?;
         }
+        Ok(())
     }
 }

@@ -84,16 +84,8 @@ impl Element {
         Some(self.attributes.remove(index))
     }
 
-    pub(super) fn put(&mut self, name: &str, value: String) -> Result<(), WriteError> {
-        if let Some(character) = value.chars().find(|character| !super::xml::is_character(*character)) {
-            return Err(WriteError::Character {
-                element: self.name.clone(),
-                attribute: name.to_owned(),
-                character,
-            });
-        }
+    fn put(&mut self, name: &str, value: String) {
         self.attributes.push(Attribute { name: name.to_owned(), value, position: Position::default() });
-        Ok(())
     }
 
     fn take_value<T: Value>(&mut self, name: &'static str) -> Result<Option<T>, DocumentError> {
@@ -111,7 +103,8 @@ impl Element {
             element: self.name.clone(),
             attribute: name.to_owned(),
         })?;
-        self.put(name, text)
+        self.put(name, text);
+        Ok(())
     }
 
     /// The children of a type, one after the other, out of those that are there.
@@ -217,7 +210,8 @@ impl AttributeField for Version {
 
     fn put(&self, element: &mut Element, name: &'static str) -> Result<(), WriteError> {
         let name = Self::name(name, self.is_other_case);
-        self.number.iter().try_for_each(|number| element.put(name, number.clone()))
+        self.number.iter().for_each(|number| element.put(name, number.clone()));
+        Ok(())
     }
 
     #[cfg(test)]

@@ -29,10 +29,12 @@ impl Program {
     /// The stations that the program drives to and the roadmap does not have.
     pub fn check_stations(&self, roadmap: &Roadmap) -> Vec<DocumentError> {
         let mut errors = Vec::new();
+        let stations: HashSet<&str> =
+            roadmap.stations.stations.iter().map(|station| station.name.as_str()).collect();
         for step in self.tasks.iter().flat_map(|task| &task.steps) {
             if let Step::Motion(Motion { action: Some(MotionAction::SetTarget(target)), .. }) = step
                 && let Some(TargetPlace::Station(station)) = &target.place
-                && roadmap.station(&station.name).is_none()
+                && !stations.contains(station.name.as_str())
             {
                 let problem = Problem::Missing { what: "station", name: station.name.clone() };
                 report(&mut errors, station.position, problem);

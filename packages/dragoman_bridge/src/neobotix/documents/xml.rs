@@ -6,7 +6,7 @@ use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
-use super::{DocumentError, Problem};
+use super::{DocumentError, Problem, WriteError};
 
 /// The most bytes of a document: those of a message on the wire.
 pub const MAX_DOCUMENT_LEN: usize = crate::neobotix::wire::MAX_DATA_LEN;
@@ -141,12 +141,12 @@ pub(super) fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
 }
 
 /// Whether XML 1.0 may have this character.
-pub(super) fn is_character(character: char) -> bool {
+fn is_character(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
 
 /// Whether this can be the name of an element or an attribute.
-pub(super) fn is_name(name: &str) -> bool {
+fn is_name(name: &str) -> bool {
     let is_start = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | ':' | '\u{c0}'..);
     let is_other = |c: char| is_start(c) || c.is_ascii_digit() || matches!(c, '-' | '.' | '\u{b7}');
     name.starts_with(is_start) && name.chars().all(is_other)
@@ -302,39 +302,83 @@ fn close(mut element: Element, open: &mut [Element], root: &mut Option<Element>)
     }
 }
 
-/// The text of a document: a declaration, and an element per line.
-pub(super) fn write(root: &Element) -> String {
-    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
-    write_element(root, 0, &mut text);
-    text
+/// The text of a document: a declaration, and an element per line. What could not be read again is refused.
+pub(super) fn write(root: &Element) -> Result<String, WriteError> {
+    let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
+    let mut writer = Writer { text, elements: 0 };
+    writer.element(root, 0)?;
+    if writer.text.len() > MAX_DOCUMENT_LEN {
+        return Err(WriteError::TooLarge { element: root.name.clone() });
+    }
+    Ok(writer.text)
 }
 
-fn write_element(element: &Element, depth: usize, text: &mut String) {
-    let indent = "  ".repeat(depth);
-    text.push_str(&indent);
-    text.push('<');
-    text.push_str(&element.name);
-    for attribute in &element.attributes {
-        text.push(' ');
-        text.push_str(&attribute.name);
-        text.push_str("=\"");
-        escape(&attribute.value, text);
-        text.push('"');
+struct Writer {
+    text: String,
+    elements: usize,
+}
+
+impl Writer {
+    fn element(&mut self, element: &Element, depth: usize) -> Result<(), WriteError> {
+        self.elements += 1;
+        let is_too_large = [
+            (depth, MAX_DEPTH - 1),
+            (self.elements, MAX_ELEMENTS),
+            (element.attributes.len(), MAX_ATTRIBUTES),
+            (self.text.len(), MAX_DOCUMENT_LEN),
+        ];
+        if is_too_large.iter().any(|(count, most)| count > most) {
+            return Err(WriteError::TooLarge { element: element.name.clone() });
+        }
+        let indent = "  ".repeat(depth);
+        self.text.push_str(&indent);
+        self.text.push('<');
+        self.name(&element.name)?;
+        for (index, attribute) in element.attributes.iter().enumerate() {
+            let mut before = element.attributes.iter().take(index);
+            if before.any(|other| other.name == attribute.name) {
+                let (element, attribute) = (element.name.clone(), attribute.name.clone());
+                return Err(WriteError::Duplicate { element, attribute });
+            }
+            self.text.push(' ');
+            self.name(&attribute.name)?;
+            self.text.push_str("=\"");
+            self.value(&attribute.value, element, &attribute.name)?;
+            self.text.push('"');
+        }
+        if element.children.is_empty() && element.text.is_empty() {
+            self.text.push_str("/>\n");
+            return Ok(());
+        }
+        self.text.push('>');
+        self.value(&element.text, element, "text")?;
+        if !element.children.is_empty() {
+            self.text.push('\n');
+            element.children.iter().try_for_each(|child| self.element(child, depth + 1))?;
+            self.text.push_str(&indent);
+        }
+        self.text.push_str("</");
+        self.text.push_str(&element.name);
+        self.text.push_str(">\n");
+        Ok(())
     }
-    if element.children.is_empty() && element.text.is_empty() {
-        text.push_str("/>\n");
-        return;
+
+    fn name(&mut self, name: &str) -> Result<(), WriteError> {
+        if !is_name(name) {
+            return Err(WriteError::Name { name: name.to_owned() });
+        }
+        self.text.push_str(name);
+        Ok(())
     }
-    text.push('>');
-    escape(&element.text, text);
-    if !element.children.is_empty() {
-        text.push('\n');
-        element.children.iter().for_each(|child| write_element(child, depth + 1, text));
-        text.push_str(&indent);
+
+    fn value(&mut self, value: &str, element: &Element, attribute: &str) -> Result<(), WriteError> {
+        if let Some(character) = value.chars().find(|character| !is_character(*character)) {
+            let (element, attribute) = (element.name.clone(), attribute.to_owned());
+            return Err(WriteError::Character { element, attribute, character });
+        }
+        escape(value, &mut self.text);
+        Ok(())
     }
-    text.push_str("</");
-    text.push_str(&element.name);
-    text.push_str(">\n");
 }
 
 fn escape(value: &str, text: &mut String) {
@@ -372,7 +416,7 @@ mod tests {
         assert_eq!((first.name.as_str(), first.value.as_str()), ("ü", "1"));
         assert_eq!((second.name.as_str(), second.value.as_str()), ("c", "<A\"\nx y"));
         assert_eq!(format!("{:?} {:?}", first.position, second.position), "3:4 4:3");
-        assert_eq!(parse(&write(&root)), Ok(root));
+        assert_eq!(parse(&write(&root).expect("a text")), Ok(root));
     }
 
     #[test]
@@ -421,6 +465,25 @@ mod tests {
         );
         let error = decode(&vec![b' '; MAX_DOCUMENT_LEN + 1]).expect_err("too long");
         assert_eq!(error.problem, Problem::TooLong { len: MAX_DOCUMENT_LEN + 1 });
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written() {
+        let named = |name: &str| Element { name: name.to_owned(), ..Element::default() };
+        let position = Position::default();
+        let attribute = |name: &str| Attribute { name: name.to_owned(), value: String::new(), position };
+        for name in ["", "a b", "a><b", "1"] {
+            let error = WriteError::Name { name: name.to_owned() };
+            assert_eq!(write(&named(name)), Err(error.clone()));
+            assert_eq!(write(&Element { attributes: vec![attribute(name)], ..named("a") }), Err(error));
+        }
+        let twice = Element { attributes: vec![attribute("b"), attribute("b")], ..named("a") };
+        let error = WriteError::Duplicate { element: "a".to_owned(), attribute: "b".to_owned() };
+        assert_eq!(write(&twice), Err(error));
+        let deep =
+            |depth| (1..depth).fold(named("a"), |child, _| Element { children: vec![child], ..named("a") });
+        assert!(write(&deep(MAX_DEPTH)).is_ok());
+        assert_eq!(write(&deep(MAX_DEPTH + 1)), Err(WriteError::TooLarge { element: "a".to_owned() }));
     }
 
     #[test]

@@ -76,6 +76,16 @@ pub enum IniError {
         /// Line of the first.
         first: usize,
     },
+    /// A file cannot have it.
+    #[error("'{key}' = '{value}' in section '{section}' cannot be written")]
+    Unwritable {
+        /// The section.
+        section: String,
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+    },
     /// A parameter has a value that it cannot have.
     #[error("line {line}: {error}")]
     Value {
@@ -124,11 +134,26 @@ impl IniFile {
         self.entries().find(|entry| entry.section == section && entry.key == key).map(|entry| entry.value)
     }
 
-    /// Puts a value in its place, or at the end of its section. Line breaks and comments in it are left out, and where
-    /// section or key cannot be written nothing happens.
-    pub fn set(&mut self, section: &str, key: &str, value: &str) {
-        let value = value.lines().next().unwrap_or_default();
-        let value = value.get(..value_end(value)).unwrap_or_default().trim();
+    /// Puts a value in its place, or at the end of its section.
+    ///
+    /// # Errors
+    /// Section, key or value would not be read again as they are. Nothing has changed then.
+    pub fn set(&mut self, section: &str, key: &str, value: &str) -> Result<(), IniError> {
+        let text = format!("{key} = {value}\n");
+        let is_entry = |kind: &Kind| match kind {
+            Kind::Entry { key: own, value: range } => own == key && text.get(range.clone()) == Some(value),
+            Kind::Other | Kind::Section(_) => false,
+        };
+        let is_section = |kind: Kind| matches!(kind, Kind::Section(name) if name == section);
+        let kind = Kind::of(&text).filter(is_entry).filter(|_| {
+            let section_fits =
+                section.is_empty() || Kind::of(&format!("[{section}]")).is_some_and(is_section);
+            section_fits && ![section, key, value].iter().any(|part| part.contains('\n'))
+        });
+        let Some(kind) = kind else {
+            let [section, key, value] = [section, key, value].map(str::to_owned);
+            return Err(IniError::Unwritable { section, key, value });
+        };
         let line =
             self.entries().find(|entry| entry.section == section && entry.key == key).map(|entry| entry.line);
         if let Some(Line { text, kind: Kind::Entry { value: range, .. } }) =
@@ -136,19 +161,7 @@ impl IniFile {
         {
             text.replace_range(range.clone(), value);
             range.end = range.start + value.len();
-            return;
-        }
-        let text = format!("{key} = {value}\n");
-        let is_section = |kind: &Kind| matches!(kind, Kind::Section(name) if name == section);
-        let can_be_section =
-            section.is_empty() || Kind::of(&format!("[{section}]")).is_some_and(|kind| is_section(&kind));
-        let Some(kind) =
-            Kind::of(&text).filter(|kind| matches!(kind, Kind::Entry { key: own, .. } if own == key))
-        else {
-            return;
-        };
-        if !can_be_section || text.lines().count() > 1 || section.contains('\n') {
-            return;
+            return Ok(());
         }
         let new = Line { text, kind };
         let end = self.section_end(section);
@@ -158,6 +171,7 @@ impl IniFile {
             line.text.push('\n');
         }
         self.lines.insert(end, new);
+        Ok(())
     }
 
     /// Where the next line of a section goes, which is begun if it is not there.
@@ -255,9 +269,25 @@ mod tests {
     #[test]
     fn values_change_and_all_else_stays() {
         let mut file = IniFile::parse(FILE).expect("a file");
-        file.set("IPO", "IpoTransVel", "1200.5");
-        file.set("IPO", "New", "1\n2 # 3");
-        file.set("More", "x", "y");
+        for (section, key, value) in
+            [("IPO", "IpoTransVel", "1200.5"), ("IPO", "New", "1"), ("More", "x", "y")]
+        {
+            file.set(section, key, value).expect("written");
+        }
+        for (section, key, value) in [
+            ("IPO", "New", "1\n2"),
+            ("IPO", "New", "1 # 2"),
+            ("IPO", "IpoTransVel", " 1"),
+            ("IPO", "a=b", "1"),
+            ("IPO", "#a", "1"),
+            ("IPO", "", "1"),
+            ("a]", "b", "1"),
+        ] {
+            assert!(
+                matches!(file.set(section, key, value), Err(IniError::Unwritable { .. })),
+                "{section} {key} {value}"
+            );
+        }
         let expected = FILE.replace("= 800 #", "= 1200.5 #").replace("#ff\r\n", "#ff\r\nNew = 1\n")
             + "\n[More]\nx = y\n";
         assert_eq!(file.to_string(), expected);
@@ -272,7 +302,7 @@ mod tests {
         assert_eq!(parameters.value("IpoTransVel"), Some(Value::Double(800.0)));
         assert_eq!(parameters.value("IpoRotvel"), Some(Value::Double(0.5)));
         parameters.set("IpoRotvel", "0.25").expect("in range");
-        parameters.write_ini("Interpolation.ini", &mut file);
+        parameters.write_ini("Interpolation.ini", &mut file).expect("written");
         let expected = FILE
             .replace("IpoRotvel=0.5", "IpoRotvel=0.25")
             .replace("#ff\r\n", "#ff\r\nEndTurnEnabled = true\nStartTurnEnabled = true\n");
@@ -306,7 +336,7 @@ mod tests {
             ["Interpolation.ini", "Localization.ini", "MotionCtrl.ini", "UltraSonic.ini", "Platform.ini"]
         {
             let mut file = IniFile::default();
-            changed.write_ini(name, &mut file);
+            changed.write_ini(name, &mut file).expect("written");
             let text = file.to_string();
             read.read_ini(&IniFile::parse(&text).expect("a file")).expect("values");
         }
@@ -320,7 +350,7 @@ mod tests {
         fn any_text_is_kept_or_refused(
             text in prop_oneof!["\\PC*", "(\\[[a-b]?\\]|[ab ]{0,2}=[ #;/1a]{0,5}|[#; ]{0,3}|\r?\n){0,12}"],
             key in "[a-c= #]{1,3}",
-            value in "[a-c#;/ \n]{0,6}",
+            value in "[a-c]?[a-c#;/ \n]{0,4}",
         ) {
             let Ok(mut file) = IniFile::parse(&text) else { return Ok(()) };
             prop_assert_eq!(file.to_string(), text);
@@ -332,7 +362,11 @@ mod tests {
                     .collect()
             };
             let before = others(&file);
-            file.set(&section, &key, &value);
+            let count = file.entries().count();
+            match file.set(&section, &key, &value) {
+                Ok(()) => prop_assert_eq!(file.value(&section, &key), Some(value.as_str())),
+                Err(_) => prop_assert_eq!(file.entries().count(), count),
+            }
             prop_assert_eq!(others(&file), before);
             // What was set is read again as it is.
             prop_assert_eq!(IniFile::parse(&file.to_string()), Ok(file));

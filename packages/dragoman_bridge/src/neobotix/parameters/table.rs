@@ -122,9 +122,12 @@ pub fn declarations() -> &'static [Declaration] {
     &ALL
 }
 
+/// With blanks, which do not count; the longest key has 26 bytes.
+const MAX_KEY_LEN: usize = 64;
+
 /// Whether somebody who says `key` means the parameter `own`.
 pub(super) fn is_key(own: &str, key: &str) -> bool {
-    own.chars().eq(key.chars().filter(|character| *character != ' '))
+    key.len() <= MAX_KEY_LEN && own.chars().eq(key.chars().filter(|character| *character != ' '))
 }
 
 /// A parameter. Blanks in the key do not count.

@@ -1,0 +1,44 @@
+//! Texts as Neobotix' maps, roadmaps, programs and parameter files.
+//!
+//! Input: the text. Checked: no panic, errors with a line, and whatever is read is written so that the same is read
+//! again; a parameter file is written as it was.
+
+#![no_main]
+
+use std::fmt::Debug;
+
+use dragoman_bridge::neobotix::documents::{Document, Map, Program, Roadmap};
+use dragoman_bridge::neobotix::parameters::{IniFile, Parameters};
+use libfuzzer_sys::fuzz_target;
+
+fn run<T: Document + PartialEq + Debug>(input: &[u8]) {
+    match T::parse(input) {
+        Ok(document) => {
+            for error in document.check() {
+                assert!(error.position.line > 0, "{error}");
+            }
+            let text = document.write().expect("what was read");
+            assert_eq!(T::parse(text.as_bytes()).as_ref(), Ok(&document), "{text}");
+        }
+        Err(error) => assert!(error.position.line > 0, "{error}"),
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    run::<Map>(input);
+    run::<Roadmap>(input);
+    run::<Program>(input);
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let Ok(mut file) = IniFile::parse(text) else { return };
+    assert_eq!(file.to_string(), text);
+    let mut parameters = Parameters::default();
+    if parameters.read_ini(&file).is_ok() {
+        for name in ["Interpolation.ini", "Platform.ini"] {
+            parameters.write_ini(name, &mut file).expect("keys and values of the table");
+        }
+        let again = IniFile::parse(&file.to_string()).expect("what was written");
+        let mut read = Parameters::default();
+        read.read_ini(&again).expect("what was written");
+        assert_eq!(read, parameters);
+    }
+});
