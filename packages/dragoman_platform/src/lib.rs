@@ -7,13 +7,19 @@
 //! | [`planning`] | ways round obstacles and prohibited areas |
 //! | [`map`] | lines, prohibited areas, work area; stations and the ways between them |
 //! | [`settings`] | all that can be set |
+//! | [`documents`] | maps, roadmaps and programs as XML |
+//! | [`parameters`] | the parameters by their keys, and `.ini` files |
+//! | [`codes`] | states, modes and kinds with the protocol's numbers |
 //! | [`geometry`] | points, segments, polygons, frames |
 //!
 //! Metres, radians, seconds; x ahead, angles counterclockwise. Times are since the start, on a clock that does not go back.
 
+pub mod codes;
 pub mod controller;
+pub mod documents;
 pub mod geometry;
 pub mod map;
 pub mod motion;
+pub mod parameters;
 pub mod planning;
 pub mod settings;
