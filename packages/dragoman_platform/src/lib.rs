@@ -9,16 +9,24 @@
 //! | [`mapping`] | lines of scans, and maps of them |
 //! | [`map`] | lines, prohibited areas, work area; stations and the ways between them |
 //! | [`settings`] | all that can be set |
+//! | [`documents`] | maps, roadmaps and programs as XML |
+//! | [`parameters`] | the parameters by their keys, and `.ini` files |
+//! | [`file_name`] | which names of files may come from outside |
+//! | [`codes`] | states, modes and kinds with the protocol's numbers |
 //! | [`geometry`] | points, segments, polygons, frames |
 //!
 //! Metres, radians, seconds; x ahead, angles counterclockwise. Times are since the start, on a clock that does not go back.
 
+pub mod codes;
 pub mod controller;
+pub mod documents;
+pub mod file_name;
 pub mod geometry;
 pub mod localization;
 pub mod map;
 pub mod mapping;
 pub mod motion;
+pub mod parameters;
 pub mod planning;
 pub mod settings;
 

@@ -58,6 +58,7 @@ pub use debug::{
     Cluster, DebugData, GlobalLocalization, GraphicalColor, GraphicalKind, GraphicalObject, Mapping,
     PathPose, QueueEntry, SafeVelocities, Segment, TcpStatistics, ValidationGate, Variable,
 };
+pub use dragoman_platform::codes::{ParameterCategory, ParameterType};
 pub use field::{Coded, Text};
 pub use frame::{Decoder, Message, Received};
 pub use hardware::{
@@ -65,9 +66,7 @@ pub use hardware::{
     StartUltrasonic,
 };
 pub use motion::{Frame, MovePath, MoveToStation, MoveVelocity, MoveWheelVelocity, SetMode};
-pub use parameter::{
-    GetParameter, ParameterCategory, ParameterReplies, ParameterReply, ParameterType, SetParameter,
-};
+pub use parameter::{GetParameter, ParameterReplies, ParameterReply, SetParameter};
 pub use reply::Reply;
 pub use special::{
     Camera, FileName, HeadPosition, HeadVelocity, MouseButton, MouseMove, PanTiltPosition, PostProcessEvent,

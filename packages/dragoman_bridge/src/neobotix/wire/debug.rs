@@ -2,7 +2,7 @@
 
 use super::field::layout;
 use super::{Coded, Point, Text};
-use crate::neobotix::status::codes;
+use dragoman_platform::codes;
 
 codes! {
     /// What a graphical object looks like.

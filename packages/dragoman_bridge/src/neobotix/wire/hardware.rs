@@ -1,7 +1,7 @@
 //! Brakes, digital outputs, ultrasonic sensors and CAN messages (seed 002, section 6.3: CAN communication).
 
 use super::field::{layout, strict};
-use crate::neobotix::status::codes;
+use dragoman_platform::codes;
 
 codes! {
     /// A motor.

@@ -1,46 +1,10 @@
 //! Parameters (seed 002, sections 6.3 and 6.4). Which there are: [`crate::neobotix::parameters`].
 
+use dragoman_platform::codes::{ParameterCategory, ParameterType};
+use dragoman_platform::parameters::{Declaration, Value};
+
 use super::field::layout;
 use super::{Coded, Text};
-use crate::neobotix::status::codes;
-
-codes! {
-    /// Where a parameter belongs.
-    pub enum ParameterCategory {
-        /// Dimensions of the platform.
-        Geometry = 0, "GEOM";
-        /// Planning of paths.
-        Planning = 1, "PLANNING";
-        /// Interpolation of motions.
-        Interpolation = 2, "IPO";
-        /// Localization.
-        Localization = 3, "LOCALIZATION";
-        /// What the platform follows and detects.
-        TrackingDetection = 4, "TRACKING_DETECTION";
-        /// Avoidance of collisions.
-        Collision = 5, "COLLISION";
-        /// Guarding.
-        Surveillance = 6, "SURVEILLANCE";
-        /// Control of motions.
-        MotionControl = 7, "MOTION_CTRL";
-        /// Making of maps.
-        Mapping = 8, "MAPPING";
-        /// Where the ultrasonic sensors are.
-        Ultrasonic = 9, "USONIC";
-        /// Infrared sensors.
-        Infrared = 10, "INFRARED";
-    }
-
-    /// What kind of value a parameter has.
-    pub enum ParameterType {
-        /// `true` or `false`.
-        Boolean = 0, "BOOLEAN";
-        /// A whole number.
-        Integer = 1, "INTEGER";
-        /// A number.
-        Double = 2, "DOUBLE";
-    }
-}
 
 layout! {
     /// CMD_SET_PLTF_PARAM.
@@ -81,5 +45,45 @@ layout! {
     pub struct ParameterReplies {
         /// All parameters.
         pub parameters: Vec<ParameterReply>,
+    }
+}
+
+impl ParameterReply {
+    /// A parameter with its value.
+    pub fn new(declaration: &Declaration, value: Value) -> Self {
+        Self {
+            key: declaration.key.into(),
+            value: value.to_string().into(),
+            category: declaration.category.into(),
+            kind: declaration.kind().into(),
+            minimum: declaration.minimum,
+            maximum: declaration.maximum,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used, reason = "a test may panic")]
+mod tests {
+    use dragoman_platform::parameters::Parameters;
+
+    use super::*;
+    use crate::neobotix::wire::{Framing, Message, Reply};
+
+    #[test]
+    fn replies_are_made_of_the_table() {
+        let parameters = Parameters::default();
+        let replies: Vec<_> =
+            parameters.iter().map(|(declaration, value)| ParameterReply::new(declaration, value)).collect();
+        assert_eq!(replies.len(), 94);
+        for (reply, (declaration, value)) in replies.iter().zip(parameters.iter()) {
+            assert_eq!(declaration.parse(&reply.value.to_str()), Ok(value));
+            assert_eq!(reply.category.known(), Some(declaration.category));
+        }
+        let turn = replies.into_iter().find(|reply| reply.key.to_str() == "IpoRotvel").expect("a parameter");
+        let bytes = Reply::GetPltfParam(turn).encode(Framing::Bare).expect("a message");
+        let expected =
+            b"\0\0\0\x25\x26\0\0\0\x09IpoRotvel\0\0\0\x030.6\0\0\0\x02\0\0\0\x02\0\0\0\0\0\0\0\x0a";
+        assert_eq!(bytes, expected);
     }
 }

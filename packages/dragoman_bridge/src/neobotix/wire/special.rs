@@ -2,7 +2,7 @@
 
 use super::Text;
 use super::field::{layout, strict};
-use crate::neobotix::status::codes;
+use dragoman_platform::codes;
 
 codes! {
     /// What happened to the mouse.

@@ -26,7 +26,7 @@ use std::fmt;
 pub use ini::{IniEntry, IniError, IniFile, MAX_INI_LEN};
 pub use table::{declaration, declarations};
 
-use super::wire::{ParameterCategory, ParameterReplies, ParameterReply, ParameterType};
+use crate::codes::{ParameterCategory, ParameterType};
 
 /// The value of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -188,18 +188,6 @@ impl Declaration {
         }
     }
 
-    /// The parameter on the wire.
-    pub fn reply(&self, value: Value) -> ParameterReply {
-        ParameterReply {
-            key: self.key.into(),
-            value: value.to_string().into(),
-            category: self.category.into(),
-            kind: self.kind().into(),
-            minimum: self.minimum,
-            maximum: self.maximum,
-        }
-    }
-
     /// Name of the file that it is in.
     pub fn file(&self) -> &'static str {
         match self.category {
@@ -213,7 +201,7 @@ impl Declaration {
 
     /// The section of the file that a file written by us has it in.
     pub fn section(&self) -> &'static str {
-        super::status::Code::name(self.category)
+        crate::codes::Code::name(self.category)
     }
 }
 
@@ -264,18 +252,6 @@ impl Parameters {
         let places = declarations().iter().zip(&mut self.values);
         places.filter(|(one, _)| one.key == declaration.key).for_each(|(_, place)| *place = value);
         Ok(())
-    }
-
-    /// Reply to CMD_GET_PLTF_PARAM. `None`: there is no such parameter.
-    pub fn reply(&self, key: &str) -> Option<ParameterReply> {
-        Some(declaration(key)?.reply(self.value(key)?))
-    }
-
-    /// Reply to CMD_GET_PLTF_PARAM_VEC.
-    pub fn replies(&self) -> ParameterReplies {
-        ParameterReplies {
-            parameters: self.iter().map(|(declaration, value)| declaration.reply(value)).collect(),
-        }
     }
 
     /// Takes over the values that a file has; what is in no table is passed over.

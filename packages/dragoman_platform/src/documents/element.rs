@@ -409,22 +409,22 @@ macro_rules! element {
             $( $( $(#[$attribute_meta])* pub $attribute: $value, )* )?
             $( $( $(#[$child_meta])* pub $child: $node, )* )?
             /// What the guide does not define.
-            pub extra: $crate::neobotix::documents::Extra,
+            pub extra: $crate::documents::Extra,
             /// Where it was read.
-            pub position: $crate::neobotix::documents::Position,
+            pub position: $crate::documents::Position,
         }
 
-        impl $crate::neobotix::documents::element::Node for $name {
+        impl $crate::documents::element::Node for $name {
             fn accepts(name: &str) -> bool {
                 name == $tag $( || name == $other )?
             }
 
             #[allow(unused_mut, reason = "elements without attributes and children")]
             fn from_element(
-                mut element: $crate::neobotix::documents::Element,
-            ) -> Result<Self, $crate::neobotix::documents::DocumentError> {
+                mut element: $crate::documents::Element,
+            ) -> Result<Self, $crate::documents::DocumentError> {
                 #[allow(unused_imports, reason = "elements without attributes or children")]
-                use $crate::neobotix::documents::element::{AttributeField, ChildField};
+                use $crate::documents::element::{AttributeField, ChildField};
                 $( $( let $attribute = AttributeField::take(&mut element, $text)?; )* )?
                 $( $( let $child = ChildField::take(&mut element, $children)?; )* )?
                 let position = element.position;
@@ -433,10 +433,10 @@ macro_rules! element {
 
             fn to_element(
                 &self,
-            ) -> Result<$crate::neobotix::documents::Element, $crate::neobotix::documents::WriteError> {
+            ) -> Result<$crate::documents::Element, $crate::documents::WriteError> {
                 #[allow(unused_imports, reason = "elements without attributes or children")]
-                use $crate::neobotix::documents::element::{AttributeField, ChildField};
-                let mut element = $crate::neobotix::documents::Element::begin($tag, &self.extra);
+                use $crate::documents::element::{AttributeField, ChildField};
+                let mut element = $crate::documents::Element::begin($tag, &self.extra);
                 $( $( self.$attribute.put(&mut element, $text)?; )* )?
                 $( $( self.$child.put(&mut element)?; )* )?
                 element.end(&self.extra);
@@ -444,14 +444,14 @@ macro_rules! element {
             }
 
             #[cfg(test)]
-            fn sample(source: &mut $crate::neobotix::documents::properties::Source) -> Self {
+            fn sample(source: &mut $crate::documents::properties::Source) -> Self {
                 #[allow(unused_imports, reason = "elements without attributes or children")]
-                use $crate::neobotix::documents::element::{AttributeField, ChildField};
+                use $crate::documents::element::{AttributeField, ChildField};
                 Self {
                     $( $( $attribute: AttributeField::sample(source), )* )?
                     $( $( $child: ChildField::sample(source), )* )?
                     extra: source.extra(&[$($other)?], !(false $( $( || <$node as ChildField>::takes_all() )* )?)),
-                    position: $crate::neobotix::documents::Position::default(),
+                    position: $crate::documents::Position::default(),
                 }
             }
         }
@@ -469,12 +469,12 @@ macro_rules! choice {
         #[derive(Debug, Clone, PartialEq)]
         pub enum $name {
             $( $(#[$one])* $variant($node), )*
-            $( $(#[$unknown_meta])* $unknown($crate::neobotix::documents::Element), )?
+            $( $(#[$unknown_meta])* $unknown($crate::documents::Element), )?
         }
 
         impl $name {
             /// Where it was read.
-            pub fn position(&self) -> $crate::neobotix::documents::Position {
+            pub fn position(&self) -> $crate::documents::Position {
                 match self {
                     $( Self::$variant(node) => node.position, )*
                     $( Self::$unknown(element) => element.position, )?
@@ -482,14 +482,14 @@ macro_rules! choice {
             }
         }
 
-        impl $crate::neobotix::documents::element::Node for $name {
+        impl $crate::documents::element::Node for $name {
             fn accepts(_name: &str) -> bool {
                 choice!(@accepts _name, [$($node),*] $($unknown)?)
             }
 
             fn from_element(
-                element: $crate::neobotix::documents::Element,
-            ) -> Result<Self, $crate::neobotix::documents::DocumentError> {
+                element: $crate::documents::Element,
+            ) -> Result<Self, $crate::documents::DocumentError> {
                 $( if <$node>::accepts(&element.name) {
                     return <$node>::from_element(element).map(Self::$variant);
                 } )*
@@ -498,7 +498,7 @@ macro_rules! choice {
 
             fn to_element(
                 &self,
-            ) -> Result<$crate::neobotix::documents::Element, $crate::neobotix::documents::WriteError> {
+            ) -> Result<$crate::documents::Element, $crate::documents::WriteError> {
                 match self {
                     $( Self::$variant(node) => node.to_element(), )*
                     $( Self::$unknown(element) => Ok(element.clone()), )?
@@ -506,9 +506,9 @@ macro_rules! choice {
             }
 
             #[cfg(test)]
-            fn sample(source: &mut $crate::neobotix::documents::properties::Source) -> Self {
-                let all: &[fn(&mut $crate::neobotix::documents::properties::Source) -> Self] = &[
-                    $( |source| Self::$variant($crate::neobotix::documents::element::Node::sample(source)), )*
+            fn sample(source: &mut $crate::documents::properties::Source) -> Self {
+                let all: &[fn(&mut $crate::documents::properties::Source) -> Self] = &[
+                    $( |source| Self::$variant($crate::documents::element::Node::sample(source)), )*
                     $( |source| Self::$unknown(source.unknown_element()), )?
                 ];
                 source.one_of(all)(source)
@@ -518,9 +518,9 @@ macro_rules! choice {
     (@accepts $name:ident, [$($node:ty),*]) => { false $( || <$node>::accepts($name) )* };
     (@accepts $name:ident, [$($node:ty),*] $unknown:ident) => { true };
     (@otherwise $element:ident) => {
-        Err($crate::neobotix::documents::DocumentError {
+        Err($crate::documents::DocumentError {
             position: $element.position,
-            problem: $crate::neobotix::documents::Problem::Unknown { element: $element.name },
+            problem: $crate::documents::Problem::Unknown { element: $element.name },
         })
     };
     (@otherwise $element:ident $unknown:ident) => { Ok(Self::$unknown($element)) };

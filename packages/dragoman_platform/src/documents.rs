@@ -159,7 +159,7 @@ pub enum Problem {
     #[error("there is no such date")]
     NoDate,
     #[error(transparent)]
-    Parameter(crate::neobotix::parameters::ParameterError),
+    Parameter(crate::parameters::ParameterError),
 }
 
 /// Why a document cannot be written.

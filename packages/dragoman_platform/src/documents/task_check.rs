@@ -8,8 +8,8 @@ use super::{
     Problem, Program, Roadmap, SetTarget, Step, TargetPlace, Task, Wait, WaitEvent, check_names, check_range,
     report,
 };
-use crate::neobotix::parameters::{ParameterError, declaration};
-use crate::neobotix::wire::ParameterType;
+use crate::codes::ParameterType;
+use crate::parameters::{ParameterError, declaration};
 
 impl Document for Program {
     const ROOT: &'static str = "program";

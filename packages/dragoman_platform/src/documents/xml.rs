@@ -8,8 +8,8 @@ use quick_xml::reader::Reader;
 
 use super::{DocumentError, Problem, WriteError};
 
-/// The most bytes of a document: those of a message on the wire.
-pub const MAX_DOCUMENT_LEN: usize = crate::neobotix::wire::MAX_DATA_LEN;
+/// The most bytes of a document: those of a message of the protocol.
+pub const MAX_DOCUMENT_LEN: usize = 16 << 20;
 /// The most elements of a document.
 pub const MAX_ELEMENTS: usize = 300_000;
 /// The most elements within each other; the documents of the guide have five.

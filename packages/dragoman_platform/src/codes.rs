@@ -1,4 +1,4 @@
-//! States and modes with the numbers of the guide (seed 002, sections 4.2, 4.3 and 6.4).
+//! States, modes and kinds of parameters with the numbers of the guide (seed 002, sections 4.2, 4.3 and 6.4).
 //!
 //! [`Code`] is what they have in common; the wire reads and writes them by it.
 
@@ -22,6 +22,8 @@ pub trait Code: Copy + Eq + fmt::Debug + 'static {
 }
 
 /// Enums with number and name, in one table each.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! codes {
     ($(
         $(#[$meta:meta])*
@@ -31,7 +33,7 @@ macro_rules! codes {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name { $( $(#[$one])* #[doc = concat!("\n\n`", $text, "`")] $variant = $code, )* }
 
-        impl $crate::neobotix::status::Code for $name {
+        impl $crate::codes::Code for $name {
             const ALL: &'static [Self] = &[$( Self::$variant, )*];
 
             fn code(self) -> u8 {
@@ -45,13 +47,11 @@ macro_rules! codes {
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str($crate::neobotix::status::Code::name(*self))
+                f.write_str($crate::codes::Code::name(*self))
             }
         }
     )*};
 }
-pub(super) use codes;
-
 impl Code for bool {
     const ALL: &'static [Self] = &[false, true];
 
@@ -127,6 +127,42 @@ codes! {
         None = 0, "APP_ERR_NONE";
         /// Docking at the charging station.
         Docking = 1, "APP_ERR_DOCKING";
+    }
+
+    /// Where a parameter belongs.
+    pub enum ParameterCategory {
+        /// Dimensions of the platform.
+        Geometry = 0, "GEOM";
+        /// Planning of paths.
+        Planning = 1, "PLANNING";
+        /// Interpolation of motions.
+        Interpolation = 2, "IPO";
+        /// Localization.
+        Localization = 3, "LOCALIZATION";
+        /// What the platform follows and detects.
+        TrackingDetection = 4, "TRACKING_DETECTION";
+        /// Avoidance of collisions.
+        Collision = 5, "COLLISION";
+        /// Guarding.
+        Surveillance = 6, "SURVEILLANCE";
+        /// Control of motions.
+        MotionControl = 7, "MOTION_CTRL";
+        /// Making of maps.
+        Mapping = 8, "MAPPING";
+        /// Where the ultrasonic sensors are.
+        Ultrasonic = 9, "USONIC";
+        /// Infrared sensors.
+        Infrared = 10, "INFRARED";
+    }
+
+    /// What kind of value a parameter has.
+    pub enum ParameterType {
+        /// `true` or `false`.
+        Boolean = 0, "BOOLEAN";
+        /// A whole number.
+        Integer = 1, "INTEGER";
+        /// A number.
+        Double = 2, "DOUBLE";
     }
 }
 

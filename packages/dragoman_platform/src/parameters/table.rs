@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{Declaration, Value};
-use crate::neobotix::wire::ParameterCategory as Category;
+use crate::codes::ParameterCategory as Category;
 
 const fn flag(
     category: Category,
@@ -142,7 +142,6 @@ mod tests {
 
     use super::super::{ParameterError, Parameters};
     use super::*;
-    use crate::neobotix::wire::{Framing, Message, Reply};
 
     /// Section 5.9 of seed 002.
     #[test]
@@ -198,21 +197,5 @@ mod tests {
         assert!(matches!(error, ParameterError::Kind { key: "IpoTransVel", .. }));
         assert_eq!(parameters, before);
         assert_eq!(parameters.value("IpoTransVel"), Some(Value::Double(250.5)));
-    }
-
-    #[test]
-    fn replies_are_made_of_the_table() {
-        let parameters = Parameters::default();
-        let reply = parameters.reply("IpoRotvel").expect("a parameter");
-        let bytes = Reply::GetPltfParam(reply).encode(Framing::Bare).expect("a message");
-        let expected =
-            b"\0\0\0\x25\x26\0\0\0\x09IpoRotvel\0\0\0\x030.6\0\0\0\x02\0\0\0\x02\0\0\0\0\0\0\0\x0a";
-        assert_eq!(bytes, expected);
-        let replies = parameters.replies().parameters;
-        assert_eq!(replies.len(), 94);
-        for (reply, (declaration, value)) in replies.iter().zip(parameters.iter()) {
-            assert_eq!(declaration.parse(&reply.value.to_str()), Ok(value));
-            assert_eq!(reply.category.known(), Some(declaration.category));
-        }
     }
 }
