@@ -2,7 +2,7 @@
 //!
 //! The program is a list of steps, in the seed's order and with its figures; this file carries them out. Odometry begins where the robot
 //! stands, between the tables, looking at the far one. What is ours: the way keeps to the line through the start (the seed only holds the
-//! heading, and nothing on the way back), and, once the Kinect sees the legs of the table, goes to the middle of its edge; without pictures
+//! heading, and nothing on the way back), and, once the Kinect sees the legs of the table, to its middle line; without pictures
 //! odometry alone counts, as in the seed. A contact turns the robot away from the side that was touched, and it gives up after a while.
 //!
 //! `table` has what the Kinect sees of a table.
@@ -46,9 +46,9 @@ pub const SLOW_SHOULDER: f64 = 10.0 * PI / 180.0;
 /// Speed of the shoulder otherwise, rad/s.
 pub const FAST_SHOULDER: f64 = 100.0 * PI / 180.0;
 
-/// From where it is told to stop to the edge of the table, m: where the cube is 0.1 m behind the edge, and 0.345 m before the
-/// robot's middle when it has stopped (launch/config/worlds/laboratory.yaml).
-const EDGE_AHEAD: f64 = 0.265;
+/// From where it is told to stop to the middle between the front legs of the table, m. The cube is 0.075 m behind them and, when the
+/// robot has stopped, 0.345 m before its middle (launch/config/worlds/laboratory.yaml).
+const LEGS_AHEAD: f64 = 0.29;
 /// Nearer than this to where it stops the legs are not in view, m.
 const LAST_LOOK: f64 = 0.2;
 /// So often a table has to be seen to count.
@@ -57,8 +57,10 @@ const LEAST_LOOKS: u32 = 5;
 const AIM_TOLERANCE: f64 = 0.2 * PI / 180.0;
 /// How fast, rad/s.
 const AIM_VELOCITY: f64 = 0.03;
-/// From the edge of the table to the cube, m.
-const CUBE_INSET: f64 = 0.1;
+/// From the middle between the front legs to the cube, m.
+const CUBE_INSET: f64 = 0.075;
+/// Nearer than this to where it stops it goes straight to the cube, before that to the middle line of the table, m.
+const STRAIGHT: f64 = 0.6;
 /// Heading towards the line per metre beside it, rad/m. Ours, as all below.
 const LINE_GAIN: f64 = 1.5;
 /// The greatest heading towards the line, rad.
@@ -87,7 +89,7 @@ enum Step {
     },
     /// On the spot to this heading.
     Turn(f64),
-    /// On the spot until the middle of the table's edge is straight ahead.
+    /// On the spot until the place of the cube is straight ahead.
     Aim,
     /// The base stops, and the program waits, s.
     Stand(f64),
@@ -274,9 +276,9 @@ impl Carry {
         }
     }
 
-    /// Where the cube is, or is to be: behind the middle of the table's edge. None where the table has not been seen.
+    /// Where the cube is, or is to be: behind the front legs of the table. None where the table has not been seen.
     fn cube_place(&self, direction: f64) -> Option<[f64; 2]> {
-        self.table.map(|Table { edge: [x, y], .. }| [x + direction * CUBE_INSET, y])
+        self.table.map(|Table { legs: [x, y], .. }| [x + direction * CUBE_INSET, y])
     }
 
     /// Turns to the cube; true where it is straight ahead, or nobody knows where it is.
@@ -314,7 +316,7 @@ impl Carry {
         }
         let direction = heading.cos();
         let left = match self.table {
-            Some(Table { edge, .. }) => (edge[0] - pose.x) * direction - EDGE_AHEAD,
+            Some(Table { legs, .. }) => (legs[0] - pose.x) * direction - LEGS_AHEAD,
             None => (x - pose.x) * direction,
         };
         if self.evasion.is_none() && left <= 0.0 {
@@ -323,12 +325,12 @@ impl Carry {
         if let Some(depth) = seen.depth.filter(|depth| self.looked != Some(depth.at)) {
             self.looked = Some(depth.at);
             if left > LAST_LOOK {
-                let expected = [x + direction * EDGE_AHEAD, 0.0];
+                let expected = [x + direction * LEGS_AHEAD, 0.0];
                 self.sight = Table::look(self.sight, depth.value, CameraMount::KINECT, pose, expected);
                 let was_known = self.table.is_some();
                 self.table = self.sight.filter(|table| table.count >= LEAST_LOOKS);
-                if let Some(Table { edge: [x, y], .. }) = self.table.filter(|_| !was_known) {
-                    actions.push(Action::Say(format!("the edge of the table is at x {x:.3} m, y {y:.3} m")));
+                if let Some(Table { legs: [x, y], .. }) = self.table.filter(|_| !was_known) {
+                    actions.push(Action::Say(format!("the legs of the table are at x {x:.3} m, y {y:.3} m")));
                 }
             }
         }
@@ -342,6 +344,8 @@ impl Carry {
                 "something is in the way at x {:.2} m, y {:.2} m",
                 pose.x, pose.y
             )));
+            // The wheels have slipped: what was measured of the table is elsewhere now.
+            (self.sight, self.table) = (None, None);
             // The seed always turns to the left.
             let side = if contacts.bumpers[0] && !contacts.bumpers[2] { -1.0 } else { 1.0 };
             self.evasion = Some((Evasion::Retreat(side), now));
@@ -361,8 +365,8 @@ impl Carry {
             Some(Evasion::Pass) => Twist::new(LINEAR_VELOCITY, 0.0),
             None => {
                 let aside = match self.cube_place(direction) {
-                    Some([x, y]) => wrap_angle((y - pose.y).atan2(x - pose.x) - heading),
-                    None => -direction * LINE_GAIN * pose.y,
+                    Some([x, y]) if left < STRAIGHT => wrap_angle((y - pose.y).atan2(x - pose.x) - heading),
+                    place => direction * LINE_GAIN * (place.map_or(0.0, |[_, y]| y) - pose.y),
                 };
                 let aside = aside.clamp(-MAX_LINE_HEADING, MAX_LINE_HEADING);
                 let error = wrap_angle(pose.heading - (heading + aside));

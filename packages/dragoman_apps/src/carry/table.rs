@@ -9,6 +9,8 @@ use crate::depth::{CameraMount, DepthImage};
 const LEG_DISTANCE: [f64; 2] = [0.5, 0.03];
 /// Width of a leg, as it is seen, m.
 const LEG_WIDTH: [f64; 2] = [0.02, 0.09];
+/// From what is seen of a leg to its middle, along the view, m.
+const LEG_DEPTH: f64 = 0.02;
 /// Where legs are seen and no top is, m above the floor.
 const LEG_HEIGHTS: [f64; 2] = [0.1, 0.38];
 /// Columns that belong together differ by less than this, m.
@@ -25,8 +27,8 @@ const NEWEST: f64 = 0.1;
 /// What has been measured of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Table {
-    /// Middle of the front edge, in the frame of the odometry, m.
-    pub(super) edge: [f64; 2],
+    /// Middle between the front legs, in the frame of the odometry, m.
+    pub(super) legs: [f64; 2],
     /// How often it was seen.
     pub(super) count: u32,
 }
@@ -34,17 +36,22 @@ pub(super) struct Table {
 /// Part of the columns of an image.
 #[derive(Debug, Clone, Copy)]
 struct Cluster {
-    sum: [f64; 2],
+    sum_x: f64,
     count: f64,
+    /// Tangents of the directions from the camera to the left and the right end.
+    ends: [f64; 2],
+    /// y of the left and the right end, and x of the last point, in the robot's frame.
     left: f64,
     right: f64,
-    /// The farthest and the nearest point.
     last: f64,
 }
 
 impl Cluster {
-    fn middle(&self) -> [f64; 2] {
-        self.sum.map(|sum| sum / self.count)
+    /// The middle of a leg: behind the middle of its outline. The mean of what is seen would lie towards the side that is seen.
+    fn middle(&self, mount: CameraMount) -> [f64; 2] {
+        let depth = self.sum_x / self.count - mount.x;
+        let tangent = (self.ends[0] + self.ends[1]) / 2.0;
+        [mount.x + depth + LEG_DEPTH, mount.y + (depth + LEG_DEPTH) * tangent]
     }
 }
 
@@ -56,17 +63,18 @@ fn front(image: &DepthImage, mount: CameraMount, expected: [f64; 2], most: f64) 
         let seen = column.points.into_iter().filter(|[_, _, z]| (lowest..highest).contains(z));
         seen.min_by(|a, b| a[0].total_cmp(&b[0])).map(|[x, y, _]| [x, y])
     });
+    let tangent = |x: f64, y: f64| (y - mount.y) / (x - mount.x);
     let mut clusters: Vec<Option<Cluster>> = Vec::new();
     for point in columns {
         match (point, clusters.last_mut()) {
             (Some([x, y]), Some(Some(cluster))) if (x - cluster.last).abs() < GAP => {
-                cluster.sum[0] += x;
-                cluster.sum[1] += y;
+                cluster.sum_x += x;
                 cluster.count += 1.0;
-                (cluster.right, cluster.last) = (y, x);
+                (cluster.ends[1], cluster.right, cluster.last) = (tangent(x, y), y, x);
             }
             (Some([x, y]), _) => {
-                clusters.push(Some(Cluster { sum: [x, y], count: 1.0, left: y, right: y, last: x }));
+                let ends = [tangent(x, y); 2];
+                clusters.push(Some(Cluster { sum_x: x, count: 1.0, ends, left: y, right: y, last: x }));
             }
             (None, Some(None)) => {}
             (None, _) => clusters.push(None),
@@ -74,7 +82,7 @@ fn front(image: &DepthImage, mount: CameraMount, expected: [f64; 2], most: f64) 
     }
     // A leg stands before what is beside it.
     let is_behind = |other: Option<&Option<Cluster>>, x: f64| match other {
-        Some(Some(other)) => other.middle()[0] > x + ISOLATED,
+        Some(Some(other)) => other.sum_x / other.count > x + ISOLATED,
         Some(None) => true,
         None => false,
     };
@@ -83,12 +91,12 @@ fn front(image: &DepthImage, mount: CameraMount, expected: [f64; 2], most: f64) 
         .enumerate()
         .filter_map(|(at, cluster)| {
             let cluster = (*cluster)?;
-            let x = cluster.middle()[0];
+            let x = cluster.sum_x / cluster.count;
             let before = at.checked_sub(1).and_then(|before| clusters.get(before));
             let is_leg = (LEG_WIDTH[0]..LEG_WIDTH[1]).contains(&(cluster.left - cluster.right))
                 && is_behind(before, x)
                 && is_behind(clusters.get(at + 1), x);
-            is_leg.then(|| cluster.middle())
+            is_leg.then(|| cluster.middle(mount))
         })
         .collect();
     let pairs = legs
@@ -107,8 +115,7 @@ fn front(image: &DepthImage, mount: CameraMount, expected: [f64; 2], most: f64) 
 }
 
 impl Table {
-    /// What is known after one more image, seen from `pose`. `expected` is the middle of the front edge where it ought to be, in the frame of
-    /// the odometry.
+    /// What is known after one more image, seen from `pose`. `expected` is where they ought to be, in the frame of the odometry.
     pub(super) fn look(
         known: Option<Self>,
         image: &DepthImage,
@@ -118,15 +125,15 @@ impl Table {
     ) -> Option<Self> {
         let (sin, cos) = pose.heading.sin_cos();
         let [before, after] = SURPRISE;
-        let (expected, most) = known.map_or((expected, before), |known| (known.edge, after));
+        let (expected, most) = known.map_or((expected, before), |known| (known.legs, after));
         let (x, y) = (expected[0] - pose.x, expected[1] - pose.y);
         let Some([ahead, left]) = front(image, mount, [x * cos + y * sin, y * cos - x * sin], most) else {
             return known;
         };
         let seen = [pose.x + ahead * cos - left * sin, pose.y + ahead * sin + left * cos];
-        let Some(Self { edge, count }) = known else { return Some(Self { edge: seen, count: 1 }) };
+        let Some(Self { legs, count }) = known else { return Some(Self { legs: seen, count: 1 }) };
         let share = NEWEST.max(1.0 / f64::from(count + 1));
-        let edge = [0, 1].map(|axis| edge[axis] + share * (seen[axis] - edge[axis]));
-        Some(Self { edge, count: count.saturating_add(1) })
+        let legs = [0, 1].map(|axis| legs[axis] + share * (seen[axis] - legs[axis]));
+        Some(Self { legs, count: count.saturating_add(1) })
     }
 }
