@@ -238,10 +238,8 @@ impl VirtualLab {
         while self.arm.poll_event().is_some() {}
 
         if self.now.is_multiple_of(EXCHANGE_PERIOD) {
-            self.robot.exchange_base(&mut self.worlds, &mut self.kobuki)?;
-            let inputs = self.robot.exchange_arm(&mut self.worlds, self.widowx.positions())?;
-            self.widowx.inputs.load = inputs.load;
-            self.widowx.inputs.gripper_stop = inputs.gripper_stop;
+            let Self { worlds, robot, kobuki, widowx, .. } = self;
+            robot.exchange(worlds, kobuki, Some(widowx))?;
         }
         if self.now.is_multiple_of(DEPTH_PERIOD) {
             self.worlds.look(None, CAMERA, &mut self.view)?;
