@@ -3,8 +3,8 @@ function firstProgram()
 %
 %   firstProgram
 %
-%   Shows the parts of every program: make the publishers and subscribers, tell the user, loop, stop. In three seconds at
-%   0.2 m/s the base drives nearly 0.6 m; what is lacking goes into starting.
+%   Shows the parts of every program: make the publishers and subscribers, tell the user, loop, stop. In three seconds
+%   at 0.2 m/s the base drives nearly 0.6 m; what is lacking goes into starting.
 %
 %   Example:
 %     setenv('ROS_DOMAIN_ID', '0');

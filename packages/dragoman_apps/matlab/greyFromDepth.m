@@ -6,8 +6,8 @@ function grey = greyFromDepth(depth)
 %   depth   m along the optical axis; NaN or 0 where nothing was measured
 %   grey    255 at 0.4 m and nearer, 0 at 4.5 m, farther, and where nothing was measured
 %
-%   The thesis reads the picture of a simulator that is linear in the depth; we take the Kinect's range for its limits. Its
-%   threshold of 120 is 2.57 m then.
+%   The thesis reads the picture of a simulator that is linear in the depth; we take the Kinect's range for its limits.
+%   Its threshold of 120 is 2.57 m then.
 %
 %   Example:
 %     greyFromDepth([0.4 2.57 4.5 NaN])

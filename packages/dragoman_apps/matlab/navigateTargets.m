@@ -7,10 +7,10 @@ function navigateTargets(targets)
 %   targets   n x 2: x and y of the targets in the frame of the odometry, m; without them those of 'dragoman up --world
 %             corridor'
 %
-%   A force pulls the robot to the target, another pushes it from what is nearest on the middle line of the depth image; their
-%   sum is where it turns. Depths come in m; the law of the thesis is written for grey values, in which near is
-%   bright: see greyFromDepth. The same forces as in the program navigate of dragoman_apps, without its memory and its free
-%   directions: it touches what leaves the picture before it is passed, and then backs off.
+%   A force pulls the robot to the target, another pushes it from what is nearest on the middle line of the depth
+%   image; their sum is where it turns. Depths come in m; the law of the thesis is written for grey values, in
+%   which near is bright: see greyFromDepth. The same forces as in the program navigate of dragoman_apps, without
+%   its memory and its free directions: it touches what leaves the picture before it is passed, and then backs off.
 %
 %   Example:
 %     navigateTargets([1 0; 1 1]);

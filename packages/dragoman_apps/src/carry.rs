@@ -2,13 +2,21 @@
 //!
 //! The program is a list of steps, in the seed's order and with its figures; this file carries them out. Odometry begins where the robot
 //! stands, between the tables, looking at the far one. What is ours: the way keeps to the line through the start (the seed only holds the
-//! heading, and nothing on the way back), a contact turns the robot away from the side that was touched, and it gives up after a while.
+//! heading, and nothing on the way back), and, once the Kinect sees the legs of the table, to its middle line; without pictures
+//! odometry alone counts, as in the seed. A contact turns the robot away from the side that was touched, and it gives up after a while.
+//!
+//! `table` has what the Kinect sees of a table.
+
+mod table;
 
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::time::Duration;
 
 use dragoman_base::motion::{Pose, Twist, wrap_angle};
 
+use table::Table;
+
+use crate::depth::CameraMount;
 use crate::program::{Action, Contacts, Failure, Joint, Observation, Program, Status, fresh};
 
 /// How far the far table is ahead, m.
@@ -38,6 +46,21 @@ pub const SLOW_SHOULDER: f64 = 10.0 * PI / 180.0;
 /// Speed of the shoulder otherwise, rad/s.
 pub const FAST_SHOULDER: f64 = 100.0 * PI / 180.0;
 
+/// From where it is told to stop to the middle between the front legs of the table, m. The cube is 0.075 m behind them and, when the
+/// robot has stopped, 0.345 m before its middle (launch/config/worlds/laboratory.yaml).
+const LEGS_AHEAD: f64 = 0.29;
+/// Nearer than this to where it stops the legs are not in view, m.
+const LAST_LOOK: f64 = 0.2;
+/// So often a table has to be seen to count.
+const LEAST_LOOKS: u32 = 5;
+/// At a table it turns until the place of the cube is straight ahead, within this, rad.
+const AIM_TOLERANCE: f64 = 0.2 * PI / 180.0;
+/// How fast, rad/s.
+const AIM_VELOCITY: f64 = 0.03;
+/// From the middle between the front legs to the cube, m.
+const CUBE_INSET: f64 = 0.075;
+/// Nearer than this to where it stops it goes straight to the cube, before that to the middle line of the table, m.
+const STRAIGHT: f64 = 0.6;
 /// Heading towards the line per metre beside it, rad/m. Ours, as all below.
 const LINE_GAIN: f64 = 1.5;
 /// The greatest heading towards the line, rad.
@@ -66,6 +89,8 @@ enum Step {
     },
     /// On the spot to this heading.
     Turn(f64),
+    /// On the spot until the place of the cube is straight ahead.
+    Aim,
     /// The base stops, and the program waits, s.
     Stand(f64),
     Command(Joint, f64),
@@ -83,6 +108,8 @@ const PROGRAM: &[Step] = &[
     Step::Say("to the far table"),
     Step::Drive { x: FAR_TABLE, heading: 0.0 },
     Step::Stand(1.0),
+    Step::Aim,
+    Step::Stand(0.5),
     Step::Say("grasping the cube"),
     Step::Command(Joint::Biceps, FRAC_PI_2),
     Step::Pause(1.5),
@@ -152,6 +179,10 @@ pub struct Carry {
     /// Contacts on this way.
     contacts: u32,
     evasion: Option<(Evasion, Duration)>,
+    /// What is known of the table ahead: since it was seen once, and since that is sure. When the image came that was looked at last.
+    sight: Option<Table>,
+    table: Option<Table>,
+    looked: Option<Duration>,
     told: Duration,
     finished: Option<Status>,
 }
@@ -165,7 +196,17 @@ impl Default for Carry {
 impl Carry {
     /// Ready to begin.
     pub fn new() -> Self {
-        Self { step: 0, since: None, contacts: 0, evasion: None, told: Duration::ZERO, finished: None }
+        Self {
+            step: 0,
+            since: None,
+            contacts: 0,
+            evasion: None,
+            sight: None,
+            table: None,
+            looked: None,
+            told: Duration::ZERO,
+            finished: None,
+        }
     }
 
     fn advance(&mut self, seen: &Observation<'_>, actions: &mut Vec<Action>) -> Result<bool, Failure> {
@@ -187,8 +228,12 @@ impl Carry {
                     actions.push(Action::Say(text.to_owned()));
                     true
                 }
-                Step::Drive { x, heading } => self.drive(x, heading, pose, contacts, seen.now, actions)?,
-                Step::Turn(heading) => turn(heading, pose, elapsed, actions)?,
+                Step::Drive { x, heading } => self.drive(x, heading, pose, contacts, seen, actions)?,
+                Step::Aim => self.aim(pose, elapsed, actions)?,
+                Step::Turn(heading) => {
+                    (self.sight, self.table) = (None, None);
+                    turn(heading, pose, elapsed, actions)?
+                }
                 Step::Stand(seconds) => {
                     actions.push(Action::Velocity(Twist::ZERO));
                     elapsed >= seconds
@@ -231,6 +276,28 @@ impl Carry {
         }
     }
 
+    /// Where the cube is, or is to be: behind the front legs of the table. None where the table has not been seen.
+    fn cube_place(&self, direction: f64) -> Option<[f64; 2]> {
+        self.table.map(|Table { legs: [x, y], .. }| [x + direction * CUBE_INSET, y])
+    }
+
+    /// Turns to the cube; true where it is straight ahead, or nobody knows where it is.
+    fn aim(&mut self, pose: Pose, elapsed: f64, actions: &mut Vec<Action>) -> Result<bool, Failure> {
+        let Some([x, y]) = self.cube_place(pose.heading.cos().signum()) else {
+            actions.push(Action::Say("the table was not seen: grasping by odometry alone".to_owned()));
+            return Ok(true);
+        };
+        let error = wrap_angle((y - pose.y).atan2(x - pose.x) - pose.heading);
+        if error.abs() <= AIM_TOLERANCE {
+            return Ok(true);
+        }
+        if elapsed > MAX_TURN {
+            return Err(Failure::TimeOut { what: "the turn to the cube".to_owned(), seconds: MAX_TURN });
+        }
+        actions.push(Action::Velocity(Twist::new(0.0, AIM_VELOCITY.copysign(error))));
+        Ok(false)
+    }
+
     /// One look on the way; true where it has come to its end.
     fn drive(
         &mut self,
@@ -238,17 +305,34 @@ impl Carry {
         heading: f64,
         pose: Pose,
         contacts: Contacts,
-        now: Duration,
+        seen: &Observation<'_>,
         actions: &mut Vec<Action>,
     ) -> Result<bool, Failure> {
+        let now = seen.now;
         let what = || format!("the way to x = {x} m");
         let since = self.since.unwrap_or(now);
         if now.saturating_sub(since).as_secs_f64() > MAX_DRIVE {
             return Err(Failure::TimeOut { what: what(), seconds: MAX_DRIVE });
         }
         let direction = heading.cos();
-        if self.evasion.is_none() && (pose.x - x) * direction >= 0.0 {
+        let left = match self.table {
+            Some(Table { legs, .. }) => (legs[0] - pose.x) * direction - LEGS_AHEAD,
+            None => (x - pose.x) * direction,
+        };
+        if self.evasion.is_none() && left <= 0.0 {
             return Ok(true);
+        }
+        if let Some(depth) = seen.depth.filter(|depth| self.looked != Some(depth.at)) {
+            self.looked = Some(depth.at);
+            if left > LAST_LOOK {
+                let expected = [x + direction * LEGS_AHEAD, 0.0];
+                self.sight = Table::look(self.sight, depth.value, CameraMount::KINECT, pose, expected);
+                let was_known = self.table.is_some();
+                self.table = self.sight.filter(|table| table.count >= LEAST_LOOKS);
+                if let Some(Table { legs: [x, y], .. }) = self.table.filter(|_| !was_known) {
+                    actions.push(Action::Say(format!("the legs of the table are at x {x:.3} m, y {y:.3} m")));
+                }
+            }
         }
         let retreating = matches!(self.evasion, Some((Evasion::Retreat(_) | Evasion::Turn(_), _)));
         if contacts.obstacle() && !retreating {
@@ -260,6 +344,8 @@ impl Carry {
                 "something is in the way at x {:.2} m, y {:.2} m",
                 pose.x, pose.y
             )));
+            // The wheels have slipped: what was measured of the table is elsewhere now.
+            (self.sight, self.table) = (None, None);
             // The seed always turns to the left.
             let side = if contacts.bumpers[0] && !contacts.bumpers[2] { -1.0 } else { 1.0 };
             self.evasion = Some((Evasion::Retreat(side), now));
@@ -278,8 +364,12 @@ impl Carry {
             Some(Evasion::Turn(side)) => Twist::new(0.0, side * NORMAL_ANGULAR_VELOCITY),
             Some(Evasion::Pass) => Twist::new(LINEAR_VELOCITY, 0.0),
             None => {
-                let towards_line = (-LINE_GAIN * pose.y).clamp(-MAX_LINE_HEADING, MAX_LINE_HEADING);
-                let error = wrap_angle(pose.heading - (heading + direction * towards_line));
+                let aside = match self.cube_place(direction) {
+                    Some([x, y]) if left < STRAIGHT => wrap_angle((y - pose.y).atan2(x - pose.x) - heading),
+                    place => direction * LINE_GAIN * (place.map_or(0.0, |[_, y]| y) - pose.y),
+                };
+                let aside = aside.clamp(-MAX_LINE_HEADING, MAX_LINE_HEADING);
+                let error = wrap_angle(pose.heading - (heading + aside));
                 let turn = (-HEADING_GAIN * error.to_degrees()).clamp(-MAX_DRIVING_TURN, MAX_DRIVING_TURN);
                 // Sharp corrections are made on the spot.
                 let ahead = if error.abs() > FRAC_PI_2 / 2.0 { 0.0 } else { LINEAR_VELOCITY };
@@ -323,9 +413,5 @@ impl Program for Carry {
         actions.push(Action::Velocity(Twist::ZERO));
         self.finished = Some(status.clone());
         status
-    }
-
-    fn wants_depth(&self) -> bool {
-        false
     }
 }

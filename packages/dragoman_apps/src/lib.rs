@@ -3,6 +3,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | [`program`] | what a program sees and does, the same in ROS and on virtual time |
+//! | [`depth`] | depth images: where what they show is, grey values |
 //! | [`carry`] | the first application: a cube from one table to the other |
 //! | [`navigate`] | the second: with the Kinect from target to target |
 //! | [`virtual_lab`] | the robot, its drivers and its world on virtual time |
@@ -12,6 +13,7 @@
 pub mod carry;
 #[cfg(feature = "node")]
 pub mod command;
+pub mod depth;
 pub mod navigate;
 #[cfg(feature = "node")]
 pub mod node;

@@ -3,7 +3,6 @@
 //! | file | holds |
 //! | --- | --- |
 //! | this one | [`Navigate`]: the way from target to target |
-//! | `depth` | [`DepthImage`], the vision line, grey values |
 //! | `field` | the seed's forces: attraction to the target, repulsion from what is nearest |
 //! | `memory` | what the camera has seen lately |
 //! | `free` | the free direction nearest to the wanted one |
@@ -13,7 +12,6 @@
 //! are passed, and low ones are never in it. So the direction of the force is only what is wanted; the robot goes where a strip as wide as
 //! itself is free of all that the whole image has shown lately, and turns on the spot where that is not ahead.
 
-mod depth;
 mod field;
 mod free;
 mod memory;
@@ -23,12 +21,10 @@ use std::time::Duration;
 
 use dragoman_base::motion::{Pose, Twist, wrap_angle};
 
-pub use depth::{
-    CameraMount, Column, DepthImage, HORIZONTAL_FIELD, MAX_RANGE, MIN_RANGE, Point, column_angle, grey,
-};
 pub use field::{Field, KA, KR, NEAR_GREY};
 
 use crate::carry::{RETREAT_TIME, RETREAT_VELOCITY};
+use crate::depth::{CameraMount, DepthImage, HORIZONTAL_FIELD};
 use crate::program::{Action, Contacts, Failure, Observation, Program, Stamped, Status, fresh};
 use free::Situation;
 use memory::{Memory, View};
@@ -80,7 +76,7 @@ pub const CORRIDOR: [[f64; 2]; 6] =
 /// Through the scene `corridor`, with the camera of `urdf/turtlebot2_widowx.urdf`.
 impl Default for NavigateSettings {
     fn default() -> Self {
-        Self { targets: CORRIDOR.to_vec(), camera: CameraMount { x: -0.0365, y: 0.0125, z: 0.316 } }
+        Self { targets: CORRIDOR.to_vec(), camera: CameraMount::KINECT }
     }
 }
 
@@ -248,7 +244,7 @@ impl Program for Navigate {
         status
     }
 
-    fn wants_depth(&self) -> bool {
+    fn needs_depth(&self) -> bool {
         true
     }
 }

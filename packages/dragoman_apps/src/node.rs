@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 
 pub use image::ImageError;
 
-use crate::navigate::DepthImage;
+use crate::depth::DepthImage;
 use crate::program::{Action, Contacts, Joint, Observation, Program, Stamped, Status};
 
 /// How long the robot is waited for.
@@ -113,7 +113,7 @@ pub async fn run(
     let (_, server) = parameters::declare(tasks.node(), Vec::new())?;
     tasks.spawn(server);
     let shared = Arc::new(Shared { began: Instant::now(), inbox: Mutex::default(), came: Notify::new() });
-    subscribe(&mut tasks, &shared, program.wants_depth())?;
+    subscribe(&mut tasks, &shared)?;
     let robot = Robot::new(tasks.node(), name)?;
     let node = tasks.start()?;
     tokio::select! {
@@ -126,7 +126,7 @@ pub async fn run(
     }
 }
 
-fn subscribe(tasks: &mut NodeTasks, shared: &Arc<Shared>, with_depth: bool) -> Result<(), AppError> {
+fn subscribe(tasks: &mut NodeTasks, shared: &Arc<Shared>) -> Result<(), AppError> {
     let inbox = Arc::clone(shared);
     tasks.subscribe("/odom", QosProfile::default().keep_last(1), move |message: Odometry| {
         let pose = message.pose.pose;
@@ -148,16 +148,14 @@ fn subscribe(tasks: &mut NodeTasks, shared: &Arc<Shared>, with_depth: bool) -> R
         };
         inbox.inbox().contacts = Some(Stamped { at: inbox.now(), value: contacts });
     })?;
-    if with_depth {
-        let inbox = Arc::clone(shared);
-        let topic = "/camera/depth/image";
-        tasks.subscribe(topic, QosProfile::sensor_data().keep_last(1), move |message: Image| {
-            match image::depth_image(&message) {
-                Ok(image) => inbox.inbox().depth = Some(Stamped { at: inbox.now(), value: Arc::new(image) }),
-                Err(error) => tracing::warn!(%error, "{topic}"),
-            }
-        })?;
-    }
+    let inbox = Arc::clone(shared);
+    let topic = "/camera/depth/image";
+    tasks.subscribe(topic, QosProfile::sensor_data().keep_last(1), move |message: Image| {
+        match image::depth_image(&message) {
+            Ok(image) => inbox.inbox().depth = Some(Stamped { at: inbox.now(), value: Arc::new(image) }),
+            Err(error) => tracing::warn!(%error, "{topic}"),
+        }
+    })?;
     Ok(())
 }
 
@@ -172,7 +170,7 @@ async fn drive(
     loop {
         let missing = {
             let inbox = shared.inbox();
-            let depth_is_missing = program.wants_depth() && inbox.depth.is_none();
+            let depth_is_missing = program.needs_depth() && inbox.depth.is_none();
             [
                 inbox.odometry.is_none().then_some("/odom"),
                 inbox.contacts.is_none().then_some("/mobile_base/sensors/core"),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dragoman_base::motion::{Pose, Twist};
 
-use crate::navigate::DepthImage;
+use crate::depth::DepthImage;
 
 /// A joint of the WidowX, by the names of seed 003, section 3.6.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -158,8 +158,10 @@ pub trait Program {
     /// second; more often does no harm. After [`Status::Done`] and [`Status::Failed`] nothing more is wanted.
     fn step(&mut self, seen: &Observation<'_>, actions: &mut Vec<Action>) -> Status;
 
-    /// Whether it looks at [`Observation::depth`].
-    fn wants_depth(&self) -> bool;
+    /// Whether it cannot do without [`Observation::depth`].
+    fn needs_depth(&self) -> bool {
+        false
+    }
 }
 
 /// Without odometry or sensors for so long a program gives up.

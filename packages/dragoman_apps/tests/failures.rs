@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use dragoman_apps::carry::Carry;
-use dragoman_apps::navigate::{DepthImage, Navigate, NavigateSettings};
+use dragoman_apps::depth::DepthImage;
+use dragoman_apps::navigate::{Navigate, NavigateSettings};
 use dragoman_apps::program::{Action, Contacts, Failure, Observation, Program, Stamped, Status};
 use dragoman_base::motion::{Pose, Twist};
 use proptest::prelude::*;

@@ -20,8 +20,9 @@ pub(crate) struct UpOptions {
     /// The arm in the lab: ranger_mk1, ranger_mk2, platform_arm, or a file (README of dragoman_kinematics).
     #[arg(long, value_name = "ROBOT", default_value = "ranger_mk1")]
     robot: String,
-    /// The worlds that Apolo's programs see: a file (README of dragoman_sim); the default lab unless told otherwise.
-    #[arg(long, value_name = "FILE", conflicts_with = "bridge_only")]
+    /// The worlds that the TurtleBot's and Apolo's programs see: lab, laboratory, corridor, or a file (README of dragoman_sim); lab unless told
+    /// otherwise.
+    #[arg(long, value_name = "WORLD", conflicts_with = "bridge_only")]
     world: Option<PathBuf>,
     /// Serve the legacy protocols only, for an arm and a world that are in ROS already.
     #[arg(long, conflicts_with = "mode")]

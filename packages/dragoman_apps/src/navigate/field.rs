@@ -3,7 +3,7 @@
 use dragoman_base::motion::Pose;
 
 use super::NEAR_TARGET;
-use super::depth::{DepthImage, column_angle, grey};
+use crate::depth::{DepthImage, column_angle, grey};
 
 /// Attraction per metre. The seed tells the names of the two factors only; the values are ours.
 pub const KA: f64 = 1.0;

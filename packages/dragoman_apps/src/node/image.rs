@@ -2,7 +2,7 @@
 
 use dragoman_ros::sensor_msgs::msg::Image;
 
-use crate::navigate::DepthImage;
+use crate::depth::DepthImage;
 
 /// Rows of an image that are looked at are this far apart.
 const ROW_STEP: usize = 16;

@@ -10,7 +10,11 @@ use crate::world::Worlds;
 /// The parameters of the node; `world_file` is the default of that name.
 pub fn declarations(world_file: &str) -> Vec<Declaration> {
     let declared = [
-        Declaration::new("world_file", world_file, "YAML file of the worlds; empty: the default lab."),
+        Declaration::new(
+            "world_file",
+            world_file,
+            "YAML file of the worlds, or a scene: lab, laboratory, corridor; empty: lab.",
+        ),
         Declaration::new("seed", -1, "Seed of all noise; -1: that of each world's file.")
             .within(Range::Integer { from: -1, to: u32::MAX.into() }),
         Declaration::new("rate", 20.0, "How often changes are published, at most, Hz.")
@@ -41,6 +45,8 @@ pub(super) fn worlds(values: &Parameters) -> Result<Worlds, WorldNodeError> {
     let path: String = values.value("world_file");
     let loaded = if path.is_empty() {
         Worlds::load_default()
+    } else if let Some(scene) = Worlds::scene(&path) {
+        scene
     } else {
         let text = std::fs::read_to_string(&path)
             .map_err(|source| WorldNodeError::File { path: path.clone(), source })?;

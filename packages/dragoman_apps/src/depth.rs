@@ -32,6 +32,11 @@ pub struct CameraMount {
     pub z: f64,
 }
 
+impl CameraMount {
+    /// The Kinect's camera for depth in `urdf/turtlebot2_widowx.urdf`.
+    pub const KINECT: Self = Self { x: -0.0365, y: 0.0125, z: 0.316 };
+}
+
 /// A point in the robot's frame, m: x ahead, y left, z above the floor.
 pub type Point = [f64; 3];
 

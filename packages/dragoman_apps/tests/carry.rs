@@ -1,0 +1,136 @@
+//! The first application on virtual time, judged by the world's own truth.
+
+mod common;
+
+use std::f64::consts::FRAC_PI_2;
+use std::time::Duration;
+
+use common::{run, start};
+use dragoman_apps::carry::{Carry, FAR_TABLE, NEAR_TABLE};
+use dragoman_apps::program::{Action, Contacts, Joint, Observation, Program, Stamped, Status};
+use dragoman_apps::virtual_lab::{ARM, ROBOT, VirtualLab};
+use dragoman_base::motion::{Pose, Twist};
+use dragoman_sim::Worlds;
+
+/// Height of the tables and half of their edge; half of the cube's edge, m.
+const TOP: f64 = 0.46;
+const HALF_TABLE: f64 = 0.275;
+const HALF_CUBE: f64 = 0.015;
+
+/// Where the cube is: x, y, z, m, roll, pitch, yaw, rad.
+fn cube(lab: &mut VirtualLab) -> [f64; 6] {
+    lab.worlds().location(None, "cube").unwrap()
+}
+
+/// Whether the cube stands on the table that is there.
+#[track_caller]
+fn assert_stands(lab: &mut VirtualLab, table: &str) {
+    let [x, y, z, roll, pitch, _] = cube(lab);
+    let [table_x, table_y, ..] = lab.worlds().location(None, table).unwrap();
+    let most = HALF_TABLE - HALF_CUBE;
+    assert!((x - table_x).abs() < most && (y - table_y).abs() < most, "x {x} y {y} on {table}");
+    assert!((z - TOP - HALF_CUBE).abs() < 1e-3, "{z}");
+    for angle in [roll, pitch] {
+        let off = angle.rem_euclid(FRAC_PI_2);
+        assert!(off.min(FRAC_PI_2 - off) < 1e-6, "roll {roll} pitch {pitch}");
+    }
+}
+
+#[test]
+fn the_cube_stands_on_the_near_table_from_every_seed() {
+    for seed in 1..=5 {
+        let mut lab = start("laboratory", seed);
+        // Nobody puts it there to the millimetre.
+        let mut random = oorandom::Rand64::new(seed.into());
+        let mut off = |most: f64| (2.0 * random.rand_float() - 1.0) * most;
+        let place = [3.28 + off(0.004), off(0.0015), TOP + HALF_CUBE + 1e-4];
+        lab.worlds().place(None, "cube", place, [0.0, 0.0, off(0.05)]).unwrap();
+        assert_stands(&mut lab, "far table");
+        let end = run(&mut lab, &mut Carry::new(), seed);
+        assert_eq!(end.status, Status::Done, "seed {seed}");
+        assert_stands(&mut lab, "near table");
+        // It is at rest, and nothing holds it: the arm has gone home.
+        let before = cube(&mut lab);
+        let tool = lab.worlds().tool_pose(None, ARM).unwrap().translation.vector;
+        assert!((tool - nalgebra::Vector3::new(before[0], before[1], before[2])).norm() > 0.1);
+        let [x, y, ..] = lab.worlds().location_m_robot(None, ROBOT).unwrap();
+        lab.worlds().place_m_robot(None, ROBOT, [x + 1.0, y, 0.0], 0.0).unwrap();
+        lab.run(&mut Idle, Duration::from_secs(2), |_| {}).unwrap();
+        assert_eq!(cube(&mut lab), before, "seed {seed}");
+    }
+}
+
+/// A program that does nothing.
+struct Idle;
+
+impl Program for Idle {
+    fn step(&mut self, _: &Observation<'_>, _: &mut Vec<Action>) -> Status {
+        Status::Running
+    }
+}
+
+/// A box on the way: the bumper feels it, the robot passes by, and grasps all the same.
+#[test]
+fn a_box_on_the_way_is_passed() {
+    let scene = dragoman_sim::world::SCENES.iter().find(|(name, _)| *name == "laboratory").unwrap().1;
+    let obstacle =
+        "    bodies:\n      - { name: box, xyz: [1.2, 0.12, 0.05], shapes: [{ box: [0.1, 0.1, 0.1] }] }\n";
+    let scene = scene.replacen("    bodies:\n", obstacle, 1);
+    let description = |_: &str| Ok(include_bytes!("../../../urdf/turtlebot2_widowx.urdf").to_vec());
+    let mut lab = common::start_in(Worlds::from_yaml(&scene, &description).unwrap(), 1);
+    let end = lab.run(&mut Carry::new(), Duration::from_secs(300), |_| {}).unwrap();
+    assert_eq!(end.status, Status::Done, "{:?}", end.said);
+    assert!(end.said.iter().any(|(_, text)| text.starts_with("something is in the way")), "{:?}", end.said);
+    assert_stands(&mut lab, "near table");
+}
+
+/// The order of the commands is that of the seed, section 5.2, and without pictures its figures alone count.
+#[test]
+fn without_pictures_it_goes_by_the_figures_of_the_seed() {
+    let (mut program, mut pose, mut velocity) = (Carry::new(), Pose::ORIGIN, Twist::ZERO);
+    let (mut arm, mut actions, mut stops) = (Vec::new(), Vec::new(), Vec::new());
+    for tick in 0..6000_u64 {
+        let now = Duration::from_millis(20 * tick);
+        pose.heading += velocity.angular * 0.02;
+        pose.x += velocity.linear * pose.heading.cos() * 0.02;
+        pose.y += velocity.linear * pose.heading.sin() * 0.02;
+        let seen = Observation {
+            now,
+            odometry: Some(Stamped { at: now, value: pose }),
+            contacts: Some(Stamped { at: now, value: Contacts::default() }),
+            depth: None,
+            refusal: None,
+        };
+        let status = program.step(&seen, &mut actions);
+        for action in actions.drain(..) {
+            match action {
+                Action::Velocity(twist) => {
+                    if twist == Twist::ZERO && velocity.linear > 0.0 {
+                        stops.push(pose.x);
+                    }
+                    velocity = twist;
+                }
+                Action::Command(joint, position) => arm.push((joint, position.to_degrees().round())),
+                Action::SetSpeed(joint, speed) => arm.push((joint, speed.to_degrees().round())),
+                Action::Relax(joint) => arm.push((joint, f64::INFINITY)),
+                Action::Say(_) => {}
+            }
+        }
+        if status != Status::Running {
+            assert_eq!(status, Status::Done);
+            break;
+        }
+    }
+    let [far, near] = stops.as_slice() else { panic!("{stops:?}") };
+    assert!((far - FAR_TABLE).abs() < 0.005 && (near - NEAR_TABLE).abs() < 0.005, "{stops:?}");
+    use Joint::{Arm, Biceps, Forearm, Gripper, Shoulder, Wrist};
+    let grasp = 1.0_f64.to_degrees().round();
+    let relaxed = [Arm, Shoulder, Biceps, Forearm, Wrist].map(|joint| (joint, f64::INFINITY));
+    let mut expected = vec![(Biceps, 90.0), (Forearm, -90.0), (Arm, 0.0), (Shoulder, 10.0), (Shoulder, 65.0)];
+    expected.extend([(Shoulder, 100.0), (Wrist, 0.0), (Gripper, grasp)]);
+    expected.extend([(Shoulder, -15.0), (Forearm, 90.0), (Biceps, -90.0), (Wrist, 0.0), (Shoulder, -90.0)]);
+    expected.extend([(Shoulder, 40.0), (Biceps, 50.0), (Forearm, -90.0), (Gripper, 0.0)]);
+    expected.extend([(Shoulder, 0.0), (Forearm, 0.0), (Biceps, 0.0)]);
+    expected.extend(relaxed);
+    assert_eq!(arm, expected);
+}

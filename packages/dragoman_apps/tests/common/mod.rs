@@ -1,0 +1,63 @@
+//! A lab that differs from seed to seed, and a run in it that is watched.
+
+#![allow(unreachable_pub)] // Every test target uses its part.
+
+use std::time::{Duration, Instant};
+
+use dragoman_apps::program::Program;
+use dragoman_apps::virtual_lab::{ARM, LabSettings, ROBOT, Run, VirtualLab};
+use dragoman_base::motion::Pose;
+use dragoman_sim::Worlds;
+use dragoman_sim::kobuki::Noise;
+use oorandom::Rand64;
+
+/// How far the robot may start from where the scene has it, m, and how far it may be turned, rad.
+const START_OFFSET: f64 = 0.03;
+const START_TURN: f64 = 0.03;
+
+/// A scene with noise and a start from this seed.
+#[allow(dead_code)]
+pub fn start(scene: &str, seed: u64) -> VirtualLab {
+    start_in(Worlds::scene(scene).unwrap().unwrap(), seed)
+}
+
+/// The same in any worlds.
+pub fn start_in(worlds: Worlds, seed: u64) -> VirtualLab {
+    let mut random = Rand64::new(u128::from(seed) << 64);
+    let mut off = |most: f64| (2.0 * random.rand_float() - 1.0) * most;
+    let start = Pose::new(off(START_OFFSET), off(START_OFFSET), off(START_TURN));
+    VirtualLab::new(worlds, LabSettings { seed, noise: Noise::Typical, start }).unwrap()
+}
+
+/// Runs a program to its end. Nothing is touched on the way, by the world's own collisions and the bumpers, and it goes faster than real time.
+#[allow(dead_code)]
+#[track_caller]
+pub fn run(lab: &mut VirtualLab, program: &mut impl Program, seed: u64) -> Run {
+    let began = Instant::now();
+    let mut touched = Vec::new();
+    let end = lab
+        .run(program, Duration::from_secs(600), |lab| {
+            let bumpers = lab.kobuki().inputs.bumpers;
+            let world = lab.worlds().worlds().first().unwrap();
+            let found = world.collisions();
+            // Fingers touch what they close on.
+            let own =
+                found.iter().filter(|pair| [pair.0, pair.1].iter().any(|name| [ROBOT, ARM].contains(name)));
+            touched.extend(
+                own.filter(|pair| **pair != (ARM, "cube")).map(|pair| format!("{:?} {pair:?}", world.time())),
+            );
+            if bumpers.left || bumpers.center || bumpers.right {
+                touched.push(format!("{bumpers:?}"));
+            }
+        })
+        .unwrap();
+    let (truth, odometry) = (lab.worlds().location_m_robot(None, ROBOT).unwrap(), lab.odometry());
+    println!("seed {seed}: {:?} after {:?}, in {:?}", end.status, end.time, began.elapsed());
+    println!("  truth {truth:.3?}, odometry {odometry:.3?}");
+    for (at, text) in end.said.iter().filter(|(_, text)| !text.starts_with("x ")) {
+        println!("  {:6.2} {text}", at.as_secs_f64());
+    }
+    assert!(touched.is_empty(), "seed {seed}: {} {:?}", touched.len(), touched.first());
+    assert!(began.elapsed() < end.time, "seed {seed}: slower than real time");
+    end
+}
