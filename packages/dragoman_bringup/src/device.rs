@@ -5,6 +5,7 @@
 //! | `whistles.rs` | the drives of an arm, on a CAN interface |
 //! | `kobuki.rs` | a Kobuki, on a pseudo-terminal |
 //! | `wheels.rs` | a base with two wheels behind a line protocol, on a pseudo-terminal |
+//! | `widowx.rs` | the servos of a WidowX, on a pseudo-terminal |
 //! | `serial.rs` | what runs a device on a pseudo-terminal: standard input, faults, what it prints |
 //! | `words.rs` | words of their commands |
 //! | `pty.rs` | the pseudo-terminal and the link to it |
@@ -18,6 +19,8 @@ mod serial;
 #[cfg(target_os = "linux")]
 mod wheels;
 mod whistles;
+#[cfg(target_os = "linux")]
+mod widowx;
 #[cfg(target_os = "linux")]
 mod words;
 
@@ -36,6 +39,9 @@ pub(crate) enum DeviceCommand {
     /// Simulate a base with two driven wheels behind the protocol of ROSArduinoBridge, on a pseudo-terminal.
     #[cfg(target_os = "linux")]
     Wheels(wheels::WheelsOptions),
+    /// Simulate a WidowX, an arm of six Dynamixel servos, on a pseudo-terminal, byte by byte.
+    #[cfg(target_os = "linux")]
+    Widowx(widowx::WidowxOptions),
 }
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -51,6 +57,8 @@ pub(crate) fn run(command: DeviceCommand) -> Result<()> {
         DeviceCommand::Kobuki(options) => kobuki::run(&options),
         #[cfg(target_os = "linux")]
         DeviceCommand::Wheels(options) => wheels::run(&options),
+        #[cfg(target_os = "linux")]
+        DeviceCommand::Widowx(options) => widowx::run(&options),
     }
 }
 

@@ -16,6 +16,7 @@
 //! | `stop.rs` | SIGINT, SIGTERM, and what a stop from outside leaves behind |
 //! | `turtlebot.rs` | the lab's TurtleBot: simulated, on its hardware, or both |
 //! | `teleop.rs` | `dragoman teleop`: a base driven from the keyboard |
+//! | `widowx.rs` | `dragoman arm`: an arm of servos on a serial port in ROS |
 
 mod address;
 mod apolo;
@@ -31,6 +32,7 @@ mod stop;
 mod teleop;
 mod turtlebot;
 mod up;
+mod widowx;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -82,6 +84,13 @@ enum Command {
     Base {
         #[command(flatten)]
         options: base::BaseOptions,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
+    /// Let an arm of servos on a serial port appear in ROS: a WidowX.
+    Arm {
+        #[command(flatten)]
+        options: widowx::ArmOptions,
         #[command(flatten)]
         common: CommonOptions,
     },
@@ -141,6 +150,7 @@ fn main() -> ExitCode {
         Some(Command::Arm31 { options, common }) => (Selected::Arm31(options), common),
         Some(Command::Apolo { options, common }) => (Selected::Apolo(options), common),
         Some(Command::Base { options, common }) => (Selected::Base(options), common),
+        Some(Command::Arm { options, common }) => (Selected::Arm(options), common),
         Some(Command::Record { options, common }) => (Selected::Record(options), common),
         Some(Command::Relay { options, common }) => (Selected::Relay(options), common),
         Some(Command::Teleop { options, common }) => (Selected::Teleop(options), common),
@@ -161,6 +171,7 @@ enum Selected {
     Arm31(arm31::Arm31Options),
     Apolo(apolo::ApoloOptions),
     Base(base::BaseOptions),
+    Arm(widowx::ArmOptions),
     Record(record::RecordOptions),
     Relay(relay::RelayOptions),
     Teleop(teleop::TeleopOptions),
@@ -193,6 +204,7 @@ async fn execute(command: Selected, common: &CommonOptions) -> Result<(), Box<dy
         Selected::Apolo(options) => apolo::run(&context, &options, stop).await,
         Selected::Base(options) => base::run(&context, &options, stop).await,
         Selected::Relay(options) => relay::run(&context, &options, stop).await,
+        Selected::Arm(options) => widowx::run(&context, &options, stop).await,
         Selected::Teleop(options) => teleop::run(&context, &options, stop).await,
         Selected::Record(options) => {
             println!("{}", record::run(context.clone(), options, stop).await?);

@@ -15,8 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dragoman_base::base::SerialDriver;
+use dragoman_base::connection::{Connection, NoPort};
 use dragoman_base::line::{Line, REOPEN_TIME};
-use dragoman_base::node::{Connection, NoPort, Refusals, life};
+use dragoman_base::node::{Refusals, life};
 use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, sensor_msgs};

@@ -1,0 +1,69 @@
+//! `dragoman arm`: an arm of servos on a serial port in ROS.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use dragoman_arm::node::dynamixel::{self, DynamixelNode, DynamixelNodeError, JOINT_STATES};
+use dragoman_base::node::Connection;
+use dragoman_ros::Context;
+use tokio::task::JoinSet;
+
+use crate::log_node;
+
+#[derive(Args)]
+pub(crate) struct ArmOptions {
+    /// Serial port of the arm, /dev/ttyUSB0 say; the parameter device_port of its node takes precedence.
+    #[arg(long, value_name = "PATH")]
+    port: Option<PathBuf>,
+    /// What the arm is.
+    #[arg(long, value_enum, default_value_t = Kind::Widowx)]
+    kind: Kind,
+    /// Namespace in which the arm appears.
+    #[arg(long, value_name = "NAMESPACE", default_value = "/")]
+    namespace: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// A WidowX: six Dynamixel servos, behind an ArbotiX board or a USB adapter; other chains by the node's parameters.
+    Widowx,
+}
+
+/// How long an arm is waited for before it is told that it is not there.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Runs an arm on a port until `stop` resolves.
+pub(crate) async fn run(
+    context: &Context,
+    options: &ArmOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Box<dyn Error>> {
+    let port = match &options.port {
+        None => String::new(),
+        Some(port) => port.to_str().ok_or("--port: the path is no valid text")?.to_owned(),
+    };
+    let mut nodes = JoinSet::new();
+    nodes.spawn(log_node(context)?);
+    let namespace = format!("/{}", options.namespace.trim_matches('/'));
+    let Kind::Widowx = options.kind;
+    let arm = dynamixel::start(context, &namespace, Connection::Port(port), JOINT_STATES);
+    let DynamixelNode { node, place, measured, stop: stop_arm } = arm.map_err(|error| match error {
+        DynamixelNodeError::NoPort(_) => {
+            "which serial port? Name it with --port PATH, such as /dev/ttyUSB0".into()
+        }
+        other => Box::<dyn Error>::from(other),
+    })?;
+    nodes.spawn(node);
+    println!("WidowX at {place} appears as {}/{}", namespace.trim_end_matches('/'), dynamixel::NODE_NAME);
+    if tokio::time::timeout(PATIENCE, measured).await.is_err() {
+        println!("not all of its servos are heard yet; /diagnostics tells how it goes on");
+    }
+    println!("ready");
+    stop.await;
+    println!("stopping");
+    stop_arm.await;
+    nodes.shutdown().await;
+    Ok(())
+}
