@@ -6,8 +6,10 @@
 mod common;
 
 use std::f64::consts::{FRAC_PI_2, TAU};
+use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
+use common::beside::Beside;
 use common::device::{Device, PATIENCE, TestPath, wheels};
 use common::peers::{Peer, Running};
 use common::{Lab, domain};
@@ -21,10 +23,7 @@ use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu, JointState};
 use dragoman_ros::std_msgs::msg::Empty;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{
-    Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile, WrappedServiceTypeSupport,
-    WrappedTypesupport,
-};
+use dragoman_ros::{Publisher, QosProfile};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 
@@ -35,9 +34,22 @@ const PATIENT: [&str; 2] = ["-p", "feedback_timeout_sec:=1.0"];
 struct Operator {
     base: Lab,
     device: Device,
-    runtime: tokio::runtime::Runtime,
-    node: Node,
+    beside: Beside,
     velocity: Publisher<Twist>,
+}
+
+impl Deref for Operator {
+    type Target = Beside;
+
+    fn deref(&self) -> &Beside {
+        &self.beside
+    }
+}
+
+impl DerefMut for Operator {
+    fn deref_mut(&mut self) -> &mut Beside {
+        &mut self.beside
+    }
 }
 
 impl Operator {
@@ -48,51 +60,15 @@ impl Operator {
     fn beside(device: Device, options: &[&str], ros_arguments: &[&str]) -> Self {
         let port = device.path.0.to_str().unwrap();
         let base = Lab::start_with(domain(), &[&["base", "--port", port], options].concat(), ros_arguments);
-        let discovery =
-            Discovery { domain_id: base.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
-        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
-        let mut node = Node::create(context, "operator", "").unwrap();
-        let velocity = node.create_publisher("/cmd_vel", QosProfile::default()).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let mut operator = Self { base, device, runtime, node, velocity };
+        let mut beside = Beside::new(base.domain);
+        let velocity = beside.node.create_publisher("/cmd_vel", QosProfile::default()).unwrap();
+        let mut operator = Self { base, device, beside, velocity };
         // Whoever publishes at once speaks to nobody yet.
         operator.call::<GetGeometry::Service>("/mobile_base/get_geometry", GetGeometry::Request::default());
         operator.wait("the base reads cmd_vel", |operator| {
             operator.velocity.get_inter_process_subscription_count().unwrap() > 0
         });
         operator
-    }
-
-    fn subscribe<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str) -> BoxStream<'static, T> {
-        self.node.subscribe(topic, QosProfile::default().keep_last(100)).unwrap().boxed()
-    }
-
-    fn latched<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str) -> BoxStream<'static, T> {
-        self.node.subscribe(topic, QosProfile::default().keep_last(1).transient_local()).unwrap().boxed()
-    }
-
-    #[track_caller]
-    fn next<T>(&self, what: &str, stream: &mut BoxStream<'static, T>) -> T {
-        let next = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, stream.next()).await });
-        next.unwrap_or_else(|_| panic!("{what} does not come")).expect("the stream goes on")
-    }
-
-    /// The first message that `fits`.
-    #[track_caller]
-    fn find<T: std::fmt::Debug>(
-        &self,
-        what: &str,
-        stream: &mut BoxStream<'static, T>,
-        fits: impl Fn(&T) -> bool,
-    ) -> T {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let message = self.next(what, stream);
-            if fits(&message) {
-                return message;
-            }
-            assert!(Instant::now() < end, "{what} does not come; the last was {message:?}");
-        }
     }
 
     #[track_caller]
@@ -102,28 +78,6 @@ impl Operator {
             assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
             std::thread::sleep(Duration::from_millis(10));
         }
-    }
-
-    #[track_caller]
-    fn call<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> S::Response {
-        let client = self.node.create_client::<S>(name, QosProfile::services_default()).unwrap();
-        let called = async {
-            Node::is_available(&client).unwrap().await.unwrap();
-            client.request(&request).unwrap().await.unwrap()
-        };
-        let answered = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, called).await });
-        answered.unwrap_or_else(|_| panic!("{name} does not answer"))
-    }
-
-    /// Publishes one message when the base listens.
-    #[track_caller]
-    fn publish<T: WrappedTypesupport + 'static>(&mut self, topic: &str, message: &T) {
-        let publisher = self.node.create_publisher::<T>(topic, QosProfile::default()).unwrap();
-        self.wait(topic, |_| publisher.get_inter_process_subscription_count().unwrap() > 0);
-        // The reader matches a moment after the writer has.
-        std::thread::sleep(Duration::from_millis(300));
-        publisher.publish(message).unwrap();
-        std::thread::sleep(Duration::from_millis(100));
     }
 
     /// Files that the base's process has open.

@@ -375,7 +375,8 @@ impl Driver {
         let silence = self.config.silence;
         let Some(servo) = self.servos.get_mut(joint) else { return };
         servo.failures += 1;
-        if servo.is_online && !asked.is_repeated {
+        // The first words on a line that was just opened may get lost.
+        if !asked.is_repeated && (servo.is_online || servo.failures == 1) {
             self.ask(joint, asked.request, true);
             return;
         }

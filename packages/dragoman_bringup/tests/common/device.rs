@@ -36,6 +36,12 @@ pub fn wheels(path: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+pub fn widowx(path: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    command.args(["device", "widowx", "--pty"]).arg(path).args(arguments);
+    command
+}
+
 pub struct Device {
     pub child: Child,
     pub input: Option<ChildStdin>,

@@ -4,6 +4,8 @@
 
 pub mod apolo;
 #[cfg(target_os = "linux")]
+pub mod beside;
+#[cfg(target_os = "linux")]
 pub mod device;
 pub mod peers;
 

@@ -1,0 +1,89 @@
+//! A ROS node beside the program under test.
+
+use std::time::{Duration, Instant};
+
+use dragoman_ros::{
+    Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile, WrappedServiceTypeSupport,
+    WrappedTypesupport,
+};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+
+use super::device::PATIENCE;
+
+pub struct Beside {
+    pub runtime: tokio::runtime::Runtime,
+    pub node: Node,
+}
+
+impl Beside {
+    pub fn new(domain: u16) -> Self {
+        let discovery =
+            Discovery { domain_id: domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+        let node = Node::create(context, "operator", "").unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Self { runtime, node }
+    }
+
+    pub fn subscribe<T: WrappedTypesupport + Send + 'static>(
+        &mut self,
+        topic: &str,
+    ) -> BoxStream<'static, T> {
+        self.node.subscribe(topic, QosProfile::default().keep_last(100)).unwrap().boxed()
+    }
+
+    pub fn latched<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str) -> BoxStream<'static, T> {
+        self.node.subscribe(topic, QosProfile::default().keep_last(1).transient_local()).unwrap().boxed()
+    }
+
+    #[track_caller]
+    pub fn next<T>(&self, what: &str, stream: &mut BoxStream<'static, T>) -> T {
+        let next = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, stream.next()).await });
+        next.unwrap_or_else(|_| panic!("{what} does not come")).expect("the stream goes on")
+    }
+
+    /// The first message that `fits`.
+    #[track_caller]
+    pub fn find<T: std::fmt::Debug>(
+        &self,
+        what: &str,
+        stream: &mut BoxStream<'static, T>,
+        fits: impl Fn(&T) -> bool,
+    ) -> T {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let message = self.next(what, stream);
+            if fits(&message) {
+                return message;
+            }
+            assert!(Instant::now() < end, "{what} does not come; the last was {message:?}");
+        }
+    }
+
+    #[track_caller]
+    pub fn call<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> S::Response {
+        let client = self.node.create_client::<S>(name, QosProfile::services_default()).unwrap();
+        let called = async {
+            Node::is_available(&client).unwrap().await.unwrap();
+            client.request(&request).unwrap().await.unwrap()
+        };
+        let answered = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, called).await });
+        answered.unwrap_or_else(|_| panic!("{name} does not answer"))
+    }
+
+    /// Publishes one message when somebody listens.
+    #[track_caller]
+    pub fn publish<T: WrappedTypesupport + 'static>(&mut self, topic: &str, message: &T) {
+        let publisher = self.node.create_publisher::<T>(topic, QosProfile::default()).unwrap();
+        let end = Instant::now() + PATIENCE;
+        while publisher.get_inter_process_subscription_count().unwrap() == 0 {
+            assert!(Instant::now() < end, "nobody listens to {topic}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // The reader matches a moment after the writer has.
+        std::thread::sleep(Duration::from_millis(300));
+        publisher.publish(message).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
