@@ -9,7 +9,7 @@ use clap::Args;
 use dragoman_bridge::apolo::node::{ApoloNodeError, start_client, start_server};
 use dragoman_ros::dragoman_msgs::srv::GetLocation;
 use dragoman_ros::{Context, Node, QosProfile};
-use dragoman_sim::node::Live;
+use dragoman_sim::node::{DrivenRobot, Live};
 use tokio::task::JoinSet;
 
 use crate::{address, log_node};
@@ -73,11 +73,12 @@ pub(crate) struct Apolo {
     pub(crate) address: SocketAddr,
 }
 
-/// Starts the world, unless it is in ROS already, and the port in front of it.
+/// Starts the world, unless it is in ROS already, and the port in front of it. `driven` are robots with drivers of their own.
 pub(crate) fn start(
     context: &Context,
     bind: IpAddr,
     world: Option<&Option<PathBuf>>,
+    driven: Vec<DrivenRobot>,
     nodes: &mut JoinSet<()>,
 ) -> Result<Apolo, Box<dyn Error>> {
     let server = start_server(context, NAMESPACE, bind).map_err(with_advice)?;
@@ -85,7 +86,7 @@ pub(crate) fn start(
     if let Some(file) = world {
         let file = file.as_ref().map_or(Some(""), |file| file.to_str());
         let file = file.ok_or("--world: the path is no valid text")?;
-        let world = dragoman_sim::node::start(context, NAMESPACE, file)?;
+        let world = dragoman_sim::node::start(context, NAMESPACE, file, driven)?;
         (worlds, live) = (world.worlds, Some(world.live));
         nodes.spawn(world.node);
     }

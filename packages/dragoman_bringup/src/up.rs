@@ -75,7 +75,7 @@ pub(crate) async fn run(
     nodes.spawn(bridge.node);
 
     let world = (!options.bridge_only).then_some(&options.world);
-    let apolo = apolo::start(context, options.bind, world, &mut nodes)?;
+    let apolo = apolo::start(context, options.bind, world, options.turtlebot.driven(), &mut nodes)?;
 
     let turtlebot = match apolo.live {
         Some(worlds) => Some(turtlebot::start(context, &options.turtlebot, worlds, &mut nodes)?),
@@ -99,12 +99,14 @@ pub(crate) async fn run(
     let (robots, elsewhere) =
         turtlebot.map_or_else(Default::default, |turtlebot| (turtlebot.robots, turtlebot.elsewhere));
     for robot in &robots {
-        rows.push(Served {
-            robot: "kobuki".to_owned(),
-            protocol: "Kobuki's serial protocol",
-            address: robot.place.clone(),
-            namespace: format!("{}/mobile_base", robot.namespace.trim_end_matches('/')),
-        });
+        for Device { name, protocol, place, .. } in &robot.devices {
+            rows.push(Served {
+                robot: (*name).to_owned(),
+                protocol,
+                address: place.clone(),
+                namespace: format!("{}/{}", robot.namespace.trim_end_matches('/'), turtlebot::node_name(name)),
+            });
+        }
     }
     if let Some(namespace) = elsewhere {
         let robot = "(in ROS)".to_owned();

@@ -8,6 +8,7 @@
 //! | `services` | Apolo's functions, a service each |
 //! | `topics` | what is published, and when |
 //! | `robots` | what each robot on wheels has besides: velocities, odometry |
+//! | `driven` | robots with drivers of their own: their devices and the worlds know of each other |
 //! | `lasers` | scans |
 //! | `cameras`, `pictures` | pictures, from a thread for each camera; what they are as messages |
 //! | `markers`, `frames` | the world as markers, and as transforms |
@@ -15,6 +16,7 @@
 //! | [`simulation`] | a node of its own: the robot's true pose, the simulator's console, buttons and LEDs of the base |
 
 mod cameras;
+mod driven;
 mod frames;
 mod lasers;
 mod markers;
@@ -37,6 +39,8 @@ use dragoman_ros::{Clock, Context, Node, Publisher, WrappedTypesupport, paramete
 
 use crate::WorldError;
 use crate::world::{LoadError, Worlds};
+use driven::Driven;
+pub use driven::{Devices, DrivenRobot};
 use pace::Pace;
 
 /// Name of the node.
@@ -101,19 +105,27 @@ where
 }
 
 /// Starts node `world` in `namespace`. `world_file` is the default of the parameter of that name; empty: the default lab.
+/// `driven` are robots with drivers of their own: the node takes no velocities for them and tells no odometry.
 ///
 /// # Errors
 /// A wrong parameter; a world file that cannot be used; the middleware's refusal.
-pub fn start(context: &Context, namespace: &str, world_file: &str) -> Result<WorldNode, WorldNodeError> {
+pub fn start(
+    context: &Context,
+    namespace: &str,
+    world_file: &str,
+    driven: Vec<DrivenRobot>,
+) -> Result<WorldNode, WorldNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(world_file))?;
     tasks.spawn(server);
     let worlds = parameters::worlds(&values)?;
     let names = worlds.worlds().iter().map(|world| world.name().to_owned()).collect();
     let timeout = Duration::from_secs_f64(values.value("command_timeout"));
-    let live = Live::new(Pace::new(worlds, values.value("real_time_factor"), timeout));
+    let pace = Pace::new(worlds, values.value("real_time_factor"), timeout);
+    let live = Live::new(pace, driven.into_iter().map(Driven::new).collect());
     let stamps = Stamps::new(tasks.node(), values.value("publish_clock"));
     services::serve(&mut tasks, &live)?;
+    driven::serve(&mut tasks, &live)?;
     let robots = robots::serve(&mut tasks, &live)?;
     let sensors = sensors::find(&live)?;
     lasers::serve(&mut tasks, &live, &stamps, &sensors, values.value("rate"))?;
@@ -159,6 +171,7 @@ pub struct Live {
 
 struct State {
     pace: Pace,
+    driven: Vec<Driven>,
     requests: u64,
     refused: u64,
     /// The last refusal in words; taken by the report.
@@ -173,15 +186,17 @@ struct Refused {
 }
 
 impl Live {
-    fn new(pace: Pace) -> Self {
-        let state = State { pace, requests: 0, refused: 0, refusal: None };
+    fn new(pace: Pace, driven: Vec<Driven>) -> Self {
+        let state = State { pace, driven, requests: 0, refused: 0, refusal: None };
         Self { start: Instant::now(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// Does something with the worlds as they are now.
     fn with<R>(&self, action: impl FnOnce(&mut State) -> R) -> R {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.pace.advance_to(self.start.elapsed());
+        let now = self.start.elapsed();
+        state.pace.advance_to(now);
+        state.exchange(now);
         action(&mut state)
     }
 

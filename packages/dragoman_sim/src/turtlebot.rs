@@ -65,7 +65,7 @@ impl Turtlebot {
         worlds.location_m_robot(world, robot)?;
         let (at, found) = worlds.find(world, robot)?;
         let robot_at = found.index_of(robot)?;
-        let arm = found.objects().iter().position(|object| object.is_on(robot_at));
+        let arm = found.objects().iter().position(|object| object.mounted_on() == Some(robot_at));
         let [front, sides] = BUMPER_SECTORS;
         Ok(Self {
             world: at,

@@ -1,4 +1,4 @@
-//! What each robot on wheels has besides the services: velocities, odometry.
+//! What each robot on wheels without a driver of its own has besides the services: velocities, odometry.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
 use super::frames::{pose_message, prefix, stamped, world_frame};
 use super::pace::Pace;
-use super::{Live, WorldNodeError, listened};
+use super::{Live, State, WorldNodeError, listened};
 use crate::WorldError;
 use crate::world::ObjectKind;
 
@@ -27,10 +27,10 @@ pub(super) struct Robot {
     last: Option<([f64; 3], Duration)>,
 }
 
-/// Takes velocities for all robots, and makes their topics.
+/// Takes velocities for all robots that nobody else drives, and makes their topics.
 pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<Vec<Robot>, WorldNodeError> {
     let mut robots: Vec<Robot> = Vec::new();
-    for (world, world_frame, name, prefix) in live.with(|state| found(&mut state.pace)) {
+    for (world, world_frame, name, prefix) in live.with(found) {
         if robots.iter().any(|other| other.prefix == prefix) {
             return Err(WorldNodeError::Robots { name: prefix });
         }
@@ -46,11 +46,14 @@ pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<Vec<Robot>, Wo
     Ok(robots)
 }
 
-/// World, its frame, name and prefix of all robots on wheels.
-fn found(pace: &mut Pace) -> Vec<(String, String, String, String)> {
+/// World, its frame, name and prefix of these robots.
+fn found(state: &mut State) -> Vec<(String, String, String, String)> {
     let mut robots = Vec::new();
-    for (at, world) in pace.worlds().worlds().iter().enumerate() {
-        for object in world.objects().iter().filter(|object| object.kind() == ObjectKind::Wheeled) {
+    let driven: Vec<String> = state.driven.iter().map(|driven| driven.robot.name.clone()).collect();
+    for (at, world) in state.pace.worlds().worlds().iter().enumerate() {
+        let is_ours = |name: &str| !driven.iter().any(|driven| driven == name);
+        let wheeled = world.objects().iter().filter(|object| object.kind() == ObjectKind::Wheeled);
+        for object in wheeled.filter(|object| is_ours(object.name())) {
             let (frame, prefix) = (world_frame(at, world), prefix(at, world, object.name()));
             robots.push((world.name().to_owned(), frame, object.name().to_owned(), prefix));
         }

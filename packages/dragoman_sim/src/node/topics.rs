@@ -13,12 +13,14 @@ use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::visualization_msgs::msg::MarkerArray;
 use dragoman_ros::{Publisher, QosProfile, Result};
 
+use super::driven::Driven;
 use super::frames::{part_frame, stamped, world_frame};
 use super::pace::Pace;
 use super::robots::Robot;
 use super::sensors::Sensor;
-use super::{Live, Stamps, listened, markers};
-use crate::world::{ObjectKind, Worlds};
+use super::{Live, Stamps, State, listened, markers};
+use crate::World;
+use crate::world::{Object, ObjectKind, Worlds};
 
 /// Publishes at the rate of that parameter.
 pub(super) fn serve(
@@ -78,7 +80,7 @@ impl Topics {
         let live = self.live.clone();
         // Messages are made while the worlds stand still, and sent while they are free again.
         let (stamp, changed, transforms, told) = live.with(|state| {
-            let pace = &mut state.pace;
+            let State { pace, driven, .. } = state;
             let stamp = self.stamps.now(pace);
             let revisions: Vec<u64> = pace.worlds().worlds().iter().map(|world| world.revision()).collect();
             let changed = (self.shown.as_ref() != Some(&revisions)).then(|| {
@@ -89,7 +91,7 @@ impl Topics {
                 (MarkerArray { markers }, TFMessage { transforms: poses(pace.worlds(), &stamp) })
             });
             self.shown = Some(revisions);
-            let transforms = with_transforms.then(|| self.transforms(pace, &stamp));
+            let transforms = with_transforms.then(|| self.transforms(pace, driven, &stamp));
             let told: Vec<_> = self.robots.iter_mut().map(|robot| robot.tell(pace, &stamp)).collect();
             (stamp, changed, transforms, told)
         });
@@ -113,11 +115,12 @@ impl Topics {
         Ok(())
     }
 
-    /// Bodies and links of arms in the world, and the frames of robots.
-    fn transforms(&self, pace: &mut Pace, stamp: &Time) -> Vec<TransformStamped> {
+    /// Bodies and links of arms in the world, and the frames of robots. Those of robots with drivers of their own others tell.
+    fn transforms(&self, pace: &mut Pace, driven: &[Driven], stamp: &Time) -> Vec<TransformStamped> {
         let mut transforms = Vec::new();
         for (at, world) in pace.worlds().worlds().iter().enumerate() {
             let frame = world_frame(at, world);
+            let is_driven = |robot: &str| driven.iter().any(|driven| driven.robot.name == robot);
             let named = |name: String| if at == 0 { name } else { format!("{frame}/{name}") };
             for object in world.objects() {
                 match object.kind() {
@@ -125,6 +128,7 @@ impl Topics {
                         let name = named(naming::token(object.name()));
                         transforms.push(stamped(stamp, &frame, name, object.pose()));
                     }
+                    ObjectKind::Arm if carrier(world, object).is_some_and(is_driven) => {}
                     ObjectKind::Arm => {
                         let links = world.parts().get(object.parts()).unwrap_or_default().iter();
                         let link = |name: &str| named(part_frame(name));
@@ -137,9 +141,15 @@ impl Topics {
         }
         let of_robots = self.robots.iter().flat_map(|robot| robot.transforms(pace, stamp));
         transforms.extend(of_robots.flatten());
+        transforms.extend(driven.iter().filter_map(|robot| robot.transform(pace, stamp)));
         transforms.extend(self.sensors.iter().flat_map(|sensor| sensor.transforms(pace, stamp)));
         transforms
     }
+}
+
+/// The robot that an arm is mounted on.
+fn carrier<'a>(world: &'a World, arm: &Object) -> Option<&'a str> {
+    world.objects().get(arm.mounted_on()?).map(Object::name)
 }
 
 /// All objects by their names in the worlds.

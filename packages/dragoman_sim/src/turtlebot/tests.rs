@@ -88,6 +88,10 @@ impl Lab {
 
     /// Tells all servos where to go, and waits until they have come there.
     fn arm(&mut self, positions: [f64; 6]) {
+        self.arm_for(positions, 3.0);
+    }
+
+    fn arm_for(&mut self, positions: [f64; 6], seconds: f64) {
         let goals = JOINTS.iter().zip(positions).map(|(joint, position)| {
             let turn = if joint.is_inverted { -position } else { position };
             let ticks = turn / joint.model.radians_per_tick() + f64::from(joint.model.middle_ticks());
@@ -96,7 +100,7 @@ impl Lab {
         let mut bytes = Vec::new();
         sync_write_words(&mut bytes, table::GOAL_POSITION.address, goals).unwrap();
         self.widowx.receive(self.now, &bytes);
-        self.run(3.0);
+        self.run(seconds);
     }
 
     /// Where the joints of the arm in the world are.

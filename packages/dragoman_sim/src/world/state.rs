@@ -116,9 +116,12 @@ impl Object {
         }
     }
 
-    /// Whether it is an arm on that object.
-    pub(crate) fn is_on(&self, carrier: usize) -> bool {
-        matches!(&self.role, Role::Arm(arm) if arm.on.is_some_and(|(on, _)| on == carrier))
+    /// The robot that it is mounted on, among [`World::objects`]; none for what is no arm.
+    pub fn mounted_on(&self) -> Option<usize> {
+        match &self.role {
+            Role::Arm(arm) => arm.on.map(|(carrier, _)| carrier),
+            _ => None,
+        }
     }
 
     /// Where its parts are among [`World::parts`].
