@@ -124,7 +124,7 @@ pub(crate) fn start(
             turtlebot.robots.push(robot);
             start_state(context, &real, nodes)?;
         }
-        Err(BaseNodeError::NoPort) => turtlebot.elsewhere = Some(real),
+        Err(BaseNodeError::NoPort(_)) => turtlebot.elsewhere = Some(real),
         Err(error) => return Err(error.into()),
     }
     Ok(turtlebot)
