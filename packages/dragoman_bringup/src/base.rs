@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, JOINT_STATES, Simulate, Stream};
 use dragoman_ros::Context;
+use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Kobuki, KobukiSettings};
 use tokio::task::JoinSet;
@@ -36,7 +37,7 @@ enum Kind {
 
 /// How long a base is waited for before it is told that it is not there.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Bytes that the line of a simulated base holds.
+/// Bytes that the line of a simulated device holds.
 const LINE_CAPACITY: usize = 4096;
 
 /// Runs a base on a port until `stop` resolves.
@@ -88,15 +89,20 @@ pub(crate) fn simulate() -> SimulatedBase {
     // It is switched on already.
     let settings = KobukiSettings { boot_time: Duration::ZERO, ..KobukiSettings::default() };
     let kobuki = RealTime::new(Kobuki::new(settings));
-    let clock = kobuki.clone();
-    let line = move || {
+    let line = line_to(&kobuki);
+    SimulatedBase { kobuki, line }
+}
+
+/// What opens a line to a simulated device.
+pub(crate) fn line_to<D: SerialDevice + 'static>(device: &RealTime<D>) -> Simulate {
+    let device = device.clone();
+    Box::new(move || {
         let (near, far) = tokio::io::duplex(LINE_CAPACITY);
-        let device = clock.clone();
+        let device = device.clone();
         tokio::spawn(async move {
             // Its end is the end of the line, which the driver opens again.
             let _ = device.run(far, |_| {}).await;
         });
         Box::pin(near) as std::pin::Pin<Box<dyn Stream>>
-    };
-    SimulatedBase { kobuki, line: Box::new(line) }
+    })
 }

@@ -3,17 +3,18 @@
 use std::error::Error;
 
 use clap::{Args, ValueEnum};
-use dragoman_base::node::{BaseNode, BaseNodeError, Connection, start_kobuki};
+use dragoman_arm::node::dynamixel::{self, DynamixelNode, DynamixelNodeError};
+use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, SIMULATED, Simulate, start_kobuki};
 use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_ros::Context;
-use dragoman_sim::node::Live;
 use dragoman_sim::node::simulation::{self, SimulationSettings};
+use dragoman_sim::node::{Devices, DrivenRobot, Live};
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
-use crate::base;
 use crate::relay::{self, Namespaces, Table};
+use crate::{base, widowx};
 
 /// Its name in the world.
 const ROBOT: &str = "turtlebot2_widowx";
@@ -51,13 +52,29 @@ pub(crate) enum Mode {
 
 /// One robot at work.
 pub(crate) struct Robot {
-    /// Where its base is: the port, or [`dragoman_base::node::SIMULATED`].
-    pub(crate) place: String,
     pub(crate) namespace: String,
+    /// Base and arm, as far as they are here.
+    pub(crate) devices: Vec<Device>,
+}
+
+/// A device of a robot, with its node.
+pub(crate) struct Device {
+    pub(crate) name: &'static str,
+    pub(crate) protocol: &'static str,
+    /// Name of its node.
+    pub(crate) node: &'static str,
+    /// Where it is: the port, or [`SIMULATED`].
+    pub(crate) place: String,
     /// Resolves with the first measurement.
     pub(crate) measured: oneshot::Receiver<()>,
-    /// Stops the base and closes its line; to be awaited before the nodes are dropped.
+    /// Stops it and closes its line; to be awaited before the nodes are dropped.
     pub(crate) stop: BoxFuture<'static, ()>,
+}
+
+impl Device {
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.place == SIMULATED
+    }
 }
 
 /// The robots that programs drive.
@@ -69,6 +86,14 @@ pub(crate) struct Turtlebot {
 }
 
 impl TurtlebotOptions {
+    /// The robot in the world that has a driver of its own. Where the real one drives, that of the world is Apolo's alone.
+    pub(crate) fn driven(&self) -> Vec<DrivenRobot> {
+        // With two robots the frame is that of the real one.
+        let odometry_frame = (self.mode == Mode::Sim).then(|| "odom".to_owned());
+        let robot = DrivenRobot { name: ROBOT.to_owned(), odometry_frame };
+        if self.mode == Mode::Real { Vec::new() } else { vec![robot] }
+    }
+
     /// What ROS is to be told besides the user's arguments: with two robots each has transforms of its own, and what the world
     /// publishes of the simulated one is that one's.
     pub(crate) fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
@@ -119,13 +144,15 @@ pub(crate) fn start(
             format!("/{}", options.real_namespace.trim_matches('/'))
         }
     };
-    match start_robot(context, &real, Connection::Port(String::new()), nodes) {
-        Ok(robot) => {
-            turtlebot.robots.push(robot);
-            start_state(context, &real, nodes)?;
-        }
-        Err(BaseNodeError::NoPort(_)) => turtlebot.elsewhere = Some(real),
-        Err(error) => return Err(error.into()),
+    let port = || Connection::Port(String::new());
+    let base = start_base(context, &real, port(), nodes)?;
+    let arm = start_arm(context, &real, port(), nodes)?;
+    let devices: Vec<Device> = base.into_iter().chain(arm).collect();
+    if devices.is_empty() {
+        turtlebot.elsewhere = Some(real);
+    } else {
+        start_state(context, &real, nodes)?;
+        turtlebot.robots.push(Robot { namespace: real, devices });
     }
     Ok(turtlebot)
 }
@@ -133,33 +160,66 @@ pub(crate) fn start(
 fn start_simulated(
     context: &Context,
     namespace: &str,
-    connection: fn(dragoman_base::node::Simulate) -> Connection,
+    connection: fn(Simulate) -> Connection,
     worlds: Live,
     nodes: &mut JoinSet<()>,
 ) -> Result<Robot, Box<dyn Error>> {
-    let simulated = base::simulate();
-    let robot = start_robot(context, namespace, connection(simulated.line), nodes)?;
+    let (simulated_base, simulated_arm) = (base::simulate(), widowx::simulate());
+    let base = start_base(context, namespace, connection(simulated_base.line), nodes)?;
+    let arm = start_arm(context, namespace, connection(simulated_arm.line), nodes)?;
+    // What is real does not move the robot in the world.
+    let is_simulated = |device: &Option<Device>| device.as_ref().is_some_and(Device::is_simulated);
+    let in_world = Devices {
+        kobuki: is_simulated(&base).then_some(simulated_base.kobuki),
+        widowx: is_simulated(&arm).then_some(simulated_arm.widowx),
+    };
+    let base_in_world = in_world.kobuki.clone();
+    if let Err(error) = worlds.couple(ROBOT, in_world) {
+        tracing::info!("the simulated TurtleBot is in no world: {error}");
+    }
     start_state(context, namespace, nodes)?;
     let simulation = SimulationSettings {
         robot_namespace: namespace.to_owned(),
         worlds,
         robot: ROBOT.to_owned(),
-        base: Some(simulated.kobuki),
+        base: base_in_world,
     };
     nodes.spawn(simulation::start(context, simulation)?);
-    Ok(robot)
+    Ok(Robot { namespace: namespace.to_owned(), devices: base.into_iter().chain(arm).collect() })
 }
 
-/// Starts the nodes of a robot's hardware.
-fn start_robot(
+/// Starts the node of a robot's base; none without a port.
+fn start_base(
     context: &Context,
     namespace: &str,
     connection: Connection,
     nodes: &mut JoinSet<()>,
-) -> Result<Robot, BaseNodeError> {
-    let BaseNode { node, place, measured, stop } = start_kobuki(context, namespace, connection, BASE_JOINTS)?;
+) -> Result<Option<Device>, BaseNodeError> {
+    let BaseNode { node, place, measured, stop } =
+        match start_kobuki(context, namespace, connection, BASE_JOINTS) {
+            Err(BaseNodeError::NoPort { .. }) => return Ok(None),
+            started => started?,
+        };
     nodes.spawn(node);
-    Ok(Robot { place, namespace: namespace.to_owned(), measured, stop })
+    let (name, protocol, node) = ("kobuki", "Kobuki's serial protocol", node::NODE_NAME);
+    Ok(Some(Device { name, protocol, node, place, measured, stop }))
+}
+
+/// Starts the node of a robot's arm; none without a port.
+fn start_arm(
+    context: &Context,
+    namespace: &str,
+    connection: Connection,
+    nodes: &mut JoinSet<()>,
+) -> Result<Option<Device>, DynamixelNodeError> {
+    let DynamixelNode { node, place, measured, stop } =
+        match dynamixel::start(context, namespace, connection, ARM_JOINTS) {
+            Err(DynamixelNodeError::NoPort { .. }) => return Ok(None),
+            started => started?,
+        };
+    nodes.spawn(node);
+    let (name, protocol, node) = ("widowx", "Dynamixel protocol 1.0", dynamixel::NODE_NAME);
+    Ok(Some(Device { name, protocol, node, place, measured, stop }))
 }
 
 /// Starts the node that tells where its links are.

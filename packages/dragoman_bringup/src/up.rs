@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use dragoman_base::node::SIMULATED;
 use dragoman_ros::Context;
 use tokio::task::JoinSet;
 
@@ -99,14 +98,13 @@ pub(crate) async fn run(
     let (robots, elsewhere) =
         turtlebot.map_or_else(Default::default, |turtlebot| (turtlebot.robots, turtlebot.elsewhere));
     for robot in &robots {
-        for Device { name, protocol, place, .. } in &robot.devices {
-            rows.push(Served {
-                robot: (*name).to_owned(),
-                protocol,
-                address: place.clone(),
-                namespace: format!("{}/{}", robot.namespace.trim_end_matches('/'), turtlebot::node_name(name)),
-            });
-        }
+        let namespace = robot.namespace.trim_end_matches('/');
+        rows.extend(robot.devices.iter().map(|device| Served {
+            robot: device.name.to_owned(),
+            protocol: device.protocol,
+            address: device.place.clone(),
+            namespace: format!("{namespace}/{}", device.node),
+        }));
     }
     if let Some(namespace) = elsewhere {
         let robot = "(in ROS)".to_owned();
@@ -114,11 +112,11 @@ pub(crate) async fn run(
     }
     print_table(&rows);
     let mut stops = Vec::new();
-    for robot in robots {
-        if robot.place == SIMULATED && tokio::time::timeout(START_PATIENCE, robot.measured).await.is_err() {
-            return Err("the simulated base does not start".into());
+    for device in robots.into_iter().flat_map(|robot| robot.devices) {
+        if device.is_simulated() && tokio::time::timeout(START_PATIENCE, device.measured).await.is_err() {
+            return Err(format!("the simulated {} does not start", device.name).into());
         }
-        stops.push(robot.stop);
+        stops.push(device.stop);
     }
     match &mut arm {
         Some(arm) if arm.is_simulated => {

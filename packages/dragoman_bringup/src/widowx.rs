@@ -1,4 +1,4 @@
-//! `dragoman arm`: an arm of servos on a serial port in ROS.
+//! `dragoman arm`: an arm of servos on a serial port in ROS; and a simulated one.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use dragoman_arm::node::dynamixel::{self, DynamixelNode, DynamixelNodeError, JOINT_STATES};
-use dragoman_base::node::Connection;
+use dragoman_base::node::{Connection, Simulate};
 use dragoman_ros::Context;
+use dragoman_sim::serial::edge::RealTime;
+use dragoman_sim::{Widowx, WidowxSettings};
 use tokio::task::JoinSet;
 
-use crate::log_node;
+use crate::{base, log_node};
 
 #[derive(Args)]
 pub(crate) struct ArmOptions {
@@ -66,4 +68,19 @@ pub(crate) async fn run(
     stop_arm.await;
     nodes.shutdown().await;
     Ok(())
+}
+
+/// An arm that is simulated in this process.
+pub(crate) struct SimulatedArm {
+    /// The servos, for whoever moves the arm in a world.
+    pub(crate) widowx: RealTime<Widowx>,
+    /// Opens a line to them.
+    pub(crate) line: Simulate,
+}
+
+/// Switches a simulated arm on.
+pub(crate) fn simulate() -> SimulatedArm {
+    let widowx = RealTime::new(Widowx::new(WidowxSettings::default()));
+    let line = base::line_to(&widowx);
+    SimulatedArm { widowx, line }
 }
