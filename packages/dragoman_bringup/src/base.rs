@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, JOINT_STATES, Simulate, Stream};
+use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, JOINT_STATES, Simulate};
 use dragoman_ros::Context;
 use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Kobuki, KobukiSettings};
 use tokio::task::JoinSet;
 
 use crate::log_node;
+use crate::simulated::line_to;
 
 #[derive(Args)]
 pub(crate) struct BaseOptions {
@@ -36,8 +37,6 @@ enum Kind {
 
 /// How long a base is waited for before it is told that it is not there.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Bytes that the line of a simulated base holds.
-const LINE_CAPACITY: usize = 4096;
 
 /// Runs a base on a port until `stop` resolves.
 pub(crate) async fn run(
@@ -90,15 +89,6 @@ pub(crate) fn simulate() -> SimulatedBase {
     // It is switched on already.
     let settings = KobukiSettings { boot_time: Duration::ZERO, ..KobukiSettings::default() };
     let kobuki = RealTime::new(Kobuki::new(settings));
-    let clock = kobuki.clone();
-    let line = move || {
-        let (near, far) = tokio::io::duplex(LINE_CAPACITY);
-        let device = clock.clone();
-        tokio::spawn(async move {
-            // Its end is the end of the line, which the driver opens again.
-            let _ = device.run(far, |_| {}).await;
-        });
-        Box::pin(near) as std::pin::Pin<Box<dyn Stream>>
-    };
-    SimulatedBase { kobuki, line: Box::new(line) }
+    let line = line_to(&kobuki);
+    SimulatedBase { kobuki, line }
 }

@@ -3,17 +3,21 @@
 use std::error::Error;
 
 use clap::{Args, ValueEnum};
+use dragoman_arm::node::dynamixel::{self, DynamixelNode, DynamixelNodeError};
 use dragoman_base::node::{BaseNode, BaseNodeError, Connection, start_kobuki};
 use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_ros::Context;
 use dragoman_sim::node::Live;
 use dragoman_sim::node::simulation::{self, SimulationSettings};
+use dragoman_sim::serial::edge::RealTime;
+use dragoman_sim::{Widowx, WidowxSettings};
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
 use crate::base;
 use crate::relay::{self, Namespaces, Table};
+use crate::simulated::line_to;
 
 /// Its name in the world.
 const ROBOT: &str = "turtlebot2_widowx";
@@ -49,21 +53,25 @@ pub(crate) enum Mode {
     Mixed,
 }
 
-/// One robot at work.
-pub(crate) struct Robot {
-    /// Where its base is: the port, or [`dragoman_base::node::SIMULATED`].
+/// A base or an arm at work.
+pub(crate) struct Machine {
+    /// What it is, and what it speaks, for the terminal.
+    pub(crate) name: &'static str,
+    pub(crate) protocol: &'static str,
+    /// Where it is: the port, or [`dragoman_base::node::SIMULATED`].
     pub(crate) place: String,
-    pub(crate) namespace: String,
+    /// Its node.
+    pub(crate) node: String,
     /// Resolves with the first measurement.
     pub(crate) measured: oneshot::Receiver<()>,
-    /// Stops the base and closes its line; to be awaited before the nodes are dropped.
+    /// Stops it and closes its line; to be awaited before the nodes are dropped.
     pub(crate) stop: BoxFuture<'static, ()>,
 }
 
 /// The robots that programs drive.
 pub(crate) struct Turtlebot {
-    /// Those whose nodes run here.
-    pub(crate) robots: Vec<Robot>,
+    /// Their bases and arms whose nodes run here.
+    pub(crate) machines: Vec<Machine>,
     /// Where a robot is expected that is in ROS already.
     pub(crate) elsewhere: Option<String>,
 }
@@ -92,16 +100,11 @@ pub(crate) fn start(
     worlds: Live,
     nodes: &mut JoinSet<()>,
 ) -> Result<Turtlebot, Box<dyn Error>> {
-    let mut turtlebot = Turtlebot { robots: Vec::new(), elsewhere: None };
+    let mut turtlebot = Turtlebot { machines: Vec::new(), elsewhere: None };
     let real = match options.mode {
         Mode::Sim => {
-            turtlebot.robots.push(start_simulated(
-                context,
-                "/",
-                Connection::SimulatedUnlessPort,
-                worlds,
-                nodes,
-            )?);
+            let connection = Connection::SimulatedUnlessPort;
+            turtlebot.machines = start_simulated(context, "/", connection, worlds, nodes)?;
             return Ok(turtlebot);
         }
         Mode::Real => "/".to_owned(),
@@ -109,24 +112,26 @@ pub(crate) fn start(
             let robots = [options.real_namespace.clone(), SIM_NAMESPACE.to_owned()];
             let namespaces = Namespaces::new(&options.programs_namespace, &robots);
             nodes.spawn(relay::start(context, &Table::turtlebot()?, &namespaces)?);
-            turtlebot.robots.push(start_simulated(
-                context,
-                SIM_NAMESPACE,
-                Connection::Simulated,
-                worlds,
-                nodes,
-            )?);
+            let connection = Connection::Simulated;
+            turtlebot.machines = start_simulated(context, SIM_NAMESPACE, connection, worlds, nodes)?;
             format!("/{}", options.real_namespace.trim_matches('/'))
         }
     };
-    match start_robot(context, &real, Connection::Port(String::new()), nodes) {
-        Ok(robot) => {
-            turtlebot.robots.push(robot);
-            start_state(context, &real, nodes)?;
-        }
-        Err(BaseNodeError::NoPort(_)) => turtlebot.elsewhere = Some(real),
-        Err(error) => return Err(error.into()),
+    let unnamed = || Connection::Port(String::new());
+    let base = match start_base(context, &real, unnamed(), nodes) {
+        Err(BaseNodeError::NoPort(_)) => None,
+        started => Some(started?),
+    };
+    let arm = match start_arm(context, &real, unnamed(), nodes) {
+        Err(DynamixelNodeError::NoPort(_)) => None,
+        started => Some(started?),
+    };
+    if base.is_none() && arm.is_none() {
+        turtlebot.elsewhere = Some(real);
+    } else {
+        start_state(context, &real, nodes)?;
     }
+    turtlebot.machines.extend(base.into_iter().chain(arm));
     Ok(turtlebot)
 }
 
@@ -136,9 +141,11 @@ fn start_simulated(
     connection: fn(dragoman_base::node::Simulate) -> Connection,
     worlds: Live,
     nodes: &mut JoinSet<()>,
-) -> Result<Robot, Box<dyn Error>> {
+) -> Result<Vec<Machine>, Box<dyn Error>> {
     let simulated = base::simulate();
-    let robot = start_robot(context, namespace, connection(simulated.line), nodes)?;
+    let widowx = RealTime::new(Widowx::new(WidowxSettings::default()));
+    let base = start_base(context, namespace, connection(simulated.line), nodes)?;
+    let arm = start_arm(context, namespace, connection(line_to(&widowx)), nodes)?;
     start_state(context, namespace, nodes)?;
     let simulation = SimulationSettings {
         robot_namespace: namespace.to_owned(),
@@ -147,19 +154,35 @@ fn start_simulated(
         base: Some(simulated.kobuki),
     };
     nodes.spawn(simulation::start(context, simulation)?);
-    Ok(robot)
+    Ok(vec![base, arm])
 }
 
-/// Starts the nodes of a robot's hardware.
-fn start_robot(
+fn start_base(
     context: &Context,
     namespace: &str,
     connection: Connection,
     nodes: &mut JoinSet<()>,
-) -> Result<Robot, BaseNodeError> {
-    let BaseNode { node, place, measured, stop } = start_kobuki(context, namespace, connection, BASE_JOINTS)?;
-    nodes.spawn(node);
-    Ok(Robot { place, namespace: namespace.to_owned(), measured, stop })
+) -> Result<Machine, BaseNodeError> {
+    let BaseNode { node: running, place, measured, stop } =
+        start_kobuki(context, namespace, connection, BASE_JOINTS)?;
+    nodes.spawn(running);
+    let node = format!("{}/{}", namespace.trim_end_matches('/'), dragoman_base::node::NODE_NAME);
+    let (name, protocol) = ("kobuki", "Kobuki's serial protocol");
+    Ok(Machine { name, protocol, place, node, measured, stop })
+}
+
+fn start_arm(
+    context: &Context,
+    namespace: &str,
+    connection: Connection,
+    nodes: &mut JoinSet<()>,
+) -> Result<Machine, DynamixelNodeError> {
+    let DynamixelNode { node: running, place, measured, stop } =
+        dynamixel::start(context, namespace, connection, ARM_JOINTS)?;
+    nodes.spawn(running);
+    let node = format!("{}/{}", namespace.trim_end_matches('/'), dynamixel::NODE_NAME);
+    let (name, protocol) = ("widowx", "Dynamixel protocol 1.0");
+    Ok(Machine { name, protocol, place, node, measured, stop })
 }
 
 /// Starts the node that tells where its links are.

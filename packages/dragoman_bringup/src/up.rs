@@ -95,14 +95,14 @@ pub(crate) async fn run(
             namespace: apolo::NAMESPACE.to_owned(),
         },
     ];
-    let (robots, elsewhere) =
-        turtlebot.map_or_else(Default::default, |turtlebot| (turtlebot.robots, turtlebot.elsewhere));
-    for robot in &robots {
+    let (machines, elsewhere) =
+        turtlebot.map_or_else(Default::default, |turtlebot| (turtlebot.machines, turtlebot.elsewhere));
+    for machine in &machines {
         rows.push(Served {
-            robot: "kobuki".to_owned(),
-            protocol: "Kobuki's serial protocol",
-            address: robot.place.clone(),
-            namespace: format!("{}/mobile_base", robot.namespace.trim_end_matches('/')),
+            robot: machine.name.to_owned(),
+            protocol: machine.protocol,
+            address: machine.place.clone(),
+            namespace: machine.node.clone(),
         });
     }
     if let Some(namespace) = elsewhere {
@@ -111,11 +111,12 @@ pub(crate) async fn run(
     }
     print_table(&rows);
     let mut stops = Vec::new();
-    for robot in robots {
-        if robot.place == SIMULATED && tokio::time::timeout(START_PATIENCE, robot.measured).await.is_err() {
-            return Err("the simulated base does not start".into());
+    for machine in machines {
+        let started = async { tokio::time::timeout(START_PATIENCE, machine.measured).await.is_ok() };
+        if machine.place == SIMULATED && !started.await {
+            return Err(format!("the simulated {} does not start", machine.name).into());
         }
-        stops.push(robot.stop);
+        stops.push(machine.stop);
     }
     match &mut arm {
         Some(arm) if arm.is_simulated => {
