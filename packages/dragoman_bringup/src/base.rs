@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, JOINT_STATES, Simulate, Stream};
+use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, JOINT_STATES, Simulate};
 use dragoman_ros::Context;
-use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Kobuki, KobukiSettings};
 use tokio::task::JoinSet;
 
 use crate::log_node;
+use crate::simulated::line_to;
 
 #[derive(Args)]
 pub(crate) struct BaseOptions {
@@ -37,8 +37,6 @@ enum Kind {
 
 /// How long a base is waited for before it is told that it is not there.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Bytes that the line of a simulated device holds.
-const LINE_CAPACITY: usize = 4096;
 
 /// Runs a base on a port until `stop` resolves.
 pub(crate) async fn run(
@@ -91,18 +89,4 @@ pub(crate) fn simulate() -> SimulatedBase {
     let kobuki = RealTime::new(Kobuki::new(settings));
     let line = line_to(&kobuki);
     SimulatedBase { kobuki, line }
-}
-
-/// What opens a line to a simulated device.
-pub(crate) fn line_to<D: SerialDevice + 'static>(device: &RealTime<D>) -> Simulate {
-    let device = device.clone();
-    Box::new(move || {
-        let (near, far) = tokio::io::duplex(LINE_CAPACITY);
-        let device = device.clone();
-        tokio::spawn(async move {
-            // Its end is the end of the line, which the driver opens again.
-            let _ = device.run(far, |_| {}).await;
-        });
-        Box::pin(near) as std::pin::Pin<Box<dyn Stream>>
-    })
 }

@@ -14,6 +14,7 @@
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
 //! | `relay.rs` | `dragoman relay`: programs and several robots in namespaces of their own |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
+//! | `simulated.rs` | devices that are simulated in this process |
 //! | `stop.rs` | SIGINT, SIGTERM, and what a stop from outside leaves behind |
 //! | `turtlebot.rs` | the lab's TurtleBot: simulated, on its hardware, or both |
 //! | `teleop.rs` | `dragoman teleop`: a base driven from the keyboard |
@@ -30,6 +31,7 @@ mod latency;
 mod record;
 mod relay;
 mod robot;
+mod simulated;
 mod stop;
 mod teleop;
 mod turtlebot;

@@ -12,7 +12,8 @@ use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Widowx, WidowxSettings};
 use tokio::task::JoinSet;
 
-use crate::{base, log_node};
+use crate::log_node;
+use crate::simulated::line_to;
 
 #[derive(Args)]
 pub(crate) struct ArmOptions {
@@ -81,6 +82,6 @@ pub(crate) struct SimulatedArm {
 /// Switches a simulated arm on.
 pub(crate) fn simulate() -> SimulatedArm {
     let widowx = RealTime::new(Widowx::new(WidowxSettings::default()));
-    let line = base::line_to(&widowx);
+    let line = line_to(&widowx);
     SimulatedArm { widowx, line }
 }

@@ -48,6 +48,7 @@ fn the_tables_tell_what_up_starts() {
         ("/ranger/kinematics", "Node /ranger/kinematics"),
         ("/ranger/arm31", "Node /ranger/arm31, server side"),
         ("/mobile_base", "Node /mobile_base"),
+        ("/widowx", "Node /widowx"),
         ("/apolo/apolo", "Node /apolo/apolo, server side"),
         ("/apolo/world", "Node /apolo/world"),
         ("/robot_state", "Node /robot_state"),
@@ -117,7 +118,7 @@ fn rows_of(node: &str, heading: &str, kind: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// What stands for several rows: one about each joint of the lab's arm, one about each robot of its world.
+/// What stands for several rows: one about each joint of the lab's arms, one about each robot of its world.
 const SEVERAL: [(&str, &[&str]); 4] = [
     ("<joint>", &["joint_1", "joint_2", "joint_3", "joint_4", "joint_5", "joint_6"]),
     (

@@ -255,7 +255,7 @@ fn a_cable_that_is_pulled_and_put_back_is_no_trouble() {
     operator.life("active");
     let before = descriptors(&operator);
     for goal in [1.0, -1.0, 0.5] {
-        operator.device.tell("cut 0.7");
+        operator.device.tell("cut 4");
         operator.life("unconfigured");
         operator.told("the line is down");
         operator.command(1, -1.2);

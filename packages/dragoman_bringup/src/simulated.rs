@@ -1,0 +1,24 @@
+//! Devices that are simulated in this process.
+
+use std::pin::Pin;
+
+use dragoman_base::connection::{Simulate, Stream};
+use dragoman_sim::serial::SerialDevice;
+use dragoman_sim::serial::edge::RealTime;
+
+/// Bytes that the line to a device holds.
+const LINE_CAPACITY: usize = 4096;
+
+/// Opens lines to a device, one after the other.
+pub(crate) fn line_to<D: SerialDevice + 'static>(device: &RealTime<D>) -> Simulate {
+    let device = device.clone();
+    Box::new(move || {
+        let (near, far) = tokio::io::duplex(LINE_CAPACITY);
+        let device = device.clone();
+        tokio::spawn(async move {
+            // Its end is the end of the line, which the driver opens again.
+            let _ = device.run(far, |_| {}).await;
+        });
+        Box::pin(near) as Pin<Box<dyn Stream>>
+    })
+}
