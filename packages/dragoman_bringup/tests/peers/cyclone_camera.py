@@ -96,6 +96,8 @@ def rates(peer, seconds, names):
         while time.monotonic() < began + seconds:
             for name, reader in readers.items():
                 for sample in reader.take(5):
+                    if not hasattr(sample, "header"):
+                        raise SystemExit(f"the publisher of {name} is gone")
                     counts[name] += 1
                     stamp = sample.header.stamp.sec + sample.header.stamp.nanosec / 1e9
                     lateness[name] += time.time() - stamp

@@ -3,6 +3,7 @@
 //! Nothing else in this crate, but the parts below `dds/`, names `rustdds`. Facts about its behaviour towards Cyclone
 //! DDS and Fast DDS that made a detour necessary are told where the detour is.
 
+mod backlog;
 mod matches;
 mod payload;
 mod policies;
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
+use backlog::Backlog;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures_timer::Delay;
@@ -167,7 +169,7 @@ impl Participant {
         outlet.identify(writer.guid().to_bytes());
         let writer = Arc::new(Writer {
             state: Mutex::new(WriterState {
-                writer,
+                writer: Arc::new(writer),
                 unacknowledged: Backlog::default(),
                 seen: 0,
                 unsent: 0,
@@ -270,7 +272,7 @@ pub(crate) struct Writer {
 type RawWriter = DataWriter<RawPayload, RawAdapter>;
 
 struct WriterState {
-    writer: RawWriter,
+    writer: Arc<RawWriter>,
     unacknowledged: Backlog,
     /// The number of matches that were known at the last write.
     seen: u64,
@@ -278,27 +280,6 @@ struct WriterState {
     unsent: i64,
     /// How many of the last samples a late joiner is owed and the library does not have.
     owed: usize,
-}
-
-/// What has been written since all readers had acknowledged everything.
-#[derive(Default)]
-struct Backlog {
-    samples: usize,
-    bytes: usize,
-    /// Since when it has been as large as it may become.
-    full_since: Option<Instant>,
-}
-
-impl Backlog {
-    /// From here on every write looks whether the readers have caught up.
-    fn is_large(&self) -> bool {
-        self.samples >= 4096 || self.bytes >= 8 << 20
-    }
-
-    /// From here on writes wait for the readers.
-    fn is_full(&self) -> bool {
-        self.samples >= 32_768 || self.bytes >= 64 << 20
-    }
 }
 
 /// How long one write to readers that are behind by a full backlog waits for them.
@@ -323,8 +304,7 @@ impl Writer {
         let id = if self.is_read_elsewhere(&state) {
             self.send_owed(&mut state)?;
             self.make_room(&mut state)?;
-            state.unacknowledged.samples += 1;
-            state.unacknowledged.bytes += payload.len();
+            state.unacknowledged.add(payload.len());
             send(&state.writer, payload.clone(), related, now)?
         } else {
             state.unsent += 1;
@@ -379,19 +359,21 @@ impl Writer {
         if !self.reliable || !state.unacknowledged.is_large() {
             return Ok(());
         }
-        let full = state.unacknowledged.is_full();
-        let wait = if full { FULL_BACKLOG_WAIT } else { Duration::ZERO };
-        if matches!(state.writer.wait_for_acknowledgments(wait), Ok(true)) {
+        state.unacknowledged.look(|| {
+            let writer = Arc::clone(&state.writer);
+            async move { matches!(writer.async_wait_for_acknowledgments().await, Ok(true)) }
+        });
+        if !state.unacknowledged.is_full() {
+            return Ok(());
+        }
+        if matches!(state.writer.wait_for_acknowledgments(FULL_BACKLOG_WAIT), Ok(true)) {
             state.unacknowledged = Backlog::default();
-        } else if full
-            && state.unacknowledged.full_since.get_or_insert_with(Instant::now).elapsed()
-                > FULL_BACKLOG_PATIENCE
-        {
+        } else if state.unacknowledged.full_for(Instant::now()) > FULL_BACKLOG_PATIENCE {
             tracing::warn!(
                 topic = self.topic.name(),
                 "a reader does not acknowledge; the writer starts afresh"
             );
-            state.writer = create_writer(&self.publisher, &self.topic, &self.qos)?;
+            state.writer = Arc::new(create_writer(&self.publisher, &self.topic, &self.qos)?);
             self.outlet.identify(state.writer.guid().to_bytes());
             state.seen = 0;
             state.unacknowledged = Backlog::default();

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-use super::super::{ObjectKind, WorldError, Worlds};
+use super::super::{DepthImage, ObjectKind, WorldError, Worlds};
 use super::near;
 
 fn lab() -> Worlds {
@@ -112,4 +112,62 @@ fn noise_begins_anew_with_another_seed() {
     // The file's seed is 1: it is the first scan again.
     assert_eq!(scan(Some(1)).0, lab().laser_data(None, "LMS100").unwrap());
     assert_ne!(scan(None).0, scan(Some(1)).0);
+}
+
+/// Where a frame of the TurtleBot's description is from `base_footprint`; all joints between are fixed.
+fn described(frame: &str) -> nalgebra::Isometry3<f64> {
+    let robot =
+        urdf_rs::read_from_string(include_str!("../../../../../urdf/turtlebot2_widowx.urdf")).unwrap();
+    let mut pose = nalgebra::Isometry3::identity();
+    let mut frame = frame.to_owned();
+    while frame != "base_footprint" {
+        let joint = robot.joints.iter().find(|joint| joint.child.link == frame).unwrap();
+        assert_eq!(joint.joint_type, urdf_rs::JointType::Fixed);
+        pose = super::super::pose(joint.origin.xyz.0, joint.origin.rpy.0) * pose;
+        frame.clone_from(&joint.parent.link);
+    }
+    pose
+}
+
+#[test]
+fn sensors_of_the_turtlebot_are_where_its_description_says() {
+    let lab = lab();
+    let world = lab.world(None).unwrap();
+    let robot = world.pose("turtlebot2_widowx").unwrap();
+    let close = |a: nalgebra::Isometry3<f64>, b: nalgebra::Isometry3<f64>| {
+        let off = a.inverse() * b;
+        assert!(off.translation.vector.norm() < 1e-9 && off.rotation.angle() < 1e-9, "{a} {b}");
+    };
+    close(world.pose("Hokuyo").unwrap(), robot * described("laser_link"));
+    let depth = world.pose("Kinect").unwrap();
+    close(depth, robot * described("camera_depth_frame"));
+    let [x, y, z] = world.color_offset("Kinect").unwrap();
+    close(depth * nalgebra::Translation3::new(x, y, z), robot * described("camera_rgb_frame"));
+    // What the node names them by.
+    let names = |sensor: &str| world.publication(sensor).unwrap().names.clone().unwrap();
+    assert_eq!(names("Hokuyo"), ["/scan", "laser_link"]);
+    assert_eq!(names("Kinect"), ["/camera", "camera"]);
+    for kind in ["depth", "rgb"] {
+        described(&format!("{}_{kind}_optical_frame", names("Kinect")[1]));
+    }
+}
+
+#[test]
+fn the_turtlebot_sees_its_pillars_and_what_is_ahead() {
+    let mut lab = lab();
+    // In front of the east wall.
+    lab.place(None, "turtlebot2_widowx", [3.0, -2.0, 0.0], [0.0; 3]).unwrap();
+    let ranges = lab.laser_data(None, "Hokuyo").unwrap();
+    near(ranges[342], 3.0, 0.02);
+    // 6 mm thick posts, 155 mm away, ahead of the middle on both sides, and behind it.
+    let near_by: Vec<usize> = (0..684).filter(|beam| ranges[*beam] < 0.3).collect();
+    let gaps = near_by.windows(2).filter(|pair| pair[1] > pair[0] + 1).count();
+    assert_eq!(gaps + 1, 4, "four pillars: {near_by:?}");
+    assert!((40..120).contains(&near_by.len()), "{}", near_by.len());
+    let mut image = DepthImage::default();
+    lab.view(None, "Kinect").unwrap().depth(&mut image);
+    near(image.depth(320, 240).unwrap().into(), 3.0365, 1e-3);
+    // The lower edge looks down by 21.5 degrees, at the floor.
+    let lowest = f64::from(image.depth(320, 479).unwrap());
+    near(lowest, 0.316 / (21.5_f64.to_radians().tan() * 239.5 / 240.0), 2e-3);
 }
