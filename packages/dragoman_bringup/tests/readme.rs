@@ -118,14 +118,15 @@ fn rows_of(node: &str, heading: &str, kind: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// What stands for several rows: one about each joint of the lab's arms, one about each robot of its world.
+/// What stands for several rows: one about each joint of the lab's arms, one about each robot of its world
+/// that no other node drives.
 const SEVERAL: [(&str, &[&str]); 4] = [
     ("<joint>", &["joint_1", "joint_2", "joint_3", "joint_4", "joint_5", "joint_6"]),
     (
         "<robot's joint>",
         &["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"],
     ),
-    ("<robot>", &["marvin", "neo", "neobotix_platform", "pioneer3at", "turtlebot2_widowx"]),
+    ("<robot>", &["marvin", "neo", "neobotix_platform", "pioneer3at"]),
     ("<robot with a laser>", &["marvin", "neobotix_platform"]),
 ];
 

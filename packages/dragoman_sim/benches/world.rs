@@ -6,9 +6,13 @@
 
 use std::fmt::Write as _;
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dragoman_sim::Worlds;
+use dragoman_arm::dynamixel::wire::{sync_write_words, table};
+use dragoman_base::kobuki::wire::{BaseControl, Command};
+use dragoman_sim::serial::SerialDevice;
+use dragoman_sim::{Kobuki, KobukiSettings, Turtlebot, Widowx, WidowxSettings, Worlds};
 
 const LAB: &str = include_str!("../../../launch/config/worlds/lab.yaml");
 
@@ -94,5 +98,50 @@ fn motion(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, collisions, sensors, motion);
+/// One exchange between a TurtleBot's devices and its world, 10 ms after the last; without the time of the devices.
+fn exchange(criterion: &mut Criterion) {
+    const ROBOT: &str = "turtlebot2_widowx";
+    const STEP: Duration = Duration::from_millis(10);
+    let mut group = criterion.benchmark_group("exchange of a TurtleBot");
+    for (name, start, speed) in [
+        ("at rest", [-1.0, -4.0], 0.0),
+        ("turning, with the arm moving", [-1.0, -4.0], 0.3),
+        ("pushing against a wall", [-5.7, -4.0], -0.5),
+    ] {
+        let mut worlds = Worlds::load_default().unwrap();
+        let mut kobuki =
+            Kobuki::new(KobukiSettings { boot_time: Duration::ZERO, ..KobukiSettings::default() });
+        let mut widowx = Widowx::new(WidowxSettings::default());
+        let mut robot = Turtlebot::new(&mut worlds, None, ROBOT).unwrap();
+        assert!(worlds.place_m_robot(None, ROBOT, [start[0], start[1], 0.1], 0.0).unwrap());
+        let turn = if speed > 0.0 { 1.0 } else { 0.0 };
+        let mut command = Vec::new();
+        let forwards = if speed < 0.0 { speed } else { 0.0 };
+        Command::BaseControl(BaseControl::from_velocities(forwards, turn)).encode_frame(&mut command);
+        let mut now = Duration::ZERO;
+        group.bench_function(name, |bencher| {
+            bencher.iter_custom(|rounds| {
+                let mut spent = Duration::ZERO;
+                for _ in 0..rounds {
+                    now += STEP;
+                    kobuki.receive(now, &command);
+                    let goal = if (now.as_millis() / 500).is_multiple_of(2) { 1024_u16 } else { 3072 };
+                    if turn != 0.0 {
+                        let mut goals = Vec::new();
+                        let words = (1..=5).map(|id| (id, goal));
+                        sync_write_words(&mut goals, table::GOAL_POSITION.address, words).unwrap();
+                        widowx.receive(now, &goals);
+                    }
+                    widowx.advance(now);
+                    let start = Instant::now();
+                    robot.exchange(&mut worlds, &mut kobuki, Some(&mut widowx)).unwrap();
+                    spent += start.elapsed();
+                }
+                spent
+            });
+        });
+    }
+}
+
+criterion_group!(benches, collisions, sensors, motion, exchange);
 criterion_main!(benches);

@@ -42,6 +42,9 @@ const BUMPER_TRAVEL: f64 = 0.004;
 const BASE_RADIUS: f64 = 0.177;
 /// Where the front sector of the bumper ends and the sides begin, and where these end, degrees from straight ahead.
 const BUMPER_SECTORS: [f64; 2] = [30.0, 90.0];
+/// The longest way and turn in one go: 10 ms at full speed are less.
+const LONGEST_STEP: Step = Step { distance: 0.01, turn: 0.1 };
+
 /// A base and an arm, tied to the robot on wheels and the arm on it in one of the worlds.
 pub struct Turtlebot {
     world: usize,
@@ -121,15 +124,26 @@ impl Turtlebot {
         let half = geometry.separation / 2.0;
         let drops = Wheels { left: hangs(half), right: hangs(-half) };
         let is_lifted = drops.left || drops.right;
-        let moved = if is_lifted || wanted == Step::default() { wanted } else { world.roll(robot, wanted) };
+        let (mut is_blocked, mut turned) = (false, 0.0);
+        if !is_lifted && wanted != Step::default() {
+            // After a pause it does not jump over what is in its way.
+            let parts =
+                (distance.abs() / LONGEST_STEP.distance).max(turn.abs() / LONGEST_STEP.turn).ceil().max(1.0);
+            let part = wanted.times(1.0 / parts);
+            for _ in 0..parts as u32 {
+                let moved = world.roll(robot, part);
+                is_blocked |= moved != part;
+                turned += moved.turn;
+            }
+        }
 
         let seconds = now.saturating_sub(then).as_secs_f64();
         let inputs = &mut kobuki.inputs;
-        if moved == wanted {
+        if !is_blocked {
             inputs.motion = None;
         } else if seconds > 0.0 {
             // What is in the way stops it; the wheels slip.
-            inputs.motion = Some(Twist { linear: 0.0, angular: moved.turn / seconds });
+            inputs.motion = Some(Twist { linear: 0.0, angular: turned / seconds });
         }
         inputs.wheel_drops = drops;
         let Row { left, center, right } = &self.bumper;

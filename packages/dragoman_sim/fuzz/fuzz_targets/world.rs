@@ -5,7 +5,8 @@
 
 #![no_main]
 
-use dragoman_sim::Worlds;
+use dragoman_sim::serial::SerialDevice;
+use dragoman_sim::{Kobuki, KobukiSettings, Turtlebot, Widowx, WidowxSettings, Worlds};
 use dragoman_sim::world::{ColorImage, DepthImage, ObjectKind};
 use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
@@ -43,6 +44,15 @@ fuzz_target!(|input: &[u8]| {
                 assert!(placed || worlds.location(world, object).unwrap() == before);
                 worlds.move_m_robot(world, object, [0.5, 0.3], 0.5).unwrap();
                 worlds.set_twist(world, object, [0.2, 0.1]).unwrap();
+                let mut robot = Turtlebot::new(&mut worlds, world, object).unwrap();
+                let mut kobuki = Kobuki::new(KobukiSettings::default());
+                let mut widowx = Widowx::new(WidowxSettings { is_held: false, ..WidowxSettings::default() });
+                for exchange in 1..=3 {
+                    let now = Duration::from_millis(10 * exchange);
+                    kobuki.advance(now);
+                    widowx.advance(now);
+                    robot.exchange(&mut worlds, &mut kobuki, Some(&mut widowx)).unwrap();
+                }
             }
         }
         let other = &objects[0].1;

@@ -13,6 +13,10 @@ use super::geometry::{Geometry, Pose, Solid, Vector, to_parry};
 use super::scene::Collider;
 use super::state::{Body, Role};
 
+/// How far a joint goes in one go, rad or m: what a servo turns in 10 ms.
+const LONGEST_STEP: f64 = 0.06;
+/// The most steps in one go: after a pause they are longer.
+const MOST_STEPS: f64 = 100.0;
 /// Halvings of a motion that is blocked.
 const HALVINGS: u32 = 6;
 /// Between what lies and what it lies on, m.
@@ -36,17 +40,33 @@ impl World {
                 *target = wanted.clamp(joint.lower, joint.upper);
             }
         }
-        if target == before {
+        let way = before.iter().zip(&target).map(|(before, target)| (target - before).abs());
+        let way = way.fold(0.0, f64::max);
+        if way == 0.0 {
             return;
         }
+        // In parts, so that nothing is jumped over.
+        let parts = (way / LONGEST_STEP).ceil().min(MOST_STEPS);
+        for part in 1..parts as u32 {
+            let share = f64::from(part) / parts;
+            let between = before.iter().zip(&target);
+            let between = between.map(|(before, target)| before + share * (target - before));
+            self.step_joints(at, &between.collect::<Vec<_>>());
+        }
+        self.step_joints(at, &target);
+    }
+
+    /// [`World::follow_joints`] for a short way.
+    fn step_joints(&mut self, at: usize, target: &[f64]) {
+        let before = self.joint_positions(at);
         let is_stuck = self.touches_now(at);
         self.revision += 1;
-        self.put_joints(at, &target);
+        self.put_joints(at, target);
         if is_stuck || !self.touches_now(at) {
             return;
         }
         let between = |share: f64| -> Vec<f64> {
-            before.iter().zip(&target).map(|(before, target)| before + share * (target - before)).collect()
+            before.iter().zip(target).map(|(before, target)| before + share * (target - before)).collect()
         };
         let (mut free, mut blocked) = (0.0, 1.0);
         for _ in 0..HALVINGS {

@@ -52,6 +52,7 @@ fn errors_name_the_line_and_what_is_wrong() {
 #[test]
 fn parts_that_do_not_fit_together_are_refused() {
     let thing = "{name: thing, shapes: [{sphere: {radius: 1}}]}";
+    let arm = "{name: a, convention: craig, joints: [{name: j, type: revolute, lower: 0, upper: 1}]}";
     let robot = "{name: r, wheel_radius: 0.1, body: [], supports: [[0, 0], [1, 0], [2, 0]]}";
     for (rest, words) in [
         (format!("bodies: [{thing}, {{name: T HING, shapes: [{{sphere: {{radius: 1}}}}]}}]"), "used twice"),
@@ -65,6 +66,11 @@ fn parts_that_do_not_fit_together_are_refused() {
             "2 to 10000 beams",
         ),
         (format!("wheeled_robots: [{robot}]"), "not on one line"),
+        (format!("wheeled_robots: [{}]", robot.replace("[2, 0]", "[0, 1]")), "needs a body or a urdf"),
+        (format!("wheeled_robots: [{}]", robot.replace("[2, 0]", "[0, 1]").replace("}", ", without: [a]}")), "without belongs"),
+        (format!("arms: [{}]", arm.replace("a,", "a, root_link: b,")), "belong to a urdf"),
+        (format!("arms: [{}]", arm.replace("a,", "a, on: nobody,")), "no robot on wheels"),
+        (format!("bodies: [{thing}]\n  arms: [{}]", arm.replace("a,", "a, on: thing,")), "no robot on wheels"),
         ("arms: [{name: a}]".to_owned(), "either a urdf or joints"),
         ("arms: [{name: a, joints: [{name: j, type: revolute, lower: 0, upper: 1}]}]".to_owned(), "convention"),
         (
@@ -205,6 +211,32 @@ fn a_polygon_with_a_notch_is_a_solid_with_a_notch() {
         })
         .sum();
     near(volume, 7.0, 1e-9);
+}
+
+#[test]
+fn parts_of_a_description() {
+    let text = include_str!("../../../../../urdf/turtlebot2_widowx.urdf");
+    let load = |arms: &str| {
+        let world = format!("worlds:\n- name: A\n  arms: [{arms}]\n");
+        Worlds::from_yaml(&world, &|_| Ok(text.as_bytes().to_vec()))
+    };
+    // The arm alone begins where it is in the description, with its own joints; the fingers follow the last.
+    let mut worlds =
+        load("{name: w, urdf: t, root_link: arm_base_link, tip_link: gripper_left_link}").unwrap();
+    near(worlds.location(None, "w").unwrap()[2], 0.42, 1e-12);
+    let names: Vec<String> =
+        worlds.robot_joints(None, "w").unwrap().iter().map(|joint| joint.name.clone()).collect();
+    let arm = ["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"];
+    assert_eq!(names, arm);
+    near(worlds.tool_pose(None, "w").unwrap().translation.y, 0.0185, 1e-12);
+    worlds.set_robot_joints(None, "w", &[0.0, 0.0, 0.0, 0.0, 0.0, 2.0]).unwrap();
+    near(worlds.tool_pose(None, "w").unwrap().translation.y, 0.0037, 1e-12);
+    let refused = |arms: &str, words: &str| {
+        let error = load(arms).err().unwrap().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    refused("{name: w, urdf: t, root_link: arm_9_link}", "no link arm_9_link");
+    refused("{name: w, urdf: t, root_link: arm_base_link, tip_link: base_link}", "tip_link's name");
 }
 
 #[test]
