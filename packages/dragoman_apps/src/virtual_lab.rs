@@ -256,7 +256,7 @@ fn index(joint: Joint) -> usize {
 }
 
 /// The rows of an image that a program looks at.
-fn some_rows(image: &world::DepthImage) -> DepthImage {
+pub(crate) fn some_rows(image: &world::DepthImage) -> DepthImage {
     let (width, height) = (image.width(), image.height());
     let rows = image.depths().chunks_exact(width.max(1)).enumerate();
     let rows = rows.skip(height / 2 % ROW_STEP).step_by(ROW_STEP);

@@ -134,3 +134,26 @@ fn without_pictures_it_goes_by_the_figures_of_the_seed() {
     expected.extend(relaxed);
     assert_eq!(arm, expected);
 }
+
+/// The computation at the top of the scene: where the fingers are with the seed's angles, for grasping and for putting down.
+#[test]
+fn the_tables_are_as_high_as_the_arm_reaches() {
+    let mut worlds = Worlds::scene("laboratory").unwrap().unwrap();
+    // From the rail of the fingers, by the lengths of the links, to the point between their pads and to their tips.
+    for (degrees, rail, pitch) in
+        [([65.0, 90.0], [0.3262, 0.5175], 65.0_f64), ([40.0, 50.0], [0.2880, 0.5347], 80.0)]
+    {
+        let [shoulder, biceps] = degrees.map(f64::to_radians);
+        worlds.set_robot_joints(None, ARM, &[0.0, shoulder, biceps, -FRAC_PI_2, 0.0, 0.0]).unwrap();
+        let tool = worlds.tool_pose(None, ARM).unwrap();
+        let (sin, cos) = pitch.to_radians().sin_cos();
+        let [x, _, z]: [f64; 3] = tool.translation.vector.into();
+        assert!(
+            (x - rail[0] - 0.03 * cos).abs() < 1e-3 && (z - rail[1] + 0.03 * sin).abs() < 1e-3,
+            "{x} {z}"
+        );
+        // Down to grasp they reach the cube and not the table; to put it down a little higher.
+        let tips = tool * nalgebra::Point3::new(0.015, 0.0, 0.0);
+        assert!((TOP + 0.005..TOP + 0.035).contains(&tips.z), "{tips}");
+    }
+}

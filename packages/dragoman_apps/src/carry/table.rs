@@ -137,3 +137,53 @@ impl Table {
         Some(Self { legs, count: count.saturating_add(1) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dragoman_sim::Worlds;
+    use dragoman_sim::world::DepthImage as Picture;
+
+    use super::*;
+    use crate::virtual_lab::{ROBOT, some_rows};
+
+    /// Where the legs of the far table of the laboratory are.
+    const LEGS: [f64; 2] = [3.205, 0.0];
+
+    /// What the Kinect shows from there.
+    fn picture(worlds: &mut Worlds, pose: Pose) -> DepthImage {
+        assert!(worlds.place_m_robot(None, ROBOT, [pose.x, pose.y, 0.0], pose.heading).unwrap());
+        let mut picture = Picture::default();
+        worlds.view(None, "Kinect").unwrap().depth(&mut picture);
+        some_rows(&picture)
+    }
+
+    #[test]
+    fn the_legs_are_where_they_are_from_wherever_they_are_seen() {
+        let mut worlds = Worlds::scene("laboratory").unwrap().unwrap();
+        for (x, y, heading) in [(0.0, 0.0, 0.0), (1.5, 0.2, -0.1), (2.2, -0.15, 0.2), (2.6, 0.02, -0.03)] {
+            let pose = Pose::new(x, y, heading);
+            let mut table = None;
+            for _ in 0..30 {
+                let image = picture(&mut worlds, pose);
+                table = Table::look(table, &image, CameraMount::KINECT, pose, [3.3, 0.1]);
+            }
+            let Some(Table { legs, count }) = table else { panic!("not seen from {pose:?}") };
+            let off = [legs[0] - LEGS[0], legs[1] - LEGS[1]];
+            println!("{pose:?}: off by {off:.4?} m, seen {count} times");
+            // Across the view it matters more than along it.
+            assert!(off[0].abs() < 0.02 && off[1].abs() < 0.004 && count >= 20, "{pose:?} {off:?} {count}");
+        }
+    }
+
+    #[test]
+    fn elsewhere_there_is_no_table() {
+        let mut worlds = Worlds::scene("corridor").unwrap().unwrap();
+        for heading in [0.0, 1.0, 2.0, 3.0, -1.0, -2.0] {
+            let pose = Pose::new(0.0, 0.0, heading);
+            let (sin, cos) = heading.sin_cos();
+            let image = picture(&mut worlds, pose);
+            let table = Table::look(None, &image, CameraMount::KINECT, pose, [2.0 * cos, 2.0 * sin]);
+            assert_eq!(table, None, "{heading}");
+        }
+    }
+}

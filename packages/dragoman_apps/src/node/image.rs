@@ -113,4 +113,23 @@ mod tests {
             assert!(matches!(error, ImageError::Size { .. }), "{width} {height}: {error}");
         }
     }
+
+    proptest::proptest! {
+        /// Whatever an image says of itself, it is read or refused.
+        #[test]
+        fn no_image_is_too_odd(
+            sizes in proptest::array::uniform3(proptest::prop_oneof![0_u32..70, proptest::num::u32::ANY]),
+            big in 0_u8..2,
+            encoding in proptest::sample::select(vec!["32FC1", "16UC1", "mono16", "rgb8", ""]),
+            data in proptest::collection::vec(proptest::num::u8::ANY, 0..9000),
+        ) {
+            let [width, height, step] = sizes;
+            let mut image = image(encoding, width, height, step, data);
+            image.is_bigendian = big;
+            if let Ok(read) = depth_image(&image) {
+                proptest::prop_assert!(read.rows.iter().all(|(row, line)| *row < read.height && line.len() == read.width));
+                proptest::prop_assert!(read.vision_line().is_some());
+            }
+        }
+    }
 }
