@@ -70,7 +70,8 @@ struct Row {
     measure: &'static str,
     times: Vec<Duration>,
     transits: Vec<Duration>,
-    periods: Vec<Duration>,
+    /// From the first to the last.
+    span: Duration,
     /// Why there are fewer samples than were asked for.
     remark: String,
 }
@@ -140,7 +141,7 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Row,
     let measure = if has_header { "stamp" } else { "publication" };
     let mut row = Row { name, measure, ..Row::default() };
     let mut seen = 0;
-    let mut before: Option<Instant> = None;
+    let mut first: Option<Instant> = None;
     while row.times.len() < samples {
         let Ok(Some(message)) = timeout(PATIENCE, messages.next()).await else {
             row.remark = if seen == 0 { "silent".to_owned() } else { "no more messages".to_owned() };
@@ -149,7 +150,7 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Row,
         let (at, now) = (Instant::now(), since_1970());
         seen += 1;
         if seen <= FIRST {
-            before = Some(at);
+            first = Some(at);
             continue;
         }
         let published = message.source_time.map(Duration::from_nanos);
@@ -165,7 +166,7 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Row,
         };
         row.times.push(time);
         row.transits.extend(published.and_then(|published| now.checked_sub(published)));
-        row.periods.extend(before.replace(at).map(|before| at - before));
+        row.span = first.map_or(Duration::ZERO, |first| at - first);
     }
     Ok(row)
 }
@@ -267,6 +268,10 @@ fn table(rows: &[Row]) -> String {
         "TOPIC", "FROM", "MEDIAN", "P90", "P99", "MAX", "TRANSIT", "PERIOD"
     );
     let median = |times: &[Duration]| Summary::of(times).map_or("-".to_owned(), |of| milliseconds(of.median));
+    let period = |row: &Row| match u32::try_from(row.times.len()) {
+        Ok(count @ 1..) if !row.span.is_zero() => milliseconds(row.span / count),
+        _ => "-".to_owned(),
+    };
     for row in rows {
         // Writing to a string never fails.
         let _ = write!(text, "{:width$}  {:11}  {:7}", row.name, row.measure, row.times.len());
@@ -274,7 +279,7 @@ fn table(rows: &[Row]) -> String {
             for time in [middle, p90, p99, longest] {
                 let _ = write!(text, " {:>8}", milliseconds(time));
             }
-            let _ = write!(text, "  {:>8} {:>8}", median(&row.transits), median(&row.periods));
+            let _ = write!(text, "  {:>8} {:>8}", median(&row.transits), period(row));
         }
         let _ = writeln!(text, "{}{}", if row.remark.is_empty() { "" } else { "  " }, row.remark);
     }
@@ -294,7 +299,7 @@ mod tests {
                 measure: "stamp",
                 times: vec![ms(1), ms(2), ms(3)],
                 transits: vec![ms(1); 3],
-                periods: vec![ms(20); 3],
+                span: ms(60),
                 ..Row::default()
             },
             Row { name: "/scan".into(), remark: "not published".into(), ..Row::default() },

@@ -101,8 +101,8 @@ enum Command {
     /// Measure how soon a program hears what a robot tells.
     ///
     /// Of a topic it is the time from the stamp of a message (its header's; without a header that of its publication, as DDS tells it)
-    /// to its reception by this program. TRANSIT is from publication to reception, PERIOD from one reception to the next: a program
-    /// that waits for the next message waits for a PERIOD at most.
+    /// to its reception by this program. TRANSIT is from publication to reception, PERIOD the mean time from one reception to
+    /// the next: about as long as a program waits at most that waits for the next message.
     ///
     /// What answers is asked, and the time to the answer is measured: the service /mobile_base/get_geometry, and, if they are named,
     /// /vrep/status_bar_message and /vrep/aux_console/print, whose text comes back.

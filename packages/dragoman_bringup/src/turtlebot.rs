@@ -16,6 +16,8 @@ use tokio::task::JoinSet;
 use crate::relay::{self, Namespaces, Table};
 use crate::{base, widowx};
 
+/// Its description, so that the program runs from anywhere.
+const URDF: &str = include_str!("../../../urdf/turtlebot2_widowx.urdf");
 /// Its name in the world.
 const ROBOT: &str = "turtlebot2_widowx";
 /// Where base and arm tell their joints, for the node that makes one message of them.
@@ -226,7 +228,7 @@ fn start_arm(
 fn start_state(context: &Context, namespace: &str, nodes: &mut JoinSet<()>) -> Result<(), Box<dyn Error>> {
     let settings = StateSettings {
         namespace: namespace.to_owned(),
-        urdf: String::new(),
+        urdf: URDF.to_owned(),
         sources: vec![BASE_JOINTS.to_owned(), ARM_JOINTS.to_owned()],
     };
     nodes.spawn(state::start(context, &settings)?);

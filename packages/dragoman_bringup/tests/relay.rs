@@ -114,9 +114,12 @@ fn a_program_drives_two_simulated_robots_and_hears_the_first() {
     let real = peer.hear::<Odometry>("/real/odom");
     let sim = peer.hear::<Odometry>("/sim/odom");
     let joints = peer.hear::<JointState>("/joint_states");
+    let sim_joints = peer.hear::<JointState>("/sim/joint_states");
     let transforms = peer.hear::<TFMessage>("/tf");
     let reports = peer.hear::<RelayReport>("/relay/reports");
     let velocity = peer.publisher::<Twist>("/mobile_base/commands/velocity");
+    let command = peer.publisher::<Float64>("/arm_5_joint/command");
+    let enable = peer.client::<Enable::Service>("/arm_5_joint/enable");
     let geometry = peer.client::<GetGeometry::Service>("/mobile_base/get_geometry");
     peer.start();
     until("both robots are heard", || {
@@ -130,7 +133,17 @@ fn a_program_drives_two_simulated_robots_and_hears_the_first() {
         std::thread::sleep(Duration::from_millis(50));
         moved(&real) && moved(&sim) && moved(&heard)
     });
-    until("wheels are heard", || last(&joints).is_some_and(|state| state.name.len() == 2));
+    let wrist = |log: &Log<JointState>| {
+        let state = last(log)?;
+        let at = state.name.iter().position(|name| name == "arm_5_joint")?;
+        Some(state.position[at])
+    };
+    until("both arms are where they are told to be", || {
+        command.publish(&Float64 { data: 0.2 }).unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        let reached = |log| wrist(log).is_some_and(|position| (position - 0.2).abs() < 0.02);
+        reached(&joints) && reached(&sim_joints)
+    });
     let bases = |message: &TFMessage| message.transforms.iter().any(|t| t.child_frame_id == "base_footprint");
     until("the first robot's transform is heard", || transforms.lock().unwrap().iter().any(bases));
     let stamps: Vec<_> = real.lock().unwrap().iter().map(|odometry| odometry.header.stamp.clone()).collect();
@@ -151,6 +164,12 @@ fn a_program_drives_two_simulated_robots_and_hears_the_first() {
     );
     assert_eq!((report.outcomes, report.returned), (vec![0, 0], 0));
     assert!(report.seconds.iter().all(|seconds| *seconds < 1.0) && report.answers[0].contains("0.354"));
+    enable.wait();
+    let answer = enable.call(&Enable::Request { enable: false }, PATIENCE).expect("an answer");
+    assert!(!answer.state);
+    until("both arms answered alike", || {
+        last(&reports).is_some_and(|report| report.service == "/arm_5_joint/enable" && report.agree)
+    });
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::collections::HashMap;
+use std::f64::consts::FRAC_PI_4;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,9 +13,10 @@ use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::kobuki_ros_interfaces::msg::{ButtonEvent, Led};
 use dragoman_ros::rcl_interfaces::msg::{Parameter, ParameterValue};
 use dragoman_ros::rcl_interfaces::srv::SetParameters;
-use dragoman_ros::sensor_msgs::msg::Imu;
+use dragoman_ros::sensor_msgs::msg::{Imu, JointState};
 use dragoman_ros::std_msgs::msg::{ColorRGBA, Empty, Float64, String as Text};
 use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{
     Arguments, Client, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile,
     WrappedServiceTypeSupport, WrappedTypesupport,
@@ -113,6 +116,76 @@ fn time_goes_by_and_the_pose_is_the_true_one() {
         std::thread::sleep(Duration::from_millis(20));
         last(&commanded).is_some_and(|time| time.data > times[0])
     });
+}
+
+/// Names of the joints as the thesis lists them (table B.13), with those that follow the gripper.
+const JOINTS: [&str; 10] = [
+    "wheel_left_joint",
+    "wheel_right_joint",
+    "arm_1_joint",
+    "arm_2_joint",
+    "arm_3_joint",
+    "arm_4_joint",
+    "arm_5_joint",
+    "gripper_1_joint",
+    "gripper_left_joint",
+    "gripper_right_joint",
+];
+
+#[test]
+fn the_robot_is_one_tree_with_one_publisher_for_each_transform() {
+    let lab = Lab::start();
+    let mut program = Program::new(&lab);
+    let joints = program.hear::<JointState>("/joint_states", QosProfile::default());
+    let moving = program.hear::<TFMessage>("/tf", QosProfile::default().keep_last(100));
+    let fixed = program.hear::<TFMessage>("/tf_static", latched());
+    let description = program.hear::<Text>("/robot_description", latched());
+    program.start();
+    until("wheels and arm are one message", || {
+        last(&joints).is_some_and(|state| state.name.len() == JOINTS.len())
+    });
+    let state = last(&joints).unwrap();
+    assert_eq!(state.name, JOINTS);
+    assert!(state.position.iter().all(|position| position.is_finite()));
+    assert!(
+        (state.position[2] - FRAC_PI_4).abs() < 0.01,
+        "where the thesis has it first: {}",
+        state.position[2]
+    );
+    until("the description", || {
+        last(&description).is_some_and(|text| text.data.contains("turtlebot2_widowx"))
+    });
+
+    let parents = || {
+        let all = moving.lock().unwrap().clone().into_iter().chain(fixed.lock().unwrap().clone());
+        let mut parents: HashMap<String, String> = HashMap::new();
+        for transform in all.flat_map(|message| message.transforms) {
+            let (child, parent) = (transform.child_frame_id, transform.header.frame_id);
+            let before = parents.insert(child.clone(), parent.clone());
+            assert!(before.is_none_or(|before| before == parent), "{child} hangs on two frames");
+        }
+        parents
+    };
+    let root_of = |parents: &HashMap<String, String>, frame: &str| {
+        let mut frame = frame.to_owned();
+        while let Some(parent) = parents.get(&frame) {
+            frame.clone_from(parent);
+        }
+        frame
+    };
+    let leaves = [
+        "tool0",
+        "gripper_left_link",
+        "camera_depth_optical_frame",
+        "laser_link",
+        "wheel_left_link",
+        "gyro_link",
+    ];
+    until("all links are in the world", || {
+        let parents = parents();
+        leaves.iter().all(|leaf| root_of(&parents, leaf) == "map")
+    });
+    assert_eq!(parents()["base_footprint"], "odom");
 }
 
 #[test]
