@@ -120,11 +120,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let head =
         String::from_utf8_lossy(bytes.get(..bytes.len().min(200)).unwrap_or_default()).to_ascii_lowercase();
-    let declaration =
-        head.strip_prefix("<?xml").and_then(|rest| rest.split_once("?>")).map(|(inner, _)| inner);
-    let is_latin =
-        declaration.is_some_and(|inner| ["iso-8859-1", "latin1"].iter().any(|name| inner.contains(name)));
-    if is_latin {
+    if matches!(declared_encoding(&head), Some("iso-8859-1" | "latin1")) {
         return Ok(bytes.iter().map(|byte| char::from(*byte)).collect());
     }
     match std::str::from_utf8(bytes) {
@@ -132,12 +128,19 @@ pub(super) fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
         Err(error) => {
             let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let good = String::from_utf8_lossy(good);
-            Err(syntax(
-                Lines::new(&good).position(good.len()),
-                "not UTF-8, and no other encoding is declared",
-            ))
+            Err(syntax(Lines::new(&good).position(good.len()), "neither UTF-8 nor declared as ISO-8859-1"))
         }
     }
+}
+
+/// The encoding in the XML declaration at the beginning, in small letters as `head` is.
+fn declared_encoding(head: &str) -> Option<&str> {
+    let (declaration, _) = head.strip_prefix("<?xml")?.split_once("?>")?;
+    let (_, rest) = declaration.split_once("encoding")?;
+    let quoted = rest.trim_start().strip_prefix('=')?.trim_start();
+    ['"', '\'']
+        .into_iter()
+        .find_map(|quote| quoted.strip_prefix(quote)?.split_once(quote).map(|(name, _)| name))
 }
 
 /// Whether XML 1.0 may have this character.
@@ -207,7 +210,13 @@ pub(super) fn parse(text: &str) -> Result<Element, DocumentError> {
                 if declaration.contains('[') {
                     return Err(DocumentError { position, problem: Problem::DocumentType });
                 }
+                if root.is_some() || !open.is_empty() {
+                    return Err(syntax(position, "a document type that is not at the beginning"));
+                }
                 continue;
+            }
+            Event::Decl(_) if begin > 0 => {
+                return Err(syntax(position, "an XML declaration that is not at the beginning"));
             }
             Event::Decl(_) | Event::Comment(_) | Event::PI(_) => continue,
             Event::Eof => break,
@@ -436,6 +445,8 @@ mod tests {
             ("<1/>", "line 1, column 1: \"1\" is no name"),
             ("<a>\u{1}</a>", "line 1, column 4: '\\u{1}', which XML does not have"),
             ("</a>", "line 1, column 1: "),
+            ("<a>\n<!DOCTYPE a></a>", "line 2, column 1: a document type that is not at the beginning"),
+            ("<a>\n<?xml version='1.0'?></a>", "line 2, column 1: an XML declaration that is not at the"),
             ("<a", "line 1, column 1: "),
         ] {
             let error = error(text);
@@ -493,7 +504,10 @@ mod tests {
             decode(b"<?xml version='1.0' encoding='ISO-8859-1'?><a b='\xf1'/>").as_deref(),
             Ok("<?xml version='1.0' encoding='ISO-8859-1'?><a b='ñ'/>")
         );
+        let other = b"<?xml version=\"1.0\" encoding=\"ISO-8859-15\"?><a b='\xa4'/>";
+        let error = decode(other).expect_err("not known");
+        assert_eq!(error.to_string(), "line 1, column 51: neither UTF-8 nor declared as ISO-8859-1");
         let error = decode(b"<a\n b='\xf1'/>").expect_err("neither");
-        assert_eq!(error.to_string(), "line 2, column 5: not UTF-8, and no other encoding is declared");
+        assert_eq!(error.to_string(), "line 2, column 5: neither UTF-8 nor declared as ISO-8859-1");
     }
 }
