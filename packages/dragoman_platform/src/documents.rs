@@ -2,7 +2,7 @@
 //!
 //! - [`Document`]: reading, writing and checking of a [`Map`], [`Roadmap`] or [`Program`];
 //! - `xml`: text as a tree of [`Element`]s with [`Position`]s;
-//! - `element`: typed elements, each declared once; `map`, `roadmap`, `task`, `wait`: which there are.
+//! - `element`, `value`: typed elements and attributes, each declared once; `map`, `roadmap`, `task`, `wait`: which there are.
 //!
 //! What is wrong is refused with line and column: what is no XML, what lacks something or has a value that it cannot
 //! have, and, by [`Document::check`], what makes no sense.
@@ -37,6 +37,7 @@ mod properties;
 mod roadmap;
 mod task;
 mod task_check;
+mod value;
 mod wait;
 mod xml;
 

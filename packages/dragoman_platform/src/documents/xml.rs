@@ -1,12 +1,16 @@
 //! Text as a tree of elements with positions, and back. No DTD, no entities but XML's own five, and limits on everything.
 
+mod write;
+
 use std::fmt;
 
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
-use super::{DocumentError, Problem, WriteError};
+use super::{DocumentError, Problem};
+
+pub(super) use write::write;
 
 /// The most bytes of a document: those of a message of the protocol.
 pub const MAX_DOCUMENT_LEN: usize = 16 << 20;
@@ -120,11 +124,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let head =
         String::from_utf8_lossy(bytes.get(..bytes.len().min(200)).unwrap_or_default()).to_ascii_lowercase();
-    let declaration =
-        head.strip_prefix("<?xml").and_then(|rest| rest.split_once("?>")).map(|(inner, _)| inner);
-    let is_latin =
-        declaration.is_some_and(|inner| ["iso-8859-1", "latin1"].iter().any(|name| inner.contains(name)));
-    if is_latin {
+    if matches!(declared_encoding(&head), Some("iso-8859-1" | "latin1")) {
         return Ok(bytes.iter().map(|byte| char::from(*byte)).collect());
     }
     match std::str::from_utf8(bytes) {
@@ -132,12 +132,19 @@ pub(super) fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
         Err(error) => {
             let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let good = String::from_utf8_lossy(good);
-            Err(syntax(
-                Lines::new(&good).position(good.len()),
-                "not UTF-8, and no other encoding is declared",
-            ))
+            Err(syntax(Lines::new(&good).position(good.len()), "neither UTF-8 nor declared as ISO-8859-1"))
         }
     }
+}
+
+/// The encoding in the XML declaration at the beginning, in small letters as `head` is.
+fn declared_encoding(head: &str) -> Option<&str> {
+    let (declaration, _) = head.strip_prefix("<?xml")?.split_once("?>")?;
+    let (_, rest) = declaration.split_once("encoding")?;
+    let quoted = rest.trim_start().strip_prefix('=')?.trim_start();
+    ['"', '\'']
+        .into_iter()
+        .find_map(|quote| quoted.strip_prefix(quote)?.split_once(quote).map(|(name, _)| name))
 }
 
 /// Whether XML 1.0 may have this character.
@@ -207,7 +214,13 @@ pub(super) fn parse(text: &str) -> Result<Element, DocumentError> {
                 if declaration.contains('[') {
                     return Err(DocumentError { position, problem: Problem::DocumentType });
                 }
+                if root.is_some() || !open.is_empty() {
+                    return Err(syntax(position, "a document type that is not at the beginning"));
+                }
                 continue;
+            }
+            Event::Decl(_) if begin > 0 => {
+                return Err(syntax(position, "an XML declaration that is not at the beginning"));
             }
             Event::Decl(_) | Event::Comment(_) | Event::PI(_) => continue,
             Event::Eof => break,
@@ -302,101 +315,6 @@ fn close(mut element: Element, open: &mut [Element], root: &mut Option<Element>)
     }
 }
 
-/// The text of a document: a declaration, and an element per line. What could not be read again is refused.
-pub(super) fn write(root: &Element) -> Result<String, WriteError> {
-    let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
-    let mut writer = Writer { text, elements: 0 };
-    writer.element(root, 0)?;
-    if writer.text.len() > MAX_DOCUMENT_LEN {
-        return Err(WriteError::TooLarge { element: root.name.clone() });
-    }
-    Ok(writer.text)
-}
-
-struct Writer {
-    text: String,
-    elements: usize,
-}
-
-impl Writer {
-    fn element(&mut self, element: &Element, depth: usize) -> Result<(), WriteError> {
-        self.elements += 1;
-        let is_too_large = [
-            (depth, MAX_DEPTH - 1),
-            (self.elements, MAX_ELEMENTS),
-            (element.attributes.len(), MAX_ATTRIBUTES),
-            (self.text.len(), MAX_DOCUMENT_LEN),
-        ];
-        if is_too_large.iter().any(|(count, most)| count > most) {
-            return Err(WriteError::TooLarge { element: element.name.clone() });
-        }
-        let indent = "  ".repeat(depth);
-        self.text.push_str(&indent);
-        self.text.push('<');
-        self.name(&element.name)?;
-        for (index, attribute) in element.attributes.iter().enumerate() {
-            let mut before = element.attributes.iter().take(index);
-            if before.any(|other| other.name == attribute.name) {
-                let (element, attribute) = (element.name.clone(), attribute.name.clone());
-                return Err(WriteError::Duplicate { element, attribute });
-            }
-            self.text.push(' ');
-            self.name(&attribute.name)?;
-            self.text.push_str("=\"");
-            self.value(&attribute.value, element, &attribute.name)?;
-            self.text.push('"');
-        }
-        if element.children.is_empty() && element.text.is_empty() {
-            self.text.push_str("/>\n");
-            return Ok(());
-        }
-        self.text.push('>');
-        self.value(&element.text, element, "text")?;
-        if !element.children.is_empty() {
-            self.text.push('\n');
-            element.children.iter().try_for_each(|child| self.element(child, depth + 1))?;
-            self.text.push_str(&indent);
-        }
-        self.text.push_str("</");
-        self.text.push_str(&element.name);
-        self.text.push_str(">\n");
-        Ok(())
-    }
-
-    fn name(&mut self, name: &str) -> Result<(), WriteError> {
-        if !is_name(name) {
-            return Err(WriteError::Name { name: name.to_owned() });
-        }
-        self.text.push_str(name);
-        Ok(())
-    }
-
-    fn value(&mut self, value: &str, element: &Element, attribute: &str) -> Result<(), WriteError> {
-        if let Some(character) = value.chars().find(|character| !is_character(*character)) {
-            let (element, attribute) = (element.name.clone(), attribute.to_owned());
-            return Err(WriteError::Character { element, attribute, character });
-        }
-        escape(value, &mut self.text);
-        Ok(())
-    }
-}
-
-fn escape(value: &str, text: &mut String) {
-    for character in value.chars() {
-        match character {
-            '&' => text.push_str("&amp;"),
-            '<' => text.push_str("&lt;"),
-            '>' => text.push_str("&gt;"),
-            '"' => text.push_str("&quot;"),
-            // A reader makes blanks of these.
-            '\t' => text.push_str("&#9;"),
-            '\n' => text.push_str("&#10;"),
-            '\r' => text.push_str("&#13;"),
-            other => text.push(other),
-        }
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 mod tests {
@@ -436,6 +354,8 @@ mod tests {
             ("<1/>", "line 1, column 1: \"1\" is no name"),
             ("<a>\u{1}</a>", "line 1, column 4: '\\u{1}', which XML does not have"),
             ("</a>", "line 1, column 1: "),
+            ("<a>\n<!DOCTYPE a></a>", "line 2, column 1: a document type that is not at the beginning"),
+            ("<a>\n<?xml version='1.0'?></a>", "line 2, column 1: an XML declaration that is not at the"),
             ("<a", "line 1, column 1: "),
         ] {
             let error = error(text);
@@ -468,32 +388,16 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_again_is_not_written() {
-        let named = |name: &str| Element { name: name.to_owned(), ..Element::default() };
-        let position = Position::default();
-        let attribute = |name: &str| Attribute { name: name.to_owned(), value: String::new(), position };
-        for name in ["", "a b", "a><b", "1"] {
-            let error = WriteError::Name { name: name.to_owned() };
-            assert_eq!(write(&named(name)), Err(error.clone()));
-            assert_eq!(write(&Element { attributes: vec![attribute(name)], ..named("a") }), Err(error));
-        }
-        let twice = Element { attributes: vec![attribute("b"), attribute("b")], ..named("a") };
-        let error = WriteError::Duplicate { element: "a".to_owned(), attribute: "b".to_owned() };
-        assert_eq!(write(&twice), Err(error));
-        let deep =
-            |depth| (1..depth).fold(named("a"), |child, _| Element { children: vec![child], ..named("a") });
-        assert!(write(&deep(MAX_DEPTH)).is_ok());
-        assert_eq!(write(&deep(MAX_DEPTH + 1)), Err(WriteError::TooLarge { element: "a".to_owned() }));
-    }
-
-    #[test]
     fn encodings() {
         assert_eq!(decode(b"\xef\xbb\xbf<a/>").as_deref(), Ok("<a/>"));
         assert_eq!(
             decode(b"<?xml version='1.0' encoding='ISO-8859-1'?><a b='\xf1'/>").as_deref(),
             Ok("<?xml version='1.0' encoding='ISO-8859-1'?><a b='ñ'/>")
         );
+        let other = b"<?xml version=\"1.0\" encoding=\"ISO-8859-15\"?><a b='\xa4'/>";
+        let error = decode(other).expect_err("not known");
+        assert_eq!(error.to_string(), "line 1, column 51: neither UTF-8 nor declared as ISO-8859-1");
         let error = decode(b"<a\n b='\xf1'/>").expect_err("neither");
-        assert_eq!(error.to_string(), "line 2, column 5: not UTF-8, and no other encoding is declared");
+        assert_eq!(error.to_string(), "line 2, column 5: neither UTF-8 nor declared as ISO-8859-1");
     }
 }
