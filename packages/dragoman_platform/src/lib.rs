@@ -13,6 +13,8 @@
 //! | [`parameters`] | the parameters by their keys, and `.ini` files |
 //! | [`file_name`] | which names of files may come from outside |
 //! | [`codes`] | states, modes and kinds with the protocol's numbers |
+//! | [`import`] | documents as what the controller works with |
+//! | `node` | the node: services and topics of a platform, in front of any base that is in ROS |
 //! | [`geometry`] | points, segments, polygons, frames |
 //!
 //! Metres, radians, seconds; x ahead, angles counterclockwise. Times are since the start, on a clock that does not go back.
@@ -22,10 +24,13 @@ pub mod controller;
 pub mod documents;
 pub mod file_name;
 pub mod geometry;
+pub mod import;
 pub mod localization;
 pub mod map;
 pub mod mapping;
 pub mod motion;
+#[cfg(feature = "node")]
+pub mod node;
 pub mod parameters;
 pub mod planning;
 pub mod settings;

@@ -3,7 +3,8 @@
 //! - [`declarations`]: the table. What goes over the wire, what a ROS parameter is declared as, and what an `.ini` file may
 //!   hold, all follow from it;
 //! - [`Parameters`]: a value for each;
-//! - [`IniFile`]: a parameter file with its comments.
+//! - [`IniFile`]: a parameter file with its comments;
+//! - `apply`: what they are to the controller.
 //!
 //! # What the guide leaves open, and how it is read here
 //!
@@ -18,6 +19,7 @@
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
+mod apply;
 mod ini;
 mod table;
 

@@ -1,0 +1,270 @@
+//! The base in front of which the platform works, whatever it is: its odometry, laser, battery and what else it has come in, velocities go out.
+
+use std::time::{Duration, Instant};
+
+use dragoman_base::motion::{Pose, Twist};
+use dragoman_ros::geometry_msgs::msg::{Quaternion, Twist as TwistMessage};
+use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::parameters::Parameters;
+use dragoman_ros::sensor_msgs::msg::{BatteryState, Joy, LaserScan, Range};
+use dragoman_ros::std_msgs::msg::Bool;
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::{Publisher, QosProfile, WrappedTypesupport};
+
+use super::state::Shared;
+use super::{PlatformNodeError, parameters, topics};
+use crate::controller::Command;
+use crate::geometry::{Point, transform};
+
+/// Channels for ultrasonic sensors.
+const MAX_ULTRASONICS: usize = 16;
+
+/// Takes what the base tells, and lets the controller drive it.
+pub(super) fn serve(
+    tasks: &mut NodeTasks,
+    shared: &Shared,
+    values: &Parameters,
+) -> Result<(), PlatformNodeError> {
+    let topic = |name: &str| values.value::<String>(name);
+    let newest = || QosProfile::default().keep_last(1);
+    let mut frames = Frames::new(tasks, values)?;
+    let mut odometry = Relay::new(tasks, "odom", &topic("base_odom"))?;
+    let heard = shared.clone();
+    let frame_names = frames.clone_names();
+    tasks.subscribe(&topic("base_odom"), newest(), move |message: Odometry| {
+        let Some(pose) = planar(&message) else {
+            return heard.with(|state| state.refuse("the base's odometry is not finite"));
+        };
+        frames.tell_odometry(&message);
+        odometry.send(|| {
+            let mut own = message.clone();
+            frames.rename_odometry(&mut own);
+            own
+        });
+        heard.with(|state| {
+            state.heard.pose = pose;
+            state.heard.odometry = Some((Instant::now(), message));
+        });
+    })?;
+    if !topic("base_scan").is_empty() {
+        let laser = parameters::pose(values, "laser_pose")?;
+        let upside_down: bool = values.value("laser_upside_down");
+        let mut scans = Relay::new(tasks, "scan", &topic("base_scan"))?;
+        let heard = shared.clone();
+        let frame = frame_names.laser;
+        let qos = QosProfile::sensor_data().keep_last(1);
+        tasks.subscribe(&topic("base_scan"), qos, move |scan: LaserScan| {
+            scans.send(|| {
+                let mut own = scan.clone();
+                if let Some(frame) = &frame {
+                    own.header.frame_id.clone_from(frame);
+                }
+                own
+            });
+            heard.with(|state| {
+                state.heard.points.clear();
+                state.heard.points.extend(points(&scan, laser, upside_down));
+                state.heard.is_new = true;
+            });
+        })?;
+    }
+    serve_extras(tasks, shared, values)?;
+    let heard = shared.clone();
+    tasks.subscribe("cmd_vel", newest(), move |twist: TwistMessage| {
+        // Refusals are noted.
+        let _ = heard.command(Command::Move(Twist::new(twist.linear.x, twist.angular.z)));
+    })?;
+    let velocities = tasks.node().create_publisher::<TwistMessage>(&topic("base_cmd_vel"), newest())?;
+    let driven = shared.clone();
+    tasks.every(Duration::from_secs_f64(1.0 / values.value::<f64>("rate")), move || {
+        if let Some(twist) = driven.with(|state| state.cycle()) {
+            let mut message = TwistMessage::default();
+            (message.linear.x, message.angular.z) = (twist.linear, twist.angular);
+            topics::report(velocities.publish(&message));
+        }
+    })?;
+    Ok(())
+}
+
+/// What not every base has.
+fn serve_extras(
+    tasks: &mut NodeTasks,
+    shared: &Shared,
+    values: &Parameters,
+) -> Result<(), PlatformNodeError> {
+    let topic = |name: &str| values.value::<String>(name);
+    let newest = || QosProfile::default().keep_last(1);
+    let heard = shared.clone();
+    tasks.subscribe(&topic("emergency_stop_topic"), newest(), move |message: Bool| {
+        heard.with(|state| state.heard.emergency_stop = message.data);
+    })?;
+    let [linear, angular] = ["joy_linear_axis", "joy_angular_axis"]
+        .map(|axis| usize::try_from(values.value::<i64>(axis)).unwrap_or_default());
+    let heard = shared.clone();
+    tasks.subscribe(&topic("joy_topic"), newest(), move |joy: Joy| {
+        let axis = |index: usize| joy.axes.get(index).map_or(0.0, |&value| f64::from(value).clamp(-1.0, 1.0));
+        heard.with(|state| {
+            let limits = state.platform.settings().limits;
+            let twist =
+                Twist::new(axis(linear) * limits.linear.velocity, axis(angular) * limits.angular.velocity);
+            state.heard.joystick = Some((Instant::now(), twist));
+            state.heard.joystick_buttons = joy.buttons.iter().map(|&button| button != 0).collect();
+        });
+    })?;
+    let battery = topic("base_battery");
+    if !battery.is_empty() {
+        let mut own = Relay::new(tasks, "battery_state", &battery)?;
+        let heard = shared.clone();
+        tasks.subscribe(&battery, newest(), move |message: BatteryState| {
+            own.send(|| message.clone());
+            heard.with(|state| state.heard.battery = Some(message));
+        })?;
+    }
+    let sensors: Vec<String> = values.value("ultrasonic_topics");
+    if sensors.len() > MAX_ULTRASONICS {
+        return Err(PlatformNodeError::Ultrasonics(sensors.len()));
+    }
+    shared.with(|state| state.heard.ultrasonics = vec![f64::NAN; sensors.len()]);
+    for (index, topic) in sensors.iter().enumerate() {
+        let heard = shared.clone();
+        tasks.subscribe(topic, QosProfile::sensor_data().keep_last(1), move |range: Range| {
+            let echo = (range.min_range..range.max_range).contains(&range.range);
+            heard.with(|state| {
+                if let Some(place) = state.heard.ultrasonics.get_mut(index) {
+                    *place = if echo { range.range.into() } else { f64::NAN };
+                }
+            });
+        })?;
+    }
+    Ok(())
+}
+
+/// What the base tells, told again under the platform's name while somebody listens there.
+struct Relay<T: WrappedTypesupport> {
+    /// None: the base tells it there itself.
+    publisher: Option<Publisher<T>>,
+}
+
+impl<T: WrappedTypesupport + 'static> Relay<T> {
+    fn new(tasks: &mut NodeTasks, own: &str, base: &str) -> dragoman_ros::Result<Self> {
+        let full = format!("{}/{own}", tasks.node().namespace()?.trim_end_matches('/'));
+        let same = base == own || base == full;
+        let publisher =
+            if same { None } else { Some(tasks.node().create_publisher(own, QosProfile::default())?) };
+        Ok(Self { publisher })
+    }
+
+    fn send(&mut self, message: impl FnOnce() -> T) {
+        if let Some(publisher) = self.publisher.as_ref().filter(|publisher| topics::listened(publisher)) {
+            topics::report(publisher.publish(&message()));
+        }
+    }
+}
+
+/// Names of the platform's own frames; none where those of the base are used.
+#[derive(Clone)]
+struct FrameNames {
+    odom: Option<String>,
+    base: Option<String>,
+    laser: Option<String>,
+}
+
+/// Transforms between frames of the platform's own. With frames of the base, the base tells them.
+struct Frames {
+    names: FrameNames,
+    laser: Pose,
+    tf: Option<Publisher<TFMessage>>,
+}
+
+impl Frames {
+    fn new(tasks: &mut NodeTasks, values: &Parameters) -> Result<Self, PlatformNodeError> {
+        let prefix: String = values.value("frame_prefix");
+        let name = |frame: &str| (!prefix.is_empty()).then(|| format!("{prefix}{frame}"));
+        let names = FrameNames { odom: name("odom"), base: name("base_footprint"), laser: name("laser") };
+        let tells = values.value("publish_tf") && !prefix.is_empty();
+        let tf = if tells { Some(topics::transforms(tasks.node())?) } else { None };
+        Ok(Self { names, laser: parameters::pose(values, "laser_pose")?, tf })
+    }
+
+    fn clone_names(&self) -> FrameNames {
+        self.names.clone()
+    }
+
+    fn rename_odometry(&self, message: &mut Odometry) {
+        if let FrameNames { odom: Some(odom), base: Some(base), .. } = &self.names {
+            message.header.frame_id.clone_from(odom);
+            message.child_frame_id.clone_from(base);
+        }
+    }
+
+    fn tell_odometry(&mut self, message: &Odometry) {
+        let (Some(tf), FrameNames { odom: Some(odom), base: Some(base), laser: Some(laser) }) =
+            (&self.tf, &self.names)
+        else {
+            return;
+        };
+        if topics::listened(tf) {
+            let stamp = &message.header.stamp;
+            let pose = planar(message).unwrap_or(Pose::ORIGIN);
+            let transforms = vec![
+                topics::transform(stamp, odom, base, pose),
+                topics::transform(stamp, base, laser, self.laser),
+            ];
+            topics::report(tf.publish(&TFMessage { transforms }));
+        }
+    }
+}
+
+/// Where the odometry is on the floor; none if it is nowhere.
+fn planar(odometry: &Odometry) -> Option<Pose> {
+    let (position, Quaternion { x, y, z, w }) =
+        (&odometry.pose.pose.position, &odometry.pose.pose.orientation);
+    let heading = (2.0 * (w * z + x * y)).atan2(1.0 - 2.0 * (y * y + z * z));
+    Some(Pose::new(position.x, position.y, heading)).filter(Pose::is_finite)
+}
+
+/// What was hit, in the platform's frame.
+fn points(scan: &LaserScan, laser: Pose, upside_down: bool) -> impl Iterator<Item = Point> + '_ {
+    let side = if upside_down { -1.0 } else { 1.0 };
+    scan.ranges.iter().enumerate().filter_map(move |(beam, &range)| {
+        let angle = f64::from(scan.angle_min) + beam as f64 * f64::from(scan.angle_increment);
+        let hit = range >= scan.range_min && range < scan.range_max && angle.is_finite();
+        let (sin, cos) = angle.sin_cos();
+        let range = f64::from(range);
+        hit.then(|| transform(laser, Point::new(range * cos, side * range * sin)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beams_that_hit_nothing_are_no_points() {
+        let scan = LaserScan {
+            angle_min: -std::f32::consts::FRAC_PI_2,
+            angle_increment: std::f32::consts::FRAC_PI_2,
+            range_min: 0.1,
+            range_max: 20.0,
+            ranges: vec![2.0, f32::INFINITY, 3.0, f32::NAN, 0.01, 20.0],
+            ..Default::default()
+        };
+        let laser = Pose::new(0.4, 0.0, 0.0);
+        for (upside_down, side) in [(false, 1.0), (true, -1.0)] {
+            let points: Vec<_> = points(&scan, laser, upside_down).collect();
+            let expected = [Point::new(0.4, -2.0 * side), Point::new(0.4, 3.0 * side)];
+            assert_eq!(points.len(), 2);
+            assert!(points.iter().zip(expected).all(|(a, b)| (a - b).norm() < 1e-6), "{points:?}");
+        }
+    }
+
+    #[test]
+    fn odometry_has_to_be_finite() {
+        let mut odometry = Odometry::default();
+        odometry.pose.pose.orientation = topics::quaternion(1.0);
+        assert!((planar(&odometry).unwrap().heading - 1.0).abs() < 1e-12);
+        odometry.pose.pose.position.x = f64::NAN;
+        assert_eq!(planar(&odometry), None);
+    }
+}

@@ -1,0 +1,236 @@
+//! The parameters, and what they mean to the controller. Those of seed 002, section 5.9, have their keys for names, and their units.
+
+use std::time::Duration;
+
+use dragoman_base::limits::{AxisLimits, Limits};
+use dragoman_base::motion::Pose;
+use dragoman_ros::ParameterValue;
+use dragoman_ros::parameters::{Declaration, Parameters, Range};
+use futures::StreamExt;
+
+use super::state::Shared;
+use super::{PlatformNodeError, Setup};
+use crate::codes::ParameterType;
+use crate::parameters::{self as table, Value};
+use crate::settings::{Settings, UltrasonicSettings};
+
+/// The parameters of the node.
+pub fn declarations(setup: &Setup) -> Vec<Declaration> {
+    let pose = |pose: Pose| vec![pose.x, pose.y, pose.heading];
+    let anywhere = Range::Double { from: -1e5, to: 1e5 };
+    let settings = Settings::default();
+    let rate = |from: f64, to: f64| Range::Double { from, to };
+    let fixed = [
+        Declaration::new(
+            "base_cmd_vel",
+            setup.base_cmd_vel.as_str(),
+            "Topic on which the base takes velocities.",
+        ),
+        Declaration::new("base_odom", setup.base_odom.as_str(), "Topic of the base's odometry."),
+        Declaration::new(
+            "base_scan",
+            setup.base_scan.as_str(),
+            "Topic of the laser's scans; empty: there is none.",
+        ),
+        Declaration::new(
+            "base_battery",
+            "",
+            "Topic of the base's battery, sensor_msgs/BatteryState; empty: none.",
+        ),
+        Declaration::new(
+            "emergency_stop_topic",
+            "emergency_stop",
+            "Topic that tells whether an emergency stop is pressed.",
+        ),
+        Declaration::new("joy_topic", "/joy", "Topic of the joystick for motion mode 1."),
+        Declaration::new("joy_linear_axis", 1, "The joystick's axis for speed.")
+            .within(Range::Integer { from: 0, to: 63 }),
+        Declaration::new("joy_angular_axis", 0, "The joystick's axis for turning.")
+            .within(Range::Integer { from: 0, to: 63 }),
+        Declaration::new(
+            "ultrasonic_topics",
+            Vec::<String>::new(),
+            "Topics of the ultrasonic sensors by number, sensor_msgs/Range.",
+        ),
+        Declaration::new("ultrasonic_cone", 0.5, "Opening angle of the ultrasonic sensors, rad.")
+            .within(rate(0.0, 3.0)),
+        Declaration::new("ultrasonic_range", 3.0, "Greatest range of the ultrasonic sensors, m.")
+            .within(rate(0.0, 100.0)),
+        Declaration::new(
+            "image_topic",
+            "",
+            "Topic of the camera for grab_image; compressed where it ends in compressed; empty: there is none.",
+        ),
+        Declaration::new("camera_address", "", "IP address of the camera, as get_camera tells it."),
+        Declaration::new("camera_id", "", "Name of the camera at that address."),
+        Declaration::new(
+            "data_folder",
+            "",
+            "Folder of maps, roadmaps, programs and pictures; empty: dragoman/neobotix in the user's data folder.",
+        ),
+        Declaration::new(
+            "map_file",
+            "",
+            "The map at the start, XML; empty: in dragoman up that of the lab, otherwise none.",
+        ),
+        Declaration::new("roadmap_file", "", "Likewise the roadmap."),
+        Declaration::new("program_file", "", "Likewise the program."),
+        Declaration::new(
+            "initial_pose",
+            pose(setup.initial_pose),
+            "Where the platform is at the start: x and y in m, direction in rad.",
+        )
+        .within(anywhere.clone()),
+        Declaration::new(
+            "laser_pose",
+            pose(setup.laser_pose),
+            "Where the laser is on the platform: x and y in m, direction in rad.",
+        )
+        .within(anywhere),
+        Declaration::new("laser_upside_down", false, "Whether the laser hangs upside down."),
+        Declaration::new("map_frame", "map", "Frame of the map."),
+        Declaration::new(
+            "frame_prefix",
+            setup.frame_prefix.as_str(),
+            "What the platform's frames begin with: odom, base_footprint and laser; empty: the base's own frames.",
+        ),
+        Declaration::new(
+            "publish_tf",
+            true,
+            "Publish the transform from map_frame to the odometry's frame, and those of frames with frame_prefix.",
+        ),
+        Declaration::new(
+            "rate",
+            50.0,
+            "Cycles of the controller, Hz; a fifth of them while the platform rests.",
+        )
+        .within(rate(5.0, 200.0)),
+        Declaration::new("status_rate", 10.0, "How often the status is published, Hz.")
+            .within(rate(0.1, 50.0)),
+        Declaration::new("map_resolution", 0.05, "Side of a cell of the published map, m.")
+            .within(rate(0.01, 1.0)),
+        Declaration::new("base_timeout", 1.0, "How long the base may be silent before it counts as lost, s.")
+            .within(rate(0.05, 60.0)),
+    ];
+    let settable = [
+        Declaration::new(
+            "watchdog",
+            settings.watchdog.as_secs_f64(),
+            "How long a velocity command holds, s.",
+        )
+        .within(rate(0.01, 60.0)),
+        Declaration::new("width", 2.0 * settings.footprint.side, "Width of the platform, m.")
+            .within(rate(0.02, 100.0)),
+    ];
+    let own = fixed.into_iter().map(Declaration::read_only).chain(settable);
+    let limits = [("linear", settings.limits.linear), ("angular", settings.limits.angular)];
+    let limits = limits.into_iter().flat_map(|(axis, limits)| limit_declarations(axis == "linear", limits));
+    own.chain(limits).chain(table::declarations().iter().map(declaration)).collect()
+}
+
+fn limit_declarations(linear: bool, limits: AxisLimits) -> [Declaration; 3] {
+    let names = if linear {
+        [
+            ("linear.max_velocity", "Fastest speed ahead and back, m/s."),
+            ("linear.max_acceleration", "How fast the speed may grow, m/s^2."),
+            ("linear.max_deceleration", "How fast the speed may fall, m/s^2."),
+        ]
+    } else {
+        [
+            ("angular.max_velocity", "Fastest turn, rad/s."),
+            ("angular.max_acceleration", "How fast the turn rate may grow, rad/s^2."),
+            ("angular.max_deceleration", "How fast the turn rate may fall, rad/s^2."),
+        ]
+    };
+    let values = [limits.velocity, limits.acceleration.unwrap_or(1.0), limits.deceleration.unwrap_or(1.0)];
+    std::array::from_fn(|index| {
+        let (name, meaning) = names[index];
+        Declaration::new(name, values[index], meaning).within(Range::Double { from: 0.01, to: 20.0 })
+    })
+}
+
+/// A parameter of the guide as one of ROS.
+fn declaration(own: &table::Declaration) -> Declaration {
+    let default = match own.default {
+        Value::Boolean(value) => return Declaration::new(own.key, value, own.description),
+        Value::Integer(value) => {
+            let range = Range::Integer { from: own.minimum.into(), to: own.maximum.into() };
+            return Declaration::new(own.key, i64::from(value), own.description).within(range);
+        }
+        Value::Double(value) => value,
+    };
+    let range = Range::Double { from: own.minimum.into(), to: own.maximum.into() };
+    Declaration::new(own.key, default, own.description).within(range)
+}
+
+/// The guide's parameters as they are now.
+pub(super) fn platform_parameters(values: &Parameters) -> table::Parameters {
+    let mut parameters = table::Parameters::default();
+    for own in table::declarations() {
+        let value = match own.kind() {
+            ParameterType::Boolean => Value::Boolean(values.value(own.key)),
+            ParameterType::Integer => {
+                Value::Integer(i32::try_from(values.value::<i64>(own.key)).unwrap_or_default())
+            }
+            ParameterType::Double => Value::Double(values.value(own.key)),
+        };
+        // ROS has checked it against the same declaration.
+        let _ = parameters.set_value(own.key, value);
+    }
+    parameters
+}
+
+/// A value as ROS takes it.
+pub(super) fn ros_value(value: Value) -> ParameterValue {
+    match value {
+        Value::Boolean(value) => ParameterValue::Bool(value),
+        Value::Integer(value) => ParameterValue::Integer(value.into()),
+        Value::Double(value) => ParameterValue::Double(value),
+    }
+}
+
+/// What the controller is to be like with these parameters of the guide, and the node's own as they are.
+pub(super) fn settings(values: &Parameters, parameters: &table::Parameters) -> Settings {
+    let axis = |axis: &str| {
+        let value = |limit: &str| values.value::<f64>(&format!("{axis}.max_{limit}"));
+        AxisLimits {
+            velocity: value("velocity"),
+            acceleration: Some(value("acceleration")),
+            deceleration: Some(value("deceleration")),
+        }
+    };
+    let sensors = values.value::<Vec<String>>("ultrasonic_topics").len();
+    let sensor = UltrasonicSettings {
+        pose: Pose::ORIGIN,
+        range: values.value("ultrasonic_range"),
+        cone: values.value("ultrasonic_cone"),
+    };
+    let mut settings = Settings {
+        limits: Limits { linear: axis("linear"), angular: axis("angular") },
+        watchdog: Duration::from_secs_f64(values.value("watchdog")),
+        ultrasonics: vec![sensor; sensors],
+        ..Settings::default()
+    };
+    settings.footprint.side = values.value::<f64>("width") / 2.0;
+    parameters.apply(&mut settings);
+    settings
+}
+
+/// A pose of three numbers.
+pub(super) fn pose(values: &Parameters, name: &'static str) -> Result<Pose, PlatformNodeError> {
+    let numbers: [f64; 3] =
+        values.value::<Vec<f64>>(name).try_into().map_err(|_| PlatformNodeError::Pose(name))?;
+    let [x, y, heading] = numbers;
+    Ok(Pose::new(x, y, heading))
+}
+
+/// Lets the controller follow its parameters.
+pub(super) async fn follow(values: Parameters, shared: Shared) {
+    let mut changes = values.changes();
+    while changes.next().await.is_some() {
+        let settings = settings(&values, &platform_parameters(&values));
+        if let Err(reason) = shared.with(|state| state.set_settings(settings)) {
+            tracing::warn!(%reason, "the parameters are not in force");
+        }
+    }
+}

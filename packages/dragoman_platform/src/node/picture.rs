@@ -1,0 +1,203 @@
+//! Pictures of the camera as files. The camera is listened to only while a picture is wanted: to make pictures costs it something.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dragoman_ros::dragoman_msgs::srv::PlatformSetFile;
+use dragoman_ros::parameters::Parameters;
+use dragoman_ros::sensor_msgs::msg::{CompressedImage, Image};
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Context, Node, QosProfile, WrappedTypesupport};
+use futures::channel::oneshot;
+
+use super::documents::write;
+use super::services::Answer;
+use super::state::{Refused, Shared};
+use crate::file_name::plain_file_name;
+
+/// How long a picture is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Greatest width and height.
+const MAX_SIDE: u32 = 16_384;
+
+/// A picture as a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Jpeg,
+    Png,
+}
+
+impl Format {
+    /// By the end of a name; none for another.
+    fn of(name: &str) -> Option<Self> {
+        let end = name.rsplit_once('.')?.1.to_ascii_lowercase();
+        match end.as_str() {
+            "jpg" | "jpeg" => Some(Self::Jpeg),
+            "png" => Some(Self::Png),
+            _ => None,
+        }
+    }
+
+    /// By how the bytes begin.
+    fn begins(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
+            [0x89, b'P', b'N', b'G', ..] => Some(Self::Png),
+            _ => None,
+        }
+    }
+
+    fn end(self) -> &'static str {
+        match self {
+            Self::Jpeg => "jpg",
+            Self::Png => "png",
+        }
+    }
+}
+
+pub(super) fn serve(
+    tasks: &mut NodeTasks,
+    shared: &Shared,
+    values: &Parameters,
+    context: &Context,
+) -> dragoman_ros::Result<()> {
+    let topic: String = values.value("image_topic");
+    let namespace = tasks.node().namespace()?;
+    let (shared, context) = (shared.clone(), context.clone());
+    tasks.serve_later::<PlatformSetFile::Service, _>("grab_image", move |request| {
+        let (shared, context) = (shared.clone(), context.clone());
+        let (topic, namespace) = (topic.clone(), namespace.clone());
+        async move {
+            let grabbed = grab(&context, &namespace, &topic, &request.file_name).await;
+            let outcome = shared.ask(|state| {
+                let (name, bytes) = grabbed?;
+                Ok(write(&state.data_folder.join("images").join(name), &bytes)?)
+            });
+            PlatformSetFile::Response::default().told(outcome)
+        }
+    })
+}
+
+/// A picture with the name of its file.
+async fn grab(
+    context: &Context,
+    namespace: &str,
+    topic: &str,
+    name: &str,
+) -> Result<(PathBuf, Vec<u8>), Refused> {
+    let name = plain_file_name(name)?;
+    if topic.is_empty() {
+        return Err(Refused("there is no camera: parameter image_topic names none".to_owned()));
+    }
+    let wanted = Format::of(name);
+    let (format, bytes) = if topic.ends_with("compressed") {
+        let image: CompressedImage = listen(context, namespace, topic).await?;
+        let format = Format::begins(&image.data);
+        let format = format
+            .ok_or_else(|| Refused(format!("the camera gives '{}', neither JPEG nor PNG", image.format)))?;
+        (format, image.data)
+    } else {
+        let image: Image = listen(context, namespace, topic).await?;
+        (Format::Png, png(&image)?)
+    };
+    match wanted {
+        Some(wanted) if wanted != format => {
+            Err(Refused(format!("the camera gives {format:?}: the name has to end in .{}", format.end())))
+        }
+        Some(_) => Ok((PathBuf::from(name), bytes)),
+        None => Ok((PathBuf::from(format!("{name}.{}", format.end())), bytes)),
+    }
+}
+
+/// The next message on a topic.
+async fn listen<T: WrappedTypesupport + Send + 'static>(
+    context: &Context,
+    namespace: &str,
+    topic: &str,
+) -> Result<T, Refused> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "platform_camera", namespace)?);
+    let (sender, receiver) = oneshot::channel();
+    let mut sender = Some(sender);
+    tasks.subscribe(topic, QosProfile::sensor_data().keep_last(1), move |message: T| {
+        if let Some(sender) = sender.take() {
+            // Whoever has given up waiting does not need it.
+            let _ = sender.send(message);
+        }
+    })?;
+    let node = tasks.start()?;
+    let received = tokio::time::timeout(PATIENCE, async {
+        tokio::select! {
+            message = receiver => message.ok(),
+            () = node => None,
+        }
+    });
+    let silent = || Refused(format!("no picture has come on {topic} within {} s", PATIENCE.as_secs()));
+    received.await.ok().flatten().ok_or_else(silent)
+}
+
+/// A raw picture as PNG.
+fn png(image: &Image) -> Result<Vec<u8>, Refused> {
+    let (color, bytes_per_pixel, reversed) = match image.encoding.as_str() {
+        "rgb8" => (png::ColorType::Rgb, 3, false),
+        "bgr8" => (png::ColorType::Rgb, 3, true),
+        "mono8" => (png::ColorType::Grayscale, 1, false),
+        other => return Err(Refused(format!("pictures in '{other}' cannot be saved; rgb8, bgr8, mono8"))),
+    };
+    let (width, height) = (image.width, image.height);
+    if !((1..=MAX_SIDE).contains(&width) && (1..=MAX_SIDE).contains(&height)) {
+        return Err(Refused(format!("a picture of {width} by {height}")));
+    }
+    let (row, step) = (width as usize * bytes_per_pixel, image.step as usize);
+    if step < row || image.data.len() < step * (height as usize - 1) + row {
+        return Err(Refused("the picture has fewer bytes than pixels".to_owned()));
+    }
+    let rows = image.data.chunks(step).take(height as usize);
+    let mut pixels: Vec<u8> = rows.flat_map(|bytes| bytes.iter().take(row)).copied().collect();
+    if reversed {
+        pixels.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2));
+    }
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&pixels)?;
+    writer.finish()?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_pictures_become_png() {
+        let image = Image {
+            width: 2,
+            height: 2,
+            step: 8,
+            encoding: "bgr8".to_owned(),
+            data: vec![1, 2, 3, 4, 5, 6, 0, 0, 7, 8, 9, 10, 11, 12],
+            ..Default::default()
+        };
+        let bytes = png(&image).unwrap();
+        assert_eq!(Format::begins(&bytes), Some(Format::Png));
+        let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        assert_eq!(pixels, [3, 2, 1, 6, 5, 4, 9, 8, 7, 12, 11, 10]);
+        let short = Image { data: vec![0; 5], ..image.clone() };
+        assert!(png(&short).is_err());
+        assert!(png(&Image { step: 2, ..image.clone() }).is_err());
+        assert!(png(&Image { width: u32::MAX, ..image.clone() }).is_err());
+        assert!(png(&Image { height: 0, ..image }).is_err());
+    }
+
+    #[test]
+    fn names_tell_the_format() {
+        assert_eq!(
+            [Format::of("a.JPG"), Format::of("a.b.png"), Format::of("a")],
+            [Some(Format::Jpeg), Some(Format::Png), None]
+        );
+    }
+}

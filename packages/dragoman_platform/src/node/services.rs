@@ -1,0 +1,232 @@
+//! States, modes, motions, hardware, parameters: a service for each command (seed 002, section 6.3).
+
+use dragoman_base::motion::{Pose, Twist};
+use dragoman_ros::WrappedServiceTypeSupport;
+use dragoman_ros::dragoman_msgs::msg::PlatformParameter;
+use dragoman_ros::dragoman_msgs::srv::{
+    PlatformAddCanListeningId, PlatformGetParameter, PlatformGetParameters, PlatformGetPosition,
+    PlatformGetStatus, PlatformMouseMove, PlatformMovePath, PlatformMoveToPose, PlatformMoveToStation,
+    PlatformMoveVelocity, PlatformMoveWheels, PlatformSendCanMessage, PlatformSetBrake,
+    PlatformSetDigitalOutput, PlatformSetDocument, PlatformSetEvent, PlatformSetFile,
+    PlatformSetHeadPosition, PlatformSetHeadVelocity, PlatformSetMode, PlatformSetParameter, PlatformSetPose,
+    PlatformSetText, PlatformStartUltrasonic,
+};
+use dragoman_ros::geometry_msgs::msg::Pose2D;
+use dragoman_ros::std_srvs::srv::Trigger;
+use dragoman_ros::tasks::NodeTasks;
+
+use super::state::{Refused, Shared, State};
+use super::{parameters, status};
+use crate::codes::Code;
+use crate::controller::{Board, Command, MotionMode, Motor};
+use crate::geometry::Point;
+use crate::parameters::{Declaration, Parameters, Value, declaration, declarations};
+
+/// An answer that tells whether the request had an effect, and why not.
+pub(super) trait Answer: Default {
+    fn told(self, outcome: Result<(), Refused>) -> Self;
+}
+
+macro_rules! answers {
+    ($($service:ident)*) => {$(
+        impl Answer for $service::Response {
+            fn told(mut self, outcome: Result<(), Refused>) -> Self {
+                self.success = outcome.is_ok();
+                self.message = outcome.err().map_or_else(String::new, |Refused(reason)| reason);
+                self
+            }
+        }
+    )*};
+}
+pub(super) use answers;
+
+answers! {
+    Trigger
+    PlatformGetParameter PlatformGetParameters PlatformGetPosition PlatformGetStatus PlatformMouseMove PlatformMovePath
+    PlatformMoveToPose PlatformMoveToStation PlatformMoveVelocity PlatformMoveWheels PlatformSetBrake PlatformSetDigitalOutput
+    PlatformSetDocument PlatformSetEvent PlatformSetFile PlatformSetHeadPosition PlatformSetHeadVelocity PlatformSetMode
+    PlatformSetParameter PlatformSetPose PlatformSetText PlatformStartUltrasonic PlatformAddCanListeningId PlatformSendCanMessage
+}
+
+/// Serves what has no answer but whether it had an effect.
+pub(super) fn serve_order<S>(
+    tasks: &mut NodeTasks,
+    shared: &Shared,
+    service: &str,
+    mut act: impl FnMut(&mut State, S::Request) -> Result<(), Refused> + Send + 'static,
+) -> dragoman_ros::Result<()>
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send,
+    S::Response: Answer,
+{
+    let shared = shared.clone();
+    tasks.serve::<S>(service, move |request| {
+        S::Response::default().told(shared.ask(|state| act(state, request)))
+    })
+}
+
+/// Serves what has an answer.
+pub(super) fn serve_question<S>(
+    tasks: &mut NodeTasks,
+    shared: &Shared,
+    service: &str,
+    mut answer: impl FnMut(&mut State, S::Request) -> Result<S::Response, Refused> + Send + 'static,
+) -> dragoman_ros::Result<()>
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send,
+    S::Response: Answer,
+{
+    let shared = shared.clone();
+    tasks.serve::<S>(service, move |request| match shared.ask(|state| answer(state, request)) {
+        Ok(response) => response.told(Ok(())),
+        Err(refused) => S::Response::default().told(Err(refused)),
+    })
+}
+
+/// Commands without arguments.
+const ORDERS: [(&str, Command); 12] = [
+    ("connect_to_pltf", Command::Connect),
+    ("shutdown_pltf", Command::Shutdown),
+    ("init_pltf", Command::Initialize),
+    ("stop_ultrasonic", Command::StopUltrasonic),
+    ("start", Command::Start),
+    ("break", Command::Break),
+    ("continue", Command::Continue),
+    ("stop", Command::Stop),
+    ("mapping_start", Command::StartMapping),
+    ("mapping_reset", Command::ResetMapping),
+    ("mapping_stop", Command::StopMapping),
+    // The node goes on: it is the platform that is shut down.
+    ("exit", Command::Shutdown),
+];
+
+/// Without effect on the original either.
+const WITHOUT_EFFECT: [&str; 6] =
+    ["debug1", "debug2", "debug3", "debug4", "set_log_enabled", "set_post_process_filename"];
+
+pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
+    for (service, command) in ORDERS {
+        serve_order::<Trigger::Service>(tasks, shared, service, move |state, _| {
+            Ok(state.platform.command(command.clone())?)
+        })?;
+    }
+    for service in WITHOUT_EFFECT {
+        serve_order::<Trigger::Service>(tasks, shared, service, |_, _| Ok(()))?;
+    }
+    serve_hardware(tasks, shared)?;
+    serve_motions(tasks, shared)?;
+    serve_parameters(tasks, shared)?;
+    serve_question::<PlatformGetStatus::Service>(tasks, shared, "get_status", |state, _| {
+        let frame: String = state.values.value("map_frame");
+        Ok(PlatformGetStatus::Response { status: status::message(state, &frame), ..Default::default() })
+    })?;
+    serve_question::<PlatformGetPosition::Service>(tasks, shared, "get_position", |state, _| {
+        let status = state.platform.status();
+        let mut response =
+            PlatformGetPosition::Response { pose: status::pose2d(status.pose), ..Default::default() };
+        let measured = state.heard.odometry.as_ref().filter(|_| state.base_alive());
+        if let Some((_, odometry)) = measured {
+            response.twist = odometry.twist.twist.clone();
+        }
+        Ok(response)
+    })
+}
+
+fn serve_hardware(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
+    serve_order::<PlatformSetBrake::Service>(tasks, shared, "set_brake", |state, request| {
+        let motor = match u32::from(request.motor) {
+            PlatformSetBrake::Request::RIGHT => Motor::Right,
+            PlatformSetBrake::Request::LEFT => Motor::Left,
+            other => return Err(Refused(format!("there is no motor {other}; 1: right, 2: left"))),
+        };
+        Ok(state.platform.command(Command::SetBrake { motor, applied: !request.disabled })?)
+    })?;
+    serve_order::<PlatformSetDigitalOutput::Service>(tasks, shared, "set_digout", |state, request| {
+        let board = match u32::from(request.board) {
+            PlatformSetDigitalOutput::Request::IO_BOARD => Board::Io,
+            PlatformSetDigitalOutput::Request::RELAY_BOARD => Board::Relay,
+            other => return Err(Refused(format!("there is no board {other}; 0: IO, 1: relays"))),
+        };
+        let (channel, high) = (request.channel, request.high);
+        Ok(state.platform.command(Command::SetDigitalOutput { board, channel, high })?)
+    })?;
+    serve_order::<PlatformStartUltrasonic::Service>(tasks, shared, "start_ultrasonic", |state, request| {
+        let channels = u16::try_from(request.channel)
+            .map_err(|_| Refused(format!("{} is no set of 16 channels; 0 to 65535", request.channel)))?;
+        Ok(state.platform.command(Command::StartUltrasonic { channels })?)
+    })
+}
+
+fn serve_motions(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
+    serve_order::<PlatformSetMode::Service>(tasks, shared, "set_mode", |state, request| {
+        let mode = MotionMode::try_from(i32::from(request.mode))?;
+        Ok(state.platform.command(Command::SetMode(mode))?)
+    })?;
+    serve_order::<PlatformMoveToPose::Service>(tasks, shared, "move_abs", |state, request| {
+        Ok(state.platform.command(Command::MoveAbsolute(pose(&request.pose)))?)
+    })?;
+    serve_order::<PlatformMoveToPose::Service>(tasks, shared, "move_rel", |state, request| {
+        Ok(state.platform.command(Command::MoveRelative(pose(&request.pose)))?)
+    })?;
+    serve_order::<PlatformMovePath::Service>(tasks, shared, "move_path", |state, request| {
+        Ok(state.platform.command(Command::MovePath(request.poses.iter().map(pose).collect()))?)
+    })?;
+    serve_order::<PlatformMoveToStation::Service>(tasks, shared, "move_to_station", |state, request| {
+        Ok(state.platform.command(Command::MoveToStation(request.station))?)
+    })?;
+    serve_order::<PlatformMoveVelocity::Service>(tasks, shared, "move_vel", |state, request| {
+        Ok(state.platform.command(Command::Move(Twist::new(request.translation, request.rotation)))?)
+    })?;
+    serve_order::<PlatformMoveWheels::Service>(tasks, shared, "move_vel_wheel", |state, request| {
+        Ok(state.platform.command(Command::MoveWheels { right: request.right, left: request.left })?)
+    })?;
+    serve_order::<PlatformSetPose::Service>(tasks, shared, "set_frm_pltf", |state, request| {
+        Ok(state.platform.command(Command::SetPose(pose(&request.pose)))?)
+    })?;
+    serve_order::<PlatformMouseMove::Service>(tasks, shared, "mouse_move", |state, request| {
+        let place = request.present.then(|| Point::new(request.x, request.y));
+        Ok(state.platform.command(Command::PlaceObstacle(place))?)
+    })
+}
+
+fn serve_parameters(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
+    serve_order::<PlatformSetParameter::Service>(tasks, shared, "set_pltf_param", |state, request| {
+        let mut parameters = parameters::platform_parameters(&state.values);
+        let value = parameters.set(&request.key, &request.value)?;
+        // The controller first: it may refuse what ROS would take.
+        state.set_settings(parameters::settings(&state.values, &parameters))?;
+        let key = declaration(&request.key).map_or(request.key.as_str(), |declared| declared.key);
+        state.values.set(vec![(key.to_owned(), parameters::ros_value(value))]).map_err(Refused)
+    })?;
+    serve_question::<PlatformGetParameter::Service>(tasks, shared, "get_pltf_param", |state, request| {
+        let declared = declaration(&request.key);
+        let declared = declared.ok_or_else(|| Refused(format!("there is no parameter '{}'", request.key)))?;
+        let parameters = parameters::platform_parameters(&state.values);
+        Ok(PlatformGetParameter::Response {
+            parameter: parameter(declared, &parameters),
+            ..Default::default()
+        })
+    })?;
+    serve_question::<PlatformGetParameters::Service>(tasks, shared, "get_pltf_param_vec", |state, _| {
+        let parameters = parameters::platform_parameters(&state.values);
+        let all = declarations().iter().map(|declared| parameter(declared, &parameters)).collect();
+        Ok(PlatformGetParameters::Response { parameters: all, ..Default::default() })
+    })
+}
+
+fn parameter(declared: &Declaration, parameters: &Parameters) -> PlatformParameter {
+    PlatformParameter {
+        key: declared.key.to_owned(),
+        value: parameters.value(declared.key).unwrap_or(Value::Integer(0)).to_string(),
+        type_: declared.kind().code().into(),
+        category: declared.category.code().into(),
+        minimum: declared.minimum,
+        maximum: declared.maximum,
+    }
+}
+
+fn pose(message: &Pose2D) -> Pose {
+    Pose::new(message.x, message.y, message.theta)
+}

@@ -1,0 +1,214 @@
+//! All that the node knows, and the controller's cycle.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dragoman_base::motion::{Pose, Twist};
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::dragoman_msgs::msg::CanMessage;
+use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::parameters::Parameters;
+use dragoman_ros::sensor_msgs::msg::BatteryState;
+use dragoman_ros::{Clock, Node};
+
+use super::documents::Documents;
+use super::{PlatformNodeError, parameters};
+use crate::controller::{Command, Event, Input, Operation, Output, Platform, Refusal};
+use crate::geometry::Point;
+use crate::motion::obstacles::Scan;
+use crate::settings::Settings;
+
+/// A joystick that is silent for so long asks for nothing.
+const JOYSTICK_TIMEOUT: Duration = Duration::from_millis(500);
+/// At rest there is one cycle instead of so many.
+const REST: u32 = 5;
+
+/// What the base and its sensors have told last.
+#[derive(Default)]
+pub(super) struct Heard {
+    pub(super) odometry: Option<(Instant, Odometry)>,
+    /// Where the odometry is.
+    pub(super) pose: Pose,
+    /// What the laser hit, in the platform's frame, m.
+    pub(super) points: Vec<Point>,
+    /// Where the laser is on the platform.
+    pub(super) laser: Point,
+    /// Whether the controller has not seen the points yet.
+    pub(super) is_new: bool,
+    /// m by number; NaN where there is none.
+    pub(super) ultrasonics: Vec<f64>,
+    pub(super) emergency_stop: bool,
+    pub(super) joystick: Option<(Instant, Twist)>,
+    pub(super) joystick_buttons: Vec<bool>,
+    pub(super) battery: Option<BatteryState>,
+}
+
+/// CAN messages that were listened for.
+#[derive(Default)]
+pub(super) struct Can {
+    pub(super) listening: BTreeSet<u32>,
+    pub(super) messages: VecDeque<CanMessage>,
+}
+
+/// All of it.
+pub(super) struct State {
+    pub(super) platform: Platform,
+    pub(super) values: Parameters,
+    pub(super) documents: Documents,
+    pub(super) data_folder: PathBuf,
+    pub(super) heard: Heard,
+    pub(super) output: Output,
+    pub(super) can: Can,
+    /// What the head was told last, rad.
+    pub(super) head_angle: f64,
+    base_timeout: Duration,
+    start: Instant,
+    ticks: u32,
+    requests: u64,
+    refused: u64,
+    /// Why, the last time; taken by the report.
+    refusal: Option<String>,
+    clock: Arc<Mutex<Clock>>,
+}
+
+/// The state, shared by all that the node does. Clones are the same.
+#[derive(Clone)]
+pub(super) struct Shared(Arc<Mutex<State>>);
+
+impl Shared {
+    pub(super) fn new(node: &mut Node, values: Parameters) -> Result<Self, PlatformNodeError> {
+        let settings = parameters::settings(&values, &parameters::platform_parameters(&values));
+        let mut platform = Platform::new(settings)?;
+        // Finite, and within bounds: its declaration says so.
+        let _ = platform.command(Command::SetPose(parameters::pose(&values, "initial_pose")?));
+        let laser = parameters::pose(&values, "laser_pose")?;
+        let state = State {
+            platform,
+            documents: Documents::default(),
+            data_folder: super::documents::data_folder(&values.value::<String>("data_folder")),
+            heard: Heard { laser: Point::new(laser.x, laser.y), ..Heard::default() },
+            output: Output { twist: Twist::ZERO, brakes: [true; 2], digital_outputs: [0; 2], ultrasonics: 0 },
+            can: Can::default(),
+            head_angle: 0.0,
+            base_timeout: Duration::from_secs_f64(values.value("base_timeout")),
+            values,
+            start: Instant::now(),
+            ticks: 0,
+            requests: 0,
+            refused: 0,
+            refusal: None,
+            clock: node.get_ros_clock(),
+        };
+        Ok(Self(Arc::new(Mutex::new(state))))
+    }
+
+    /// Does something with the state.
+    pub(super) fn with<R>(&self, action: impl FnOnce(&mut State) -> R) -> R {
+        action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Answers a request, and counts it.
+    pub(super) fn ask<R>(
+        &self,
+        request: impl FnOnce(&mut State) -> Result<R, Refused>,
+    ) -> Result<R, Refused> {
+        self.with(|state| {
+            state.requests += 1;
+            let result = request(state);
+            if let Err(Refused(reason)) = &result {
+                state.refuse(reason);
+            }
+            result
+        })
+    }
+
+    /// Tells the platform something.
+    pub(super) fn command(&self, command: Command) -> Result<(), Refused> {
+        self.ask(|state| Ok(state.platform.command(command)?))
+    }
+}
+
+/// Why a request has no effect, in words.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Refused(pub(super) String);
+
+impl<E: std::error::Error> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl State {
+    /// The present time for messages.
+    pub(super) fn stamp(&self) -> Time {
+        let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        Clock::to_builtin_time(&clock.get_now().unwrap_or_default())
+    }
+
+    /// Whether the base is heard.
+    pub(super) fn base_alive(&self) -> bool {
+        self.heard.odometry.as_ref().is_some_and(|(when, _)| when.elapsed() <= self.base_timeout)
+    }
+
+    /// One turn of the controller: what the base is to do. None: whoever is not at work lets others drive the base.
+    pub(super) fn cycle(&mut self) -> Option<Twist> {
+        self.ticks = self.ticks.wrapping_add(1);
+        let was_driving = self.is_moving() || self.output.twist != Twist::ZERO;
+        if !was_driving && !self.ticks.is_multiple_of(REST) {
+            return None;
+        }
+        let base_alive = self.base_alive();
+        let heard = &mut self.heard;
+        let scan =
+            std::mem::take(&mut heard.is_new).then_some(Scan { origin: heard.laser, points: &heard.points });
+        let joystick = heard.joystick.filter(|(when, _)| when.elapsed() <= JOYSTICK_TIMEOUT);
+        let input = Input {
+            scan,
+            ultrasonics: &heard.ultrasonics,
+            base_alive,
+            emergency_stop: heard.emergency_stop,
+            joystick: joystick.map(|(_, twist)| twist),
+            ..Input::at(self.start.elapsed(), heard.pose)
+        };
+        self.output = self.platform.cycle(&input);
+        while let Some(event) = self.platform.poll_event() {
+            log(event);
+        }
+        (was_driving || self.is_moving()).then_some(self.output.twist)
+    }
+
+    fn is_moving(&self) -> bool {
+        matches!(self.platform.status().operation, Operation::Moving | Operation::Broken)
+    }
+
+    /// Changes settings, unless they are as they were.
+    pub(super) fn set_settings(&mut self, settings: Settings) -> Result<(), Refusal> {
+        if *self.platform.settings() == settings {
+            return Ok(());
+        }
+        self.platform.command(Command::SetSettings(Box::new(settings)))
+    }
+
+    /// Notes a refusal. The log gets the first since the last report.
+    pub(super) fn refuse(&mut self, reason: &str) {
+        self.refused += 1;
+        if self.refusal.is_none() {
+            tracing::warn!(reason, "refused");
+        }
+        self.refusal = Some(reason.to_owned());
+    }
+
+    /// Requests, refused ones, and the reason of the last since this was asked for.
+    pub(super) fn take_refusals(&mut self) -> (u64, u64, Option<String>) {
+        (self.requests, self.refused, self.refusal.take())
+    }
+}
+
+fn log(event: Event) {
+    match event {
+        Event::BaseSilent | Event::WatchdogExpired => tracing::warn!(?event, "the platform"),
+        _ => tracing::info!(?event, "the platform"),
+    }
+}

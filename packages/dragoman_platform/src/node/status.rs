@@ -1,0 +1,65 @@
+//! The status of the platform as a message.
+
+use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
+use dragoman_ros::geometry_msgs::msg::{Point32, Pose2D};
+
+use super::state::State;
+use crate::controller::{Operation, Status};
+use crate::geometry::{Point, transform};
+use dragoman_base::motion::Pose;
+
+/// All that is known; what the platform does not have is 0.
+pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
+    let status = state.platform.status();
+    let Status { pose, velocity, .. } = status;
+    let flag = |key: &str| state.values.value::<bool>(key);
+    let mut message = PlatformStatus {
+        commanded: pose2d(status.commanded_pose),
+        estimated: pose2d(pose),
+        principal_deviation: status.uncertainty.major,
+        minor_deviation: status.uncertainty.minor,
+        heading_deviation: status.uncertainty.heading,
+        principal_axis: status.uncertainty.axis,
+        localization_lost: status.localization_lost,
+        lines: state
+            .platform
+            .scanned_lines()
+            .flat_map(|line| [line.a, line.b])
+            .map(|end| point32(transform(pose, end)))
+            .collect(),
+        scan: state.heard.points.iter().map(|&point| point32(transform(pose, point))).collect(),
+        path: state.platform.path().map(point32).collect(),
+        joystick_buttons: state.heard.joystick_buttons.clone(),
+        translation_velocity: velocity.linear,
+        rotation_velocity: velocity.angular,
+        battery_voltage: state.heard.battery.as_ref().map_or(0, |battery| (battery.voltage * 1000.0) as i32),
+        io_digital_out: state.output.digital_outputs[0].into(),
+        initialized: status.operation != Operation::NotInitialized,
+        target_reached: status.target_reached,
+        motion_mode: status.mode as u8,
+        operation_state: status.operation as u8,
+        emergency_state: status.emergency as i32,
+        planner_state: status.planner as i32,
+        collision: status.collision,
+        siren: flag("SirenEnabled"),
+        flash_light: flag("FlashlightEnabled"),
+        head_angle: state.head_angle,
+        ..Default::default()
+    };
+    message.header.stamp = state.stamp();
+    frame.clone_into(&mut message.header.frame_id);
+    let ranges = state.heard.ultrasonics.iter().enumerate();
+    for (place, (index, &range)) in message.ultrasonic.iter_mut().zip(ranges) {
+        let measures = state.output.ultrasonics & (1 << index) != 0;
+        *place = if measures && range.is_finite() { range } else { 0.0 };
+    }
+    message
+}
+
+pub(super) fn pose2d(pose: Pose) -> Pose2D {
+    Pose2D { x: pose.x, y: pose.y, theta: pose.heading }
+}
+
+pub(super) fn point32(point: Point) -> Point32 {
+    Point32 { x: point.x as f32, y: point.y as f32, z: 0.0 }
+}

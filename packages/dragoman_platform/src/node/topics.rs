@@ -1,0 +1,166 @@
+//! What is published: the status, the way, the map, where the odometry began.
+
+use std::time::Duration;
+
+use dragoman_base::motion::Pose;
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
+use dragoman_ros::geometry_msgs::msg::{PoseStamped, Quaternion, TransformStamped};
+use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
+use dragoman_ros::parameters::Parameters;
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
+
+use super::state::{Shared, State};
+use super::{grid, status};
+use crate::geometry::{Point, compose, heading, relative};
+use crate::map::Map;
+
+/// Publishes at the rate of that parameter.
+pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters) -> Result<()> {
+    let latched = || QosProfile::default().keep_last(1).transient_local();
+    let node = tasks.node();
+    let tells: bool = values.value("publish_tf");
+    let mut topics = Topics {
+        shared: shared.clone(),
+        map_frame: values.value("map_frame"),
+        frame_prefix: values.value("frame_prefix"),
+        resolution: values.value("map_resolution"),
+        status: node.create_publisher("status", QosProfile::default())?,
+        path: node.create_publisher("path", latched())?,
+        map: node.create_publisher("map", latched())?,
+        tf: if tells { Some(transforms(node)?) } else { None },
+        shown_map: None,
+        shown_path: Vec::new(),
+    };
+    let period = Duration::from_secs_f64(1.0 / values.value::<f64>("status_rate"));
+    tasks.every(period, move || topics.publish())
+}
+
+struct Topics {
+    shared: Shared,
+    map_frame: String,
+    frame_prefix: String,
+    resolution: f64,
+    status: Publisher<PlatformStatus>,
+    path: Publisher<Path>,
+    map: Publisher<OccupancyGrid>,
+    tf: Option<Publisher<TFMessage>>,
+    shown_map: Option<Map>,
+    shown_path: Vec<Point>,
+}
+
+impl Topics {
+    fn publish(&mut self) {
+        // Made while the state stands still, sent while it is free again.
+        let shared = self.shared.clone();
+        let (status, path, map, transform) = shared.with(|state| {
+            (
+                listened(&self.status).then(|| status::message(state, &self.map_frame)),
+                self.new_path(state),
+                self.new_map(state),
+                self.origin(state),
+            )
+        });
+        if let Some(status) = status {
+            report(self.status.publish(&status));
+        }
+        if let Some(path) = path {
+            report(self.path.publish(&path));
+        }
+        if let Some((map, stamp)) = map {
+            self.publish_map(map, stamp);
+        }
+        if let (Some(tf), Some(transform)) = (&self.tf, transform) {
+            report(tf.publish(&TFMessage { transforms: vec![transform] }));
+        }
+    }
+
+    /// What is left of the way, if that has changed.
+    fn new_path(&mut self, state: &State) -> Option<Path> {
+        let points: Vec<Point> = state.platform.path().collect();
+        if points == self.shown_path {
+            return None;
+        }
+        let mut path = Path::default();
+        path.header.stamp = state.stamp();
+        path.header.frame_id.clone_from(&self.map_frame);
+        let goal = state.platform.status().goal.map(|goal| goal.heading);
+        let last = points.windows(2).last().map_or(0.0, |pair| heading(pair[0], pair[1]));
+        let headings = points.windows(2).map(|pair| heading(pair[0], pair[1])).chain([goal.unwrap_or(last)]);
+        path.poses = points
+            .iter()
+            .zip(headings)
+            .map(|(point, heading)| {
+                let mut pose = PoseStamped { header: path.header.clone(), ..Default::default() };
+                (pose.pose.position.x, pose.pose.position.y) = (point.x, point.y);
+                pose.pose.orientation = quaternion(heading);
+                pose
+            })
+            .collect();
+        self.shown_path = points;
+        Some(path)
+    }
+
+    /// The map, if there is another.
+    fn new_map(&self, state: &State) -> Option<(Map, Time)> {
+        let map = state.platform.map();
+        (self.shown_map.as_ref() != Some(map)).then(|| (map.clone(), state.stamp()))
+    }
+
+    fn publish_map(&mut self, map: Map, stamp: Time) {
+        let mut message = grid::message(&map, self.resolution);
+        message.header.frame_id.clone_from(&self.map_frame);
+        message.info.map_load_time = stamp.clone();
+        message.header.stamp = stamp;
+        self.shown_map = Some(map);
+        report(self.map.publish(&message));
+    }
+
+    /// From the map to where the odometry began.
+    fn origin(&self, state: &State) -> Option<TransformStamped> {
+        self.tf.as_ref().filter(|tf| listened(tf))?;
+        let (_, odometry) = state.heard.odometry.as_ref().filter(|_| state.base_alive())?;
+        let frame = if self.frame_prefix.is_empty() {
+            odometry.header.frame_id.clone()
+        } else {
+            format!("{}odom", self.frame_prefix)
+        };
+        let origin = compose(state.platform.status().pose, relative(state.heard.pose, Pose::ORIGIN));
+        Some(transform(&state.stamp(), &self.map_frame, &frame, origin))
+    }
+}
+
+/// The topic of transforms.
+pub(super) fn transforms(node: &mut Node) -> Result<Publisher<TFMessage>> {
+    node.create_publisher("/tf", QosProfile::default().keep_last(100))
+}
+
+/// A pose of one frame in another.
+pub(super) fn transform(stamp: &Time, parent: &str, child: &str, pose: Pose) -> TransformStamped {
+    let mut message = TransformStamped { child_frame_id: child.to_owned(), ..Default::default() };
+    message.header.stamp = stamp.clone();
+    parent.clone_into(&mut message.header.frame_id);
+    (message.transform.translation.x, message.transform.translation.y) = (pose.x, pose.y);
+    message.transform.rotation = quaternion(pose.heading);
+    message
+}
+
+/// A turn about z, rad.
+pub(super) fn quaternion(heading: f64) -> Quaternion {
+    let (z, w) = (heading / 2.0).sin_cos();
+    Quaternion { z, w, ..Default::default() }
+}
+
+/// Whether anybody listens, here or elsewhere.
+pub(super) fn listened<T: WrappedTypesupport>(publisher: &Publisher<T>) -> bool {
+    publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
+}
+
+/// Tells the log what could not be sent.
+pub(super) fn report(result: Result<()>) {
+    if let Err(error) = result {
+        tracing::warn!(%error, "publishing");
+    }
+}

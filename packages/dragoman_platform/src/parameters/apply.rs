@@ -1,0 +1,82 @@
+//! What the parameters are to the controller.
+
+use super::Parameters;
+use crate::settings::Settings;
+
+impl Parameters {
+    /// Sets what they decide; everything else stays. What the guide has and this controller does not need is passed over.
+    pub fn apply(&self, settings: &mut Settings) {
+        let number = |key: &str| self.value(key).map_or(0.0, super::Value::as_f64);
+        let flag = |key: &str| self.value(key).and_then(super::Value::as_bool).unwrap_or_default();
+        let metres = |key: &str| number(key) / 1000.0;
+
+        let (length, axis) = (metres("PltfLength"), metres("DistPltfCenterToWheelAxis"));
+        settings.footprint.front = length / 2.0 - axis;
+        settings.footprint.rear = length / 2.0 + axis;
+        settings.wheel_separation = metres("DistWheels");
+        settings.collision.enabled = flag("CollCheckEnabled");
+        settings.collision.min_distance = metres("CollLaserMinDist");
+        settings.interpolation.linear_velocity = metres("IpoTransVel");
+        settings.interpolation.angular_velocity = number("IpoRotvel");
+        settings.interpolation.start_turn = flag("StartTurnEnabled");
+        settings.interpolation.end_turn = flag("EndTurnEnabled");
+        settings.motion.offset_gain = number("PathFollowParam1");
+        settings.motion.heading_gain = number("PathFollowParam2");
+        settings.motion.stabilization = flag("PositionStabilizationEnabled");
+        settings.planning.enabled = flag("PlanningEnabled");
+        settings.localization.local = flag("LocalLocalization");
+        settings.localization.global = flag("GlobalLocalization");
+        settings.mapping.min_scan_line = metres("MinLineLenAux");
+        settings.mapping.min_map_line = metres("MinLineLenMap");
+        // mm^2, the square of a deviation.
+        settings.mapping.max_deviation = number("LineExtractMaxCov").max(0.0).sqrt() / 1000.0;
+        for (index, sensor) in settings.ultrasonics.iter_mut().enumerate() {
+            let key = |end: &str| format!("UltraSonic{}{end}", index + 1);
+            sensor.pose.x = metres(&key("X"));
+            sensor.pose.y = metres(&key("Y"));
+            sensor.pose.heading = number(&key("Angle")).to_radians();
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use dragoman_base::motion::Pose;
+
+    use super::*;
+    use crate::settings::UltrasonicSettings;
+
+    /// What a parameter is unless it is set, and what the controller does unless it is told otherwise, are the same.
+    #[test]
+    fn defaults_are_those_of_the_controller() {
+        let mut settings = Settings::default();
+        Parameters::default().apply(&mut settings);
+        assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn parameters_are_in_force_in_si_units() {
+        let mut settings = Settings::default();
+        settings.ultrasonics = vec![UltrasonicSettings { pose: Pose::ORIGIN, range: 2.0, cone: 0.5 }; 2];
+        let mut parameters = Parameters::default();
+        for (key, value) in [
+            ("IpoTransVel", "250"),
+            ("DistPltfCenterToWheelAxis", "100"),
+            ("PlanningEnabled", "false"),
+            ("UltraSonic2Angle", "180"),
+            ("LineExtractMaxCov", "100"),
+        ] {
+            parameters.set(key, value).unwrap();
+        }
+        parameters.apply(&mut settings);
+        assert_eq!(settings.interpolation.linear_velocity, 0.25);
+        assert!(
+            (settings.footprint.front - 0.35).abs() < 1e-12 && (settings.footprint.rear - 0.55).abs() < 1e-12
+        );
+        assert!(!settings.planning.enabled);
+        assert_eq!(settings.ultrasonics.last().unwrap().pose.heading, std::f64::consts::PI);
+        assert!((settings.mapping.max_deviation - 0.01).abs() < 1e-12);
+        settings.check().unwrap();
+    }
+}
