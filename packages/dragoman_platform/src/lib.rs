@@ -8,6 +8,7 @@
 //! | [`localization`] | where the platform is in the map, by its laser |
 //! | [`mapping`] | lines of scans, and maps of them |
 //! | [`map`] | lines, prohibited areas, work area; stations and the ways between them |
+//! | [`program`] | tasks, and their interpreter |
 //! | [`settings`] | all that can be set |
 //! | [`documents`] | maps, roadmaps and programs as XML |
 //! | [`parameters`] | the parameters by their keys, and `.ini` files |
@@ -33,6 +34,7 @@ pub mod motion;
 pub mod node;
 pub mod parameters;
 pub mod planning;
+pub mod program;
 pub mod settings;
 
 #[cfg(test)]

@@ -1,0 +1,279 @@
+//! Runs a program: conditions come in, what is to be done comes out.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::Duration;
+
+use super::{Awaited, Condition, Date, Deed, Instruction, Movement, Program, ProgramError, Task};
+
+/// Instructions of one task in one cycle, at most.
+pub const MAX_STEPS: usize = 1000;
+
+/// What a program can look at.
+#[derive(Debug, Clone, Default)]
+pub struct Conditions<'a> {
+    /// Since the start.
+    pub now: Duration,
+    /// The calendar; all `None` where there is none.
+    pub date: Date,
+    /// Whether a motion is under way.
+    pub is_moving: bool,
+    /// Whether the last goal is reached.
+    pub target_reached: bool,
+    /// Whether an obstacle keeps the platform from moving.
+    pub collision: bool,
+    /// Whether nobody knows where it is.
+    pub localization_lost: bool,
+    /// Whether something that moves is seen.
+    pub moving_object: bool,
+    /// Whether a person is seen.
+    pub person: bool,
+    /// Whether a ball is seen.
+    pub ball: bool,
+    /// Directions in which infrared sensors see something.
+    pub infrared: &'a [String],
+    /// Directions in which radar sensors see something.
+    pub radar: &'a [String],
+    /// Events that were told since the last cycle.
+    pub user_events: &'a [String],
+    /// 0 to 1; `None` where nobody knows.
+    pub battery_charge: Option<f64>,
+    /// The parameters that are true.
+    pub true_parameters: &'a [String],
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// To be moved, in place of the last motion.
+    Move(Movement),
+    /// Something else.
+    Do(Deed),
+}
+
+#[derive(Debug)]
+struct Running {
+    task: Task,
+    labels: HashMap<String, usize>,
+    /// The next instruction; `None`: it has ended, or has not begun.
+    next: Option<usize>,
+    waiting: Option<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    since: Duration,
+    /// For each event: when it is there by itself.
+    due: Vec<Option<Duration>>,
+}
+
+/// The motion under way.
+#[derive(Debug)]
+struct Motion {
+    /// Whose it is.
+    task: usize,
+    /// The task that runs when it fails.
+    on_error: Option<String>,
+    /// In the cycle in which it was told it cannot have been looked at.
+    is_new: bool,
+}
+
+/// A program at work.
+#[derive(Debug)]
+pub struct Interpreter {
+    /// The most urgent first.
+    tasks: Vec<Running>,
+    motion: Option<Motion>,
+    random: oorandom::Rand64,
+}
+
+impl Interpreter {
+    /// At the beginning. The same `seed` gives the same random waits.
+    ///
+    /// # Errors
+    /// The program cannot be run.
+    pub fn new(program: Program, seed: u64) -> Result<Self, ProgramError> {
+        program.check()?;
+        let named: HashSet<String> =
+            program.tasks.iter().flat_map(|task| task.error_tasks().map(str::to_owned)).collect();
+        let mut tasks: Vec<Running> =
+            program.tasks.into_iter().map(|task| Running::new(task, &named)).collect();
+        tasks.sort_by_key(|running| std::cmp::Reverse(running.task.priority));
+        Ok(Self { tasks, motion: None, random: oorandom::Rand64::new(seed.into()) })
+    }
+
+    /// Whether all tasks have ended.
+    pub fn has_ended(&self) -> bool {
+        self.tasks.iter().all(|running| running.next.is_none())
+    }
+
+    /// The tasks that have not ended, by name, and the instruction that each is at, from 0.
+    pub fn running(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.tasks.iter().filter_map(|running| Some((running.task.name.as_str(), running.next?)))
+    }
+
+    /// The motion that was told last has failed: there is no way, or nothing to go after.
+    pub fn motion_failed(&mut self) {
+        let failed = self.motion.take().and_then(|motion| motion.on_error);
+        let Some(name) = failed else {
+            return;
+        };
+        if let Some(running) = self.tasks.iter_mut().find(|running| running.task.name == name) {
+            running.next = Some(0);
+            running.waiting = None;
+        }
+    }
+
+    /// Goes on with every task until it waits or ends.
+    pub fn cycle(&mut self, conditions: &Conditions<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        // Whether there is a motion, and whether it has reached its goal, holds for what was told before this cycle.
+        if self.motion.as_ref().is_some_and(|motion| !motion.is_new && !conditions.is_moving) {
+            self.motion = None;
+        }
+        if let Some(motion) = &mut self.motion {
+            motion.is_new = false;
+        }
+        for index in 0..self.tasks.len() {
+            self.run(index, conditions, &mut actions);
+        }
+        actions
+    }
+
+    fn run(&mut self, index: usize, conditions: &Conditions<'_>, actions: &mut Vec<Action>) {
+        for _ in 0..MAX_STEPS {
+            let running = &mut self.tasks[index];
+            let Some(at) = running.next else {
+                return;
+            };
+            let Some(instruction) = running.task.instructions.get(at) else {
+                running.next = None;
+                return;
+            };
+            running.next = match instruction {
+                Instruction::Label(_) => Some(at + 1),
+                Instruction::Goto { label, condition } => {
+                    let holds = match condition {
+                        Condition::Constant(holds) => *holds,
+                        Condition::Parameter(key) => conditions.true_parameters.contains(key),
+                    };
+                    if holds { running.labels.get(label).copied() } else { Some(at + 1) }
+                }
+                Instruction::Do(deed) => {
+                    actions.push(Action::Do(deed.clone()));
+                    Some(at + 1)
+                }
+                Instruction::Move(movement) => {
+                    let movement = movement.clone();
+                    if self.is_taken(index) {
+                        return;
+                    }
+                    self.motion = match &movement {
+                        Movement::Stop => None,
+                        Movement::After { on_error, .. } => {
+                            Some(Motion { task: index, on_error: on_error.clone(), is_new: true })
+                        }
+                        _ => Some(Motion { task: index, on_error: None, is_new: true }),
+                    };
+                    actions.push(Action::Move(movement));
+                    self.tasks[index].next = Some(at + 1);
+                    continue;
+                }
+                Instruction::Wait { events, timeout, timeout_label } => {
+                    let waiting = running.waiting.get_or_insert_with(|| {
+                        let now = conditions.now;
+                        Waiting {
+                            since: now,
+                            due: events.iter().map(|event| due(event, now, &mut self.random)).collect(),
+                        }
+                    });
+                    let is_new = self.motion.as_ref().is_some_and(|motion| motion.is_new);
+                    let mut pairs = events.iter().zip(&waiting.due);
+                    let happened = pairs.any(|(event, &due)| has_happened(event, due, is_new, conditions));
+                    let over = timeout
+                        .is_some_and(|timeout| conditions.now.saturating_sub(waiting.since) >= timeout);
+                    let nothing = events.is_empty() && timeout.is_none();
+                    if !(happened || over || nothing) {
+                        return;
+                    }
+                    running.waiting = None;
+                    match timeout_label {
+                        Some(label) if over && !happened => running.labels.get(label).copied(),
+                        _ => Some(at + 1),
+                    }
+                }
+            };
+        }
+    }
+
+    /// Whether a more urgent task moves the platform.
+    fn is_taken(&self, index: usize) -> bool {
+        let priority = |index: usize| self.tasks.get(index).map(|running| running.task.priority);
+        self.motion.as_ref().is_some_and(|motion| priority(motion.task) > priority(index))
+    }
+}
+
+impl Running {
+    fn new(task: Task, only_on_error: &HashSet<String>) -> Self {
+        let instructions = task.instructions.iter().enumerate();
+        let labels = instructions
+            .filter_map(|(index, instruction)| match instruction {
+                Instruction::Label(label) => Some((label.clone(), index)),
+                _ => None,
+            })
+            .collect();
+        let next = (!only_on_error.contains(&task.name)).then_some(0);
+        Self { task, labels, next, waiting: None }
+    }
+}
+
+/// When an event is there by itself.
+fn due(event: &Awaited, now: Duration, random: &mut oorandom::Rand64) -> Option<Duration> {
+    match event {
+        Awaited::Delay(time) => now.checked_add(*time),
+        Awaited::Random(least, most) => {
+            let span = most.saturating_sub(*least).as_secs_f64() * random.rand_float();
+            now.checked_add(*least)?.checked_add(Duration::try_from_secs_f64(span).ok()?)
+        }
+        _ => None,
+    }
+}
+
+fn has_happened(event: &Awaited, due: Option<Duration>, is_new: bool, conditions: &Conditions<'_>) -> bool {
+    let in_direction = |wanted: &Option<String>, seen: &[String]| match wanted {
+        Some(direction) => seen.contains(direction),
+        None => !seen.is_empty(),
+    };
+    match event {
+        Awaited::Collision => conditions.collision,
+        Awaited::MovingObject => conditions.moving_object,
+        Awaited::Person => conditions.person,
+        Awaited::Ball => conditions.ball,
+        Awaited::LocalizationLost => conditions.localization_lost,
+        Awaited::Target => conditions.target_reached && !is_new,
+        Awaited::Infrared(direction) => in_direction(direction, conditions.infrared),
+        Awaited::Radar(direction) => in_direction(direction, conditions.radar),
+        Awaited::Date(date) => conditions.date != Date::default() && date.is_reached(&conditions.date),
+        Awaited::Delay(_) | Awaited::Random(..) => due.is_some_and(|due| conditions.now >= due),
+        Awaited::UserEvent(name) => conditions.user_events.contains(name),
+        Awaited::BatteryCharge(limit) => conditions.battery_charge.is_some_and(|charge| charge >= *limit),
+    }
+}
+
+/// For tests of what a task says about itself.
+#[cfg(test)]
+impl Interpreter {
+    pub(crate) fn moving_task(&self) -> Option<&str> {
+        self.motion.as_ref().map(|motion| self.tasks[motion.task].task.name.as_str())
+    }
+}
+
+/// Keys that a program asks for, to be looked up before each cycle.
+pub fn parameters(program: &Program) -> BTreeSet<&str> {
+    let instructions = program.tasks.iter().flat_map(|task| &task.instructions);
+    instructions
+        .filter_map(|instruction| match instruction {
+            Instruction::Goto { condition: Condition::Parameter(key), .. } => Some(key.as_str()),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,235 @@
+use proptest::prelude::*;
+
+use super::interpreter::{Action, Conditions, Interpreter};
+use super::*;
+
+fn seconds(count: f64) -> Duration {
+    Duration::from_secs_f64(count)
+}
+
+fn log(message: &str) -> Instruction {
+    Instruction::Do(Deed::Log { kind: "info".to_owned(), message: message.to_owned() })
+}
+
+fn label(name: &str) -> Instruction {
+    Instruction::Label(name.to_owned())
+}
+
+fn goto(label: &str) -> Instruction {
+    Instruction::Goto { label: label.to_owned(), condition: Condition::Constant(true) }
+}
+
+fn go(x: f64) -> Instruction {
+    Instruction::Move(Movement::Pose(Pose::new(x, 0.0, 0.0)))
+}
+
+fn wait(event: Awaited) -> Instruction {
+    Instruction::Wait { events: vec![event], timeout: None, timeout_label: None }
+}
+
+fn task(name: &str, priority: i64, instructions: Vec<Instruction>) -> Task {
+    Task { name: name.to_owned(), priority, instructions }
+}
+
+/// A program and its clock.
+struct Bench {
+    interpreter: Interpreter,
+    now: Duration,
+}
+
+impl Bench {
+    fn new(tasks: Vec<Task>) -> Self {
+        Self { interpreter: Interpreter::new(Program { tasks }, 1).unwrap(), now: Duration::ZERO }
+    }
+
+    /// After this time and under these conditions: what is to be done, in words.
+    fn after(&mut self, time: f64, conditions: Conditions<'_>) -> Vec<String> {
+        self.now += seconds(time);
+        let actions = self.interpreter.cycle(&Conditions { now: self.now, ..conditions });
+        actions
+            .iter()
+            .map(|action| match action {
+                Action::Do(Deed::Log { message, .. }) => message.clone(),
+                Action::Move(Movement::Pose(pose)) => format!("to {}", pose.x),
+                other => format!("{other:?}"),
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn instructions_are_carried_out_in_order_and_in_circles() {
+    let mut bench = Bench::new(vec![task(
+        "round",
+        0,
+        vec![
+            label("again"),
+            log("a"),
+            wait(Awaited::Delay(seconds(2.0))),
+            log("b"),
+            goto("again"),
+            log("never"),
+        ],
+    )]);
+    assert_eq!(bench.after(0.0, Conditions::default()), ["a"]);
+    assert_eq!(bench.after(1.9, Conditions::default()), [""; 0]);
+    assert_eq!(bench.after(0.2, Conditions::default()), ["b", "a"]);
+    assert_eq!(bench.interpreter.running().collect::<Vec<_>>(), [("round", 2)]);
+    assert!(!bench.interpreter.has_ended());
+}
+
+#[test]
+fn a_wait_ends_with_its_event_or_goes_on_elsewhere_after_its_time() {
+    let tasks = || {
+        let events = vec![Awaited::Person, Awaited::UserEvent("go".to_owned())];
+        let (timeout, timeout_label) = (Some(seconds(5.0)), Some("late".to_owned()));
+        let instructions = vec![
+            Instruction::Wait { events, timeout, timeout_label },
+            log("seen"),
+            wait(Awaited::Delay(seconds(1000.0))),
+            label("late"),
+            log("late"),
+        ];
+        vec![task("guard", 0, instructions)]
+    };
+    let mut bench = Bench::new(tasks());
+    assert_eq!(bench.after(0.0, Conditions::default()), [""; 0]);
+    assert_eq!(bench.after(1.0, Conditions { person: true, ..Default::default() }), ["seen"]);
+    let mut bench = Bench::new(tasks());
+    let events = ["other".to_owned()];
+    assert_eq!(bench.after(1.0, Conditions { user_events: &events, ..Default::default() }), [""; 0]);
+    let events = ["go".to_owned()];
+    assert_eq!(bench.after(1.0, Conditions { user_events: &events, ..Default::default() }), ["seen"]);
+    let mut bench = Bench::new(tasks());
+    assert_eq!(bench.after(0.0, Conditions::default()), [""; 0]);
+    assert_eq!(bench.after(4.9, Conditions::default()), [""; 0]);
+    assert_eq!(bench.after(0.2, Conditions::default()), ["late"]);
+    assert!(bench.interpreter.has_ended());
+}
+
+#[test]
+fn a_target_counts_from_its_own_motion_on() {
+    let mut bench = Bench::new(vec![task(
+        "drive",
+        0,
+        vec![go(1.0), wait(Awaited::Target), go(2.0), wait(Awaited::Target), log("end")],
+    )]);
+    // The goal that was reached before is not this one.
+    let reached = Conditions { target_reached: true, ..Default::default() };
+    assert_eq!(bench.after(0.0, reached.clone()), ["to 1"]);
+    let moving = Conditions { is_moving: true, ..Default::default() };
+    assert_eq!(bench.after(1.0, moving.clone()), [""; 0]);
+    assert_eq!(bench.after(1.0, reached.clone()), ["to 2"]);
+    assert_eq!(bench.after(1.0, moving), [""; 0]);
+    assert_eq!(bench.after(1.0, reached), ["end"]);
+}
+
+#[test]
+fn the_more_urgent_task_moves_first() {
+    let mut bench = Bench::new(vec![
+        task("low", 1, vec![log("low"), go(1.0), log("low moves")]),
+        task("high", 9, vec![log("high"), go(9.0), wait(Awaited::Target), log("high is there")]),
+    ]);
+    assert_eq!(bench.after(0.0, Conditions::default()), ["high", "to 9", "low"]);
+    assert_eq!(bench.interpreter.moving_task(), Some("high"));
+    assert_eq!(bench.after(1.0, Conditions { is_moving: true, ..Default::default() }), [""; 0]);
+    let reached = Conditions { target_reached: true, ..Default::default() };
+    assert_eq!(bench.after(1.0, reached), ["high is there", "to 1", "low moves"]);
+}
+
+#[test]
+fn a_motion_that_fails_starts_the_task_for_it() {
+    let after = Movement::After { quarry: Quarry::Ball, on_error: Some("help".to_owned()) };
+    let mut bench = Bench::new(vec![
+        task("play", 0, vec![Instruction::Move(after), wait(Awaited::Target)]),
+        task("help", 0, vec![log("no ball")]),
+    ]);
+    assert_eq!(bench.after(0.0, Conditions::default()).len(), 1);
+    bench.interpreter.motion_failed();
+    assert_eq!(bench.after(0.1, Conditions::default()), ["no ball"]);
+    bench.interpreter.motion_failed();
+    assert_eq!(bench.after(0.1, Conditions::default()), [""; 0]);
+}
+
+#[test]
+fn conditions_are_parameters_or_constants() {
+    let when = |condition| Instruction::Goto { label: "end".to_owned(), condition };
+    let instructions = vec![
+        when(Condition::Constant(false)),
+        log("first"),
+        when(Condition::Parameter("SirenEnabled".to_owned())),
+        log("second"),
+        label("end"),
+    ];
+    let program = vec![task("t", 0, instructions)];
+    assert_eq!(
+        interpreter::parameters(&Program { tasks: program.clone() }).into_iter().collect::<Vec<_>>(),
+        ["SirenEnabled"]
+    );
+    assert_eq!(Bench::new(program.clone()).after(0.0, Conditions::default()), ["first", "second"]);
+    let parameters = ["SirenEnabled".to_owned()];
+    let conditions = Conditions { true_parameters: &parameters, ..Default::default() };
+    assert_eq!(Bench::new(program).after(0.0, conditions), ["first"]);
+}
+
+#[test]
+fn whoever_goes_round_without_waiting_holds_up_nobody() {
+    let mut bench = Bench::new(vec![
+        task("mad", 9, vec![label("again"), goto("again")]),
+        task("calm", 0, vec![log("here")]),
+    ]);
+    assert_eq!(bench.after(0.0, Conditions::default()), ["here"]);
+    assert_eq!(bench.interpreter.running().count(), 1);
+}
+
+#[test]
+fn what_cannot_be_run_is_told() {
+    let error = |tasks: Vec<Task>| Program { tasks }.check().unwrap_err().to_string();
+    assert_eq!(error(vec![task("t", 0, vec![goto("x")])]), r#"task "t" goes on at "x", which it has not"#);
+    assert_eq!(error(vec![task("t", 0, vec![label("x"), label("x")])]), r#"task "t" has two labels "x""#);
+    assert_eq!(error(vec![task("t", 0, vec![]), task("t", 1, vec![])]), r#"there are two tasks called "t""#);
+    let after = Movement::After { quarry: Quarry::Person, on_error: Some("u".to_owned()) };
+    let wanted = r#"task "t" names a task "u", which there is not"#;
+    assert_eq!(error(vec![task("t", 0, vec![Instruction::Move(after)])]), wanted);
+    let wanted = r#"instruction 1 of task "t" has a number that is not finite"#;
+    assert_eq!(error(vec![task("t", 0, vec![log("a"), go(f64::NAN)])]), wanted);
+    assert_eq!(error(vec![task("t", 0, vec![log("a"); MAX_INSTRUCTIONS + 1])]), "the program is too long");
+}
+
+#[test]
+fn dates_are_reached_by_their_greatest_part() {
+    let now = Date {
+        year: Some(2026),
+        month: Some(3),
+        day: Some(1),
+        hour: Some(12),
+        minute: Some(30),
+        second: Some(0),
+    };
+    let at = |hour, minute| Date { hour: Some(hour), minute: Some(minute), ..Date::default() };
+    assert!(at(12, 30).is_reached(&now) && at(11, 59).is_reached(&now) && !at(12, 31).is_reached(&now));
+    assert!(Date { year: Some(2025), month: Some(12), ..Date::default() }.is_reached(&now));
+    assert!(!Date { year: Some(2026), month: Some(4), ..at(0, 0) }.is_reached(&now));
+    // Without a calendar nobody waits for nothing.
+    let mut bench = Bench::new(vec![task("t", 0, vec![wait(Awaited::Date(at(12, 0))), log("noon")])]);
+    assert_eq!(bench.after(0.0, Conditions::default()), [""; 0]);
+    assert_eq!(bench.after(0.0, Conditions { date: now, ..Default::default() }), ["noon"]);
+}
+
+proptest! {
+    #[test]
+    fn random_waits_are_within_their_bounds(least in 0..5000_u64, span in 0..5000_u64, seed in 0..100_u64) {
+        let bounds = [least, least + span].map(Duration::from_millis);
+        let tasks = vec![task("t", 0, vec![wait(Awaited::Random(bounds[0], bounds[1])), log("over")])];
+        let mut interpreter = Interpreter::new(Program { tasks }, seed).unwrap();
+        let mut ended = |now| {
+            interpreter.cycle(&Conditions { now, ..Default::default() });
+            interpreter.has_ended()
+        };
+        if least > 0 {
+            prop_assert!(!ended(Duration::ZERO) && !ended(bounds[0] - Duration::from_millis(1)));
+        }
+        ended(Duration::ZERO);
+        prop_assert!(ended(bounds[1]) || ended(bounds[1]));
+    }
+}
