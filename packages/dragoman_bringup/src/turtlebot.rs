@@ -199,7 +199,7 @@ fn start_base(
 ) -> Result<Option<Device>, BaseNodeError> {
     let BaseNode { node, place, measured, stop } =
         match start_kobuki(context, namespace, connection, BASE_JOINTS) {
-            Err(BaseNodeError::NoPort { .. }) => return Ok(None),
+            Err(BaseNodeError::NoPort) => return Ok(None),
             started => started?,
         };
     nodes.spawn(node);

@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::f64::consts::FRAC_PI_4;
 use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,8 @@ use futures::FutureExt;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 
+/// Where the joints are at the start.
+const START: [f64; 6] = [FRAC_PI_4, 0.0, -FRAC_PI_4, -FRAC_PI_4, 0.0, 0.0];
 const JOINTS: [&str; 6] =
     ["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"];
 /// A tick of the coarser servos, and what is left of the way.
@@ -157,6 +160,11 @@ impl Operator {
     }
 }
 
+/// Whether they are the same, as they are printed.
+fn is_near(positions: &[f64], expected: &[f64]) -> bool {
+    positions.iter().zip(expected).all(|(position, expected)| (position - expected).abs() < 1e-4)
+}
+
 #[test]
 fn every_command_topic_moves_its_joint() {
     let mut operator = Operator::new("topics", &[]);
@@ -167,7 +175,7 @@ fn every_command_topic_moves_its_joint() {
     for ((_, position, velocity), truth) in states.iter().zip(before) {
         assert!((position - truth).abs() < NEAR && *velocity == 0.0, "{states:?}");
     }
-    assert_eq!(before, [0.7854, 0.0, -0.7854, -0.7854, 0.0, 0.0], "nothing has moved");
+    assert!(is_near(&before, &START), "nothing has moved: {before:?}");
     for (joint, goal) in [(0, -1.0), (1, 0.6), (2, 1.2), (3, -1.5), (4, 2.0), (5, 1.0)] {
         operator.command(joint, goal);
         operator.arrives(joint, goal);
@@ -233,11 +241,13 @@ fn relaxed_joints_fall_and_enabled_ones_hold() {
     operator.device.tell("load 2 1.5");
     operator.device.tell("load 3 0.2");
     std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(operator.truth("positions")[1..3], [0.0, -0.7854], "they hold");
+    let held = operator.truth("positions");
+    assert!(is_near(&held, &START), "they hold: {held:?}");
     operator.relax(1);
     operator.relax(2);
     operator.states("the fall", |states| states[1].1 > 0.3);
-    assert_eq!(operator.truth("positions")[2], -0.7854, "its friction is enough");
+    let fallen = operator.truth("positions");
+    assert!(is_near(&fallen[2..], &START[2..]), "its friction is enough: {fallen:?}");
     assert!(operator.enable(1, true));
     operator.states("it stands", |states| states[1].2 == 0.0);
     let held = operator.truth("positions")[1];
@@ -314,7 +324,8 @@ fn the_life_cycle_relaxes_holds_and_gives_the_port_to_others() {
     assert!(operator.change(3), "activate");
     operator.life("active");
     assert_eq!(operator.truth("torque"), [1.0; 6]);
-    assert_eq!(operator.truth("positions"), [0.7854, 0.0, -0.7854, -0.7854, 0.0, 0.0]);
+    let held = operator.truth("positions");
+    assert!(is_near(&held, &START), "{held:?}");
     let port = operator.device.path.0.to_str().unwrap().to_owned();
     let is_free =
         || std::process::Command::new("flock").args(["-n", &port, "true"]).status().unwrap().success();
