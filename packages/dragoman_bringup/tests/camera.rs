@@ -147,8 +147,8 @@ fn cyclone_dds_gets_thirty_pictures_in_a_second() {
     for topic in topics {
         for kind in ["reliable", "best_effort"] {
             facts.show("Cyclone DDS", &[&format!("{kind} {topic}"), &format!("{kind} {topic} age_ms")]);
-            // A release build has 30; one for debugging on a machine that does something else less.
-            assert!(facts.number(&format!("{kind} {topic}")) > 15.0, "{facts:#?}");
+            // 30, unless the machine has a lot else to do.
+            assert!(facts.number(&format!("{kind} {topic}")) > 10.0, "{facts:#?}");
         }
     }
 }
