@@ -199,7 +199,7 @@ fn start_base(
 ) -> Result<Option<Device>, BaseNodeError> {
     let BaseNode { node, place, measured, stop } =
         match start_kobuki(context, namespace, connection, BASE_JOINTS) {
-            Err(BaseNodeError::NoPort { .. }) => return Ok(None),
+            Err(BaseNodeError::NoPort) => return Ok(None),
             started => started?,
         };
     nodes.spawn(node);
@@ -216,7 +216,7 @@ fn start_arm(
 ) -> Result<Option<Device>, DynamixelNodeError> {
     let DynamixelNode { node, place, measured, stop } =
         match dynamixel::start(context, namespace, connection, ARM_JOINTS) {
-            Err(DynamixelNodeError::NoPort { .. }) => return Ok(None),
+            Err(DynamixelNodeError::NoPort(_)) => return Ok(None),
             started => started?,
         };
     nodes.spawn(node);
