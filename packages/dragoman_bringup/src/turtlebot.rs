@@ -216,7 +216,7 @@ fn start_arm(
 ) -> Result<Option<Device>, DynamixelNodeError> {
     let DynamixelNode { node, place, measured, stop } =
         match dynamixel::start(context, namespace, connection, ARM_JOINTS) {
-            Err(DynamixelNodeError::NoPort { .. }) => return Ok(None),
+            Err(DynamixelNodeError::NoPort(_)) => return Ok(None),
             started => started?,
         };
     nodes.spawn(node);

@@ -11,7 +11,7 @@ use dragoman_ros::dragoman_msgs::msg::RelayReport;
 use dragoman_ros::dragoman_msgs::srv::GetGeometry;
 use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::nav_msgs::msg::Odometry;
-use dragoman_ros::sensor_msgs::msg::JointState;
+use dragoman_ros::sensor_msgs::msg::{JointState, LaserScan};
 use dragoman_ros::std_msgs::msg::Float64;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
@@ -21,6 +21,7 @@ use dragoman_ros::{
 };
 use futures::executor::block_on;
 use futures::future::Either;
+use futures::{FutureExt, StreamExt};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -228,6 +229,69 @@ fn a_robot_that_is_missing_or_slow_does_not_hold_up_the_other() {
     let answer = nobody.call(&Relax::Request::default(), Duration::from_millis(1500));
     assert_eq!(answer, None, "nobody relaxed anything, and nobody says so");
     until("that is reported", || last(&reports).is_some_and(|report| report.returned == -1));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_real_robot_is_where_programs_look_for_it() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("real_{}", std::process::id()));
+    let mut machine = std::process::Command::new(env!("CARGO_BIN_EXE_dragoman"))
+        .args(["device", "kobuki", "--pty"])
+        .arg(&path)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    until("the machine is at its port", || path.exists());
+    let port = format!("mobile_base:device_port:={}", path.display());
+    let domain = domain();
+    let lab = Lab::start_with(domain, &["up", "--mode", "real"], &["-p", &port, "-p", "arm31:port:=0"]);
+    let row = lab.banner.iter().find(|row| row.starts_with("kobuki"));
+    let row = row.unwrap_or_else(|| panic!("{:?}", lab.banner));
+    assert!(row.contains(path.to_str().unwrap()) && row.ends_with("/mobile_base"), "{row}");
+    let mut peer = Peer::new(domain);
+    let heard = peer.hear::<Odometry>("/odom");
+    let joints = peer.hear::<JointState>("/joint_states");
+    let nothing = peer.hear::<Float64>("/simulation/sim_time");
+    peer.start();
+    until("the machine is heard", || heard.lock().unwrap().len() > 20 && joints.lock().unwrap().len() > 20);
+    assert_eq!(last(&joints).unwrap().name, ["wheel_left_joint", "wheel_right_joint"], "it has no arm");
+    assert!(nothing.lock().unwrap().is_empty(), "nothing of it is simulated");
+    drop(lab);
+    machine.kill().unwrap();
+    machine.wait().unwrap();
+    let _ = std::fs::remove_file(&path);
+
+    let lab = Lab::start_with(domain, &["up", "--mode", "real"], &["-p", "arm31:port:=0"]);
+    assert!(
+        lab.banner.iter().any(|row| row.starts_with("(in ROS)") && row.contains("TurtleBot")),
+        "{:?}",
+        lab.banner
+    );
+}
+
+#[test]
+fn a_laser_is_listened_to_only_while_a_program_listens() {
+    let domain = domain();
+    let _relay = Lab::start_with(domain, &["relay"], &[]);
+    let mut node = Peer::new(domain).tasks;
+    let scans = node.node().create_publisher::<LaserScan>("/real/scan", QosProfile::default()).unwrap();
+    let listeners = || scans.get_inter_process_subscription_count().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(listeners(), 0);
+    for round in 0..2 {
+        let mut heard = node.node().subscribe::<LaserScan>("/scan", QosProfile::default()).unwrap();
+        until("the laser is listened to", || listeners() == 1);
+        let mut scan = LaserScan { ranges: vec![1.5; 684], ..Default::default() };
+        scan.header.stamp.sec = round + 1;
+        until("a scan is heard", || {
+            scans.publish(&scan).unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+            matches!(heard.next().now_or_never(), Some(Some(passed)) if passed == scan)
+        });
+        drop(heard);
+        until("nobody listens any more", || listeners() == 0);
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use common::Lab;
 use dragoman_ros::dragoman_msgs::srv::{PlaceXyz, PressButton};
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
-use dragoman_ros::kobuki_ros_interfaces::msg::{ButtonEvent, Led};
+use dragoman_ros::kobuki_ros_interfaces::msg::{ButtonEvent, Led, WheelDropEvent};
 use dragoman_ros::rcl_interfaces::msg::{Parameter, ParameterValue};
 use dragoman_ros::rcl_interfaces::srv::SetParameters;
 use dragoman_ros::sensor_msgs::msg::{Imu, JointState};
@@ -91,6 +91,7 @@ fn time_goes_by_and_the_pose_is_the_true_one() {
     let mut program = Program::new(&lab);
     let times = program.hear::<Float64>("/simulation/sim_time", QosProfile::default());
     let poses = program.hear::<PoseStamped>("/simulation/pose", QosProfile::default());
+    let drops = program.hear::<WheelDropEvent>("/mobile_base/events/wheel_drop", QosProfile::default());
     let commanded = program.hear::<Float64>("/vrep/last_cmd_time", latched());
     let place = program.client::<PlaceXyz::Service>("/apolo/place_xyz");
     let joint = program.publisher::<Float64>("/arm_3_joint/command");
@@ -111,6 +112,16 @@ fn time_goes_by_and_the_pose_is_the_true_one() {
             pose.header.frame_id == "map" && (at.x, at.y) == (2.5, -1.25)
         })
     });
+    // Taken up and put down again.
+    for (height, dropped) in [(0.3, 1), (0.0, 0)] {
+        request.position.z = height;
+        assert!(call(&place, &request).success);
+        until("the wheels hang down, or do not", || {
+            let events = drops.lock().unwrap();
+            let of = |wheel| events.iter().rev().find(|event| event.wheel == wheel).map(|event| event.state);
+            of(0) == Some(dropped) && of(1) == Some(dropped)
+        });
+    }
     until("a command has its time", || {
         joint.publish(&Float64 { data: 0.1 }).unwrap();
         std::thread::sleep(Duration::from_millis(20));
