@@ -30,7 +30,7 @@ pub(crate) struct PlatformOptions {
 /// Namespace of the platform.
 pub(crate) const NAMESPACE: &str = "/neobotix";
 /// Its name in the world.
-pub(crate) const ROBOT: &str = "neobotix_platform";
+const ROBOT: &str = "neobotix_platform";
 /// Its topics there.
 const TOPICS: &str = "/apolo/neobotix_platform";
 /// Where its laser is on it (launch/config/worlds/lab.yaml).

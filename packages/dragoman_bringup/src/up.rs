@@ -102,7 +102,7 @@ pub(crate) async fn run(
     ];
     if has_platform {
         rows.push(Served {
-            robot: platform::ROBOT.to_owned(),
+            robot: "neobotix".to_owned(),
             protocol: "PlatformCtrl's commands",
             address: "(in ROS)".to_owned(),
             namespace: platform::NAMESPACE.to_owned(),

@@ -34,7 +34,7 @@ impl Operator {
         let folder = std::env::temp_dir().join(format!("dragoman_platform_{test}_{}", std::process::id()));
         let data = format!("platform:data_folder:={}", folder.display());
         let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0", "-p", &data]);
-        assert!(lab.banner.iter().any(|row| row.contains("neobotix_platform")), "{:?}", lab.banner);
+        assert!(lab.banner.iter().any(|row| row.starts_with("neobotix ")), "{:?}", lab.banner);
         let beside = Beside::new(lab.domain);
         let mut operator = Self { _lab: lab, folder, beside };
         // The base has to have been heard.
