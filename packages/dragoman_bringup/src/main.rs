@@ -11,6 +11,7 @@
 //! | `can.rs` | `dragoman can`: what is on a CAN bus |
 //! | `device.rs` | `dragoman device`: simulated devices for others |
 //! | `latency.rs` | `dragoman latency`: how soon a program hears a robot |
+//! | `platform.rs` | `dragoman platform`: a mobile platform in front of a base; and that of the lab |
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
 //! | `relay.rs` | `dragoman relay`: programs and several robots in namespaces of their own |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
@@ -28,6 +29,7 @@ mod base;
 mod can;
 mod device;
 mod latency;
+mod platform;
 mod record;
 mod relay;
 mod robot;
@@ -114,6 +116,13 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
+    /// Let a base that is in ROS find its way: maps, stations, planned ways, Neobotix' commands as services.
+    Platform {
+        #[command(flatten)]
+        options: platform::PlatformOptions,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
     /// Record topics in an MCAP file, until SIGINT or SIGTERM.
     Record {
         #[command(flatten)]
@@ -171,6 +180,7 @@ fn main() -> ExitCode {
         Some(Command::Apolo { options, common }) => (Selected::Apolo(options), common),
         Some(Command::Base { options, common }) => (Selected::Base(options), common),
         Some(Command::Arm { options, common }) => (Selected::Arm(options), common),
+        Some(Command::Platform { options, common }) => (Selected::Platform(options), common),
         Some(Command::Record { options, common }) => (Selected::Record(options), common),
         Some(Command::Relay { options, common }) => (Selected::Relay(options), common),
         Some(Command::Latency { options, common }) => (Selected::Latency(options), common),
@@ -193,6 +203,7 @@ enum Selected {
     Apolo(apolo::ApoloOptions),
     Base(base::BaseOptions),
     Arm(widowx::ArmOptions),
+    Platform(platform::PlatformOptions),
     Record(record::RecordOptions),
     Latency(latency::LatencyOptions),
     Relay(relay::RelayOptions),
@@ -224,6 +235,7 @@ async fn execute(command: Selected, common: &CommonOptions) -> Result<(), Box<dy
         Selected::Up(options) => up::run(&context, &options, stop).await,
         Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
         Selected::Apolo(options) => apolo::run(&context, &options, stop).await,
+        Selected::Platform(options) => platform::run(&context, &options, stop).await,
         Selected::Base(options) => base::run(&context, &options, stop).await,
         Selected::Latency(options) => latency::run(&context, &options, stop).await,
         Selected::Relay(options) => relay::run(&context, &options, stop).await,

@@ -9,7 +9,7 @@ use clap::Args;
 use dragoman_ros::Context;
 use tokio::task::JoinSet;
 
-use crate::{apolo, arm, log_node, robot, turtlebot};
+use crate::{apolo, arm, log_node, platform, robot, turtlebot};
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
@@ -76,6 +76,11 @@ pub(crate) async fn run(
     let world = (!options.bridge_only).then_some(&options.world);
     let apolo = apolo::start(context, options.bind, world, options.turtlebot.driven(), &mut nodes)?;
 
+    let is_lab = options.world.as_ref().is_none_or(|world| world.as_os_str() == "lab");
+    let has_platform = match &apolo.live {
+        Some(worlds) => platform::start_simulated(context, worlds, is_lab, &mut nodes)?,
+        None => false,
+    };
     let turtlebot = match apolo.live {
         Some(worlds) => Some(turtlebot::start(context, &options.turtlebot, worlds, &mut nodes)?),
         None => None,
@@ -95,6 +100,14 @@ pub(crate) async fn run(
             namespace: apolo::NAMESPACE.to_owned(),
         },
     ];
+    if has_platform {
+        rows.push(Served {
+            robot: "neobotix".to_owned(),
+            protocol: "PlatformCtrl's commands",
+            address: "(in ROS)".to_owned(),
+            namespace: platform::NAMESPACE.to_owned(),
+        });
+    }
     let (robots, elsewhere) =
         turtlebot.map_or_else(Default::default, |turtlebot| (turtlebot.robots, turtlebot.elsewhere));
     for robot in &robots {

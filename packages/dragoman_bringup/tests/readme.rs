@@ -19,17 +19,18 @@ use dragoman_ros::rcl_interfaces::srv::{DescribeParameters, GetParameters, ListP
 use dragoman_ros::rmw_dds_common::msg::{NodeEntitiesInfo, ParticipantEntitiesInfo};
 use dragoman_ros::{
     Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile, WrappedServiceTypeSupport,
-    WrappedTypesupport, dragoman_msgs, geometry_msgs, kobuki_ros_interfaces, sensor_msgs, std_msgs,
+    WrappedTypesupport, dragoman_msgs, geometry_msgs, kobuki_ros_interfaces, nav_msgs, sensor_msgs, std_msgs,
 };
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
 
-const READMES: [&str; 7] = [
+const READMES: [&str; 8] = [
     include_str!("../README.md"),
     include_str!("../../dragoman_arm/README.md"),
     include_str!("../../dragoman_base/README.md"),
     include_str!("../../dragoman_bridge/README.md"),
     include_str!("../../dragoman_kinematics/README.md"),
+    include_str!("../../dragoman_platform/README.md"),
     include_str!("../../dragoman_ros/README.md"),
     include_str!("../../dragoman_sim/README.md"),
 ];
@@ -49,6 +50,7 @@ fn the_tables_tell_what_up_starts() {
         ("/ranger/arm31", "Node /ranger/arm31, server side"),
         ("/mobile_base", "Node /mobile_base"),
         ("/widowx", "Node /widowx"),
+        ("/neobotix/platform", "Node /neobotix/platform"),
         ("/apolo/apolo", "Node /apolo/apolo, server side"),
         ("/apolo/world", "Node /apolo/world"),
         ("/robot_state", "Node /robot_state"),
@@ -395,6 +397,11 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
         "std_msgs/msg/String" => typed::<std_msgs::msg::String>(node, topic),
         "std_msgs/msg/Float64" => typed::<std_msgs::msg::Float64>(node, topic),
         "sensor_msgs/msg/JointState" => typed::<sensor_msgs::msg::JointState>(node, topic),
+        "dragoman_msgs/msg/CanMessage" => typed::<dragoman_msgs::msg::CanMessage>(node, topic),
+        "nav_msgs/msg/Odometry" => typed::<nav_msgs::msg::Odometry>(node, topic),
+        "sensor_msgs/msg/Joy" => typed::<sensor_msgs::msg::Joy>(node, topic),
+        "sensor_msgs/msg/LaserScan" => typed::<sensor_msgs::msg::LaserScan>(node, topic),
+        "std_msgs/msg/Bool" => typed::<std_msgs::msg::Bool>(node, topic),
         other => panic!("{topic}: {other} is to be added here"),
     }
 }

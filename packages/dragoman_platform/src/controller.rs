@@ -5,6 +5,7 @@
 //! | this one | [`Platform`]: a cycle, from measurements to velocities |
 //! | `command.rs` | [`Command`]s, states, and why a command is refused |
 //! | `states.rs` | what each command does |
+//! | `programs.rs` | the motion mode program |
 //! | `status.rs` | what is told: [`Status`], [`Event`]s |
 //!
 //! ```text
@@ -16,6 +17,7 @@
 //! `Connect`, `Stop`, `SetMode`, `Continue`.
 
 mod command;
+mod programs;
 mod states;
 mod status;
 
@@ -34,6 +36,8 @@ use crate::motion::automatic::{Automatic, MotionEvent, Situation};
 use crate::motion::obstacles::{Obstacles, Scan, Sight};
 use crate::motion::safety;
 use crate::planning::Ground;
+use crate::program::Program;
+use crate::program::interpreter::{Conditions, Interpreter};
 use crate::settings::{Settings, SettingsError};
 
 pub use command::{Board, Command, Emergency, MotionMode, Motor, Operation, Refusal};
@@ -65,6 +69,8 @@ pub struct Input<'a> {
     pub replay: Option<Twist>,
     /// Where the platform is in the map, if somebody else knows; the odometry and our own localization do not count then.
     pub localized: Option<Pose>,
+    /// What a program can look at and the platform does not know itself: not time, motion, obstacles and localization.
+    pub conditions: Conditions<'a>,
 }
 
 impl Input<'_> {
@@ -80,6 +86,7 @@ impl Input<'_> {
             joystick: None,
             replay: None,
             localized: None,
+            conditions: Conditions::default(),
         }
     }
 }
@@ -130,6 +137,9 @@ pub struct Platform {
     automatic: Automatic,
     blocked: bool,
     target_reached: bool,
+    program: Program,
+    /// While the program is at work.
+    interpreter: Option<Interpreter>,
     events: VecDeque<Event>,
 }
 
@@ -167,6 +177,8 @@ impl Platform {
             automatic: Automatic::default(),
             blocked: false,
             target_reached: false,
+            program: Program::default(),
+            interpreter: None,
             events: VecDeque::new(),
             settings,
         })
@@ -224,6 +236,11 @@ impl Platform {
     /// The roadmap in force.
     pub fn roadmap(&self) -> &Roadmap {
         &self.roadmap
+    }
+
+    /// The program in force.
+    pub fn program(&self) -> &Program {
+        &self.program
     }
 
     /// The settings in force.
@@ -372,7 +389,13 @@ impl Platform {
             MotionMode::JoystickSoftware | MotionMode::Velocity => {
                 finite(self.velocity.map(|(twist, _)| twist))
             }
-            MotionMode::Automatic | MotionMode::Program => self.automatic(moving && oriented),
+            MotionMode::Automatic => self.automatic(moving && oriented),
+            MotionMode::Program => {
+                if moving {
+                    self.run_program(&input.conditions);
+                }
+                self.automatic(moving && oriented)
+            }
         }
     }
 
@@ -384,6 +407,11 @@ impl Platform {
         self.automatic = automatic;
         if let Some(event) = event {
             self.target_reached |= event == MotionEvent::Arrived;
+            if matches!(event, MotionEvent::Failed(_) | MotionEvent::Missed)
+                && let Some(interpreter) = &mut self.interpreter
+            {
+                interpreter.motion_failed();
+            }
             self.event(Event::Motion(event));
         }
         twist
@@ -404,7 +432,6 @@ impl Platform {
 
     /// What may be done of what is wanted: not into obstacles, and automatically not into prohibited areas.
     fn permitted(&mut self, wanted: Twist) -> Twist {
-        // Told are velocities along the ramp: what the platform has now it cannot leave at once.
         let allowance = safety::allow(wanted, self.obstacles.seen(), &self.settings);
         self.blocked = allowance.blocked;
         if self.settings.collision.enabled && self.obstacles.is_blind(self.now, &self.settings) {
@@ -433,9 +460,18 @@ impl Platform {
         }
     }
 
+    /// The goal is none any more: map or place are others. The program learns it.
+    fn give_up_goal(&mut self) {
+        self.automatic.cancel();
+        if let Some(interpreter) = &mut self.interpreter {
+            interpreter.motion_failed();
+        }
+    }
+
     fn forget_motion(&mut self) {
         self.velocity = None;
         self.automatic.cancel();
+        self.interpreter = None;
         self.blocked = false;
     }
 }

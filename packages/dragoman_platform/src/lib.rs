@@ -39,3 +39,8 @@ pub mod settings;
 
 #[cfg(test)]
 mod testing;
+
+/// The README's example is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -87,13 +87,21 @@ pub struct Localizer {
     hypotheses: Vec<Hypothesis>,
     state: State,
     lost: bool,
+    /// Whether there ever was a scan: without a laser nobody searches.
+    sees: bool,
 }
 
 impl Localizer {
     /// Here, without a map.
     pub fn new(pose: Pose) -> Self {
         let hypothesis = Hypothesis { pose, covariance: Matrix3::zeros(), quality: 1.0 };
-        Self { lines: Lines::default(), hypotheses: vec![hypothesis], state: State::Tracking, lost: false }
+        Self {
+            lines: Lines::default(),
+            hypotheses: vec![hypothesis],
+            state: State::Tracking,
+            lost: false,
+            sees: false,
+        }
     }
 
     /// Another map; the platform is looked for about where it was.
@@ -148,6 +156,7 @@ impl Localizer {
         if self.lines.is_empty() || !settings.local {
             return;
         }
+        self.sees = true;
         let (origin, points) = (scan.origin, thinned(scan.points, settings.max_points));
         if points.len() < LEAST_POINTS {
             return;
@@ -242,9 +251,9 @@ impl Localizer {
         self.lost
     }
 
-    /// Whether the platform has just been put somewhere, or is lost, and looks where it is.
+    /// Whether the platform has just been put somewhere, or is lost, and looks where it is. Without a laser it is where it was put.
     pub fn is_searching(&self) -> bool {
-        !matches!(self.state, State::Tracking)
+        self.sees && !matches!(self.state, State::Tracking)
     }
 
     /// Fits what a search has found to the scan. `within`: what is farther from this pose, m and rad, was not meant.

@@ -8,7 +8,7 @@
 //! | `base` | the base in front of which it works: odometry, laser, battery, emergency stop, joystick in; velocities out |
 //! | `services` | states, modes, motions, hardware: a service for each command |
 //! | `documents` | map, roadmap and program: set, given, loaded, saved |
-//! | `special` | speech, sounds, head, camera, CAN messages, events |
+//! | `special`, `outlets` | speech, sounds, head, camera, CAN messages, events |
 //! | `picture` | pictures of the camera as files |
 //! | `topics`, `status`, `grid` | what is published |
 //! | `report` | `/diagnostics` |
@@ -16,6 +16,7 @@
 mod base;
 mod documents;
 mod grid;
+mod outlets;
 pub mod parameters;
 mod picture;
 mod report;

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | this one | [`Program`], [`Task`], [`Instruction`]: what there is to do; whether it can be done |
 //! | [`interpreter`] | doing it |
+//! | `document.rs` | programs from their documents |
 //!
 //! Where the guide is silent:
 //!
@@ -13,6 +14,7 @@
 //! - A wait for several things ends with the first. One for nothing ends with its timeout; without one it ends at once.
 //! - A task that goes round without waiting goes on in the next cycle after [`interpreter::MAX_STEPS`] instructions.
 
+mod document;
 pub mod interpreter;
 
 use std::collections::HashSet;

@@ -5,6 +5,7 @@ use dragoman_base::motion::{Pose, Twist};
 use crate::geometry::Point;
 use crate::map::{Map, MapError, Roadmap, RouteError};
 use crate::planning::PlanError;
+use crate::program::{Program, ProgramError, Quarry};
 use crate::settings::{Settings, SettingsError};
 
 /// Operation states, with the numbers of `CMD_GET_STATUS` (seed 002, section 6.4).
@@ -163,6 +164,8 @@ pub enum Command {
     SetPose(Pose),
     /// An obstacle is here; nowhere for `None`.
     PlaceObstacle(Option<Point>),
+    /// Sets the program. The mode program begins with it at [`Command::Start`].
+    SetProgram(Program),
     /// Sets all settings.
     SetSettings(Box<Settings>),
 }
@@ -207,6 +210,12 @@ pub enum Refusal {
     /// The map or roadmap is none.
     #[error(transparent)]
     Map(#[from] MapError),
+    /// Nobody knows where it is.
+    #[error("there is no {0:?} to go after")]
+    NothingToGoAfter(Quarry),
+    /// The program cannot be run.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
     /// A setting makes no sense.
     #[error(transparent)]
     Settings(#[from] SettingsError),

@@ -77,7 +77,7 @@ impl Platform {
             }
             Command::StartMapping => {
                 self.is_mapping = true;
-                self.automatic.cancel();
+                self.give_up_goal();
                 self.localizer.map_from(self.mapper.lines(&self.settings.mapping));
                 Ok(())
             }
@@ -90,7 +90,7 @@ impl Platform {
             }
             Command::StopMapping => {
                 if std::mem::take(&mut self.is_mapping) {
-                    self.automatic.cancel();
+                    self.give_up_goal();
                     self.localizer.set_map(&self.map, &self.settings.localization);
                 }
                 Ok(())
@@ -103,6 +103,7 @@ impl Platform {
                 self.obstacles.place(place);
                 Ok(())
             }
+            Command::SetProgram(program) => self.set_program(program),
             Command::SetSettings(settings) => self.set_settings(*settings),
         }
     }
@@ -148,6 +149,7 @@ impl Platform {
         if !from.contains(&self.operation) {
             return Err(Refusal::WrongState(self.operation));
         }
+        self.start_program()?;
         self.enter(Operation::Moving);
         Ok(())
     }
@@ -205,6 +207,11 @@ impl Platform {
 
     fn drive(&mut self, target: Target) -> Result<(), Refusal> {
         self.may_drive()?;
+        self.begin(target)
+    }
+
+    /// Begins with a target, in whatever mode.
+    pub(super) fn begin(&mut self, target: Target) -> Result<(), Refusal> {
         let countable = |pose: &Pose| pose.is_finite() && position(*pose).coords.amax() <= MAX_COORDINATE;
         let finite = match &target {
             Target::Pose(pose) => countable(pose),
@@ -232,7 +239,7 @@ impl Platform {
             self.localizer.set_map(&map, &self.settings.localization);
         }
         self.map = map;
-        self.automatic.cancel();
+        self.give_up_goal();
         self.obstacles.clear();
         Ok(())
     }
@@ -241,7 +248,7 @@ impl Platform {
         if !(pose.is_finite() && position(pose).coords.amax() <= MAX_COORDINATE) {
             return Err(Refusal::NotFinite);
         }
-        self.automatic.cancel();
+        self.give_up_goal();
         self.obstacles.clear();
         let pose = Pose { heading: wrap_angle(pose.heading), ..pose };
         if self.is_mapping {

@@ -2,12 +2,13 @@
 
 use dragoman_base::motion::{Pose, Twist};
 
-use super::{Emergency, MotionMode, Operation, Platform};
+use super::{Emergency, MotionMode, Operation, Platform, Refusal};
 use crate::localization::Uncertainty;
 use crate::motion::automatic::{MotionEvent, PlannerState};
+use crate::program::Deed;
 
 /// What has happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// The platform is in another state.
@@ -18,6 +19,12 @@ pub enum Event {
     Mode(MotionMode),
     /// Something has come of a motion.
     Motion(MotionEvent),
+    /// The program wants this to be done. Outputs are set already.
+    Program(Deed),
+    /// All tasks of the program have ended.
+    ProgramEnded,
+    /// The program wanted a motion that there is not.
+    ProgramRefused(Refusal),
     /// Velocity commands have stopped coming; the platform brakes.
     WatchdogExpired,
     /// The base has fallen silent; the platform has to be initialized anew.

@@ -2,6 +2,7 @@ use super::*;
 use crate::geometry::{direction, position};
 use crate::motion::automatic::PlannerState;
 use crate::planning::PlanError;
+use crate::program::{Awaited, Condition, Deed, Instruction, Movement, Quarry, Task};
 
 const STEP: Duration = Duration::from_millis(20);
 
@@ -411,4 +412,77 @@ fn what_the_map_forbids_is_refused_and_never_entered() {
         assert!(!map.forbids(&bench.platform.settings().footprint.at(pose)), "{pose:?}");
     }
     bench.assert_at(Pose::new(6.0, 0.0, 1.0));
+}
+
+#[test]
+fn a_program_with_two_tasks_runs_to_its_end() {
+    let task = |name: &str, priority, instructions| Task { name: name.to_owned(), priority, instructions };
+    let wait = |event, seconds: Option<u64>, label: Option<&str>| Instruction::Wait {
+        events: vec![event],
+        timeout: seconds.map(Duration::from_secs),
+        timeout_label: label.map(str::to_owned),
+    };
+    let log =
+        |message: &str| Instruction::Do(Deed::Log { kind: "info".to_owned(), message: message.to_owned() });
+    let label = |name: &str| Instruction::Label(name.to_owned());
+    let goal = Pose::new(2.0, 1.0, 0.5);
+    let mut outputs = [None; 12];
+    outputs[3] = Some(true);
+    let driver = vec![
+        Instruction::Do(Deed::SetOutputs(outputs)),
+        Instruction::Move(Movement::Pose(goal)),
+        wait(Awaited::Target, Some(60), Some("late")),
+        log("there"),
+        Instruction::Move(Movement::Station("nowhere".to_owned())),
+        Instruction::Move(Movement::After {
+            quarry: Quarry::ChargingStation,
+            on_error: Some("rescue".to_owned()),
+        }),
+        Instruction::Goto { label: "end".to_owned(), condition: Condition::Constant(true) },
+        label("late"),
+        log("late"),
+        label("end"),
+    ];
+    let watcher = vec![
+        wait(Awaited::Delay(Duration::from_secs(2)), None, None),
+        log("two seconds"),
+        wait(Awaited::Person, Some(3), Some("nobody")),
+        log("somebody"),
+        label("nobody"),
+        log("nobody"),
+    ];
+    let rescue = vec![log("no charging station")];
+    let tasks = vec![task("driver", 1, driver), task("watcher", 5, watcher), task("rescue", 0, rescue)];
+    let program = Program { tasks };
+    let mut bench = Bench::new(Settings::default());
+    for command in [Command::Connect, Command::Initialize, Command::SetMode(MotionMode::Program)] {
+        bench.tell(command).unwrap();
+    }
+    bench.tell(Command::SetProgram(program.clone())).unwrap();
+    bench.tell(Command::Start).unwrap();
+    bench.run(1.0);
+    assert_eq!(bench.tell(Command::SetProgram(program)), Err(Refusal::WrongState(Operation::Moving)));
+    assert_eq!(bench.tell(Command::MoveAbsolute(Pose::ORIGIN)), Err(Refusal::WrongMode(MotionMode::Program)));
+    // Interrupted, it stands still, and goes on.
+    bench.tell(Command::Break).unwrap();
+    bench.run(2.0);
+    let stood = bench.pose;
+    bench.run(2.0);
+    assert_eq!(bench.pose, stood);
+    bench.tell(Command::Continue).unwrap();
+    bench.run(30.0);
+    let logs: Vec<&str> = bench
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Program(Deed::Log { message, .. }) => Some(message.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(logs, ["two seconds", "nobody", "there", "no charging station"]);
+    bench.assert_at(goal);
+    assert_eq!(bench.output.digital_outputs, [1 << 3, 0]);
+    assert!(bench.events.contains(&Event::ProgramEnded));
+    let refused = bench.events.iter().filter(|event| matches!(event, Event::ProgramRefused(_))).count();
+    assert_eq!(refused, 2);
 }

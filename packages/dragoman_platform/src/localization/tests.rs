@@ -79,6 +79,7 @@ fn without_any_idea_it_finds_itself_on_the_whole_map() {
         bench
             .localizer
             .place(Pose::new(-start.x, -start.y, start.heading + 2.0), &bench.settings.localization);
+        bench.cycle(0.0, 0.3);
         let mut cycles = 0;
         while bench.localizer.is_searching() {
             bench.cycle(0.0, 0.3);
@@ -126,4 +127,19 @@ fn uncertainty_grows_without_a_laser_and_tells_its_direction() {
     let pose = localizer.pose();
     localizer.predict(Pose::new(5.0, 0.0, 0.0), &settings);
     assert_eq!(localizer.pose(), pose);
+}
+
+#[test]
+fn without_a_laser_it_is_where_it_was_put() {
+    let settings = Settings::default().localization;
+    let mut localizer = Localizer::new(Pose::ORIGIN);
+    localizer.set_map(&lab_map(), &settings);
+    localizer.place(Pose::new(1.0, 2.0, 0.5), &settings);
+    assert!(!localizer.is_searching() && !localizer.is_lost());
+    localizer.predict(Pose::new(0.5, 0.0, 0.0), &settings);
+    assert!(
+        (position(localizer.pose()) - position(compose(Pose::new(1.0, 2.0, 0.5), Pose::new(0.5, 0.0, 0.0))))
+            .norm()
+            < 1e-9
+    );
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use dragoman_base::motion::{Pose, Twist, wrap_angle};
 
+use super::chain::{after, progress};
 use super::curve::Curve;
 use super::follow::{self, Follower};
 use super::obstacles::Obstacles;
-use crate::geometry::{Point, Segment, heading, position};
+use crate::geometry::{Point, heading, position};
 use crate::map::Map;
 use crate::planning::{Ground, PlanError, Scene, Step};
 use crate::settings::Settings;
@@ -488,43 +489,6 @@ impl Task {
         let twist = follower.step(situation.pose, speed, situation.settings).twist;
         Twist::new(0.0, if speed.abs() < STANDING { 0.0 } else { twist.angular })
     }
-}
-
-/// How far along a chain of points the platform has come, m: not back, and not to where the chain comes by again later.
-fn progress(chain: &[Point], place: Point, before: f64) -> f64 {
-    /// m.
-    const AHEAD: f64 = 3.0;
-    let mut at = 0.0;
-    let mut nearest = (f64::INFINITY, before);
-    for pair in chain.windows(2) {
-        let segment = Segment::new(pair[0], pair[1]);
-        let length = segment.length();
-        if at + length >= before && at <= before + AHEAD {
-            let here = (at + segment.nearest_part(place) * length).clamp(before, before + AHEAD);
-            let part = if length > 0.0 { (here - at) / length } else { 0.0 };
-            let away = (segment.at(part.clamp(0.0, 1.0)) - place).norm();
-            if away < nearest.0 {
-                nearest = (away, here);
-            }
-        }
-        at += length;
-    }
-    nearest.1
-}
-
-/// What is left of a chain of points.
-fn after(chain: &[Point], along: f64) -> Vec<Point> {
-    let mut at = 0.0;
-    for (index, pair) in chain.windows(2).enumerate() {
-        let segment = Segment::new(pair[0], pair[1]);
-        let length = segment.length();
-        if at + length > along {
-            let place = segment.at(((along - at) / length).max(0.0));
-            return std::iter::once(place).chain(chain.iter().skip(index + 1).copied()).collect();
-        }
-        at += length;
-    }
-    chain.last().copied().into_iter().collect()
 }
 
 /// Why the map permits no way.

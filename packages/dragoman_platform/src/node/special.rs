@@ -1,4 +1,4 @@
-//! Special functions, CAN messages, debugging: what the platform cannot do itself is a topic for whoever can.
+//! Special functions, CAN messages, debugging.
 
 use std::collections::VecDeque;
 
@@ -10,23 +10,19 @@ use dragoman_ros::dragoman_msgs::srv::{
 };
 use dragoman_ros::geometry_msgs::msg::Point as PointMessage;
 use dragoman_ros::parameters::Parameters;
-use dragoman_ros::std_msgs::msg::{Float64, String as Text};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::visualization_msgs::msg::Marker;
-use dragoman_ros::{Context, Publisher, QosProfile, Result, WrappedTypesupport};
+use dragoman_ros::{Context, QosProfile, Result};
 
 use super::picture;
 use super::services::{Answer, answers, serve_order, serve_question};
 use super::state::{Refused, Shared, State};
-use crate::file_name::plain_file_name;
 use crate::geometry::{Point, position};
 
 /// Most identifiers on the listening list.
 const MAX_LISTENING: usize = 1024;
 /// Most CAN messages that wait to be read; the oldest go first.
 const MAX_CAN_MESSAGES: usize = 1000;
-/// Longest text to speak, bytes.
-const MAX_TEXT: usize = 64 * 1024;
 
 answers! { PlatformGetCamera PlatformGetCanMessages PlatformGetDebugData }
 
@@ -37,8 +33,7 @@ pub(super) fn serve(
     context: &Context,
 ) -> Result<()> {
     serve_can(tasks, shared)?;
-    serve_texts(tasks, shared)?;
-    serve_head(tasks, shared)?;
+    serve_outlets(tasks, shared)?;
     picture::serve(tasks, shared, values, context)?;
     let camera = ["camera_address", "camera_id"].map(|name| values.value::<String>(name));
     serve_question::<PlatformGetCamera::Service>(tasks, shared, "get_camera", move |_, _| {
@@ -74,17 +69,10 @@ fn serve_can(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
         }
         Err(Refused(format!("{:#x} is not on the listening list", request.id)))
     })?;
-    let sent =
-        tasks.node().create_publisher::<CanMessage>("can/sent", QosProfile::default().keep_last(100))?;
-    serve_order::<PlatformSendCanMessage::Service>(
-        tasks,
-        shared,
-        "send_can_message",
-        move |state, request| {
-            let message = CanMessage { stamp: state.stamp(), id: can_id(request.id)?, data: request.data };
-            send(&sent, &message, "CAN bus")
-        },
-    )?;
+    serve_order::<PlatformSendCanMessage::Service>(tasks, shared, "send_can_message", |state, request| {
+        let message = CanMessage { stamp: state.stamp(), id: can_id(request.id)?, data: request.data };
+        state.outlets.send_can(&message)
+    })?;
     let heard = shared.clone();
     let received = QosProfile::default().keep_last(100);
     tasks.subscribe("can/received", received, move |message: CanMessage| {
@@ -116,69 +104,25 @@ fn can_id(id: u32) -> std::result::Result<u32, Refused> {
     }
 }
 
-fn serve_texts(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
-    let topic =
-        |tasks: &mut NodeTasks, name| tasks.node().create_publisher::<Text>(name, QosProfile::default());
-    let speech = topic(tasks, "speech")?;
-    serve_order::<PlatformSetText::Service>(tasks, shared, "speak_text", move |_, request| {
-        send(&speech, &Text { data: checked(request.text)? }, "speech")
+fn serve_outlets(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
+    serve_order::<PlatformSetText::Service>(tasks, shared, "speak_text", |state, request| {
+        state.outlets.speak(request.text)
     })?;
-    let pan_tilt = topic(tasks, "pan_tilt")?;
-    serve_order::<PlatformSetText::Service>(tasks, shared, "set_pos_pan_tilt_camera", move |_, request| {
-        send(&pan_tilt, &Text { data: checked(request.text)? }, "pan-tilt camera")
+    serve_order::<PlatformSetText::Service>(tasks, shared, "set_pos_pan_tilt_camera", |state, request| {
+        state.outlets.move_camera(request.text)
     })?;
-    let sound = topic(tasks, "sound")?;
-    serve_order::<PlatformSetFile::Service>(tasks, shared, "play_sound", move |state, request| {
-        let path = state.data_folder.join("sounds").join(plain_file_name(&request.file_name)?);
-        if !path.is_file() {
-            return Err(Refused(format!("there is no sound {}", path.display())));
-        }
-        send(&sound, &Text { data: path.to_string_lossy().into_owned() }, "sound")
-    })
-}
-
-fn checked(text: String) -> std::result::Result<String, Refused> {
-    if text.len() <= MAX_TEXT {
-        Ok(text)
-    } else {
-        Err(Refused(format!("the text has more than {MAX_TEXT} bytes")))
-    }
-}
-
-fn serve_head(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
-    let topic =
-        |tasks: &mut NodeTasks, name| tasks.node().create_publisher::<Float64>(name, QosProfile::default());
-    let position = topic(tasks, "head/position")?;
+    serve_order::<PlatformSetFile::Service>(tasks, shared, "play_sound", |state, request| {
+        state.play(&request.file_name)
+    })?;
     serve_order::<PlatformSetHeadPosition::Service>(
         tasks,
         shared,
         "set_pos_head_drive",
-        move |state, request| {
-            send(&position, &Float64 { data: finite(request.angle)? }, "head")?;
-            state.head_angle = request.angle;
-            Ok(())
-        },
+        |state, request| state.turn_head(request.angle),
     )?;
-    let velocity = topic(tasks, "head/velocity")?;
-    serve_order::<PlatformSetHeadVelocity::Service>(tasks, shared, "set_vel_head_drive", move |_, request| {
-        send(&velocity, &Float64 { data: finite(request.velocity)? }, "head")
+    serve_order::<PlatformSetHeadVelocity::Service>(tasks, shared, "set_vel_head_drive", |state, request| {
+        state.outlets.turn_head_at(request.velocity)
     })
-}
-
-fn finite(value: f64) -> std::result::Result<f64, Refused> {
-    if value.is_finite() { Ok(value) } else { Err(Refused("a value is not finite".to_owned())) }
-}
-
-/// Passes something on to whoever does it.
-fn send<T: WrappedTypesupport>(
-    publisher: &Publisher<T>,
-    message: &T,
-    what: &str,
-) -> std::result::Result<(), Refused> {
-    if !super::topics::listened(publisher) {
-        return Err(Refused(format!("there is no {what}: nobody listens to its topic")));
-    }
-    Ok(publisher.publish(message)?)
 }
 
 /// The way, what is in the way, the goal, mapped lines, and where the platform may be, as markers.

@@ -14,6 +14,7 @@ use dragoman_ros::sensor_msgs::msg::BatteryState;
 use dragoman_ros::{Clock, Node};
 
 use super::documents::Documents;
+use super::outlets::Outlets;
 use super::{PlatformNodeError, parameters};
 use crate::controller::{Command, Event, Input, Operation, Output, Platform, Refusal};
 use crate::geometry::Point;
@@ -61,6 +62,7 @@ pub(super) struct State {
     pub(super) heard: Heard,
     pub(super) output: Output,
     pub(super) can: Can,
+    pub(super) outlets: Outlets,
     /// What the head was told last, rad.
     pub(super) head_angle: f64,
     base_timeout: Duration,
@@ -91,6 +93,7 @@ impl Shared {
             heard: Heard { laser: Point::new(laser.x, laser.y), ..Heard::default() },
             output: Output { twist: Twist::ZERO, brakes: [true; 2], digital_outputs: [0; 2], ultrasonics: 0 },
             can: Can::default(),
+            outlets: Outlets::new(node)?,
             head_angle: 0.0,
             base_timeout: Duration::from_secs_f64(values.value("base_timeout")),
             values,

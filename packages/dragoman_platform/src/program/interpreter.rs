@@ -3,13 +3,15 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
-use super::{Awaited, Condition, Date, Deed, Instruction, Movement, Program, ProgramError, Task};
+use dragoman_base::motion::Pose;
+
+use super::{Awaited, Condition, Date, Deed, Instruction, Movement, Program, ProgramError, Quarry, Task};
 
 /// Instructions of one task in one cycle, at most.
 pub const MAX_STEPS: usize = 1000;
 
 /// What a program can look at.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Conditions<'a> {
     /// Since the start.
     pub now: Duration,
@@ -39,6 +41,8 @@ pub struct Conditions<'a> {
     pub battery_charge: Option<f64>,
     /// The parameters that are true.
     pub true_parameters: &'a [String],
+    /// Where in the map a platform goes to for what it goes after.
+    pub quarries: &'a [(Quarry, Pose)],
 }
 
 /// What is to be done.

@@ -116,10 +116,10 @@ fn a_target_counts_from_its_own_motion_on() {
     )]);
     // The goal that was reached before is not this one.
     let reached = Conditions { target_reached: true, ..Default::default() };
-    assert_eq!(bench.after(0.0, reached.clone()), ["to 1"]);
+    assert_eq!(bench.after(0.0, reached), ["to 1"]);
     let moving = Conditions { is_moving: true, ..Default::default() };
-    assert_eq!(bench.after(1.0, moving.clone()), [""; 0]);
-    assert_eq!(bench.after(1.0, reached.clone()), ["to 2"]);
+    assert_eq!(bench.after(1.0, moving), [""; 0]);
+    assert_eq!(bench.after(1.0, reached), ["to 2"]);
     assert_eq!(bench.after(1.0, moving), [""; 0]);
     assert_eq!(bench.after(1.0, reached), ["end"]);
 }

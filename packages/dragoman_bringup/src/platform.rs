@@ -1,0 +1,94 @@
+//! `dragoman platform`: a mobile platform in front of any base that is in ROS; and the one of the lab.
+
+use std::error::Error;
+
+use clap::Args;
+use dragoman_base::motion::Pose;
+use dragoman_platform::node::{NODE_NAME, NamedDocument, Setup, start};
+use dragoman_ros::Context;
+use dragoman_sim::node::Live;
+use tokio::task::JoinSet;
+
+use crate::log_node;
+
+#[derive(Args)]
+pub(crate) struct PlatformOptions {
+    /// Namespace in which the platform appears.
+    #[arg(long, value_name = "NAMESPACE", default_value = NAMESPACE)]
+    namespace: String,
+    /// Topic on which the base takes velocities; the parameters of the node take precedence here and below.
+    #[arg(long, value_name = "TOPIC", default_value = "/cmd_vel")]
+    cmd_vel: String,
+    /// Topic of the base's odometry.
+    #[arg(long, value_name = "TOPIC", default_value = "/odom")]
+    odom: String,
+    /// Topic of the laser's scans.
+    #[arg(long, value_name = "TOPIC", default_value = "/scan")]
+    scan: String,
+}
+
+/// Namespace of the platform.
+pub(crate) const NAMESPACE: &str = "/neobotix";
+/// Its name in the world.
+const ROBOT: &str = "neobotix_platform";
+/// Its topics there.
+const TOPICS: &str = "/apolo/neobotix_platform";
+/// Where its laser is on it (launch/config/worlds/lab.yaml).
+const LASER: Pose = Pose { x: 0.4, y: 0.0, heading: 0.0 };
+
+/// Runs a platform until `stop` resolves.
+pub(crate) async fn run(
+    context: &Context,
+    options: &PlatformOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Box<dyn Error>> {
+    let mut nodes = JoinSet::new();
+    nodes.spawn(log_node(context)?);
+    let namespace = format!("/{}", options.namespace.trim_matches('/'));
+    let setup = Setup {
+        base_cmd_vel: options.cmd_vel.clone(),
+        base_odom: options.odom.clone(),
+        base_scan: options.scan.clone(),
+        ..Setup::default()
+    };
+    nodes.spawn(start(context, &namespace, &setup)?);
+    println!(
+        "platform with the base at {} appears as {}/{NODE_NAME}",
+        options.odom,
+        namespace.trim_end_matches('/')
+    );
+    println!("ready");
+    stop.await;
+    println!("stopping");
+    nodes.shutdown().await;
+    Ok(())
+}
+
+/// Starts the platform of the lab, if the world has it; whether it does. `is_lab`: the world is that of the documents.
+pub(crate) fn start_simulated(
+    context: &Context,
+    worlds: &Live,
+    is_lab: bool,
+    nodes: &mut JoinSet<()>,
+) -> Result<bool, Box<dyn Error>> {
+    let Ok((_, pose)) = worlds.pose(ROBOT) else {
+        return Ok(false);
+    };
+    let document = |name: &str, text: &str| {
+        is_lab.then(|| NamedDocument { name: name.to_owned(), text: text.to_owned() })
+    };
+    let setup = Setup {
+        base_cmd_vel: format!("{TOPICS}/cmd_vel"),
+        base_odom: format!("{TOPICS}/odom"),
+        base_scan: format!("{TOPICS}/scan"),
+        // The world tells where the robot really is; the platform tells where it believes to be.
+        frame_prefix: format!("{}/", NAMESPACE.trim_matches('/')),
+        initial_pose: Pose::new(pose.translation.x, pose.translation.y, pose.rotation.euler_angles().2),
+        laser_pose: LASER,
+        map: document("lab", include_str!("../../../launch/config/neobotix/map.xml")),
+        roadmap: document("lab", include_str!("../../../launch/config/neobotix/roadmap.xml")),
+        program: document("round", include_str!("../../../launch/config/neobotix/program.xml")),
+    };
+    nodes.spawn(start(context, NAMESPACE, &setup)?);
+    Ok(true)
+}

@@ -1,0 +1,191 @@
+//! Programs of documents, with their units made ours: milliseconds, millimetres, degrees; a battery's charge in percent.
+
+use std::time::Duration;
+
+use dragoman_base::motion::{Pose, wrap_angle};
+
+use super::{Awaited, Condition, Date, Deed, Instruction, Movement, Program, Quarry, Task};
+use crate::documents::{
+    self, AudioAction, MotionAction, MoveTarget, OutputState, Step, SurveillanceAction, TargetPlace,
+    WaitEvent,
+};
+
+/// What the guide does not know is left out; [`check`](documents::Document::check) of the document refuses it.
+impl From<&documents::Program> for Program {
+    fn from(document: &documents::Program) -> Self {
+        let tasks = document.tasks.iter().map(|task| Task {
+            name: task.name.clone(),
+            priority: task.priority.unwrap_or_default(),
+            instructions: task.steps.iter().flat_map(instructions).collect(),
+        });
+        Self { tasks: tasks.collect() }
+    }
+}
+
+/// A step may stand for two instructions, or for none.
+fn instructions(step: &Step) -> Vec<Instruction> {
+    let deed = |deed| vec![Instruction::Do(deed)];
+    match step {
+        Step::IoEvent(event) => {
+            let outputs = event.digital_out.outputs.0.map(|output| match output {
+                OutputState::Unchanged => None,
+                OutputState::Off => Some(false),
+                OutputState::On => Some(true),
+            });
+            deed(Deed::SetOutputs(outputs))
+        }
+        Step::Goto(goto) => {
+            let condition = match &goto.condition {
+                None => Condition::Constant(true),
+                Some(documents::Condition::Constant(holds)) => Condition::Constant(*holds),
+                Some(documents::Condition::Parameter(key)) => Condition::Parameter(key.clone()),
+            };
+            vec![Instruction::Goto { label: goto.label.clone(), condition }]
+        }
+        Step::Label(label) => vec![Instruction::Label(label.name.clone())],
+        Step::Load(load) => deed(Deed::Load { map: load.map.clone(), roadmap: load.roadmap.clone() }),
+        Step::Log(log) => {
+            deed(Deed::Log { kind: log.kind.clone().unwrap_or_default(), message: log.message.clone() })
+        }
+        Step::Motion(motion) => {
+            let stop = motion.stop.is_some_and(|stop| stop.0).then_some(Movement::Stop);
+            stop.into_iter().chain(motion.action.as_ref().and_then(movement)).map(Instruction::Move).collect()
+        }
+        Step::Parameter(parameter) => {
+            deed(Deed::SetParameter { key: parameter.set.key.clone(), value: parameter.set.value.clone() })
+        }
+        Step::Surveillance(surveillance) => match &surveillance.action {
+            Some(SurveillanceAction::Grab(grab)) => deed(Deed::Grab {
+                file_name: grab.file_name.clone(),
+                scan: grab.is_grabbing_scan.unwrap_or_default(),
+                image: grab.is_grabbing_image.unwrap_or_default(),
+                observe: grab.is_observing,
+            }),
+            Some(SurveillanceAction::MoveCamera(camera)) => {
+                deed(Deed::MoveCamera(camera.position_text.clone()))
+            }
+            None => Vec::new(),
+        },
+        Step::Audio(audio) => match &audio.action {
+            Some(AudioAction::Speak(speak)) => deed(Deed::Speak(speak.text.clone())),
+            Some(AudioAction::Play(play)) => deed(Deed::Play(play.file_name.clone())),
+            None => Vec::new(),
+        },
+        Step::TurnHead(head) => deed(Deed::TurnHead(head.angle_deg.to_radians())),
+        Step::Wait(wait) => {
+            let timeout = wait.timeout_ms.and_then(|time| u64::try_from(time).ok()).filter(|&time| time > 0);
+            vec![Instruction::Wait {
+                events: wait.events.iter().filter_map(awaited).collect(),
+                timeout: timeout.map(Duration::from_millis),
+                timeout_label: wait.timeout_label.clone(),
+            }]
+        }
+        Step::Unknown(_) => Vec::new(),
+    }
+}
+
+fn movement(action: &MotionAction) -> Option<Movement> {
+    match action {
+        MotionAction::SetTarget(target) => match target.place.as_ref()? {
+            TargetPlace::Coordinates(place) => {
+                let heading = wrap_angle(place.angle_deg.to_radians());
+                Some(Movement::Pose(Pose::new(place.x_mm / 1000.0, place.y_mm / 1000.0, heading)))
+            }
+            TargetPlace::Station(station) => Some(Movement::Station(station.name.clone())),
+        },
+        MotionAction::MoveTo(move_to) => {
+            let quarry = match move_to.target.as_ref()? {
+                MoveTarget::TrackedPerson(_) => Quarry::Person,
+                MoveTarget::TrackedBall(_) => Quarry::Ball,
+                MoveTarget::TrackedMovingObject(_) => Quarry::MovingObject,
+                MoveTarget::ChargingStation(_) => Quarry::ChargingStation,
+            };
+            Some(Movement::After { quarry, on_error: move_to.on_error_task.clone() })
+        }
+    }
+}
+
+fn awaited(event: &WaitEvent) -> Option<Awaited> {
+    Some(match event {
+        WaitEvent::Collision(_) => Awaited::Collision,
+        WaitEvent::MovingObject(_) => Awaited::MovingObject,
+        WaitEvent::Person(_) => Awaited::Person,
+        WaitEvent::Ball(_) => Awaited::Ball,
+        WaitEvent::LostLocalization(_) => Awaited::LocalizationLost,
+        WaitEvent::Target(_) => Awaited::Target,
+        WaitEvent::Infrared(infrared) => Awaited::Infrared(infrared.direction.clone()),
+        WaitEvent::Radar(radar) => Awaited::Radar(radar.direction.clone()),
+        WaitEvent::Date(date) => Awaited::Date(Date {
+            year: date.year,
+            month: date.month,
+            day: date.day,
+            hour: date.hour,
+            minute: date.minute,
+            second: date.second,
+        }),
+        WaitEvent::Delay(delay) => Awaited::Delay(Duration::from_millis(delay.amount_ms)),
+        WaitEvent::UserEvent(event) => Awaited::UserEvent(event.id.clone()),
+        WaitEvent::Random(random) => {
+            Awaited::Random(Duration::from_millis(random.min_ms), Duration::from_millis(random.max_ms))
+        }
+        WaitEvent::BatteryCharge(battery) => Awaited::BatteryCharge(battery.limit / 100.0),
+        WaitEvent::Unknown(_) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::documents::Document;
+
+    use super::*;
+
+    #[test]
+    fn a_document_becomes_a_program_that_can_be_run() {
+        let text = br#"<program version="1.0"><task name="drive" priority="3" version="1.0">
+            <label name="again"/>
+            <ioevent><digitalout D1="1" D3="0"/></ioevent>
+            <motion stop="1"><settarget><coord x="1500" y="-250" angle="90"/></settarget></motion>
+            <wait timeoutlabel="again" timeout="30000"><target/><userevent id="u"/></wait>
+            <motion><moveto onErrorTask="help"><chargingstation/></moveto></motion>
+            <wait timeout="0"><batterycharge limit="80"/><random min="100" max="200"/></wait>
+            <turnhead angle="-45"/>
+            <goto label="again" condition="false"/>
+            <goto label="again" condition="SirenEnabled"/>
+        </task><task name="help" version="1.0"><audio><speak text="help"/></audio></task></program>"#;
+        let program = Program::from(&documents::Program::read(text).unwrap());
+        assert_eq!(program.check(), Ok(()));
+        let quarter = std::f64::consts::FRAC_PI_2;
+        let mut outputs = [None; 12];
+        (outputs[0], outputs[2]) = (Some(true), Some(false));
+        let label = || "again".to_owned();
+        let wanted = vec![
+            Instruction::Label(label()),
+            Instruction::Do(Deed::SetOutputs(outputs)),
+            Instruction::Move(Movement::Stop),
+            Instruction::Move(Movement::Pose(Pose::new(1.5, -0.25, quarter))),
+            Instruction::Wait {
+                events: vec![Awaited::Target, Awaited::UserEvent("u".to_owned())],
+                timeout: Some(Duration::from_secs(30)),
+                timeout_label: Some(label()),
+            },
+            Instruction::Move(Movement::After {
+                quarry: Quarry::ChargingStation,
+                on_error: Some("help".to_owned()),
+            }),
+            Instruction::Wait {
+                events: vec![
+                    Awaited::BatteryCharge(0.8),
+                    Awaited::Random(Duration::from_millis(100), Duration::from_millis(200)),
+                ],
+                timeout: None,
+                timeout_label: None,
+            },
+            Instruction::Do(Deed::TurnHead(-quarter / 2.0)),
+            Instruction::Goto { label: label(), condition: Condition::Constant(false) },
+            Instruction::Goto { label: label(), condition: Condition::Parameter("SirenEnabled".to_owned()) },
+        ];
+        assert_eq!(program.tasks[0].instructions, wanted);
+        assert_eq!((program.tasks[0].priority, program.tasks[1].priority), (3, 0));
+        assert_eq!(program.tasks[1].instructions, [Instruction::Do(Deed::Speak("help".to_owned()))]);
+    }
+}
