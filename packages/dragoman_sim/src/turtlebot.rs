@@ -54,6 +54,8 @@ pub struct Turtlebot {
     bumper: Row<Feeler>,
     /// Angles of the wheels and the base's time at the last exchange.
     last: Option<(Wheels<f64>, Duration)>,
+    /// The world's revision that the base's sensors have seen.
+    seen: Option<u64>,
     /// Where the wheels would have taken it, from where it was at the start.
     travelled: PlanarPose,
 }
@@ -81,6 +83,7 @@ impl Turtlebot {
                 right: sector(-sides, -front),
             },
             last: None,
+            seen: None,
             travelled: PlanarPose::ORIGIN,
         })
     }
@@ -114,8 +117,13 @@ impl Turtlebot {
         let wanted = Step { distance, turn };
         self.travelled = rolled_on(self.travelled, wanted);
 
-        let robot = self.robot;
+        let (robot, seen) = (self.robot, self.seen);
         let world = self.world(worlds)?;
+        if wanted == Step::default() && seen == Some(world.revision()) {
+            // Nothing has moved.
+            kobuki.inputs.motion = None;
+            return Ok(());
+        }
         let group = world.group(robot);
         let hangs = |y: f64| {
             let axle = [0.0, y, geometry.radius];
@@ -156,6 +164,8 @@ impl Turtlebot {
             let [x, y, _]: [f64; 3] = pose.translation.vector.into();
             kobuki.set_pose(PlanarPose { x, y, heading: crate::world::heading(&pose) });
         }
+        let revision = world.revision();
+        self.seen = Some(revision);
         Ok(())
     }
 
