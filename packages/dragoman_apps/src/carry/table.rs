@@ -171,7 +171,7 @@ mod tests {
             let off = [legs[0] - LEGS[0], legs[1] - LEGS[1]];
             println!("{pose:?}: off by {off:.4?} m, seen {count} times");
             // Across the view it matters more than along it.
-            assert!(off[0].abs() < 0.02 && off[1].abs() < 0.004 && count >= 20, "{pose:?} {off:?} {count}");
+            assert!(off[0].abs() < 0.03 && off[1].abs() < 0.004 && count >= 10, "{pose:?} {off:?} {count}");
         }
     }
 

@@ -61,8 +61,8 @@ pub(super) fn depth_image(image: &Image) -> Result<DepthImage, ImageError> {
         let depths = bytes.chunks_exact(size).map(|pixel| match *pixel {
             [a, b, c, d] if big => f32::from_be_bytes([a, b, c, d]),
             [a, b, c, d] => f32::from_le_bytes([a, b, c, d]),
-            [a, b] if big => f32::from(u16::from_be_bytes([a, b])) * 1e-3,
-            [a, b] => f32::from(u16::from_le_bytes([a, b])) * 1e-3,
+            [a, b] if big => f32::from(u16::from_be_bytes([a, b])) / 1000.0,
+            [a, b] => f32::from(u16::from_le_bytes([a, b])) / 1000.0,
             _ => f32::NAN,
         });
         rows.push((row, depths.collect()));
