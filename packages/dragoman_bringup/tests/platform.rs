@@ -247,8 +247,7 @@ fn documents_parameters_and_special_functions_are_served() {
     let answer = operator.call::<PlatformAddCanListeningId::Service>("add_can_listening_id", request);
     assert!(answer.success);
     for id in [0x281, 0x282] {
-        let message =
-            CanMessage { id, data: std::array::from_fn(|byte| byte as u8).into(), ..Default::default() };
+        let message = CanMessage { id, data: (0..8).collect(), ..Default::default() };
         operator.beside.publish("/neobotix/can/received", &message);
     }
     let read = |operator: &mut Operator, delete_after_read| {

@@ -10,6 +10,7 @@
 //! | `documents` | map, roadmap and program: set, given, loaded, saved |
 //! | `special`, `outlets` | speech, sounds, head, camera, CAN messages, events |
 //! | `picture` | pictures of the camera as files |
+//! | `program` | what a program looks at, and what it does beside moving |
 //! | `topics`, `status`, `grid` | what is published |
 //! | `report` | `/diagnostics` |
 
@@ -19,6 +20,7 @@ mod grid;
 mod outlets;
 pub mod parameters;
 mod picture;
+mod program;
 mod report;
 mod services;
 mod special;
@@ -32,6 +34,7 @@ use dragoman_base::motion::Pose;
 use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
+use futures::channel::mpsc;
 
 pub use documents::NamedDocument;
 use documents::{DocumentFileError, Kind};
@@ -120,7 +123,8 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(setup))?;
     tasks.spawn(server);
-    let shared = Shared::new(tasks.node(), values.clone())?;
+    let (pictures, wanted) = mpsc::unbounded();
+    let shared = Shared::new(tasks.node(), values.clone(), pictures)?;
     for (kind, parameter, default) in [
         (Kind::Map, "map_file", &setup.map),
         (Kind::Roadmap, "roadmap_file", &setup.roadmap),
@@ -137,7 +141,8 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
     base::serve(&mut tasks, &shared, &values)?;
     services::serve(&mut tasks, &shared)?;
     documents::serve(&mut tasks, &shared)?;
-    special::serve(&mut tasks, &shared, &values, context)?;
+    special::serve(&mut tasks, &shared)?;
+    picture::serve(&mut tasks, &shared, &values, context, wanted)?;
     topics::serve(&mut tasks, &shared, &values)?;
     let report = report::report(tasks.node(), &shared)?;
     tasks.every(REPORT_PERIOD, report)?;

@@ -149,7 +149,8 @@ pub(super) fn set(
             state.platform.command(Command::SetRoadmap((&roadmap).into())).map_err(refused)?;
         }
         Kind::Program => {
-            Program::read(text).map_err(wrong)?;
+            let program = Program::read(text).map_err(wrong)?;
+            state.platform.command(Command::SetProgram((&program).into())).map_err(refused)?;
         }
     }
     *state.documents.place(kind) = document;
@@ -176,27 +177,33 @@ fn read(path: &Path) -> Result<String, DocumentFileError> {
     std::fs::read_to_string(path).map_err(failed)
 }
 
-/// Where the document in force is on the disk.
-fn file(state: &mut State, kind: Kind) -> Result<PathBuf, DocumentFileError> {
-    let name = &state.documents.place(kind).name;
-    let name = if name.is_empty() { kind.default_name() } else { name.as_str() };
-    let name = plain_file_name(name)?;
+/// Where a document of this name is on the disk.
+fn file(state: &State, kind: Kind, name: &str) -> Result<PathBuf, DocumentFileError> {
+    let name = plain_file_name(if name.is_empty() { kind.default_name() } else { name })?;
     let end = if name.to_ascii_lowercase().ends_with(".xml") { "" } else { ".xml" };
     Ok(state.data_folder.join(kind.folder()).join(format!("{name}{end}")))
 }
 
+/// Puts the document of this name on the disk into force.
+///
+/// # Errors
+/// It is not there, or cannot be used.
+pub(super) fn load_named(state: &mut State, kind: Kind, name: &str) -> Result<(), DocumentFileError> {
+    let text = read(&file(state, kind, name)?)?;
+    set(state, kind, NamedDocument { name: name.to_owned(), text })
+}
+
 /// Reads the document in force again from the disk.
 fn load(state: &mut State, kind: Kind) -> Result<(), DocumentFileError> {
-    let path = file(state, kind)?;
-    let document = NamedDocument { name: state.documents.place(kind).name.clone(), text: read(&path)? };
-    set(state, kind, document)
+    let name = state.documents.place(kind).name.clone();
+    load_named(state, kind, &name)
 }
 
 /// Writes the document in force to the disk. A file that is there is replaced when the new one is complete.
 fn save(state: &mut State, kind: Kind) -> Result<(), DocumentFileError> {
-    let path = file(state, kind)?;
-    let text = text(state, kind)?;
-    write(&path, text.as_bytes())
+    let name = state.documents.place(kind).name.clone();
+    let path = file(state, kind, &name)?;
+    write(&path, text(state, kind)?.as_bytes())
 }
 
 /// Writes a file of the data folder, which is made where it is not there.

@@ -8,6 +8,8 @@ use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{CompressedImage, Image};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile, WrappedTypesupport};
+use futures::StreamExt;
+use futures::channel::mpsc::UnboundedReceiver;
 use futures::channel::oneshot;
 
 use super::documents::write;
@@ -55,27 +57,53 @@ impl Format {
     }
 }
 
+/// Serves `grab_image`, and saves the pictures whose names come from `wanted`.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     shared: &Shared,
     values: &Parameters,
     context: &Context,
+    mut wanted: UnboundedReceiver<String>,
 ) -> dragoman_ros::Result<()> {
-    let topic: String = values.value("image_topic");
-    let namespace = tasks.node().namespace()?;
-    let (shared, context) = (shared.clone(), context.clone());
+    let camera = Camera {
+        context: context.clone(),
+        namespace: tasks.node().namespace()?,
+        topic: values.value("image_topic"),
+        shared: shared.clone(),
+    };
+    let own = camera.clone();
+    tasks.spawn(async move {
+        while let Some(name) = wanted.next().await {
+            // Refusals are noted.
+            let _ = own.save(&name).await;
+        }
+    });
     tasks.serve_later::<PlatformSetFile::Service, _>("grab_image", move |request| {
-        let (shared, context) = (shared.clone(), context.clone());
-        let (topic, namespace) = (topic.clone(), namespace.clone());
+        let camera = camera.clone();
         async move {
-            let grabbed = grab(&context, &namespace, &topic, &request.file_name).await;
-            let outcome = shared.ask(|state| {
-                let (name, bytes) = grabbed?;
-                Ok(write(&state.data_folder.join("images").join(name), &bytes)?)
-            });
+            let outcome = camera.save(&request.file_name).await;
             PlatformSetFile::Response::default().told(outcome)
         }
     })
+}
+
+/// Where pictures come from, and go to.
+#[derive(Clone)]
+struct Camera {
+    context: Context,
+    namespace: String,
+    topic: String,
+    shared: Shared,
+}
+
+impl Camera {
+    async fn save(&self, name: &str) -> Result<(), Refused> {
+        let grabbed = grab(&self.context, &self.namespace, &self.topic, name).await;
+        self.shared.ask(|state| {
+            let (name, bytes) = grabbed?;
+            Ok(write(&state.data_folder.join("images").join(name), &bytes)?)
+        })
+    }
 }
 
 /// A picture with the name of its file.

@@ -193,12 +193,7 @@ fn serve_motions(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result
 
 fn serve_parameters(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
     serve_order::<PlatformSetParameter::Service>(tasks, shared, "set_pltf_param", |state, request| {
-        let mut parameters = parameters::platform_parameters(&state.values);
-        let value = parameters.set(&request.key, &request.value)?;
-        // The controller first: it may refuse what ROS would take.
-        state.set_settings(parameters::settings(&state.values, &parameters))?;
-        let key = declaration(&request.key).map_or(request.key.as_str(), |declared| declared.key);
-        state.values.set(vec![(key.to_owned(), parameters::ros_value(value))]).map_err(Refused)
+        set_parameter(state, &request.key, &request.value)
     })?;
     serve_question::<PlatformGetParameter::Service>(tasks, shared, "get_pltf_param", |state, request| {
         let declared = declaration(&request.key);
@@ -214,6 +209,16 @@ fn serve_parameters(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         let all = declarations().iter().map(|declared| parameter(declared, &parameters)).collect();
         Ok(PlatformGetParameters::Response { parameters: all, ..Default::default() })
     })
+}
+
+/// Sets a parameter of the guide, for the controller and in ROS.
+pub(super) fn set_parameter(state: &mut State, key: &str, value: &str) -> Result<(), Refused> {
+    let mut parameters = parameters::platform_parameters(&state.values);
+    let value = parameters.set(key, value)?;
+    // The controller first: it may refuse what ROS would take.
+    state.set_settings(parameters::settings(&state.values, &parameters))?;
+    let key = declaration(key).map_or(key, |declared| declared.key);
+    state.values.set(vec![(key.to_owned(), parameters::ros_value(value))]).map_err(Refused)
 }
 
 fn parameter(declared: &Declaration, parameters: &Parameters) -> PlatformParameter {

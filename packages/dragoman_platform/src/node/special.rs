@@ -9,12 +9,10 @@ use dragoman_ros::dragoman_msgs::srv::{
     PlatformSetHeadVelocity, PlatformSetText,
 };
 use dragoman_ros::geometry_msgs::msg::Point as PointMessage;
-use dragoman_ros::parameters::Parameters;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::visualization_msgs::msg::Marker;
-use dragoman_ros::{Context, QosProfile, Result};
+use dragoman_ros::{QosProfile, Result};
 
-use super::picture;
 use super::services::{Answer, answers, serve_order, serve_question};
 use super::state::{Refused, Shared, State};
 use crate::geometry::{Point, position};
@@ -26,18 +24,11 @@ const MAX_CAN_MESSAGES: usize = 1000;
 
 answers! { PlatformGetCamera PlatformGetCanMessages PlatformGetDebugData }
 
-pub(super) fn serve(
-    tasks: &mut NodeTasks,
-    shared: &Shared,
-    values: &Parameters,
-    context: &Context,
-) -> Result<()> {
+pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
     serve_can(tasks, shared)?;
     serve_outlets(tasks, shared)?;
-    picture::serve(tasks, shared, values, context)?;
-    let camera = ["camera_address", "camera_id"].map(|name| values.value::<String>(name));
-    serve_question::<PlatformGetCamera::Service>(tasks, shared, "get_camera", move |_, _| {
-        let [address, id] = camera.clone();
+    serve_question::<PlatformGetCamera::Service>(tasks, shared, "get_camera", |state, _| {
+        let [address, id] = ["camera_address", "camera_id"].map(|name| state.values.value::<String>(name));
         Ok(PlatformGetCamera::Response { address, id, ..Default::default() })
     })?;
     serve_order::<PlatformSetEvent::Service>(tasks, shared, "set_event", |_, request| {

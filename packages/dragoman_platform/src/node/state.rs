@@ -12,13 +12,15 @@ use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::BatteryState;
 use dragoman_ros::{Clock, Node};
+use futures::channel::mpsc::UnboundedSender;
 
 use super::documents::Documents;
 use super::outlets::Outlets;
-use super::{PlatformNodeError, parameters};
-use crate::controller::{Command, Event, Input, Operation, Output, Platform, Refusal};
+use super::{PlatformNodeError, parameters, program};
+use crate::controller::{Command, Event, Input, MotionMode, Operation, Output, Platform, Refusal};
 use crate::geometry::Point;
 use crate::motion::obstacles::Scan;
+use crate::program::interpreter::Conditions;
 use crate::settings::Settings;
 
 /// A joystick that is silent for so long asks for nothing.
@@ -63,6 +65,8 @@ pub(super) struct State {
     pub(super) output: Output,
     pub(super) can: Can,
     pub(super) outlets: Outlets,
+    /// Names of pictures that a program wants.
+    pub(super) pictures: UnboundedSender<String>,
     /// What the head was told last, rad.
     pub(super) head_angle: f64,
     base_timeout: Duration,
@@ -80,7 +84,12 @@ pub(super) struct State {
 pub(super) struct Shared(Arc<Mutex<State>>);
 
 impl Shared {
-    pub(super) fn new(node: &mut Node, values: Parameters) -> Result<Self, PlatformNodeError> {
+    /// `pictures` takes the names of pictures that a program wants.
+    pub(super) fn new(
+        node: &mut Node,
+        values: Parameters,
+        pictures: UnboundedSender<String>,
+    ) -> Result<Self, PlatformNodeError> {
         let settings = parameters::settings(&values, &parameters::platform_parameters(&values));
         let mut platform = Platform::new(settings)?;
         // Finite, and within bounds: its declaration says so.
@@ -94,6 +103,7 @@ impl Shared {
             output: Output { twist: Twist::ZERO, brakes: [true; 2], digital_outputs: [0; 2], ultrasonics: 0 },
             can: Can::default(),
             outlets: Outlets::new(node)?,
+            pictures,
             head_angle: 0.0,
             base_timeout: Duration::from_secs_f64(values.value("base_timeout")),
             values,
@@ -163,6 +173,18 @@ impl State {
             return None;
         }
         let base_alive = self.base_alive();
+        let true_parameters = if self.platform.status().mode == MotionMode::Program {
+            self.true_parameters()
+        } else {
+            Vec::new()
+        };
+        let charge = self.heard.battery.as_ref().map(|battery| f64::from(battery.percentage));
+        let conditions = Conditions {
+            date: program::now(),
+            battery_charge: charge.filter(|charge| charge.is_finite()),
+            true_parameters: &true_parameters,
+            ..Conditions::default()
+        };
         let heard = &mut self.heard;
         let scan =
             std::mem::take(&mut heard.is_new).then_some(Scan { origin: heard.laser, points: &heard.points });
@@ -173,13 +195,27 @@ impl State {
             base_alive,
             emergency_stop: heard.emergency_stop,
             joystick: joystick.map(|(_, twist)| twist),
+            conditions,
             ..Input::at(self.start.elapsed(), heard.pose)
         };
         self.output = self.platform.cycle(&input);
         while let Some(event) = self.platform.poll_event() {
-            log(event);
+            self.happened(event);
         }
         (was_driving || self.is_moving()).then_some(self.output.twist)
+    }
+
+    fn happened(&mut self, event: Event) {
+        match event {
+            Event::BaseSilent | Event::WatchdogExpired => tracing::warn!(?event, "the platform"),
+            Event::Program(deed) => {
+                if let Err(Refused(reason)) = self.perform(deed) {
+                    self.refuse(&reason);
+                }
+            }
+            Event::ProgramRefused(refusal) => self.refuse(&refusal.to_string()),
+            _ => tracing::info!(?event, "the platform"),
+        }
     }
 
     fn is_moving(&self) -> bool {
@@ -206,12 +242,5 @@ impl State {
     /// Requests, refused ones, and the reason of the last since this was asked for.
     pub(super) fn take_refusals(&mut self) -> (u64, u64, Option<String>) {
         (self.requests, self.refused, self.refusal.take())
-    }
-}
-
-fn log(event: Event) {
-    match event {
-        Event::BaseSilent | Event::WatchdogExpired => tracing::warn!(?event, "the platform"),
-        _ => tracing::info!(?event, "the platform"),
     }
 }
