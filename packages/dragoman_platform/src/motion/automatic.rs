@@ -123,6 +123,8 @@ struct Task {
     path: Option<(Vec<Point>, f64)>,
     steps: VecDeque<Step>,
     active: Option<Active>,
+    /// Whether there is a plan; otherwise the platform waits for a way to become free.
+    planned: bool,
     /// A new plan is made when the platform stands.
     replan: bool,
     blocked: Option<Duration>,
@@ -155,9 +157,17 @@ impl Automatic {
             }
         };
         let looked = situation.now;
-        let (steps, active) = (VecDeque::new(), None);
-        let mut task =
-            Task { goal, path, steps, active, replan: true, blocked: None, looked, corrections: 0 };
+        let mut task = Task {
+            goal,
+            path,
+            steps: VecDeque::new(),
+            active: None,
+            planned: false,
+            replan: true,
+            blocked: None,
+            looked,
+            corrections: 0,
+        };
         if situation.stands() {
             self.planner = match task.plan(situation) {
                 Ok(()) => PlannerState::PathFound,
@@ -272,7 +282,7 @@ impl Task {
     /// Notices obstacles, and when it is time for another way.
     fn watch(&mut self, situation: &Situation<'_>) -> Option<MotionEvent> {
         let planning = &situation.settings.planning;
-        let waiting = self.active.is_none() && self.steps.is_empty() && self.corrections == 0;
+        let waiting = !self.planned;
         let event = match (situation.blocked, self.blocked) {
             (true, None) => {
                 self.blocked = Some(situation.now);
@@ -317,7 +327,9 @@ impl Task {
     fn plan(&mut self, situation: &Situation<'_>) -> Result<(), PlanError> {
         self.active = None;
         self.steps.clear();
+        self.planned = false;
         self.steps = self.steps(situation, true)?.into();
+        self.planned = true;
         self.replan = false;
         self.corrections = 0;
         Ok(())
@@ -407,11 +419,10 @@ impl Task {
     fn go_on(&mut self, situation: &Situation<'_>) -> Result<(Twist, Option<Pose>), MotionEvent> {
         let (pose, settings) = (situation.pose, situation.settings);
         if self.active.is_none() {
-            let waiting = self.steps.is_empty() && self.blocked.is_some();
             self.active = match self.steps.pop_front() {
                 Some(Step::Turn(heading)) => Some(Active::Turn(heading)),
                 Some(Step::Drive(curve)) => Some(Active::Drive(Follower::new(curve, settings))),
-                None if waiting || !situation.stands() => return Ok((Twist::ZERO, None)),
+                None if !self.planned || !situation.stands() => return Ok((Twist::ZERO, None)),
                 None => {
                     self.finish(situation)?;
                     return Ok((Twist::ZERO, Some(self.goal)));
