@@ -49,7 +49,9 @@ fn what_it_measures_arrives() {
     facts.contains("joint_states", &JOINTS);
     assert!(facts.text("core").starts_with("bumper 0 cliff 0 drop 0 battery 1"), "{facts:#?}");
     assert!(facts.text("imu_data").contains("norm 1.0000"), "{facts:#?}");
-    assert!(facts.text("scan").starts_with("laser_link beams 684 from -2.0944 to 2.0944 range 0.060 to 4.095"));
+    assert!(
+        facts.text("scan").starts_with("laser_link beams 684 from -2.0944 to 2.0944 range 0.060 to 4.095")
+    );
     assert!(facts.text("pose").starts_with("map -1.000 -4.000"), "{facts:#?}");
     assert_within(&facts, "sim_seconds", 3.5, 4.5);
     assert!(facts.text("version_info").ends_with("udid 98434864 959859523 1126263088"), "{facts:#?}");
