@@ -73,7 +73,7 @@ fuzz_target!(|input: &[u8]| {
         }
     }
     for (world, camera) in cameras.iter().take(2) {
-        let view = worlds.view(Some(world), camera).unwrap();
+        let view = worlds.view(Some(world.as_str()), camera).unwrap();
         let figures = *view.figures();
         let (mut depth, mut color) = (DepthImage::default(), ColorImage::default());
         view.depth(&mut depth);
