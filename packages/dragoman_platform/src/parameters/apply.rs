@@ -57,8 +57,8 @@ mod tests {
 
     #[test]
     fn parameters_are_in_force_in_si_units() {
-        let sensor = UltrasonicSettings { pose: Pose::ORIGIN, range: 2.0, cone: 0.5 };
-        let mut settings = Settings { ultrasonics: vec![sensor; 2], ..Settings::default() };
+        let ultrasonics = vec![UltrasonicSettings { pose: Pose::ORIGIN, range: 2.0, cone: 0.5 }; 2];
+        let mut settings = Settings { ultrasonics, ..Settings::default() };
         let mut parameters = Parameters::default();
         for (key, value) in [
             ("IpoTransVel", "250"),
