@@ -83,7 +83,11 @@ pub(crate) fn start_simulated(
         base_scan: format!("{TOPICS}/scan"),
         // The world tells where the robot really is; the platform tells where it believes to be.
         frame_prefix: format!("{}/", NAMESPACE.trim_matches('/')),
-        initial_pose: Pose::new(pose.translation.x, pose.translation.y, pose.rotation.euler_angles().2),
+        initial_pose: Pose::new(
+            round(pose.translation.x),
+            round(pose.translation.y),
+            round(pose.rotation.euler_angles().2),
+        ),
         laser_pose: LASER,
         map: document("lab", include_str!("../../../launch/config/neobotix/map.xml")),
         roadmap: document("lab", include_str!("../../../launch/config/neobotix/roadmap.xml")),
@@ -91,4 +95,9 @@ pub(crate) fn start_simulated(
     };
     nodes.spawn(start(context, NAMESPACE, &setup)?);
     Ok(true)
+}
+
+/// To six decimals: what the world makes of its file is for nobody to read.
+fn round(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
 }

@@ -148,13 +148,14 @@ fn the_platform_goes_through_its_states_and_to_a_station() {
     operator.set_mode(3).unwrap();
     operator.order("continue").unwrap();
     let before = operator.truth();
-    for _ in 0..20 {
-        let wheels = PlatformMoveWheels::Request { right: 0.2, left: -0.2 };
+    // Slowly: a loaded machine takes its time, and half a turn is the most that can be told.
+    for _ in 0..10 {
+        let wheels = PlatformMoveWheels::Request { right: 0.05, left: -0.05 };
         assert!(operator.call::<PlatformMoveWheels::Service>("move_vel_wheel", wheels).success);
         std::thread::sleep(Duration::from_millis(50));
     }
     let turned = operator.truth()[2] - before[2];
-    assert!(turned.sin().atan2(turned.cos()) > 0.2, "{turned}");
+    assert!(turned.sin().atan2(turned.cos()) > 0.02, "{turned}");
     let answer = operator.call::<PlatformMoveToStation::Service>("move_to_station", request("west"));
     assert_eq!(answer.message, "the motion mode is Velocity");
 

@@ -5,7 +5,7 @@
 //! | this one | start-up |
 //! | [`parameters`] | the parameters, and what they mean to the controller |
 //! | `state` | all that the node knows, and the controller's cycle |
-//! | `base` | the base in front of which it works: odometry, laser, battery, emergency stop, joystick in; velocities out |
+//! | `base`, `laser` | the base in front of which it works: odometry, laser, battery, emergency stop, joystick in; velocities out |
 //! | `services` | states, modes, motions, hardware: a service for each command |
 //! | `documents` | map, roadmap and program: set, given, loaded, saved |
 //! | `special`, `outlets` | speech, sounds, head, camera, CAN messages, events |
@@ -17,6 +17,7 @@
 mod base;
 mod documents;
 mod grid;
+mod laser;
 mod outlets;
 pub mod parameters;
 mod picture;
@@ -138,7 +139,7 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
         }
     }
     tasks.spawn(parameters::follow(values.clone(), shared.clone()));
-    base::serve(&mut tasks, &shared, &values)?;
+    base::serve(&mut tasks, &shared, &values, context)?;
     services::serve(&mut tasks, &shared)?;
     documents::serve(&mut tasks, &shared)?;
     special::serve(&mut tasks, &shared)?;

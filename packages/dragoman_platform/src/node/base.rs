@@ -1,5 +1,6 @@
 //! The base in front of which the platform works, whatever it is: its odometry, laser, battery and what else it has come in, velocities go out.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dragoman_base::motion::{Pose, Twist};
@@ -10,8 +11,9 @@ use dragoman_ros::sensor_msgs::msg::{BatteryState, Joy, LaserScan, Range};
 use dragoman_ros::std_msgs::msg::Bool;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Publisher, QosProfile, WrappedTypesupport};
+use dragoman_ros::{Context, Publisher, QosProfile, WrappedTypesupport};
 
+use super::laser::Laser;
 use super::state::Shared;
 use super::{PlatformNodeError, parameters, topics};
 use crate::controller::Command;
@@ -25,11 +27,12 @@ pub(super) fn serve(
     tasks: &mut NodeTasks,
     shared: &Shared,
     values: &Parameters,
+    context: &Context,
 ) -> Result<(), PlatformNodeError> {
     let topic = |name: &str| values.value::<String>(name);
     let newest = || QosProfile::default().keep_last(1);
     let mut frames = Frames::new(tasks, values)?;
-    let mut odometry = Relay::new(tasks, "odom", &topic("base_odom"))?;
+    let odometry = Relay::new(tasks, "odom", &topic("base_odom"))?;
     let heard = shared.clone();
     let frame_names = frames.clone_names();
     tasks.subscribe(&topic("base_odom"), newest(), move |message: Odometry| {
@@ -48,26 +51,17 @@ pub(super) fn serve(
         });
     })?;
     if !topic("base_scan").is_empty() {
-        let laser = parameters::pose(values, "laser_pose")?;
-        let upside_down: bool = values.value("laser_upside_down");
-        let mut scans = Relay::new(tasks, "scan", &topic("base_scan"))?;
-        let heard = shared.clone();
-        let frame = frame_names.laser;
-        let qos = QosProfile::sensor_data().keep_last(1);
-        tasks.subscribe(&topic("base_scan"), qos, move |scan: LaserScan| {
-            scans.send(|| {
-                let mut own = scan.clone();
-                if let Some(frame) = &frame {
-                    own.header.frame_id.clone_from(frame);
-                }
-                own
-            });
-            heard.with(|state| {
-                state.heard.points.clear();
-                state.heard.points.extend(points(&scan, laser, upside_down));
-                state.heard.is_new = true;
-            });
-        })?;
+        let laser = Laser {
+            context: context.clone(),
+            namespace: tasks.node().namespace()?,
+            topic: topic("base_scan"),
+            pose: parameters::pose(values, "laser_pose")?,
+            is_upside_down: values.value("laser_upside_down"),
+            frame: frame_names.laser,
+            relay: Arc::new(Relay::new(tasks, "scan", &topic("base_scan"))?),
+            shared: shared.clone(),
+        };
+        tasks.spawn(laser.follow());
     }
     serve_extras(tasks, shared, values)?;
     let heard = shared.clone();
@@ -114,7 +108,7 @@ fn serve_extras(
     })?;
     let battery = topic("base_battery");
     if !battery.is_empty() {
-        let mut own = Relay::new(tasks, "battery_state", &battery)?;
+        let own = Relay::new(tasks, "battery_state", &battery)?;
         let heard = shared.clone();
         tasks.subscribe(&battery, newest(), move |message: BatteryState| {
             own.send(|| message.clone());
@@ -141,7 +135,7 @@ fn serve_extras(
 }
 
 /// What the base tells, told again under the platform's name while somebody listens there.
-struct Relay<T: WrappedTypesupport> {
+pub(super) struct Relay<T: WrappedTypesupport> {
     /// None: the base tells it there itself.
     publisher: Option<Publisher<T>>,
 }
@@ -155,7 +149,12 @@ impl<T: WrappedTypesupport + 'static> Relay<T> {
         Ok(Self { publisher })
     }
 
-    fn send(&mut self, message: impl FnOnce() -> T) {
+    /// Whether somebody listens there.
+    pub(super) fn is_listened(&self) -> bool {
+        self.publisher.as_ref().is_some_and(topics::listened)
+    }
+
+    pub(super) fn send(&self, message: impl FnOnce() -> T) {
         if let Some(publisher) = self.publisher.as_ref().filter(|publisher| topics::listened(publisher)) {
             topics::report(publisher.publish(&message()));
         }
@@ -225,7 +224,7 @@ fn planar(odometry: &Odometry) -> Option<Pose> {
 }
 
 /// What was hit, in the platform's frame.
-fn points(scan: &LaserScan, laser: Pose, upside_down: bool) -> impl Iterator<Item = Point> + '_ {
+pub(super) fn points(scan: &LaserScan, laser: Pose, upside_down: bool) -> impl Iterator<Item = Point> + '_ {
     let side = if upside_down { -1.0 } else { 1.0 };
     scan.ranges.iter().enumerate().filter_map(move |(beam, &range)| {
         let angle = f64::from(scan.angle_min) + beam as f64 * f64::from(scan.angle_increment);
