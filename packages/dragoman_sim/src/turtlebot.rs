@@ -8,7 +8,7 @@
 //! | arm | the joints go where the servos are, until something is in their way; then the servos go no further |
 //! | gripper | the link rule of `world/grasp.rs` |
 //!
-//! No clock and no I/O: whoever owns the devices calls [`Turtlebot::exchange`] at least every 10 ms, in real time or not. The geometry is that
+//! No clock and no I/O: whoever owns the devices calls [`Turtlebot::exchange`] every 10 to 20 ms, in real time or not. The geometry is that
 //! of `urdf/turtlebot2_widowx.urdf`.
 
 #[cfg(test)]

@@ -20,7 +20,7 @@
 //!
 //! let mut driver = Driver::new(Config::widowx()).expect("a valid configuration");
 //! driver.opened(Duration::ZERO);
-//! assert_eq!(driver.transmit(), [0xff, 0xff, 0x01, 0x04, 0x02, 0x00, 0x13, 0xe5]); // who is servo 1?
+//! assert_eq!(driver.transmit(), [0xff, 0xff, 0x02, 0x04, 0x02, 0x00, 0x13, 0xe4]); // who is servo 2?
 //! let refusal = driver.command(Duration::ZERO, 0, 0.5).unwrap_err();
 //! assert_eq!(refusal.to_string(), "arm_1_joint: its servo (id 1) does not answer");
 //! ```

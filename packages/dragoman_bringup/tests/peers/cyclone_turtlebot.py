@@ -215,7 +215,7 @@ def arm(peer):
         tell(f"{joint}_disabled", arm.enable[joint].call(enable=False).state)
         arm.commands[joint].write(ros.Float64(target))
         time.sleep(0.6)
-        tell(f"{joint}_ignores_m", f"{abs(arm.position(joint) - begin):.3f}")
+        tell(f"{joint}_moved_disabled", f"{abs(arm.position(joint) - begin):.3f}")
         tell(f"{joint}_enabled", arm.enable[joint].call(enable=True).state)
         arm.relax[joint].call()
         tell(f"{joint}_after_relax", arm.go(joint, target) is not None)

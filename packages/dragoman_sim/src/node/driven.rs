@@ -16,7 +16,7 @@ use crate::world::Worlds;
 use crate::{Kobuki, Turtlebot, Widowx, WorldError};
 
 /// How long devices and worlds go without knowing of each other, at most.
-const LONGEST: Duration = Duration::from_millis(10);
+const LONGEST: Duration = Duration::from_millis(20);
 /// How long at least: requests may come fast.
 const SHORTEST: Duration = Duration::from_millis(2);
 

@@ -29,6 +29,8 @@ use crate::{Kobuki, WorldError};
 pub const NODE_NAME: &str = "simulation";
 /// The longest that a button is held by one request, s.
 const LONGEST_PRESS: f64 = 60.0;
+/// How often buttons and LEDs are looked at.
+const HAND_PERIOD: Duration = Duration::from_millis(50);
 /// Commands to the robot, by which `/vrep/last_cmd_time` goes; those of the base are below its name.
 const JOINTS: [&str; 6] =
     ["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"];
@@ -76,7 +78,7 @@ pub fn start(
     note_commands(&mut tasks, &worlds, robot_namespace.trim_end_matches('/'))?;
     if let Some(base) = base {
         follow_noise(&mut tasks, values, base.clone());
-        serve_base(&mut tasks, base, Duration::from_secs_f64(1.0 / rate))?;
+        serve_base(&mut tasks, base)?;
     }
     let mut truth = Truth::new(tasks.node(), worlds, robot)?;
     tasks.every(Duration::from_secs_f64(1.0 / rate), move || truth.publish())?;
@@ -207,7 +209,7 @@ fn follow_noise(tasks: &mut NodeTasks, values: Parameters, base: RealTime<Kobuki
 }
 
 /// Buttons that are pressed, and LEDs as they shine.
-fn serve_base(tasks: &mut NodeTasks, base: RealTime<Kobuki>, period: Duration) -> Result<()> {
+fn serve_base(tasks: &mut NodeTasks, base: RealTime<Kobuki>) -> Result<()> {
     let held: Arc<Mutex<[Option<Instant>; 3]>> = Arc::default();
     let (pressed, touched) = (Arc::clone(&held), base.clone());
     tasks.serve::<PressButton::Service>("~/press_button", move |request| {
@@ -221,7 +223,7 @@ fn serve_base(tasks: &mut NodeTasks, base: RealTime<Kobuki>, period: Duration) -
         tasks.node().create_publisher::<ColorRGBA>("~/led2", latched())?,
     ]
     .map(|publisher| (publisher, None));
-    tasks.every(period, move || {
+    tasks.every(HAND_PERIOD, move || {
         let now = Instant::now();
         let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
         let leds = base.with(|kobuki| {

@@ -26,7 +26,7 @@ pub fn declarations(port: &str, joint_states: &str) -> Vec<Declaration> {
         ),
         Declaration::new("baud", 115_200, "Bits per second on the serial port.")
             .within(Range::Integer { from: 9600, to: 4_000_000 }),
-        Declaration::new("rate", 30.0, "How often all servos are read, and joint states published, Hz.")
+        Declaration::new("rate", 20.0, "How often all servos are read, and joint states published, Hz.")
             .within(Range::Double { from: 1.0, to: 200.0 }),
         Declaration::new(
             "answer_timeout",
