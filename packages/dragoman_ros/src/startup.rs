@@ -11,6 +11,8 @@ use crate::Context;
 /// A file or an argument that cannot be understood; no participant can be created.
 #[cfg(not(feature = "r2r"))]
 pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> crate::Result<Context> {
+    #[cfg(unix)]
+    allow_files();
     let mut discovery = crate::Discovery::from_variables(|name| std::env::var(name).ok())?;
     if let Some(domain) = domain {
         discovery.domain_id = domain;
@@ -47,4 +49,21 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> 
         tracing::error!(%error, "the program could not start itself again");
     }
     Context::create()
+}
+
+/// Files that a program with hundreds of topics and services may have open: each of them has several sockets.
+#[cfg(all(unix, not(feature = "r2r")))]
+const FILES: u64 = 8192;
+
+/// Lets the process have so many files, as far as the system allows. Most systems give 1024 to those who do not ask.
+#[cfg(all(unix, not(feature = "r2r")))]
+fn allow_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(FILES, |maximum| maximum.min(FILES));
+    if current.is_some_and(|current| current < wanted)
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum })
+    {
+        tracing::warn!(%error, wanted, "the number of open files cannot be raised");
+    }
 }
