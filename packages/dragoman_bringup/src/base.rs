@@ -12,6 +12,7 @@ use dragoman_sim::{Kobuki, KobukiSettings};
 use tokio::task::JoinSet;
 
 use crate::log_node;
+use crate::machine::{self, Machine, WHICH_PORT};
 use crate::simulated::line_to;
 
 #[derive(Args)]
@@ -35,19 +36,13 @@ enum Kind {
     Differential,
 }
 
-/// How long a base is waited for before it is told that it is not there.
-const PATIENCE: Duration = Duration::from_secs(1);
-
 /// Runs a base on a port until `stop` resolves.
 pub(crate) async fn run(
     context: &Context,
     options: &BaseOptions,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Box<dyn Error>> {
-    let port = match &options.port {
-        None => String::new(),
-        Some(port) => port.to_str().ok_or("--port: the path is no valid text")?.to_owned(),
-    };
+    let port = machine::port(options.port.as_ref())?;
     let mut nodes = JoinSet::new();
     nodes.spawn(log_node(context)?);
     let start = match options.kind {
@@ -56,21 +51,20 @@ pub(crate) async fn run(
     };
     let namespace = format!("/{}", options.namespace.trim_matches('/'));
     let base = start(context, &namespace, Connection::Port(port), JOINT_STATES);
-    let BaseNode { node: running, place, measured, stop: stop_base } = base.map_err(|error| match error {
-        BaseNodeError::NoPort => "which serial port? Name it with --port PATH, such as /dev/ttyUSB0".into(),
+    let BaseNode { node, place, measured, stop: stop_base } = base.map_err(|error| match error {
+        BaseNodeError::NoPort => WHICH_PORT.into(),
         other => Box::<dyn Error>::from(other),
     })?;
-    nodes.spawn(running);
-    let what = if options.kind == Kind::Kobuki { "Kobuki" } else { "base" };
-    println!("{what} at {place} appears as {}/{}", namespace.trim_end_matches('/'), node::NODE_NAME);
-    if tokio::time::timeout(PATIENCE, measured).await.is_err() {
-        println!("nothing is heard of it yet; /diagnostics tells how it goes on");
-    }
-    println!("ready");
-    stop.await;
-    println!("stopping");
-    stop_base.await;
-    nodes.shutdown().await;
+    let base = Machine {
+        name: if options.kind == Kind::Kobuki { "Kobuki" } else { "base" },
+        node,
+        node_name: node::NODE_NAME,
+        place,
+        measured,
+        unheard: "nothing is heard of it yet",
+        stop: stop_base,
+    };
+    machine::run(nodes, base, &namespace, stop).await;
     Ok(())
 }
 

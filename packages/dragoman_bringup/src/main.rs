@@ -12,6 +12,7 @@
 //! | `device.rs` | `dragoman device`: simulated devices for others |
 //! | `latency.rs` | `dragoman latency`: how soon a program hears a robot |
 //! | `platform.rs` | `dragoman platform`: a mobile platform in front of a base; and that of the lab |
+//! | `machine.rs` | a machine on a serial port as a ROS node, for `base` and `arm` |
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
 //! | `relay.rs` | `dragoman relay`: programs and several robots in namespaces of their own |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
@@ -29,6 +30,7 @@ mod base;
 mod can;
 mod device;
 mod latency;
+mod machine;
 mod platform;
 mod record;
 mod relay;

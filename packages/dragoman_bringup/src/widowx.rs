@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use dragoman_arm::node::dynamixel::{self, DynamixelNode, DynamixelNodeError, JOINT_STATES};
@@ -13,6 +12,7 @@ use dragoman_sim::{Widowx, WidowxSettings};
 use tokio::task::JoinSet;
 
 use crate::log_node;
+use crate::machine::{self, Machine, WHICH_PORT};
 use crate::simulated::line_to;
 
 #[derive(Args)]
@@ -34,40 +34,32 @@ enum Kind {
     Widowx,
 }
 
-/// How long an arm is waited for before it is told that it is not there.
-const PATIENCE: Duration = Duration::from_secs(1);
-
 /// Runs an arm on a port until `stop` resolves.
 pub(crate) async fn run(
     context: &Context,
     options: &ArmOptions,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Box<dyn Error>> {
-    let port = match &options.port {
-        None => String::new(),
-        Some(port) => port.to_str().ok_or("--port: the path is no valid text")?.to_owned(),
-    };
+    let port = machine::port(options.port.as_ref())?;
     let mut nodes = JoinSet::new();
     nodes.spawn(log_node(context)?);
     let namespace = format!("/{}", options.namespace.trim_matches('/'));
     let Kind::Widowx = options.kind;
     let arm = dynamixel::start(context, &namespace, Connection::Port(port), JOINT_STATES);
     let DynamixelNode { node, place, measured, stop: stop_arm } = arm.map_err(|error| match error {
-        DynamixelNodeError::NoPort(_) => {
-            "which serial port? Name it with --port PATH, such as /dev/ttyUSB0".into()
-        }
+        DynamixelNodeError::NoPort(_) => WHICH_PORT.into(),
         other => Box::<dyn Error>::from(other),
     })?;
-    nodes.spawn(node);
-    println!("WidowX at {place} appears as {}/{}", namespace.trim_end_matches('/'), dynamixel::NODE_NAME);
-    if tokio::time::timeout(PATIENCE, measured).await.is_err() {
-        println!("not all of its servos are heard yet; /diagnostics tells how it goes on");
-    }
-    println!("ready");
-    stop.await;
-    println!("stopping");
-    stop_arm.await;
-    nodes.shutdown().await;
+    let arm = Machine {
+        name: "WidowX",
+        node,
+        node_name: dynamixel::NODE_NAME,
+        place,
+        measured,
+        unheard: "not all of its servos are heard yet",
+        stop: stop_arm,
+    };
+    machine::run(nodes, arm, &namespace, stop).await;
     Ok(())
 }
 
