@@ -1,7 +1,7 @@
 //! The pictures of cameras: drawn, encoded and published from a thread for each camera, only what somebody listens to.
 //!
 //! The worlds stand still while poses are copied; drawing and sending holds nobody up. Every picture is drawn once,
-//! for all topics that show it.
+//! for all topics that show it, and colours only when something has moved: they have no noise.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -70,6 +70,10 @@ struct Feed {
     view: View,
     depth: DepthImage,
     color: ColorImage,
+    /// What `color` shows; none before the first.
+    painted: Option<View>,
+    /// The brightness of `color`; empty until it is wanted.
+    gray: Vec<u8>,
     /// Bytes of a picture on its way to another encoding.
     bytes: Vec<u8>,
     metres: Topic<Image>,
@@ -89,13 +93,15 @@ struct Topic<T> {
     message: T,
     /// Somebody listens, as it was looked last.
     is_wanted: bool,
+    /// The message's data are those of the picture as it is now.
+    is_filled: bool,
 }
 
 impl<T: dragoman_ros::WrappedTypesupport> Topic<T> {
     fn new(node: &mut Node, name: &str, message: T) -> Result<Self> {
         // Reliable, so that it matches whatever a subscription asks for.
         let publisher = node.create_publisher(name, QosProfile::default().keep_last(2))?;
-        Ok(Self { publisher, message, is_wanted: false })
+        Ok(Self { publisher, message, is_wanted: false, is_filled: false })
     }
 
     fn look(&mut self) -> bool {
@@ -103,10 +109,14 @@ impl<T: dragoman_ros::WrappedTypesupport> Topic<T> {
         self.is_wanted
     }
 
-    /// Sends what `fill` makes of the message, if somebody listens.
-    fn send(&mut self, fill: impl FnOnce(&mut T)) {
+    /// Sends what `stamp` and, unless the data are there already, `fill` make of the message, if somebody listens.
+    fn send(&mut self, stamp: impl FnOnce(&mut T), fill: impl FnOnce(&mut T)) {
         if self.is_wanted {
-            fill(&mut self.message);
+            stamp(&mut self.message);
+            if !self.is_filled {
+                fill(&mut self.message);
+                self.is_filled = true;
+            }
             if let Err(error) = self.publisher.publish(&self.message) {
                 tracing::warn!(%error, "publishing a picture");
             }
@@ -138,6 +148,8 @@ impl Feed {
             view: View::default(),
             depth: DepthImage::default(),
             color: ColorImage::default(),
+            painted: None,
+            gray: Vec::new(),
             bytes: Vec::new(),
             metres: Topic::new(node, &topic("depth/image"), blank(Metres, depth_frame))?,
             metres_compressed: Topic::new(
@@ -208,8 +220,8 @@ impl Feed {
                 if color {
                     self.publish_color(&stamp);
                 }
-                self.depth_info.send(|info| info.header.stamp = stamp.clone());
-                self.rgb_info.send(|info| info.header.stamp = stamp.clone());
+                self.depth_info.send(|info| info.header.stamp = stamp.clone(), |_| {});
+                self.rgb_info.send(|info| info.header.stamp = stamp.clone(), |_| {});
             }
             Err(error) => tracing::warn!(%error, "a camera"),
         }
@@ -218,44 +230,55 @@ impl Feed {
 
     fn publish_depth(&mut self, stamp: &Time) {
         self.view.depth(&mut self.depth);
+        self.metres.is_filled = false;
+        self.millimetres.is_filled = false;
+        self.metres_compressed.is_filled = false;
         let (image, bytes) = (&self.depth, &mut self.bytes);
-        self.metres.send(|message| {
-            message.header.stamp = stamp.clone();
-            pictures::metres(image, &mut message.data);
-        });
-        self.millimetres.send(|message| {
-            message.header.stamp = stamp.clone();
-            pictures::millimetres(image, &mut message.data);
-        });
-        self.metres_compressed.send(|message| {
-            message.header.stamp = stamp.clone();
-            pictures::png(image, bytes, &mut message.data);
-        });
+        self.metres.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| pictures::metres(image, &mut message.data),
+        );
+        self.millimetres.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| pictures::millimetres(image, &mut message.data),
+        );
+        self.metres_compressed.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| pictures::png(image, bytes, &mut message.data),
+        );
     }
 
     fn publish_color(&mut self, stamp: &Time) {
-        self.view.color(&mut self.color);
-        let (image, figures) = (&self.color, &self.figures);
-        self.rgb.send(|message| {
-            message.header.stamp = stamp.clone();
-            message.data.copy_from_slice(image.rgb());
-        });
-        self.rgb_compressed.send(|message| {
-            message.header.stamp = stamp.clone();
-            pictures::jpeg(Encoding::Rgb, figures, image.rgb(), &mut message.data);
-        });
-        if self.mono.is_wanted || self.mono_compressed.is_wanted {
-            self.bytes.resize(figures.width * figures.height, 0);
-            pictures::mono(image, &mut self.bytes);
+        if !self.painted.as_ref().is_some_and(|painted| painted.has_same_colors(&self.view)) {
+            self.view.color(&mut self.color);
+            self.painted.get_or_insert_default().clone_from(&self.view);
+            self.gray.clear();
+            self.rgb.is_filled = false;
+            self.rgb_compressed.is_filled = false;
+            self.mono.is_filled = false;
+            self.mono_compressed.is_filled = false;
         }
-        let gray = &self.bytes;
-        self.mono.send(|message| {
-            message.header.stamp = stamp.clone();
-            message.data.copy_from_slice(gray);
-        });
-        self.mono_compressed.send(|message| {
-            message.header.stamp = stamp.clone();
-            pictures::jpeg(Encoding::Mono, figures, gray, &mut message.data);
-        });
+        let (image, figures) = (&self.color, &self.figures);
+        if self.gray.is_empty() && (self.mono.is_wanted || self.mono_compressed.is_wanted) {
+            self.gray.resize(figures.width * figures.height, 0);
+            pictures::mono(image, &mut self.gray);
+        }
+        let gray = &self.gray;
+        self.rgb.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| message.data.copy_from_slice(image.rgb()),
+        );
+        self.rgb_compressed.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| pictures::jpeg(Encoding::Rgb, figures, image.rgb(), &mut message.data),
+        );
+        self.mono.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| message.data.copy_from_slice(gray),
+        );
+        self.mono_compressed.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| pictures::jpeg(Encoding::Mono, figures, gray, &mut message.data),
+        );
     }
 }

@@ -78,6 +78,20 @@ impl View {
         &self.figures
     }
 
+    /// Whether the colours of the two are the same, pixel by pixel, because nothing has moved.
+    pub fn has_same_colors(&self, other: &Self) -> bool {
+        let is_same = |(one, other): (&Seen, &Seen)| {
+            Arc::ptr_eq(&one.surface, &other.surface)
+                && one.to_camera == other.to_camera
+                && one.color == other.color
+        };
+        self.figures == other.figures
+            && self.color_offset == other.color_offset
+            && self.light == other.light
+            && self.seen.len() == other.seen.len()
+            && self.seen.iter().zip(&other.seen).all(is_same)
+    }
+
     pub(super) fn begin(
         &mut self,
         figures: CameraFigures,

@@ -193,6 +193,21 @@ fn noise_grows_with_the_square_of_the_depth_and_is_the_seeds() {
 }
 
 #[test]
+fn colors_are_the_same_until_something_moves() {
+    let mut room = room(
+        "kind: kinect, depth_noise: 0.002",
+        "  - {name: ball, xyz: [2, 0, 0], shapes: [{sphere: {radius: 0.2}}]}\n  - {name: post, xyz: [3, 1, 0], shapes: [{box: [0.1, 0.1, 1]}]}",
+    );
+    let (first, again) = (room.view(None, "eye").unwrap(), room.view(None, "eye").unwrap());
+    assert!(first.has_same_colors(&again));
+    room.place(None, "ball", [2.0, 0.001, 0.0], [0.0; 3]).unwrap();
+    let moved = room.view(None, "eye").unwrap();
+    assert!(!first.has_same_colors(&moved));
+    room.place(None, "ball", [2.0, 0.0, 0.0], [0.0; 3]).unwrap();
+    assert!(first.has_same_colors(&room.view(None, "eye").unwrap()));
+}
+
+#[test]
 fn cameras_that_make_no_sense_are_refused() {
     let image = "width: 9, height: 9, horizontal_angle: 1, vertical_angle: 1";
     for (camera, words) in [
