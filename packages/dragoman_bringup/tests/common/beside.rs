@@ -18,8 +18,11 @@ pub struct Beside {
 
 impl Beside {
     pub fn new(domain: u16) -> Self {
-        let discovery =
-            Discovery { domain_id: domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+        Self::within(DiscoveryRange::Localhost, domain)
+    }
+
+    pub fn within(range: DiscoveryRange, domain: u16) -> Self {
+        let discovery = Discovery { domain_id: domain, range, static_peers: Vec::new() };
         let context = Context::with_options(&discovery, Arguments::default()).unwrap();
         let node = Node::create(context, "operator", "").unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -63,13 +66,30 @@ impl Beside {
 
     #[track_caller]
     pub fn call<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> S::Response {
+        self.answer::<S>(name, request, PATIENCE).unwrap_or_else(|| panic!("{name} does not answer"))
+    }
+
+    /// The answer, if it comes within two seconds.
+    pub fn try_call<S: WrappedServiceTypeSupport>(
+        &mut self,
+        name: &str,
+        request: S::Request,
+    ) -> Option<S::Response> {
+        self.answer::<S>(name, request, Duration::from_secs(2))
+    }
+
+    fn answer<S: WrappedServiceTypeSupport>(
+        &mut self,
+        name: &str,
+        request: S::Request,
+        patience: Duration,
+    ) -> Option<S::Response> {
         let client = self.node.create_client::<S>(name, QosProfile::services_default()).unwrap();
         let called = async {
             Node::is_available(&client).unwrap().await.unwrap();
             client.request(&request).unwrap().await.unwrap()
         };
-        let answered = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, called).await });
-        answered.unwrap_or_else(|_| panic!("{name} does not answer"))
+        self.runtime.block_on(async { tokio::time::timeout(patience, called).await }).ok()
     }
 
     /// Publishes one message when somebody listens.
