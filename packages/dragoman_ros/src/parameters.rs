@@ -201,7 +201,7 @@ pub fn declare(
     for (name, given) in node.params.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         // A file's /** and -p without a node speak to all nodes: what one of them does not know is another's.
         let Some(declared) = declarations.get(name.as_str()) else {
-            if is_for_this_node(node, name) {
+            if is_for_this_node(node, name) && !name.starts_with("qos_overrides.") {
                 tracing::warn!(
                     node = full_name,
                     name,

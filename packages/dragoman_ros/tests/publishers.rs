@@ -12,9 +12,13 @@ use futures::StreamExt;
 use futures::executor::block_on;
 
 fn context() -> Context {
+    context_with(Arguments::default())
+}
+
+fn context_with(arguments: Arguments) -> Context {
     let domain_id = 211 + (std::process::id() % 8) as u16;
     let discovery = Discovery { domain_id, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
-    Context::with_options(&discovery, Arguments::default()).unwrap()
+    Context::with_options(&discovery, arguments).unwrap()
 }
 
 fn publishers(node: &Node, count: usize) -> Vec<TopicEndpointInfo> {
@@ -71,4 +75,26 @@ fn publishers_of_this_and_other_contexts_are_told_with_their_quality_of_service(
         message.source_time.unwrap()
     });
     assert_eq!(times[0], times[1]);
+}
+
+#[test]
+fn whoever_starts_a_node_decides_on_its_quality_of_service() {
+    let words = "--ros-args -r state:=told -p talker:qos_overrides./lab/told.publisher.reliability:=best_effort \
+         -p qos_overrides./lab/told.publisher.depth:=7 -p qos_overrides./lab/bad.publisher.depth:=many";
+    let arguments = Arguments::parse(words.split_whitespace().map(str::to_owned)).unwrap();
+    let context = context_with(arguments);
+    let mut talker = Node::create(context.clone(), "talker", "/lab").unwrap();
+    let mut other = Node::create(context, "other", "/lab").unwrap();
+    let of = |node: &mut Node| {
+        let publisher =
+            node.create_publisher::<std_msgs::msg::String>("state", QosProfile::default()).unwrap();
+        let [told] = node.get_publishers_info_by_topic("/lab/told", false).unwrap().try_into().unwrap();
+        drop(publisher);
+        (told.qos_profile.reliability, told.qos_profile.depth)
+    };
+    assert_eq!(of(&mut talker), (ReliabilityPolicy::BestEffort, 7));
+    assert_eq!(of(&mut other), (ReliabilityPolicy::Reliable, 7));
+    let refused = other.create_publisher::<std_msgs::msg::String>("bad", QosProfile::default());
+    let error = refused.err().unwrap().to_string();
+    assert!(error.contains("qos_overrides./lab/bad.publisher.depth"), "{error}");
 }

@@ -18,6 +18,7 @@ use super::names::{NameKind, NodeName, dds_type};
 use super::parameter::{Parameter, ParameterValue, WrongParameterType};
 use super::publisher::Publisher;
 use super::qos::QosProfile;
+use super::qos_overrides::{self, Side};
 use super::service::{Server, ServiceRequest};
 use super::subscription::{RawSubscription, Subscription};
 use super::{WrappedActionTypeSupport, WrappedServiceTypeSupport, WrappedTypesupport};
@@ -116,23 +117,24 @@ impl Node {
         })
     }
 
-    /// Publishes on `topic`.
+    /// Publishes on `topic`; parameters `qos_overrides./topic.publisher...` take precedence over `qos`.
     ///
     /// # Errors
-    /// An invalid name; the middleware's refusal.
+    /// An invalid name or override; the middleware's refusal.
     pub fn create_publisher<T: WrappedTypesupport>(
         &mut self,
         topic: &str,
         qos: QosProfile,
     ) -> Result<Publisher<T>> {
-        let topic = self.dds_topic(topic, &qos)?;
+        let (topic, qos) = self.dds_topic(topic, Side::Publisher, qos)?;
         Ok(Publisher::new(self.writer(&topic, T::TYPE_NAME, &qos)?))
     }
 
-    /// The messages that arrive on `topic`, from now on.
+    /// The messages that arrive on `topic`, from now on; parameters `qos_overrides./topic.subscription...` take precedence
+    /// over `qos`.
     ///
     /// # Errors
-    /// An invalid name; the middleware's refusal.
+    /// An invalid name or override; the middleware's refusal.
     pub fn subscribe<T: WrappedTypesupport>(
         &mut self,
         topic: &str,
@@ -161,7 +163,7 @@ impl Node {
         topic_type: &str,
         qos: QosProfile,
     ) -> Result<RawSubscription> {
-        let topic = self.dds_topic(topic, &qos)?;
+        let (topic, qos) = self.dds_topic(topic, Side::Subscription, qos)?;
         Ok(RawSubscription::new(self.reader(&topic, topic_type, &qos)?))
     }
 
@@ -313,8 +315,8 @@ impl Node {
         topic: &str,
         qos: &QosProfile,
     ) -> Result<Subscription<T>> {
-        let topic = self.dds_topic(topic, qos)?;
-        Ok(Subscription::new(self.reader(&topic, T::TYPE_NAME, qos)?))
+        let (topic, qos) = self.dds_topic(topic, Side::Subscription, qos.clone())?;
+        Ok(Subscription::new(self.reader(&topic, T::TYPE_NAME, &qos)?))
     }
 
     pub(crate) fn server<T: WrappedServiceTypeSupport>(
@@ -328,13 +330,16 @@ impl Node {
         Ok(Server::new(reader, writer))
     }
 
-    fn dds_topic(&self, topic: &str, qos: &QosProfile) -> Result<String> {
+    /// A topic's name in DDS, and its quality of service as whoever started the node wants it.
+    fn dds_topic(&self, topic: &str, side: Side, qos: QosProfile) -> Result<(String, QosProfile)> {
         let name = self.name.resolve_name(topic, NameKind::Topic, self.context.arguments())?;
-        Ok(if qos.avoid_ros_namespace_conventions {
+        let qos = qos_overrides::overridden(&lock(&self.params), &name, side, qos)?;
+        let topic = if qos.avoid_ros_namespace_conventions {
             name.trim_start_matches('/').to_owned()
         } else {
             format!("rt{name}")
-        })
+        };
+        Ok((topic, qos))
     }
 
     fn service_topics(&self, service: &str) -> Result<(String, String)> {
