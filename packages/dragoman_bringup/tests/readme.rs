@@ -442,3 +442,27 @@ fn cells(node: &str, parameter: &ParameterDescriptor, value: &ParameterValue) ->
     }
     [parameter.name.clone(), type_name.to_owned(), default, range, parameter.description.replace('`', "")]
 }
+
+/// The block of the top README that is in this language; there is one.
+fn block(language: &str) -> &'static str {
+    let readme = include_str!("../../../README.md");
+    let (_, rest) = readme.split_once(&format!("```{language}\n")).unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_guides_arm_starts_as_it_is_printed() {
+    let folder = std::env::temp_dir().join(format!("dragoman_guide_{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("lift.urdf"), block("xml")).unwrap();
+    std::fs::write(folder.join("lift.yaml"), block("yaml")).unwrap();
+    let robot = folder.join("lift.yaml").display().to_string();
+    let lab = Lab::start_with(domain(), &["up", "--robot", &robot], &["-p", "arm31:port:=0"]);
+    let mut beside = common::beside::Beside::new(lab.domain);
+    let mut states = beside.subscribe::<sensor_msgs::msg::JointState>("/ranger/joint_states");
+    let state = beside.next("the arm's state", &mut states);
+    assert_eq!(state.name, ["lift_joint", "turn_joint"]);
+    assert!((state.position[0] - 0.1).abs() < 1e-3, "{state:?}");
+    let _ = std::fs::remove_dir_all(folder);
+}
