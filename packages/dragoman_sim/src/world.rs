@@ -48,7 +48,7 @@ pub use file::JointKind;
 pub use geometry::{Geometry, pose};
 pub use mesh::Mesh;
 pub use sensor::{Landmark, LaserFigures, Publication, Sighting, ULTRASONIC_CONE, ULTRASONIC_RANGE};
-pub use state::{Object, ObjectKind, Part, Shape, World};
+pub use state::{Object, ObjectKind, Part, RobotDescription, Shape, World};
 pub(crate) use wheeled::Step;
 
 use nalgebra::Isometry3;
