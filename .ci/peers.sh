@@ -5,16 +5,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools=$1
 mkdir -p "$tools"
 
-packages=()
-for package in g++ make libfastrtps-dev libfastcdr-dev iproute2 octave octave-instrument-control; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || packages+=("$package")
-done
+packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 octave octave-instrument-control)
 python3.11 -c 'import ensurepip' 2>/dev/null || packages+=(python3.11-venv)
-if [ ${#packages[@]} -gt 0 ]; then
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get update -q
-    apt-get install -q -y --no-install-recommends "${packages[@]}"
-fi
+.ci/packages.sh "${packages[@]}"
 
 # venv NAME PACKAGE...: a virtual environment with exactly these packages; made anew when the list changes.
 venv() {

@@ -4,6 +4,7 @@ use std::error::Error;
 
 use clap::Args;
 use dragoman_base::motion::Pose;
+use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_platform::node::{NODE_NAME, NamedDocument, Setup, start};
 use dragoman_ros::Context;
 use dragoman_sim::node::Live;
@@ -29,6 +30,10 @@ pub(crate) struct PlatformOptions {
 
 /// Namespace of the platform.
 pub(crate) const NAMESPACE: &str = "/neobotix";
+/// The node that describes it; another name than the TurtleBot's has, whose transforms go elsewhere while there are two.
+const STATE_NODE: &str = "platform_state";
+/// Its description, so that the program runs from anywhere.
+const URDF: &str = include_str!("../../../urdf/neobotix.urdf");
 /// Its name in the world.
 const ROBOT: &str = "neobotix_platform";
 /// Its topics there.
@@ -77,12 +82,13 @@ pub(crate) fn start_simulated(
     let document = |name: &str, text: &str| {
         is_lab.then(|| NamedDocument { name: name.to_owned(), text: text.to_owned() })
     };
+    let frame_prefix = format!("{}/", NAMESPACE.trim_matches('/'));
     let setup = Setup {
         base_cmd_vel: format!("{TOPICS}/cmd_vel"),
         base_odom: format!("{TOPICS}/odom"),
         base_scan: format!("{TOPICS}/scan"),
         // The world tells where the robot really is; the platform tells where it believes to be.
-        frame_prefix: format!("{}/", NAMESPACE.trim_matches('/')),
+        frame_prefix: frame_prefix.clone(),
         initial_pose: Pose::new(
             round(pose.translation.x),
             round(pose.translation.y),
@@ -94,6 +100,15 @@ pub(crate) fn start_simulated(
         program: document("round", include_str!("../../../launch/config/neobotix/program.xml")),
     };
     nodes.spawn(start(context, NAMESPACE, &setup)?);
+    // Nobody tells how its wheels stand.
+    let described = StateSettings {
+        node_name: STATE_NODE.to_owned(),
+        namespace: NAMESPACE.to_owned(),
+        urdf: URDF.to_owned(),
+        sources: Vec::new(),
+        frame_prefix,
+    };
+    nodes.spawn(state::start(context, &described)?);
     Ok(true)
 }
 

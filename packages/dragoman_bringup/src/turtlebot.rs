@@ -227,9 +227,11 @@ fn start_arm(
 /// Starts the node that tells where its links are.
 fn start_state(context: &Context, namespace: &str, nodes: &mut JoinSet<()>) -> Result<(), Box<dyn Error>> {
     let settings = StateSettings {
+        node_name: state::NODE_NAME.to_owned(),
         namespace: namespace.to_owned(),
         urdf: URDF.to_owned(),
         sources: vec![BASE_JOINTS.to_owned(), ARM_JOINTS.to_owned()],
+        frame_prefix: String::new(),
     };
     nodes.spawn(state::start(context, &settings)?);
     Ok(())

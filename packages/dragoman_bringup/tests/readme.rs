@@ -51,6 +51,7 @@ fn the_tables_tell_what_up_starts() {
         ("/mobile_base", "Node /mobile_base"),
         ("/widowx", "Node /widowx"),
         ("/neobotix/platform", "Node /neobotix/platform"),
+        ("/neobotix/platform_state", "Node /neobotix/platform_state"),
         ("/apolo/apolo", "Node /apolo/apolo, server side"),
         ("/apolo/world", "Node /apolo/world"),
         ("/robot_state", "Node /robot_state"),
@@ -122,13 +123,14 @@ fn rows_of(node: &str, heading: &str, kind: &str) -> Vec<Vec<String>> {
 
 /// What stands for several rows: one about each joint of the lab's arms, one about each robot of its world
 /// that no other node drives.
-const SEVERAL: [(&str, &[&str]); 4] = [
+const SEVERAL: [(&str, &[&str]); 5] = [
     ("<joint>", &["joint_1", "joint_2", "joint_3", "joint_4", "joint_5", "joint_6"]),
     (
         "<robot's joint>",
         &["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"],
     ),
     ("<robot>", &["marvin", "neo", "neobotix_platform", "pioneer3at"]),
+    ("<described robot>", &["neobotix_platform", "pioneer3at", "puma560", "ranger_mark_i"]),
     ("<robot with a laser>", &["marvin", "neobotix_platform"]),
 ];
 

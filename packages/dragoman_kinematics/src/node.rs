@@ -7,10 +7,12 @@
 //! | this | [`start`]: the node, its topics and its cycle |
 //! | `services.rs` | the services of the arm's namespace |
 //! | `ik_services.rs` | `compute_fk`, `compute_ik` |
+//! | `links.rs` | transforms of its links |
 //! | `settings.rs` | parameters |
 //! | [`state`] | a node of its own: description, transforms and joints of a whole robot |
 
 mod ik_services;
+mod links;
 mod services;
 mod settings;
 pub mod state;
@@ -31,6 +33,7 @@ use nalgebra::{Isometry3, Vector3};
 
 use crate::motion::{CommandMode, ConfigError, Event, MotionConfig, Pipeline, Status, Step};
 use crate::{Model, ModelError, Robot};
+use links::Links;
 
 pub use ik_services::serve_solver;
 pub use settings::declarations;
@@ -103,7 +106,8 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     let (parameters, server) = parameters::declare(tasks.node(), declarations(&settings.motion))?;
     tasks.spawn(server);
     let config = settings::motion_config(&parameters);
-    let mover = Mover::new(tasks.node(), robot.clone(), config)?;
+    let links = Links::new(tasks.node(), &settings.urdf)?;
+    let mover = Mover::new(tasks.node(), robot.clone(), config, links)?;
     let mover = Arc::new(Mutex::new(mover));
     let changed = Arc::clone(&mover);
     let mut changes = parameters.changes().ready_chunks(64);
@@ -185,10 +189,16 @@ struct Mover {
     command: Publisher<sensor_msgs::msg::JointState>,
     motion_status: Publisher<dragoman_msgs::msg::MotionStatus>,
     events: Publisher<dragoman_msgs::msg::MotionEvent>,
+    links: Option<Links>,
 }
 
 impl Mover {
-    fn new(node: &mut Node, robot: Robot, config: MotionConfig) -> Result<Self, KinematicsNodeError> {
+    fn new(
+        node: &mut Node,
+        robot: Robot,
+        config: MotionConfig,
+        links: Option<Links>,
+    ) -> Result<Self, KinematicsNodeError> {
         Ok(Self {
             joint_names: robot.joints().iter().map(|joint| joint.name.clone()).collect(),
             base_frame: robot.model().base_link().to_owned(),
@@ -208,6 +218,7 @@ impl Mover {
             command: node.create_publisher("joint_command", QosProfile::default())?,
             motion_status: node.create_publisher("motion_status", latched())?,
             events: node.create_publisher("motion_events", QosProfile::default().keep_last(100))?,
+            links,
         })
     }
 
@@ -252,6 +263,9 @@ impl Mover {
         let mut measured_at = header.clone();
         if state.header.stamp != builtin_interfaces::msg::Time::default() {
             measured_at.stamp.clone_from(&state.header.stamp);
+        }
+        if let Some(links) = self.links.as_ref().filter(|_| valid) {
+            report(links.tell(&self.joint_names, &measured, &measured_at.stamp), "tf");
         }
         let pose = geometry_msgs::msg::PoseStamped { header: measured_at, pose: pose_message(&pose) };
         let setpoint =

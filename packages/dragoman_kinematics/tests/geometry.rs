@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Random, TABLES, robot, urdf};
+use common::{MK1, MK2, PLATFORM, Random, TABLES, by_matrices, robot, urdf};
 use dragoman_kinematics::{Model, Robot, RobotSettings};
-use nalgebra::{Isometry3, Matrix4, Vector3};
+use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::FRAC_PI_2;
 
 /// Figure 3.3 of the thesis (seed 001) prints four decimals of joints, position and orientation.
@@ -26,64 +26,6 @@ fn golden_datum_of_the_thesis() {
         assert!((got - printed).abs() < 1.2e-3, "{roll} {pitch} {yaw}");
     }
 }
-
-/// Multiplies a table out with 4 x 4 matrices, an implementation that shares nothing with the compiled chain.
-fn by_matrices(rows: &[[f64; 4]], q: &[f64], prismatic: &[usize]) -> Matrix4<f64> {
-    let mut product = Matrix4::identity();
-    for (i, [alpha, a, d, theta]) in rows.iter().enumerate() {
-        let position = q.get(i).copied().unwrap_or(0.0);
-        let (d, theta) = if prismatic.contains(&i) { (d + position, *theta) } else { (*d, theta + position) };
-        let ((st, ct), (sa, ca)) = (theta.sin_cos(), alpha.sin_cos());
-        product *= Matrix4::new(
-            ct,
-            -st,
-            0.0,
-            *a, //
-            st * ca,
-            ct * ca,
-            -sa,
-            -sa * d, //
-            st * sa,
-            ct * sa,
-            ca,
-            ca * d, //
-            0.0,
-            0.0,
-            0.0,
-            1.0,
-        );
-    }
-    product
-}
-
-const MK1: [[f64; 4]; 7] = [
-    [0.0, 0.0, 0.2491, 0.0],
-    [FRAC_PI_2, 0.0, 0.0, 0.0],
-    [0.0, 0.5589, 0.0, 0.0],
-    [-FRAC_PI_2, 0.1514, 0.5388, 0.0],
-    [FRAC_PI_2, 0.0, 0.0, 0.0],
-    [FRAC_PI_2, 0.0, 0.0, 0.0],
-    [0.0, 0.0, 0.2666, 0.0],
-];
-const MK2: [[f64; 4]; 9] = [
-    [0.0, 0.0, 0.1524, 0.0],
-    [FRAC_PI_2, 0.0, 0.0, 0.0],
-    [-FRAC_PI_2, 0.0, 0.5389, 0.0],
-    [FRAC_PI_2, 0.0, 0.0, 0.0],
-    [-FRAC_PI_2, 0.1524, 0.5117, 0.0],
-    [FRAC_PI_2 / 2.0, 0.0, 0.0, 0.0],
-    [FRAC_PI_2, 0.0, 0.0, 0.0],
-    [-FRAC_PI_2, 0.0, 0.0, 0.0],
-    [0.0, 0.0, 0.1, 0.0],
-];
-const PLATFORM: [[f64; 4]; 6] = [
-    [FRAC_PI_2, 0.0, 0.0, FRAC_PI_2],
-    [FRAC_PI_2, 0.0, 0.0, FRAC_PI_2],
-    [FRAC_PI_2, 0.0, 0.0, 0.0],
-    [FRAC_PI_2, 0.0, 0.0, 0.0],
-    [0.0, 0.5, 0.0, 0.0],
-    [FRAC_PI_2, 0.0, 0.5, 0.0],
-];
 
 #[test]
 fn urdf_table_and_matrices_agree() {

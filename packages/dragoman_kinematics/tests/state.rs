@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use dragoman_kinematics::ModelError;
-use dragoman_kinematics::node::state::{StateNodeError, StateSettings, start};
+use dragoman_kinematics::node::state::{NODE_NAME, StateNodeError, StateSettings, start};
 use dragoman_kinematics::state::{Merged, Tree};
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::std_msgs::msg::String as StringMessage;
@@ -117,16 +117,18 @@ fn descriptions_that_make_no_sense_are_refused() {
 }
 
 fn context(test: u16) -> Context {
-    let domain_id = 71 + (std::process::id() % 5) as u16 * 2 + test;
+    let domain_id = 71 + (std::process::id() % 5) as u16 * 3 + test;
     let discovery = Discovery { domain_id, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
     Context::with_options(&discovery, Arguments::default()).unwrap()
 }
 
 fn settings(sources: &[&str]) -> StateSettings {
     StateSettings {
+        node_name: NODE_NAME.to_owned(),
         namespace: "/robot".to_owned(),
         urdf: BRANCHES.to_owned(),
         sources: sources.iter().map(|topic| (*topic).to_owned()).collect(),
+        frame_prefix: String::new(),
     }
 }
 
@@ -216,8 +218,33 @@ fn wheels_and_arm_are_one_message_and_one_tree() {
 }
 
 #[test]
-fn a_node_does_not_listen_to_itself() {
+fn without_sources_all_links_are_told_once() {
     let context = context(1);
+    let settings = StateSettings { frame_prefix: "still/".to_owned(), ..settings(&[]) };
+    let node = start(&context, &settings).unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    let mut tasks = NodeTasks::new(Node::create(context, "observer", "/robot").unwrap());
+    let latched = QosProfile::default().keep_last(1).transient_local();
+    tasks.subscribe("/tf_static", latched, move |m: TFMessage| tell.send(m).unwrap_or_default()).unwrap();
+    let observer = tasks.start().unwrap();
+    std::thread::spawn(move || block_on(futures::future::join(node, observer)));
+    let message = told.recv_timeout(PATIENCE).unwrap();
+    let tree = Tree::from_urdf(BRANCHES).unwrap();
+    let links = tree.poses(|_| Some(0.0));
+    assert_eq!(message.transforms.len(), links.len() - 1);
+    for transform in &message.transforms {
+        assert!(
+            transform.header.frame_id.starts_with("still/") && transform.child_frame_id.starts_with("still/")
+        );
+    }
+    let finger = message.transforms.iter().find(|t| t.child_frame_id == "still/gripper_left_link").unwrap();
+    // Where its joint's rule has it at zero.
+    assert_eq!(finger.transform.translation.y, 0.0215);
+}
+
+#[test]
+fn a_node_does_not_listen_to_itself() {
+    let context = context(2);
     for sources in [&["joint_states"][..], &["/robot/joint_states"], &["wheels", "/robot/wheels"]] {
         let refused = start(&context, &settings(sources));
         assert!(matches!(refused, Err(StateNodeError::Source { .. })), "{sources:?}");

@@ -9,6 +9,7 @@
 //! | `topics` | what is published, and when |
 //! | `robots` | what each robot on wheels has besides: velocities, odometry |
 //! | `driven` | robots with drivers of their own: their devices and the worlds know of each other |
+//! | `descriptions` | the URDFs of robots, and where their links are |
 //! | `lasers` | scans |
 //! | `cameras`, `pictures` | pictures, from a thread for each camera; what they are as messages |
 //! | `markers`, `frames` | the world as markers, and as transforms |
@@ -16,6 +17,7 @@
 //! | [`simulation`] | a node of its own: the robot's true pose, the simulator's console, buttons and LEDs of the base |
 
 mod cameras;
+mod descriptions;
 mod driven;
 mod frames;
 mod lasers;
@@ -42,6 +44,7 @@ use crate::world::{LoadError, Worlds};
 use driven::Driven;
 pub use driven::{Devices, DrivenRobot};
 use pace::Pace;
+use topics::Told;
 
 /// Name of the node.
 pub const NODE_NAME: &str = "world";
@@ -127,10 +130,11 @@ pub fn start(
     services::serve(&mut tasks, &live)?;
     driven::serve(&mut tasks, &live)?;
     let robots = robots::serve(&mut tasks, &live)?;
+    let descriptions = descriptions::serve(&mut tasks, &live)?;
     let sensors = sensors::find(&live)?;
     lasers::serve(&mut tasks, &live, &stamps, &sensors, values.value("rate"))?;
     cameras::serve(&mut tasks, &live, &stamps, &sensors)?;
-    topics::serve(&mut tasks, &live, &stamps, robots, sensors, &values)?;
+    topics::serve(&mut tasks, &live, &stamps, Told { robots, descriptions, sensors }, &values)?;
     let report = report::report(tasks.node(), &live)?;
     tasks.every(REPORT_PERIOD, report)?;
     Ok(WorldNode { node: tasks.start()?, worlds: names, live })

@@ -48,7 +48,7 @@ pub use file::JointKind;
 pub use geometry::{Geometry, pose};
 pub use mesh::Mesh;
 pub use sensor::{Landmark, LaserFigures, Publication, Sighting, ULTRASONIC_CONE, ULTRASONIC_RANGE};
-pub use state::{Object, ObjectKind, Part, Shape, World};
+pub use state::{Object, ObjectKind, Part, RobotDescription, Shape, World};
 pub(crate) use wheeled::Step;
 
 use nalgebra::Isometry3;
@@ -61,19 +61,21 @@ pub const SCENES: [(&str, &str); 3] = [
     ("corridor", include_str!("../../../launch/config/worlds/corridor.yaml")),
 ];
 const LAB: &str = include_str!("../../../launch/config/worlds/lab.yaml");
-const RANGER_MK1: &str = include_str!("../../../urdf/ranger_mk1.urdf");
-const TURTLEBOT2_WIDOWX: &str = include_str!("../../../urdf/turtlebot2_widowx.urdf");
+/// The descriptions that the scenes name.
+const DESCRIPTIONS: [(&str, &str); 5] = [
+    ("neobotix.urdf", include_str!("../../../urdf/neobotix.urdf")),
+    ("pioneer3at.urdf", include_str!("../../../urdf/pioneer3at.urdf")),
+    ("puma560.urdf", include_str!("../../../urdf/puma560.urdf")),
+    ("ranger_mk1.urdf", include_str!("../../../urdf/ranger_mk1.urdf")),
+    ("turtlebot2_widowx.urdf", include_str!("../../../urdf/turtlebot2_widowx.urdf")),
+];
 
 /// Finds a file that a world file names: a description or a mesh. The error says why there is none.
 pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
-/// The descriptions that the scenes name.
 fn description(name: &str) -> Result<Vec<u8>, String> {
-    match name {
-        "ranger_mk1.urdf" => Ok(RANGER_MK1.as_bytes().to_vec()),
-        "turtlebot2_widowx.urdf" => Ok(TURTLEBOT2_WIDOWX.as_bytes().to_vec()),
-        _ => Err("not part of the scenes".to_owned()),
-    }
+    let found = DESCRIPTIONS.iter().find(|(known, _)| *known == name);
+    found.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| "not part of the scenes".to_owned())
 }
 
 /// One or more worlds, in order.

@@ -9,6 +9,7 @@ use dragoman_ros::geometry_msgs::msg::{Point, Twist, Vector3};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::rosgraph_msgs::msg::Clock;
 use dragoman_ros::sensor_msgs::msg::LaserScan;
+use dragoman_ros::std_msgs::msg::String as Text;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::visualization_msgs::msg::{Marker, MarkerArray};
 use dragoman_ros::{
@@ -193,6 +194,39 @@ fn a_robot_drives_while_it_is_told_to() {
     assert!((driven - 0.12).abs() < 1e-6, "0.6 s at 0.2 m/s: {driven}");
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(client.values(b'g', "Marvin"), after, "nobody commands any more");
+}
+
+/// What rviz2 needs of a robot: its description, and where each link is.
+#[test]
+fn robots_from_descriptions_can_be_shown() {
+    let lab = Lab::start();
+    let mut user = User::new(&lab);
+    let latched = || QosProfile::default().keep_last(10).transient_local();
+    let robots = [
+        ("/apolo/puma560", "/tf", "puma560/"),
+        ("/apolo/pioneer3at", "/tf", "pioneer3at/"),
+        ("/apolo/neobotix_platform", "/tf", "neobotix_platform/"),
+        ("/neobotix", "/tf", "neobotix/"),
+        ("/ranger", "/ranger/tf", ""),
+    ];
+    for (namespace, tf, prefix) in robots {
+        let name = format!("{namespace}/robot_description");
+        let mut descriptions: BoxStream<Text> = user.node.subscribe(&name, latched()).unwrap().boxed();
+        let moving = user.node.subscribe(tf, QosProfile::default().keep_last(100)).unwrap();
+        let fixed = user.node.subscribe(&tf.replace("tf", "tf_static"), latched()).unwrap();
+        let mut transforms: BoxStream<TFMessage> = futures::stream::select(moving, fixed).boxed();
+        let robot = urdf_rs::read_from_string(&user.next(&mut descriptions, Some).data).unwrap();
+        // The root of a robot on wheels is told by its odometry, that of the Ranger is where all begins.
+        let mut missing: Vec<String> =
+            robot.joints.iter().map(|joint| format!("{prefix}{}", joint.child.link)).collect();
+        assert!(missing.len() >= 5, "{namespace}");
+        let start = Instant::now();
+        while !missing.is_empty() {
+            assert!(start.elapsed() < PATIENCE, "{namespace}: {missing:?}");
+            let told = user.next(&mut transforms, Some).transforms;
+            missing.retain(|link| told.iter().all(|transform| transform.child_frame_id != *link));
+        }
+    }
 }
 
 #[test]

@@ -66,13 +66,14 @@ LATCHED = [
     ("controller_info", f"{BASE}/controller_info", kobuki.ControllerInfo,
      lambda m: f"type {m.type} {m.p_gain:.3f} {m.i_gain:.3f} {m.d_gain:.3f}"),
     ("robot_description", "rt/robot_description", Text, lambda m: f"{len(m.data)} bytes, {m.data.count('<link')} links"),
-    ("tf_static", "rt/tf_static", kobuki.TFMessage, lambda m: " ".join(t.child_frame_id for t in m.transforms)),
 ]
 
 
 def watch(peer, seconds):
     readers = [peer.reader(topic, kind, 500) for _, topic, kind, _ in STREAMS]
     transforms = peer.reader("rt/tf", kobuki.TFMessage, 1000)
+    # Each robot tells its own.
+    fixed = peer.reader("rt/tf_static", kobuki.TFMessage, 10, latched=True)
     for (name, _, _, _), reader in zip(STREAMS, readers):
         if not until(lambda: reader.take(500), 15):
             raise SystemExit(f"nothing arrives on {name}")
@@ -95,6 +96,7 @@ def watch(peer, seconds):
     tell("sim_seconds", f"{clock[-1] - clock[0]:.3f}")
     tell("children", " ".join(sorted(edges)))
     tell("children_of_two", " ".join(sorted(child for child, parents in edges.items() if len(parents) > 1)))
+    tell("tf_static", " ".join(t.child_frame_id for sample in fixed.take(10) for t in sample.transforms))
     for name, topic, kind, describe in LATCHED:
         sample = peer.first(topic, kind)
         tell(name, describe(sample) if sample else None)

@@ -1,6 +1,8 @@
 //! The node that tells where all links of a robot are: its description, `/tf_static`, `/tf`, and `joint_states` from
 //! several sources.
 //!
+//! Where there are no sources all joints stand at zero, and everything is told once.
+//!
 //! One publisher per transform: it is started only where nobody else (robot_state_publisher, say) tells those of the same
 //! robot, or with `publish_tf` false beside such a node.
 
@@ -20,7 +22,7 @@ use super::{WARNING_PERIOD, latched};
 use crate::ModelError;
 use crate::state::{JointReadings, Merge, Merged, Transform, Tree};
 
-/// Name of the node.
+/// Name of the node, where there is no reason for another.
 pub const NODE_NAME: &str = "robot_state";
 /// Where the merged joints are told, in the node's namespace.
 pub const JOINT_STATES: &str = "joint_states";
@@ -28,14 +30,18 @@ pub const JOINT_STATES: &str = "joint_states";
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
 /// Defaults of the node's parameters.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct StateSettings {
+    /// Name of the node: rules for names in ROS tell nodes of several namespaces apart by nothing else.
+    pub node_name: String,
     /// Namespace of the robot, `/` say.
     pub namespace: String,
     /// Text of its URDF.
     pub urdf: String,
     /// Topics of its joints.
     pub sources: Vec<String>,
+    /// What the names of its frames begin with.
+    pub frame_prefix: String,
 }
 
 /// Why the node cannot start.
@@ -87,7 +93,7 @@ pub fn declarations(settings: &StateSettings) -> Vec<Declaration> {
         Declaration::new(
             "source_list",
             settings.sources.clone(),
-            "Topics (sensor_msgs/JointState) whose joints are merged, in this order.",
+            "Topics (sensor_msgs/JointState) whose joints are merged, in this order; none: all joints stand at zero.",
         ),
         Declaration::new(
             "rate",
@@ -97,7 +103,7 @@ pub fn declarations(settings: &StateSettings) -> Vec<Declaration> {
         .within(Range::Double { from: 1.0, to: 1000.0 }),
         Declaration::new("source_timeout", 1.0, "A source that is silent for longer is left out, s.")
             .within(Range::Double { from: 0.02, to: 60.0 }),
-        Declaration::new("frame_prefix", "", "Begins the names of all frames, robot1/ say."),
+        Declaration::new("frame_prefix", &*settings.frame_prefix, "Begins the names of all frames, robot1/ say."),
         Declaration::new(
             "publish_tf",
             true,
@@ -108,12 +114,12 @@ pub fn declarations(settings: &StateSettings) -> Vec<Declaration> {
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// Starts node `robot_state`.
+/// Starts the node.
 ///
 /// # Errors
 /// A description that makes no sense; sources that would be told to themselves; the middleware's refusal.
 pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode, StateNodeError> {
-    let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, &settings.namespace)?);
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), &settings.node_name, &settings.namespace)?);
     let (values, server) = parameters::declare(tasks.node(), declarations(settings))?;
     tasks.spawn(server);
     let urdf = description(&values, &settings.urdf)?;
@@ -146,9 +152,11 @@ pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode,
             lock(&told).receive(source, &state);
         })?;
     }
-    let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
-    let polled = Arc::clone(&robot);
-    tasks.every(period, move || lock(&polled).poll())?;
+    if !sources.is_empty() {
+        let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
+        let polled = Arc::clone(&robot);
+        tasks.every(period, move || lock(&polled).poll())?;
+    }
     let mut diagnostics = Diagnostics::new(tasks.node(), "state", "robot")?;
     tasks.every(REPORT_PERIOD, move || {
         lock(&robot).report(&mut diagnostics, &sources);
@@ -210,18 +218,23 @@ impl Robot {
         let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
         let prefix: String = values.value("frame_prefix");
         let with_tf = values.value::<bool>("publish_tf") && tree.is_some();
+        let is_moved = sources > 0;
         let (mut transforms, mut fixed) = (None, None);
         if let Some(tree) = tree.as_ref().filter(|_| with_tf) {
-            transforms = Some(node.create_publisher("/tf", QosProfile::default().keep_last(100))?);
+            if is_moved {
+                transforms = Some(node.create_publisher("/tf", QosProfile::default().keep_last(100))?);
+            }
             let publisher = node.create_publisher("/tf_static", latched())?;
             let clock = node.get_ros_clock();
             let now = clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
             let stamp = Clock::to_builtin_time(&now);
-            let all = tree.fixed().map(|transform| stamped(&transform, &stamp, &prefix)).collect();
+            let standing = if is_moved { Vec::new() } else { tree.moving(|_| Some(0.0)) };
+            let all =
+                tree.fixed().chain(standing).map(|transform| stamped(&transform, &stamp, &prefix)).collect();
             publisher.publish(&TFMessage { transforms: all })?;
             fixed = Some(publisher);
         }
-        let joints = if values.value("publish_joint_states") {
+        let joints = if is_moved && values.value("publish_joint_states") {
             Some(node.create_publisher(JOINT_STATES, QosProfile::default())?)
         } else {
             None
@@ -319,12 +332,15 @@ impl Robot {
                 diagnostics.publish(Severity::Warn, &format!("refused: {refusal}"), &values)
             }
             (None, false) => diagnostics.publish(Severity::Warn, "not all joints are told", &values),
+            (None, true) if sources.is_empty() => {
+                diagnostics.publish(Severity::Ok, "no sources: all joints stand at zero", &values)
+            }
             (None, true) => diagnostics.publish(Severity::Ok, "all joints are told", &values),
         }
     }
 }
 
-fn stamped(transform: &Transform<'_>, stamp: &Time, prefix: &str) -> TransformStamped {
+pub(super) fn stamped(transform: &Transform<'_>, stamp: &Time, prefix: &str) -> TransformStamped {
     let mut message =
         TransformStamped { child_frame_id: format!("{prefix}{}", transform.child), ..Default::default() };
     message.header.stamp = stamp.clone();

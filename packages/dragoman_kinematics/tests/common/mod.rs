@@ -2,7 +2,8 @@
 #![allow(dead_code, reason = "each of them uses a part")]
 
 use dragoman_kinematics::{Model, Robot};
-use std::f64::consts::TAU;
+use nalgebra::Matrix4;
+use std::f64::consts::{FRAC_PI_2, TAU};
 
 pub(crate) const TABLES: [(&str, &str); 6] = [
     ("ranger_mk1", include_str!("../data/ranger_mk1.yaml")),
@@ -21,6 +22,69 @@ pub(crate) fn robot(table: &str) -> Robot {
 pub(crate) fn urdf(file: &str) -> String {
     std::fs::read_to_string(format!("{}/../../urdf/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
+
+/// Multiplies a table out with 4 x 4 matrices, an implementation that shares nothing with the compiled chain. Rows are `alpha`,
+/// `a`, `d` and `theta` in the convention of Craig (1989), base first; those behind the joints are the tool's. Joints of
+/// `prismatic` slide.
+pub(crate) fn by_matrices(rows: &[[f64; 4]], q: &[f64], prismatic: &[usize]) -> Matrix4<f64> {
+    let mut product = Matrix4::identity();
+    for (i, [alpha, a, d, theta]) in rows.iter().enumerate() {
+        let position = q.get(i).copied().unwrap_or(0.0);
+        let (d, theta) = if prismatic.contains(&i) { (d + position, *theta) } else { (*d, theta + position) };
+        let ((st, ct), (sa, ca)) = (theta.sin_cos(), alpha.sin_cos());
+        product *= Matrix4::new(
+            ct,
+            -st,
+            0.0,
+            *a, //
+            st * ca,
+            ct * ca,
+            -sa,
+            -sa * d, //
+            st * sa,
+            ct * sa,
+            ca,
+            ca * d, //
+            0.0,
+            0.0,
+            0.0,
+            1.0,
+        );
+    }
+    product
+}
+
+/// Table 2.1 of the thesis (seed 001).
+pub(crate) const MK1: [[f64; 4]; 7] = [
+    [0.0, 0.0, 0.2491, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [0.0, 0.5589, 0.0, 0.0],
+    [-FRAC_PI_2, 0.1514, 0.5388, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [0.0, 0.0, 0.2666, 0.0],
+];
+/// Its table of Ranger Mark II.
+pub(crate) const MK2: [[f64; 4]; 9] = [
+    [0.0, 0.0, 0.1524, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [-FRAC_PI_2, 0.0, 0.5389, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [-FRAC_PI_2, 0.1524, 0.5117, 0.0],
+    [FRAC_PI_2 / 2.0, 0.0, 0.0, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [-FRAC_PI_2, 0.0, 0.0, 0.0],
+    [0.0, 0.0, 0.1, 0.0],
+];
+/// Its table 4.6.
+pub(crate) const PLATFORM: [[f64; 4]; 6] = [
+    [FRAC_PI_2, 0.0, 0.0, FRAC_PI_2],
+    [FRAC_PI_2, 0.0, 0.0, FRAC_PI_2],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [FRAC_PI_2, 0.0, 0.0, 0.0],
+    [0.0, 0.5, 0.0, 0.0],
+    [FRAC_PI_2, 0.0, 0.5, 0.0],
+];
 
 /// SplitMix64.
 pub(crate) struct Random(pub(crate) u64);

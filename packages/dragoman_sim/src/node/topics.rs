@@ -11,24 +11,30 @@ use dragoman_ros::rosgraph_msgs::msg::Clock as ClockMessage;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::visualization_msgs::msg::MarkerArray;
-use dragoman_ros::{Publisher, QosProfile, Result};
+use dragoman_ros::{Publisher, QosProfile, Result, std_msgs};
 
 use super::driven::Driven;
-use super::frames::{part_frame, stamped, world_frame};
+use super::frames::{part_frame, prefix, stamped, world_frame};
 use super::pace::Pace;
 use super::robots::Robot;
 use super::sensors::Sensor;
-use super::{Live, Stamps, State, listened, markers};
+use super::{Live, Stamps, State, descriptions, listened, markers};
 use crate::World;
 use crate::world::{Object, ObjectKind, Worlds};
+
+/// What else the node tells of.
+pub(super) struct Told {
+    pub(super) robots: Vec<Robot>,
+    pub(super) descriptions: Vec<Publisher<std_msgs::msg::String>>,
+    pub(super) sensors: Vec<Sensor>,
+}
 
 /// Publishes at the rate of that parameter.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     live: &Live,
     stamps: &Stamps,
-    robots: Vec<Robot>,
-    sensors: Vec<Sensor>,
+    Told { robots, descriptions, sensors }: Told,
     values: &Parameters,
 ) -> Result<()> {
     let node = tasks.node();
@@ -46,6 +52,7 @@ pub(super) fn serve(
         poses: node.create_publisher("poses", latched())?,
         tf: node.create_publisher("/tf", QosProfile::default().keep_last(100))?,
         robots,
+        _descriptions: descriptions,
         sensors,
         shown: None,
     };
@@ -62,6 +69,8 @@ struct Topics {
     poses: Publisher<TFMessage>,
     tf: Publisher<TFMessage>,
     robots: Vec<Robot>,
+    /// Kept for whoever joins later.
+    _descriptions: Vec<Publisher<std_msgs::msg::String>>,
     sensors: Vec<Sensor>,
     /// What has been shown: the worlds' revisions.
     shown: Option<Vec<u64>>,
@@ -135,7 +144,11 @@ impl Topics {
                         transforms
                             .extend(links.map(|part| stamped(stamp, &frame, link(&part.name), part.pose())));
                     }
-                    ObjectKind::Wheeled => {}
+                    ObjectKind::Wheeled if is_driven(object.name()) => {}
+                    ObjectKind::Wheeled => {
+                        let prefix = prefix(at, world, object.name());
+                        transforms.extend(descriptions::transforms(object, &prefix, stamp));
+                    }
                 }
             }
         }

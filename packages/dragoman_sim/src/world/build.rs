@@ -17,7 +17,7 @@ use super::geometry::{pose, to_parry};
 use super::noise::Noise;
 use super::scene::Scene;
 use super::sensor::{Laser, LaserFigures, Mount, Publication, Ultrasonic};
-use super::state::{Body, Named, Object, Part, Role, Shape, World, key};
+use super::state::{Body, Named, Object, Part, RobotDescription, Role, Shape, World, key};
 use super::urdf::{self, Selection};
 use super::wheeled::Wheeled;
 use super::{ArmJoint, CameraFigures, Files, Geometry, Landmark, LoadError, Mesh};
@@ -147,9 +147,16 @@ fn add_part(
     Ok(())
 }
 
-fn add_object(world: &mut World, name: String, pose: Isometry3<f64>, first_part: usize, role: Role) {
+fn add_object(
+    world: &mut World,
+    name: String,
+    pose: Isometry3<f64>,
+    first_part: usize,
+    role: Role,
+    description: Option<RobotDescription>,
+) {
     let parts = first_part..world.parts.len();
-    world.objects.push(Object { name, pose, parts, role });
+    world.objects.push(Object { name, pose, parts, role, description });
 }
 
 fn add_body(world: &mut World, entry: BodyEntry, files: Files<'_>) -> Result<(), Reason> {
@@ -172,7 +179,7 @@ fn add_body(world: &mut World, entry: BodyEntry, files: Files<'_>) -> Result<(),
     }
     add_part(world, entry.name.clone(), place, shapes, &solids)?;
     let body = Body { held: None, graspable: entry.graspable, mass: entry.mass.0 };
-    add_object(world, entry.name, place, first_part, Role::Body(body));
+    add_object(world, entry.name, place, first_part, Role::Body(body), None);
     Ok(())
 }
 
@@ -203,7 +210,8 @@ fn add_arm(world: &mut World, entry: ArmEntry, files: Files<'_>) -> Result<(), R
     for ((link, pose), (look, solids)) in arm.links.iter().zip(poses).zip(robot.shapes) {
         add_part(world, format!("{}/{}", entry.name, link.name), pose, look, &solids)?;
     }
-    add_object(world, entry.name, place, first_part, Role::Arm(arm));
+    let description = robot.text.map(|urdf| RobotDescription { urdf, links: Vec::new() });
+    add_object(world, entry.name, place, first_part, Role::Arm(arm), description);
     let built_so = world.touching_links(at);
     if let Some(Object { role: Role::Arm(arm), .. }) = world.objects.get_mut(at) {
         arm.let_touch(built_so);
@@ -277,7 +285,14 @@ fn table(entry: &ArmEntry, files: Files<'_>) -> Result<urdf::Description, Reason
         all_shapes.push((look.clone(), look));
     }
     let tool = (joints.len(), pose(numbers(entry.tool.xyz), angles(entry.tool.rpy)));
-    Ok(urdf::Description { joints, links, tool, shapes: all_shapes, origin: Isometry3::identity() })
+    Ok(urdf::Description {
+        joints,
+        links,
+        tool,
+        shapes: all_shapes,
+        origin: Isometry3::identity(),
+        text: None,
+    })
 }
 
 /// `Tx(a) Rx(alpha)` and `Rz(theta) Tz(d)`.
@@ -300,11 +315,14 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
     let first_part = world.parts.len();
     let mut solids = shapes(&entry.body, files)?;
     let mut look = solids.clone();
+    let mut description = None;
     if let Some(file) = &entry.urdf {
         let selection = Selection { root: None, without: &entry.without, tip: None };
         let robot = urdf::read(file, &selection, files)?;
         let arm = Arm::new(robot.joints, robot.links, robot.tool);
         let links = arm.link_poses(&Isometry3::identity());
+        let named = arm.links.iter().zip(&links).skip(1).map(|(link, pose)| (link.name.clone(), *pose));
+        description = robot.text.map(|urdf| RobotDescription { urdf, links: named.collect() });
         for (at, (link, (shown, solid))) in links.iter().zip(robot.shapes).enumerate() {
             let moved = |shape: Shape| Shape { pose: link * shape.pose, ..shape };
             look.extend(shown.into_iter().map(moved));
@@ -337,7 +355,7 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
         twist: [0.0; 2],
         noise: Noise::new(seed, &entry.name),
     };
-    add_object(world, entry.name, place, first_part, Role::Wheeled(wheeled));
+    add_object(world, entry.name, place, first_part, Role::Wheeled(wheeled), description);
     Ok(())
 }
 

@@ -68,6 +68,17 @@ pub struct Object {
     pub(crate) pose: Isometry3<f64>,
     pub(crate) parts: Range<usize>,
     pub(crate) role: Role,
+    pub(crate) description: Option<RobotDescription>,
+}
+
+/// The URDF that a robot is made from, all of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RobotDescription {
+    /// The text.
+    pub urdf: String,
+    /// Of a robot on wheels the links but the first, which has the robot's frame, and where they are in that, with all joints
+    /// at zero. Those of an arm are parts of their own.
+    pub links: Vec<(String, Isometry3<f64>)>,
 }
 
 pub(crate) enum Role {
@@ -122,6 +133,11 @@ impl Object {
             Role::Arm(arm) => arm.on.map(|(carrier, _)| carrier),
             _ => None,
         }
+    }
+
+    /// The description that it is made from; none for bodies, and where a part of the file is left out.
+    pub fn description(&self) -> Option<&RobotDescription> {
+        self.description.as_ref()
     }
 
     /// Where its parts are among [`World::parts`].

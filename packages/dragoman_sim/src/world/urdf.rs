@@ -22,6 +22,8 @@ pub(super) struct Description {
     pub(super) shapes: Vec<LinkShapes>,
     /// Frame of the first link in that of the file's first, with all joints at zero.
     pub(super) origin: Isometry3<f64>,
+    /// The file's text, if nothing of it is left out; none for an arm from a table.
+    pub(super) text: Option<String>,
 }
 
 /// What of a file is wanted.
@@ -40,9 +42,11 @@ pub(super) fn read(file: &str, selection: &Selection<'_>, files: Files<'_>) -> R
     let bytes = files(file).map_err(|reason| format!("{file}: {reason}"))?;
     let text = std::str::from_utf8(&bytes).map_err(|_| format!("{file} is no text"))?;
     let robot = urdf_rs::read_from_string(text).map_err(|error| format!("{file}: {error}"))?;
-    tree(&robot, files)
+    let mut found = tree(&robot, files)
         .and_then(|tree| selected(tree, selection))
-        .map_err(|reason| format!("{file}: {reason}"))
+        .map_err(|reason| format!("{file}: {reason}"))?;
+    found.text = (found.links.len() == robot.links.len()).then(|| text.to_owned());
+    Ok(found)
 }
 
 fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String> {
@@ -57,6 +61,7 @@ fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String>
         tool: (0, Isometry3::identity()),
         shapes: vec![shapes(root, files)?],
         origin: Isometry3::identity(),
+        text: None,
     };
     let mut mimics = Vec::new();
     let mut done = 0;
@@ -116,8 +121,14 @@ fn selected(tree: Description, selection: &Selection<'_>) -> Result<Description,
     // For every link its new number.
     let mut numbers: Vec<Option<usize>> = vec![None; tree.links.len()];
     let mut joint_numbers: Vec<Option<usize>> = vec![None; tree.joints.len()];
-    let mut found =
-        Description { joints: Vec::new(), links: Vec::new(), tool: tree.tool, shapes: Vec::new(), origin };
+    let mut found = Description {
+        joints: Vec::new(),
+        links: Vec::new(),
+        tool: tree.tool,
+        shapes: Vec::new(),
+        origin,
+        text: None,
+    };
     for (at, (mut link, shapes)) in tree.links.into_iter().zip(tree.shapes).enumerate() {
         link.parent = link.parent.and_then(|parent| numbers.get(parent).copied().flatten());
         if at == root {

@@ -114,10 +114,9 @@ fn noise_begins_anew_with_another_seed() {
     assert_ne!(scan(None).0, scan(Some(1)).0);
 }
 
-/// Where a frame of the TurtleBot's description is from `base_footprint`; all joints between are fixed.
-fn described(frame: &str) -> nalgebra::Isometry3<f64> {
-    let robot =
-        urdf_rs::read_from_string(include_str!("../../../../../urdf/turtlebot2_widowx.urdf")).unwrap();
+/// Where a frame of a description is from `base_footprint`; all joints between are fixed.
+fn described(urdf: &str, frame: &str) -> nalgebra::Isometry3<f64> {
+    let robot = urdf_rs::read_from_string(urdf).unwrap();
     let mut pose = nalgebra::Isometry3::identity();
     let mut frame = frame.to_owned();
     while frame != "base_footprint" {
@@ -129,8 +128,53 @@ fn described(frame: &str) -> nalgebra::Isometry3<f64> {
     pose
 }
 
+const TURTLEBOT: &str = include_str!("../../../../../urdf/turtlebot2_widowx.urdf");
+const NEOBOTIX: &str = include_str!("../../../../../urdf/neobotix.urdf");
+
 #[test]
-fn sensors_of_the_turtlebot_are_where_its_description_says() {
+fn robots_stand_on_the_wheels_of_their_descriptions() {
+    let mut lab = lab();
+    let neobotix = ["wheel_left_link", "wheel_right_link", "caster_front_link", "caster_back_link"];
+    let pioneer =
+        ["front_left", "front_right", "back_left", "back_right"].map(|at| format!("{at}_wheel_link"));
+    let cases = [("neobotix_platform", neobotix.map(str::to_owned)), ("Pioneer3AT", pioneer)];
+    for (robot, wheels) in cases {
+        let world = lab.at_mut(0).unwrap();
+        let (at, wheeled) = world.wheeled(robot).unwrap();
+        let (supports, radius) = (wheeled.supports.clone(), wheeled.wheel_radius);
+        let description = world.objects()[at].description().unwrap();
+        let chain = k::Chain::<f64>::from(urdf_rs::read_from_string(&description.urdf).unwrap());
+        chain.update_transforms();
+        for (link, pose) in &description.links {
+            let expected = chain.find_link(link).unwrap().world_transform().unwrap();
+            assert!((expected.to_homogeneous() - pose.to_homogeneous()).norm() < 1e-12, "{robot}: {link}");
+        }
+        for (wheel, [x, y]) in wheels.iter().zip(supports) {
+            let (_, pose) = description.links.iter().find(|(link, _)| link == wheel).unwrap();
+            let height = if wheel.contains("caster") { 0.05 } else { radius };
+            let off = pose.translation.vector - nalgebra::Vector3::new(x, y, height);
+            assert!(off.norm() < 1e-12, "{robot}: {wheel} at {pose}");
+        }
+    }
+}
+
+#[test]
+fn whole_descriptions_only_are_told() {
+    let lab = lab();
+    let told = |name: &str| {
+        let object = lab.worlds()[0].objects().iter().find(|object| object.name() == name).unwrap();
+        object.description().map(|description| urdf_rs::read_from_string(&description.urdf).unwrap().name)
+    };
+    assert_eq!(told("Puma560").as_deref(), Some("puma560"));
+    assert_eq!(told("Ranger Mark I").as_deref(), Some("ranger_mk1"));
+    // Two parts of one file; and robots without any.
+    for name in ["turtlebot2_widowx", "widowx", "Marvin", "pieza"] {
+        assert_eq!(told(name), None, "{name}");
+    }
+}
+
+#[test]
+fn sensors_are_where_the_descriptions_say() {
     let lab = lab();
     let world = lab.world(None).unwrap();
     let robot = world.pose("turtlebot2_widowx").unwrap();
@@ -138,17 +182,19 @@ fn sensors_of_the_turtlebot_are_where_its_description_says() {
         let off = a.inverse() * b;
         assert!(off.translation.vector.norm() < 1e-9 && off.rotation.angle() < 1e-9, "{a} {b}");
     };
-    close(world.pose("Hokuyo").unwrap(), robot * described("laser_link"));
+    close(world.pose("Hokuyo").unwrap(), robot * described(TURTLEBOT, "laser_link"));
     let depth = world.pose("Kinect").unwrap();
-    close(depth, robot * described("camera_depth_frame"));
+    close(depth, robot * described(TURTLEBOT, "camera_depth_frame"));
     let [x, y, z] = world.color_offset("Kinect").unwrap();
-    close(depth * nalgebra::Translation3::new(x, y, z), robot * described("camera_rgb_frame"));
+    close(depth * nalgebra::Translation3::new(x, y, z), robot * described(TURTLEBOT, "camera_rgb_frame"));
+    let platform = world.pose("neobotix_platform").unwrap();
+    close(world.pose("neobotix_laser").unwrap(), platform * described(NEOBOTIX, "laser_link"));
     // What the node names them by.
     let names = |sensor: &str| world.publication(sensor).unwrap().names.clone().unwrap();
     assert_eq!(names("Hokuyo"), ["/scan", "laser_link"]);
     assert_eq!(names("Kinect"), ["/camera", "camera"]);
     for kind in ["depth", "rgb"] {
-        described(&format!("{}_{kind}_optical_frame", names("Kinect")[1]));
+        described(TURTLEBOT, &format!("{}_{kind}_optical_frame", names("Kinect")[1]));
     }
 }
 

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Installs those of these Debian packages that are not there.
+set -euo pipefail
+
+missing=()
+for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -q
+    apt-get install -q -y --no-install-recommends "${missing[@]}"
+fi

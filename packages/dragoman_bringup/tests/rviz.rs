@@ -1,0 +1,87 @@
+//! `launch/rviz/`: every topic that is shown is one that the READMEs' tables have, with its type and its quality of service.
+
+use serde_norway::{Mapping, Value};
+
+const READMES: [&str; 5] = [
+    include_str!("../../dragoman_base/README.md"),
+    include_str!("../../dragoman_kinematics/README.md"),
+    include_str!("../../dragoman_platform/README.md"),
+    include_str!("../../dragoman_sim/README.md"),
+    include_str!("../../dragoman_bridge/README.md"),
+];
+
+/// What a display of rviz2 shows.
+const TYPES: [(&str, &str); 9] = [
+    ("Camera", "sensor_msgs/msg/Image"),
+    ("Image", "sensor_msgs/msg/Image"),
+    ("LaserScan", "sensor_msgs/msg/LaserScan"),
+    ("Map", "nav_msgs/msg/OccupancyGrid"),
+    ("MarkerArray", "visualization_msgs/msg/MarkerArray"),
+    ("Odometry", "nav_msgs/msg/Odometry"),
+    ("Path", "nav_msgs/msg/Path"),
+    ("Pose", "geometry_msgs/msg/PoseStamped"),
+    ("RobotModel", "std_msgs/msg/String"),
+];
+
+/// Rows about topics that are published, without the marks around names: topic, type, quality of service.
+fn published() -> Vec<[String; 3]> {
+    let lines = READMES.iter().flat_map(|text| text.lines());
+    let rows = lines.filter_map(|line| {
+        let cells: Vec<String> = line.split('|').map(|cell| cell.trim().replace('`', "")).collect();
+        match cells.as_slice() {
+            [_, topic, type_name, direction, qos, ..] if direction == "publishes" => {
+                Some([topic.clone(), type_name.clone(), qos.clone()])
+            }
+            _ => None,
+        }
+    });
+    rows.collect()
+}
+
+/// Whether a row's topic is this one; what is in `<>` stands for one part of a name.
+fn is_meant(row: &str, topic: &str) -> bool {
+    let (row, topic): (Vec<_>, Vec<_>) = (row.split('/').collect(), topic.split('/').collect());
+    row.len() == topic.len() && row.iter().zip(&topic).all(|(a, b)| a == b || a.starts_with('<'))
+}
+
+fn text<'a>(of: &'a Mapping, key: &str) -> &'a str {
+    of.get(key).and_then(Value::as_str).unwrap_or_else(|| panic!("{key} of {of:?}"))
+}
+
+#[test]
+fn topics_of_the_configurations_are_those_of_the_tables() {
+    let rows = published();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../launch/rviz");
+    let mut shown = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.display();
+        let config: Value = serde_norway::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let manager = &config["Visualization Manager"];
+        assert!(
+            manager["Global Options"]["Fixed Frame"].as_str().is_some_and(|frame| !frame.is_empty()),
+            "{file}"
+        );
+        let displays = manager["Displays"].as_sequence().unwrap();
+        for display in displays.iter().map(|display| display.as_mapping().unwrap()) {
+            let class = text(display, "Class").strip_prefix("rviz_default_plugins/").unwrap();
+            let topic = display.get("Topic").or_else(|| display.get("Description Topic"));
+            let Some(topic) = topic else {
+                assert!(["Grid", "TF"].contains(&class), "{file}: {class} shows no topic");
+                continue;
+            };
+            let topic = topic.as_mapping().unwrap();
+            let (name, type_name) =
+                (text(topic, "Value"), TYPES.iter().find(|(of, _)| *of == class).unwrap().1);
+            let policies =
+                ["Reliability Policy", "Durability Policy"].map(|key| text(topic, key).to_lowercase());
+            let qos = format!("{}, last {}", policies.join(", "), topic["Depth"].as_u64().unwrap());
+            let known = rows
+                .iter()
+                .any(|[row, of, offered]| is_meant(row, name) && of == type_name && *offered == qos);
+            assert!(known, "{file}: no table has {name}, {type_name}, {qos}");
+            shown += 1;
+        }
+    }
+    assert!(shown > 20, "{shown} topics");
+}

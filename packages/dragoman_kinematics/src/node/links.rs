@@ -1,0 +1,57 @@
+//! Where the links of the arm are, on `tf` and `tf_static` in its namespace: frames of several robots have the same names.
+
+use std::sync::PoisonError;
+
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::{Clock, Node, Publisher, QosProfile};
+
+use super::latched;
+use super::state::stamped;
+use crate::state::Tree;
+
+/// The links of an arm with a description.
+pub(super) struct Links {
+    tree: Tree,
+    moving: Publisher<TFMessage>,
+    /// Kept for whoever joins later.
+    _fixed: Publisher<TFMessage>,
+}
+
+impl Links {
+    /// Publishes those that no joint moves. None without a description, or with one that is more than turns and slides.
+    pub(super) fn new(node: &mut Node, urdf: &str) -> dragoman_ros::Result<Option<Self>> {
+        if urdf.is_empty() {
+            return Ok(None);
+        }
+        let tree = match Tree::from_urdf(urdf) {
+            Ok(tree) => tree,
+            Err(error) => {
+                tracing::warn!(%error, "no transforms are published");
+                return Ok(None);
+            }
+        };
+        let moving = node.create_publisher("tf", QosProfile::default().keep_last(100))?;
+        let fixed = node.create_publisher("tf_static", latched())?;
+        let clock = node.get_ros_clock();
+        let now = clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
+        let stamp = Clock::to_builtin_time(&now);
+        let transforms = tree.fixed().map(|transform| stamped(&transform, &stamp, "")).collect();
+        fixed.publish(&TFMessage { transforms })?;
+        Ok(Some(Self { tree, moving, _fixed: fixed }))
+    }
+
+    /// Publishes the others, if anybody listens. `positions` are those of the joints of these names, rad or m.
+    pub(super) fn tell(&self, names: &[String], positions: &[f64], stamp: &Time) -> dragoman_ros::Result<()> {
+        if !self.moving.get_inter_process_subscription_count().is_ok_and(|count| count > 0) {
+            return Ok(());
+        }
+        let position = |joint: &str| {
+            let at = names.iter().position(|name| name == joint)?;
+            positions.get(at).copied()
+        };
+        let told = self.tree.moving(position);
+        let transforms = told.iter().map(|transform| stamped(transform, stamp, "")).collect();
+        self.moving.publish(&TFMessage { transforms })
+    }
+}
