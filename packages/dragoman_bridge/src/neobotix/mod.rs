@@ -11,6 +11,7 @@
 //!
 //! No I/O, no clock, no ROS type. Nothing here knows what a platform does with a command.
 
+pub mod client;
 pub mod wire;
 
 pub use dragoman_platform::{codes as status, documents, file_name, parameters};
