@@ -4,13 +4,19 @@
 //!
 //! 1. [`wire`]: the messages. [`wire::CommandKind`] is the table of the commands; [`wire::Command`] is what a client
 //!    sends, [`wire::Reply`] what a platform answers.
+//! 2. [`call`]: how a call of a platform's service ends: [`Outcome`].
+//! 3. `services` (feature `node`): the table of the services with their commands, for both sides.
 //!
 //! The maps, roadmaps and programs that some of them carry, the table of the parameters, and states and modes with the
 //! guide's numbers belong to a platform, whoever talks to it: [`documents`], [`parameters`], [`file_name`] and [`status`] are
 //! those of `dragoman_platform`.
 //!
-//! No I/O, no clock, no ROS type. Nothing here knows what a platform does with a command.
+//! The cores have no I/O, no clock and no ROS type. Nothing here knows what a platform does with a command.
 
+pub mod call;
+#[cfg(feature = "node")]
+pub mod services;
 pub mod wire;
 
+pub use call::{Inexpressible, Outcome, Refusal};
 pub use dragoman_platform::{codes as status, documents, file_name, parameters};

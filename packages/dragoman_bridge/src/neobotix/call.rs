@@ -1,0 +1,48 @@
+//! How a call of one of a platform's services ends. [`Command`](super::wire::Command) is the call itself.
+
+use super::wire::{EncodeError, Reply};
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// It was done, and there is nothing to tell.
+    Done,
+    /// What was asked for.
+    Answered(Reply),
+    /// Nothing was done, as far as anyone knows.
+    Refused(Refusal),
+}
+
+/// Why a call was not done.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The platform says no, for this reason.
+    #[error("{0}")]
+    Rejected(String),
+    /// A value that the other side has no way to say.
+    #[error(transparent)]
+    Inexpressible(#[from] Inexpressible),
+    /// A message that is too long for the protocol.
+    #[error(transparent)]
+    TooLong(#[from] EncodeError),
+    /// Nobody offers the service, or there is no connection to the platform.
+    #[error("the platform is not there")]
+    NotConnected,
+    /// No answer in time. It may have been done all the same.
+    #[error("no answer in time")]
+    TimedOut,
+    /// Too many calls wait already.
+    #[error("too many calls are waiting")]
+    Busy,
+}
+
+/// A value that one side can say and the other cannot: not finite, or too large.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{field}: {value} cannot be passed on")]
+pub struct Inexpressible {
+    /// Which value, with its unit.
+    pub field: &'static str,
+    /// The value.
+    pub value: f64,
+}
