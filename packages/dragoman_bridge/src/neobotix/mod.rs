@@ -5,7 +5,8 @@
 //! 1. [`wire`]: the messages. [`wire::CommandKind`] is the table of the commands; [`wire::Command`] is what a client
 //!    sends, [`wire::Reply`] what a platform answers.
 //! 2. [`call`]: how a call of a platform's service ends: [`Outcome`].
-//! 3. `services` (feature `node`): the table of the services with their commands, for both sides.
+//! 3. [`server`]: [`Session`] answers one old client; needs the services of a platform.
+//! 4. `services` (feature `node`): the table of the services with their commands, for both sides.
 //!
 //! The maps, roadmaps and programs that some of them carry, the table of the parameters, and states and modes with the
 //! guide's numbers belong to a platform, whoever talks to it: [`documents`], [`parameters`], [`file_name`] and [`status`] are
@@ -14,9 +15,12 @@
 //! The cores have no I/O, no clock and no ROS type. Nothing here knows what a platform does with a command.
 
 pub mod call;
+pub mod server;
 #[cfg(feature = "node")]
 pub mod services;
 pub mod wire;
 
 pub use call::{Inexpressible, Outcome, Refusal};
+pub use server::{ServerConfig, ServerStatistics, Session, SessionEvent};
+
 pub use dragoman_platform::{codes as status, documents, file_name, parameters};

@@ -71,7 +71,7 @@ fn path(points: &[PointMessage]) -> Vec<PathPose> {
         [from, to] => (to.y - from.y).atan2(to.x - from.x),
         _ => 0.0,
     });
-    let last = headings.clone().last().unwrap_or_default();
+    let last = headings.clone().next_back().unwrap_or_default();
     let poses = points.iter().zip(headings.chain([last]));
     poses
         .map(|(point, heading)| {
