@@ -7,6 +7,7 @@
 //! 2. [`call`]: how a call of a platform's service ends: [`Outcome`].
 //! 3. [`server`]: [`Session`] answers one old client; needs the services of a platform.
 //! 4. `services` (feature `node`): the table of the services with their commands, for both sides.
+//! 5. `node` (feature of that name): sockets and ROS around them.
 //!
 //! The maps, roadmaps and programs that some of them carry, the table of the parameters, and states and modes with the
 //! guide's numbers belong to a platform, whoever talks to it: [`documents`], [`parameters`], [`file_name`] and [`status`] are
@@ -15,6 +16,8 @@
 //! The cores have no I/O, no clock and no ROS type. Nothing here knows what a platform does with a command.
 
 pub mod call;
+#[cfg(feature = "node")]
+pub mod node;
 pub mod server;
 #[cfg(feature = "node")]
 pub mod services;
