@@ -11,12 +11,12 @@ mod questions;
 
 use std::time::{Duration, Instant};
 
-use dragoman_bridge::neobotix::client::{CallId, Client, ClientConfig, ClientEvent, Loss, Outcome, Refusal};
 use dragoman_bridge::neobotix::status::{MotionMode, OperationState};
 use dragoman_bridge::neobotix::wire::{
     CanMessages, Command, CommandKind, Decoder, DocumentReply, Framing, Message, MoveVelocity,
     ParameterReply, Position, ProgramDocument, Reply, SetMode, Status,
 };
+use dragoman_bridge::neobotix::{CallId, Client, ClientConfig, ClientEvent, Loss, Outcome, Refusal};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -33,8 +33,7 @@ struct Platform {
 
 impl Platform {
     fn new() -> Self {
-        let status =
-            Status { operation_state: OperationState::NotInitialized.into(), ..Status::default() };
+        let status = Status { operation_state: OperationState::NotInitialized.into(), ..Status::default() };
         Self {
             decoder: Decoder::default(),
             received: Vec::new(),
@@ -69,9 +68,7 @@ impl Platform {
             Command::GetStatus => Reply::GetStatus(Box::new(status.clone())),
             Command::GetPosition => Reply::GetPosition(Position::default()),
             Command::GetMap => Reply::GetMap(DocumentReply::default()),
-            Command::GetProgram => {
-                Reply::GetProgram(ProgramDocument { document: "<program/>".into() })
-            }
+            Command::GetProgram => Reply::GetProgram(ProgramDocument { document: "<program/>".into() }),
             Command::GetCanMessages(_) => Reply::GetCanMessages(CanMessages::default()),
             Command::GetPltfParam(get) => Reply::GetPltfParam(ParameterReply {
                 key: get.key.clone(),

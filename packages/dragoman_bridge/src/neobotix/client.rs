@@ -3,11 +3,12 @@
 //! # Map
 //!
 //! - this file: [`Client`], its inputs and outputs;
-//! - `config`: choices and times, counters, events, how calls end;
+//! - `config`: choices and times, counters, events;
 //! - `check`: what is refused before anything is sent;
 //! - `effect`: what the status shows of commands that are never answered;
 //! - `questions`: what was asked, and what is answered;
-//! - `outbox`: bytes on their way.
+//! - `outbox`: bytes on their way;
+//! - `odometry`, `scan`: what ROS wants to know and the protocol tells in another way.
 //!
 //! # Rules
 //!
@@ -41,14 +42,19 @@
 mod check;
 mod config;
 mod effect;
+mod odometry;
 mod outbox;
 mod questions;
+mod scan;
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-pub use config::{CallId, ClientConfig, ClientEvent, ClientStatistics, Loss, Outcome, Refusal};
+pub use config::{ClientConfig, ClientEvent, ClientStatistics, Loss};
+pub use odometry::Odometry;
+pub use scan::LaserGeometry;
 
+use super::call::{CallId, Outcome, Refusal};
 use super::wire::{Command, CommandKind, Decoder, GetParameter, Message, MoveVelocity, Reply};
 use effect::Effect;
 use outbox::Outbox;

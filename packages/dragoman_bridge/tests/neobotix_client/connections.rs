@@ -75,7 +75,7 @@ fn garbage_ends_the_connection_and_a_wrong_message_does_not() {
     bench.settle();
     let wrong = bench.events.iter().filter(|event| matches!(event, ClientEvent::Undecodable(_)));
     assert_eq!((wrong.count(), bench.losses().len()), (2, 0));
-    assert!(matches!(bench.ends(Command::GetProgram), Outcome::Answer(_)));
+    assert!(matches!(bench.ends(Command::GetProgram), Outcome::Answered(_)));
     bench.platform.is_dead = true;
     let call = bench.call(Command::GetProgram);
     bench.client.handle_bytes(bench.now, &[0xff, 1, 0xfe, 2, 0, 0, 0, 2, 41, 0]);

@@ -11,7 +11,7 @@ use super::*;
 fn answers_belong_to_their_questions() {
     let mut bench = Bench::new(Platform::new());
     let answered = |outcome: Outcome| match outcome {
-        Outcome::Answer(reply) => reply.kind(),
+        Outcome::Answered(reply) => reply.kind(),
         other => panic!("{other:?}"),
     };
     assert_eq!(answered(bench.ends(Command::GetProgram)), CommandKind::GetProgram);
@@ -30,7 +30,7 @@ fn a_question_that_is_passed_over_ends_with_the_next_status() {
     assert_eq!((bench.outcome(first), bench.outcome(second)), (None, None));
     bench.run(100 * MS);
     assert_eq!(bench.outcome(first), Some(&Outcome::Refused(Refusal::Unanswered)));
-    assert!(matches!(bench.outcome(second), Some(Outcome::Answer(_))));
+    assert!(matches!(bench.outcome(second), Some(Outcome::Answered(_))));
     let get = Command::GetPltfParam(GetParameter { key: "Siren".into() });
     let third = bench.call(get);
     bench.run(100 * MS);
@@ -148,7 +148,7 @@ fn bytes_that_wait_are_limited() {
         bench.now += 1900 * MS;
         bench.client.handle_sent(bench.now, 1 << 20);
         bench.client.handle_timeout(bench.now);
-        assert!(bench.client.is_connected());
+        assert!(bench.client.is_connected(), "{:?}", bench.client.poll_event());
     }
     bench.now += 2000 * MS;
     bench.client.handle_timeout(bench.now);

@@ -1,9 +1,9 @@
 //! What is refused before anything is sent.
 
+use super::super::call::Refusal;
 use super::super::documents::{Document, Map, Program, Roadmap};
 use super::super::file_name::plain_file_name;
 use super::super::wire::{Command, Text};
-use super::Refusal;
 
 /// Longest text to speak, and longest name of a station, bytes.
 const MAX_TEXT_LEN: usize = 64 * 1024;
@@ -27,12 +27,12 @@ pub(super) fn check(command: &Command) -> Result<(), Refusal> {
         Command::SetPosPanTiltCamera(set) => text(&set.position),
         Command::MoveToStation(station) => text(&station.station),
         Command::MovePath(path) if path.frames.is_empty() => {
-            Err(Refusal::Invalid("the path has no poses".to_owned()))
+            Err(Refusal::Rejected("the path has no poses".to_owned()))
         }
         Command::AddCanListeningId(can) | Command::RemoveCanListeningId(can) => can_id(can.id),
         Command::SendCanMessage(message) => can_id(message.id),
         // The owner's connection is the owner's to close.
-        Command::CloseSocket => Err(Refusal::Invalid("the connection stays".to_owned())),
+        Command::CloseSocket => Err(Refusal::Rejected("the connection stays".to_owned())),
         _ => Ok(()),
     }
 }
@@ -45,16 +45,16 @@ fn text(text: &Text) -> Result<(), Refusal> {
     if text.as_bytes().len() <= MAX_TEXT_LEN {
         return Ok(());
     }
-    Err(Refusal::Invalid(format!("the text has more than {MAX_TEXT_LEN} bytes")))
+    Err(Refusal::Rejected(format!("the text has more than {MAX_TEXT_LEN} bytes")))
 }
 
 fn can_id(id: i32) -> Result<(), Refusal> {
     if CAN_IDS.contains(&id) {
         return Ok(());
     }
-    Err(Refusal::Invalid(format!("{id:#x} is no CAN identifier; it has 29 bits at most")))
+    Err(Refusal::Rejected(format!("{id:#x} is no CAN identifier; it has 29 bits at most")))
 }
 
 fn invalid(error: &dyn std::error::Error) -> Refusal {
-    Refusal::Invalid(error.to_string())
+    Refusal::Rejected(error.to_string())
 }

@@ -1,8 +1,9 @@
-//! Choices and times of the client side, counters, events, and how calls end.
+//! Choices and times of the client side, counters and events.
 
 use std::time::Duration;
 
-use super::super::wire::{DecodeError, DocumentReply, EncodeError, Framing, LengthError, Position, Reply, Status};
+use super::super::call::{CallId, Outcome};
+use super::super::wire::{DecodeError, DocumentReply, Framing, LengthError, Position, Status};
 
 /// Choices and times of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,52 +53,6 @@ impl Default for ClientConfig {
             max_unsent: 32 << 20,
         }
     }
-}
-
-/// Which call a result belongs to. The owner chooses the numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallId(pub u64);
-
-/// How a call ended.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// Sent; and seen in the status, where it can be seen there.
-    Done,
-    /// What was asked for.
-    Answer(Box<Reply>),
-    /// It had no effect, or nobody knows whether it had one.
-    Refused(Refusal),
-}
-
-/// Why a call had no effect, or why that is not known.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// There is no connection.
-    #[error("the platform is not connected")]
-    NotConnected,
-    /// There was one when the command was sent.
-    #[error("the connection to the platform was lost ({0}); the command may have arrived or not")]
-    Lost(Loss),
-    /// Too much is under way already.
-    #[error("too many requests are under way")]
-    Busy,
-    /// What it says makes no sense; nothing was sent.
-    #[error("{0}")]
-    Invalid(String),
-    /// The message would be too long; nothing was sent.
-    #[error(transparent)]
-    TooLong(#[from] EncodeError),
-    /// The platform has answered a later question.
-    #[error("the platform does not answer this")]
-    Unanswered,
-    /// The answer makes no sense.
-    #[error("the answer makes no sense: {0}")]
-    Undecodable(DecodeError),
-    /// The state that the platform told after the command is none in which it has an effect, or has not become the one
-    /// that was asked for.
-    #[error("no effect: {0}")]
-    NoEffect(String),
 }
 
 /// Why a connection ended.

@@ -41,10 +41,9 @@ impl Effect {
             Command::Break => Self::Operation(OperationState::Broken),
             Command::Stop => Self::Operation(OperationState::Ready),
             Command::SetMode(set) => Self::Mode(set.mode),
-            Command::MovePath(_)
-            | Command::MoveToStation(_)
-            | Command::MoveAbs(_)
-            | Command::MoveRel(_) => Self::Moves(&[MotionMode::Automatic]),
+            Command::MovePath(_) | Command::MoveToStation(_) | Command::MoveAbs(_) | Command::MoveRel(_) => {
+                Self::Moves(&[MotionMode::Automatic])
+            }
             Command::MoveVel(_) => Self::Moves(&[MotionMode::SoftwareJoystick, MotionMode::Velocity]),
             Command::MoveVelWheel(_) => Self::Moves(&[MotionMode::Velocity]),
             _ => return None,
@@ -97,7 +96,8 @@ mod tests {
     #[test]
     fn the_state_chart_tells_what_commands_did() {
         use {MotionMode as Mode, OperationState as State};
-        let judged = |command: &Command, state, mode| Effect::of(command).unwrap().judge(&status(state, mode));
+        let judged =
+            |command: &Command, state, mode| Effect::of(command).unwrap().judge(&status(state, mode));
         assert_eq!(judged(&Command::InitPltf, State::NotInitialized, Mode::None), Verdict::NotYet);
         assert_eq!(judged(&Command::InitPltf, State::Ready, Mode::None), Verdict::Seen);
         assert_eq!(judged(&Command::Start, State::Ready, Mode::None), Verdict::NotYet);

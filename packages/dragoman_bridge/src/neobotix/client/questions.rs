@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
+use super::super::call::{CallId, Outcome, Refusal};
 use super::super::wire::{Command, CommandKind, DecodeError, Message, Reply, Status, Text};
 use super::effect::{Verdict, told};
-use super::{CallId, Client, ClientEvent, MAX_POSITIONS_UNANSWERED, Outcome, Refusal};
+use super::{Client, ClientEvent, MAX_POSITIONS_UNANSWERED};
 
 /// Who asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -179,9 +180,9 @@ impl Client {
 fn answer(reply: Reply) -> Outcome {
     match &reply {
         Reply::GetPosition(position) if !position.is_finite() => {
-            Outcome::Refused(Refusal::Invalid("the platform told a position that is not finite".to_owned()))
+            Outcome::Refused(Refusal::Rejected("the platform told a position that is not finite".to_owned()))
         }
-        _ => Outcome::Answer(Box::new(reply)),
+        _ => Outcome::Answered(reply),
     }
 }
 
