@@ -75,6 +75,13 @@ fn the_tables_tell_what_apolo_starts() {
 }
 
 #[test]
+fn the_tables_tell_what_neobotix_starts() {
+    let lab = Lab::start_with(domain(), &["neobotix", "--server", "127.0.0.1:9"], &[]);
+    let client = ("/neobotix/neobotix_client", "Node /neobotix/neobotix_client, client side");
+    compare(&lab, &[("/dragoman", "Node /dragoman"), client]);
+}
+
+#[test]
 fn the_tables_tell_what_base_starts() {
     // No base is there, and none has to be.
     let arguments = ["base", "--port", "/dev/no-base-is-here", "--kind", "differential"];

@@ -227,11 +227,13 @@ impl Client {
     /// The first `len` of the [`unsent`](Self::unsent) bytes are on their way.
     pub fn handle_sent(&mut self, now: Instant, len: usize) {
         self.outbox.sent(len);
-        let is_empty = self.outbox.unsent().is_empty();
-        self.stalled = (!is_empty).then(|| now + self.config.answer_timeout);
+        self.stalled = (!self.is_read()).then(|| now + self.config.answer_timeout);
         let written = self.outbox.written();
         for open in self.open.iter_mut().filter(|open| open.end <= written) {
             open.is_sent(now + self.config.answer_timeout);
+        }
+        if self.is_read() && self.drive.wanted.is_some() {
+            self.advance(now);
         }
     }
 
@@ -253,7 +255,12 @@ impl Client {
             (Asker::Map, self.map_due),
         ];
         let polls = polls.into_iter().filter(|(asker, _)| !self.is_asking(asker)).filter_map(|(_, due)| due);
-        let drive = self.drive.wanted.and_then(|_| self.next_velocity()).or(self.drive.expires);
+        // Behind what the platform has not read yet no velocity is sent, but the newest afterwards.
+        let drive = match self.drive.wanted {
+            Some(_) if !self.is_read() => None,
+            Some(_) => self.next_velocity(),
+            None => self.drive.expires,
+        };
         let answers = self.open.iter().filter_map(|open| open.deadline);
         let effects = self.watches.iter().map(|watch| watch.deadline);
         polls.chain(drive).chain(answers).chain(effects).chain(self.stalled).min()
@@ -386,7 +393,7 @@ impl Client {
             self.drive.expires = None;
             self.drive.wanted = Some(MoveVelocity::default());
         }
-        if self.next_velocity().is_some_and(|next| next > now) {
+        if !self.is_read() || self.next_velocity().is_some_and(|next| next > now) {
             return;
         }
         let Some(velocity) = self.drive.wanted.take() else { return };
@@ -396,6 +403,11 @@ impl Client {
         }
     }
 
+    /// Whether the platform has taken all that was sent.
+    fn is_read(&self) -> bool {
+        self.outbox.unsent().is_empty()
+    }
+
     /// When the next velocity may go; `None`: at once.
     fn next_velocity(&self) -> Option<Instant> {
         self.drive.sent.map(|sent| sent + VELOCITY_PERIOD)
@@ -403,7 +415,7 @@ impl Client {
 
     fn send(&mut self, now: Instant, bytes: &[u8]) {
         self.statistics.requests += 1;
-        if self.outbox.unsent().is_empty() {
+        if self.is_read() {
             self.stalled = Some(now + self.config.answer_timeout);
         }
         self.outbox.push(bytes);
