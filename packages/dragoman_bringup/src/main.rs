@@ -68,8 +68,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Start the simulated lab: a Ranger arm behind its 31-byte UDP protocol, a Kobuki, and a world with robots behind
-    /// Apolo's TCP protocol; all with their ROS topics and services.
+    /// Start the simulated lab: a Ranger arm behind its 31-byte UDP protocol, a Kobuki, a world with robots behind
+    /// Apolo's TCP protocol, and a platform behind PlatformCtrl's; all with their ROS topics and services.
     Up {
         #[command(flatten)]
         options: up::UpOptions,
@@ -127,7 +127,7 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Let a base that is in ROS find its way: maps, stations, planned ways, Neobotix' commands as services.
+    /// Let a base that is in ROS find its way: maps, stations, planned ways, Neobotix' commands as services and on TCP ports.
     Platform {
         #[command(flatten)]
         options: platform::PlatformOptions,

@@ -51,6 +51,7 @@ fn the_tables_tell_what_up_starts() {
         ("/mobile_base", "Node /mobile_base"),
         ("/widowx", "Node /widowx"),
         ("/neobotix/platform", "Node /neobotix/platform"),
+        ("/neobotix/neobotix", "Node /neobotix/neobotix, server side"),
         ("/apolo/apolo", "Node /apolo/apolo, server side"),
         ("/apolo/world", "Node /apolo/world"),
         ("/robot_state", "Node /robot_state"),
