@@ -144,11 +144,11 @@ fn bytes_that_wait_are_limited() {
     assert!(bench.client.unsent().len() <= 32 << 20);
     assert_eq!(refused, 38);
     // One that takes them slowly is waited for; one that takes nothing is not.
-    for _ in 0..20 {
+    for _ in 0..10 {
         bench.now += 1900 * MS;
         bench.client.handle_sent(bench.now, 1 << 20);
         bench.client.handle_timeout(bench.now);
-        assert!(bench.client.is_connected(), "{:?}", bench.client.poll_event());
+        assert!(bench.client.is_connected());
     }
     bench.now += 2000 * MS;
     bench.client.handle_timeout(bench.now);

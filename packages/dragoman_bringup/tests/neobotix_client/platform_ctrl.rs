@@ -11,7 +11,7 @@ const HEADER: [u8; 4] = [255, 1, 254, 2];
 
 /// How it behaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Manner {
+pub(super) enum Manner {
     /// As it should.
     Good,
     /// It takes what comes, and answers nothing.
@@ -26,28 +26,28 @@ pub enum Manner {
     Closed,
 }
 
-pub struct Script {
-    pub manner: Manner,
+pub(super) struct Script {
+    pub(super) manner: Manner,
     /// Data of answers by the number of the command.
-    pub answers: HashMap<u8, Vec<u8>>,
+    pub(super) answers: HashMap<u8, Vec<u8>>,
     /// Data of what has come, but for what is asked again and again.
-    pub received: Vec<Vec<u8>>,
+    pub(super) received: Vec<Vec<u8>>,
     /// ST_OP_...
-    pub operation: u8,
+    pub(super) operation: u8,
     /// MODE_MOTION_...
-    pub mode: u8,
-    pub connections: usize,
+    pub(super) mode: u8,
+    pub(super) connections: usize,
     /// Statuses that were asked for.
-    pub polls: usize,
+    pub(super) polls: usize,
 }
 
-pub struct PlatformCtrl {
-    pub address: SocketAddr,
+pub(super) struct PlatformCtrl {
+    pub(super) address: SocketAddr,
     script: Arc<Mutex<Script>>,
 }
 
 impl PlatformCtrl {
-    pub fn start() -> Self {
+    pub(super) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let script = Script {
@@ -71,7 +71,7 @@ impl PlatformCtrl {
         Self { address, script }
     }
 
-    pub fn script(&self) -> MutexGuard<'_, Script> {
+    pub(super) fn script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().unwrap()
     }
 }
@@ -157,29 +157,29 @@ impl Script {
     }
 }
 
-pub const MAP: &str = r#"<map Version="1.0"><layer index="0"><line><point x="0" y="0"/><point x="2000" y="0"/></line></layer></map>"#;
+pub(super) const MAP: &str = r#"<map Version="1.0"><layer index="0"><line><point x="0" y="0"/><point x="2000" y="0"/></line></layer></map>"#;
 
-pub fn ints(values: &[i32]) -> Vec<u8> {
+pub(super) fn ints(values: &[i32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_be_bytes()).collect()
 }
 
-pub fn text(text: &str) -> Vec<u8> {
+pub(super) fn text(text: &str) -> Vec<u8> {
     [ints(&[i32::try_from(text.len()).unwrap()]), text.as_bytes().to_vec()].concat()
 }
 
 /// CMD_GET_MAP: BYTE characters of the name, INT length, XML, INT length, STRING.
-pub fn map(xml: &str) -> Vec<u8> {
+pub(super) fn map(xml: &str) -> Vec<u8> {
     [vec![26, 3], text(xml), text("lab")].concat()
 }
 
 /// CMD_GET_POSITION: two INTs and three DOUBLEs: -45 degrees, 300 mm/s, -0.15 rad/s.
-pub fn position(x: i32, y: i32) -> Vec<u8> {
+pub(super) fn position(x: i32, y: i32) -> Vec<u8> {
     let doubles = [-std::f64::consts::FRAC_PI_4, 300.0, -0.15];
     [vec![74], ints(&[x, y]), doubles.iter().flat_map(|value| value.to_be_bytes()).collect()].concat()
 }
 
 /// CMD_GET_STATUS, line by line of the guide's table.
-pub fn status(operation: u8, mode: u8) -> Vec<u8> {
+pub(super) fn status(operation: u8, mode: u8) -> Vec<u8> {
     let int16s = |values: [i16; 4]| values.iter().flat_map(|value| value.to_be_bytes()).collect::<Vec<u8>>();
     [
         vec![18],

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::super::call::{CallId, Outcome, Refusal};
-use super::super::wire::{Command, CommandKind, DecodeError, Message, Reply, Status, Text};
+use super::super::wire::{Command, CommandKind, DecodeError, Message, ParameterReply, Reply, Status, Text};
 use super::effect::{Verdict, told};
 use super::{Client, ClientEvent, MAX_POSITIONS_UNANSWERED};
 
@@ -108,6 +108,7 @@ impl Client {
             Asker::Call(id) => self.report(id, answer(reply)),
             Asker::Parameter(id, wanted) => {
                 let outcome = match &reply {
+                    Reply::GetPltfParam(told) if told.value.as_bytes().is_empty() => no_parameter(told),
                     Reply::GetPltfParam(told) if is_same(&told.value, &wanted) => Outcome::Done,
                     Reply::GetPltfParam(told) => {
                         Outcome::Refused(Refusal::NoEffect(format!("{} is {}", told.key, told.value)))
@@ -176,14 +177,20 @@ impl Client {
     }
 }
 
-/// An answer with numbers that nobody can work with is none.
+/// An answer with numbers that nobody can work with is none; nor is a parameter without a value.
 fn answer(reply: Reply) -> Outcome {
     match &reply {
+        Reply::GetPltfParam(told) if told.value.as_bytes().is_empty() => no_parameter(told),
         Reply::GetPosition(position) if !position.is_finite() => {
             Outcome::Refused(Refusal::Rejected("the platform told a position that is not finite".to_owned()))
         }
         _ => Outcome::Answered(reply),
     }
+}
+
+/// A platform that does not know the parameter has only its key to tell.
+fn no_parameter(told: &ParameterReply) -> Outcome {
+    Outcome::Refused(Refusal::Rejected(format!("there is no parameter '{}'", told.key)))
 }
 
 /// Whether two values that are written out are the same: as text, as numbers, or as flags.
