@@ -16,9 +16,10 @@ impl Operator {
     #[track_caller]
     fn works(&mut self) {
         let mut statuses = self.beside.subscribe::<PlatformStatus>("/neobotix/status");
+        self.until("an order", |operator| {
+            operator.call::<Trigger::Service>("connect_to_pltf", Trigger::Request::default()).success
+        });
         self.beside.next("status", &mut statuses);
-        let answer = self.call::<Trigger::Service>("connect_to_pltf", Trigger::Request::default());
-        assert!(answer.success, "{}", answer.message);
     }
 }
 

@@ -7,7 +7,7 @@ use dragoman_ros::std_srvs::srv::Trigger;
 use super::platform_ctrl::{MAP, ints, text};
 use super::*;
 
-const ROADMAP: &str = r#"<roadmap Version="1.0"></roadmap>"#;
+const ROADMAP: &str = r#"<roadmap Version="1.0"><stations/><edges/></roadmap>"#;
 
 /// A pose, and its bytes.
 fn pose() -> (Pose2D, Vec<u8>) {
