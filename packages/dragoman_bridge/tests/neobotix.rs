@@ -1,4 +1,4 @@
-//! The messages, documents and parameters of Neobotix' PlatformCtrl.
+//! The messages, documents and parameters of Neobotix' PlatformCtrl; its sessions, and the services behind them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 
@@ -10,3 +10,8 @@ mod documentation;
 mod documents;
 #[path = "neobotix/replies.rs"]
 mod replies;
+#[path = "neobotix/server_core.rs"]
+mod server_core;
+#[cfg(feature = "node")]
+#[path = "neobotix/services.rs"]
+mod services;

@@ -11,6 +11,7 @@
 //! | `can.rs` | `dragoman can`: what is on a CAN bus |
 //! | `device.rs` | `dragoman device`: simulated devices for others |
 //! | `latency.rs` | `dragoman latency`: how soon a program hears a robot |
+//! | `neobotix.rs` | `dragoman neobotix`: a real PlatformCtrl in ROS |
 //! | `platform.rs` | `dragoman platform`: a mobile platform in front of a base; and that of the lab |
 //! | `machine.rs` | a machine on a serial port as a ROS node, for `base` and `arm` |
 //! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
@@ -31,6 +32,7 @@ mod can;
 mod device;
 mod latency;
 mod machine;
+mod neobotix;
 mod platform;
 mod record;
 mod relay;
@@ -66,8 +68,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Start the simulated lab: a Ranger arm behind its 31-byte UDP protocol, a Kobuki, and a world with robots behind
-    /// Apolo's TCP protocol; all with their ROS topics and services.
+    /// Start the simulated lab: a Ranger arm behind its 31-byte UDP protocol, a Kobuki, a world with robots behind
+    /// Apolo's TCP protocol, and a platform behind PlatformCtrl's; all with their ROS topics and services.
     Up {
         #[command(flatten)]
         options: up::UpOptions,
@@ -118,7 +120,14 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Let a base that is in ROS find its way: maps, stations, planned ways, Neobotix' commands as services.
+    /// Let the platform of a real PlatformCtrl, or of another server of its TCP protocol, appear in ROS.
+    Neobotix {
+        #[command(flatten)]
+        options: neobotix::NeobotixOptions,
+        #[command(flatten)]
+        common: CommonOptions,
+    },
+    /// Let a base that is in ROS find its way: maps, stations, planned ways, Neobotix' commands as services and on TCP ports.
     Platform {
         #[command(flatten)]
         options: platform::PlatformOptions,
@@ -182,6 +191,7 @@ fn main() -> ExitCode {
         Some(Command::Apolo { options, common }) => (Selected::Apolo(options), common),
         Some(Command::Base { options, common }) => (Selected::Base(options), common),
         Some(Command::Arm { options, common }) => (Selected::Arm(options), common),
+        Some(Command::Neobotix { options, common }) => (Selected::Neobotix(options), common),
         Some(Command::Platform { options, common }) => (Selected::Platform(options), common),
         Some(Command::Record { options, common }) => (Selected::Record(options), common),
         Some(Command::Relay { options, common }) => (Selected::Relay(options), common),
@@ -205,6 +215,7 @@ enum Selected {
     Apolo(apolo::ApoloOptions),
     Base(base::BaseOptions),
     Arm(widowx::ArmOptions),
+    Neobotix(neobotix::NeobotixOptions),
     Platform(platform::PlatformOptions),
     Record(record::RecordOptions),
     Latency(latency::LatencyOptions),
@@ -237,6 +248,7 @@ async fn execute(command: Selected, common: &CommonOptions) -> Result<(), Box<dy
         Selected::Up(options) => up::run(&context, &options, stop).await,
         Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
         Selected::Apolo(options) => apolo::run(&context, &options, stop).await,
+        Selected::Neobotix(options) => neobotix::run(&context, &options, stop).await,
         Selected::Platform(options) => platform::run(&context, &options, stop).await,
         Selected::Base(options) => base::run(&context, &options, stop).await,
         Selected::Latency(options) => latency::run(&context, &options, stop).await,

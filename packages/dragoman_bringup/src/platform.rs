@@ -1,9 +1,12 @@
-//! `dragoman platform`: a mobile platform in front of any base that is in ROS; and the one of the lab.
+//! `dragoman platform`: a mobile platform in front of any base that is in ROS; and the one of the lab. Both with the ports on which old
+//! programs find it.
 
 use std::error::Error;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use clap::Args;
 use dragoman_base::motion::Pose;
+use dragoman_bridge::neobotix::node::{NeobotixNodeError, start_server};
 use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_platform::node::{NODE_NAME, NamedDocument, Setup, start};
 use dragoman_ros::Context;
@@ -26,6 +29,9 @@ pub(crate) struct PlatformOptions {
     /// Topic of the laser's scans.
     #[arg(long, value_name = "TOPIC", default_value = "/scan")]
     scan: String,
+    /// Address on which PlatformCtrl's protocol is served; 0.0.0.0 is every interface.
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    bind: IpAddr,
 }
 
 /// Namespace of the platform.
@@ -57,16 +63,42 @@ pub(crate) async fn run(
         ..Setup::default()
     };
     nodes.spawn(start(context, &namespace, &setup)?);
+    let addresses = serve(context, &namespace, options.bind, &mut nodes)?;
     println!(
         "platform with the base at {} appears as {}/{NODE_NAME}",
         options.odom,
         namespace.trim_end_matches('/')
     );
+    for address in addresses {
+        println!("PlatformCtrl's protocol, TCP: {address}");
+    }
     println!("ready");
     stop.await;
     println!("stopping");
     nodes.shutdown().await;
     Ok(())
+}
+
+/// Serves PlatformCtrl's protocol in front of the platform in `namespace`; where.
+pub(crate) fn serve(
+    context: &Context,
+    namespace: &str,
+    bind: IpAddr,
+    nodes: &mut JoinSet<()>,
+) -> Result<Vec<SocketAddr>, Box<dyn Error>> {
+    let server = start_server(context, namespace, bind).map_err(with_advice)?;
+    nodes.spawn(server.node);
+    Ok(server.addresses)
+}
+
+fn with_advice(error: NeobotixNodeError) -> Box<dyn Error> {
+    match error {
+        NeobotixNodeError::Bind { .. } => format!(
+            "{error}; choose another address or ports with --bind ADDRESS or --ros-args -p neobotix:ports:=[PORT,PORT]"
+        )
+        .into(),
+        other => other.into(),
+    }
 }
 
 /// Starts the platform of the lab, if the world has it; whether it does. `is_lab`: the world is that of the documents.

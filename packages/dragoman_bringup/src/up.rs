@@ -23,7 +23,7 @@ pub(crate) struct UpOptions {
     /// otherwise.
     #[arg(long, value_name = "WORLD", conflicts_with = "bridge_only")]
     world: Option<PathBuf>,
-    /// Serve the legacy protocols only, for an arm and a world that are in ROS already.
+    /// Serve the legacy protocols only, for an arm, a world and a platform that are in ROS already.
     #[arg(long, conflicts_with = "mode")]
     bridge_only: bool,
     #[command(flatten)]
@@ -79,7 +79,13 @@ pub(crate) async fn run(
     let is_lab = options.world.as_ref().is_none_or(|world| world.as_os_str() == "lab");
     let has_platform = match &apolo.live {
         Some(worlds) => platform::start_simulated(context, worlds, is_lab, &mut nodes)?,
-        None => false,
+        // It is another node's.
+        None => true,
+    };
+    let platform = if has_platform {
+        platform::serve(context, platform::NAMESPACE, options.bind, &mut nodes)?
+    } else {
+        Vec::new()
     };
     let turtlebot = match apolo.live {
         Some(worlds) => Some(turtlebot::start(context, &options.turtlebot, worlds, &mut nodes)?),
@@ -100,14 +106,12 @@ pub(crate) async fn run(
             namespace: apolo::NAMESPACE.to_owned(),
         },
     ];
-    if has_platform {
-        rows.push(Served {
-            robot: "neobotix".to_owned(),
-            protocol: "PlatformCtrl's commands",
-            address: "(in ROS)".to_owned(),
-            namespace: platform::NAMESPACE.to_owned(),
-        });
-    }
+    rows.extend(platform.into_iter().map(|address| Served {
+        robot: if options.bridge_only { "(in ROS)".to_owned() } else { "neobotix".to_owned() },
+        protocol: "PlatformCtrl's protocol, TCP",
+        address: address.to_string(),
+        namespace: platform::NAMESPACE.to_owned(),
+    }));
     let (robots, elsewhere) =
         turtlebot.map_or_else(Default::default, |turtlebot| (turtlebot.robots, turtlebot.elsewhere));
     for robot in &robots {

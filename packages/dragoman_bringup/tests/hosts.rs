@@ -7,138 +7,33 @@
 
 mod common;
 
-use std::fs::File;
-use std::io::Write;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 use common::beside::Beside;
 use common::device::{Device, TestPath};
+use common::hosts::{Hosts, hosts};
 use dragoman_ros::DiscoveryRange;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetStatus, PlatformMoveVelocity, PlatformSetMode};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::std_srvs::srv::Trigger;
 use futures::stream::BoxStream;
-use nix::sched::{CloneFlags, setns};
 
 /// How long a loaded machine may take for what follows a change of the network.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Hosts with the addresses 10.77.0.1 and so on, each with a cable to the switch.
-struct Hosts {
-    names: Vec<String>,
-    switch: String,
-    programs: Vec<Child>,
-}
-
-fn ip(arguments: &str) -> Result<(), String> {
-    let output =
-        Command::new("ip").args(arguments.split_whitespace()).output().map_err(|error| error.to_string())?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!("ip {arguments}: {}", String::from_utf8_lossy(&output.stderr).trim()))
-}
-
-impl Hosts {
-    fn new(test: &str, count: usize, multicast: bool) -> Result<Self, String> {
-        let id = std::process::id() % 100_000;
-        let name = |what: &str| format!("dragoman_{test}_{id}_{what}");
-        let names = (1..=count).map(|host| name(&host.to_string())).collect();
-        let hosts = Self { names, switch: name("switch"), programs: Vec::new() };
-        for name in hosts.names.iter().chain([&hosts.switch]) {
-            ip(&format!("netns add {name}"))?;
-        }
-        let switch = &hosts.switch;
-        ip(&format!("-n {switch} link add switch type bridge mcast_snooping 0"))?;
-        ip(&format!("-n {switch} link set switch up"))?;
-        let multicast = if multicast { "on" } else { "off" };
-        for (host, name) in (1..).zip(&hosts.names) {
-            ip(&format!("-n {switch} link add cable{host} type veth peer name cable netns {name}"))?;
-            ip(&format!("-n {switch} link set cable{host} master switch up"))?;
-            ip(&format!("-n {name} addr add 10.77.0.{host}/24 dev cable"))?;
-            ip(&format!("-n {name} link set lo up"))?;
-            ip(&format!("-n {name} link set cable up multicast {multicast}"))?;
-        }
-        Ok(hosts)
-    }
-
-    /// Pulls the cable of a host, or puts it in again.
-    fn cable(&self, host: usize, state: &str) {
-        ip(&format!("-n {} link set cable{host} {state}", self.switch)).unwrap();
-    }
-
-    /// Does something on a host, in a thread of its own.
-    fn on<T: Send>(&self, host: usize, act: impl FnOnce() -> T + Send) -> T {
-        let namespace = File::open(format!("/run/netns/{}", self.name(host))).unwrap();
-        std::thread::scope(|scope| {
-            let thread = scope.spawn(|| {
-                setns(namespace, CloneFlags::CLONE_NEWNET).unwrap();
-                act()
-            });
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    }
-
-    fn name(&self, host: usize) -> &str {
-        &self.names[host - 1]
-    }
-
-    fn command(&self, host: usize, program: &[&str]) -> Command {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", self.name(host)]).args(program);
-        for variable in
-            ["ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY"]
-        {
-            command.env_remove(variable);
-        }
-        command
-    }
-
-    /// Starts `dragoman` on a host; its place among the programs.
-    fn start(&mut self, host: usize, arguments: &[&str]) -> usize {
-        let mut command = self.command(host, &[env!("CARGO_BIN_EXE_dragoman")]);
-        command.args(arguments).args(["--log", "warn"]);
-        self.programs.push(command.stdout(Stdio::null()).spawn().unwrap());
-        self.programs.len() - 1
-    }
-
-    /// Ends a program as a power failure does. `ip netns exec` has become the program itself.
-    fn kill(&mut self, program: usize) {
-        self.programs[program].kill().unwrap();
-        self.programs[program].wait().unwrap();
-    }
-
-    fn start_lab(&mut self) {
-        self.start(1, &["up"]);
-        std::thread::sleep(Duration::from_secs(2));
-    }
-
-    /// What host 2 records in some seconds of everything below `/ranger`.
-    fn record(&self, variables: &[(&str, &str)]) -> Output {
-        let file = std::env::temp_dir().join(format!("{}.mcap", self.name(2)));
-        let _ = std::fs::remove_file(&file);
-        let file = file.display().to_string();
-        let program =
-            ["timeout", "-s", "INT", "8", env!("CARGO_BIN_EXE_dragoman"), "record", "-o", &file, "ranger/"];
-        let output = self.command(2, &program).envs(variables.iter().copied()).output().unwrap();
-        let _ = std::fs::remove_file(&file);
-        output
-    }
-}
-
-impl Drop for Hosts {
-    fn drop(&mut self) {
-        for program in 0..self.programs.len() {
-            let _ = self.programs[program].kill();
-            let _ = self.programs[program].wait();
-        }
-        for name in self.names.iter().chain([&self.switch]) {
-            let _ = ip(&format!("netns del {name}"));
-        }
-    }
+/// What host 2 records in some seconds of everything below `/ranger`.
+fn record(hosts: &Hosts, variables: &[(&str, &str)]) -> Output {
+    let file = std::env::temp_dir().join(format!("{}.mcap", hosts.name(2)));
+    let _ = std::fs::remove_file(&file);
+    let file = file.display().to_string();
+    let program =
+        ["timeout", "-s", "INT", "8", env!("CARGO_BIN_EXE_dragoman"), "record", "-o", &file, "ranger/"];
+    let output = hosts.command(2, &program).envs(variables.iter().copied()).output().unwrap();
+    let _ = std::fs::remove_file(&file);
+    output
 }
 
 /// The number of recorded joint states.
@@ -148,36 +43,24 @@ fn joint_states(output: &Output) -> u64 {
     line.and_then(|line| line.split_whitespace().last()?.parse().ok()).unwrap_or(0)
 }
 
-fn hosts(test: &str, count: usize, multicast: bool) -> Option<Hosts> {
-    match Hosts::new(test, count, multicast) {
-        Ok(hosts) => Some(hosts),
-        Err(why) if std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_some() => panic!("{why}"),
-        Err(why) => {
-            // Past the capture of the test's output.
-            let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {why}");
-            None
-        }
-    }
-}
-
 #[test]
 fn hosts_of_a_subnet_find_each_other_unless_told_otherwise() {
     let Some(mut hosts) = hosts("subnet", 2, true) else { return };
-    hosts.start_lab();
-    let found = hosts.record(&[]);
+    hosts.start_lab(&[]);
+    let found = record(&hosts, &[]);
     assert!(joint_states(&found) > 200, "{found:?}");
-    let alone = hosts.record(&[("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")]);
+    let alone = record(&hosts, &[("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")]);
     assert_eq!(joint_states(&alone), 0, "{alone:?}");
-    let other_domain = hosts.record(&[("ROS_DOMAIN_ID", "3")]);
+    let other_domain = record(&hosts, &[("ROS_DOMAIN_ID", "3")]);
     assert_eq!(joint_states(&other_domain), 0, "{other_domain:?}");
 }
 
 #[test]
 fn a_static_peer_is_found_without_multicast() {
     let Some(mut hosts) = hosts("peers", 2, false) else { return };
-    hosts.start_lab();
-    assert_eq!(joint_states(&hosts.record(&[])), 0, "nothing tells one host of the other");
-    let found = hosts.record(&[("ROS_STATIC_PEERS", "10.77.0.1")]);
+    hosts.start_lab(&[]);
+    assert_eq!(joint_states(&record(&hosts, &[])), 0, "nothing tells one host of the other");
+    let found = record(&hosts, &[("ROS_STATIC_PEERS", "10.77.0.1")]);
     assert!(joint_states(&found) > 200, "{found:?}");
 }
 

@@ -52,6 +52,7 @@ fn the_tables_tell_what_up_starts() {
         ("/widowx", "Node /widowx"),
         ("/neobotix/platform", "Node /neobotix/platform"),
         ("/neobotix/platform_state", "Node /neobotix/platform_state"),
+        ("/neobotix/neobotix", "Node /neobotix/neobotix, server side"),
         ("/apolo/apolo", "Node /apolo/apolo, server side"),
         ("/apolo/world", "Node /apolo/world"),
         ("/robot_state", "Node /robot_state"),
@@ -72,6 +73,13 @@ fn the_tables_tell_what_arm31_starts() {
 fn the_tables_tell_what_apolo_starts() {
     let lab = Lab::start_with(domain(), &["apolo", "--server", "127.0.0.1:9"], &[]);
     let client = ("/apolo/apolo_client", "Node /apolo/apolo_client, client side");
+    compare(&lab, &[("/dragoman", "Node /dragoman"), client]);
+}
+
+#[test]
+fn the_tables_tell_what_neobotix_starts() {
+    let lab = Lab::start_with(domain(), &["neobotix", "--server", "127.0.0.1:9"], &[]);
+    let client = ("/neobotix/neobotix_client", "Node /neobotix/neobotix_client, client side");
     compare(&lab, &[("/dragoman", "Node /dragoman"), client]);
 }
 

@@ -319,6 +319,8 @@ fn circles_and_strange_tables_are_refused() {
         "apolo:port:=0",
         "-p",
         "arm31:port:=0",
+        "-p",
+        "neobotix:ports:=[0,0]",
         "--",
     ]);
     assert!(circle.contains("in a circle"), "{circle}");

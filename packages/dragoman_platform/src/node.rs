@@ -11,13 +11,14 @@
 //! | `special`, `outlets` | speech, sounds, head, camera, CAN messages, events |
 //! | `picture` | pictures of the camera as files |
 //! | `program` | what a program looks at, and what it does beside moving |
-//! | `topics`, `status`, `grid` | what is published |
+//! | `topics`, `status`, [`messages`], `grid` | what is published |
 //! | `report` | `/diagnostics` |
 
 mod base;
 mod documents;
 mod grid;
 mod laser;
+pub mod messages;
 mod outlets;
 pub mod parameters;
 mod picture;

@@ -52,7 +52,7 @@ fn lift(test: &str, interface: &str) -> Result<(), String> {
     let up = Program::start(
         test,
         &[
-            ["up", "--domain", DOMAIN, "--ros-args", "-p", &can].as_slice(),
+            ["up", "--domain", DOMAIN, "--ros-args", "-p", &can, "-p", "neobotix:ports:=[0,0]"].as_slice(),
             &["-p", "apolo:port:=0", "-p", "arm31:port:=0", "-p", "arm:enable_at_start:=true"],
             &["-p", "arm:lead:=0.2", "-p", "arm:heartbeat_loss:=0.5", "-p", "arm:feedback_loss:=0.5"],
         ]

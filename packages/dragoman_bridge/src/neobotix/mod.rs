@@ -4,13 +4,29 @@
 //!
 //! 1. [`wire`]: the messages. [`wire::CommandKind`] is the table of the commands; [`wire::Command`] is what a client
 //!    sends, [`wire::Reply`] what a platform answers.
+//! 2. [`call`]: how a call of a platform's service ends: [`Outcome`].
+//! 3. [`server`]: [`Session`] answers one old client; needs the services of a platform.
+//! 4. [`client`]: [`Client`] asks and commands a real platform; offers the services of a platform.
+//! 5. `services` (feature `node`): the table of the services with their commands, for both sides.
+//! 6. `node` (feature of that name): sockets and ROS around them.
 //!
 //! The maps, roadmaps and programs that some of them carry, the table of the parameters, and states and modes with the
 //! guide's numbers belong to a platform, whoever talks to it: [`documents`], [`parameters`], [`file_name`] and [`status`] are
 //! those of `dragoman_platform`.
 //!
-//! No I/O, no clock, no ROS type. Nothing here knows what a platform does with a command.
+//! The cores have no I/O, no clock and no ROS type. Nothing here knows what a platform does with a command.
 
+pub mod call;
+pub mod client;
+#[cfg(feature = "node")]
+pub mod node;
+pub mod server;
+#[cfg(feature = "node")]
+pub mod services;
 pub mod wire;
+
+pub use call::{CallId, Inexpressible, Outcome, Refusal};
+pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics, Loss};
+pub use server::{ServerConfig, ServerStatistics, Session, SessionEvent};
 
 pub use dragoman_platform::{codes as status, documents, file_name, parameters};

@@ -10,7 +10,7 @@ use dragoman_bridge::neobotix::wire::{
 };
 
 /// All commands with their data.
-fn cases() -> Vec<(Command, Vec<u8>)> {
+pub(super) fn cases() -> Vec<(Command, Vec<u8>)> {
     let named = |name: &str, document: &str| NamedDocument { name: name.into(), document: document.into() };
     let frame = Frame { x_mm: 1000, y_mm: -2, angle_mdeg: 90_000 };
     let frame_bytes = b"\x00\x00\x03\xe8\xff\xff\xff\xfe\x00\x01\x5f\x90";

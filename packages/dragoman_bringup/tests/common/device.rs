@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// How long a loaded machine may take for what ought to happen at once.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A path that no other test uses; what is there at the end goes.
 pub struct TestPath(pub PathBuf);

@@ -7,6 +7,9 @@ pub mod apolo;
 pub mod beside;
 #[cfg(target_os = "linux")]
 pub mod device;
+#[cfg(target_os = "linux")]
+pub mod hosts;
+pub mod neobotix;
 pub mod peers;
 
 use std::io::{BufRead, BufReader};
@@ -30,6 +33,8 @@ pub struct Lab {
     pub address: SocketAddr,
     /// Where Apolo's protocol is served.
     pub apolo: SocketAddr,
+    /// Where PlatformCtrl's protocol is served.
+    pub neobotix: Vec<SocketAddr>,
     /// What it printed up to `ready`.
     pub banner: Vec<String>,
 }
@@ -42,12 +47,15 @@ impl Lab {
 
     pub fn start_with(domain: u16, arguments: &[&str], ros_arguments: &[&str]) -> Self {
         // Tests run side by side.
-        let free_port: &[&str] =
-            if arguments.first() == Some(&"up") { &["-p", "apolo:port:=0"] } else { &[] };
+        let free_ports: &[&str] = match arguments.first() {
+            Some(&"up") => &["-p", "apolo:port:=0", "-p", "neobotix:ports:=[0,0]"],
+            Some(&"platform") => &["-p", "neobotix:ports:=[0,0]"],
+            _ => &[],
+        };
         let mut child = Command::new(env!("CARGO_BIN_EXE_dragoman"))
             .args(arguments)
             .args(["--domain", &domain.to_string(), "--ros-args"])
-            .args(free_port)
+            .args(free_ports)
             .args(ros_arguments)
             .env_remove("ROS_DOMAIN_ID")
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -69,13 +77,16 @@ impl Lab {
             }
             banner.push(line);
         }
+        let addresses = |protocol: &str| -> Vec<SocketAddr> {
+            let rows = banner.iter().filter(|line| line.contains(protocol));
+            rows.filter_map(|row| row.split_whitespace().find_map(|word| word.parse().ok())).collect()
+        };
         let address = |protocol: &str| {
-            let row = banner.iter().find(|line| line.contains(protocol));
-            let address = row.and_then(|row| row.split_whitespace().find_map(|word| word.parse().ok()));
-            address.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)))
+            addresses(protocol).first().copied().unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)))
         };
         let (arm31, apolo) = (address("31-byte arm protocol"), address("Apolo's protocol"));
-        Self { child, domain, address: arm31, apolo, banner }
+        let neobotix = addresses("PlatformCtrl's protocol");
+        Self { child, domain, address: arm31, apolo, neobotix, banner }
     }
 
     pub fn signal(&self, signal: &str) {

@@ -15,7 +15,7 @@ use dragoman_ros::{Context, Publisher, QosProfile, WrappedTypesupport};
 
 use super::laser::Laser;
 use super::state::Shared;
-use super::{PlatformNodeError, parameters, topics};
+use super::{PlatformNodeError, messages, parameters, topics};
 use crate::controller::Command;
 use crate::geometry::{Point, transform};
 
@@ -182,7 +182,7 @@ impl Frames {
         let name = |frame: &str| (!prefix.is_empty()).then(|| format!("{prefix}{frame}"));
         let names = FrameNames { odom: name("odom"), base: name("base_footprint"), laser: name("laser") };
         let tells = values.value("publish_tf") && !prefix.is_empty();
-        let tf = if tells { Some(topics::transforms(tasks.node())?) } else { None };
+        let tf = if tells { Some(messages::transforms(tasks.node())?) } else { None };
         Ok(Self { names, laser: parameters::pose(values, "laser_pose")?, tf })
     }
 
@@ -207,8 +207,8 @@ impl Frames {
             let stamp = &message.header.stamp;
             let pose = planar(message).unwrap_or(Pose::ORIGIN);
             let transforms = vec![
-                topics::transform(stamp, odom, base, pose),
-                topics::transform(stamp, base, laser, self.laser),
+                messages::transform(stamp, odom, base, pose),
+                messages::transform(stamp, base, laser, self.laser),
             ];
             topics::report(tf.publish(&TFMessage { transforms }));
         }
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn odometry_has_to_be_finite() {
         let mut odometry = Odometry::default();
-        odometry.pose.pose.orientation = topics::quaternion(1.0);
+        odometry.pose.pose.orientation = messages::quaternion(1.0);
         assert!((planar(&odometry).unwrap().heading - 1.0).abs() < 1e-12);
         odometry.pose.pose.position.x = f64::NAN;
         assert_eq!(planar(&odometry), None);

@@ -12,7 +12,7 @@ const MARGIN: f64 = 0.5;
 const OCCUPIED: i8 = 100;
 
 /// The map with cells of this side, m, or of a greater one if it is too large for that.
-pub(super) fn message(map: &Map, resolution: f64) -> OccupancyGrid {
+pub fn message(map: &Map, resolution: f64) -> OccupancyGrid {
     let mut message = OccupancyGrid::default();
     let Some([least, most]) = bounds(map) else {
         message.info.resolution = resolution as f32;

@@ -5,16 +5,17 @@ use std::time::Duration;
 use dragoman_base::motion::Pose;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
-use dragoman_ros::geometry_msgs::msg::{PoseStamped, Quaternion, TransformStamped};
+use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
 use dragoman_ros::parameters::Parameters;
+use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
+use dragoman_ros::{Publisher, QosProfile, Result, WrappedTypesupport};
 
 use super::state::{Shared, State};
-use super::{grid, status};
-use crate::geometry::{Point, compose, heading, relative};
+use super::{messages, status};
+use crate::geometry::{Point, compose, relative};
 use crate::map::Map;
 
 /// Publishes at the rate of that parameter.
@@ -30,7 +31,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters)
         status: node.create_publisher("status", QosProfile::default())?,
         path: node.create_publisher("path", latched())?,
         map: node.create_publisher("map", latched())?,
-        tf: if tells { Some(transforms(node)?) } else { None },
+        tf: if tells { Some(messages::transforms(node)?) } else { None },
         shown_map: None,
         shown_path: Vec::new(),
     };
@@ -83,22 +84,9 @@ impl Topics {
         if points == self.shown_path {
             return None;
         }
-        let mut path = Path::default();
-        path.header.stamp = state.stamp();
-        path.header.frame_id.clone_from(&self.map_frame);
+        let header = Header { stamp: state.stamp(), frame_id: self.map_frame.clone() };
         let goal = state.platform.status().goal.map(|goal| goal.heading);
-        let last = points.windows(2).last().map_or(0.0, |pair| heading(pair[0], pair[1]));
-        let headings = points.windows(2).map(|pair| heading(pair[0], pair[1])).chain([goal.unwrap_or(last)]);
-        path.poses = points
-            .iter()
-            .zip(headings)
-            .map(|(point, heading)| {
-                let mut pose = PoseStamped { header: path.header.clone(), ..Default::default() };
-                (pose.pose.position.x, pose.pose.position.y) = (point.x, point.y);
-                pose.pose.orientation = quaternion(heading);
-                pose
-            })
-            .collect();
+        let path = messages::path(&header, &points, goal);
         self.shown_path = points;
         Some(path)
     }
@@ -110,7 +98,7 @@ impl Topics {
     }
 
     fn publish_map(&mut self, map: Map, stamp: Time) {
-        let mut message = grid::message(&map, self.resolution);
+        let mut message = messages::grid(&map, self.resolution);
         message.header.frame_id.clone_from(&self.map_frame);
         message.info.map_load_time = stamp.clone();
         message.header.stamp = stamp;
@@ -128,29 +116,8 @@ impl Topics {
             format!("{}odom", self.frame_prefix)
         };
         let origin = compose(state.platform.status().pose, relative(state.heard.pose, Pose::ORIGIN));
-        Some(transform(&state.stamp(), &self.map_frame, &frame, origin))
+        Some(messages::transform(&state.stamp(), &self.map_frame, &frame, origin))
     }
-}
-
-/// The topic of transforms.
-pub(super) fn transforms(node: &mut Node) -> Result<Publisher<TFMessage>> {
-    node.create_publisher("/tf", QosProfile::default().keep_last(100))
-}
-
-/// A pose of one frame in another.
-pub(super) fn transform(stamp: &Time, parent: &str, child: &str, pose: Pose) -> TransformStamped {
-    let mut message = TransformStamped { child_frame_id: child.to_owned(), ..Default::default() };
-    message.header.stamp = stamp.clone();
-    parent.clone_into(&mut message.header.frame_id);
-    (message.transform.translation.x, message.transform.translation.y) = (pose.x, pose.y);
-    message.transform.rotation = quaternion(pose.heading);
-    message
-}
-
-/// A turn about z, rad.
-pub(super) fn quaternion(heading: f64) -> Quaternion {
-    let (z, w) = (heading / 2.0).sin_cos();
-    Quaternion { z, w, ..Default::default() }
 }
 
 /// Whether anybody listens, here or elsewhere.

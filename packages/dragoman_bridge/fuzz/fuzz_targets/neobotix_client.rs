@@ -1,0 +1,135 @@
+//! Bytes of a platform, calls, velocities, time steps and lost connections into the client core of Neobotix' protocol.
+//!
+//! Input: a sequence of steps, one operation byte each (low three bits: what; the others: how much), followed by its data. Checked: no
+//! panic, bounded buffers, what is sent are commands, every call ends exactly once, and it is never busy.
+
+#![no_main]
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use dragoman_bridge::neobotix::wire::{Command, Decoder, Framing, Message, MoveVelocity, Reply};
+use dragoman_bridge::neobotix::{CallId, Client, ClientConfig, ClientEvent};
+use libfuzzer_sys::fuzz_target;
+
+const MAX_CALLS: usize = 8;
+const MAX_UNSENT: usize = 4096;
+
+fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
+    let (head, tail) = input.split_at(len.min(input.len()));
+    *input = tail;
+    head
+}
+
+struct Bench {
+    now: Instant,
+    client: Client,
+    sent: Decoder<Command>,
+    open: BTreeSet<CallId>,
+    next: u64,
+}
+
+impl Bench {
+    fn call(&mut self, command: Command) {
+        let id = CallId(self.next);
+        self.next += 1;
+        self.open.insert(id);
+        self.client.handle_call(self.now, id, command);
+    }
+
+    fn send(&mut self, len: usize) {
+        let unsent = self.client.unsent();
+        let len = len.min(unsent.len());
+        self.sent.push(&unsent[..len]);
+        self.client.handle_sent(self.now, len);
+        while let Some(received) = self.sent.next().expect("messages") {
+            received.message.expect("a command");
+        }
+    }
+
+    fn collect(&mut self) {
+        if self.client.poll_connect(self.now) {
+            self.sent = Decoder::default();
+            if self.next % 3 == 2 {
+                self.client.handle_connect_failed(self.now);
+            } else {
+                self.client.handle_connected(self.now);
+            }
+        }
+        // Polls and a velocity come on top of what calls may leave.
+        assert!(self.client.unsent().len() < MAX_UNSENT + 512);
+        while let Some(event) = self.client.poll_event() {
+            match event {
+                ClientEvent::Result { id, .. } => assert!(self.open.remove(&id), "every call ends once"),
+                ClientEvent::Position(position) => assert!(position.is_finite()),
+                ClientEvent::Disconnected(_) => self.sent = Decoder::default(),
+                _ => {}
+            }
+        }
+        assert!(self.open.len() <= MAX_CALLS);
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let mut input = input;
+    let now = Instant::now();
+    let config = ClientConfig {
+        framing: if input.len() % 2 == 0 { Framing::Header } else { Framing::Bare },
+        max_calls: MAX_CALLS,
+        max_unsent: MAX_UNSENT,
+        ..ClientConfig::default()
+    };
+    let mut bench = Bench {
+        now,
+        client: Client::new(now, config),
+        sent: Decoder::default(),
+        open: BTreeSet::new(),
+        next: 0,
+    };
+    bench.collect();
+    while let [operation, ..] = *input {
+        take(&mut input, 1);
+        let argument = usize::from(operation >> 3);
+        match operation & 7 {
+            0 | 1 => bench.client.handle_bytes(bench.now, take(&mut input, 8 * argument + 1)),
+            2 => {
+                // An answer of the kind of the byte, with whatever fields it can be read as.
+                let len = take(&mut input, 2).iter().fold(0, |len, byte| 256 * len + usize::from(*byte));
+                let data = take(&mut input, len);
+                if let Ok(reply) = Reply::decode(data) {
+                    let bytes = reply.encode(Framing::Header).expect("it came");
+                    bench.client.handle_bytes(bench.now, &bytes);
+                }
+            }
+            3 => {
+                if let Ok(command) = Command::decode(take(&mut input, argument + 1)) {
+                    bench.call(command);
+                }
+            }
+            4 => {
+                let velocity = MoveVelocity { translation_mm_per_s: argument as i32, rotation_mrad_per_s: -1 };
+                bench.client.handle_velocity(bench.now, velocity);
+            }
+            5 => bench.send(1 << (argument & 15)),
+            6 => {
+                bench.now += Duration::from_millis(1 << (argument & 15));
+                bench.client.handle_timeout(bench.now);
+            }
+            _ => bench.client.handle_disconnected(bench.now, "gone"),
+        }
+        bench.collect();
+    }
+    for _ in 0..20 {
+        // What is due in an instant is done, and then it rests.
+        for _ in 0..20 {
+            bench.send(usize::MAX);
+            bench.collect();
+            bench.client.handle_timeout(bench.now);
+        }
+        assert!(bench.client.poll_timeout().is_none_or(|due| due > bench.now), "it is never busy");
+        bench.now += Duration::from_secs(25);
+        bench.client.handle_timeout(bench.now);
+        bench.collect();
+    }
+    assert!(bench.open.is_empty(), "every call ends");
+});

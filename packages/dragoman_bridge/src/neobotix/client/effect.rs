@@ -1,0 +1,125 @@
+//! Commands that are never answered: what the status shows when they had an effect.
+
+use super::super::status::{EmergencyState, MotionMode, OperationState};
+use super::super::wire::{Coded, Command, Status};
+
+/// What is expected of the status after a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// CMD_INIT_PLTF.
+    Initialized,
+    /// CMD_SHUTDOWN_PLTF.
+    NotInitialized,
+    /// CMD_EXIT: as before, or the end of the connection.
+    Gone,
+    /// CMD_START, CMD_BREAK, CMD_CONTINUE, CMD_STOP.
+    Operation(OperationState),
+    /// CMD_SET_MODE.
+    Mode(MotionMode),
+    /// Commands to move: they act in these modes only, while the platform runs.
+    Moves(&'static [MotionMode]),
+}
+
+/// What a status says about an effect.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Verdict {
+    Seen,
+    /// It may come later.
+    NotYet,
+    /// It will not come, and why.
+    Never(String),
+}
+
+impl Effect {
+    /// What can be seen of a command; `None`: nothing for sure.
+    pub(super) fn of(command: &Command) -> Option<Self> {
+        Some(match command {
+            Command::InitPltf => Self::Initialized,
+            Command::ShutdownPltf => Self::NotInitialized,
+            Command::Exit => Self::Gone,
+            Command::Start | Command::Continue => Self::Operation(OperationState::Running),
+            Command::Break => Self::Operation(OperationState::Broken),
+            Command::Stop => Self::Operation(OperationState::Ready),
+            Command::SetMode(set) => Self::Mode(set.mode),
+            Command::MovePath(_) | Command::MoveToStation(_) | Command::MoveAbs(_) | Command::MoveRel(_) => {
+                Self::Moves(&[MotionMode::Automatic])
+            }
+            Command::MoveVel(_) => Self::Moves(&[MotionMode::SoftwareJoystick, MotionMode::Velocity]),
+            Command::MoveVelWheel(_) => Self::Moves(&[MotionMode::Velocity]),
+            _ => return None,
+        })
+    }
+
+    pub(super) fn judge(self, status: &Status) -> Verdict {
+        let operation = status.operation_state.known();
+        let seen = match self {
+            Self::Initialized => {
+                status.is_initialized.known() == Some(true)
+                    && operation != Some(OperationState::NotInitialized)
+            }
+            Self::NotInitialized | Self::Gone => operation == Some(OperationState::NotInitialized),
+            Self::Operation(wanted) => operation == Some(wanted),
+            Self::Mode(wanted) => status.motion_mode.known() == Some(wanted),
+            Self::Moves(modes) => {
+                let acts = status.motion_mode.known().is_some_and(|mode| modes.contains(&mode))
+                    && operation == Some(OperationState::Running);
+                return if acts { Verdict::Seen } else { Verdict::Never(told(status)) };
+            }
+        };
+        if seen { Verdict::Seen } else { Verdict::NotYet }
+    }
+}
+
+/// The state in the guide's words.
+pub(super) fn told(status: &Status) -> String {
+    let mut text = format!("the platform is {:?} in {:?}", status.operation_state, status.motion_mode);
+    if status.emergency_state != Coded::from(EmergencyState::NotActive) {
+        text += &format!(", emergency stop {:?}", status.emergency_state);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::neobotix::wire::{Frame, MoveWheelVelocity, SetMode};
+
+    fn status(operation: OperationState, mode: MotionMode) -> Status {
+        Status {
+            is_initialized: (operation != OperationState::NotInitialized).into(),
+            operation_state: operation.into(),
+            motion_mode: mode.into(),
+            ..Status::default()
+        }
+    }
+
+    #[test]
+    fn the_state_chart_tells_what_commands_did() {
+        use {MotionMode as Mode, OperationState as State};
+        let judged =
+            |command: &Command, state, mode| Effect::of(command).unwrap().judge(&status(state, mode));
+        assert_eq!(judged(&Command::InitPltf, State::NotInitialized, Mode::None), Verdict::NotYet);
+        assert_eq!(judged(&Command::InitPltf, State::Ready, Mode::None), Verdict::Seen);
+        assert_eq!(judged(&Command::Start, State::Ready, Mode::None), Verdict::NotYet);
+        assert_eq!(judged(&Command::Continue, State::Running, Mode::None), Verdict::Seen);
+        assert_eq!(judged(&Command::Break, State::Broken, Mode::None), Verdict::Seen);
+        assert_eq!(judged(&Command::Stop, State::Ready, Mode::None), Verdict::Seen);
+        assert_eq!(judged(&Command::Exit, State::NotInitialized, Mode::None), Verdict::Seen);
+        let set = Command::SetMode(SetMode { mode: Mode::Automatic });
+        assert_eq!(judged(&set, State::Ready, Mode::None), Verdict::NotYet);
+        assert_eq!(judged(&set, State::Ready, Mode::Automatic), Verdict::Seen);
+        let drive = Command::MoveAbs(Frame::default());
+        assert_eq!(judged(&drive, State::Running, Mode::Automatic), Verdict::Seen);
+        let reason = "the platform is ST_OP_READY in MODE_MOTION_AUTOMATIC".to_owned();
+        assert_eq!(judged(&drive, State::Ready, Mode::Automatic), Verdict::Never(reason));
+        let wheels = Command::MoveVelWheel(MoveWheelVelocity::default());
+        assert!(matches!(judged(&wheels, State::Running, Mode::SoftwareJoystick), Verdict::Never(_)));
+        assert_eq!(Effect::of(&Command::ConnectToPltf), None);
+    }
+
+    #[test]
+    fn an_emergency_stop_is_told() {
+        let status = Status { emergency_state: EmergencyState::Active.into(), ..Status::default() };
+        assert!(told(&status).ends_with("emergency stop ST_EM_ACTIVE"), "{}", told(&status));
+    }
+}

@@ -1,0 +1,95 @@
+//! Odometry of a platform that tells only where it believes to be.
+
+use std::time::{Duration, Instant};
+
+use dragoman_base::motion::{Pose, Twist, wrap_angle};
+use dragoman_platform::geometry::{compose, relative};
+
+/// What two poses may differ by although the platform has not moved, m and rad.
+const SLACK: f64 = 0.1;
+/// Answers come late, and in bursts.
+const DELAY: Duration = Duration::from_millis(200);
+
+/// Poses in the map as odometry: it begins at its own origin, and goes on without jumps when the platform finds out, or is told,
+/// that it is somewhere else. Then the place of that origin in the map changes.
+///
+/// A step counts as a jump when it is more than 0.1 m or rad longer than one at twice the velocity would have been.
+#[derive(Debug, Clone, Default)]
+pub struct Odometry {
+    last: Option<Last>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    when: Instant,
+    pose: Pose,
+    twist: Twist,
+    /// Where the odometry began, in the map.
+    origin: Pose,
+}
+
+impl Odometry {
+    /// The platform told a pose in the map, and its velocity: the pose of the odometry.
+    pub fn update(&mut self, now: Instant, pose: Pose, twist: Twist) -> Pose {
+        let origin = match self.last {
+            None => pose,
+            Some(last) if last.jumps(now, pose, twist) => {
+                let known = relative(last.origin, last.pose);
+                compose(pose, relative(known, Pose::ORIGIN))
+            }
+            Some(last) => last.origin,
+        };
+        self.last = Some(Last { when: now, pose, twist, origin });
+        relative(origin, pose)
+    }
+
+    /// Where the odometry began, in the map; `None`: it has not.
+    pub fn origin(&self) -> Option<Pose> {
+        self.last.map(|last| last.origin)
+    }
+}
+
+impl Last {
+    fn jumps(&self, now: Instant, pose: Pose, twist: Twist) -> bool {
+        let time = (now.saturating_duration_since(self.when) + DELAY).as_secs_f64();
+        let step = relative(self.pose, pose);
+        let allowed = |a: f64, b: f64| SLACK + 2.0 * a.abs().max(b.abs()) * time;
+        step.x.hypot(step.y) > allowed(self.twist.linear, twist.linear)
+            || wrap_angle(step.heading).abs() > allowed(self.twist.angular, twist.angular)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(a: Pose, b: Pose) -> bool {
+        (a.x - b.x).hypot(a.y - b.y) < 1e-9 && wrap_angle(a.heading - b.heading).abs() < 1e-9
+    }
+
+    #[test]
+    fn it_begins_at_its_own_origin_and_does_not_jump() {
+        let mut now = Instant::now();
+        let mut odometry = Odometry::default();
+        assert_eq!(odometry.origin(), None);
+        let ahead = Twist::new(1.0, 0.0);
+        let start = Pose::new(4.0, 3.0, std::f64::consts::FRAC_PI_2);
+        assert!(near(odometry.update(now, start, ahead), Pose::ORIGIN));
+        now += Duration::from_millis(100);
+        let next = Pose::new(4.0, 3.1, std::f64::consts::FRAC_PI_2);
+        assert!(near(odometry.update(now, next, ahead), Pose::new(0.1, 0.0, 0.0)));
+        // Put somewhere else: the odometry stays, its origin does not.
+        now += Duration::from_millis(100);
+        assert!(near(odometry.update(now, Pose::new(0.0, 0.0, 0.0), ahead), Pose::new(0.1, 0.0, 0.0)));
+        assert!(near(odometry.origin().unwrap(), Pose::new(-0.1, 0.0, 0.0)));
+        // A burst: two answers at once.
+        assert!(near(odometry.update(now, Pose::new(0.1, 0.0, 0.0), ahead), Pose::new(0.2, 0.0, 0.0)));
+        // Turned by hand.
+        let turned = odometry.update(now, Pose::new(0.1, 0.0, 2.0), ahead);
+        assert!(near(turned, Pose::new(0.2, 0.0, 0.0)), "{turned:?}");
+        // What was not seen for long is a jump unless the velocity explains it.
+        now += Duration::from_secs(10);
+        let unseen = odometry.update(now, Pose::new(5.1, 0.0, 2.0), ahead);
+        assert!((unseen.x - 0.2).hypot(unseen.y) > 4.9, "{unseen:?}");
+    }
+}

@@ -1,0 +1,205 @@
+//! What was asked, and what is answered. The rules are in the documentation of [`super`].
+
+use std::time::Instant;
+
+use super::super::call::{CallId, Outcome, Refusal};
+use super::super::wire::{Command, CommandKind, DecodeError, Message, ParameterReply, Reply, Status, Text};
+use super::effect::{Verdict, told};
+use super::{Client, ClientEvent, MAX_POSITIONS_UNANSWERED};
+
+/// Who asked.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Asker {
+    /// The client, again and again.
+    Status,
+    Position,
+    Map,
+    /// A service.
+    Call(CallId),
+    /// The service that sets a parameter: whether it has this value now.
+    Parameter(CallId, Text),
+}
+
+impl Asker {
+    pub(super) fn call(&self) -> Option<CallId> {
+        match self {
+            Self::Call(id) | Self::Parameter(id, _) => Some(*id),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_for_status(&self) -> bool {
+        *self == Self::Status
+    }
+}
+
+/// A question that was asked.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) asker: Asker,
+    kind: CommandKind,
+    /// Where it ends in the stream.
+    pub(super) end: u64,
+    /// From when it was sent; `None`: it is not, or it is overdue.
+    pub(super) deadline: Option<Instant>,
+    pub(super) is_overdue: bool,
+}
+
+impl Open {
+    /// All of it is on its way.
+    pub(super) fn is_sent(&mut self, deadline: Instant) {
+        if self.deadline.is_none() && !self.is_overdue {
+            self.deadline = Some(deadline);
+        }
+    }
+}
+
+/// A question that waits until the one before it is answered.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) asker: Asker,
+    pub(super) kind: CommandKind,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Client {
+    pub(super) fn ask(&mut self, now: Instant, Question { asker, kind, bytes }: Question) {
+        self.send(now, &bytes);
+        let end = self.outbox.queued();
+        self.open.push_back(Open { asker, kind, end, deadline: None, is_overdue: false });
+    }
+
+    /// Asks what the client itself wants to know.
+    pub(super) fn ask_for(&mut self, now: Instant, asker: Asker, command: &Command) {
+        // Commands without arguments are never too long.
+        if let Ok(bytes) = command.encode(self.config.framing) {
+            self.ask(now, Question { asker, kind: command.kind(), bytes });
+        }
+    }
+
+    pub(super) fn is_asking(&self, asker: &Asker) -> bool {
+        self.open.iter().any(|open| open.asker == *asker)
+    }
+
+    pub(super) fn handle_reply(&mut self, now: Instant, reply: Reply) {
+        let Some(open) = self.settle(reply.kind()) else {
+            self.statistics.unsolicited += 1;
+            return;
+        };
+        self.statistics.replies += 1;
+        self.pause = self.config.reconnect_min;
+        match &reply {
+            Reply::GetStatus(status) => {
+                self.look_for_effects(status, open.end);
+                self.events.push_back(ClientEvent::Status(status.clone()));
+            }
+            Reply::GetPosition(position) => {
+                self.positions_unanswered = 0;
+                if position.is_finite() {
+                    self.events.push_back(ClientEvent::Position(*position));
+                } else {
+                    self.statistics.undecodable += 1;
+                }
+            }
+            Reply::GetMap(map) => self.events.push_back(ClientEvent::Map(map.clone())),
+            _ => {}
+        }
+        match open.asker {
+            Asker::Call(id) => self.report(id, answer(reply)),
+            Asker::Parameter(id, wanted) => {
+                let outcome = match &reply {
+                    Reply::GetPltfParam(told) if told.value.as_bytes().is_empty() => no_parameter(told),
+                    Reply::GetPltfParam(told) if is_same(&told.value, &wanted) => Outcome::Done,
+                    Reply::GetPltfParam(told) => {
+                        Outcome::Refused(Refusal::NoEffect(format!("{} is {}", told.key, told.value)))
+                    }
+                    _ => Outcome::Refused(Refusal::Unanswered),
+                };
+                self.report(id, outcome);
+            }
+            Asker::Status | Asker::Position | Asker::Map => {}
+        }
+        self.advance(now);
+    }
+
+    pub(super) fn handle_undecodable(&mut self, error: DecodeError) {
+        self.statistics.undecodable += 1;
+        let open = CommandKind::from_number(error.number).and_then(|kind| self.settle(kind));
+        if let Some(id) = open.and_then(|open| open.asker.call()) {
+            self.report(id, Outcome::Refused(Refusal::Undecodable(error.clone())));
+        }
+        self.events.push_back(ClientEvent::Undecodable(error));
+    }
+
+    /// The question that an answer of this kind belongs to. Those before it will not be answered.
+    fn settle(&mut self, kind: CommandKind) -> Option<Open> {
+        let index = self.open.iter().position(|open| open.kind == kind)?;
+        for _ in 0..index {
+            let Some(open) = self.open.pop_front() else { break };
+            self.statistics.unanswered += 1;
+            match open.asker {
+                Asker::Call(id) | Asker::Parameter(id, _) => {
+                    self.report(id, Outcome::Refused(Refusal::Unanswered));
+                }
+                Asker::Position => {
+                    self.positions_unanswered += 1;
+                    if self.positions_unanswered >= MAX_POSITIONS_UNANSWERED {
+                        self.position_due = None;
+                    }
+                }
+                Asker::Status | Asker::Map => {}
+            }
+        }
+        self.open.pop_front()
+    }
+
+    /// The platform told its state when it was asked by the bytes up to `end`.
+    fn look_for_effects(&mut self, status: &Status, end: u64) {
+        let mut ended = Vec::new();
+        self.watches.retain_mut(|watch| {
+            if watch.end > end {
+                return true;
+            }
+            let outcome = match watch.effect.judge(status) {
+                Verdict::Seen => Outcome::Done,
+                Verdict::Never(reason) => Outcome::Refused(Refusal::NoEffect(reason)),
+                Verdict::NotYet => {
+                    watch.seen = Some(told(status));
+                    return true;
+                }
+            };
+            ended.push((watch.id, outcome));
+            false
+        });
+        for (id, outcome) in ended {
+            self.report(id, outcome);
+        }
+    }
+}
+
+/// An answer with numbers that nobody can work with is none; nor is a parameter without a value.
+fn answer(reply: Reply) -> Outcome {
+    match &reply {
+        Reply::GetPltfParam(told) if told.value.as_bytes().is_empty() => no_parameter(told),
+        Reply::GetPosition(position) if !position.is_finite() => {
+            Outcome::Refused(Refusal::Rejected("the platform told a position that is not finite".to_owned()))
+        }
+        _ => Outcome::Answered(reply),
+    }
+}
+
+/// A platform that does not know the parameter has only its key to tell.
+fn no_parameter(told: &ParameterReply) -> Outcome {
+    Outcome::Refused(Refusal::Rejected(format!("there is no parameter '{}'", told.key)))
+}
+
+/// Whether two values that are written out are the same: as text, as numbers, or as flags.
+fn is_same(told: &Text, wanted: &Text) -> bool {
+    let [told, wanted] = [told, wanted].map(|text| text.to_str().trim().to_ascii_lowercase());
+    let number = |text: &str| match text {
+        "true" => Some(1.0),
+        "false" => Some(0.0),
+        text => text.parse::<f64>().ok(),
+    };
+    told == wanted || number(&told).is_some_and(|told| number(&wanted) == Some(told))
+}

@@ -1,0 +1,403 @@
+//! Client side: a real platform appears in a namespace.
+
+use std::collections::HashMap;
+use std::f64::consts::PI;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dragoman_ros::diagnostics::{Diagnostics, Severity};
+use dragoman_ros::geometry_msgs::msg::Twist;
+use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::{Context, Node, QosProfile};
+use futures::future::{BoxFuture, FutureExt};
+use futures::stream::{BoxStream, SelectAll, StreamExt};
+use tokio::net::TcpStream;
+use tokio::time::sleep_until;
+
+use super::NeobotixNodeError;
+use super::offers::{self, Asked};
+use super::picture::Picture;
+use crate::neobotix::services::velocity;
+use crate::neobotix::wire::Framing;
+use crate::neobotix::{CallId, Client, ClientConfig, ClientEvent, ClientStatistics, Outcome, Refusal};
+
+/// How long an attempt to connect may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often the log tells that there is no connection.
+const REMINDER: Duration = Duration::from_secs(60);
+/// Bytes that are read at once.
+const READ_LEN: usize = 65_536;
+
+/// The parameters of the node; `frame_prefix` is the default of the parameter of that name.
+pub fn client_declarations(frame_prefix: &str) -> Vec<Declaration> {
+    let config = ClientConfig::default();
+    let rate = |period: Duration| 1.0 / period.as_secs_f64();
+    let seconds = |from: f64, to: f64| Range::Double { from, to };
+    let declared = [
+        Declaration::new(
+            "with_header",
+            config.framing == Framing::Header,
+            "Messages begin with the header, as those of real clients; otherwise with their length, as the guide's example.",
+        ),
+        Declaration::new("status_rate", rate(config.status_period), "How often the status is asked for, Hz.")
+            .within(Range::Double { from: 0.1, to: 50.0 }),
+        Declaration::new(
+            "position_rate",
+            config.position_period.map_or(0.0, rate),
+            "How often position and velocity are asked for, Hz; 0: never, the status has to do.",
+        )
+        .within(Range::Double { from: 0.0, to: 100.0 }),
+        Declaration::new(
+            "map_period",
+            config.map_period.unwrap_or_default().as_secs_f64(),
+            "How often the map is asked for, which others may change, s; 0: only after connecting and after own changes.",
+        )
+        .within(seconds(0.0, 3600.0)),
+        Declaration::new(
+            "answer_timeout",
+            config.answer_timeout.as_secs_f64(),
+            "A platform that does not answer for this long is connected anew, s.",
+        )
+        .within(seconds(0.05, 60.0)),
+        Declaration::new(
+            "effect_timeout",
+            config.effect_timeout.as_secs_f64(),
+            "How long the status may take to show what a command has changed, s.",
+        )
+        .within(seconds(0.05, 60.0)),
+        Declaration::new(
+            "initialize_timeout",
+            config.initialize_timeout.as_secs_f64(),
+            "Likewise for init_pltf, which tests the platform, s.",
+        )
+        .within(seconds(0.05, 600.0)),
+        Declaration::new(
+            "command_timeout",
+            config.velocity_timeout.as_secs_f64(),
+            "A velocity on cmd_vel that is not repeated for this long is followed by a stop, s.",
+        )
+        .within(seconds(0.05, 60.0)),
+        Declaration::new("map_frame", "map", "Frame of the map."),
+        Declaration::new(
+            "frame_prefix",
+            frame_prefix,
+            "What the platform's frames begin with: odom, base_footprint and laser.",
+        ),
+        Declaration::new(
+            "publish_tf",
+            true,
+            "Publish the transforms from the map to the odometry, to the base, to the laser.",
+        ),
+        Declaration::new("map_resolution", 0.05, "Side of a cell of the published map, m.")
+            .within(Range::Double { from: 0.01, to: 1.0 }),
+        Declaration::new(
+            "laser_pose",
+            vec![0.0; 3],
+            "Where the laser is on the platform: x and y in m, direction in rad.",
+        )
+        .within(Range::Double { from: -1e5, to: 1e5 }),
+        Declaration::new("laser_angle_min", -0.75 * PI, "Angle of the laser's first beam, rad.")
+            .within(Range::Double { from: -10.0, to: 10.0 }),
+        Declaration::new("laser_angle_increment", PI / 360.0, "Angle between two beams, rad.")
+            .within(Range::Double { from: -1.0, to: 1.0 }),
+        Declaration::new("laser_beams", 541, "Beams of the laser.")
+            .within(Range::Integer { from: 0, to: 100_000 }),
+        Declaration::new("laser_range_min", 0.0, "The laser's least range, m.")
+            .within(Range::Double { from: 0.0, to: 1000.0 }),
+        Declaration::new("laser_range_max", 20.0, "The laser's range, m.")
+            .within(Range::Double { from: 0.0, to: 1000.0 }),
+        Declaration::new("battery_unit", 0.001, "What one of the platform's units of voltage is, V.")
+            .within(Range::Double { from: 0.0, to: 1000.0 }),
+    ];
+    declared.into_iter().map(Declaration::read_only).collect()
+}
+
+/// Starts node `neobotix_client` in `namespace`, as the platform whose PlatformCtrl listens at `server`. It need not be there yet.
+///
+/// # Errors
+/// A wrong parameter; the middleware's refusal.
+pub fn start_client(
+    context: &Context,
+    namespace: &str,
+    server: SocketAddr,
+) -> Result<RunningNode, NeobotixNodeError> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "neobotix_client", namespace)?);
+    let prefix = match namespace.trim_matches('/') {
+        "" => String::new(),
+        name => format!("{name}/"),
+    };
+    let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations(&prefix))?;
+    tasks.spawn(parameter_server);
+    let requests = offers::offer(tasks.node(), &parameters.value::<String>("map_frame"))?;
+    let newest = QosProfile::default().keep_last(1);
+    let velocities = tasks.node().subscribe::<Twist>("cmd_vel", newest)?.boxed();
+    let report = Arc::new(Mutex::new(Report::default()));
+    let edge = Edge {
+        client: Client::new(Instant::now(), config(&parameters)),
+        picture: Picture::new(tasks.node(), &parameters)?,
+        server,
+        connecting: None,
+        stream: None,
+        open: HashMap::new(),
+        next_id: 0,
+        is_answering: false,
+        reminded: None,
+        report: Arc::clone(&report),
+    };
+    tasks.spawn(edge.run(requests, velocities));
+    let mut diagnostics = Diagnostics::new(tasks.node(), "Neobotix platform", &server.to_string())?;
+    tasks.every(Duration::from_secs(1), move || {
+        publish(&mut diagnostics, &mut report.lock().unwrap_or_else(PoisonError::into_inner));
+    })?;
+    Ok(tasks.start()?)
+}
+
+fn config(parameters: &Parameters) -> ClientConfig {
+    let seconds = |name: &str| Duration::from_secs_f64(parameters.value(name));
+    let some = |number: f64| (number > 0.0).then_some(number);
+    let with_header: bool = parameters.value("with_header");
+    ClientConfig {
+        framing: if with_header { Framing::Header } else { Framing::Bare },
+        status_period: Duration::from_secs_f64(1.0 / parameters.value::<f64>("status_rate")),
+        position_period: some(parameters.value("position_rate"))
+            // Slower than once a minute is as good as never, and has no use.
+            .map(|rate| Duration::from_secs_f64((1.0 / rate).min(60.0))),
+        map_period: some(parameters.value("map_period")).map(Duration::from_secs_f64),
+        answer_timeout: seconds("answer_timeout"),
+        effect_timeout: seconds("effect_timeout"),
+        initialize_timeout: seconds("initialize_timeout"),
+        velocity_timeout: seconds("command_timeout"),
+        ..ClientConfig::default()
+    }
+}
+
+/// Everything around the client core.
+struct Edge {
+    client: Client,
+    picture: Picture,
+    server: SocketAddr,
+    connecting: Option<BoxFuture<'static, std::io::Result<TcpStream>>>,
+    stream: Option<TcpStream>,
+    open: HashMap<CallId, Box<dyn FnOnce(Outcome) + Send>>,
+    next_id: u64,
+    /// Whether it has told its state on this connection.
+    is_answering: bool,
+    /// When the log told last that there is no connection.
+    reminded: Option<Instant>,
+    report: Arc<Mutex<Report>>,
+}
+
+impl Edge {
+    async fn run(
+        mut self,
+        mut requests: SelectAll<BoxStream<'static, Asked>>,
+        mut velocities: BoxStream<'static, Twist>,
+    ) {
+        let mut buffer = vec![0; READ_LEN];
+        loop {
+            self.settle();
+            let deadline = self.client.poll_timeout();
+            let wake = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(3600));
+            let has_unsent = !self.client.unsent().is_empty();
+            tokio::select! {
+                connected = resolved(&mut self.connecting) => {
+                    self.connecting = None;
+                    self.connected(connected);
+                }
+                ready = ready(self.stream.as_ref(), has_unsent) => match ready {
+                    Ok(true) => self.read(&mut buffer),
+                    Ok(false) => {}
+                    Err(error) => self.disconnected(&error),
+                },
+                Some(asked) = requests.next() => self.call(asked),
+                Some(twist) = velocities.next() => self.drive(&twist),
+                () = sleep_until(wake.into()) => self.client.handle_timeout(Instant::now()),
+            }
+        }
+    }
+
+    /// Does all that can be done without waiting.
+    fn settle(&mut self) {
+        loop {
+            if self.client.poll_connect(Instant::now()) {
+                self.stream = None;
+                self.connecting = Some(connect(self.server).boxed());
+            }
+            self.write();
+            let Some(event) = self.client.poll_event() else { break };
+            self.note(event);
+        }
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.statistics = self.client.statistics();
+        report.connected = self.client.is_connected() && self.is_answering;
+    }
+
+    fn note(&mut self, event: ClientEvent) {
+        match event {
+            ClientEvent::Disconnected(loss) => {
+                self.stream = None;
+                self.is_answering = false;
+                self.missing(&loss);
+            }
+            ClientEvent::Status(status) => {
+                // Who only takes connections, because it has a client already, is no platform to tell of.
+                if !std::mem::replace(&mut self.is_answering, true) {
+                    tracing::info!(server = %self.server, "connected to the platform");
+                    self.reminded = None;
+                }
+                self.picture.show_status(Instant::now(), &status);
+            }
+            ClientEvent::Position(position) => self.picture.show_position(Instant::now(), &position),
+            ClientEvent::Map(map) => self.picture.show_map(map),
+            ClientEvent::Undecodable(error) => self.complain(format!("an answer makes no sense: {error}")),
+            ClientEvent::Result { id, outcome } => {
+                if let Outcome::Refused(refusal) = &outcome {
+                    self.complain(refusal.to_string());
+                }
+                if let Some(respond) = self.open.remove(&id) {
+                    respond(outcome);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, Asked { command, respond }: Asked) {
+        match command {
+            Ok(command) => {
+                let id = CallId(self.next_id);
+                self.next_id += 1;
+                self.open.insert(id, respond);
+                self.client.handle_call(Instant::now(), id, command);
+            }
+            Err(inexpressible) => {
+                self.complain(inexpressible.to_string());
+                respond(Outcome::Refused(Refusal::from(inexpressible)));
+            }
+        }
+    }
+
+    fn drive(&mut self, twist: &Twist) {
+        match velocity(twist.linear.x, twist.angular.z) {
+            Ok(velocity) => self.client.handle_velocity(Instant::now(), velocity),
+            Err(inexpressible) => self.complain(format!("cmd_vel: {inexpressible}")),
+        }
+    }
+
+    fn connected(&mut self, stream: std::io::Result<TcpStream>) {
+        match stream {
+            Ok(stream) => {
+                self.stream = Some(stream);
+                self.client.handle_connected(Instant::now());
+            }
+            Err(error) => {
+                self.missing(&error);
+                self.client.handle_connect_failed(Instant::now());
+            }
+        }
+    }
+
+    fn disconnected(&mut self, error: &std::io::Error) {
+        self.stream = None;
+        let reason = match error.kind() {
+            ErrorKind::UnexpectedEof => "it has hung up".to_owned(),
+            _ => error.to_string(),
+        };
+        self.client.handle_disconnected(Instant::now(), &reason);
+    }
+
+    /// Tells the log now and then that there is no platform, and why.
+    fn missing(&mut self, reason: &dyn std::fmt::Display) {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).loss = reason.to_string();
+        if self.reminded.is_none_or(|when| when.elapsed() >= REMINDER) {
+            self.reminded = Some(Instant::now());
+            tracing::warn!(server = %self.server, %reason, "no connection to the platform; it is looked for");
+        }
+    }
+
+    /// Notes what went wrong for `/diagnostics`; the log gets the first since it was told there.
+    fn complain(&mut self, reason: String) {
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        if report.complaint.is_none() {
+            tracing::warn!(reason, "refused");
+        }
+        report.complaint = Some(reason);
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) {
+        let Some(stream) = &self.stream else { return };
+        match stream.try_read(buffer) {
+            Ok(0) => self.disconnected(&ErrorKind::UnexpectedEof.into()),
+            Ok(len) => self.client.handle_bytes(Instant::now(), buffer.get(..len).unwrap_or_default()),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => self.disconnected(&error),
+        }
+    }
+
+    fn write(&mut self) {
+        while let Some(stream) = &self.stream
+            && !self.client.unsent().is_empty()
+        {
+            match stream.try_write(self.client.unsent()) {
+                Ok(len) => self.client.handle_sent(Instant::now(), len),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => self.disconnected(&error),
+            }
+        }
+    }
+}
+
+async fn connect(server: SocketAddr) -> std::io::Result<TcpStream> {
+    let stream = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(server)).await??;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+async fn resolved<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
+    match future {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Resolves when the stream can be read (`true`) or, if there is something to write, written.
+async fn ready(stream: Option<&TcpStream>, has_unsent: bool) -> std::io::Result<bool> {
+    let Some(stream) = stream else { return std::future::pending().await };
+    tokio::select! {
+        readable = stream.readable() => readable.map(|()| true),
+        writable = stream.writable(), if has_unsent => writable.map(|()| false),
+    }
+}
+
+/// What `/diagnostics` tells.
+#[derive(Default)]
+struct Report {
+    connected: bool,
+    /// Why there was no connection the last time.
+    loss: String,
+    statistics: ClientStatistics,
+    /// The last refusal since this was told.
+    complaint: Option<String>,
+}
+
+fn publish(diagnostics: &mut Diagnostics, report: &mut Report) {
+    let statistics = &report.statistics;
+    let values = [
+        ("requests", statistics.requests.to_string()),
+        ("answers", statistics.replies.to_string()),
+        ("passed over", statistics.unanswered.to_string()),
+        ("answers to nothing", statistics.unsolicited.to_string()),
+        ("answers without sense", statistics.undecodable.to_string()),
+        ("refused", statistics.refused.to_string()),
+        ("connections", statistics.connections.to_string()),
+    ];
+    let (severity, message) = match report.complaint.take() {
+        _ if !report.connected => (Severity::Error, format!("not connected: {}", report.loss)),
+        Some(complaint) => (Severity::Warn, complaint),
+        None => (Severity::Ok, "connected".to_owned()),
+    };
+    diagnostics.publish(severity, message.trim_end_matches(": "), &values);
+}

@@ -1,0 +1,139 @@
+//! [`Command`]s as requests to the platform's services.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dragoman_ros::{Client, Node, QosProfile, Result, WrappedServiceTypeSupport};
+use futures::future::{BoxFuture, FutureExt};
+
+use crate::neobotix::services::{self, Service, Visitor};
+use crate::neobotix::wire::{Command, CommandKind};
+use crate::neobotix::{Outcome, Refusal};
+
+/// How long it is looked for a service that was not there before. If it is not found, nothing is looked for during the same time: what
+/// a client sends is refused at once then, and does not pile up to be done when nobody expects it any more.
+const SEARCH_TIME: Duration = Duration::from_secs(1);
+
+/// Clients of all services of a platform.
+pub(super) struct PlatformClients {
+    endpoints: BTreeMap<CommandKind, Arc<dyn Ask>>,
+    timeout: Duration,
+    /// Since when a service was not found.
+    absent: Mutex<Option<Instant>>,
+}
+
+/// A service, whatever its type.
+trait Ask: Send + Sync {
+    /// Whether it was there the last time.
+    fn is_known(&self) -> bool;
+
+    /// Resolves when it is there.
+    fn find(&self) -> BoxFuture<'static, bool>;
+
+    fn ask(self: Arc<Self>, command: Command, timeout: Duration) -> BoxFuture<'static, Outcome>;
+}
+
+struct Endpoint<S: WrappedServiceTypeSupport> {
+    service: Service<S>,
+    client: Client<S>,
+    is_known: AtomicBool,
+}
+
+impl<S> Ask for Endpoint<S>
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send,
+    S::Response: Send,
+{
+    fn is_known(&self) -> bool {
+        self.is_known.load(Ordering::Relaxed)
+    }
+
+    fn find(&self) -> BoxFuture<'static, bool> {
+        match Node::is_available(&self.client) {
+            Ok(available) => available.map(|found| found.is_ok()).boxed(),
+            Err(_) => futures::future::ready(false).boxed(),
+        }
+    }
+
+    fn ask(self: Arc<Self>, command: Command, timeout: Duration) -> BoxFuture<'static, Outcome> {
+        let rejected = |error: &dyn std::fmt::Display| Outcome::Refused(Refusal::Rejected(error.to_string()));
+        async move {
+            let request = match self.service.request(command) {
+                Ok(request) => request,
+                Err(refusal) => return Outcome::Refused(refusal),
+            };
+            let answer = match self.client.request(&request) {
+                Ok(answer) => answer,
+                Err(error) => return rejected(&error),
+            };
+            let answered = tokio::time::timeout(timeout, answer).await;
+            self.is_known.store(answered.is_ok(), Ordering::Relaxed);
+            match answered {
+                Ok(Ok(response)) => self.service.outcome(response),
+                Ok(Err(error)) => rejected(&error),
+                Err(_elapsed) => Outcome::Refused(Refusal::TimedOut),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Makes a client of every row.
+struct Connecting<'a> {
+    node: &'a mut Node,
+    endpoints: BTreeMap<CommandKind, Arc<dyn Ask>>,
+}
+
+impl Visitor for Connecting<'_> {
+    type Error = dragoman_ros::Error;
+
+    fn visit<S>(&mut self, service: Service<S>) -> Result<()>
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Send,
+        S::Response: Send,
+    {
+        let client = self.node.create_client(service.kind.service(), QosProfile::services_default())?;
+        let endpoint = Endpoint::<S> { service, client, is_known: AtomicBool::new(false) };
+        self.endpoints.insert(service.kind, Arc::new(endpoint));
+        Ok(())
+    }
+}
+
+impl PlatformClients {
+    /// Clients in the namespace of `node`. Calls end after `timeout`.
+    pub(super) fn new(node: &mut Node, timeout: Duration) -> Result<Self> {
+        let mut connecting = Connecting { node, endpoints: BTreeMap::new() };
+        services::visit(&mut connecting)?;
+        Ok(Self { endpoints: connecting.endpoints, timeout, absent: Mutex::default() })
+    }
+
+    /// Calls the service; the future resolves with what became of it.
+    pub(super) fn call(self: &Arc<Self>, command: Command) -> BoxFuture<'static, Outcome> {
+        let platform = Arc::clone(self);
+        async move {
+            let Some(endpoint) = platform.endpoints.get(&command.kind()) else {
+                return Outcome::Refused(Refusal::NotConnected);
+            };
+            if endpoint.is_known() || platform.finds(endpoint.as_ref()).await {
+                Arc::clone(endpoint).ask(command, platform.timeout).await
+            } else {
+                Outcome::Refused(Refusal::NotConnected)
+            }
+        }
+        .boxed()
+    }
+
+    async fn finds(&self, endpoint: &dyn Ask) -> bool {
+        let absent = || self.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        if absent().is_some_and(|since| since.elapsed() < SEARCH_TIME) {
+            return false;
+        }
+        let found = tokio::time::timeout(SEARCH_TIME, endpoint.find()).await == Ok(true);
+        *absent() = if found { None } else { Some(Instant::now()) };
+        found
+    }
+}

@@ -1,0 +1,162 @@
+//! One connection of an old client.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::future::BoxFuture;
+use nix::sys::socket::{setsockopt, sockopt};
+use tokio::net::TcpStream;
+
+use super::clients::PlatformClients;
+use super::report::Report;
+use crate::neobotix::{Outcome, Session};
+
+/// Bytes that are read at once.
+const READ_LEN: usize = 16_384;
+
+/// When a client whose machine has vanished is given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Patience {
+    /// Silence before it is asked whether it is there, s.
+    pub(super) idle_s: u32,
+    /// Between two such questions, s.
+    pub(super) interval_s: u32,
+    /// Questions without an answer.
+    pub(super) probes: u32,
+}
+
+impl Patience {
+    /// Silent clients are asked by TCP whether they are there. One that does not take what is sent to it for so long is given up as well:
+    /// TCP asks nothing while it has something to send.
+    fn apply(&self, stream: &TcpStream) -> nix::Result<()> {
+        setsockopt(stream, sockopt::KeepAlive, &true)?;
+        setsockopt(stream, sockopt::TcpKeepIdle, &self.idle_s)?;
+        setsockopt(stream, sockopt::TcpKeepInterval, &self.interval_s)?;
+        setsockopt(stream, sockopt::TcpKeepCount, &self.probes)?;
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        setsockopt(stream, sockopt::TcpUserTimeout, &(self.total_s() * 1000))?;
+        Ok(())
+    }
+
+    fn total_s(&self) -> u32 {
+        self.idle_s.saturating_add(self.interval_s.saturating_mul(self.probes))
+    }
+}
+
+/// Serves the client until it goes.
+pub(super) async fn serve(
+    stream: TcpStream,
+    mut session: Session,
+    platform: Arc<PlatformClients>,
+    patience: Patience,
+    report: Arc<Report>,
+    start: Instant,
+) {
+    let mut open = None;
+    let served = run(&stream, &mut session, &platform, patience, &report, start, &mut open).await;
+    if let Err(error) = served {
+        tracing::debug!(%error, "a client of Neobotix' protocol is gone");
+    }
+    report.add(&mut session);
+}
+
+async fn run(
+    stream: &TcpStream,
+    session: &mut Session,
+    platform: &Arc<PlatformClients>,
+    patience: Patience,
+    report: &Report,
+    start: Instant,
+    open: &mut Option<BoxFuture<'static, Outcome>>,
+) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    patience.apply(stream)?;
+    let mut buffer = vec![0; READ_LEN];
+    let now = || start.elapsed();
+    // Until the client has closed its direction. What it has asked for until then is done.
+    let mut more = true;
+    loop {
+        next(session, platform, now(), open);
+        if write(stream, session)? {
+            // There may have been no room for another answer before.
+            next(session, platform, now(), open);
+        }
+        report.add(session);
+        let has_unsent = !session.unsent().is_empty();
+        if session.is_closing() || (!more && open.is_none() && !has_unsent) {
+            return Ok(());
+        }
+        tokio::select! {
+            outcome = resolved(open) => {
+                *open = None;
+                session.handle_outcome(now(), outcome);
+            }
+            readable = stream.readable(), if more && session.wants_input() => {
+                readable?;
+                match stream.try_read(&mut buffer) {
+                    Ok(0) => more = false,
+                    Ok(len) => session.handle_bytes(now(), buffer.get(..len).unwrap_or_default()),
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            writable = stream.writable(), if has_unsent => writable?,
+        }
+    }
+}
+
+/// Hands out the next call, if none is open.
+fn next(
+    session: &mut Session,
+    platform: &Arc<PlatformClients>,
+    now: Duration,
+    open: &mut Option<BoxFuture<'static, Outcome>>,
+) {
+    if open.is_none() {
+        *open = session.poll_call(now).map(|command| platform.call(command));
+    }
+}
+
+/// Sends what there is, as far as the client takes it. Whether anything was sent.
+fn write(stream: &TcpStream, session: &mut Session) -> std::io::Result<bool> {
+    let mut sent = false;
+    while !session.unsent().is_empty() {
+        match stream.try_write(session.unsent()) {
+            Ok(len) => {
+                session.sent(len);
+                sent = true;
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(sent)
+}
+
+async fn resolved(open: &mut Option<BoxFuture<'static, Outcome>>) -> Outcome {
+    match open {
+        Some(call) => call.await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::socket::getsockopt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_system_looks_after_silent_clients() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        Patience { idle_s: 7, interval_s: 3, probes: 2 }.apply(&client).unwrap();
+        assert!(getsockopt(&client, sockopt::KeepAlive).unwrap());
+        assert_eq!(getsockopt(&client, sockopt::TcpKeepIdle).unwrap(), 7);
+        assert_eq!(getsockopt(&client, sockopt::TcpKeepInterval).unwrap(), 3);
+        assert_eq!(getsockopt(&client, sockopt::TcpKeepCount).unwrap(), 2);
+        #[cfg(target_os = "linux")]
+        assert_eq!(getsockopt(&client, sockopt::TcpUserTimeout).unwrap(), 13_000);
+    }
+}

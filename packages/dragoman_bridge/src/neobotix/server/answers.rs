@@ -1,0 +1,50 @@
+//! What is answered to a question without an answer: what is true of no platform at all.
+//!
+//! Numbers are 0, lists and texts empty. The status tells `ST_OP_NOT_INITIALIZED`; a parameter has the key that was asked for, and no value.
+
+use super::super::status::OperationState;
+use super::super::wire::{Command, CommandKind, DocumentReply, ParameterReply, Reply, Status, Text};
+
+/// What of a command has to be known until it is answered.
+#[derive(Debug)]
+pub(super) struct Question {
+    kind: CommandKind,
+    /// Of `CMD_GET_PLTF_PARAM`.
+    key: Text,
+}
+
+impl Question {
+    pub(super) fn of(command: &Command) -> Self {
+        let key = match command {
+            Command::GetPltfParam(asked) => asked.key.clone(),
+            _ => Text::default(),
+        };
+        Self { kind: command.kind(), key }
+    }
+
+    pub(super) fn kind(&self) -> CommandKind {
+        self.kind
+    }
+
+    /// None: it is not answered at all.
+    pub(super) fn idle(self) -> Option<Reply> {
+        Some(match self.kind {
+            CommandKind::GetCanMessages => Reply::GetCanMessages(Default::default()),
+            CommandKind::GetStatus => Reply::GetStatus(Box::new(Status {
+                operation_state: OperationState::NotInitialized.into(),
+                ..Status::default()
+            })),
+            CommandKind::GetMap => Reply::GetMap(DocumentReply::default()),
+            CommandKind::GetRoadmap => Reply::GetRoadmap(DocumentReply::default()),
+            CommandKind::GetPltfParam => {
+                Reply::GetPltfParam(ParameterReply { key: self.key, ..Default::default() })
+            }
+            CommandKind::GetPltfParamVec => Reply::GetPltfParamVec(Default::default()),
+            CommandKind::GetProgram => Reply::GetProgram(Default::default()),
+            CommandKind::GetDebugData => Reply::GetDebugData(Default::default()),
+            CommandKind::GetCamera => Reply::GetCamera(Default::default()),
+            CommandKind::GetPosition => Reply::GetPosition(Default::default()),
+            _ => return None,
+        })
+    }
+}

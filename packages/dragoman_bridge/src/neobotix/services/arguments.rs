@@ -1,0 +1,304 @@
+//! Arguments of commands as requests of services, and back (seed 002, section 6.3).
+
+use dragoman_ros::dragoman_msgs::srv::*;
+use dragoman_ros::geometry_msgs::msg::Pose2D;
+
+use super::Arguments;
+use super::units::{MILLI, asked, asked_mdeg, first, from_mdeg};
+use crate::neobotix::call::Inexpressible;
+use crate::neobotix::status::{Code, MotionMode};
+use crate::neobotix::wire::{
+    Board, CanId, FileName, Frame, GetCanMessages, GetParameter, HeadPosition, HeadVelocity, Motor,
+    MouseButton, MouseMove, MovePath, MoveToStation, MoveVelocity, MoveWheelVelocity, NamedDocument,
+    PanTiltPosition, PostProcessEvent, ProgramDocument, SendCanMessage, SetBrake, SetDigitalOutput, SetEvent,
+    SetMode, SetParameter, SpeakText, StartUltrasonic, Text,
+};
+
+/// A code of the protocol.
+fn coded<T: Code>(field: &'static str, number: u8) -> Result<T, Inexpressible> {
+    T::from_code(number.into()).ok_or(Inexpressible { field, value: number.into() })
+}
+
+fn own(text: &Text) -> String {
+    text.to_str().into_owned()
+}
+
+/// A CAN identifier, which has 29 bits at most.
+fn id(id: u32) -> Result<i32, Inexpressible> {
+    i32::try_from(id).map_err(|_| Inexpressible { field: "id", value: id.into() })
+}
+
+fn identifier(id: i32) -> Result<u32, Inexpressible> {
+    u32::try_from(id).map_err(|_| Inexpressible { field: "id", value: id.into() })
+}
+
+pub(super) fn pose(frame: Frame) -> Pose2D {
+    let Frame { x_mm, y_mm, angle_mdeg } = frame;
+    Pose2D { x: f64::from(x_mm) * MILLI, y: f64::from(y_mm) * MILLI, theta: from_mdeg(angle_mdeg) }
+}
+
+fn frame(pose: &Pose2D) -> Result<Frame, Inexpressible> {
+    Ok(Frame {
+        x_mm: asked("x, m", pose.x, MILLI)?,
+        y_mm: asked("y, m", pose.y, MILLI)?,
+        angle_mdeg: asked_mdeg("theta, rad", pose.theta)?,
+    })
+}
+
+impl Arguments<PlatformSetBrake::Request> for SetBrake {
+    fn into_request(self) -> Result<PlatformSetBrake::Request, Inexpressible> {
+        Ok(PlatformSetBrake::Request { motor: self.motor.code(), disabled: self.is_disabled })
+    }
+
+    fn from_request(request: PlatformSetBrake::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { motor: coded::<Motor>("motor", request.motor)?, is_disabled: request.disabled })
+    }
+}
+
+impl Arguments<PlatformSetDigitalOutput::Request> for SetDigitalOutput {
+    fn into_request(self) -> Result<PlatformSetDigitalOutput::Request, Inexpressible> {
+        let refused = |_| Inexpressible { field: "channel", value: self.channel.into() };
+        let channel = u8::try_from(self.channel).map_err(refused)?;
+        Ok(PlatformSetDigitalOutput::Request { board: self.board.code(), channel, high: self.is_high })
+    }
+
+    fn from_request(request: PlatformSetDigitalOutput::Request) -> Result<Self, Inexpressible> {
+        let board = coded::<Board>("board", request.board)?;
+        Ok(Self { board, channel: request.channel.into(), is_high: request.high })
+    }
+}
+
+impl Arguments<PlatformStartUltrasonic::Request> for StartUltrasonic {
+    fn into_request(self) -> Result<PlatformStartUltrasonic::Request, Inexpressible> {
+        Ok(PlatformStartUltrasonic::Request { channel: self.channel })
+    }
+
+    fn from_request(request: PlatformStartUltrasonic::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { channel: request.channel })
+    }
+}
+
+impl Arguments<PlatformAddCanListeningId::Request> for CanId {
+    fn into_request(self) -> Result<PlatformAddCanListeningId::Request, Inexpressible> {
+        Ok(PlatformAddCanListeningId::Request { id: identifier(self.id)? })
+    }
+
+    fn from_request(request: PlatformAddCanListeningId::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { id: id(request.id)? })
+    }
+}
+
+impl Arguments<PlatformSendCanMessage::Request> for SendCanMessage {
+    fn into_request(self) -> Result<PlatformSendCanMessage::Request, Inexpressible> {
+        let id = identifier(self.id)?;
+        Ok(PlatformSendCanMessage::Request { id, data: self.data.to_vec() })
+    }
+
+    fn from_request(request: PlatformSendCanMessage::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { id: id(request.id)?, data: first(&request.data) })
+    }
+}
+
+impl Arguments<PlatformGetCanMessages::Request> for GetCanMessages {
+    fn into_request(self) -> Result<PlatformGetCanMessages::Request, Inexpressible> {
+        Ok(PlatformGetCanMessages::Request { delete_after_read: self.is_deleting })
+    }
+
+    fn from_request(request: PlatformGetCanMessages::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { is_deleting: request.delete_after_read })
+    }
+}
+
+impl Arguments<PlatformSetMode::Request> for SetMode {
+    fn into_request(self) -> Result<PlatformSetMode::Request, Inexpressible> {
+        Ok(PlatformSetMode::Request { mode: self.mode.code() })
+    }
+
+    fn from_request(request: PlatformSetMode::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { mode: coded::<MotionMode>("mode", request.mode)? })
+    }
+}
+
+impl Arguments<PlatformMovePath::Request> for MovePath {
+    fn into_request(self) -> Result<PlatformMovePath::Request, Inexpressible> {
+        Ok(PlatformMovePath::Request { poses: self.frames.into_iter().map(pose).collect() })
+    }
+
+    fn from_request(request: PlatformMovePath::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { frames: request.poses.iter().map(frame).collect::<Result<_, _>>()? })
+    }
+}
+
+impl Arguments<PlatformMoveToStation::Request> for MoveToStation {
+    fn into_request(self) -> Result<PlatformMoveToStation::Request, Inexpressible> {
+        Ok(PlatformMoveToStation::Request { station: own(&self.station) })
+    }
+
+    fn from_request(request: PlatformMoveToStation::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { station: request.station.into() })
+    }
+}
+
+impl Arguments<PlatformMoveToPose::Request> for Frame {
+    fn into_request(self) -> Result<PlatformMoveToPose::Request, Inexpressible> {
+        Ok(PlatformMoveToPose::Request { pose: pose(self) })
+    }
+
+    fn from_request(request: PlatformMoveToPose::Request) -> Result<Self, Inexpressible> {
+        frame(&request.pose)
+    }
+}
+
+impl Arguments<PlatformSetPose::Request> for Frame {
+    fn into_request(self) -> Result<PlatformSetPose::Request, Inexpressible> {
+        Ok(PlatformSetPose::Request { pose: pose(self) })
+    }
+
+    fn from_request(request: PlatformSetPose::Request) -> Result<Self, Inexpressible> {
+        frame(&request.pose)
+    }
+}
+
+impl Arguments<PlatformMoveWheels::Request> for MoveWheelVelocity {
+    fn into_request(self) -> Result<PlatformMoveWheels::Request, Inexpressible> {
+        let [right, left] = [self.right_mm_per_s, self.left_mm_per_s].map(|speed| f64::from(speed) * MILLI);
+        Ok(PlatformMoveWheels::Request { right, left })
+    }
+
+    fn from_request(request: PlatformMoveWheels::Request) -> Result<Self, Inexpressible> {
+        Ok(Self {
+            right_mm_per_s: asked("right, m/s", request.right, MILLI)?,
+            left_mm_per_s: asked("left, m/s", request.left, MILLI)?,
+        })
+    }
+}
+
+impl Arguments<PlatformMoveVelocity::Request> for MoveVelocity {
+    fn into_request(self) -> Result<PlatformMoveVelocity::Request, Inexpressible> {
+        let [translation, rotation] =
+            [self.translation_mm_per_s, self.rotation_mrad_per_s].map(|speed| f64::from(speed) * MILLI);
+        Ok(PlatformMoveVelocity::Request { translation, rotation })
+    }
+
+    fn from_request(request: PlatformMoveVelocity::Request) -> Result<Self, Inexpressible> {
+        Ok(Self {
+            translation_mm_per_s: asked("translation, m/s", request.translation, MILLI)?,
+            rotation_mrad_per_s: asked("rotation, rad/s", request.rotation, MILLI)?,
+        })
+    }
+}
+
+impl Arguments<PlatformSetDocument::Request> for NamedDocument {
+    fn into_request(self) -> Result<PlatformSetDocument::Request, Inexpressible> {
+        Ok(PlatformSetDocument::Request { name: own(&self.name), document: own(&self.document) })
+    }
+
+    fn from_request(request: PlatformSetDocument::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { name: request.name.into(), document: request.document.into() })
+    }
+}
+
+/// A program has no name in the protocol.
+impl Arguments<PlatformSetDocument::Request> for ProgramDocument {
+    fn into_request(self) -> Result<PlatformSetDocument::Request, Inexpressible> {
+        Ok(PlatformSetDocument::Request { name: String::new(), document: own(&self.document) })
+    }
+
+    fn from_request(request: PlatformSetDocument::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { document: request.document.into() })
+    }
+}
+
+impl Arguments<PlatformSetParameter::Request> for SetParameter {
+    fn into_request(self) -> Result<PlatformSetParameter::Request, Inexpressible> {
+        Ok(PlatformSetParameter::Request { key: own(&self.key), value: own(&self.value) })
+    }
+
+    fn from_request(request: PlatformSetParameter::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { key: request.key.into(), value: request.value.into() })
+    }
+}
+
+impl Arguments<PlatformGetParameter::Request> for GetParameter {
+    fn into_request(self) -> Result<PlatformGetParameter::Request, Inexpressible> {
+        Ok(PlatformGetParameter::Request { key: own(&self.key) })
+    }
+
+    fn from_request(request: PlatformGetParameter::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { key: request.key.into() })
+    }
+}
+
+impl Arguments<PlatformSetText::Request> for SpeakText {
+    fn into_request(self) -> Result<PlatformSetText::Request, Inexpressible> {
+        Ok(PlatformSetText::Request { text: own(&self.text) })
+    }
+
+    fn from_request(request: PlatformSetText::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { text: request.text.into() })
+    }
+}
+
+impl Arguments<PlatformSetText::Request> for PanTiltPosition {
+    fn into_request(self) -> Result<PlatformSetText::Request, Inexpressible> {
+        Ok(PlatformSetText::Request { text: own(&self.position) })
+    }
+
+    fn from_request(request: PlatformSetText::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { position: request.text.into() })
+    }
+}
+
+impl Arguments<PlatformSetFile::Request> for FileName {
+    fn into_request(self) -> Result<PlatformSetFile::Request, Inexpressible> {
+        Ok(PlatformSetFile::Request { file_name: own(&self.file_name) })
+    }
+
+    fn from_request(request: PlatformSetFile::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { file_name: request.file_name.into() })
+    }
+}
+
+impl Arguments<PlatformSetHeadPosition::Request> for HeadPosition {
+    fn into_request(self) -> Result<PlatformSetHeadPosition::Request, Inexpressible> {
+        Ok(PlatformSetHeadPosition::Request { angle: f64::from(self.angle_deg).to_radians() })
+    }
+
+    fn from_request(request: PlatformSetHeadPosition::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { angle_deg: asked("angle, degrees", request.angle.to_degrees(), 1.0)? })
+    }
+}
+
+impl Arguments<PlatformSetHeadVelocity::Request> for HeadVelocity {
+    fn into_request(self) -> Result<PlatformSetHeadVelocity::Request, Inexpressible> {
+        let velocity = (f64::from(self.velocity_cdeg_per_s) / 100.0).to_radians();
+        Ok(PlatformSetHeadVelocity::Request { velocity })
+    }
+
+    fn from_request(request: PlatformSetHeadVelocity::Request) -> Result<Self, Inexpressible> {
+        let velocity = request.velocity.to_degrees();
+        Ok(Self { velocity_cdeg_per_s: asked("velocity, degrees/s", velocity, 0.01)? })
+    }
+}
+
+impl Arguments<PlatformMouseMove::Request> for MouseMove {
+    fn into_request(self) -> Result<PlatformMouseMove::Request, Inexpressible> {
+        let [x, y] = [self.x_mm, self.y_mm].map(|place| f64::from(place) * MILLI);
+        Ok(PlatformMouseMove::Request { x, y, present: self.button == MouseButton::RightDown })
+    }
+
+    fn from_request(request: PlatformMouseMove::Request) -> Result<Self, Inexpressible> {
+        let button = if request.present { MouseButton::RightDown } else { MouseButton::RightUp };
+        Ok(Self { x_mm: asked("x, m", request.x, MILLI)?, y_mm: asked("y, m", request.y, MILLI)?, button })
+    }
+}
+
+impl Arguments<PlatformSetEvent::Request> for SetEvent {
+    fn into_request(self) -> Result<PlatformSetEvent::Request, Inexpressible> {
+        Ok(PlatformSetEvent::Request { event: self.event.code() })
+    }
+
+    fn from_request(request: PlatformSetEvent::Request) -> Result<Self, Inexpressible> {
+        Ok(Self { event: coded::<PostProcessEvent>("event", request.event)? })
+    }
+}

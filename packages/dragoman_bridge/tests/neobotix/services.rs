@@ -1,0 +1,301 @@
+//! The table of the services: commands and requests, replies and responses say the same.
+
+use std::collections::BTreeMap;
+
+use dragoman_bridge::neobotix::services::{self, Service, Visitor};
+use dragoman_bridge::neobotix::wire::{
+    Board, Camera, CanId, CanMessage, CanMessages, Circle, Coded, Command, CommandKind, DebugData,
+    DocumentReply, Frame, GraphicalColor, GraphicalKind, GraphicalObject, Line, Mapping, NamedDocument,
+    ParameterReplies, ParameterReply, PathPose, Point, Position, ProgramDocument, Reply, ScanPoint, Segment,
+    SetDigitalOutput, Status, Variable,
+};
+use dragoman_bridge::neobotix::{Outcome, Refusal};
+use dragoman_ros::WrappedServiceTypeSupport;
+use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
+use dragoman_ros::dragoman_msgs::srv::{PlatformGetStatus, PlatformMoveToPose, PlatformSetMode};
+use dragoman_ros::geometry_msgs::msg::{Point32, Pose2D};
+
+use super::commands::cases;
+
+/// Does something with the row of every command.
+struct Each<F>(F);
+
+impl<F: FnMut(CommandKind, &dyn Row)> Visitor for Each<F> {
+    type Error = ();
+
+    fn visit<S>(&mut self, service: Service<S>) -> Result<(), ()>
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Send,
+        S::Response: Send,
+    {
+        (self.0)(service.kind, &service);
+        Ok(())
+    }
+}
+
+/// A row, whatever its service.
+trait Row {
+    /// A command through the service's request, and back.
+    fn command(&self, command: Command) -> Result<Command, Refusal>;
+    /// An outcome through the service's response, and back.
+    fn outcome(&self, outcome: Outcome) -> Outcome;
+}
+
+impl<S: WrappedServiceTypeSupport> Row for Service<S> {
+    fn command(&self, command: Command) -> Result<Command, Refusal> {
+        Ok(Service::command(self, self.request(command)?)?)
+    }
+
+    fn outcome(&self, outcome: Outcome) -> Outcome {
+        Service::outcome(self, self.response(outcome))
+    }
+}
+
+fn each(act: impl FnMut(CommandKind, &dyn Row)) {
+    services::visit(&mut Each(act)).unwrap();
+}
+
+#[test]
+fn there_is_a_row_for_every_command_but_one() {
+    let mut kinds = Vec::new();
+    each(|kind, _| kinds.push(kind));
+    let expected: Vec<_> = CommandKind::all().filter(|kind| *kind != CommandKind::CloseSocket).collect();
+    assert_eq!(kinds, expected);
+}
+
+#[test]
+fn commands_survive_their_services() {
+    let commands: BTreeMap<_, _> =
+        cases().into_iter().map(|(command, _)| (command.kind(), command)).collect();
+    each(|kind, row| {
+        assert_eq!(row.command(commands[&kind].clone()), Ok(commands[&kind].clone()));
+        let other = if kind == CommandKind::Stop { Command::Start } else { Command::Stop };
+        assert!(matches!(row.command(other), Err(Refusal::Rejected(_))), "{kind}");
+    });
+}
+
+fn some_status() -> Status {
+    let mut status = Status {
+        commanded: Frame { x_mm: 1, y_mm: -2, angle_mdeg: 3000 },
+        estimated: Frame { x_mm: 1000, y_mm: 2000, angle_mdeg: 90_000 },
+        scan: vec![ScanPoint { x_mm: 32_767, y_mm: -32_768 }, ScanPoint { x_mm: 5, y_mm: 6 }],
+        reflectors: vec![Point { x_mm: 7, y_mm: 8 }],
+        lines: vec![Line { target: Point { x_mm: 500, y_mm: 0 }, source: Point { x_mm: 0, y_mm: 300 } }],
+        circles: vec![Circle { center: Point { x_mm: 9, y_mm: 10 }, radius_mm: 11 }],
+        corners: vec![Point { x_mm: 12, y_mm: 13 }],
+        path: vec![Point { x_mm: 14, y_mm: 15 }],
+        joystick_buttons: vec![true.into(), false.into()],
+        ultrasonic_mm: std::array::from_fn(|index| 100 * index as i32),
+        latitude: 48.5,
+        longitude: 9.25,
+        is_initialized: true.into(),
+        motion_mode: Coded::from_code(4),
+        operation_state: Coded::from_code(1),
+        emergency_state: Coded::from_code(2),
+        application_mode: 3,
+        planner_state: Coded::from_code(5),
+        application_error: Coded::from_code(1),
+        is_docked: true.into(),
+        lookup_percent: 6,
+        head_angle_deg: -45,
+        ..Status::default()
+    };
+    status.covariance.principal_mm = 16;
+    status.covariance.minor_mm = 17;
+    status.covariance.angle_mdeg = 18;
+    status.covariance.principal_axis_mdeg = 19;
+    status.velocity.translation_mm_per_s = 20;
+    status.velocity.rotation_mrad_per_s = -21;
+    status.relay_board.digital_in = 22;
+    status.relay_board.status = 23;
+    status.relay_board.analog_in[7] = 24;
+    status.relay_board.optical_distance[3] = 25;
+    status.io_board.battery_voltage = 26;
+    status.io_board.digital_in = 27;
+    status.io_board.digital_out = 28;
+    status.io_board.board.status = 29;
+    status.io_board.board.analog_in[0] = 30;
+    status.motors.right_status = 31;
+    status.motors.left_status = 32;
+    status.motors.right_temperature = 33;
+    status.motors.left_temperature = 34;
+    status.ultrasonic_board.analog_in[1] = 35;
+    status.ultrasonic_board.status = 36;
+    status.radar_board.velocity_mm_per_s[2] = -37;
+    status.radar_board.status = 38;
+    status.gyro.acceleration_e4 = [39, 40, 41];
+    status.gyro.angle_rad_e4 = 42;
+    status.gyro.temperature = 43;
+    status.gyro.status = 44;
+    status.is_target_reached = true.into();
+    status.is_localization_lost = true.into();
+    status.is_colliding = true.into();
+    status.surveillance.infrared[3] = true.into();
+    status.surveillance.siren = true.into();
+    status.surveillance.flash_light = true.into();
+    status
+}
+
+fn some_replies() -> Vec<Reply> {
+    let parameter = ParameterReply {
+        key: "IpoRotvel".into(),
+        value: "0.6".into(),
+        category: Coded::from_code(2),
+        kind: Coded::from_code(2),
+        minimum: -1,
+        maximum: 10,
+    };
+    let document = NamedDocument { name: "lab".into(), document: "<map/>".into() };
+    let message = CanMessage { time_stamp: 1.5, id: 0x181, data: *b"01234567" };
+    let object = |kind: GraphicalKind, color: GraphicalColor| GraphicalObject {
+        kind: kind.into(),
+        color: color.into(),
+        x_mm: 1,
+        y_mm: -2,
+        ..GraphicalObject::default()
+    };
+    let line = GraphicalObject {
+        second_x_mm: 3,
+        second_y_mm: 4,
+        ..object(GraphicalKind::LineThin, GraphicalColor::Cyan)
+    };
+    let data = DebugData {
+        path: vec![
+            PathPose { x_mm: 0, y_mm: 0, angle_rad: 2 },
+            PathPose { x_mm: 0, y_mm: 1000, angle_rad: 2 },
+        ],
+        graphical_objects: vec![
+            object(GraphicalKind::PointRectangle, GraphicalColor::Red),
+            object(GraphicalKind::PointRectangle, GraphicalColor::Red),
+            object(GraphicalKind::PointLargeDot, GraphicalColor::Orange),
+            object(GraphicalKind::PointPixel, GraphicalColor::DarkGray),
+            line,
+        ],
+        variables: vec![
+            Variable { id: 0, value: "mapping: false".into() },
+            Variable { id: 1, value: "obstacles: 3".into() },
+        ],
+        ..DebugData::default()
+    };
+    let segment = Segment { source: Point { x_mm: 1, y_mm: 2 }, target: Point { x_mm: 3, y_mm: 4 } };
+    let mapping = DebugData {
+        mapping: Some(Mapping { segments: vec![segment], ..Mapping::default() }),
+        variables: vec![Variable { id: 0, value: "mapping: true".into() }],
+        ..DebugData::default()
+    };
+    let position = Position {
+        x_mm: 1000,
+        y_mm: -1,
+        angle_rad: 0.5,
+        translation_mm_per_s: 250.0,
+        rotation_rad_per_s: -0.25,
+    };
+    vec![
+        Reply::GetCanMessages(CanMessages { messages: vec![message] }),
+        Reply::GetStatus(Box::new(some_status())),
+        Reply::GetMap(DocumentReply::new(document.clone())),
+        Reply::GetRoadmap(DocumentReply::new(document)),
+        Reply::GetPltfParam(parameter.clone()),
+        Reply::GetPltfParamVec(ParameterReplies { parameters: vec![parameter; 3] }),
+        Reply::GetProgram(ProgramDocument { document: "<program/>".into() }),
+        Reply::GetDebugData(Box::new(data)),
+        Reply::GetDebugData(Box::new(mapping)),
+        Reply::GetCamera(Camera { address: "10.0.0.1".into(), id: "front".into() }),
+        Reply::GetPosition(position),
+    ]
+}
+
+#[test]
+fn replies_survive_their_services() {
+    let replies = some_replies();
+    each(|kind, row| {
+        let of_kind: Vec<_> = replies.iter().filter(|reply| reply.kind() == kind).collect();
+        assert_eq!(of_kind.is_empty(), !kind.is_answered(), "{kind}");
+        for reply in of_kind {
+            assert_eq!(row.outcome(Outcome::Answered(reply.clone())), Outcome::Answered(reply.clone()));
+        }
+        let refused = |reason: &str| Outcome::Refused(Refusal::Rejected(reason.to_owned()));
+        assert_eq!(row.outcome(refused("no")), refused("no"));
+        assert_eq!(row.outcome(Outcome::Refused(Refusal::TimedOut)), refused("no answer in time"));
+        if !kind.is_answered() {
+            assert_eq!(row.outcome(Outcome::Done), Outcome::Done);
+        }
+    });
+}
+
+/// The row of one service, with its type.
+struct Find<S: WrappedServiceTypeSupport>(CommandKind, Option<Service<S>>);
+
+impl<W: WrappedServiceTypeSupport + 'static> Visitor for Find<W> {
+    type Error = ();
+
+    fn visit<S: WrappedServiceTypeSupport + 'static>(&mut self, service: Service<S>) -> Result<(), ()> {
+        let any: &dyn std::any::Any = &service;
+        if service.kind == self.0 {
+            self.1 = any.downcast_ref::<Service<W>>().copied();
+        }
+        Ok(())
+    }
+}
+
+fn row<S: WrappedServiceTypeSupport + 'static>(kind: CommandKind) -> Service<S> {
+    let mut find = Find(kind, None);
+    services::visit(&mut find).unwrap();
+    find.1.expect("the row has this service")
+}
+
+/// In ROS all is in SI units; what the protocol cannot say is refused in requests, and brought to what it can in answers.
+#[test]
+fn units_are_converted_at_the_boundary() {
+    let move_abs = row::<PlatformMoveToPose::Service>(CommandKind::MoveAbs);
+    let request =
+        move_abs.request(Command::MoveAbs(Frame { x_mm: 1500, y_mm: -250, angle_mdeg: 180_000 })).unwrap();
+    assert_eq!(request.pose, Pose2D { x: 1.5, y: -0.25, theta: std::f64::consts::PI });
+    for (x, fits) in [(2_147_483.0, true), (2_147_484.0, false), (f64::NAN, false), (f64::INFINITY, false)] {
+        let request = PlatformMoveToPose::Request { pose: Pose2D { x, y: 0.0, theta: 0.0 } };
+        assert_eq!(move_abs.command(request).is_ok(), fits, "{x}");
+    }
+    let set_mode = row::<PlatformSetMode::Service>(CommandKind::SetMode);
+    let error = set_mode.command(PlatformSetMode::Request { mode: 7 }).unwrap_err();
+    assert_eq!(error.to_string(), "mode: 7 cannot be passed on");
+
+    let get_status = row::<PlatformGetStatus::Service>(CommandKind::GetStatus);
+    let point = |x: f32, y: f32| Point32 { x, y, z: 0.0 };
+    let mut status = PlatformStatus {
+        estimated: Pose2D { x: 1.0, y: 2.0, theta: std::f64::consts::FRAC_PI_2 },
+        scan: vec![point(1.0, 2.0), point(32.768, 0.0), point(f32::NAN, 0.0), point(-32.768, 0.0)],
+        lines: vec![point(1.0, 3.0), point(0.0, 2.0), point(9.0, 9.0)],
+        translation_velocity: f64::NAN,
+        rotation_velocity: f64::INFINITY,
+        latitude: f64::NAN,
+        head_angle: 1.0,
+        ..Default::default()
+    };
+    (status.header.stamp.sec, status.header.stamp.nanosec) = (1_700_000_000, 123_456_789);
+    let response = PlatformGetStatus::Response { success: true, status, ..Default::default() };
+    let Outcome::Answered(Reply::GetStatus(reply)) = get_status.outcome(response) else { panic!("a status") };
+    // INT16s reach 32 m; what is further away is left out.
+    assert_eq!(reply.scan, [ScanPoint { x_mm: 1000, y_mm: 2000 }, ScanPoint { x_mm: -32_768, y_mm: 0 }]);
+    // In the platform's frame, the target first; an end without a line is left out.
+    let (source, target) = (Point { x_mm: 1000, y_mm: 0 }, Point { x_mm: 0, y_mm: 1000 });
+    assert_eq!(reply.lines, [Line { target, source }]);
+    assert_eq!((reply.velocity.translation_mm_per_s, reply.velocity.rotation_mrad_per_s), (0, i32::MAX));
+    assert_eq!((reply.latitude, reply.head_angle_deg), (0.0, 57));
+    assert_eq!(i64::from(reply.time_stamp), 1_700_000_000_123 % (1 << 31));
+}
+
+#[test]
+fn what_no_service_can_say_is_refused() {
+    each(|kind, row| {
+        let command = match kind {
+            CommandKind::SetDigout => {
+                Command::SetDigout(SetDigitalOutput { board: Board::IoBoard, channel: 256, is_high: true })
+            }
+            CommandKind::AddCanListeningId => Command::AddCanListeningId(CanId { id: -1 }),
+            CommandKind::RemoveCanListeningId => Command::RemoveCanListeningId(CanId { id: -1 }),
+            _ => return,
+        };
+        assert!(matches!(row.command(command), Err(Refusal::Inexpressible(_))), "{kind}");
+    });
+}

@@ -1,0 +1,289 @@
+//! The client core of Neobotix' protocol, on virtual time, in front of a platform that does as it is told here.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+#[path = "neobotix_client/any_bytes.rs"]
+mod any_bytes;
+#[path = "neobotix_client/connections.rs"]
+mod connections;
+#[path = "neobotix_client/questions.rs"]
+mod questions;
+
+use std::time::{Duration, Instant};
+
+use dragoman_bridge::neobotix::status::{MotionMode, OperationState};
+use dragoman_bridge::neobotix::wire::{
+    CanMessages, Command, CommandKind, Decoder, DocumentReply, Framing, Message, MoveVelocity,
+    ParameterReply, Position, ProgramDocument, Reply, SetMode, Status,
+};
+use dragoman_bridge::neobotix::{CallId, Client, ClientConfig, ClientEvent, Loss, Outcome, Refusal};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A platform that follows the state chart at once.
+struct Platform {
+    decoder: Decoder<Command>,
+    received: Vec<Command>,
+    status: Status,
+    /// Questions that it passes over.
+    is_deaf_to: Vec<CommandKind>,
+    /// It reads, and neither acts nor answers.
+    is_dead: bool,
+}
+
+impl Platform {
+    fn new() -> Self {
+        let status = Status { operation_state: OperationState::NotInitialized.into(), ..Status::default() };
+        Self {
+            decoder: Decoder::default(),
+            received: Vec::new(),
+            status,
+            is_deaf_to: Vec::new(),
+            is_dead: false,
+        }
+    }
+
+    fn handle(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.decoder.push(bytes);
+        let mut answers = Vec::new();
+        while let Some(received) = self.decoder.next().expect("messages") {
+            assert_eq!(received.framing, Framing::Header);
+            let command = received.message.expect("what the client sends is a command");
+            if !self.is_dead
+                && let Some(reply) = self.act(&command)
+            {
+                answers.extend(reply.encode(received.framing).unwrap());
+            }
+            self.received.push(command);
+        }
+        answers
+    }
+
+    fn act(&mut self, command: &Command) -> Option<Reply> {
+        let status = &mut self.status;
+        if self.is_deaf_to.contains(&command.kind()) {
+            return None;
+        }
+        Some(match command {
+            Command::GetStatus => Reply::GetStatus(Box::new(status.clone())),
+            Command::GetPosition => Reply::GetPosition(Position::default()),
+            Command::GetMap => Reply::GetMap(DocumentReply::default()),
+            Command::GetProgram => Reply::GetProgram(ProgramDocument { document: "<program/>".into() }),
+            Command::GetCanMessages(_) => Reply::GetCanMessages(CanMessages::default()),
+            Command::GetPltfParam(get) => Reply::GetPltfParam(ParameterReply {
+                key: get.key.clone(),
+                value: "1.50".into(),
+                ..ParameterReply::default()
+            }),
+            other => {
+                match other {
+                    Command::InitPltf => {
+                        status.operation_state = OperationState::Ready.into();
+                        status.is_initialized = true.into();
+                    }
+                    Command::Start | Command::Continue
+                        if status.operation_state.known() != Some(OperationState::NotInitialized) =>
+                    {
+                        status.operation_state = OperationState::Running.into();
+                    }
+                    Command::Stop => status.operation_state = OperationState::Ready.into(),
+                    Command::SetMode(set) => status.motion_mode = set.mode.into(),
+                    _ => {}
+                }
+                return None;
+            }
+        })
+    }
+}
+
+struct Bench {
+    now: Instant,
+    client: Client,
+    platform: Platform,
+    events: Vec<ClientEvent>,
+    /// Attempts to connect succeed.
+    is_there: bool,
+    attempts: Vec<Instant>,
+    next_id: u64,
+}
+
+impl Bench {
+    fn new(platform: Platform) -> Self {
+        Self::with(platform, ClientConfig::default())
+    }
+
+    fn with(platform: Platform, config: ClientConfig) -> Self {
+        let now = Instant::now();
+        let client = Client::new(now, config);
+        let mut bench = Self {
+            now,
+            client,
+            platform,
+            events: Vec::new(),
+            is_there: true,
+            attempts: Vec::new(),
+            next_id: 0,
+        };
+        bench.settle();
+        bench
+    }
+
+    /// Does all that takes no time.
+    fn settle(&mut self) {
+        loop {
+            if self.client.poll_connect(self.now) {
+                self.attempts.push(self.now);
+                if self.is_there {
+                    self.platform.decoder = Decoder::default();
+                    self.client.handle_connected(self.now);
+                } else {
+                    self.client.handle_connect_failed(self.now);
+                }
+            }
+            let bytes = self.client.unsent().to_vec();
+            self.client.handle_sent(self.now, bytes.len());
+            let answers = self.platform.handle(&bytes);
+            self.client.handle_bytes(self.now, &answers);
+            self.events.extend(std::iter::from_fn(|| self.client.poll_event()));
+            if self.client.unsent().is_empty() && answers.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        let mut turns = 0;
+        while let Some(due) = self.client.poll_timeout().filter(|due| *due <= end) {
+            self.now = self.now.max(due);
+            self.client.handle_timeout(self.now);
+            self.settle();
+            turns += 1;
+            assert!(turns < 100 + time.as_millis(), "it is never busy");
+        }
+        self.now = end;
+    }
+
+    fn call(&mut self, command: Command) -> CallId {
+        let id = CallId(self.next_id);
+        self.next_id += 1;
+        self.client.handle_call(self.now, id, command);
+        self.settle();
+        id
+    }
+
+    /// How the call ended, if it has.
+    fn outcome(&self, call: CallId) -> Option<&Outcome> {
+        let mut results = self.events.iter().filter_map(|event| match event {
+            ClientEvent::Result { id, outcome } if *id == call => Some(outcome),
+            _ => None,
+        });
+        let first = results.next();
+        assert!(results.next().is_none(), "a call ends once");
+        first
+    }
+
+    /// The call ends at once.
+    #[track_caller]
+    fn ends(&mut self, command: Command) -> Outcome {
+        let call = self.call(command);
+        self.outcome(call).cloned().expect("an end")
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        let losses = self.events.iter().filter_map(|event| match event {
+            ClientEvent::Disconnected(loss) => Some(loss.clone()),
+            _ => None,
+        });
+        losses.collect()
+    }
+}
+
+#[test]
+fn the_guide_s_story_is_confirmed_by_the_status() {
+    let mut bench = Bench::new(Platform::new());
+    assert_eq!(bench.ends(Command::ConnectToPltf), Outcome::Done);
+    let start = bench.call(Command::Start);
+    assert_eq!(bench.outcome(start), None, "it may come");
+    bench.run(2000 * MS);
+    let refusal = "no effect: the platform is ST_OP_NOT_INITIALIZED in MODE_MOTION_NO";
+    match bench.outcome(start) {
+        Some(Outcome::Refused(reason)) => assert_eq!(reason.to_string(), refusal),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(bench.ends(Command::InitPltf), Outcome::Done);
+    assert_eq!(bench.ends(Command::SetMode(SetMode { mode: MotionMode::Velocity })), Outcome::Done);
+    let velocity = MoveVelocity { translation_mm_per_s: 100, rotation_mrad_per_s: 0 };
+    assert!(matches!(bench.ends(Command::MoveVel(velocity)), Outcome::Refused(Refusal::NoEffect(_))));
+    assert_eq!(bench.ends(Command::Start), Outcome::Done);
+    assert_eq!(bench.ends(Command::MoveVel(velocity)), Outcome::Done);
+    assert_eq!(bench.ends(Command::Stop), Outcome::Done);
+    assert_eq!(bench.losses(), []);
+}
+
+#[test]
+fn a_status_from_before_the_command_does_not_count() {
+    let mut bench = Bench::new(Platform::new());
+    bench.platform.status.operation_state = OperationState::Running.into();
+    bench.platform.is_deaf_to.push(CommandKind::Stop);
+    // The status is asked for when it is due; its answer, on its way, says what was before.
+    bench.now += 100 * MS;
+    bench.client.handle_timeout(bench.now);
+    let before = bench.client.unsent().to_vec();
+    let late = bench.platform.handle(&before);
+    bench.client.handle_sent(bench.now, before.len());
+    bench.platform.is_deaf_to.clear();
+    bench.client.handle_call(bench.now, CallId(9), Command::Start);
+    bench.platform.status.operation_state = OperationState::Ready.into();
+    bench.client.handle_bytes(bench.now, &late);
+    bench.events.extend(std::iter::from_fn(|| bench.client.poll_event()));
+    assert_eq!(bench.outcome(CallId(9)), None);
+    bench.settle();
+    assert_eq!(bench.outcome(CallId(9)), Some(&Outcome::Done));
+}
+
+#[test]
+fn it_polls_at_its_rates_and_no_faster() {
+    let mut bench = Bench::new(Platform::new());
+    bench.run(10_000 * MS);
+    let count = |kind| bench.platform.received.iter().filter(|command| command.kind() == kind).count();
+    assert_eq!(count(CommandKind::GetStatus), 101);
+    assert_eq!(count(CommandKind::GetPosition), 201);
+    assert_eq!(count(CommandKind::GetMap), 2);
+    let told = |fits: fn(&ClientEvent) -> bool| bench.events.iter().filter(|event| fits(event)).count();
+    assert_eq!(told(|event| matches!(event, ClientEvent::Status(_))), 101);
+    assert_eq!(told(|event| matches!(event, ClientEvent::Position(_))), 201);
+    assert_eq!(told(|event| matches!(event, ClientEvent::Map(_))), 2);
+}
+
+#[test]
+fn velocities_that_are_not_repeated_end() {
+    let mut bench = Bench::new(Platform::new());
+    let velocity = |speed| MoveVelocity { translation_mm_per_s: speed, rotation_mrad_per_s: 0 };
+    let sent = |bench: &Bench| {
+        let velocities = bench.platform.received.iter().filter_map(|command| match command {
+            Command::MoveVel(velocity) => Some(velocity.translation_mm_per_s),
+            _ => None,
+        });
+        velocities.collect::<Vec<_>>()
+    };
+    // A flood: the first goes at once, of the others the last one.
+    for speed in 1..=1000 {
+        bench.client.handle_velocity(bench.now, velocity(speed));
+    }
+    bench.settle();
+    assert_eq!(sent(&bench), [1]);
+    bench.run(599 * MS);
+    assert_eq!(sent(&bench), [1, 1000]);
+    bench.run(5000 * MS);
+    assert_eq!(sent(&bench), [1, 1000, 0], "one stop");
+    bench.client.handle_velocity(bench.now, velocity(7));
+    bench.client.handle_velocity(bench.now, velocity(0));
+    bench.run(5000 * MS);
+    assert_eq!(sent(&bench), [1, 1000, 0, 7, 0]);
+    // What could not be sent is not sent later.
+    bench.client.handle_disconnected(bench.now, "gone");
+    bench.client.handle_velocity(bench.now, velocity(9));
+    bench.run(5000 * MS);
+    assert_eq!(sent(&bench).len(), 5);
+}

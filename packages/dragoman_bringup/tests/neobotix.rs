@@ -1,0 +1,73 @@
+//! The lab's platform as old programs have it: raw sockets at PlatformCtrl's ports, and the world's truth beside them.
+
+mod common;
+
+#[path = "neobotix/commands.rs"]
+mod commands;
+#[path = "neobotix/hostile.rs"]
+mod hostile;
+#[cfg(target_os = "linux")]
+#[path = "neobotix/story.rs"]
+mod story;
+#[cfg(target_os = "linux")]
+#[path = "neobotix/vanished.rs"]
+mod vanished;
+
+use std::path::PathBuf;
+
+use common::apolo::ApoloClient;
+use common::{Lab, domain};
+
+/// A lab with a data folder of its own for the platform.
+struct Site {
+    lab: Lab,
+    folder: PathBuf,
+    world: ApoloClient,
+}
+
+impl Site {
+    fn new(test: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("dragoman_neobotix_{test}_{}", std::process::id()));
+        let data = format!("platform:data_folder:={}", folder.display());
+        let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0", "-p", &data]);
+        assert_eq!(lab.neobotix.len(), 2, "{:?}", lab.banner);
+        let world = ApoloClient::new(lab.apolo);
+        Self { lab, folder, world }
+    }
+
+    /// Where the platform really is: x, y, z, heading.
+    fn truth(&mut self) -> [f64; 4] {
+        self.world.values(b'g', "neobotix_platform").try_into().unwrap()
+    }
+
+    /// Whether it stands still: looked at for some time.
+    fn stands(&mut self) -> bool {
+        let before = self.truth();
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let after = self.truth();
+        before.iter().zip(after).all(|(a, b)| (a - b).abs() < 1e-3)
+    }
+
+    /// Names of all files that the platform has written.
+    fn files(&self) -> Vec<PathBuf> {
+        fn walk(folder: &std::path::Path, found: &mut Vec<PathBuf>) {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                if entry.path().is_dir() {
+                    walk(&entry.path(), found);
+                } else {
+                    found.push(entry.path());
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(&self.folder, &mut found);
+        found.sort();
+        found
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}

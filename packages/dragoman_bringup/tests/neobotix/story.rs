@@ -1,0 +1,140 @@
+//! The guide's story, the state chart, and a session as clients in the field have it.
+
+use std::time::{Duration, Instant};
+
+use dragoman_ros::std_msgs::msg::Bool;
+
+use super::Site;
+use crate::common::beside::Beside;
+use crate::common::neobotix::{
+    BREAK, CONNECT, CONTINUE, EXIT, INIT, MOVE_TO_STATION, MOVE_VEL_WHEEL, NeobotixClient, SET_MODE, START,
+    STOP, ints, texts,
+};
+
+const READY: u8 = 0;
+const RUNNING: u8 = 1;
+const BROKEN: u8 = 2;
+const NOT_INITIALIZED: u8 = 3;
+const VELOCITY: i32 = 3;
+const AUTOMATIC: i32 = 4;
+
+/// A command, and what the status tells when it was done.
+#[track_caller]
+fn leads_to(client: &mut NeobotixClient, data: &[u8], operation: u8) {
+    client.order(data);
+    assert_eq!(client.status().operation, operation, "after {data:?}");
+}
+
+/// Chapter 4: connect, initialize, set the mode, start, drive to a station, break, continue, arrive, stop; and the emergency stop.
+#[test]
+fn the_guide_s_story_and_the_state_chart() {
+    let mut site = Site::new("story");
+    let client = &mut NeobotixClient::new(site.lab.neobotix[0]);
+    let status = client.status();
+    assert_eq!((status.operation, status.is_initialized, status.mode), (NOT_INITIALIZED, false, 0));
+    // What the state chart does not have changes nothing.
+    let to_middle = texts(MOVE_TO_STATION, &["middle"]);
+    for order in [&[START][..], &[BREAK], &[CONTINUE], &ints(SET_MODE, &[AUTOMATIC]), &to_middle, &[INIT]] {
+        leads_to(client, order, NOT_INITIALIZED);
+    }
+    // The base has to have been heard.
+    let end = Instant::now() + Duration::from_secs(60);
+    while client.status().operation != READY {
+        assert!(Instant::now() < end, "it is not initialized");
+        client.order(&[CONNECT]);
+        client.order(&[INIT]);
+    }
+    assert!(client.status().is_initialized);
+    leads_to(client, &[BREAK], READY);
+    leads_to(client, &ints(SET_MODE, &[AUTOMATIC]), READY);
+    assert_eq!(client.status().mode, 4);
+    leads_to(client, &[START], RUNNING);
+    // The mode changes in Ready only.
+    leads_to(client, &ints(SET_MODE, &[VELOCITY]), RUNNING);
+    assert_eq!(client.status().mode, 4);
+    client.until("it knows where it is", |status| !status.is_lost);
+
+    let start = site.truth();
+    let begun = client.status();
+    assert!((f64::from(begun.estimated[0]) / 1000.0 - start[0]).abs() < 0.05, "{begun:?} {start:?}");
+    client.order(&to_middle);
+    let moved = |site: &mut Site| {
+        let [x, y, ..] = site.truth();
+        (x - start[0]).hypot(y - start[1])
+    };
+    client.until("it drives", |_| moved(&mut site) > 0.3);
+    let driving = client.status();
+    assert!(driving.path.len() > 1 && !driving.is_target_reached && driving.planner == 3, "{driving:?}");
+    leads_to(client, &[BREAK], BROKEN);
+    client.until("it stands", |status| status.velocity == [0, 0]);
+    assert!(site.stands());
+    leads_to(client, &[CONTINUE], RUNNING);
+    let arrived = client.until("it arrives", |status| status.is_target_reached);
+    let [x, y, _, heading] = site.truth();
+    let (away, wrong) = ((x - 1.0).hypot(y - 3.0), (heading - 170_f64.to_radians()).sin().asin().abs());
+    assert!(away < 0.02 && wrong < 1_f64.to_radians(), "{x} {y} {heading}");
+    let told = [x, y].map(|place| place * 1000.0);
+    let [told_x, told_y, told_angle] = arrived.estimated.map(f64::from);
+    assert!((told_x - told[0]).abs() < 30.0 && (told_y - told[1]).abs() < 30.0, "{arrived:?}");
+    assert!((told_angle / 1000.0 - 170.0).abs() < 2.0 && arrived.commanded[0] == 1000, "{arrived:?}");
+    // The laser's points are in the room, and on the lines that were found in them.
+    assert!(arrived.scan.len() > 100 && !arrived.lines.is_empty(), "{arrived:?}");
+    assert!(arrived.scan.iter().all(|[x, y]| x.abs() < 6200 && y.abs() < 5200), "{arrived:?}");
+    assert!(arrived.covariance.iter().take(3).all(|deviation| (0..1000).contains(deviation)), "{arrived:?}");
+    assert!(client.status().time_stamp > begun.time_stamp);
+    leads_to(client, &[STOP], READY);
+
+    // The emergency stop: a secure state, out of which no command leads; then Ready.
+    let mut beside = Beside::new(site.lab.domain);
+    leads_to(client, &[START], RUNNING);
+    client.order(&texts(MOVE_TO_STATION, &["north"]));
+    client.until("it drives again", |status| status.velocity[0] > 100);
+    beside.publish("/neobotix/emergency_stop", &Bool { data: true });
+    client.until("emergency", |status| status.emergency == 1 && status.operation == BROKEN);
+    client.until("it stands", |status| status.velocity == [0, 0]);
+    for order in [CONTINUE, STOP, START] {
+        leads_to(client, &[order], BROKEN);
+    }
+    assert!(site.stands());
+    beside.publish("/neobotix/emergency_stop", &Bool { data: false });
+    client.until("reset", |status| status.emergency == 0 && status.operation == READY);
+    assert!(site.stands());
+    leads_to(client, &[EXIT], NOT_INITIALIZED);
+}
+
+/// Without START or INIT: connect, stop, velocity mode, continue, and velocities of the wheels every 0.4 s, until the client falls silent.
+#[test]
+fn a_client_of_the_field_drives_until_it_falls_silent() {
+    let mut site = Site::new("field");
+    let client = &mut NeobotixClient::new(site.lab.neobotix[1]);
+    // The base has to have been heard.
+    let end = Instant::now() + Duration::from_secs(60);
+    while client.status().operation != RUNNING {
+        assert!(Instant::now() < end, "the session does not begin");
+        client.order(&[CONNECT]);
+        client.order(&[STOP]);
+        client.order(&ints(SET_MODE, &[VELOCITY]));
+        client.order(&[CONTINUE]);
+    }
+    assert_eq!(client.status().mode, 3);
+    assert!(site.stands());
+    // Back, as there is a wall behind the bend; the platform looks to the south.
+    let start = site.truth();
+    for _ in 0..8 {
+        client.order(&ints(MOVE_VEL_WHEEL, &[150, 150]));
+        std::thread::sleep(Duration::from_millis(400));
+    }
+    let driven = site.truth();
+    assert!(driven[1] < start[1] - 0.2 && (driven[0] - start[0]).abs() < 0.1, "{start:?} {driven:?}");
+    // The right wheel ahead of the left one: to the left.
+    for _ in 0..5 {
+        client.order(&ints(MOVE_VEL_WHEEL, &[100, -100]));
+        std::thread::sleep(Duration::from_millis(400));
+    }
+    let turned = site.truth()[3] - driven[3];
+    assert!(turned.sin().atan2(turned.cos()) > 0.2, "{turned}");
+    // Velocities expire.
+    client.until("it stands", |status| status.velocity == [0, 0]);
+    assert!(site.stands());
+    assert_eq!(client.status().operation, RUNNING);
+}

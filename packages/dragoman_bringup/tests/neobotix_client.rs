@@ -1,0 +1,55 @@
+//! `dragoman neobotix` in front of a PlatformCtrl that is written down here byte by byte, from the tables of the guide (seed 002, chapter
+//! 6), and a ROS node beside it.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+#[path = "neobotix_client/faults.rs"]
+mod faults;
+#[path = "neobotix_client/picture.rs"]
+mod picture;
+#[path = "neobotix_client/platform_ctrl.rs"]
+mod platform_ctrl;
+#[path = "neobotix_client/services.rs"]
+mod services;
+
+use std::time::{Duration, Instant};
+
+use common::beside::Beside;
+use common::{Lab, domain};
+use dragoman_ros::WrappedServiceTypeSupport;
+use platform_ctrl::PlatformCtrl;
+
+/// How long a thing may take on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+struct Operator {
+    platform: PlatformCtrl,
+    lab: Lab,
+    beside: Beside,
+}
+
+impl Operator {
+    fn new(ros_arguments: &[&str]) -> Self {
+        let platform = PlatformCtrl::start();
+        let server = platform.address.to_string();
+        let lab = Lab::start_with(domain(), &["neobotix", "--server", &server], ros_arguments);
+        let beside = Beside::new(lab.domain);
+        Self { platform, lab, beside }
+    }
+
+    #[track_caller]
+    fn call<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> S::Response {
+        self.beside.call::<S>(&format!("/neobotix/{name}"), request)
+    }
+
+    #[track_caller]
+    fn until(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
+        let end = Instant::now() + PATIENCE;
+        while !holds(self) {
+            assert!(Instant::now() < end, "{what} does not happen");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}

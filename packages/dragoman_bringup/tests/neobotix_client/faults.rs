@@ -1,0 +1,75 @@
+//! A platform that vanishes, falls silent, or sends what is no message.
+
+use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
+use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
+use dragoman_ros::std_srvs::srv::Trigger;
+
+use super::platform_ctrl::Manner;
+use super::*;
+
+impl Operator {
+    fn connections(&self) -> usize {
+        self.platform.script().connections
+    }
+
+    /// Statuses come to ROS.
+    #[track_caller]
+    fn works(&mut self) {
+        let mut statuses = self.beside.subscribe::<PlatformStatus>("/neobotix/status");
+        self.until("an order", |operator| {
+            operator.call::<Trigger::Service>("connect_to_pltf", Trigger::Request::default()).success
+        });
+        self.beside.next("status", &mut statuses);
+    }
+}
+
+#[test]
+fn a_platform_that_comes_and_goes_is_found_again() {
+    let mut operator = Operator::new(&["-p", "neobotix_client:answer_timeout:=0.5"]);
+    operator.works();
+    let mut diagnostics = operator.beside.subscribe::<DiagnosticArray>("/diagnostics");
+    for manner in [Manner::Silent, Manner::Half, Manner::Garbage, Manner::Closed] {
+        let before = operator.connections();
+        operator.platform.script().manner = manner;
+        operator.until("another connection", |operator| operator.connections() > before);
+        if manner == Manner::Closed || manner == Manner::Silent {
+            let starts = |array: &DiagnosticArray, text: &str| {
+                array.status.iter().any(|status| {
+                    status.name.contains("Neobotix platform") && status.message.starts_with(text)
+                })
+            };
+            operator.beside.find("an error", &mut diagnostics, |array| starts(array, "not connected: it "));
+            let answer = operator.call::<Trigger::Service>("stop", Trigger::Request::default());
+            assert!(!answer.success, "{manner:?}");
+        }
+        operator.platform.script().manner = Manner::Good;
+        operator.works();
+    }
+    // It hangs up on everybody for a while: it is not asked without end.
+    operator.platform.script().manner = Manner::Closed;
+    let before = operator.connections();
+    operator.until("five attempts", |operator| operator.connections() > before + 4);
+    std::thread::sleep(Duration::from_secs(5));
+    assert!(operator.connections() < before + 14, "{}", operator.connections() - before);
+    operator.platform.script().manner = Manner::Good;
+    operator.works();
+
+    // A status that is a byte short is skipped; the connection stays.
+    let before = operator.connections();
+    operator.platform.script().manner = Manner::Short;
+    operator.until("a short status", |operator| operator.platform.script().manner == Manner::Good);
+    operator.works();
+    assert_eq!(operator.connections(), before);
+}
+
+#[test]
+fn two_platforms_do_not_share_a_namespace() {
+    let operator = Operator::new(&[]);
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_dragoman"))
+        .args(["neobotix", "--server", "127.0.0.1:9", "--domain", &operator.lab.domain.to_string()])
+        .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && complaint.contains("already"), "{complaint}");
+}
