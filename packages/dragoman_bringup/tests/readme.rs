@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use common::{Lab, domain};
-use dragoman_bridge::{apolo, arm31};
+use dragoman_bridge::{apolo, arm31, neobotix};
 use dragoman_ros::qos::{DurabilityPolicy, ReliabilityPolicy};
 use dragoman_ros::rcl_interfaces::msg::{ParameterDescriptor, ParameterValue};
 use dragoman_ros::rcl_interfaces::srv::{DescribeParameters, GetParameters, ListParameters};
@@ -428,7 +428,10 @@ fn cells(node: &str, parameter: &ParameterDescriptor, value: &ParameterValue) ->
         9 => ("string array", format!("[{}]", value.string_array_value.join(", "))),
         other => panic!("{}: type {other} is to be added here", parameter.name),
     };
-    // The labs of tests listen on a free port.
+    // The labs of tests listen on free ports.
+    if parameter.name == "ports" {
+        default = format!("{:?}", neobotix::wire::DEFAULT_PORTS);
+    }
     if parameter.name == "port" {
         let is_apolo = node.ends_with("/apolo");
         default = if is_apolo { apolo::wire::DEFAULT_PORT } else { arm31::wire::DEFAULT_PORT }.to_string();
