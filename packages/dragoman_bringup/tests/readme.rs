@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use common::{Lab, domain};
-use dragoman_bridge::{apolo, arm31};
+use dragoman_bridge::{apolo, arm31, neobotix};
 use dragoman_ros::qos::{DurabilityPolicy, ReliabilityPolicy};
 use dragoman_ros::rcl_interfaces::msg::{ParameterDescriptor, ParameterValue};
 use dragoman_ros::rcl_interfaces::srv::{DescribeParameters, GetParameters, ListParameters};
@@ -432,6 +432,9 @@ fn cells(node: &str, parameter: &ParameterDescriptor, value: &ParameterValue) ->
     if parameter.name == "port" {
         let is_apolo = node.ends_with("/apolo");
         default = if is_apolo { apolo::wire::DEFAULT_PORT } else { arm31::wire::DEFAULT_PORT }.to_string();
+    }
+    if parameter.name == "ports" {
+        default = format!("{:?}", neobotix::wire::DEFAULT_PORTS);
     }
     // And bases have the port that the command line names.
     if parameter.name == "device_port" {
