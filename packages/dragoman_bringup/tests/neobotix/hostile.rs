@@ -100,11 +100,20 @@ fn hostile_clients_are_refused_without_effect() {
         client.status();
     }
     drop(deaf);
-    // One that announces 16 MB and sends half of them.
-    let mut long = NeobotixClient::next(attacked);
-    long.send(&[&HEADER[..], &[1, 0, 0, 0, 25], &vec![0; 8 << 20]].concat());
-    client.status();
-    drop(long);
+    // One that announces 16 MB and sends half of them, and a document of 8 MB: again and again they cost no more than at first.
+    let long = [&HEADER[..], &[1, 0, 0, 0, 25], &vec![0; 8 << 20]].concat();
+    let mut once = 0;
+    for round in 0..10 {
+        NeobotixClient::next(attacked).send(&long);
+        NeobotixClient::next(attacked).silent(&texts(SET_MAP, &["bomb", &flat]));
+        client.status();
+        if round == 2 {
+            once = site.lab.resident_kib();
+        }
+    }
+    let more = site.lab.resident_kib().saturating_sub(once);
+    println!("{more} KiB more after seven times the same, 112 MB");
+    assert!(more < MAX_GROWTH_KIB / 2, "{more} KiB");
 
     let mut last = NeobotixClient::next(attacked);
     assert_eq!(last.status().operation, client.status().operation);
