@@ -7,7 +7,7 @@
 //! | --- | --- | --- |
 //! | [`apolo`] | the Apolo simulator (seed 000) | TCP 12000 |
 //! | [`arm31`] | 31-byte arm protocol of the Ranger manipulator (seed 001, appendix A) | UDP 5031 |
-//! | [`neobotix`] | Neobotix' PlatformCtrl (seed 002): the messages and documents | TCP 10000, 10002 |
+//! | [`neobotix`] | Neobotix' PlatformCtrl (seed 002) | TCP 10000, 10002 |
 //!
 //! Every protocol is read from the wire inwards: `wire` (layout, no state), then `server` and `client`
 //! (state, but no socket, clock, thread or ROS type). Sockets and ROS live in the outermost file only.
@@ -15,3 +15,5 @@
 pub mod apolo;
 pub mod arm31;
 pub mod neobotix;
+#[cfg(feature = "node")]
+mod tcp;

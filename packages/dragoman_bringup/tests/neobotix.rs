@@ -4,6 +4,8 @@ mod common;
 
 #[path = "neobotix/commands.rs"]
 mod commands;
+#[path = "neobotix/example.rs"]
+mod example;
 #[path = "neobotix/hostile.rs"]
 mod hostile;
 #[cfg(target_os = "linux")]

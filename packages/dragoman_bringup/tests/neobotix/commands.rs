@@ -1,18 +1,29 @@
 //! Every command once, every reply field by field, and documents that come back to the letter.
 
+use std::time::{Duration, Instant};
+
 use super::Site;
 use crate::common::neobotix::{CONNECT, GET_MAP, GET_POSITION, NeobotixClient, SET_MAP, ints, texts};
 
-const MAP: &str = "<?xml version=\"1.0\"?>\n<map Version=\"1.0\"><!-- mine: \u{e4} --><layer index=\"0\"><line><point x=\"0\" y=\"0\"/><point x=\"1000\" y=\"0.5\"/></line></layer></map>\n";
 const ROADMAP: &str = "<roadmap Version=\"1.0\"><stations><station id=\"s\" name=\"here\" angle=\"90\"><point x=\"100\" y=\"0\"/></station></stations><edges/></roadmap>";
 const PROGRAM: &str = "<program version=\"1.0\"><task name=\"t\" id=\"1\" priority=\"1\" version=\"1.0\"><wait><delay amount=\"10\"/></wait></task></program>";
 
-/// In the order of their numbers. The platform is never started, and stays where it is.
+/// The lab's map, with a comment beyond ASCII.
+fn map() -> String {
+    let lab = include_str!("../../../../launch/config/neobotix/map.xml");
+    let own = lab.replacen("<!--", "<!-- \u{e4}\u{20ac}", 1);
+    assert_ne!(own, lab);
+    own
+}
+
+/// In the order of their numbers, but for START and EXIT. The platform is ready; it is started in no mode to move.
 fn without_answer() -> Vec<Vec<u8>> {
     let file = |number| texts(number, &["none"]);
     vec![
         vec![0],
         vec![1],
+        vec![2],
+        vec![0],
         vec![2],
         vec![3, 1, 1],
         [&ints(4, &[0, 3])[..], &[1]].concat(),
@@ -31,7 +42,7 @@ fn without_answer() -> Vec<Vec<u8>> {
         ints(22, &[1000, 0, 0]),
         ints(23, &[100, 100]),
         ints(24, &[100, 0]),
-        texts(25, &["mine", MAP]),
+        texts(25, &["mine", &map()]),
         vec![27],
         vec![28],
         vec![29],
@@ -61,8 +72,6 @@ fn without_answer() -> Vec<Vec<u8>> {
         vec![57],
         ints(58, &[1]),
         vec![11],
-        vec![14],
-        vec![16],
     ]
 }
 
@@ -73,9 +82,20 @@ fn every_command_is_taken_and_every_reply_is_whole() {
         [&mut NeobotixClient::new(site.lab.neobotix[0]), &mut NeobotixClient::bare(site.lab.neobotix[1])]
     {
         let before = site.truth();
+        // The base has to have been heard.
+        let end = Instant::now() + Duration::from_secs(60);
+        while client.status().operation != 0 {
+            assert!(Instant::now() < end, "it is not initialized");
+            client.order(&[CONNECT]);
+            client.order(&[2]);
+        }
         for order in without_answer() {
             client.silent(&order);
         }
+        // Outputs are set by the controller's next cycle.
+        client.until("the output is set", |status| status.operation == 1 && status.digital_out == 0b1000);
+        client.silent(&[14]);
+        client.silent(&[16]);
         // Nothing of it has moved the platform: it was in no mode to move.
         let moved = site.truth().iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(moved < 0.01, "{moved}");
@@ -100,9 +120,9 @@ fn replies(client: &mut NeobotixClient) {
         messages.end();
     }
     let status = client.status();
-    assert_eq!((status.mode, status.digital_out, status.ultrasonic), (0, 0b1000, [0; 16]), "{status:?}");
+    assert_eq!((status.mode, status.operation, status.ultrasonic), (0, 3, [0; 16]), "{status:?}");
     assert!(status.path.is_empty() && !status.is_colliding && status.lights == [false; 2], "{status:?}");
-    for (number, document) in [(GET_MAP, MAP), (33, ROADMAP)] {
+    for (number, document) in [(GET_MAP, map().as_str()), (33, ROADMAP)] {
         let mut reply = client.ask(&[number]);
         assert_eq!((reply.byte(), reply.text().as_str(), reply.text().as_str()), (4, document, "mine"));
         reply.end();

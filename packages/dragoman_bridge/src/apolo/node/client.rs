@@ -15,11 +15,12 @@ use futures::stream::{BoxStream, SelectAll, StreamExt};
 use tokio::net::TcpStream;
 use tokio::time::sleep_until;
 
+use super::ApoloNodeError;
 use super::robots::{self, Command, LASER_ANGLE_INCREMENT, LASER_ANGLE_MIN, LASER_RANGE_MAX, Robot};
 use super::services::{self, Asked};
-use super::{ApoloNodeError, acknowledge_quickly};
 use crate::apolo::wire::SizeBase;
 use crate::apolo::{CallId, Client, ClientConfig, ClientEvent, ClientStatistics, Outcome};
+use crate::tcp::acknowledge_quickly;
 
 /// How long an attempt to connect may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);

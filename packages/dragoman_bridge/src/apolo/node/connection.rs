@@ -7,10 +7,10 @@ use futures::future::BoxFuture;
 use nix::sys::socket::{setsockopt, sockopt};
 use tokio::net::TcpStream;
 
-use super::acknowledge_quickly;
 use super::clients::WorldClients;
 use super::server::Report;
 use crate::apolo::{Connection, Outcome};
+use crate::tcp::acknowledge_quickly;
 
 /// Bytes that are read at once.
 const READ_LEN: usize = 4096;

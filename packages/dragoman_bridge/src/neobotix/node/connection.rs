@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 use super::clients::PlatformClients;
 use super::report::Report;
 use crate::neobotix::{Outcome, Session};
+use crate::tcp::acknowledge_quickly;
 
 /// Bytes that are read at once.
 const READ_LEN: usize = 16_384;
@@ -71,6 +72,7 @@ async fn run(
     open: &mut Option<BoxFuture<'static, Outcome>>,
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
+    acknowledge_quickly(stream);
     patience.apply(stream)?;
     let mut buffer = vec![0; READ_LEN];
     let now = || start.elapsed();
@@ -96,7 +98,10 @@ async fn run(
                 readable?;
                 match stream.try_read(&mut buffer) {
                     Ok(0) => more = false,
-                    Ok(len) => session.handle_bytes(now(), buffer.get(..len).unwrap_or_default()),
+                    Ok(len) => {
+                        session.handle_bytes(now(), buffer.get(..len).unwrap_or_default());
+                        acknowledge_quickly(stream);
+                    }
                     Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                     Err(error) => return Err(error),
                 }

@@ -20,7 +20,7 @@ use crate::neobotix::wire::DEFAULT_PORTS;
 use crate::neobotix::{ServerConfig, Session};
 
 /// How long a client that has hung up may take to be noticed when the next one is there already.
-const FAREWELL: Duration = Duration::from_millis(100);
+const FAREWELL: Duration = Duration::from_millis(20);
 
 /// The parameters of the node; `bind` is the default address.
 pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {

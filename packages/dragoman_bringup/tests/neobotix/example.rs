@@ -1,0 +1,43 @@
+//! The example of dragoman_bridge's README, as printed but for the port.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::Site;
+use crate::common::neobotix::{CONNECT, NeobotixClient};
+
+const README: &str = include_str!("../../../dragoman_bridge/README.md");
+
+#[test]
+fn the_readme_s_example_drives_the_platform() {
+    let (_, example) =
+        README.split_once("import socket, struct, time\n").expect("the example is in the README");
+    let (program, rest) = example.split_once("\nEOF\n").unwrap();
+    let (printed, _) = rest.split_once("\n$").unwrap();
+    let mut site = Site::new("example");
+    // The base has to have been heard.
+    let mut client = NeobotixClient::new(site.lab.neobotix[1]);
+    let end = Instant::now() + Duration::from_secs(60);
+    while client.status().scan.is_empty() {
+        assert!(Instant::now() < end, "the platform is not connected");
+        client.order(&[CONNECT]);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let program = format!(
+        "import socket, struct, time\n{}",
+        program.replace("10000", &site.lab.neobotix[0].port().to_string())
+    );
+    let child = Command::new("python3").arg("-").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut child) = child else {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: the README's example: there is no python3");
+        return;
+    };
+    child.stdin.take().unwrap().write_all(program.as_bytes()).unwrap();
+    let told = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    // How far it comes in three seconds depends on the machine.
+    let (begin, end) = told.trim().split_once('\n').unwrap_or_else(|| panic!("{told}"));
+    assert_eq!(Some(begin), printed.lines().next());
+    assert!(end.starts_with("x 4.5 m, y 3.") && end < begin, "{told}, not {printed}");
+    assert!(site.truth()[1] < 3.6);
+}
