@@ -436,9 +436,6 @@ fn cells(node: &str, parameter: &ParameterDescriptor, value: &ParameterValue) ->
         let is_apolo = node.ends_with("/apolo");
         default = if is_apolo { apolo::wire::DEFAULT_PORT } else { arm31::wire::DEFAULT_PORT }.to_string();
     }
-    if parameter.name == "ports" {
-        default = format!("{:?}", neobotix::wire::DEFAULT_PORTS);
-    }
     // And bases have the port that the command line names.
     if parameter.name == "device_port" {
         default.clear();
