@@ -32,6 +32,9 @@ pub(crate) struct PlatformOptions {
     /// Address on which PlatformCtrl's protocol is served; 0.0.0.0 is every interface.
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
+    /// Parameter file at the start, or a folder of them by the guide's names (Interpolation.ini and so on).
+    #[arg(long, value_name = "PATH", default_value = "")]
+    ini: String,
 }
 
 /// Namespace of the platform.
@@ -60,6 +63,7 @@ pub(crate) async fn run(
         base_cmd_vel: options.cmd_vel.clone(),
         base_odom: options.odom.clone(),
         base_scan: options.scan.clone(),
+        parameters_file: options.ini.clone(),
         ..Setup::default()
     };
     nodes.spawn(start(context, &namespace, &setup)?);
@@ -127,6 +131,7 @@ pub(crate) fn start_simulated(
             round(pose.rotation.euler_angles().2),
         ),
         laser_pose: LASER,
+        parameters_file: String::new(),
         map: document("lab", include_str!("../../../launch/config/neobotix/map.xml")),
         roadmap: document("lab", include_str!("../../../launch/config/neobotix/roadmap.xml")),
         program: document("round", include_str!("../../../launch/config/neobotix/program.xml")),

@@ -32,12 +32,13 @@ use crate::localization::Localizer;
 use crate::map::{Map, Roadmap};
 use crate::mapping::Mapper;
 use crate::mapping::extract::{Line, extract};
-use crate::motion::automatic::{Automatic, MotionEvent, Situation};
+use crate::motion::automatic::{Automatic, Motion, MotionEvent, Navigation, Situation, Target};
 use crate::motion::obstacles::{Obstacles, Scan, Sight};
 use crate::motion::safety;
 use crate::planning::Ground;
 use crate::program::Program;
 use crate::program::interpreter::{Conditions, Interpreter};
+use crate::replay::{Player, Replayed};
 use crate::settings::{Settings, SettingsError};
 
 pub use command::{Board, Command, Emergency, MotionMode, Motor, Operation, Refusal};
@@ -65,8 +66,6 @@ pub struct Input<'a> {
     pub emergency_stop: bool,
     /// What the hardware's joystick asks for, if it asks.
     pub joystick: Option<Twist>,
-    /// What a recording that is being replayed asks for.
-    pub replay: Option<Twist>,
     /// Where the platform is in the map, if somebody else knows; the odometry and our own localization do not count then.
     pub localized: Option<Pose>,
     /// What a program can look at and the platform does not know itself: not time, motion, obstacles and localization.
@@ -84,7 +83,6 @@ impl Input<'_> {
             base_alive: true,
             emergency_stop: false,
             joystick: None,
-            replay: None,
             localized: None,
             conditions: Conditions::default(),
         }
@@ -140,6 +138,8 @@ pub struct Platform {
     program: Program,
     /// While the program is at work.
     interpreter: Option<Interpreter>,
+    /// While a recorded motion is driven again.
+    player: Option<Player>,
     events: VecDeque<Event>,
 }
 
@@ -179,6 +179,7 @@ impl Platform {
             target_reached: false,
             program: Program::default(),
             interpreter: None,
+            player: None,
             events: VecDeque::new(),
             settings,
         })
@@ -205,7 +206,7 @@ impl Platform {
             known: !self.localizer.is_searching(),
         };
         self.obstacles.update(&sight, lines, settings);
-        let wanted = if self.may_move() { self.wanted(input) } else { Twist::ZERO };
+        let wanted = if self.may_move() { self.wanted(input, step) } else { Twist::ZERO };
         let twist = self.permitted(wanted);
         let stopped =
             self.brakes.contains(&true) || self.emergency != Emergency::Inactive || !self.base_alive;
@@ -251,6 +252,35 @@ impl Platform {
     /// What is left of the way, point by point, in the map, m.
     pub fn path(&self) -> impl Iterator<Item = Point> + '_ {
         self.automatic.path()
+    }
+
+    /// The last motion to a target, and what has come of it.
+    pub fn motion(&self) -> Motion {
+        self.automatic.motion()
+    }
+
+    /// What another navigator is to do now, if there is one ([`Settings::is_delegated`]), and the number of the motion. It stops when this is
+    /// something else, or nothing.
+    pub fn delegated(&self) -> Option<(u64, &Target)> {
+        let may = self.operation == Operation::Moving && self.emergency == Emergency::Inactive;
+        let target = self.automatic.delegated().filter(|_| may && !self.brakes.contains(&true))?;
+        Some((self.automatic.motion().number, target))
+    }
+
+    /// Takes what that navigator tells of a motion; nothing, if there is another by now.
+    pub fn navigated(&mut self, number: u64, news: Navigation) {
+        if self.automatic.motion().number == number
+            && let Some(event) = self.automatic.navigated(news)
+        {
+            self.moved(event);
+        }
+    }
+
+    /// Gives up a motion; nothing, if there is another by now. The platform brakes.
+    pub fn give_up(&mut self, number: u64) {
+        if self.automatic.motion().number == number && self.automatic.is_busy() {
+            self.give_up_goal();
+        }
     }
 
     /// Obstacles that are not in the map, in the map, m.
@@ -370,7 +400,7 @@ impl Platform {
     }
 
     /// What the mode wants.
-    fn wanted(&mut self, input: &Input<'_>) -> Twist {
+    fn wanted(&mut self, input: &Input<'_>, step: Duration) -> Twist {
         if let Some((_, told)) = self.velocity
             && self.now.saturating_sub(told) >= self.settings.watchdog
         {
@@ -385,7 +415,8 @@ impl Platform {
         match self.mode {
             MotionMode::None => Twist::ZERO,
             MotionMode::JoystickHardware => finite(input.joystick),
-            MotionMode::Replay => finite(input.replay),
+            MotionMode::Replay if moving && oriented => self.replay(step),
+            MotionMode::Replay => Twist::ZERO,
             MotionMode::JoystickSoftware | MotionMode::Velocity => {
                 finite(self.velocity.map(|(twist, _)| twist))
             }
@@ -399,6 +430,23 @@ impl Platform {
         }
     }
 
+    /// The recorded motion; at its end the platform is ready.
+    fn replay(&mut self, step: Duration) -> Twist {
+        let Some(player) = &mut self.player else {
+            return Twist::ZERO;
+        };
+        // What waits for an obstacle to go away does not go on in the recording.
+        let step = if self.blocked { Duration::ZERO } else { step };
+        match player.cycle(self.pose, step, &self.settings) {
+            Replayed::Moving(twist) => return twist,
+            Replayed::Ended => self.event(Event::ReplayEnded),
+            Replayed::Astray => self.event(Event::ReplayAstray),
+        }
+        self.forget_motion();
+        self.enter(Operation::Ready);
+        Twist::ZERO
+    }
+
     fn automatic(&mut self, moving: bool) -> Twist {
         let mut automatic = std::mem::take(&mut self.automatic);
         let situation = self.situation();
@@ -406,15 +454,20 @@ impl Platform {
             if moving { automatic.cycle(&situation) } else { (automatic.brake(&situation), None) };
         self.automatic = automatic;
         if let Some(event) = event {
-            self.target_reached |= event == MotionEvent::Arrived;
-            if matches!(event, MotionEvent::Failed(_) | MotionEvent::Missed)
-                && let Some(interpreter) = &mut self.interpreter
-            {
-                interpreter.motion_failed();
-            }
-            self.event(Event::Motion(event));
+            self.moved(event);
         }
         twist
+    }
+
+    /// Something has come of a motion.
+    fn moved(&mut self, event: MotionEvent) {
+        self.target_reached |= event == MotionEvent::Arrived;
+        let failed =
+            matches!(event, MotionEvent::Failed(_) | MotionEvent::Missed | MotionEvent::NotNavigated);
+        if let Some(interpreter) = self.interpreter.as_mut().filter(|_| failed) {
+            interpreter.motion_failed();
+        }
+        self.event(Event::Motion(event));
     }
 
     fn situation(&self) -> Situation<'_> {
@@ -438,7 +491,7 @@ impl Platform {
             self.blocked = wanted != Twist::ZERO;
             return Twist::ZERO;
         }
-        let automatic = matches!(self.mode, MotionMode::Automatic | MotionMode::Program);
+        let automatic = matches!(self.mode, MotionMode::Automatic | MotionMode::Program | MotionMode::Replay);
         if automatic && allowance.twist != Twist::ZERO && self.enters_prohibited(allowance.twist) {
             self.blocked = true;
             return Twist::ZERO;
@@ -472,6 +525,7 @@ impl Platform {
         self.velocity = None;
         self.automatic.cancel();
         self.interpreter = None;
+        self.player = None;
         self.blocked = false;
     }
 }

@@ -9,20 +9,26 @@
 //! | `services` | states, modes, motions, hardware: a service for each command |
 //! | `documents` | map, roadmap and program: set, given, loaded, saved |
 //! | `special`, `outlets` | speech, sounds, head, camera, CAN messages, events |
+//! | `recorder` | recording and replay |
+//! | `actions` | `navigate_to_pose` and `follow_path` |
+//! | `nav2` | the same two of a Nav2 that drives in place of the controller |
 //! | `picture` | pictures of the camera as files |
 //! | `program` | what a program looks at, and what it does beside moving |
 //! | `topics`, `status`, [`messages`], `grid` | what is published |
 //! | `report` | `/diagnostics` |
 
+mod actions;
 mod base;
 mod documents;
 mod grid;
 mod laser;
 pub mod messages;
+mod nav2;
 mod outlets;
 pub mod parameters;
 mod picture;
 mod program;
+mod recorder;
 mod report;
 mod services;
 mod special;
@@ -30,6 +36,7 @@ mod state;
 mod status;
 mod topics;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dragoman_base::motion::Pose;
@@ -62,6 +69,8 @@ pub struct Setup {
     pub initial_pose: Pose,
     /// Default of parameter `laser_pose`.
     pub laser_pose: Pose,
+    /// Default of parameter `parameters_file`.
+    pub parameters_file: String,
     /// The map unless parameter `map_file` names one.
     pub map: Option<NamedDocument>,
     /// The roadmap unless parameter `roadmap_file` names one.
@@ -80,6 +89,7 @@ impl Default for Setup {
             frame_prefix: String::new(),
             initial_pose: Pose::ORIGIN,
             laser_pose: Pose::ORIGIN,
+            parameters_file: String::new(),
             map: None,
             roadmap: None,
             program: None,
@@ -97,6 +107,28 @@ pub enum PlatformNodeError {
     /// More sensors than there are channels.
     #[error("parameter ultrasonic_topics has {0} topics; 16 at most")]
     Ultrasonics(usize),
+    /// A parameter file cannot be read.
+    #[error("{}: {source}", path.display())]
+    ParameterFile {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A line of a parameter file makes no sense.
+    #[error("{}, {source}", path.display())]
+    Ini {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        source: crate::parameters::IniError,
+    },
+    /// A folder has none of the files that the guide names.
+    #[error("{}: none of the guide's parameter files is there, Interpolation.ini say", .0.display())]
+    NoParameterFiles(PathBuf),
+    /// The values do not fit the parameters' declarations.
+    #[error("{0}")]
+    Parameters(String),
     /// A setting makes no sense.
     #[error(transparent)]
     Settings(#[from] crate::settings::SettingsError),
@@ -125,6 +157,10 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(setup))?;
     tasks.spawn(server);
+    match values.value::<String>("parameters_file").as_str() {
+        "" => {}
+        path => parameters::load(&values, path)?,
+    }
     let (pictures, wanted) = mpsc::unbounded();
     let shared = Shared::new(tasks.node(), values.clone(), pictures)?;
     for (kind, parameter, default) in [
@@ -144,6 +180,11 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
     services::serve(&mut tasks, &shared)?;
     documents::serve(&mut tasks, &shared)?;
     special::serve(&mut tasks, &shared)?;
+    recorder::serve(&mut tasks, &shared)?;
+    match values.value::<String>("nav2").as_str() {
+        "" => actions::serve(&mut tasks, &shared)?,
+        namespace => nav2::serve(&mut tasks, &shared, namespace)?,
+    }
     picture::serve(&mut tasks, &shared, &values, context, wanted)?;
     topics::serve(&mut tasks, &shared, &values)?;
     let report = report::report(tasks.node(), &shared)?;

@@ -6,6 +6,7 @@ use super::{Emergency, MotionMode, Operation, Platform, Refusal};
 use crate::localization::Uncertainty;
 use crate::motion::automatic::{MotionEvent, PlannerState};
 use crate::program::Deed;
+use crate::replay::Player;
 
 /// What has happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,10 @@ pub enum Event {
     ProgramEnded,
     /// The program wanted a motion that there is not.
     ProgramRefused(Refusal),
+    /// The recorded motion was driven to its end; the platform is ready.
+    ReplayEnded,
+    /// The platform is not where the recorded motion leads; it was given up.
+    ReplayAstray,
     /// Velocity commands have stopped coming; the platform brakes.
     WatchdogExpired,
     /// The base has fallen silent; the platform has to be initialized anew.
@@ -76,7 +81,7 @@ impl Platform {
             operation: self.operation,
             emergency: self.emergency,
             mode: self.mode,
-            commanded_pose: self.automatic.reference().unwrap_or(self.pose),
+            commanded_pose: self.reference().unwrap_or(self.pose),
             pose: self.pose,
             uncertainty: self.localizer.uncertainty(),
             localization_lost: self.localizer.is_lost(),
@@ -87,5 +92,9 @@ impl Platform {
             planner: self.automatic.planner(),
             collision: self.blocked,
         }
+    }
+
+    fn reference(&self) -> Option<Pose> {
+        self.player.as_ref().map_or_else(|| self.automatic.reference(), Player::reference)
     }
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use dragoman_ros::dragoman_msgs::msg::{CanMessage, PlatformDebugData};
 use dragoman_ros::dragoman_msgs::srv::{
     PlatformAddCanListeningId, PlatformGetCamera, PlatformGetCanMessages, PlatformGetDebugData,
-    PlatformSendCanMessage, PlatformSetEvent, PlatformSetFile, PlatformSetHeadPosition,
-    PlatformSetHeadVelocity, PlatformSetText,
+    PlatformSendCanMessage, PlatformSetFile, PlatformSetHeadPosition, PlatformSetHeadVelocity,
+    PlatformSetText,
 };
 use dragoman_ros::geometry_msgs::msg::Point as PointMessage;
 use dragoman_ros::tasks::NodeTasks;
@@ -30,14 +30,6 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
     serve_question::<PlatformGetCamera::Service>(tasks, shared, "get_camera", |state, _| {
         let [address, id] = ["camera_address", "camera_id"].map(|name| state.values.value::<String>(name));
         Ok(PlatformGetCamera::Response { address, id, ..Default::default() })
-    })?;
-    serve_order::<PlatformSetEvent::Service>(tasks, shared, "set_event", |_, request| {
-        Err(Refused(match u32::from(request.event) {
-            PlatformSetEvent::Request::START_RECORDING..=PlatformSetEvent::Request::CONTINUE_REPLAY => {
-                "there is no recorder; dragoman record writes down what happens".to_owned()
-            }
-            other => format!("there is no event {other}; 1 to 6"),
-        }))
     })?;
     serve_question::<PlatformGetDebugData::Service>(tasks, shared, "get_debug_data", |state, _| {
         Ok(PlatformGetDebugData::Response { data: debug_data(state), ..Default::default() })
