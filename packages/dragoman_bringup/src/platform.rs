@@ -11,6 +11,7 @@ use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_platform::node::{NODE_NAME, NamedDocument, Setup, start};
 use dragoman_ros::Context;
 use dragoman_sim::node::Live;
+use dragoman_sim::node::hardware::{self, HardwareSettings};
 use tokio::task::JoinSet;
 
 use crate::log_node;
@@ -119,7 +120,17 @@ pub(crate) fn start_simulated(
         is_lab.then(|| NamedDocument { name: name.to_owned(), text: text.to_owned() })
     };
     let frame_prefix = format!("{}/", NAMESPACE.trim_matches('/'));
+    let hardware = HardwareSettings {
+        namespace: NAMESPACE.to_owned(),
+        worlds: worlds.clone(),
+        robot: ROBOT.to_owned(),
+        frame_prefix: frame_prefix.clone(),
+    };
+    nodes.spawn(hardware::start(context, hardware)?);
+    let topics = hardware::ultrasonic_topics(worlds, ROBOT)?;
     let setup = Setup {
+        base_battery: format!("{NAMESPACE}/battery_state"),
+        ultrasonic_topics: topics.into_iter().map(|topic| format!("{NAMESPACE}/{topic}")).collect(),
         base_cmd_vel: format!("{TOPICS}/cmd_vel"),
         base_odom: format!("{TOPICS}/odom"),
         base_scan: format!("{TOPICS}/scan"),

@@ -437,7 +437,7 @@ impl Platform {
         };
         // What waits for an obstacle to go away does not go on in the recording.
         let step = if self.blocked { Duration::ZERO } else { step };
-        match player.cycle(self.pose, step, &self.settings) {
+        match player.cycle(self.pose, self.ramp.velocity(), step, &self.settings) {
             Replayed::Moving(twist) => return twist,
             Replayed::Ended => self.event(Event::ReplayEnded),
             Replayed::Astray => self.event(Event::ReplayAstray),

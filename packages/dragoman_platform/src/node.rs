@@ -5,10 +5,11 @@
 //! | this one | start-up |
 //! | [`parameters`] | the parameters, and what they mean to the controller |
 //! | `state` | all that the node knows, and the controller's cycle |
-//! | `base`, `laser` | the base in front of which it works: odometry, laser, battery, emergency stop, joystick in; velocities out |
+//! | `base`, `laser`, `ultrasonics` | the base in front of which it works: odometry, sensors, battery, emergency stop, joystick in; velocities out |
 //! | `services` | states, modes, motions, hardware: a service for each command |
 //! | `documents` | map, roadmap and program: set, given, loaded, saved |
-//! | `special`, `outlets` | speech, sounds, head, camera, CAN messages, events |
+//! | `special`, `outlets` | speech, sounds, head, camera |
+//! | `can` | CAN messages, from a bus or from topics |
 //! | `recorder` | recording and replay |
 //! | `actions` | `navigate_to_pose` and `follow_path` |
 //! | `nav2` | the same two of a Nav2 that drives in place of the controller |
@@ -19,6 +20,7 @@
 
 mod actions;
 mod base;
+mod can;
 mod documents;
 mod grid;
 mod laser;
@@ -35,6 +37,7 @@ mod special;
 mod state;
 mod status;
 mod topics;
+mod ultrasonics;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -63,6 +66,10 @@ pub struct Setup {
     pub base_odom: String,
     /// Default of parameter `base_scan`.
     pub base_scan: String,
+    /// Default of parameter `base_battery`.
+    pub base_battery: String,
+    /// Default of parameter `ultrasonic_topics`.
+    pub ultrasonic_topics: Vec<String>,
     /// Default of parameter `frame_prefix`.
     pub frame_prefix: String,
     /// Default of parameter `initial_pose`.
@@ -86,6 +93,8 @@ impl Default for Setup {
             base_cmd_vel: "/cmd_vel".to_owned(),
             base_odom: "/odom".to_owned(),
             base_scan: "/scan".to_owned(),
+            base_battery: String::new(),
+            ultrasonic_topics: Vec::new(),
             frame_prefix: String::new(),
             initial_pose: Pose::ORIGIN,
             laser_pose: Pose::ORIGIN,
@@ -107,6 +116,9 @@ pub enum PlatformNodeError {
     /// More sensors than there are channels.
     #[error("parameter ultrasonic_topics has {0} topics; 16 at most")]
     Ultrasonics(usize),
+    /// There is no such CAN interface.
+    #[error("{0}")]
+    CanInterface(String),
     /// A parameter file cannot be read.
     #[error("{}: {source}", path.display())]
     ParameterFile {
@@ -180,6 +192,7 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
     services::serve(&mut tasks, &shared)?;
     documents::serve(&mut tasks, &shared)?;
     special::serve(&mut tasks, &shared)?;
+    can::serve(&mut tasks, &shared, &values.value::<String>("can_interface"))?;
     recorder::serve(&mut tasks, &shared)?;
     match values.value::<String>("nav2").as_str() {
         "" => actions::serve(&mut tasks, &shared)?,

@@ -30,6 +30,8 @@ const ASTRAY: f64 = 0.6;
 const LAST: Duration = Duration::from_secs(3);
 /// So near is there, m and rad.
 const THERE: [f64; 2] = [0.02, 0.02];
+/// Slower than this it stands, m/s and rad/s.
+const STANDING: f64 = 0.05;
 /// How it is brought back: per s along, per m^2 across, per s in direction (Kanayama and others, 1990).
 const GAINS: [f64; 3] = [1.5, 6.0, 2.0];
 
@@ -245,8 +247,8 @@ impl Player {
         Some(self.recording.at(self.time)?.0)
     }
 
-    /// What the platform shall do, `step` after the last time.
-    pub fn cycle(&mut self, pose: Pose, step: Duration, settings: &Settings) -> Replayed {
+    /// What the platform shall do, `step` after the last time; `velocity` is what it was told then.
+    pub fn cycle(&mut self, pose: Pose, velocity: Twist, step: Duration, settings: &Settings) -> Replayed {
         let Some((reference, twist)) = self.recording.at(self.time) else {
             return Replayed::Ended;
         };
@@ -258,7 +260,9 @@ impl Player {
         }
         if self.time >= self.end {
             self.overtime += step;
-            if (away <= THERE[0] && turn.abs() <= THERE[1]) || self.overtime >= LAST {
+            let is_there = away <= THERE[0] && turn.abs() <= THERE[1];
+            let stands = velocity.linear.abs() <= STANDING && velocity.angular.abs() <= STANDING;
+            if (is_there && stands) || self.overtime >= LAST {
                 return Replayed::Ended;
             }
         }
@@ -329,13 +333,15 @@ mod tests {
         let mut pose = compose(begin, Pose::new(-0.05, 0.08, 0.1));
         let mut player = Player::new(recording.clone(), pose).unwrap();
         let mut cycles = 0;
+        let mut velocity = Twist::ZERO;
         let last = loop {
             // Something keeps it for a while: the recording waits.
             let is_kept = (60..160).contains(&cycles);
             cycles += 1;
-            match player.cycle(pose, STEP, &settings) {
+            match player.cycle(pose, velocity, STEP, &settings) {
                 Replayed::Moving(_) if is_kept => {}
                 Replayed::Moving(twist) => {
+                    velocity = twist;
                     let time = STEP.as_secs_f64();
                     pose = compose(pose, Pose::new(twist.linear * time, 0.0, twist.angular * time));
                 }
@@ -355,7 +361,7 @@ mod tests {
         assert!(matches!(Player::new(recording.clone(), Pose::ORIGIN), Err(ReplayError::Elsewhere { .. })));
         assert_eq!(Player::new(Recording::default(), begin).unwrap_err(), ReplayError::TooShort);
         let mut player = Player::new(recording, begin).unwrap();
-        assert_eq!(player.cycle(Pose::ORIGIN, STEP, &settings), Replayed::Astray);
+        assert_eq!(player.cycle(Pose::ORIGIN, Twist::ZERO, STEP, &settings), Replayed::Astray);
     }
 
     proptest! {
@@ -372,7 +378,7 @@ mod tests {
             let begin = recording.samples()[0].pose;
             let mut player = Player::new(recording, begin).unwrap();
             for _ in 0..50 {
-                if let Replayed::Moving(twist) = player.cycle(pose, STEP, &Settings::default()) {
+                if let Replayed::Moving(twist) = player.cycle(pose, Twist::ZERO, STEP, &Settings::default()) {
                     prop_assert!(twist.is_finite());
                 }
             }

@@ -47,7 +47,7 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         ),
         Declaration::new(
             "base_battery",
-            "",
+            setup.base_battery.as_str(),
             "Topic of the base's battery, sensor_msgs/BatteryState; empty: none.",
         ),
         Declaration::new(
@@ -62,13 +62,18 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
             .within(Range::Integer { from: 0, to: 63 }),
         Declaration::new(
             "ultrasonic_topics",
-            Vec::<String>::new(),
+            setup.ultrasonic_topics.clone(),
             "Topics of the ultrasonic sensors by number, sensor_msgs/Range.",
         ),
         Declaration::new("ultrasonic_cone", 0.5, "Opening angle of the ultrasonic sensors, rad.")
             .within(rate(0.0, 3.0)),
         Declaration::new("ultrasonic_range", 3.0, "Greatest range of the ultrasonic sensors, m.")
             .within(rate(0.0, 100.0)),
+        Declaration::new(
+            "can_interface",
+            "",
+            "CAN interface of CAN messages, can0 say; empty: they go to topic can/sent and come from can/received.",
+        ),
         Declaration::new(
             "image_topic",
             "",

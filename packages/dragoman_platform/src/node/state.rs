@@ -1,22 +1,22 @@
 //! All that the node knows, and the controller's cycle.
 
-use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_base::motion::{Pose, Twist};
 use dragoman_ros::builtin_interfaces::msg::Time;
-use dragoman_ros::dragoman_msgs::msg::CanMessage;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::BatteryState;
 use dragoman_ros::{Clock, Node};
 use futures::channel::mpsc::UnboundedSender;
 
+use super::can::Can;
 use super::documents::Documents;
 use super::outlets::Outlets;
 use super::recorder::Recorder;
+use super::ultrasonics::Echoes;
 use super::{PlatformNodeError, parameters, program};
 use crate::controller::{Command, Event, Input, MotionMode, Operation, Output, Platform, Refusal};
 use crate::geometry::Point;
@@ -41,19 +41,11 @@ pub(super) struct Heard {
     pub(super) laser: Point,
     /// Whether the controller has not seen the points yet.
     pub(super) is_new: bool,
-    /// m by number; NaN where there is none.
-    pub(super) ultrasonics: Vec<f64>,
+    pub(super) ultrasonics: Echoes,
     pub(super) emergency_stop: bool,
     pub(super) joystick: Option<(Instant, Twist)>,
     pub(super) joystick_buttons: Vec<bool>,
     pub(super) battery: Option<BatteryState>,
-}
-
-/// CAN messages that were listened for.
-#[derive(Default)]
-pub(super) struct Can {
-    pub(super) listening: BTreeSet<u32>,
-    pub(super) messages: VecDeque<CanMessage>,
 }
 
 /// All of it.
@@ -194,14 +186,14 @@ impl State {
             true_parameters: &true_parameters,
             ..Conditions::default()
         };
-        let now = self.time();
+        let (now, ultrasonics) = (self.time(), self.heard.ultrasonics.ranges());
         let heard = &mut self.heard;
         let scan =
             std::mem::take(&mut heard.is_new).then_some(Scan { origin: heard.laser, points: &heard.points });
         let joystick = heard.joystick.filter(|(when, _)| when.elapsed() <= JOYSTICK_TIMEOUT);
         let input = Input {
             scan,
-            ultrasonics: &heard.ultrasonics,
+            ultrasonics: &ultrasonics,
             base_alive,
             emergency_stop: heard.emergency_stop,
             joystick: joystick.map(|(_, twist)| twist),
