@@ -8,7 +8,7 @@ mod common;
 use std::time::Duration;
 
 use common::Lab;
-use common::platform::Operator;
+use common::platform::{Operator, PATIENT};
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::{
     GetLocationMRobot, PlaceXyz, PlatformGetDocument, PlatformMoveToPose, PlatformMoveVelocity,
@@ -294,7 +294,7 @@ fn maps_are_made_and_programs_run_to_their_ends() {
 fn a_platform_is_in_front_of_any_base() {
     let mut operator = Operator::new("front");
     let base = [
-        "--cmd_vel",
+        "--cmd-vel",
         "/apolo/marvin/cmd_vel",
         "--odom",
         "/apolo/marvin/odom",
@@ -302,7 +302,7 @@ fn a_platform_is_in_front_of_any_base() {
         "/apolo/marvin/scan",
     ];
     let arguments = [&["platform", "--namespace", "/second"], &base[..]].concat();
-    let _second = Lab::start_with(operator.lab.domain, &arguments, &[]);
+    let _second = Lab::start_with(operator.lab.domain, &arguments, &["-p", PATIENT]);
     let order = |operator: &mut Operator, name: &str| {
         operator.beside.call::<Trigger::Service>(&format!("/second/{name}"), Default::default()).success
     };

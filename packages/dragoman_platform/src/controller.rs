@@ -27,12 +27,12 @@ use std::time::Duration;
 use dragoman_base::limits::Ramp;
 use dragoman_base::motion::{Pose, Twist};
 
-use crate::geometry::{Point, Segment, compose, is_finite, relative};
+use crate::geometry::{compose, is_finite, relative};
 use crate::localization::Localizer;
 use crate::map::{Map, Roadmap};
 use crate::mapping::Mapper;
 use crate::mapping::extract::{Line, extract};
-use crate::motion::automatic::{Automatic, Motion, MotionEvent, Navigation, Situation, Target};
+use crate::motion::automatic::{Automatic, MotionEvent, Situation};
 use crate::motion::obstacles::{Obstacles, Scan, Sight};
 use crate::motion::safety;
 use crate::planning::Ground;
@@ -227,80 +227,6 @@ impl Platform {
     /// What has happened, the oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
-    }
-
-    /// The map in force.
-    pub fn map(&self) -> &Map {
-        &self.map
-    }
-
-    /// The roadmap in force.
-    pub fn roadmap(&self) -> &Roadmap {
-        &self.roadmap
-    }
-
-    /// The program in force.
-    pub fn program(&self) -> &Program {
-        &self.program
-    }
-
-    /// The settings in force.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// What is left of the way, point by point, in the map, m.
-    pub fn path(&self) -> impl Iterator<Item = Point> + '_ {
-        self.automatic.path()
-    }
-
-    /// The last motion to a target, and what has come of it.
-    pub fn motion(&self) -> Motion {
-        self.automatic.motion()
-    }
-
-    /// What another navigator is to do now, if there is one ([`Settings::is_delegated`]), and the number of the motion. It stops when this is
-    /// something else, or nothing.
-    pub fn delegated(&self) -> Option<(u64, &Target)> {
-        let may = self.operation == Operation::Moving && self.emergency == Emergency::Inactive;
-        let target = self.automatic.delegated().filter(|_| may && !self.brakes.contains(&true))?;
-        Some((self.automatic.motion().number, target))
-    }
-
-    /// Takes what that navigator tells of a motion; nothing, if there is another by now.
-    pub fn navigated(&mut self, number: u64, news: Navigation) {
-        if self.automatic.motion().number == number
-            && let Some(event) = self.automatic.navigated(news)
-        {
-            self.moved(event);
-        }
-    }
-
-    /// Gives up a motion; nothing, if there is another by now. The platform brakes.
-    pub fn give_up(&mut self, number: u64) {
-        if self.automatic.motion().number == number && self.automatic.is_busy() {
-            self.give_up_goal();
-        }
-    }
-
-    /// Obstacles that are not in the map, in the map, m.
-    pub fn obstacles(&self) -> impl Iterator<Item = Point> + '_ {
-        self.obstacles.remembered()
-    }
-
-    /// The lines of the last scan, in the platform's frame, m.
-    pub fn scanned_lines(&self) -> impl Iterator<Item = Segment> + '_ {
-        self.scanned.iter().map(|line| line.segment)
-    }
-
-    /// The lines that mapping has found, in the map, m.
-    pub fn mapped_lines(&self) -> impl Iterator<Item = Segment> + '_ {
-        self.mapper.lines(&self.settings.mapping)
-    }
-
-    /// Where the platform may be in the map, the most likely first.
-    pub fn candidates(&self) -> impl Iterator<Item = Pose> + '_ {
-        self.localizer.candidates()
     }
 
     fn event(&mut self, event: Event) {

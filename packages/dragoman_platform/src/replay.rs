@@ -186,7 +186,10 @@ impl Recording {
 fn is_countable(sample: &Sample) -> bool {
     /// m/s and rad/s.
     const FASTEST: f64 = 100.0;
-    sample.pose.is_finite()
+    /// Beyond, text does not tell nanoseconds apart.
+    const LONGEST: Duration = Duration::from_secs(1_000_000);
+    sample.time <= LONGEST
+        && sample.pose.is_finite()
         && position(sample.pose).coords.amax() <= MAX_COORDINATE
         && sample.twist.is_finite()
         && sample.twist.linear.abs().max(sample.twist.angular.abs()) <= FASTEST
@@ -316,6 +319,7 @@ mod tests {
             ("", "a recording has two samples at least"),
             ("0,0,0,0,0,0\n1,0,0,0,0", "line 2: '1,0,0,0,0' is not time,x,y,heading,linear,angular"),
             ("0,0,0,0,0,0\n\n0,0,0,0,0,0", "line 3: its time is not later than that before"),
+            ("1e7,0,0,0,0,0", "line 1: a value is not finite or out of range"),
             ("-1,0,0,0,0,0", "line 1: a value is not finite or out of range"),
             ("0,NaN,0,0,0,0", "line 1: a value is not finite or out of range"),
             ("0,1e9,0,0,0,0", "line 1: a value is not finite or out of range"),

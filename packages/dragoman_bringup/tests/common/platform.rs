@@ -14,6 +14,9 @@ use super::{Lab, domain};
 /// How long a motion through the lab may take on a loaded machine.
 pub const JOURNEY: Duration = Duration::from_secs(150);
 
+/// On a loaded machine the base is silent for a while.
+pub const PATIENT: &str = "platform:base_timeout:=20.0";
+
 pub struct Operator {
     pub lab: Lab,
     pub folder: PathBuf,
@@ -29,7 +32,11 @@ impl Operator {
     pub fn with(test: &str, more: &[&str]) -> Self {
         let folder = std::env::temp_dir().join(format!("dragoman_platform_{test}_{}", std::process::id()));
         let data = format!("platform:data_folder:={}", folder.display());
-        let lab = Lab::start_with(domain(), &["up"], &[&["-p", "arm31:port:=0", "-p", &data], more].concat());
+        let lab = Lab::start_with(
+            domain(),
+            &["up"],
+            &[&["-p", "arm31:port:=0", "-p", &data, "-p", PATIENT], more].concat(),
+        );
         assert!(lab.banner.iter().any(|row| row.starts_with("neobotix ")), "{:?}", lab.banner);
         let beside = Beside::new(lab.domain);
         let mut operator = Self { lab, folder, beside };
