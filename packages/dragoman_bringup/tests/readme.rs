@@ -411,6 +411,7 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
         "sensor_msgs/msg/JointState" => typed::<sensor_msgs::msg::JointState>(node, topic),
         "dragoman_msgs/msg/CanMessage" => typed::<dragoman_msgs::msg::CanMessage>(node, topic),
         "nav_msgs/msg/Odometry" => typed::<nav_msgs::msg::Odometry>(node, topic),
+        "sensor_msgs/msg/BatteryState" => typed::<sensor_msgs::msg::BatteryState>(node, topic),
         "sensor_msgs/msg/Joy" => typed::<sensor_msgs::msg::Joy>(node, topic),
         "sensor_msgs/msg/LaserScan" => typed::<sensor_msgs::msg::LaserScan>(node, topic),
         "std_msgs/msg/Bool" => typed::<std_msgs::msg::Bool>(node, topic),
