@@ -11,6 +11,7 @@ use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_platform::node::{NODE_NAME, NamedDocument, Setup, start};
 use dragoman_ros::Context;
 use dragoman_sim::node::Live;
+use dragoman_sim::node::hardware::{self, HardwareSettings};
 use tokio::task::JoinSet;
 
 use crate::log_node;
@@ -32,6 +33,9 @@ pub(crate) struct PlatformOptions {
     /// Address on which PlatformCtrl's protocol is served; 0.0.0.0 is every interface.
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
+    /// Parameter file at the start, or a folder of them by the guide's names (Interpolation.ini and so on).
+    #[arg(long, value_name = "PATH", default_value = "")]
+    ini: String,
 }
 
 /// Namespace of the platform.
@@ -60,6 +64,7 @@ pub(crate) async fn run(
         base_cmd_vel: options.cmd_vel.clone(),
         base_odom: options.odom.clone(),
         base_scan: options.scan.clone(),
+        parameters_file: options.ini.clone(),
         ..Setup::default()
     };
     nodes.spawn(start(context, &namespace, &setup)?);
@@ -115,7 +120,17 @@ pub(crate) fn start_simulated(
         is_lab.then(|| NamedDocument { name: name.to_owned(), text: text.to_owned() })
     };
     let frame_prefix = format!("{}/", NAMESPACE.trim_matches('/'));
+    let hardware = HardwareSettings {
+        namespace: NAMESPACE.to_owned(),
+        worlds: worlds.clone(),
+        robot: ROBOT.to_owned(),
+        frame_prefix: frame_prefix.clone(),
+    };
+    nodes.spawn(hardware::start(context, hardware)?);
+    let topics = hardware::ultrasonic_topics(worlds, ROBOT)?;
     let setup = Setup {
+        base_battery: format!("{NAMESPACE}/battery_state"),
+        ultrasonic_topics: topics.into_iter().map(|topic| format!("{NAMESPACE}/{topic}")).collect(),
         base_cmd_vel: format!("{TOPICS}/cmd_vel"),
         base_odom: format!("{TOPICS}/odom"),
         base_scan: format!("{TOPICS}/scan"),
@@ -127,6 +142,7 @@ pub(crate) fn start_simulated(
             round(pose.rotation.euler_angles().2),
         ),
         laser_pose: LASER,
+        parameters_file: String::new(),
         map: document("lab", include_str!("../../../launch/config/neobotix/map.xml")),
         roadmap: document("lab", include_str!("../../../launch/config/neobotix/roadmap.xml")),
         program: document("round", include_str!("../../../launch/config/neobotix/program.xml")),

@@ -4,96 +4,17 @@
 
 mod common;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::beside::Beside;
-use common::{Lab, domain};
-use dragoman_ros::WrappedServiceTypeSupport;
+use common::platform::Operator;
 use dragoman_ros::dragoman_msgs::msg::{CanMessage, PlatformStatus};
 use dragoman_ros::dragoman_msgs::srv::{
-    GetLocationMRobot, PlatformAddCanListeningId, PlatformGetCanMessages, PlatformGetDocument,
-    PlatformGetParameter, PlatformGetParameters, PlatformGetPosition, PlatformGetStatus,
-    PlatformMoveToStation, PlatformMoveVelocity, PlatformMoveWheels, PlatformSetDocument, PlatformSetFile,
-    PlatformSetMode, PlatformSetParameter, PlatformSetText,
+    PlatformAddCanListeningId, PlatformGetCanMessages, PlatformGetDocument, PlatformGetParameter,
+    PlatformGetParameters, PlatformGetPosition, PlatformMoveToStation, PlatformMoveVelocity,
+    PlatformMoveWheels, PlatformSetDocument, PlatformSetFile, PlatformSetParameter, PlatformSetText,
 };
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Odometry, Path};
 use dragoman_ros::std_msgs::msg::{Bool, String as Text};
-use dragoman_ros::std_srvs::srv::Trigger;
-
-/// How long a motion through the lab may take on a loaded machine.
-const JOURNEY: Duration = Duration::from_secs(150);
-
-struct Operator {
-    _lab: Lab,
-    folder: std::path::PathBuf,
-    beside: Beside,
-}
-
-impl Operator {
-    fn new(test: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("dragoman_platform_{test}_{}", std::process::id()));
-        let data = format!("platform:data_folder:={}", folder.display());
-        let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0", "-p", &data]);
-        assert!(lab.banner.iter().any(|row| row.starts_with("neobotix ")), "{:?}", lab.banner);
-        let beside = Beside::new(lab.domain);
-        let mut operator = Self { _lab: lab, folder, beside };
-        // The base has to have been heard.
-        operator.until("connect_to_pltf", |operator| operator.order("connect_to_pltf").is_ok());
-        operator
-    }
-
-    #[track_caller]
-    fn until(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
-        let end = Instant::now() + JOURNEY;
-        while !holds(self) {
-            assert!(Instant::now() < end, "{what}: {:?}", self.status());
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    #[track_caller]
-    fn call<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> S::Response {
-        self.beside.call::<S>(&format!("/neobotix/{name}"), request)
-    }
-
-    #[track_caller]
-    fn order(&mut self, name: &str) -> Result<(), String> {
-        let answer = self.call::<Trigger::Service>(name, Trigger::Request::default());
-        if answer.success { Ok(()) } else { Err(answer.message) }
-    }
-
-    #[track_caller]
-    fn set_mode(&mut self, mode: u8) -> Result<(), String> {
-        let answer = self.call::<PlatformSetMode::Service>("set_mode", PlatformSetMode::Request { mode });
-        if answer.success { Ok(()) } else { Err(answer.message) }
-    }
-
-    fn status(&mut self) -> PlatformStatus {
-        let answer = self.call::<PlatformGetStatus::Service>("get_status", Default::default());
-        assert!(answer.success);
-        answer.status
-    }
-
-    #[track_caller]
-    fn is(&mut self, operation: u32) {
-        assert_eq!(u32::from(self.status().operation_state), operation);
-    }
-
-    /// Where the platform really is: x, y, heading.
-    fn truth(&mut self) -> [f64; 3] {
-        let request =
-            GetLocationMRobot::Request { robot: "neobotix_platform".to_owned(), ..Default::default() };
-        let answer = self.beside.call::<GetLocationMRobot::Service>("/apolo/get_location_m_robot", request);
-        assert!(answer.success, "{}", answer.message);
-        [answer.position.x, answer.position.y, answer.yaw]
-    }
-}
-
-impl Drop for Operator {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
 
 #[test]
 fn the_platform_goes_through_its_states_and_to_a_station() {

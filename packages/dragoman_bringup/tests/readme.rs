@@ -53,6 +53,7 @@ fn the_tables_tell_what_up_starts() {
         ("/neobotix/platform", "Node /neobotix/platform"),
         ("/neobotix/platform_state", "Node /neobotix/platform_state"),
         ("/neobotix/neobotix", "Node /neobotix/neobotix, server side"),
+        ("/neobotix/hardware", "Node /neobotix/hardware"),
         ("/apolo/apolo", "Node /apolo/apolo, server side"),
         ("/apolo/world", "Node /apolo/world"),
         ("/robot_state", "Node /robot_state"),
@@ -131,7 +132,7 @@ fn rows_of(node: &str, heading: &str, kind: &str) -> Vec<Vec<String>> {
 
 /// What stands for several rows: one about each joint of the lab's arms, one about each robot of its world
 /// that no other node drives.
-const SEVERAL: [(&str, &[&str]); 5] = [
+const SEVERAL: [(&str, &[&str]); 6] = [
     ("<joint>", &["joint_1", "joint_2", "joint_3", "joint_4", "joint_5", "joint_6"]),
     (
         "<robot's joint>",
@@ -139,6 +140,7 @@ const SEVERAL: [(&str, &[&str]); 5] = [
     ),
     ("<robot>", &["marvin", "neo", "neobotix_platform", "pioneer3at"]),
     ("<described robot>", &["neobotix_platform", "pioneer3at", "puma560", "ranger_mark_i"]),
+    ("<1 to 16>", &["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"]),
     ("<robot with a laser>", &["marvin", "neobotix_platform"]),
 ];
 
@@ -409,6 +411,7 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
         "sensor_msgs/msg/JointState" => typed::<sensor_msgs::msg::JointState>(node, topic),
         "dragoman_msgs/msg/CanMessage" => typed::<dragoman_msgs::msg::CanMessage>(node, topic),
         "nav_msgs/msg/Odometry" => typed::<nav_msgs::msg::Odometry>(node, topic),
+        "sensor_msgs/msg/BatteryState" => typed::<sensor_msgs::msg::BatteryState>(node, topic),
         "sensor_msgs/msg/Joy" => typed::<sensor_msgs::msg::Joy>(node, topic),
         "sensor_msgs/msg/LaserScan" => typed::<sensor_msgs::msg::LaserScan>(node, topic),
         "std_msgs/msg/Bool" => typed::<std_msgs::msg::Bool>(node, topic),

@@ -27,7 +27,7 @@ use std::time::Duration;
 use dragoman_base::limits::Ramp;
 use dragoman_base::motion::{Pose, Twist};
 
-use crate::geometry::{Point, Segment, compose, is_finite, relative};
+use crate::geometry::{compose, is_finite, relative};
 use crate::localization::Localizer;
 use crate::map::{Map, Roadmap};
 use crate::mapping::Mapper;
@@ -38,6 +38,7 @@ use crate::motion::safety;
 use crate::planning::Ground;
 use crate::program::Program;
 use crate::program::interpreter::{Conditions, Interpreter};
+use crate::replay::{Player, Replayed};
 use crate::settings::{Settings, SettingsError};
 
 pub use command::{Board, Command, Emergency, MotionMode, Motor, Operation, Refusal};
@@ -65,8 +66,6 @@ pub struct Input<'a> {
     pub emergency_stop: bool,
     /// What the hardware's joystick asks for, if it asks.
     pub joystick: Option<Twist>,
-    /// What a recording that is being replayed asks for.
-    pub replay: Option<Twist>,
     /// Where the platform is in the map, if somebody else knows; the odometry and our own localization do not count then.
     pub localized: Option<Pose>,
     /// What a program can look at and the platform does not know itself: not time, motion, obstacles and localization.
@@ -84,7 +83,6 @@ impl Input<'_> {
             base_alive: true,
             emergency_stop: false,
             joystick: None,
-            replay: None,
             localized: None,
             conditions: Conditions::default(),
         }
@@ -140,6 +138,8 @@ pub struct Platform {
     program: Program,
     /// While the program is at work.
     interpreter: Option<Interpreter>,
+    /// While a recorded motion is driven again.
+    player: Option<Player>,
     events: VecDeque<Event>,
 }
 
@@ -179,6 +179,7 @@ impl Platform {
             target_reached: false,
             program: Program::default(),
             interpreter: None,
+            player: None,
             events: VecDeque::new(),
             settings,
         })
@@ -205,7 +206,7 @@ impl Platform {
             known: !self.localizer.is_searching(),
         };
         self.obstacles.update(&sight, lines, settings);
-        let wanted = if self.may_move() { self.wanted(input) } else { Twist::ZERO };
+        let wanted = if self.may_move() { self.wanted(input, step) } else { Twist::ZERO };
         let twist = self.permitted(wanted);
         let stopped =
             self.brakes.contains(&true) || self.emergency != Emergency::Inactive || !self.base_alive;
@@ -226,51 +227,6 @@ impl Platform {
     /// What has happened, the oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
-    }
-
-    /// The map in force.
-    pub fn map(&self) -> &Map {
-        &self.map
-    }
-
-    /// The roadmap in force.
-    pub fn roadmap(&self) -> &Roadmap {
-        &self.roadmap
-    }
-
-    /// The program in force.
-    pub fn program(&self) -> &Program {
-        &self.program
-    }
-
-    /// The settings in force.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// What is left of the way, point by point, in the map, m.
-    pub fn path(&self) -> impl Iterator<Item = Point> + '_ {
-        self.automatic.path()
-    }
-
-    /// Obstacles that are not in the map, in the map, m.
-    pub fn obstacles(&self) -> impl Iterator<Item = Point> + '_ {
-        self.obstacles.remembered()
-    }
-
-    /// The lines of the last scan, in the platform's frame, m.
-    pub fn scanned_lines(&self) -> impl Iterator<Item = Segment> + '_ {
-        self.scanned.iter().map(|line| line.segment)
-    }
-
-    /// The lines that mapping has found, in the map, m.
-    pub fn mapped_lines(&self) -> impl Iterator<Item = Segment> + '_ {
-        self.mapper.lines(&self.settings.mapping)
-    }
-
-    /// Where the platform may be in the map, the most likely first.
-    pub fn candidates(&self) -> impl Iterator<Item = Pose> + '_ {
-        self.localizer.candidates()
     }
 
     fn event(&mut self, event: Event) {
@@ -370,7 +326,7 @@ impl Platform {
     }
 
     /// What the mode wants.
-    fn wanted(&mut self, input: &Input<'_>) -> Twist {
+    fn wanted(&mut self, input: &Input<'_>, step: Duration) -> Twist {
         if let Some((_, told)) = self.velocity
             && self.now.saturating_sub(told) >= self.settings.watchdog
         {
@@ -385,7 +341,8 @@ impl Platform {
         match self.mode {
             MotionMode::None => Twist::ZERO,
             MotionMode::JoystickHardware => finite(input.joystick),
-            MotionMode::Replay => finite(input.replay),
+            MotionMode::Replay if moving && oriented => self.replay(step),
+            MotionMode::Replay => Twist::ZERO,
             MotionMode::JoystickSoftware | MotionMode::Velocity => {
                 finite(self.velocity.map(|(twist, _)| twist))
             }
@@ -399,6 +356,23 @@ impl Platform {
         }
     }
 
+    /// The recorded motion; at its end the platform is ready.
+    fn replay(&mut self, step: Duration) -> Twist {
+        let Some(player) = &mut self.player else {
+            return Twist::ZERO;
+        };
+        // What waits for an obstacle to go away does not go on in the recording.
+        let step = if self.blocked { Duration::ZERO } else { step };
+        match player.cycle(self.pose, self.ramp.velocity(), step, &self.settings) {
+            Replayed::Moving(twist) => return twist,
+            Replayed::Ended => self.event(Event::ReplayEnded),
+            Replayed::Astray => self.event(Event::ReplayAstray),
+        }
+        self.forget_motion();
+        self.enter(Operation::Ready);
+        Twist::ZERO
+    }
+
     fn automatic(&mut self, moving: bool) -> Twist {
         let mut automatic = std::mem::take(&mut self.automatic);
         let situation = self.situation();
@@ -406,15 +380,20 @@ impl Platform {
             if moving { automatic.cycle(&situation) } else { (automatic.brake(&situation), None) };
         self.automatic = automatic;
         if let Some(event) = event {
-            self.target_reached |= event == MotionEvent::Arrived;
-            if matches!(event, MotionEvent::Failed(_) | MotionEvent::Missed)
-                && let Some(interpreter) = &mut self.interpreter
-            {
-                interpreter.motion_failed();
-            }
-            self.event(Event::Motion(event));
+            self.moved(event);
         }
         twist
+    }
+
+    /// Something has come of a motion.
+    fn moved(&mut self, event: MotionEvent) {
+        self.target_reached |= event == MotionEvent::Arrived;
+        let failed =
+            matches!(event, MotionEvent::Failed(_) | MotionEvent::Missed | MotionEvent::NotNavigated);
+        if let Some(interpreter) = self.interpreter.as_mut().filter(|_| failed) {
+            interpreter.motion_failed();
+        }
+        self.event(Event::Motion(event));
     }
 
     fn situation(&self) -> Situation<'_> {
@@ -438,7 +417,7 @@ impl Platform {
             self.blocked = wanted != Twist::ZERO;
             return Twist::ZERO;
         }
-        let automatic = matches!(self.mode, MotionMode::Automatic | MotionMode::Program);
+        let automatic = matches!(self.mode, MotionMode::Automatic | MotionMode::Program | MotionMode::Replay);
         if automatic && allowance.twist != Twist::ZERO && self.enters_prohibited(allowance.twist) {
             self.blocked = true;
             return Twist::ZERO;
@@ -472,6 +451,7 @@ impl Platform {
         self.velocity = None;
         self.automatic.cancel();
         self.interpreter = None;
+        self.player = None;
         self.blocked = false;
     }
 }

@@ -9,6 +9,7 @@
 //! | [`mapping`] | lines of scans, and maps of them |
 //! | [`map`] | lines, prohibited areas, work area; stations and the ways between them |
 //! | [`program`] | tasks, and their interpreter |
+//! | [`replay`] | motions that were recorded, and driving them again |
 //! | [`settings`] | all that can be set |
 //! | [`documents`] | maps, roadmaps and programs as XML |
 //! | [`parameters`] | the parameters by their keys, and `.ini` files |
@@ -35,6 +36,7 @@ pub mod node;
 pub mod parameters;
 pub mod planning;
 pub mod program;
+pub mod replay;
 pub mod settings;
 
 #[cfg(test)]

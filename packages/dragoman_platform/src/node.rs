@@ -5,31 +5,41 @@
 //! | this one | start-up |
 //! | [`parameters`] | the parameters, and what they mean to the controller |
 //! | `state` | all that the node knows, and the controller's cycle |
-//! | `base`, `laser` | the base in front of which it works: odometry, laser, battery, emergency stop, joystick in; velocities out |
+//! | `base`, `laser`, `ultrasonics` | the base in front of which it works: odometry, sensors, battery, emergency stop, joystick in; velocities out |
 //! | `services` | states, modes, motions, hardware: a service for each command |
 //! | `documents` | map, roadmap and program: set, given, loaded, saved |
-//! | `special`, `outlets` | speech, sounds, head, camera, CAN messages, events |
+//! | `special`, `outlets` | speech, sounds, head, camera |
+//! | `can` | CAN messages, from a bus or from topics |
+//! | `recorder` | recording and replay |
+//! | `actions` | `navigate_to_pose` and `follow_path` |
+//! | `nav2` | the same two of a Nav2 that drives in place of the controller |
 //! | `picture` | pictures of the camera as files |
 //! | `program` | what a program looks at, and what it does beside moving |
 //! | `topics`, `status`, [`messages`], `grid` | what is published |
 //! | `report` | `/diagnostics` |
 
+mod actions;
 mod base;
+mod can;
 mod documents;
 mod grid;
 mod laser;
 pub mod messages;
+mod nav2;
 mod outlets;
 pub mod parameters;
 mod picture;
 mod program;
+mod recorder;
 mod report;
 mod services;
 mod special;
 mod state;
 mod status;
 mod topics;
+mod ultrasonics;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dragoman_base::motion::Pose;
@@ -56,12 +66,18 @@ pub struct Setup {
     pub base_odom: String,
     /// Default of parameter `base_scan`.
     pub base_scan: String,
+    /// Default of parameter `base_battery`.
+    pub base_battery: String,
+    /// Default of parameter `ultrasonic_topics`.
+    pub ultrasonic_topics: Vec<String>,
     /// Default of parameter `frame_prefix`.
     pub frame_prefix: String,
     /// Default of parameter `initial_pose`.
     pub initial_pose: Pose,
     /// Default of parameter `laser_pose`.
     pub laser_pose: Pose,
+    /// Default of parameter `parameters_file`.
+    pub parameters_file: String,
     /// The map unless parameter `map_file` names one.
     pub map: Option<NamedDocument>,
     /// The roadmap unless parameter `roadmap_file` names one.
@@ -77,9 +93,12 @@ impl Default for Setup {
             base_cmd_vel: "/cmd_vel".to_owned(),
             base_odom: "/odom".to_owned(),
             base_scan: "/scan".to_owned(),
+            base_battery: String::new(),
+            ultrasonic_topics: Vec::new(),
             frame_prefix: String::new(),
             initial_pose: Pose::ORIGIN,
             laser_pose: Pose::ORIGIN,
+            parameters_file: String::new(),
             map: None,
             roadmap: None,
             program: None,
@@ -97,6 +116,31 @@ pub enum PlatformNodeError {
     /// More sensors than there are channels.
     #[error("parameter ultrasonic_topics has {0} topics; 16 at most")]
     Ultrasonics(usize),
+    /// There is no such CAN interface.
+    #[error("{0}")]
+    CanInterface(String),
+    /// A parameter file cannot be read.
+    #[error("{}: {source}", path.display())]
+    ParameterFile {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A line of a parameter file makes no sense.
+    #[error("{}, {source}", path.display())]
+    Ini {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        source: crate::parameters::IniError,
+    },
+    /// A folder has none of the files that the guide names.
+    #[error("{}: none of the guide's parameter files is there, Interpolation.ini say", .0.display())]
+    NoParameterFiles(PathBuf),
+    /// The values do not fit the parameters' declarations.
+    #[error("{0}")]
+    Parameters(String),
     /// A setting makes no sense.
     #[error(transparent)]
     Settings(#[from] crate::settings::SettingsError),
@@ -125,6 +169,10 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(setup))?;
     tasks.spawn(server);
+    match values.value::<String>("parameters_file").as_str() {
+        "" => {}
+        path => parameters::load(&values, path)?,
+    }
     let (pictures, wanted) = mpsc::unbounded();
     let shared = Shared::new(tasks.node(), values.clone(), pictures)?;
     for (kind, parameter, default) in [
@@ -144,6 +192,12 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
     services::serve(&mut tasks, &shared)?;
     documents::serve(&mut tasks, &shared)?;
     special::serve(&mut tasks, &shared)?;
+    can::serve(&mut tasks, &shared, &values.value::<String>("can_interface"))?;
+    recorder::serve(&mut tasks, &shared)?;
+    match values.value::<String>("nav2").as_str() {
+        "" => actions::serve(&mut tasks, &shared)?,
+        namespace => nav2::serve(&mut tasks, &shared, namespace)?,
+    }
     picture::serve(&mut tasks, &shared, &values, context, wanted)?;
     topics::serve(&mut tasks, &shared, &values)?;
     let report = report::report(tasks.node(), &shared)?;

@@ -27,6 +27,8 @@ pub struct Settings {
     pub interpolation: InterpolationSettings,
     /// How paths and goals are kept.
     pub motion: MotionSettings,
+    /// Whether another navigator drives to goals; the controller then only tells where to.
+    pub is_delegated: bool,
     /// Ways round obstacles and prohibited areas.
     pub planning: PlanningSettings,
     /// Finding oneself on the map.
@@ -307,6 +309,7 @@ impl Default for Settings {
                 heading_tolerance: 0.5_f64.to_radians(),
                 path_tolerance: 0.4,
             },
+            is_delegated: false,
             planning: PlanningSettings {
                 enabled: true,
                 clearance: 0.1,

@@ -14,12 +14,14 @@
 //! | `cameras`, `pictures` | pictures, from a thread for each camera; what they are as messages |
 //! | `markers`, `frames` | the world as markers, and as transforms |
 //! | `report` | `/diagnostics` |
+//! | [`hardware`] | a node of its own: ultrasonic sensors and battery of the lab's platform |
 //! | [`simulation`] | a node of its own: the robot's true pose, the simulator's console, buttons and LEDs of the base |
 
 mod cameras;
 mod descriptions;
 mod driven;
 mod frames;
+pub mod hardware;
 mod lasers;
 mod markers;
 mod pace;

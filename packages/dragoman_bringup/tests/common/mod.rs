@@ -11,6 +11,8 @@ pub mod device;
 pub mod hosts;
 pub mod neobotix;
 pub mod peers;
+#[cfg(target_os = "linux")]
+pub mod platform;
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, UdpSocket};

@@ -6,6 +6,7 @@ use crate::geometry::Point;
 use crate::map::{Map, MapError, Roadmap, RouteError};
 use crate::planning::PlanError;
 use crate::program::{Program, ProgramError, Quarry};
+use crate::replay::{Recording, ReplayError};
 use crate::settings::{Settings, SettingsError};
 
 /// Operation states, with the numbers of `CMD_GET_STATUS` (seed 002, section 6.4).
@@ -166,6 +167,8 @@ pub enum Command {
     PlaceObstacle(Option<Point>),
     /// Sets the program. The mode program begins with it at [`Command::Start`].
     SetProgram(Program),
+    /// Drives a recorded motion again; motion mode replay, ready or moving. At its end the platform is ready.
+    StartReplay(Recording),
     /// Sets all settings.
     SetSettings(Box<Settings>),
 }
@@ -213,6 +216,12 @@ pub enum Refusal {
     /// Nobody knows where it is.
     #[error("there is no {0:?} to go after")]
     NothingToGoAfter(Quarry),
+    /// The recording cannot be driven again from here.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// Nobody knows where the platform is.
+    #[error("the platform does not know where it is")]
+    Lost,
     /// The program cannot be run.
     #[error(transparent)]
     Program(#[from] ProgramError),

@@ -1,7 +1,7 @@
 //! The platform in the default lab, with its laser and noisy odometry.
 
 use super::*;
-use crate::geometry::{direction, heading, position};
+use crate::geometry::{Point, Segment, direction, heading, position};
 use crate::map::{Edge, Station};
 use crate::testing::{self, Lab, lab_map};
 use dragoman_base::motion::wrap_angle;

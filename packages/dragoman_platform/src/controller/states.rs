@@ -6,7 +6,8 @@ use super::{Command, Emergency, Event, MotionMode, Operation, Platform, Refusal}
 use crate::geometry::{compose, is_finite, position};
 use crate::map::{MAX_COORDINATE, Map};
 use crate::motion::automatic::Target;
-use crate::planning::Ground;
+use crate::planning::{Ground, PlanError};
+use crate::replay::{Player, Recording};
 use crate::settings::Settings;
 
 impl Platform {
@@ -104,6 +105,7 @@ impl Platform {
                 Ok(())
             }
             Command::SetProgram(program) => self.set_program(program),
+            Command::StartReplay(recording) => self.start_replay(recording),
             Command::SetSettings(settings) => self.set_settings(*settings),
         }
     }
@@ -151,6 +153,19 @@ impl Platform {
         }
         self.start_program()?;
         self.enter(Operation::Moving);
+        Ok(())
+    }
+
+    fn start_replay(&mut self, recording: Recording) -> Result<(), Refusal> {
+        if self.mode != MotionMode::Replay {
+            return Err(Refusal::WrongMode(self.mode));
+        }
+        if self.localizer.is_searching() {
+            return Err(Refusal::Lost);
+        }
+        let player = Player::new(recording, self.pose)?;
+        self.start(&[Operation::Ready, Operation::Moving])?;
+        self.player = Some(player);
         Ok(())
     }
 
@@ -205,6 +220,21 @@ impl Platform {
         Ok(())
     }
 
+    /// Whether the platform would begin with a target; what only a plan finds is not looked at.
+    ///
+    /// # Errors
+    /// It would not, and why.
+    pub fn would_drive(&self, target: &Target) -> Result<(), Refusal> {
+        self.may_drive()?;
+        check(target)?;
+        let body = self.settings.footprint;
+        match target.poses().last() {
+            None => Err(Refusal::EmptyPath),
+            Some(&goal) if self.map.forbids(&body.at(goal)) => Err(PlanError::CollisionTarget.into()),
+            Some(_) => Ok(()),
+        }
+    }
+
     fn drive(&mut self, target: Target) -> Result<(), Refusal> {
         self.may_drive()?;
         self.begin(target)
@@ -212,14 +242,7 @@ impl Platform {
 
     /// Begins with a target, in whatever mode.
     pub(super) fn begin(&mut self, target: Target) -> Result<(), Refusal> {
-        let countable = |pose: &Pose| pose.is_finite() && position(*pose).coords.amax() <= MAX_COORDINATE;
-        let finite = match &target {
-            Target::Pose(pose) => countable(pose),
-            Target::Path(frames) => frames.iter().all(countable),
-        };
-        if !finite {
-            return Err(Refusal::NotFinite);
-        }
+        check(&target)?;
         let target = match target {
             Target::Pose(pose) => Target::Pose(Pose { heading: wrap_angle(pose.heading), ..pose }),
             path => path,
@@ -269,4 +292,10 @@ impl Platform {
         self.settings = settings;
         Ok(())
     }
+}
+
+/// Whether a target can be counted with.
+fn check(target: &Target) -> Result<(), Refusal> {
+    let countable = |pose: &Pose| pose.is_finite() && position(*pose).coords.amax() <= MAX_COORDINATE;
+    if target.poses().iter().all(countable) { Ok(()) } else { Err(Refusal::NotFinite) }
 }

@@ -3,9 +3,13 @@
 use dragoman_base::motion::{Pose, Twist};
 
 use super::{Emergency, MotionMode, Operation, Platform, Refusal};
+use crate::geometry::{Point, Segment};
 use crate::localization::Uncertainty;
-use crate::motion::automatic::{MotionEvent, PlannerState};
-use crate::program::Deed;
+use crate::map::{Map, Roadmap};
+use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlannerState, Target};
+use crate::program::{Deed, Program};
+use crate::replay::Player;
+use crate::settings::Settings;
 
 /// What has happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +29,10 @@ pub enum Event {
     ProgramEnded,
     /// The program wanted a motion that there is not.
     ProgramRefused(Refusal),
+    /// The recorded motion was driven to its end; the platform is ready.
+    ReplayEnded,
+    /// The platform is not where the recorded motion leads; it was given up.
+    ReplayAstray,
     /// Velocity commands have stopped coming; the platform brakes.
     WatchdogExpired,
     /// The base has fallen silent; the platform has to be initialized anew.
@@ -69,6 +77,80 @@ pub struct Status {
 }
 
 impl Platform {
+    /// The map in force.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// The roadmap in force.
+    pub fn roadmap(&self) -> &Roadmap {
+        &self.roadmap
+    }
+
+    /// The program in force.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What is left of the way, point by point, in the map, m.
+    pub fn path(&self) -> impl Iterator<Item = Point> + '_ {
+        self.automatic.path()
+    }
+
+    /// The last motion to a target, and what has come of it.
+    pub fn motion(&self) -> Motion {
+        self.automatic.motion()
+    }
+
+    /// What another navigator is to do now, if there is one ([`Settings::is_delegated`]), and the number of the motion. It stops when this is
+    /// something else, or nothing.
+    pub fn delegated(&self) -> Option<(u64, &Target)> {
+        let may = self.operation == Operation::Moving && self.emergency == Emergency::Inactive;
+        let target = self.automatic.delegated().filter(|_| may && !self.brakes.contains(&true))?;
+        Some((self.automatic.motion().number, target))
+    }
+
+    /// Takes what that navigator tells of a motion; nothing, if there is another by now.
+    pub fn navigated(&mut self, number: u64, news: Navigation) {
+        if self.automatic.motion().number == number
+            && let Some(event) = self.automatic.navigated(news)
+        {
+            self.moved(event);
+        }
+    }
+
+    /// Gives up a motion; nothing, if there is another by now. The platform brakes.
+    pub fn give_up(&mut self, number: u64) {
+        if self.automatic.motion().number == number && self.automatic.is_busy() {
+            self.give_up_goal();
+        }
+    }
+
+    /// Obstacles that are not in the map, in the map, m.
+    pub fn obstacles(&self) -> impl Iterator<Item = Point> + '_ {
+        self.obstacles.remembered()
+    }
+
+    /// The lines of the last scan, in the platform's frame, m.
+    pub fn scanned_lines(&self) -> impl Iterator<Item = Segment> + '_ {
+        self.scanned.iter().map(|line| line.segment)
+    }
+
+    /// The lines that mapping has found, in the map, m.
+    pub fn mapped_lines(&self) -> impl Iterator<Item = Segment> + '_ {
+        self.mapper.lines(&self.settings.mapping)
+    }
+
+    /// Where the platform may be in the map, the most likely first.
+    pub fn candidates(&self) -> impl Iterator<Item = Pose> + '_ {
+        self.localizer.candidates()
+    }
+
     /// All that is known.
     pub fn status(&self) -> Status {
         Status {
@@ -76,7 +158,7 @@ impl Platform {
             operation: self.operation,
             emergency: self.emergency,
             mode: self.mode,
-            commanded_pose: self.automatic.reference().unwrap_or(self.pose),
+            commanded_pose: self.reference().unwrap_or(self.pose),
             pose: self.pose,
             uncertainty: self.localizer.uncertainty(),
             localization_lost: self.localizer.is_lost(),
@@ -87,5 +169,9 @@ impl Platform {
             planner: self.automatic.planner(),
             collision: self.blocked,
         }
+    }
+
+    fn reference(&self) -> Option<Pose> {
+        self.player.as_ref().map_or_else(|| self.automatic.reference(), Player::reference)
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::geometry::{direction, position};
+use crate::geometry::{Point, direction, position};
 use crate::motion::automatic::PlannerState;
 use crate::planning::PlanError;
 use crate::program::{Awaited, Condition, Deed, Instruction, Movement, Quarry, Task};
@@ -190,18 +190,14 @@ fn each_mode_listens_to_its_commands_alone() {
     }
     assert_eq!(MotionMode::try_from(7), Err(Refusal::UnknownMode(7)));
     assert_eq!(MotionMode::try_from(-1), Err(Refusal::UnknownMode(-1)));
-    // Joystick and replay come with the measurements.
-    for mode in [MotionMode::JoystickHardware, MotionMode::Replay] {
-        let mut bench = Bench::moving(Settings::default(), mode);
-        bench.input.joystick = Some(Twist::new(0.2, 0.0));
-        bench.input.replay = Some(Twist::new(0.2, 0.0));
-        bench.run(0.5);
-        assert_eq!(bench.output.twist.linear, 0.2);
-        bench.input.joystick = Some(Twist::new(f64::NAN, 0.0));
-        bench.input.replay = None;
-        bench.run(0.5);
-        assert_eq!(bench.output.twist, Twist::ZERO);
-    }
+    // The joystick comes with the measurements.
+    let mut bench = Bench::moving(Settings::default(), MotionMode::JoystickHardware);
+    bench.input.joystick = Some(Twist::new(0.2, 0.0));
+    bench.run(0.5);
+    assert_eq!(bench.output.twist.linear, 0.2);
+    bench.input.joystick = Some(Twist::new(f64::NAN, 0.0));
+    bench.run(0.5);
+    assert_eq!(bench.output.twist, Twist::ZERO);
 }
 
 #[test]
@@ -486,3 +482,5 @@ fn a_program_with_two_tasks_runs_to_its_end() {
     let refused = bench.events.iter().filter(|event| matches!(event, Event::ProgramRefused(_))).count();
     assert_eq!(refused, 2);
 }
+
+mod goals;

@@ -1,26 +1,21 @@
 //! The motion mode automatic (seed 002, section 4.3): a goal or a path becomes turns and curves, which are done one after the other; where
 //! something is in the way, the platform waits or looks for another way.
 
-use std::collections::VecDeque;
+mod task;
+
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, Twist, wrap_angle};
+use dragoman_base::motion::{Pose, Twist};
 
-use super::chain::{after, progress};
-use super::curve::Curve;
-use super::follow::{self, Follower};
 use super::obstacles::Obstacles;
-use crate::geometry::{Point, heading, position};
+use crate::geometry::{Point, position};
 use crate::map::Map;
 use crate::planning::{Ground, PlanError, Scene, Step};
 use crate::settings::Settings;
+use task::{Active, Task};
 
-/// How often the posture at the goal is corrected before the platform gives up.
-const CORRECTIONS: u32 = 5;
 /// Slower than this the platform stands, m/s and rad/s.
 const STANDING: f64 = 0.01;
-/// Nearer than this to where it is to go the platform need not drive, m.
-const THERE: f64 = 0.005;
 
 /// Where to go.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +55,58 @@ impl From<PlanError> for PlannerState {
     }
 }
 
+impl Target {
+    /// All poses of it, the last one is the goal.
+    pub fn poses(&self) -> &[Pose] {
+        match self {
+            Self::Pose(pose) => std::slice::from_ref(pose),
+            Self::Path(poses) => poses,
+        }
+    }
+}
+
+/// Which motion, and what has come of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Motion {
+    /// Each target has one of its own, from 1.
+    pub number: u64,
+    /// None: it is under way, or there was none yet.
+    pub end: Option<MotionEnd>,
+    /// How often another way was looked for.
+    pub replans: u32,
+}
+
+/// How a motion has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum MotionEnd {
+    /// At its goal.
+    #[error("the goal is reached")]
+    Arrived,
+    /// Near its goal, but not as near as it should.
+    #[error("the goal is missed by more than its tolerance")]
+    Missed,
+    /// There is no way.
+    #[error(transparent)]
+    Failed(PlanError),
+    /// Another navigator has not done it.
+    #[error("the navigator has failed")]
+    NotNavigated,
+    /// It was stopped.
+    #[error("the motion was stopped")]
+    GivenUp,
+}
+
+/// What another navigator tells of a motion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Navigation {
+    /// It has taken the target, and drives.
+    Accepted,
+    /// The goal is reached.
+    Arrived,
+    /// It will not be.
+    Failed,
+}
+
 /// What has come of a motion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -70,6 +117,8 @@ pub enum MotionEvent {
     Missed,
     /// There is no way, with or without obstacles; the motion has ended.
     Failed(PlanError),
+    /// Another navigator has not reached the goal.
+    NotNavigated,
     /// An obstacle is in the way; the platform waits.
     Blocked,
     /// It goes on.
@@ -110,77 +159,63 @@ impl Situation<'_> {
     }
 }
 
-#[derive(Debug)]
-enum Active {
-    Turn(f64),
-    Drive(Follower),
-}
-
-#[derive(Debug)]
-struct Task {
-    goal: Pose,
-    /// The way that was asked for, and how far along it the platform has come, m.
-    path: Option<(Vec<Point>, f64)>,
-    steps: VecDeque<Step>,
-    active: Option<Active>,
-    /// Whether there is a plan; otherwise the platform waits for a way to become free.
-    planned: bool,
-    /// A new plan is made when the platform stands.
-    replan: bool,
-    blocked: Option<Duration>,
-    looked: Duration,
-    corrections: u32,
-}
-
 /// Does what is to be done for a target.
 #[derive(Debug, Default)]
 pub struct Automatic {
     task: Option<Task>,
+    /// What another navigator is to do.
+    delegated: Option<Target>,
+    motion: Motion,
     planner: PlannerState,
     reference: Option<Pose>,
 }
 
 impl Automatic {
-    /// Begins with a target in place of the last. The platform may move; it stops before it turns.
+    /// Begins with a target in place of the last. The platform may move; it stops before it turns. Where another navigator drives, the target is
+    /// for it, and only looked at.
     ///
     /// # Errors
     /// There is no way, even without obstacles: the map forbids it. The last target is given up.
     pub fn begin(&mut self, target: Target, situation: &Situation<'_>) -> Result<(), PlanError> {
         self.cancel();
-        let (goal, path) = match target {
-            Target::Pose(pose) => (pose, None),
-            Target::Path(frames) => {
-                let Some(&goal) = frames.last() else {
-                    return Ok(());
-                };
-                (goal, Some((frames.into_iter().map(position).collect(), 0.0)))
-            }
+        let Some(&goal) = target.poses().last() else {
+            return Ok(());
         };
-        let looked = situation.now;
-        let mut task = Task {
-            goal,
-            path,
-            steps: VecDeque::new(),
-            active: None,
-            planned: false,
-            replan: true,
-            blocked: None,
-            looked,
-            corrections: 0,
+        self.motion = Motion { number: self.motion.number + 1, ..Motion::default() };
+        let begun = if situation.settings.is_delegated {
+            self.delegate(target, situation)
+        } else {
+            let path = match target {
+                Target::Pose(_) => None,
+                Target::Path(frames) => Some(frames.into_iter().map(position).collect()),
+            };
+            self.drive(Task::new(goal, path, situation.now), situation)
         };
+        if let Err(error) = begun {
+            self.motion.end = Some(MotionEnd::Failed(error));
+            self.planner = error.into();
+        }
+        begun
+    }
+
+    fn delegate(&mut self, target: Target, situation: &Situation<'_>) -> Result<(), PlanError> {
+        let body = situation.settings.footprint;
+        if target.poses().iter().any(|&pose| situation.map.forbids(&body.at(pose))) {
+            return Err(PlanError::CollisionTarget);
+        }
+        self.planner = PlannerState::Planning;
+        self.delegated = Some(target);
+        Ok(())
+    }
+
+    fn drive(&mut self, mut task: Task, situation: &Situation<'_>) -> Result<(), PlanError> {
+        self.planner = PlannerState::Planning;
         if situation.stands() {
             self.planner = match task.plan(situation) {
                 Ok(()) => PlannerState::PathFound,
-                Err(error) => {
-                    self.planner = error.into();
-                    if task.is_hopeless(situation) {
-                        return Err(error);
-                    }
-                    error.into()
-                }
+                Err(error) if task.is_hopeless(situation) => return Err(error),
+                Err(error) => error.into(),
             };
-        } else {
-            self.planner = PlannerState::Planning;
         }
         self.task = Some(task);
         Ok(())
@@ -188,19 +223,51 @@ impl Automatic {
 
     /// Gives up the target.
     pub fn cancel(&mut self) {
+        if self.is_busy() {
+            self.motion.end = Some(MotionEnd::GivenUp);
+        }
         self.task = None;
+        self.delegated = None;
         self.reference = None;
         self.planner = PlannerState::Standby;
     }
 
+    /// What another navigator is to do.
+    pub fn delegated(&self) -> Option<&Target> {
+        self.delegated.as_ref()
+    }
+
+    /// Takes what that navigator tells of it.
+    pub fn navigated(&mut self, news: Navigation) -> Option<MotionEvent> {
+        self.delegated.as_ref()?;
+        let (planner, end, event) = match news {
+            Navigation::Accepted => {
+                self.planner = PlannerState::PathFound;
+                return None;
+            }
+            Navigation::Arrived => (PlannerState::Standby, MotionEnd::Arrived, MotionEvent::Arrived),
+            Navigation::Failed => (PlannerState::NoPath, MotionEnd::NotNavigated, MotionEvent::NotNavigated),
+        };
+        self.delegated = None;
+        self.planner = planner;
+        self.motion.end = Some(end);
+        Some(event)
+    }
+
+    /// The last motion.
+    pub fn motion(&self) -> Motion {
+        self.motion
+    }
+
     /// Whether there is a target.
     pub fn is_busy(&self) -> bool {
-        self.task.is_some()
+        self.task.is_some() || self.delegated.is_some()
     }
 
     /// Where the platform is to go.
     pub fn goal(&self) -> Option<Pose> {
-        self.task.as_ref().map(|task| task.goal)
+        let delegated = || self.delegated.as_ref()?.poses().last().copied();
+        self.task.as_ref().map(|task| task.goal).or_else(delegated)
     }
 
     /// Where it should be now.
@@ -244,6 +311,7 @@ impl Automatic {
                 Ok(()) => {
                     self.planner = PlannerState::PathFound;
                     let replanned = task.blocked.take().map(|_| MotionEvent::Replanned);
+                    self.motion.replans += u32::from(replanned.is_some());
                     (Twist::ZERO, event.or(replanned))
                 }
                 Err(error) => {
@@ -253,6 +321,7 @@ impl Automatic {
                     if task.is_hopeless(situation) {
                         self.cancel();
                         self.planner = error.into();
+                        self.motion.end = Some(MotionEnd::Failed(error));
                         return (Twist::ZERO, Some(MotionEvent::Failed(error)));
                     }
                     (Twist::ZERO, event)
@@ -267,6 +336,8 @@ impl Automatic {
             Err(end) => {
                 self.task = None;
                 self.planner = PlannerState::Standby;
+                self.motion.end =
+                    Some(if end == MotionEvent::Arrived { MotionEnd::Arrived } else { MotionEnd::Missed });
                 (Twist::ZERO, Some(end))
             }
         }
@@ -275,240 +346,5 @@ impl Automatic {
     /// Brakes along the way; nothing is forgotten.
     pub fn brake(&mut self, situation: &Situation<'_>) -> Twist {
         self.task.as_mut().map_or(Twist::ZERO, |task| task.brake(situation))
-    }
-}
-
-impl Task {
-    /// Notices obstacles, and when it is time for another way.
-    fn watch(&mut self, situation: &Situation<'_>) -> Option<MotionEvent> {
-        let planning = &situation.settings.planning;
-        let waiting = !self.planned;
-        let event = match (situation.blocked, self.blocked) {
-            (true, None) => {
-                self.blocked = Some(situation.now);
-                Some(MotionEvent::Blocked)
-            }
-            (false, Some(_)) if !waiting && !self.replan && !situation.stands() => {
-                self.blocked = None;
-                Some(MotionEvent::Resumed)
-            }
-            _ => None,
-        };
-        if !planning.enabled || situation.now.saturating_sub(self.looked) < planning.interval {
-            return event;
-        }
-        self.looked = situation.now;
-        let waited = self.blocked.map(|since| situation.now.saturating_sub(since));
-        self.replan |= match &self.path {
-            _ if waiting => waited.is_none_or(|waited| waited >= planning.interval),
-            Some(_) => waited.is_some_and(|waited| waited >= planning.patience),
-            None => waited.is_some() || !self.rest_is_free(situation),
-        };
-        event
-    }
-
-    /// Whether nothing has come into the way that is left.
-    fn rest_is_free(&self, situation: &Situation<'_>) -> bool {
-        let scene = situation.scene(&[situation.pose, self.goal].map(position), true);
-        let driving = match &self.active {
-            Some(Active::Drive(follower)) => {
-                follower.rest().iter().all(|sample| scene.stands(follower.curve().pose(sample)))
-            }
-            _ => true,
-        };
-        driving
-            && self.steps.iter().all(|step| match step {
-                Step::Drive(curve) => curve.samples().iter().all(|sample| scene.stands(curve.pose(sample))),
-                Step::Turn(_) => true,
-            })
-    }
-
-    /// Makes the steps anew, from where the platform stands.
-    fn plan(&mut self, situation: &Situation<'_>) -> Result<(), PlanError> {
-        self.active = None;
-        self.steps.clear();
-        self.planned = false;
-        self.steps = self.steps(situation, true)?.into();
-        self.planned = true;
-        self.replan = false;
-        self.corrections = 0;
-        Ok(())
-    }
-
-    /// Whether there would be no way without obstacles, either.
-    fn is_hopeless(&mut self, situation: &Situation<'_>) -> bool {
-        self.steps(situation, false).is_err()
-    }
-
-    fn steps(&mut self, situation: &Situation<'_>, with_obstacles: bool) -> Result<Vec<Step>, PlanError> {
-        let (start, settings) = (situation.pose, situation.settings);
-        let mut include = vec![position(start), position(self.goal)];
-        include.extend(self.path.iter().flat_map(|(path, _)| path.iter().copied()));
-        let scene = situation.scene(&include, with_obstacles);
-        if !settings.planning.enabled {
-            let steps = self.direct(&scene, start, settings);
-            return if scene.is_permitted(start, &steps) {
-                Ok(steps)
-            } else {
-                Err(reason(situation.map, settings, start, self.goal))
-            };
-        }
-        let Some((path, along)) = &mut self.path else {
-            return scene.plan(start, self.goal);
-        };
-        let progress = progress(path, position(start), *along);
-        let rest = if self.blocked.is_some() && with_obstacles {
-            *along = progress;
-            scene.beyond_obstacle(path, progress)
-        } else if *along > 0.0 {
-            Some(after(path, progress))
-        } else {
-            Some(path.clone())
-        };
-        // Nothing is on the path, and yet the platform does not come on: whatever way there is.
-        let Some(rest) = rest else {
-            return scene.plan(start, self.goal);
-        };
-        let begin = rest[0];
-        let looks = rest.get(1).map_or(self.goal.heading, |&next| heading(begin, next));
-        let entry = Pose::new(begin.x, begin.y, looks);
-        let near = (begin - position(start)).norm() < THERE;
-        let mut steps = if near { Vec::new() } else { scene.plan(start, entry)? };
-        steps.extend(scene.drive(if near { start } else { entry }, &rest, false));
-        steps.push(Step::Turn(self.goal.heading));
-        if scene.is_permitted(start, &steps) { Ok(steps) } else { Err(PlanError::NoPath) }
-    }
-
-    /// Without a plan: straight or curved to the goal or along the path.
-    fn direct(&self, scene: &Scene<'_>, start: Pose, settings: &Settings) -> Vec<Step> {
-        let interpolation = &settings.interpolation;
-        let mut points = vec![position(start)];
-        match &self.path {
-            Some((path, along)) if *along > 0.0 => {
-                points.extend(after(path, progress(path, position(start), *along)))
-            }
-            Some((path, _)) => points.extend(path),
-            None => points.push(position(self.goal)),
-        }
-        points.dedup_by(|a, b| (*a - *b).norm() < THERE);
-        let turn = Step::Turn(self.goal.heading);
-        let [_, next, ..] = points[..] else {
-            return vec![turn];
-        };
-        if interpolation.start_turn && (interpolation.end_turn || points.len() > 2) {
-            return scene.drive(start, &points, false).into_iter().chain([turn]).collect();
-        }
-        // A curve to the first point: from where the platform looks, or from the straight way there, to where the path goes on.
-        let straight = heading(points[0], next);
-        let begins = if interpolation.start_turn { straight } else { start.heading };
-        let ends = match points.get(2) {
-            Some(&after) => heading(next, after),
-            None if interpolation.end_turn => straight,
-            None => self.goal.heading,
-        };
-        let begin = Pose::new(start.x, start.y, begins);
-        let end = Pose::new(next.x, next.y, ends);
-        let mut steps = if interpolation.start_turn { vec![Step::Turn(begins)] } else { Vec::new() };
-        steps.push(Step::Drive(Curve::bezier(begin, end)));
-        steps.extend(scene.drive(end, &points[1..], false));
-        steps.push(turn);
-        steps
-    }
-
-    /// Does the next bit. The end is an error: there is nothing left to do.
-    fn go_on(&mut self, situation: &Situation<'_>) -> Result<(Twist, Option<Pose>), MotionEvent> {
-        let (pose, settings) = (situation.pose, situation.settings);
-        if self.active.is_none() {
-            self.active = match self.steps.pop_front() {
-                Some(Step::Turn(heading)) => Some(Active::Turn(heading)),
-                Some(Step::Drive(curve)) => Some(Active::Drive(Follower::new(curve, settings))),
-                None if !self.planned || !situation.stands() => return Ok((Twist::ZERO, None)),
-                None => {
-                    self.finish(situation)?;
-                    return Ok((Twist::ZERO, Some(self.goal)));
-                }
-            };
-        }
-        let (twist, reference, done) = match self.active.as_mut() {
-            None => (Twist::ZERO, None, true),
-            Some(Active::Turn(heading)) => {
-                let reference = Some(Pose { heading: wrap_angle(*heading), ..pose });
-                if situation.velocity.linear.abs() >= STANDING {
-                    return Ok((Twist::ZERO, reference));
-                }
-                let rate = follow::turn(pose.heading, *heading, settings);
-                (Twist::new(0.0, rate), reference, rate == 0.0 && situation.stands())
-            }
-            Some(Active::Drive(follower)) => {
-                let tracking = follower.step(pose, situation.velocity.linear, settings);
-                // Far beside the way, or its end was passed unnoticed.
-                self.replan |= tracking.offset.abs() > settings.motion.path_tolerance;
-                let reference = Some(follower.curve().pose(&tracking.reference));
-                (tracking.twist, reference, tracking.arrived && situation.stands())
-            }
-        };
-        if done {
-            self.active = None;
-        }
-        if let Some((path, along)) = &mut self.path {
-            *along = progress(path, position(pose), *along);
-        }
-        Ok((twist, reference))
-    }
-
-    /// Looks whether the posture is good enough, and corrects it otherwise.
-    fn finish(&mut self, situation: &Situation<'_>) -> Result<(), MotionEvent> {
-        let (pose, motion) = (situation.pose, &situation.settings.motion);
-        let away = (position(self.goal) - position(pose)).norm();
-        let wrong = wrap_angle(self.goal.heading - pose.heading).abs();
-        if !motion.stabilization || (away <= motion.position_tolerance && wrong <= motion.heading_tolerance) {
-            return Err(MotionEvent::Arrived);
-        }
-        if self.corrections >= CORRECTIONS {
-            return Err(MotionEvent::Missed);
-        }
-        self.corrections += 1;
-        let mut steps = Vec::new();
-        if away > motion.position_tolerance {
-            let towards = heading(position(pose), position(self.goal));
-            // Backwards where that is the shorter turn.
-            let reverse = wrap_angle(towards - pose.heading).abs() > std::f64::consts::FRAC_PI_2;
-            let mut curve = Curve::straight(position(pose), position(self.goal));
-            curve.reverse = reverse;
-            steps.push(Step::Turn(if reverse {
-                wrap_angle(towards + std::f64::consts::PI)
-            } else {
-                towards
-            }));
-            steps.push(Step::Drive(curve));
-        }
-        steps.push(Step::Turn(self.goal.heading));
-        let scene = situation.scene(&[pose, self.goal].map(position), false);
-        if !scene.is_permitted(pose, &steps) {
-            return Err(MotionEvent::Missed);
-        }
-        self.steps = steps.into();
-        Ok(())
-    }
-
-    /// Brakes along the way.
-    fn brake(&mut self, situation: &Situation<'_>) -> Twist {
-        let Some(Active::Drive(follower)) = &mut self.active else {
-            return Twist::ZERO;
-        };
-        let speed = situation.velocity.linear;
-        let twist = follower.step(situation.pose, speed, situation.settings).twist;
-        Twist::new(0.0, if speed.abs() < STANDING { 0.0 } else { twist.angular })
-    }
-}
-
-/// Why the map permits no way.
-fn reason(map: &Map, settings: &Settings, start: Pose, goal: Pose) -> PlanError {
-    if map.forbids(&settings.footprint.at(start)) {
-        PlanError::CollisionStart
-    } else if map.forbids(&settings.footprint.at(goal)) {
-        PlanError::CollisionTarget
-    } else {
-        PlanError::NoPath
     }
 }

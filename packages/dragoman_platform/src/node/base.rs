@@ -7,7 +7,7 @@ use dragoman_base::motion::{Pose, Twist};
 use dragoman_ros::geometry_msgs::msg::{Quaternion, Twist as TwistMessage};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
-use dragoman_ros::sensor_msgs::msg::{BatteryState, Joy, LaserScan, Range};
+use dragoman_ros::sensor_msgs::msg::{BatteryState, Joy, LaserScan};
 use dragoman_ros::std_msgs::msg::Bool;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
@@ -15,6 +15,7 @@ use dragoman_ros::{Context, Publisher, QosProfile, WrappedTypesupport};
 
 use super::laser::Laser;
 use super::state::Shared;
+use super::ultrasonics::Ultrasonics;
 use super::{PlatformNodeError, messages, parameters, topics};
 use crate::controller::Command;
 use crate::geometry::{Point, transform};
@@ -63,7 +64,7 @@ pub(super) fn serve(
         };
         tasks.spawn(laser.follow());
     }
-    serve_extras(tasks, shared, values)?;
+    serve_extras(tasks, shared, values, context)?;
     let heard = shared.clone();
     tasks.subscribe("cmd_vel", newest(), move |twist: TwistMessage| {
         // Refusals are noted.
@@ -86,6 +87,7 @@ fn serve_extras(
     tasks: &mut NodeTasks,
     shared: &Shared,
     values: &Parameters,
+    context: &Context,
 ) -> Result<(), PlatformNodeError> {
     let topic = |name: &str| values.value::<String>(name);
     let newest = || QosProfile::default().keep_last(1);
@@ -119,17 +121,10 @@ fn serve_extras(
     if sensors.len() > MAX_ULTRASONICS {
         return Err(PlatformNodeError::Ultrasonics(sensors.len()));
     }
-    shared.with(|state| state.heard.ultrasonics = vec![f64::NAN; sensors.len()]);
-    for (index, topic) in sensors.iter().enumerate() {
-        let heard = shared.clone();
-        tasks.subscribe(topic, QosProfile::sensor_data().keep_last(1), move |range: Range| {
-            let echo = (range.min_range..range.max_range).contains(&range.range);
-            heard.with(|state| {
-                if let Some(place) = state.heard.ultrasonics.get_mut(index) {
-                    *place = if echo { range.range.into() } else { f64::NAN };
-                }
-            });
-        })?;
+    if !sensors.is_empty() {
+        let namespace = tasks.node().namespace()?;
+        let (context, shared) = (context.clone(), shared.clone());
+        tasks.spawn(Ultrasonics { context, namespace, topics: sensors, shared }.follow());
     }
     Ok(())
 }

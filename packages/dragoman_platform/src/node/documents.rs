@@ -13,8 +13,15 @@ use dragoman_ros::tasks::NodeTasks;
 use super::services::{Answer, answers, serve_order, serve_question};
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, Refusal};
-use crate::documents::{Document, DocumentError, MAX_DOCUMENT_LEN, Map, Program, Roadmap, WriteError};
+use crate::documents::{
+    Document, DocumentError, Layer, MAX_DOCUMENT_LEN, Map, MapItem, MappedLine, PointElement, Program,
+    Roadmap, WriteError,
+};
 use crate::file_name::{FileNameError, plain_file_name};
+use crate::geometry::{Point, Segment};
+
+/// A mapped line no farther from a line of the map is that line, m.
+const EXPLAINED: f64 = 0.1;
 
 /// A document with its name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -221,6 +228,44 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> 
     std::fs::write(&unfinished, bytes).and_then(|()| std::fs::rename(&unfinished, path)).map_err(failed)
 }
 
+/// Stops mapping. What was mapped comes into the map in place of what was mapped before, but for what the map has as lines already.
+fn stop_mapping(state: &mut State) -> Result<(), Refused> {
+    let was_mapping = state.platform.status().is_mapping;
+    state.platform.command(Command::StopMapping)?;
+    let mapped: Vec<Segment> = state.platform.mapped_lines().collect();
+    if !was_mapping || mapped.is_empty() {
+        return Ok(());
+    }
+    let name = state.documents.place(Kind::Map).name.clone();
+    let text = text(state, Kind::Map)?;
+    let wrong = |source| DocumentFileError::Document { name: name.clone(), source };
+    let mut map = Map::read(text.as_bytes()).map_err(wrong)?;
+    for layer in &mut map.layers {
+        layer.items.retain(|item| !matches!(item, MapItem::MappedLine(_)));
+    }
+    let known = crate::map::Map::from(&map).lines;
+    let is_new = |line: &Segment| {
+        let is_explained =
+            |point: Point| known.iter().map(|known| known.distance(point)).any(|away| away <= EXPLAINED);
+        ![0.0, 0.5, 1.0].into_iter().all(|part| is_explained(line.at(part)))
+    };
+    let point = |point: Point| {
+        let [x_mm, y_mm] = [point.x, point.y].map(|metres| (metres * 1e4).round() / 10.0);
+        PointElement { x_mm, y_mm, ..Default::default() }
+    };
+    let new = mapped.into_iter().filter(is_new).map(|line| {
+        MapItem::MappedLine(MappedLine { points: [point(line.a), point(line.b)], ..Default::default() })
+    });
+    if map.layers.is_empty() {
+        map.layers.push(Layer { index: Some(0), ..Default::default() });
+    }
+    if let Some(layer) = map.layers.first_mut() {
+        layer.items.extend(new);
+    }
+    let text = map.write()?;
+    Ok(set(state, Kind::Map, NamedDocument { name, text })?)
+}
+
 /// The document in force; an empty one where none was set.
 fn text(state: &mut State, kind: Kind) -> Result<String, DocumentFileError> {
     let text = &state.documents.place(kind).text;
@@ -235,6 +280,7 @@ fn text(state: &mut State, kind: Kind) -> Result<String, DocumentFileError> {
 }
 
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
+    serve_order::<Trigger::Service>(tasks, shared, "mapping_stop", |state, _| stop_mapping(state))?;
     for kind in [Kind::Map, Kind::Roadmap, Kind::Program] {
         let name = kind.default_name();
         serve_order::<PlatformSetDocument::Service>(

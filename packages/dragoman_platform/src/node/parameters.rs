@@ -1,5 +1,6 @@
 //! The parameters, and what they mean to the controller. Those of seed 002, section 5.9, have their keys for names, and their units.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dragoman_base::limits::{AxisLimits, Limits};
@@ -13,6 +14,18 @@ use super::{PlatformNodeError, Setup};
 use crate::codes::ParameterType;
 use crate::parameters::{self as table, Value};
 use crate::settings::{Settings, UltrasonicSettings};
+
+/// The guide's parameter files (section 4.4).
+const FILES: [&str; 8] = [
+    "CanCtrl.ini",
+    "CinneoE.ini",
+    "Interpolation.ini",
+    "Localization.ini",
+    "MotionCtrl.ini",
+    "Particlefilter.ini",
+    "UltraSonic.ini",
+    "Platform.ini",
+];
 
 /// The parameters of the node.
 pub fn declarations(setup: &Setup) -> Vec<Declaration> {
@@ -34,7 +47,7 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         ),
         Declaration::new(
             "base_battery",
-            "",
+            setup.base_battery.as_str(),
             "Topic of the base's battery, sensor_msgs/BatteryState; empty: none.",
         ),
         Declaration::new(
@@ -49,13 +62,18 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
             .within(Range::Integer { from: 0, to: 63 }),
         Declaration::new(
             "ultrasonic_topics",
-            Vec::<String>::new(),
+            setup.ultrasonic_topics.clone(),
             "Topics of the ultrasonic sensors by number, sensor_msgs/Range.",
         ),
         Declaration::new("ultrasonic_cone", 0.5, "Opening angle of the ultrasonic sensors, rad.")
             .within(rate(0.0, 3.0)),
         Declaration::new("ultrasonic_range", 3.0, "Greatest range of the ultrasonic sensors, m.")
             .within(rate(0.0, 100.0)),
+        Declaration::new(
+            "can_interface",
+            "",
+            "CAN interface of CAN messages, can0 say; empty: they go to topic can/sent and come from can/received.",
+        ),
         Declaration::new(
             "image_topic",
             "",
@@ -64,9 +82,19 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         Declaration::new("camera_address", "", "IP address of the camera, as get_camera tells it."),
         Declaration::new("camera_id", "", "Name of the camera at that address."),
         Declaration::new(
+            "nav2",
+            "",
+            "Namespace of a Nav2 that drives to goals, / for the root; empty: the controller drives, and has Nav2's two actions.",
+        ),
+        Declaration::new(
             "data_folder",
             "",
             "Folder of maps, roadmaps, programs and pictures; empty: dragoman/neobotix in the user's data folder.",
+        ),
+        Declaration::new(
+            "parameters_file",
+            setup.parameters_file.as_str(),
+            "Parameter file at the start, or a folder of them by the guide's names; empty: none. What ROS sets takes precedence.",
         ),
         Declaration::new(
             "map_file",
@@ -163,6 +191,45 @@ fn declaration(own: &table::Declaration) -> Declaration {
     Declaration::new(own.key, default, own.description).within(range)
 }
 
+/// Takes over what the parameter file says, or the files of a folder, where ROS has set nothing but the default.
+///
+/// # Errors
+/// A file cannot be read, or has a line that makes no sense.
+pub(super) fn load(values: &Parameters, path: &str) -> Result<(), PlatformNodeError> {
+    let path = Path::new(path);
+    let files: Vec<PathBuf> = if path.is_dir() {
+        FILES.iter().map(|name| path.join(name)).filter(|file| file.is_file()).collect()
+    } else {
+        vec![path.to_owned()]
+    };
+    if files.is_empty() {
+        return Err(PlatformNodeError::NoParameterFiles(path.to_owned()));
+    }
+    let mut read = platform_parameters(values);
+    for file in files {
+        let wrong = |source| PlatformNodeError::Ini { path: file.clone(), source };
+        let failed = |source| PlatformNodeError::ParameterFile { path: file.clone(), source };
+        let len = std::fs::metadata(&file).map_err(failed)?.len();
+        if len > table::MAX_INI_LEN as u64 {
+            return Err(wrong(table::IniError::TooLong { len: usize::try_from(len).unwrap_or(usize::MAX) }));
+        }
+        let ini = table::IniFile::parse(&std::fs::read_to_string(&file).map_err(failed)?).map_err(wrong)?;
+        read.read_ini(&ini).map_err(wrong)?;
+        for entry in ini.entries().filter(|entry| table::declaration(entry.key).is_none()) {
+            let (file, table::IniEntry { line, key, .. }) = (file.display(), entry);
+            tracing::warn!("{file}, line {line}: there is no parameter '{key}'; it is passed over");
+        }
+    }
+    let old = platform_parameters(values);
+    let changed: Vec<(String, ParameterValue)> = table::declarations()
+        .iter()
+        .filter(|own| old.value(own.key) == Some(own.default))
+        .filter_map(|own| Some((own, read.value(own.key).filter(|value| *value != own.default)?)))
+        .map(|(own, value)| (own.key.to_owned(), ros_value(value)))
+        .collect();
+    values.set(changed).map_err(PlatformNodeError::Parameters)
+}
+
 /// The guide's parameters as they are now.
 pub(super) fn platform_parameters(values: &Parameters) -> table::Parameters {
     let mut parameters = table::Parameters::default();
@@ -209,6 +276,7 @@ pub(super) fn settings(values: &Parameters, parameters: &table::Parameters) -> S
         limits: Limits { linear: axis("linear"), angular: axis("angular") },
         watchdog: Duration::from_secs_f64(values.value("watchdog")),
         ultrasonics: vec![sensor; sensors],
+        is_delegated: !values.value::<String>("nav2").is_empty(),
         ..Settings::default()
     };
     settings.footprint.side = values.value::<f64>("width") / 2.0;

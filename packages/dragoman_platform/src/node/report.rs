@@ -30,7 +30,7 @@ fn state(state: &mut State) -> (Severity, String, Vec<(&'static str, String)>) {
         ("pose", format!("{:.3} {:.3} {:.3}", status.pose.x, status.pose.y, status.pose.heading)),
         ("requests", requests.to_string()),
         ("requests refused", refused.to_string()),
-        ("CAN messages kept", state.can.messages.len().to_string()),
+        ("CAN messages kept", state.can.kept().to_string()),
     ];
     let (severity, message) = summary(&status, state.base_alive(), refusal);
     (severity, message, values)

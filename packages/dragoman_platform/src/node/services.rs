@@ -86,7 +86,7 @@ where
 }
 
 /// Commands without arguments.
-const ORDERS: [(&str, Command); 12] = [
+const ORDERS: [(&str, Command); 11] = [
     ("connect_to_pltf", Command::Connect),
     ("shutdown_pltf", Command::Shutdown),
     ("init_pltf", Command::Initialize),
@@ -97,7 +97,6 @@ const ORDERS: [(&str, Command); 12] = [
     ("stop", Command::Stop),
     ("mapping_start", Command::StartMapping),
     ("mapping_reset", Command::ResetMapping),
-    ("mapping_stop", Command::StopMapping),
     // The node goes on: it is the platform that is shut down.
     ("exit", Command::Shutdown),
 ];

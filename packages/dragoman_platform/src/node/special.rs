@@ -1,98 +1,30 @@
-//! Special functions, CAN messages, debugging.
+//! Special functions, debugging.
 
-use std::collections::VecDeque;
-
-use dragoman_ros::dragoman_msgs::msg::{CanMessage, PlatformDebugData};
+use dragoman_ros::Result;
+use dragoman_ros::dragoman_msgs::msg::PlatformDebugData;
 use dragoman_ros::dragoman_msgs::srv::{
-    PlatformAddCanListeningId, PlatformGetCamera, PlatformGetCanMessages, PlatformGetDebugData,
-    PlatformSendCanMessage, PlatformSetEvent, PlatformSetFile, PlatformSetHeadPosition,
+    PlatformGetCamera, PlatformGetDebugData, PlatformSetFile, PlatformSetHeadPosition,
     PlatformSetHeadVelocity, PlatformSetText,
 };
 use dragoman_ros::geometry_msgs::msg::Point as PointMessage;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::visualization_msgs::msg::Marker;
-use dragoman_ros::{QosProfile, Result};
 
 use super::services::{Answer, answers, serve_order, serve_question};
 use super::state::{Refused, Shared, State};
 use crate::geometry::{Point, position};
 
-/// Most identifiers on the listening list.
-const MAX_LISTENING: usize = 1024;
-/// Most CAN messages that wait to be read; the oldest go first.
-const MAX_CAN_MESSAGES: usize = 1000;
-
-answers! { PlatformGetCamera PlatformGetCanMessages PlatformGetDebugData }
+answers! { PlatformGetCamera PlatformGetDebugData }
 
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
-    serve_can(tasks, shared)?;
     serve_outlets(tasks, shared)?;
     serve_question::<PlatformGetCamera::Service>(tasks, shared, "get_camera", |state, _| {
         let [address, id] = ["camera_address", "camera_id"].map(|name| state.values.value::<String>(name));
         Ok(PlatformGetCamera::Response { address, id, ..Default::default() })
     })?;
-    serve_order::<PlatformSetEvent::Service>(tasks, shared, "set_event", |_, request| {
-        Err(Refused(match u32::from(request.event) {
-            PlatformSetEvent::Request::START_RECORDING..=PlatformSetEvent::Request::CONTINUE_REPLAY => {
-                "there is no recorder; dragoman record writes down what happens".to_owned()
-            }
-            other => format!("there is no event {other}; 1 to 6"),
-        }))
-    })?;
     serve_question::<PlatformGetDebugData::Service>(tasks, shared, "get_debug_data", |state, _| {
         Ok(PlatformGetDebugData::Response { data: debug_data(state), ..Default::default() })
     })
-}
-
-fn serve_can(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
-    type Id = PlatformAddCanListeningId::Service;
-    serve_order::<Id>(tasks, shared, "add_can_listening_id", |state, request| {
-        let id = can_id(request.id)?;
-        if state.can.listening.len() >= MAX_LISTENING && !state.can.listening.contains(&id) {
-            return Err(Refused(format!("the listening list is full: {MAX_LISTENING} identifiers")));
-        }
-        state.can.listening.insert(id);
-        Ok(())
-    })?;
-    serve_order::<Id>(tasks, shared, "remove_can_listening_id", |state, request| {
-        if state.can.listening.remove(&request.id) {
-            return Ok(());
-        }
-        Err(Refused(format!("{:#x} is not on the listening list", request.id)))
-    })?;
-    serve_order::<PlatformSendCanMessage::Service>(tasks, shared, "send_can_message", |state, request| {
-        let message = CanMessage { stamp: state.stamp(), id: can_id(request.id)?, data: request.data };
-        state.outlets.send_can(&message)
-    })?;
-    let heard = shared.clone();
-    let received = QosProfile::default().keep_last(100);
-    tasks.subscribe("can/received", received, move |message: CanMessage| {
-        heard.with(|state| {
-            if !state.can.listening.contains(&message.id) {
-                return;
-            }
-            if state.can.messages.len() == MAX_CAN_MESSAGES {
-                state.can.messages.pop_front();
-            }
-            state.can.messages.push_back(message);
-        });
-    })?;
-    serve_question::<PlatformGetCanMessages::Service>(tasks, shared, "get_can_messages", |state, request| {
-        let kept: VecDeque<CanMessage> = if request.delete_after_read {
-            std::mem::take(&mut state.can.messages)
-        } else {
-            state.can.messages.clone()
-        };
-        Ok(PlatformGetCanMessages::Response { messages: kept.into(), ..Default::default() })
-    })
-}
-
-fn can_id(id: u32) -> std::result::Result<u32, Refused> {
-    if id < 1 << 29 {
-        Ok(id)
-    } else {
-        Err(Refused(format!("{id:#x} is no CAN identifier; it has 29 bits at most")))
-    }
 }
 
 fn serve_outlets(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {

@@ -1,21 +1,22 @@
 //! All that the node knows, and the controller's cycle.
 
-use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_base::motion::{Pose, Twist};
 use dragoman_ros::builtin_interfaces::msg::Time;
-use dragoman_ros::dragoman_msgs::msg::CanMessage;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::BatteryState;
 use dragoman_ros::{Clock, Node};
 use futures::channel::mpsc::UnboundedSender;
 
+use super::can::Can;
 use super::documents::Documents;
 use super::outlets::Outlets;
+use super::recorder::Recorder;
+use super::ultrasonics::Echoes;
 use super::{PlatformNodeError, parameters, program};
 use crate::controller::{Command, Event, Input, MotionMode, Operation, Output, Platform, Refusal};
 use crate::geometry::Point;
@@ -40,19 +41,11 @@ pub(super) struct Heard {
     pub(super) laser: Point,
     /// Whether the controller has not seen the points yet.
     pub(super) is_new: bool,
-    /// m by number; NaN where there is none.
-    pub(super) ultrasonics: Vec<f64>,
+    pub(super) ultrasonics: Echoes,
     pub(super) emergency_stop: bool,
     pub(super) joystick: Option<(Instant, Twist)>,
     pub(super) joystick_buttons: Vec<bool>,
     pub(super) battery: Option<BatteryState>,
-}
-
-/// CAN messages that were listened for.
-#[derive(Default)]
-pub(super) struct Can {
-    pub(super) listening: BTreeSet<u32>,
-    pub(super) messages: VecDeque<CanMessage>,
 }
 
 /// All of it.
@@ -67,6 +60,8 @@ pub(super) struct State {
     pub(super) outlets: Outlets,
     /// Names of pictures that a program wants.
     pub(super) pictures: UnboundedSender<String>,
+    /// While the motion is recorded.
+    pub(super) recorder: Option<Recorder>,
     /// What the head was told last, rad.
     pub(super) head_angle: f64,
     base_timeout: Duration,
@@ -104,6 +99,7 @@ impl Shared {
             can: Can::default(),
             outlets: Outlets::new(node)?,
             pictures,
+            recorder: None,
             head_angle: 0.0,
             base_timeout: Duration::from_secs_f64(values.value("base_timeout")),
             values,
@@ -160,6 +156,11 @@ impl State {
         Clock::to_builtin_time(&clock.get_now().unwrap_or_default())
     }
 
+    /// Since the start.
+    pub(super) fn time(&self) -> Duration {
+        self.start.elapsed()
+    }
+
     /// Whether the base is heard.
     pub(super) fn base_alive(&self) -> bool {
         self.heard.odometry.as_ref().is_some_and(|(when, _)| when.elapsed() <= self.base_timeout)
@@ -185,24 +186,48 @@ impl State {
             true_parameters: &true_parameters,
             ..Conditions::default()
         };
+        let (now, ultrasonics) = (self.time(), self.heard.ultrasonics.ranges());
         let heard = &mut self.heard;
         let scan =
             std::mem::take(&mut heard.is_new).then_some(Scan { origin: heard.laser, points: &heard.points });
         let joystick = heard.joystick.filter(|(when, _)| when.elapsed() <= JOYSTICK_TIMEOUT);
         let input = Input {
             scan,
-            ultrasonics: &heard.ultrasonics,
+            ultrasonics: &ultrasonics,
             base_alive,
             emergency_stop: heard.emergency_stop,
             joystick: joystick.map(|(_, twist)| twist),
             conditions,
-            ..Input::at(self.start.elapsed(), heard.pose)
+            ..Input::at(now, heard.pose)
         };
         self.output = self.platform.cycle(&input);
         while let Some(event) = self.platform.poll_event() {
             self.happened(event);
         }
-        (was_driving || self.is_moving()).then_some(self.output.twist)
+        self.record();
+        (was_driving || self.is_moving()).then_some(self.output.twist).filter(|_| !self.is_navigated())
+    }
+
+    /// Whether somebody else drives the base to goals.
+    fn is_navigated(&self) -> bool {
+        let status = self.platform.status();
+        self.platform.settings().is_delegated
+            && matches!(status.mode, MotionMode::Automatic | MotionMode::Program)
+            && status.operation == Operation::Moving
+            && !self.output.brakes.contains(&true)
+    }
+
+    /// Names of the frames of the odometry and the base, once the base was heard.
+    pub(super) fn frames(&self) -> [Option<String>; 2] {
+        let prefix: String = self.values.value("frame_prefix");
+        if !prefix.is_empty() {
+            return ["odom", "base_footprint"].map(|frame| Some(format!("{prefix}{frame}")));
+        }
+        let heard = self.heard.odometry.as_ref().map(|(_, odometry)| odometry);
+        [
+            heard.map(|odometry| odometry.header.frame_id.clone()),
+            heard.map(|odometry| odometry.child_frame_id.clone()),
+        ]
     }
 
     fn happened(&mut self, event: Event) {

@@ -48,8 +48,8 @@ pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
     };
     message.header.stamp = state.stamp();
     frame.clone_into(&mut message.header.frame_id);
-    let ranges = state.heard.ultrasonics.iter().enumerate();
-    for (place, (index, &range)) in message.ultrasonic.iter_mut().zip(ranges) {
+    let ranges = state.heard.ultrasonics.ranges().into_iter().enumerate();
+    for (place, (index, range)) in message.ultrasonic.iter_mut().zip(ranges) {
         let measures = state.output.ultrasonics & (1 << index) != 0;
         *place = if measures && range.is_finite() { range } else { 0.0 };
     }
