@@ -4,6 +4,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools=$1
 mkdir -p "$tools"
+# The virtual environments hold packages that are none of a workspace's.
+touch "$tools/COLCON_IGNORE"
 
 packages=()
 for package in g++ make libfastrtps-dev libfastcdr-dev iproute2 octave octave-instrument-control; do

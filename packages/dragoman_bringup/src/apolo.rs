@@ -63,13 +63,14 @@ async fn is_taken(context: &Context, namespace: &str) -> Result<bool, Box<dyn Er
     Ok(matches!(found, Ok(Ok(()))))
 }
 
-/// Starts the port in front of the world in [`NAMESPACE`]; where it is.
+/// Starts the port in front of the world in `namespace`; where it is.
 pub(crate) fn serve(
     context: &Context,
+    namespace: &str,
     bind: IpAddr,
     nodes: &mut JoinSet<()>,
 ) -> Result<SocketAddr, Box<dyn Error>> {
-    let server = start_server(context, NAMESPACE, bind).map_err(with_advice)?;
+    let server = start_server(context, namespace, bind).map_err(with_advice)?;
     nodes.spawn(server.node);
     Ok(server.address)
 }
@@ -82,15 +83,16 @@ pub(crate) struct World {
     pub(crate) live: Live,
 }
 
-/// Starts the world of `file`, or the lab's. `driven` are robots with drivers of their own.
+/// Starts the world of `file`, or the lab's, in `namespace`. `driven` are robots with drivers of their own.
 pub(crate) fn start_world(
     context: &Context,
+    namespace: &str,
     file: Option<&Path>,
     driven: Vec<DrivenRobot>,
     nodes: &mut JoinSet<()>,
 ) -> Result<World, Box<dyn Error>> {
     let file = file.map_or(Some(""), Path::to_str).ok_or("--world: the path is no valid text")?;
-    let world = dragoman_sim::node::start(context, NAMESPACE, file, driven)?;
+    let world = dragoman_sim::node::start(context, namespace, file, driven)?;
     nodes.spawn(world.node);
     Ok(World { worlds: world.worlds, live: world.live })
 }

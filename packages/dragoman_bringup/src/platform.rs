@@ -31,8 +31,6 @@ pub(crate) struct PlatformOptions {
 pub(crate) const NAMESPACE: &str = "/neobotix";
 /// Its name in the world.
 const ROBOT: &str = "neobotix_platform";
-/// Its topics there.
-const TOPICS: &str = "/apolo/neobotix_platform";
 /// Where its laser is on it (launch/config/worlds/lab.yaml).
 const LASER: Pose = Pose { x: 0.4, y: 0.0, heading: 0.0 };
 
@@ -67,6 +65,8 @@ pub(crate) async fn run(
 /// Starts the platform of the lab, if the world has it; whether it does. `is_lab`: the world is that of the documents.
 pub(crate) fn start_simulated(
     context: &Context,
+    namespace: &str,
+    world_namespace: &str,
     worlds: &Live,
     is_lab: bool,
     nodes: &mut JoinSet<()>,
@@ -74,13 +74,14 @@ pub(crate) fn start_simulated(
     let Ok((_, pose)) = worlds.pose(ROBOT) else {
         return Ok(false);
     };
+    let topic = |name: &str| format!("{world_namespace}/{ROBOT}/{name}");
     let document = |name: &str, text: &str| {
         is_lab.then(|| NamedDocument { name: name.to_owned(), text: text.to_owned() })
     };
     let setup = Setup {
-        base_cmd_vel: format!("{TOPICS}/cmd_vel"),
-        base_odom: format!("{TOPICS}/odom"),
-        base_scan: format!("{TOPICS}/scan"),
+        base_cmd_vel: topic("cmd_vel"),
+        base_odom: topic("odom"),
+        base_scan: topic("scan"),
         // The world tells where the robot really is; the platform tells where it believes to be.
         frame_prefix: format!("{}/", NAMESPACE.trim_matches('/')),
         initial_pose: Pose::new(
@@ -93,7 +94,7 @@ pub(crate) fn start_simulated(
         roadmap: document("lab", include_str!("../../../launch/config/neobotix/roadmap.xml")),
         program: document("round", include_str!("../../../launch/config/neobotix/program.xml")),
     };
-    nodes.spawn(start(context, NAMESPACE, &setup)?);
+    nodes.spawn(start(context, namespace, &setup)?);
     Ok(true)
 }
 

@@ -9,7 +9,8 @@ use clap::{Args, ValueEnum};
 use dragoman_ros::Context;
 use tokio::task::JoinSet;
 
-use crate::{apolo, arm, log_node, platform, robot, turtlebot};
+use crate::relay::Table;
+use crate::{apolo, arm, below, log_node, platform, robot, turtlebot};
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
@@ -29,6 +30,9 @@ pub(crate) struct UpOptions {
     /// These parts of the lab only, separated by commas.
     #[arg(long, value_enum, value_name = "PARTS", value_delimiter = ',')]
     only: Vec<Part>,
+    /// Namespace above all names of the lab; its transforms are there too.
+    #[arg(long, value_name = "NAMESPACE", default_value = "/")]
+    namespace: String,
     #[command(flatten)]
     turtlebot: turtlebot::TurtlebotOptions,
 }
@@ -53,7 +57,17 @@ impl UpOptions {
 
     /// What ROS is to be told besides the user's arguments.
     pub(crate) fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
-        self.turtlebot.ros_arguments()
+        let root = below(&self.namespace, "");
+        let mut arguments = self.turtlebot.ros_arguments(&root)?;
+        if root != "/" {
+            // What has a name from the root.
+            let sensors = Table::turtlebot()?.topics.into_iter().filter(|topic| topic.on_demand);
+            let names = sensors.map(|topic| topic.name).chain(["tf", "tf_static"].map(str::to_owned));
+            let rules = names.map(|name| format!("/{name}:={}", below(&root, &name)));
+            let log = format!("dragoman:__ns:={root}");
+            arguments.extend(rules.chain([log]).flat_map(|rule| ["-r".to_owned(), rule]));
+        }
+        Ok(arguments)
     }
 }
 
@@ -86,6 +100,8 @@ pub(crate) async fn run(
     let mut nodes = JoinSet::new();
     nodes.spawn(log_node(context)?);
 
+    let [arm_namespace, world_namespace, platform_namespace] =
+        [ARM_NAMESPACE, apolo::NAMESPACE, platform::NAMESPACE].map(|name| below(&options.namespace, name));
     let mut rows = Vec::new();
     let mut bridge_measured = None;
     let mut arm = None;
@@ -94,9 +110,9 @@ pub(crate) async fn run(
         if !options.bridge_only {
             let robot = robot::load(&options.robot)?;
             robot.model.name().clone_into(&mut name);
-            arm = Some(arm::start(context, ARM_NAMESPACE, robot, &mut nodes)?);
+            arm = Some(arm::start(context, &arm_namespace, robot, &mut nodes)?);
         }
-        let bridge = dragoman_bridge::arm31::node::start_server(context, ARM_NAMESPACE, options.bind)
+        let bridge = dragoman_bridge::arm31::node::start_server(context, &arm_namespace, options.bind)
             .map_err(|error| with_advice(error, "--bind ADDRESS or --ros-args -p arm31:port:=PORT"))?;
         nodes.spawn(bridge.node);
         bridge_measured = Some(bridge.measured);
@@ -104,25 +120,26 @@ pub(crate) async fn run(
             robot: name,
             protocol: "31-byte arm protocol, UDP",
             address: bridge.address.to_string(),
-            namespace: ARM_NAMESPACE.to_owned(),
+            namespace: arm_namespace,
         });
     }
 
     let mut worlds = None;
     if options.wants(Part::Apolo) {
-        let address = apolo::serve(context, options.bind, &mut nodes)?;
+        let address = apolo::serve(context, &world_namespace, options.bind, &mut nodes)?;
         rows.push(Served {
             robot: IN_ROS.to_owned(),
             protocol: "Apolo's protocol, TCP",
             address: address.to_string(),
-            namespace: apolo::NAMESPACE.to_owned(),
+            namespace: world_namespace.clone(),
         });
     }
     let in_world = [Part::Apolo, Part::Neobotix, Part::Turtlebot];
     if !options.bridge_only && in_world.into_iter().any(|part| options.wants(part)) {
         let driven = if options.wants(Part::Turtlebot) { options.turtlebot.driven() } else { Vec::new() };
-        let world = apolo::start_world(context, options.world.as_deref(), driven, &mut nodes)?;
-        if let Some(row) = rows.iter_mut().find(|row| row.namespace == apolo::NAMESPACE) {
+        let world =
+            apolo::start_world(context, &world_namespace, options.world.as_deref(), driven, &mut nodes)?;
+        if let Some(row) = rows.iter_mut().find(|row| row.namespace == world_namespace) {
             row.robot = world.worlds.join(", ");
         }
         worlds = Some(world.live);
@@ -130,9 +147,14 @@ pub(crate) async fn run(
 
     let is_lab = options.world.as_ref().is_none_or(|world| world.as_os_str() == "lab");
     let has_platform = match &worlds {
-        Some(worlds) if options.wants(Part::Neobotix) => {
-            platform::start_simulated(context, worlds, is_lab, &mut nodes)?
-        }
+        Some(worlds) if options.wants(Part::Neobotix) => platform::start_simulated(
+            context,
+            &platform_namespace,
+            &world_namespace,
+            worlds,
+            is_lab,
+            &mut nodes,
+        )?,
         _ => false,
     };
     if has_platform {
@@ -140,13 +162,17 @@ pub(crate) async fn run(
             robot: "neobotix".to_owned(),
             protocol: "PlatformCtrl's commands",
             address: IN_ROS.to_owned(),
-            namespace: platform::NAMESPACE.to_owned(),
+            namespace: platform_namespace,
         });
     }
     let turtlebot = match worlds {
-        Some(worlds) if options.wants(Part::Turtlebot) => {
-            Some(turtlebot::start(context, &options.turtlebot, worlds, &mut nodes)?)
-        }
+        Some(worlds) if options.wants(Part::Turtlebot) => Some(turtlebot::start(
+            context,
+            &below(&options.namespace, ""),
+            &options.turtlebot,
+            worlds,
+            &mut nodes,
+        )?),
         _ => None,
     };
     let (robots, elsewhere) =
