@@ -60,12 +60,14 @@ impl UpOptions {
         let root = below(&self.namespace, "");
         let mut arguments = self.turtlebot.ros_arguments(&root)?;
         if root != "/" {
-            // What has a name from the root.
+            // What has a name from the root, and the nodes that are in no namespace.
             let sensors = Table::turtlebot()?.topics.into_iter().filter(|topic| topic.on_demand);
-            let names = sensors.map(|topic| topic.name).chain(["tf", "tf_static"].map(str::to_owned));
+            let more = ["tf", "tf_static", "camera/depth/camera_info", "camera/rgb/camera_info"];
+            let names = sensors.map(|topic| topic.name).chain(more.map(str::to_owned));
             let rules = names.map(|name| format!("/{name}:={}", below(&root, &name)));
-            let log = format!("dragoman:__ns:={root}");
-            arguments.extend(rules.chain([log]).flat_map(|rule| ["-r".to_owned(), rule]));
+            let nodes = ["dragoman", "simulation", "relay", "relay_on_demand"];
+            let nodes = nodes.map(|node| format!("{node}:__ns:={root}"));
+            arguments.extend(rules.chain(nodes).flat_map(|rule| ["-r".to_owned(), rule]));
         }
         Ok(arguments)
     }

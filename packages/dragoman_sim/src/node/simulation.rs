@@ -133,23 +133,23 @@ impl Truth {
 
 /// Status bar and console: in the log, and on a topic each.
 fn serve_console(tasks: &mut NodeTasks) -> Result<()> {
-    let bar = tasks.node().create_publisher::<Text>("/vrep/status_bar", latched())?;
-    tasks.subscribe("/vrep/status_bar_message", QosProfile::default(), move |message: Text| {
+    let bar = tasks.node().create_publisher::<Text>("vrep/status_bar", latched())?;
+    tasks.subscribe("vrep/status_bar_message", QosProfile::default(), move |message: Text| {
         tracing::info!("status bar: {}", message.data);
         report(bar.publish(&message));
     })?;
-    let shown = tasks.node().create_publisher::<Text>("/vrep/aux_console/text", latched())?;
+    let shown = tasks.node().create_publisher::<Text>("vrep/aux_console/text", latched())?;
     let console = Arc::new(Mutex::new((Console::default(), shown)));
     let change = |act: fn(&mut Console)| {
         let console = Arc::clone(&console);
         move |_: Empty| touch(&console, act)
     };
-    tasks.subscribe("/vrep/aux_console/create", QosProfile::default(), change(Console::create))?;
-    tasks.subscribe("/vrep/aux_console/delete", QosProfile::default(), change(Console::delete))?;
-    tasks.subscribe("/vrep/aux_console/hide", QosProfile::default(), change(Console::hide))?;
-    tasks.subscribe("/vrep/aux_console/show", QosProfile::default(), change(Console::show))?;
-    tasks.subscribe("/vrep/aux_console/clear", QosProfile::default(), change(Console::clear))?;
-    tasks.subscribe("/vrep/aux_console/print", QosProfile::default().keep_last(100), move |message: Text| {
+    tasks.subscribe("vrep/aux_console/create", QosProfile::default(), change(Console::create))?;
+    tasks.subscribe("vrep/aux_console/delete", QosProfile::default(), change(Console::delete))?;
+    tasks.subscribe("vrep/aux_console/hide", QosProfile::default(), change(Console::hide))?;
+    tasks.subscribe("vrep/aux_console/show", QosProfile::default(), change(Console::show))?;
+    tasks.subscribe("vrep/aux_console/clear", QosProfile::default(), change(Console::clear))?;
+    tasks.subscribe("vrep/aux_console/print", QosProfile::default().keep_last(100), move |message: Text| {
         tracing::info!("console: {}", message.data);
         touch(&console, |console| console.print(&message.data));
     })
@@ -164,7 +164,7 @@ fn touch(shared: &Mutex<(Console, Publisher<Text>)>, act: impl FnOnce(&mut Conso
 
 /// Tells when the robot, or the simulator, was told something the last time. Services are not seen.
 fn note_commands(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Result<()> {
-    let last = tasks.node().create_publisher::<Float64>("/vrep/last_cmd_time", latched())?;
+    let last = tasks.node().create_publisher::<Float64>("vrep/last_cmd_time", latched())?;
     let note = Note { worlds: worlds.clone(), last: Arc::new(last) };
     let base = format!("{namespace}/mobile_base/commands");
     note.of::<Twist>(tasks, &format!("{namespace}/cmd_vel"))?;
