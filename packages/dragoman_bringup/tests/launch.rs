@@ -72,8 +72,11 @@ fn launch_files_have_the_common_arguments_and_describe_all() {
     }
 }
 
-/// Parameter files with the nodes that they are for: name, README, heading of the node's tables there.
-const FILES: [(&str, &[(&str, &str, &str)]); 8] = [
+/// A node of a parameter file: name, README, heading of its tables there.
+type Described = (&'static str, &'static str, &'static str);
+
+/// Parameter files with the nodes that they are for.
+const FILES: [(&str, &[Described]); 8] = [
     (
         "lab",
         &[

@@ -32,10 +32,10 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
         Ok(PlatformGetCamera::Response { address, id, ..Default::default() })
     })?;
     serve_order::<PlatformSetEvent::Service>(tasks, shared, "set_event", |_, request| {
-        Err(Refused(match u32::from(request.event) {
-            PlatformSetEvent::Request::START_RECORDING..=PlatformSetEvent::Request::CONTINUE_REPLAY => {
-                "there is no recorder; dragoman record writes down what happens".to_owned()
-            }
+        const FIRST: u8 = PlatformSetEvent::Request::START_RECORDING as u8;
+        const LAST: u8 = PlatformSetEvent::Request::CONTINUE_REPLAY as u8;
+        Err(Refused(match request.event {
+            FIRST..=LAST => "there is no recorder; dragoman record writes down what happens".to_owned(),
             other => format!("there is no event {other}; 1 to 6"),
         }))
     })?;
@@ -134,7 +134,7 @@ fn debug_data(state: &State) -> PlatformDebugData {
     let mapped = state.platform.mapped_lines().flat_map(|line| [line.a, line.b]).collect();
     let candidates = state.platform.candidates().map(position).collect();
     let [strip, cubes, lines] =
-        [Marker::LINE_STRIP, Marker::CUBE_LIST, Marker::LINE_LIST].map(|kind| kind as i32);
+        [Marker::LINE_STRIP as i32, Marker::CUBE_LIST as i32, Marker::LINE_LIST as i32];
     data.objects.markers = vec![
         marker(0, strip, [0.0, 0.0, 1.0], state.platform.path().collect()),
         marker(1, cubes, [1.0, 0.0, 0.0], state.platform.obstacles().collect()),

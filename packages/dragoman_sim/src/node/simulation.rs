@@ -13,6 +13,7 @@ use dragoman_ros::dragoman_msgs::srv::PressButton;
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, Twist};
 use dragoman_ros::kobuki_ros_interfaces::msg::{Led, MotorPower};
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{ColorRGBA, Empty, Float64, String as Text};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, Result, WrappedTypesupport};
@@ -165,7 +166,7 @@ fn touch(shared: &Mutex<(Console, Publisher<Text>)>, act: impl FnOnce(&mut Conso
 /// Tells when the robot, or the simulator, was told something the last time. Services are not seen.
 fn note_commands(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Result<()> {
     let last = tasks.node().create_publisher::<Float64>("vrep/last_cmd_time", latched())?;
-    let note = Note { worlds: worlds.clone(), last: Arc::new(last) };
+    let note = Note { worlds: worlds.clone(), last: last.into() };
     let base = format!("{namespace}/mobile_base/commands");
     note.of::<Twist>(tasks, &format!("{namespace}/cmd_vel"))?;
     note.of::<Twist>(tasks, &format!("{base}/velocity"))?;
@@ -181,12 +182,12 @@ fn note_commands(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Resul
 
 struct Note {
     worlds: Live,
-    last: Arc<Publisher<Float64>>,
+    last: SharedPublisher<Float64>,
 }
 
 impl Note {
     fn of<T: WrappedTypesupport + Send + 'static>(&self, tasks: &mut NodeTasks, topic: &str) -> Result<()> {
-        let (worlds, last) = (self.worlds.clone(), Arc::clone(&self.last));
+        let (worlds, last) = (self.worlds.clone(), self.last.clone());
         tasks.subscribe(topic, QosProfile::default().keep_last(1), move |_: T| {
             report(last.publish(&Float64 { data: worlds.time().as_secs_f64() }));
         })
