@@ -4,6 +4,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools=$1
 mkdir -p "$tools"
+# The virtual environments hold packages that are none of a workspace's.
+touch "$tools/COLCON_IGNORE"
 
 packages=(g++ make libfastrtps-dev libfastcdr-dev iproute2 octave octave-instrument-control)
 python3.11 -c 'import ensurepip' 2>/dev/null || packages+=(python3.11-venv)

@@ -1,8 +1,8 @@
-//! `dragoman apolo`: a real Apolo in ROS; and the lab's world with the port on which old programs find it.
+//! `dragoman apolo`: a real Apolo in ROS; and the lab's world, and the port on which old programs find it.
 
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
@@ -63,35 +63,38 @@ async fn is_taken(context: &Context, namespace: &str) -> Result<bool, Box<dyn Er
     Ok(matches!(found, Ok(Ok(()))))
 }
 
-/// The lab's world with its port.
-pub(crate) struct Apolo {
-    /// Names of the worlds; none where the world is another node's.
-    pub(crate) worlds: Vec<String>,
-    /// The worlds themselves, likewise.
-    pub(crate) live: Option<Live>,
-    /// Where the protocol is served.
-    pub(crate) address: SocketAddr,
+/// Starts the port in front of the world in `namespace`; where it is.
+pub(crate) fn serve(
+    context: &Context,
+    namespace: &str,
+    bind: IpAddr,
+    nodes: &mut JoinSet<()>,
+) -> Result<SocketAddr, Box<dyn Error>> {
+    let server = start_server(context, namespace, bind).map_err(with_advice)?;
+    nodes.spawn(server.node);
+    Ok(server.address)
 }
 
-/// Starts the world, unless it is in ROS already, and the port in front of it. `driven` are robots with drivers of their own.
-pub(crate) fn start(
+/// The lab's world.
+pub(crate) struct World {
+    /// Names of the worlds.
+    pub(crate) worlds: Vec<String>,
+    /// The worlds themselves.
+    pub(crate) live: Live,
+}
+
+/// Starts the world of `file`, or the lab's, in `namespace`. `driven` are robots with drivers of their own.
+pub(crate) fn start_world(
     context: &Context,
-    bind: IpAddr,
-    world: Option<&Option<PathBuf>>,
+    namespace: &str,
+    file: Option<&Path>,
     driven: Vec<DrivenRobot>,
     nodes: &mut JoinSet<()>,
-) -> Result<Apolo, Box<dyn Error>> {
-    let server = start_server(context, NAMESPACE, bind).map_err(with_advice)?;
-    let (mut worlds, mut live) = (Vec::new(), None);
-    if let Some(file) = world {
-        let file = file.as_ref().map_or(Some(""), |file| file.to_str());
-        let file = file.ok_or("--world: the path is no valid text")?;
-        let world = dragoman_sim::node::start(context, NAMESPACE, file, driven)?;
-        (worlds, live) = (world.worlds, Some(world.live));
-        nodes.spawn(world.node);
-    }
-    nodes.spawn(server.node);
-    Ok(Apolo { worlds, live, address: server.address })
+) -> Result<World, Box<dyn Error>> {
+    let file = file.map_or(Some(""), Path::to_str).ok_or("--world: the path is no valid text")?;
+    let world = dragoman_sim::node::start(context, namespace, file, driven)?;
+    nodes.spawn(world.node);
+    Ok(World { worlds: world.worlds, live: world.live })
 }
 
 fn with_advice(error: ApoloNodeError) -> Box<dyn Error> {

@@ -270,6 +270,13 @@ fn log_node(context: &Context) -> Result<RunningNode, NodeError> {
     Ok(tasks.start()?)
 }
 
+/// A name that is relative or begins at the root, in `namespace`.
+fn below(namespace: &str, name: &str) -> String {
+    let parts = [namespace, name].map(|part| part.trim_matches('/'));
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("/{}", parts.join("/"))
+}
+
 /// The arguments that are not ROS's: those before `--ros-args` and behind the `--` that ends it.
 fn own_arguments(arguments: impl Iterator<Item = String>) -> Vec<String> {
     let mut inside = false;
@@ -293,6 +300,13 @@ mod tests {
     fn the_command_line_is_sound() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_namespace_stands_above_names() {
+        let cases = [("/", "/ranger"), ("", "ranger"), ("left", "/ranger"), ("/left/", "/")];
+        let names = cases.map(|(namespace, name)| below(namespace, name));
+        assert_eq!(names, ["/ranger", "/ranger", "/left/ranger", "/left"]);
     }
 
     #[test]

@@ -46,8 +46,6 @@ const STATE_NODE: &str = "platform_state";
 const URDF: &str = include_str!("../../../urdf/neobotix.urdf");
 /// Its name in the world.
 const ROBOT: &str = "neobotix_platform";
-/// Its topics there.
-const TOPICS: &str = "/apolo/neobotix_platform";
 /// Where its laser is on it (launch/config/worlds/lab.yaml).
 const LASER: Pose = Pose { x: 0.4, y: 0.0, heading: 0.0 };
 
@@ -109,6 +107,8 @@ fn with_advice(error: NeobotixNodeError) -> Box<dyn Error> {
 /// Starts the platform of the lab, if the world has it; whether it does. `is_lab`: the world is that of the documents.
 pub(crate) fn start_simulated(
     context: &Context,
+    namespace: &str,
+    world_namespace: &str,
     worlds: &Live,
     is_lab: bool,
     nodes: &mut JoinSet<()>,
@@ -116,24 +116,25 @@ pub(crate) fn start_simulated(
     let Ok((_, pose)) = worlds.pose(ROBOT) else {
         return Ok(false);
     };
+    let topic = |name: &str| format!("{world_namespace}/{ROBOT}/{name}");
     let document = |name: &str, text: &str| {
         is_lab.then(|| NamedDocument { name: name.to_owned(), text: text.to_owned() })
     };
     let frame_prefix = format!("{}/", NAMESPACE.trim_matches('/'));
     let hardware = HardwareSettings {
-        namespace: NAMESPACE.to_owned(),
+        namespace: namespace.to_owned(),
         worlds: worlds.clone(),
         robot: ROBOT.to_owned(),
         frame_prefix: frame_prefix.clone(),
     };
     nodes.spawn(hardware::start(context, hardware)?);
-    let topics = hardware::ultrasonic_topics(worlds, ROBOT)?;
+    let ultrasonics = hardware::ultrasonic_topics(worlds, ROBOT)?;
     let setup = Setup {
-        base_battery: format!("{NAMESPACE}/battery_state"),
-        ultrasonic_topics: topics.into_iter().map(|topic| format!("{NAMESPACE}/{topic}")).collect(),
-        base_cmd_vel: format!("{TOPICS}/cmd_vel"),
-        base_odom: format!("{TOPICS}/odom"),
-        base_scan: format!("{TOPICS}/scan"),
+        base_battery: format!("{namespace}/battery_state"),
+        ultrasonic_topics: ultrasonics.into_iter().map(|topic| format!("{namespace}/{topic}")).collect(),
+        base_cmd_vel: topic("cmd_vel"),
+        base_odom: topic("odom"),
+        base_scan: topic("scan"),
         // The world tells where the robot really is; the platform tells where it believes to be.
         frame_prefix: frame_prefix.clone(),
         initial_pose: Pose::new(
@@ -147,11 +148,11 @@ pub(crate) fn start_simulated(
         roadmap: document("lab", include_str!("../../../launch/config/neobotix/roadmap.xml")),
         program: document("round", include_str!("../../../launch/config/neobotix/program.xml")),
     };
-    nodes.spawn(start(context, NAMESPACE, &setup)?);
+    nodes.spawn(start(context, namespace, &setup)?);
     // Nobody tells how its wheels stand.
     let described = StateSettings {
         node_name: STATE_NODE.to_owned(),
-        namespace: NAMESPACE.to_owned(),
+        namespace: namespace.to_owned(),
         urdf: URDF.to_owned(),
         sources: Vec::new(),
         frame_prefix,

@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
 use crate::relay::{self, Namespaces, Table};
-use crate::{base, widowx};
+use crate::{base, below, widowx};
 
 /// Its description, so that the program runs from anywhere.
 const URDF: &str = include_str!("../../../urdf/turtlebot2_widowx.urdf");
@@ -36,9 +36,9 @@ pub(crate) struct TurtlebotOptions {
     /// Namespace of the real robot, with --mode mixed.
     #[arg(long, value_name = "NAMESPACE", default_value = "/real")]
     real_namespace: String,
-    /// Namespace of the programs, with --mode mixed; another than / where the real robot is there.
-    #[arg(long, value_name = "NAMESPACE", default_value = "/")]
-    programs_namespace: String,
+    /// Namespace of the programs, with --mode mixed; to be told where the real robot is in that of the lab.
+    #[arg(long, value_name = "NAMESPACE")]
+    programs_namespace: Option<String>,
 }
 
 /// The modes of table A.1.
@@ -98,7 +98,7 @@ impl TurtlebotOptions {
 
     /// What ROS is to be told besides the user's arguments: with two robots each has transforms of its own, and what the world
     /// publishes of the simulated one is that one's.
-    pub(crate) fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
+    pub(crate) fn ros_arguments(&self, namespace: &str) -> Result<Vec<String>, Box<dyn Error>> {
         if self.mode != Mode::Mixed {
             return Ok(Vec::new());
         }
@@ -107,14 +107,16 @@ impl TurtlebotOptions {
             .flat_map(|node| ["tf", "tf_static"].map(|topic| format!("{node}:/{topic}:={topic}")));
         let table = Table::turtlebot()?;
         let sensors = table.topics.iter().filter(|topic| topic.on_demand);
-        let sensed = sensors.map(|topic| format!("world:/{0}:={SIM_NAMESPACE}/{0}", topic.name));
+        let simulated = below(namespace, SIM_NAMESPACE);
+        let sensed = sensors.map(|topic| format!("world:/{0}:={simulated}/{0}", topic.name));
         Ok(own.chain(sensed).flat_map(|rule| ["-r".to_owned(), rule]).collect())
     }
 }
 
-/// Starts the nodes of the robots, and with two of them the relay.
+/// Starts the nodes of the robots below `namespace`, and with two of them the relay.
 pub(crate) fn start(
     context: &Context,
+    namespace: &str,
     options: &TurtlebotOptions,
     worlds: Live,
     nodes: &mut JoinSet<()>,
@@ -124,26 +126,28 @@ pub(crate) fn start(
         Mode::Sim => {
             turtlebot.robots.push(start_simulated(
                 context,
-                "/",
+                namespace,
                 Connection::SimulatedUnlessPort,
                 worlds,
                 nodes,
             )?);
             return Ok(turtlebot);
         }
-        Mode::Real => "/".to_owned(),
+        Mode::Real => namespace.to_owned(),
         Mode::Mixed => {
-            let robots = [options.real_namespace.clone(), SIM_NAMESPACE.to_owned()];
-            let namespaces = Namespaces::new(&options.programs_namespace, &robots);
+            let robots = [&options.real_namespace, SIM_NAMESPACE].map(|robot| below(namespace, robot));
+            let programs = options.programs_namespace.as_deref().unwrap_or_default();
+            let namespaces = Namespaces::new(&below(namespace, programs), &robots);
+            let [real, simulated] = robots;
             nodes.spawn(relay::start(context, &Table::turtlebot()?, &namespaces)?);
             turtlebot.robots.push(start_simulated(
                 context,
-                SIM_NAMESPACE,
+                &simulated,
                 Connection::Simulated,
                 worlds,
                 nodes,
             )?);
-            format!("/{}", options.real_namespace.trim_matches('/'))
+            real
         }
     };
     let port = || Connection::Port(String::new());

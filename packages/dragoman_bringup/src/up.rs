@@ -5,11 +5,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use dragoman_ros::Context;
 use tokio::task::JoinSet;
 
-use crate::{apolo, arm, log_node, platform, robot, turtlebot};
+use crate::relay::Table;
+use crate::{apolo, arm, below, log_node, platform, robot, turtlebot};
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
@@ -26,14 +27,49 @@ pub(crate) struct UpOptions {
     /// Serve the legacy protocols only, for an arm, a world and a platform that are in ROS already.
     #[arg(long, conflicts_with = "mode")]
     bridge_only: bool,
+    /// These parts of the lab only, separated by commas.
+    #[arg(long, value_enum, value_name = "PARTS", value_delimiter = ',')]
+    only: Vec<Part>,
+    /// Namespace above all names of the lab; its transforms are there too.
+    #[arg(long, value_name = "NAMESPACE", default_value = "/")]
+    namespace: String,
     #[command(flatten)]
     turtlebot: turtlebot::TurtlebotOptions,
 }
 
+/// What can be started by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// The arm with its 31-byte protocol.
+    Ranger,
+    /// The world with Apolo's protocol.
+    Apolo,
+    /// The platform, in the world.
+    Neobotix,
+    /// The TurtleBot 2 with its arm, in the world.
+    Turtlebot,
+}
+
 impl UpOptions {
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+
     /// What ROS is to be told besides the user's arguments.
     pub(crate) fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
-        self.turtlebot.ros_arguments()
+        let root = below(&self.namespace, "");
+        let mut arguments = self.turtlebot.ros_arguments(&root)?;
+        if root != "/" {
+            // What has a name from the root, and the nodes that are in no namespace.
+            let sensors = Table::turtlebot()?.topics.into_iter().filter(|topic| topic.on_demand);
+            let more = ["tf", "tf_static", "camera/depth/camera_info", "camera/rgb/camera_info"];
+            let names = sensors.map(|topic| topic.name).chain(more.map(str::to_owned));
+            let rules = names.map(|name| format!("/{name}:={}", below(&root, &name)));
+            let nodes = ["dragoman", "simulation", "relay", "relay_on_demand"];
+            let nodes = nodes.map(|node| format!("{node}:__ns:={root}"));
+            arguments.extend(rules.chain(nodes).flat_map(|rule| ["-r".to_owned(), rule]));
+        }
+        Ok(arguments)
     }
 }
 
@@ -45,6 +81,9 @@ const START_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long drives on a bus are waited for before it is told that they are not there.
 const DRIVE_PATIENCE: Duration = Duration::from_millis(500);
+
+/// Where something is that other nodes have, in the table at the start.
+const IN_ROS: &str = "(in ROS)";
 
 /// What is served: a line of the table at the start.
 struct Served {
@@ -63,55 +102,84 @@ pub(crate) async fn run(
     let mut nodes = JoinSet::new();
     nodes.spawn(log_node(context)?);
 
-    let (robot, mut arm) = if options.bridge_only {
-        ("(in ROS)".to_owned(), None)
-    } else {
-        let robot = robot::load(&options.robot)?;
-        (robot.model.name().to_owned(), Some(arm::start(context, ARM_NAMESPACE, robot, &mut nodes)?))
-    };
-    let bridge = dragoman_bridge::arm31::node::start_server(context, ARM_NAMESPACE, options.bind)
-        .map_err(|error| with_advice(error, "--bind ADDRESS or --ros-args -p arm31:port:=PORT"))?;
-    nodes.spawn(bridge.node);
-
-    let world = (!options.bridge_only).then_some(&options.world);
-    let apolo = apolo::start(context, options.bind, world, options.turtlebot.driven(), &mut nodes)?;
-
-    let is_lab = options.world.as_ref().is_none_or(|world| world.as_os_str() == "lab");
-    let has_platform = match &apolo.live {
-        Some(worlds) => platform::start_simulated(context, worlds, is_lab, &mut nodes)?,
-        // It is another node's.
-        None => true,
-    };
-    let platform = if has_platform {
-        platform::serve(context, platform::NAMESPACE, options.bind, &mut nodes)?
-    } else {
-        Vec::new()
-    };
-    let turtlebot = match apolo.live {
-        Some(worlds) => Some(turtlebot::start(context, &options.turtlebot, worlds, &mut nodes)?),
-        None => None,
-    };
-
-    let mut rows = vec![
-        Served {
-            robot,
+    let [arm_namespace, world_namespace, platform_namespace] =
+        [ARM_NAMESPACE, apolo::NAMESPACE, platform::NAMESPACE].map(|name| below(&options.namespace, name));
+    let mut rows = Vec::new();
+    let mut bridge_measured = None;
+    let mut arm = None;
+    if options.wants(Part::Ranger) {
+        let mut name = IN_ROS.to_owned();
+        if !options.bridge_only {
+            let robot = robot::load(&options.robot)?;
+            robot.model.name().clone_into(&mut name);
+            arm = Some(arm::start(context, &arm_namespace, robot, &mut nodes)?);
+        }
+        let bridge = dragoman_bridge::arm31::node::start_server(context, &arm_namespace, options.bind)
+            .map_err(|error| with_advice(error, "--bind ADDRESS or --ros-args -p arm31:port:=PORT"))?;
+        nodes.spawn(bridge.node);
+        bridge_measured = Some(bridge.measured);
+        rows.push(Served {
+            robot: name,
             protocol: "31-byte arm protocol, UDP",
             address: bridge.address.to_string(),
-            namespace: ARM_NAMESPACE.to_owned(),
-        },
-        Served {
-            robot: if options.bridge_only { "(in ROS)".to_owned() } else { apolo.worlds.join(", ") },
+            namespace: arm_namespace,
+        });
+    }
+
+    let mut worlds = None;
+    if options.wants(Part::Apolo) {
+        let address = apolo::serve(context, &world_namespace, options.bind, &mut nodes)?;
+        rows.push(Served {
+            robot: IN_ROS.to_owned(),
             protocol: "Apolo's protocol, TCP",
-            address: apolo.address.to_string(),
-            namespace: apolo::NAMESPACE.to_owned(),
-        },
-    ];
-    rows.extend(platform.into_iter().map(|address| Served {
-        robot: if options.bridge_only { "(in ROS)".to_owned() } else { "neobotix".to_owned() },
-        protocol: "PlatformCtrl's protocol, TCP",
-        address: address.to_string(),
-        namespace: platform::NAMESPACE.to_owned(),
-    }));
+            address: address.to_string(),
+            namespace: world_namespace.clone(),
+        });
+    }
+    let in_world = [Part::Apolo, Part::Neobotix, Part::Turtlebot];
+    if !options.bridge_only && in_world.into_iter().any(|part| options.wants(part)) {
+        let driven = if options.wants(Part::Turtlebot) { options.turtlebot.driven() } else { Vec::new() };
+        let world =
+            apolo::start_world(context, &world_namespace, options.world.as_deref(), driven, &mut nodes)?;
+        if let Some(row) = rows.iter_mut().find(|row| row.namespace == world_namespace) {
+            row.robot = world.worlds.join(", ");
+        }
+        worlds = Some(world.live);
+    }
+
+    let is_lab = options.world.as_ref().is_none_or(|world| world.as_os_str() == "lab");
+    let has_platform = match &worlds {
+        Some(worlds) if options.wants(Part::Neobotix) => platform::start_simulated(
+            context,
+            &platform_namespace,
+            &world_namespace,
+            worlds,
+            is_lab,
+            &mut nodes,
+        )?,
+        _ => false,
+    };
+    // Without a simulated one it is another node's.
+    if has_platform || (options.bridge_only && options.wants(Part::Neobotix)) {
+        let robot = if has_platform { "neobotix" } else { IN_ROS };
+        let addresses = platform::serve(context, &platform_namespace, options.bind, &mut nodes)?;
+        rows.extend(addresses.into_iter().map(|address| Served {
+            robot: robot.to_owned(),
+            protocol: "PlatformCtrl's protocol, TCP",
+            address: address.to_string(),
+            namespace: platform_namespace.clone(),
+        }));
+    }
+    let turtlebot = match worlds {
+        Some(worlds) if options.wants(Part::Turtlebot) => Some(turtlebot::start(
+            context,
+            &below(&options.namespace, ""),
+            &options.turtlebot,
+            worlds,
+            &mut nodes,
+        )?),
+        _ => None,
+    };
     let (robots, elsewhere) =
         turtlebot.map_or_else(Default::default, |turtlebot| (turtlebot.robots, turtlebot.elsewhere));
     for robot in &robots {
@@ -124,8 +192,8 @@ pub(crate) async fn run(
         }));
     }
     if let Some(namespace) = elsewhere {
-        let robot = "(in ROS)".to_owned();
-        rows.push(Served { robot, protocol: "TurtleBot", address: "(in ROS)".to_owned(), namespace });
+        let robot = IN_ROS.to_owned();
+        rows.push(Served { robot, protocol: "TurtleBot", address: IN_ROS.to_owned(), namespace });
     }
     print_table(&rows);
     let mut stops = Vec::new();
@@ -137,7 +205,12 @@ pub(crate) async fn run(
     }
     match &mut arm {
         Some(arm) if arm.is_simulated => {
-            let served = async { tokio::join!(bridge.measured, &mut arm.drives_on) };
+            let measured = async {
+                if let Some(measured) = bridge_measured {
+                    let _ = measured.await;
+                }
+            };
+            let served = async { tokio::join!(measured, &mut arm.drives_on) };
             if tokio::time::timeout(START_PATIENCE, served).await.is_err() {
                 return Err("the simulated arm does not start".into());
             }

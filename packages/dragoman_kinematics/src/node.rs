@@ -357,11 +357,13 @@ impl Mover {
     fn publish_event(&mut self, event: &Event, header: &std_msgs::msg::Header) {
         use dragoman_msgs::msg::MotionEvent;
         let kind = match event {
-            Event::SetpointLimited { .. } | Event::WorkspaceViolated { .. } => MotionEvent::WORKSPACE_LIMIT,
-            Event::JointLimit { .. } => MotionEvent::JOINT_LIMIT,
-            Event::IkDivergence { .. } => MotionEvent::IK_DIVERGENCE,
-            Event::SequenceAborted { .. } => MotionEvent::VIA_POINT_MISSED,
-            Event::MotionFinished | Event::SequenceFinished => MotionEvent::GOAL_REACHED,
+            Event::SetpointLimited { .. } | Event::WorkspaceViolated { .. } => {
+                MotionEvent::WORKSPACE_LIMIT as u8
+            }
+            Event::JointLimit { .. } => MotionEvent::JOINT_LIMIT as u8,
+            Event::IkDivergence { .. } => MotionEvent::IK_DIVERGENCE as u8,
+            Event::SequenceAborted { .. } => MotionEvent::VIA_POINT_MISSED as u8,
+            Event::MotionFinished | Event::SequenceFinished => MotionEvent::GOAL_REACHED as u8,
             Event::MeasurementTimeout { seconds } => {
                 tracing::warn!(seconds, "no joint_states: nothing moves until they are back");
                 return;
@@ -372,14 +374,13 @@ impl Mover {
             }
         };
         let text = format!("{event:?}");
-        if kind == MotionEvent::GOAL_REACHED {
+        if kind == MotionEvent::GOAL_REACHED as u8 {
             tracing::info!("goal reached");
         } else {
             tracing::warn!(event = text, "motion");
             self.trouble = Some(text.clone());
         }
-        #[allow(clippy::cast_possible_truncation)]
-        let message = MotionEvent { header: header.clone(), kind: kind as u8, text };
+        let message = MotionEvent { header: header.clone(), kind, text };
         report(self.events.publish(&message), "motion_events");
     }
 

@@ -15,6 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let roots = [manifest.join("interfaces"), manifest.join("../../msg")];
+    // colcon would take what is staged here for packages of its workspace.
+    fs::write(out.join("COLCON_IGNORE"), "")?;
     let staging = out.join("packages");
     if staging.exists() {
         fs::remove_dir_all(&staging)?;

@@ -11,6 +11,7 @@
 //! | [`lifecycle`] | nodes that take and give back their hardware on request |
 //! | [`naming`] | names of other systems as parts of ROS names |
 //! | [`raw`] | messages of any type as they travel |
+//! | [`shared`] | publishers that several tasks use |
 //! | [`startup`] | a context for programs with options of their own |
 //! | [`tasks`] | a node with its timers, subscriptions and services as one future |
 //!
@@ -23,11 +24,16 @@ pub use embedded::*;
 #[cfg(feature = "r2r")]
 pub use r2r::*;
 
+/// As r2r's, which has no second parameter.
+#[cfg(feature = "r2r")]
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
 pub mod diagnostics;
 pub mod lifecycle;
 pub mod logging;
 pub mod naming;
 pub mod parameters;
 pub mod raw;
+pub mod shared;
 pub mod startup;
 pub mod tasks;

@@ -16,9 +16,15 @@ use super::{SharedArm, lock};
 use crate::driver::End;
 use crate::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
 
-// r2r gives a constant the type that C gives its enumerator: unsigned, where all are above 0.
+// r2r gives every constant a type of its own, an enumeration.
 #[allow(clippy::unnecessary_cast)]
 const SUCCESSFUL: i32 = ActionResult::SUCCESSFUL as i32;
+#[allow(clippy::unnecessary_cast)]
+const INVALID_GOAL: i32 = ActionResult::INVALID_GOAL as i32;
+#[allow(clippy::unnecessary_cast)]
+const PATH_TOLERANCE_VIOLATED: i32 = ActionResult::PATH_TOLERANCE_VIOLATED as i32;
+#[allow(clippy::unnecessary_cast)]
+const GOAL_TOLERANCE_VIOLATED: i32 = ActionResult::GOAL_TOLERANCE_VIOLATED as i32;
 
 /// Period of the action's feedback.
 const FEEDBACK_PERIOD: Duration = Duration::from_millis(50);
@@ -52,7 +58,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm, defaults: Defaults) 
 }
 
 async fn run(arm: SharedArm, goal: tasks::Goal<Action>, defaults: Defaults) -> Outcome<ActionResult> {
-    let refused = |error: String| Outcome::Aborted(result(ActionResult::INVALID_GOAL, error));
+    let refused = |error: String| Outcome::Aborted(result(INVALID_GOAL, error));
     let Planned { delay, .. } = match plan(&arm, goal.goal(), defaults) {
         Ok(planned) => planned,
         Err(error) => return refused(error),
@@ -84,9 +90,9 @@ async fn run(arm: SharedArm, goal: tasks::Goal<Action>, defaults: Defaults) -> O
         End::Reached => Outcome::Succeeded(result(SUCCESSFUL, text)),
         End::Cancelled if goal.is_canceled() => Outcome::Canceled(result(SUCCESSFUL, text)),
         End::Cancelled => Outcome::Aborted(result(SUCCESSFUL, "another command took over".to_owned())),
-        End::PathTolerance { .. } => Outcome::Aborted(result(ActionResult::PATH_TOLERANCE_VIOLATED, text)),
-        End::GoalTolerance { .. } => Outcome::Aborted(result(ActionResult::GOAL_TOLERANCE_VIOLATED, text)),
-        End::Stopped(_) => Outcome::Aborted(result(ActionResult::INVALID_GOAL, text)),
+        End::PathTolerance { .. } => Outcome::Aborted(result(PATH_TOLERANCE_VIOLATED, text)),
+        End::GoalTolerance { .. } => Outcome::Aborted(result(GOAL_TOLERANCE_VIOLATED, text)),
+        End::Stopped(_) => Outcome::Aborted(result(INVALID_GOAL, text)),
     }
 }
 

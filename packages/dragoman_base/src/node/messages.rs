@@ -99,9 +99,9 @@ fn diagonal([x, y, z]: [f64; 3]) -> Vec<f64> {
 /// `sensors/battery_state`. What is not measured is NaN, as the message's definition wants it.
 pub(super) fn battery_state(stamp: Time, battery: &Battery) -> BatteryState {
     let status = match battery.charging {
-        Charging::Charging => BatteryState::POWER_SUPPLY_STATUS_CHARGING,
-        Charging::Charged => BatteryState::POWER_SUPPLY_STATUS_FULL,
-        Charging::Discharging => BatteryState::POWER_SUPPLY_STATUS_DISCHARGING,
+        Charging::Charging => BatteryState::POWER_SUPPLY_STATUS_CHARGING as u8,
+        Charging::Charged => BatteryState::POWER_SUPPLY_STATUS_FULL as u8,
+        Charging::Discharging => BatteryState::POWER_SUPPLY_STATUS_DISCHARGING as u8,
     };
     let mut message = BatteryState {
         voltage: battery.voltage as f32,
@@ -111,7 +111,7 @@ pub(super) fn battery_state(stamp: Time, battery: &Battery) -> BatteryState {
         capacity: f32::NAN,
         design_capacity: f32::NAN,
         percentage: battery.fraction as f32,
-        power_supply_status: status as u8,
+        power_supply_status: status,
         power_supply_technology: LITHIUM_ION,
         present: true,
         ..Default::default()
@@ -126,13 +126,14 @@ pub(super) fn version_info(identity: &Identity) -> kobuki::VersionInfo {
     // Since firmware 1.0 the gyro's samples come along, and the base starts smoothly.
     let since_1_0 =
         identity.firmware.and_then(|firmware| firmware.parts()).is_some_and(|parts| parts > [1, 0, 0]);
-    let features = kobuki::VersionInfo::SMOOTH_MOVE_START | kobuki::VersionInfo::GYROSCOPE_3D_DATA;
+    let features =
+        kobuki::VersionInfo::SMOOTH_MOVE_START as u64 | kobuki::VersionInfo::GYROSCOPE_3D_DATA as u64;
     kobuki::VersionInfo {
         hardware: identity.hardware.map_or_else(String::new, |version| version.to_string()),
         firmware: identity.firmware.map_or_else(String::new, |version| version.to_string()),
         software: env!("CARGO_PKG_VERSION").to_owned(),
         udid: identity.unique_id.map_or_else(Vec::new, |id| id.0.to_vec()),
-        features: if since_1_0 { features as u64 } else { 0 },
+        features: if since_1_0 { features } else { 0 },
     }
 }
 
@@ -160,23 +161,23 @@ pub(super) fn cliff(side: Side, cliff: bool, reading: u16) -> kobuki::CliffEvent
 /// `events/wheel_drop`
 pub(super) fn wheel_drop(wheel: Wheel, dropped: bool) -> kobuki::WheelDropEvent {
     let wheel = match wheel {
-        Wheel::Left => kobuki::WheelDropEvent::LEFT,
-        Wheel::Right => kobuki::WheelDropEvent::RIGHT,
+        Wheel::Left => kobuki::WheelDropEvent::LEFT as u8,
+        Wheel::Right => kobuki::WheelDropEvent::RIGHT as u8,
     };
-    kobuki::WheelDropEvent { wheel: wheel as u8, state: dropped.into() }
+    kobuki::WheelDropEvent { wheel, state: dropped.into() }
 }
 
 /// `events/power_system`
 pub(super) fn power_system(event: PowerEvent) -> kobuki::PowerSystemEvent {
     let event = match event {
-        PowerEvent::Unplugged => kobuki::PowerSystemEvent::UNPLUGGED,
-        PowerEvent::PluggedToAdapter => kobuki::PowerSystemEvent::PLUGGED_TO_ADAPTER,
-        PowerEvent::PluggedToDock => kobuki::PowerSystemEvent::PLUGGED_TO_DOCKBASE,
-        PowerEvent::ChargeCompleted => kobuki::PowerSystemEvent::CHARGE_COMPLETED,
-        PowerEvent::BatteryLow => kobuki::PowerSystemEvent::BATTERY_LOW,
-        PowerEvent::BatteryCritical => kobuki::PowerSystemEvent::BATTERY_CRITICAL,
+        PowerEvent::Unplugged => kobuki::PowerSystemEvent::UNPLUGGED as u8,
+        PowerEvent::PluggedToAdapter => kobuki::PowerSystemEvent::PLUGGED_TO_ADAPTER as u8,
+        PowerEvent::PluggedToDock => kobuki::PowerSystemEvent::PLUGGED_TO_DOCKBASE as u8,
+        PowerEvent::ChargeCompleted => kobuki::PowerSystemEvent::CHARGE_COMPLETED as u8,
+        PowerEvent::BatteryLow => kobuki::PowerSystemEvent::BATTERY_LOW as u8,
+        PowerEvent::BatteryCritical => kobuki::PowerSystemEvent::BATTERY_CRITICAL as u8,
     };
-    kobuki::PowerSystemEvent { event: event as u8 }
+    kobuki::PowerSystemEvent { event }
 }
 
 /// `events/digital_input`

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::dragoman_msgs::msg::RelayReport;
+use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Client, Clock, Node, Publisher, QosProfile, Result, WrappedServiceTypeSupport};
+use dragoman_ros::{Client, Clock, Node, QosProfile, Result, WrappedServiceTypeSupport};
 use futures::StreamExt;
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
@@ -21,7 +22,7 @@ const SEARCH_TIME: Duration = Duration::from_millis(50);
 /// Where it is reported what robots answered.
 #[derive(Clone)]
 pub(crate) struct Reports {
-    publisher: Arc<Publisher<RelayReport>>,
+    publisher: SharedPublisher<RelayReport>,
     clock: Arc<Mutex<Clock>>,
     last: Arc<Mutex<Tally>>,
 }
@@ -39,7 +40,7 @@ pub(crate) struct Tally {
 impl Reports {
     pub(crate) fn new(node: &mut Node) -> Result<Self> {
         Ok(Self {
-            publisher: Arc::new(node.create_publisher("~/reports", QosProfile::default().keep_last(100))?),
+            publisher: node.create_publisher("~/reports", QosProfile::default().keep_last(100))?.into(),
             clock: node.get_ros_clock(),
             last: Arc::default(),
         })

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
+use dragoman_ros::{Node, QosProfile, Result, WrappedTypesupport};
 use futures::StreamExt;
 use futures::future::{AbortHandle, abortable};
 use tokio::runtime::Handle;
@@ -52,9 +53,9 @@ pub(crate) fn to_robots<T: WrappedTypesupport + Send + 'static>(
     to: &[String],
     counts: &Arc<Counts>,
 ) -> Result<Vec<Listeners>> {
-    let mut publishers: Vec<Arc<Publisher<T>>> = Vec::new();
+    let mut publishers: Vec<SharedPublisher<T>> = Vec::new();
     for name in to {
-        publishers.push(Arc::new(tasks.node().create_publisher::<T>(name, topic.qos())?));
+        publishers.push(tasks.node().create_publisher::<T>(name, topic.qos())?.into());
     }
     let listeners = publishers.iter().cloned().map(|publisher| {
         Box::new(move || publisher.get_inter_process_subscription_count().unwrap_or(0)) as Listeners
@@ -101,10 +102,10 @@ trait Lane: Send {
     fn review(&mut self, node: &mut Node, runtime: &Handle) -> Result<()>;
 }
 
-struct Demanded<T> {
+struct Demanded<T: WrappedTypesupport + 'static> {
     topic: Topic,
     from: String,
-    publisher: Arc<Publisher<T>>,
+    publisher: SharedPublisher<T>,
     counts: Arc<Counts>,
     /// Ends the subscription.
     subscribed: Option<AbortHandle>,
@@ -116,7 +117,7 @@ impl<T: WrappedTypesupport + Send + Sync + 'static> Lane for Demanded<T> {
         match (&self.subscribed, is_wanted) {
             (None, true) => {
                 let mut messages = node.subscribe::<T>(&self.from, self.topic.asked())?;
-                let (publisher, counts) = (Arc::clone(&self.publisher), Arc::clone(&self.counts));
+                let (publisher, counts) = (self.publisher.clone(), Arc::clone(&self.counts));
                 let (passing, handle) = abortable(async move {
                     while let Some(message) = messages.next().await {
                         count(&counts.told, &counts, publisher.publish(&message));
@@ -135,7 +136,7 @@ impl<T: WrappedTypesupport + Send + Sync + 'static> Lane for Demanded<T> {
     }
 }
 
-impl<T> Drop for Demanded<T> {
+impl<T: WrappedTypesupport + 'static> Drop for Demanded<T> {
     fn drop(&mut self) {
         if let Some(subscribed) = &self.subscribed {
             subscribed.abort();
@@ -156,7 +157,7 @@ impl OnDemand {
         self.lanes.push(Box::new(Demanded::<T> {
             topic: topic.clone(),
             from: from.to_owned(),
-            publisher: Arc::new(node.create_publisher(to, topic.qos())?),
+            publisher: node.create_publisher(to, topic.qos())?.into(),
             counts: Arc::clone(counts),
             subscribed: None,
         }));

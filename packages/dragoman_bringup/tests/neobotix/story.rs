@@ -76,7 +76,10 @@ fn the_guide_s_story_and_the_state_chart() {
     let told = [x, y].map(|place| place * 1000.0);
     let [told_x, told_y, told_angle] = arrived.estimated.map(f64::from);
     assert!((told_x - told[0]).abs() < 30.0 && (told_y - told[1]).abs() < 30.0, "{arrived:?}");
-    assert!((told_angle / 1000.0 - 170.0).abs() < 2.0 && arrived.commanded[0].abs_diff(1000) < 30, "{arrived:?}");
+    assert!(
+        (told_angle / 1000.0 - 170.0).abs() < 2.0 && arrived.commanded[0].abs_diff(1000) < 30,
+        "{arrived:?}"
+    );
     // The laser's points are in the room, and on the lines that were found in them.
     assert!(arrived.scan.len() > 100 && !arrived.lines.is_empty(), "{arrived:?}");
     assert!(arrived.scan.iter().all(|[x, y]| x.abs() < 6200 && y.abs() < 5200), "{arrived:?}");

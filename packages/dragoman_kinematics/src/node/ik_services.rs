@@ -1,5 +1,7 @@
 //! `compute_fk` and `compute_ik` in the form of `moveit_msgs`.
 
+#![allow(clippy::unnecessary_cast)] // Negative constants are `i32` with the embedded implementation already.
+
 use std::time::Duration;
 
 use dragoman_ros::moveit_msgs::msg::{Constraints, MoveItErrorCodes};
@@ -12,7 +14,7 @@ use super::pose_message;
 use super::services::raw_pose;
 use crate::{IkOptions, Link, Robot};
 
-/// The constant as the field's type; r2r, like bindgen, gives constants that are not negative as `u32`.
+/// The constant as the field's type; r2r gives every constant a type of its own, an enumeration.
 const SUCCESS: i32 = MoveItErrorCodes::SUCCESS as i32;
 
 /// The longest that one request may keep the node, whatever it asks for.
@@ -131,21 +133,21 @@ impl Solver {
     ) -> Result<Vec<f64>, Failure> {
         let asked = &request.ik_request;
         if !asked.ik_link_names.is_empty() || !asked.pose_stamped_vector.is_empty() {
-            return Err(Failure(MoveItErrorCodes::INVALID_GROUP_NAME, "one tip at a time".into()));
+            return Err(Failure(MoveItErrorCodes::INVALID_GROUP_NAME as i32, "one tip at a time".into()));
         }
         if asked.avoid_collisions {
             let message = "collisions are not checked: set avoid_collisions to false".into();
-            return Err(Failure(MoveItErrorCodes::COLLISION_CHECKING_UNAVAILABLE, message));
+            return Err(Failure(MoveItErrorCodes::COLLISION_CHECKING_UNAVAILABLE as i32, message));
         }
         if is_constrained(&asked.constraints) {
             let message = "constraints are not supported".into();
-            return Err(Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS, message));
+            return Err(Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS as i32, message));
         }
         let to_tip = self.offset_of_tip(&asked.ik_link_name)?;
         let frame = self.frame(&asked.pose_stamped.header.frame_id)?;
         let pose = raw_pose(&asked.pose_stamped.pose).to_isometry();
         let pose =
-            pose.map_err(|bad| Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS, bad.to_string()))?;
+            pose.map_err(|bad| Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS as i32, bad.to_string()))?;
         // A seed may be anywhere, but where a frame is must be known.
         let otherwise = measured.or((frame.joints_below == 0).then_some(self.middle.as_slice()));
         let seed = self.configuration(&asked.robot_state.joint_state, otherwise)?;
@@ -154,7 +156,7 @@ impl Solver {
         let mut solution = vec![0.0; self.robot.joint_count()];
         match self.robot.inverse(&target, &seed, &options, &mut solution) {
             Ok(_report) => Ok(solution),
-            Err(error) => Err(Failure(MoveItErrorCodes::NO_IK_SOLUTION, error.to_string())),
+            Err(error) => Err(Failure(MoveItErrorCodes::NO_IK_SOLUTION as i32, error.to_string())),
         }
     }
 
@@ -169,7 +171,7 @@ impl Solver {
             return Ok(link.offset.inverse() * model.tool());
         }
         let message = format!("link '{name}' is not rigidly attached to the tip, '{}'", model.tip_link());
-        Err(Failure(MoveItErrorCodes::INVALID_LINK_NAME, message))
+        Err(Failure(MoveItErrorCodes::INVALID_LINK_NAME as i32, message))
     }
 
     /// The joint values of a state; joints that it does not name are where `otherwise` tells.
@@ -178,7 +180,7 @@ impl Solver {
         state: &sensor_msgs::msg::JointState,
         otherwise: Option<&[f64]>,
     ) -> Result<Vec<f64>, Failure> {
-        let invalid = |message: String| Failure(MoveItErrorCodes::INVALID_ROBOT_STATE, message);
+        let invalid = |message: String| Failure(MoveItErrorCodes::INVALID_ROBOT_STATE as i32, message);
         if state.name.len() != state.position.len() {
             let (names, positions) = (state.name.len(), state.position.len());
             return Err(invalid(format!("{names} joint names and {positions} positions")));
@@ -208,14 +210,14 @@ impl Solver {
         let name = if name.is_empty() { model.base_link() } else { name };
         self.find(name).ok_or_else(|| {
             let message = format!("'{name}' is not the frame of a link of {}", model.name());
-            Failure(MoveItErrorCodes::FRAME_TRANSFORM_FAILURE, message)
+            Failure(MoveItErrorCodes::FRAME_TRANSFORM_FAILURE as i32, message)
         })
     }
 
     fn link(&self, name: &str) -> Result<&Link, Failure> {
         self.find(name).ok_or_else(|| {
             let message = format!("{} has no link '{name}' between base and tip", self.robot.model().name());
-            Failure(MoveItErrorCodes::INVALID_LINK_NAME, message)
+            Failure(MoveItErrorCodes::INVALID_LINK_NAME as i32, message)
         })
     }
 

@@ -9,8 +9,8 @@ use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
 use dragoman_ros::tasks::{Goal, NodeTasks, Outcome};
 use futures::FutureExt;
 
+use super::messages::quaternion;
 use super::state::{Refused, Shared, State};
-use super::topics::quaternion;
 use crate::controller::Command;
 use crate::geometry::{Point, Segment, compose, position, relative};
 use crate::motion::automatic::{MotionEnd, Target};

@@ -10,8 +10,8 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{ActionClient, GoalStatus, Node, WrappedActionTypeSupport};
 use futures::future::{Either, select};
 
+use super::messages::quaternion;
 use super::state::{Shared, State};
-use super::topics::quaternion;
 use crate::geometry::{Point, Segment, heading, position};
 use crate::motion::automatic::{Navigation, Target};
 

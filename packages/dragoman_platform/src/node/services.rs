@@ -135,17 +135,21 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
 
 fn serve_hardware(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
     serve_order::<PlatformSetBrake::Service>(tasks, shared, "set_brake", |state, request| {
-        let motor = match u32::from(request.motor) {
-            PlatformSetBrake::Request::RIGHT => Motor::Right,
-            PlatformSetBrake::Request::LEFT => Motor::Left,
+        const RIGHT: u8 = PlatformSetBrake::Request::RIGHT as u8;
+        const LEFT: u8 = PlatformSetBrake::Request::LEFT as u8;
+        let motor = match request.motor {
+            RIGHT => Motor::Right,
+            LEFT => Motor::Left,
             other => return Err(Refused(format!("there is no motor {other}; 1: right, 2: left"))),
         };
         Ok(state.platform.command(Command::SetBrake { motor, applied: !request.disabled })?)
     })?;
     serve_order::<PlatformSetDigitalOutput::Service>(tasks, shared, "set_digout", |state, request| {
-        let board = match u32::from(request.board) {
-            PlatformSetDigitalOutput::Request::IO_BOARD => Board::Io,
-            PlatformSetDigitalOutput::Request::RELAY_BOARD => Board::Relay,
+        const IO_BOARD: u8 = PlatformSetDigitalOutput::Request::IO_BOARD as u8;
+        const RELAY_BOARD: u8 = PlatformSetDigitalOutput::Request::RELAY_BOARD as u8;
+        let board = match request.board {
+            IO_BOARD => Board::Io,
+            RELAY_BOARD => Board::Relay,
             other => return Err(Refused(format!("there is no board {other}; 0: IO, 1: relays"))),
         };
         let (channel, high) = (request.channel, request.high);

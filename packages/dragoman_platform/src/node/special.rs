@@ -66,7 +66,7 @@ fn debug_data(state: &State) -> PlatformDebugData {
     let mapped = state.platform.mapped_lines().flat_map(|line| [line.a, line.b]).collect();
     let candidates = state.platform.candidates().map(position).collect();
     let [strip, cubes, lines] =
-        [Marker::LINE_STRIP, Marker::CUBE_LIST, Marker::LINE_LIST].map(|kind| kind as i32);
+        [Marker::LINE_STRIP as i32, Marker::CUBE_LIST as i32, Marker::LINE_LIST as i32];
     data.objects.markers = vec![
         marker(0, strip, [0.0, 0.0, 1.0], state.platform.path().collect()),
         marker(1, cubes, [1.0, 0.0, 0.0], state.platform.obstacles().collect()),

@@ -88,7 +88,7 @@ struct Feed {
 }
 
 /// A topic, and its message, which is used again.
-struct Topic<T> {
+struct Topic<T: dragoman_ros::WrappedTypesupport + 'static> {
     publisher: Publisher<T>,
     message: T,
     /// Somebody listens, as it was looked last.

@@ -57,14 +57,16 @@ fn of_world(world: &World, frame: &str, is_further: bool, stamp: &Time) -> Vec<M
 
 fn of_shape(shape: &Shape) -> Marker {
     let (type_, [x, y, z]) = match &shape.geometry {
-        Geometry::Box { size } => (Marker::CUBE, *size),
-        Geometry::Cylinder { radius, length } => (Marker::CYLINDER, [2.0 * radius, 2.0 * radius, *length]),
-        Geometry::Sphere { radius } => (Marker::SPHERE, [2.0 * radius; 3]),
-        Geometry::Mesh { .. } | Geometry::Extrusion { .. } => (Marker::TRIANGLE_LIST, [1.0; 3]),
+        Geometry::Box { size } => (Marker::CUBE as i32, *size),
+        Geometry::Cylinder { radius, length } => {
+            (Marker::CYLINDER as i32, [2.0 * radius, 2.0 * radius, *length])
+        }
+        Geometry::Sphere { radius } => (Marker::SPHERE as i32, [2.0 * radius; 3]),
+        Geometry::Mesh { .. } | Geometry::Extrusion { .. } => (Marker::TRIANGLE_LIST as i32, [1.0; 3]),
     };
     let [r, g, b, a] = shape.color.map(|part| part as f32);
     Marker {
-        type_: type_ as i32,
+        type_,
         action: Marker::ADD as i32,
         scale: Vector3 { x, y, z },
         color: ColorRGBA { r, g, b, a },

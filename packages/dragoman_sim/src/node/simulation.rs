@@ -13,6 +13,7 @@ use dragoman_ros::dragoman_msgs::srv::PressButton;
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, Twist};
 use dragoman_ros::kobuki_ros_interfaces::msg::{Led, MotorPower};
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{ColorRGBA, Empty, Float64, String as Text};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, Result, WrappedTypesupport};
@@ -133,23 +134,23 @@ impl Truth {
 
 /// Status bar and console: in the log, and on a topic each.
 fn serve_console(tasks: &mut NodeTasks) -> Result<()> {
-    let bar = tasks.node().create_publisher::<Text>("/vrep/status_bar", latched())?;
-    tasks.subscribe("/vrep/status_bar_message", QosProfile::default(), move |message: Text| {
+    let bar = tasks.node().create_publisher::<Text>("vrep/status_bar", latched())?;
+    tasks.subscribe("vrep/status_bar_message", QosProfile::default(), move |message: Text| {
         tracing::info!("status bar: {}", message.data);
         report(bar.publish(&message));
     })?;
-    let shown = tasks.node().create_publisher::<Text>("/vrep/aux_console/text", latched())?;
+    let shown = tasks.node().create_publisher::<Text>("vrep/aux_console/text", latched())?;
     let console = Arc::new(Mutex::new((Console::default(), shown)));
     let change = |act: fn(&mut Console)| {
         let console = Arc::clone(&console);
         move |_: Empty| touch(&console, act)
     };
-    tasks.subscribe("/vrep/aux_console/create", QosProfile::default(), change(Console::create))?;
-    tasks.subscribe("/vrep/aux_console/delete", QosProfile::default(), change(Console::delete))?;
-    tasks.subscribe("/vrep/aux_console/hide", QosProfile::default(), change(Console::hide))?;
-    tasks.subscribe("/vrep/aux_console/show", QosProfile::default(), change(Console::show))?;
-    tasks.subscribe("/vrep/aux_console/clear", QosProfile::default(), change(Console::clear))?;
-    tasks.subscribe("/vrep/aux_console/print", QosProfile::default().keep_last(100), move |message: Text| {
+    tasks.subscribe("vrep/aux_console/create", QosProfile::default(), change(Console::create))?;
+    tasks.subscribe("vrep/aux_console/delete", QosProfile::default(), change(Console::delete))?;
+    tasks.subscribe("vrep/aux_console/hide", QosProfile::default(), change(Console::hide))?;
+    tasks.subscribe("vrep/aux_console/show", QosProfile::default(), change(Console::show))?;
+    tasks.subscribe("vrep/aux_console/clear", QosProfile::default(), change(Console::clear))?;
+    tasks.subscribe("vrep/aux_console/print", QosProfile::default().keep_last(100), move |message: Text| {
         tracing::info!("console: {}", message.data);
         touch(&console, |console| console.print(&message.data));
     })
@@ -164,8 +165,8 @@ fn touch(shared: &Mutex<(Console, Publisher<Text>)>, act: impl FnOnce(&mut Conso
 
 /// Tells when the robot, or the simulator, was told something the last time. Services are not seen.
 fn note_commands(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Result<()> {
-    let last = tasks.node().create_publisher::<Float64>("/vrep/last_cmd_time", latched())?;
-    let note = Note { worlds: worlds.clone(), last: Arc::new(last) };
+    let last = tasks.node().create_publisher::<Float64>("vrep/last_cmd_time", latched())?;
+    let note = Note { worlds: worlds.clone(), last: last.into() };
     let base = format!("{namespace}/mobile_base/commands");
     note.of::<Twist>(tasks, &format!("{namespace}/cmd_vel"))?;
     note.of::<Twist>(tasks, &format!("{base}/velocity"))?;
@@ -181,12 +182,12 @@ fn note_commands(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Resul
 
 struct Note {
     worlds: Live,
-    last: Arc<Publisher<Float64>>,
+    last: SharedPublisher<Float64>,
 }
 
 impl Note {
     fn of<T: WrappedTypesupport + Send + 'static>(&self, tasks: &mut NodeTasks, topic: &str) -> Result<()> {
-        let (worlds, last) = (self.worlds.clone(), Arc::clone(&self.last));
+        let (worlds, last) = (self.worlds.clone(), self.last.clone());
         tasks.subscribe(topic, QosProfile::default().keep_last(1), move |_: T| {
             report(last.publish(&Float64 { data: worlds.time().as_secs_f64() }));
         })

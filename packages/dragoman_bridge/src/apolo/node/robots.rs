@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use dragoman_ros::naming;
 use dragoman_ros::parameters::Parameters;
+use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::{
     Clock, Node, Publisher, QosProfile, Result, geometry_msgs, nav_msgs, sensor_msgs, std_msgs, tf2_msgs,
 };
@@ -29,7 +30,7 @@ pub(super) struct Robot {
     clock: Arc<Mutex<Clock>>,
     odometry: Publisher<nav_msgs::msg::Odometry>,
     scan: Option<Publisher<sensor_msgs::msg::LaserScan>>,
-    tf: Arc<Publisher<tf2_msgs::msg::TFMessage>>,
+    tf: SharedPublisher<tf2_msgs::msg::TFMessage>,
 }
 
 /// What the protocol does not tell of a laser.
@@ -62,7 +63,7 @@ pub(super) fn start(
     }
     let mut robots: Vec<Robot> = Vec::new();
     let mut commands = SelectAll::new();
-    let tf = if names.is_empty() { None } else { Some(Arc::new(tf_publisher(node)?)) };
+    let tf = if names.is_empty() { None } else { Some(tf_publisher(node)?.into()) };
     for (index, (name, tf)) in names.iter().zip(std::iter::repeat(tf).flatten()).enumerate() {
         let frame_prefix = naming::token(name);
         if robots.iter().any(|robot| robot.frame_prefix == frame_prefix) {

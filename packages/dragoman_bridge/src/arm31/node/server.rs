@@ -140,12 +140,12 @@ fn subscribe(node: &mut Node) -> Result<SelectAll<BoxStream<'static, Input>>> {
 fn motion_event(event: &dragoman_msgs::msg::MotionEvent) -> Option<MotionEvent> {
     use dragoman_msgs::msg::MotionEvent as Kind;
     [
-        (Kind::WORKSPACE_LIMIT, MotionEvent::WorkspaceLimit),
-        (Kind::JOINT_LIMIT, MotionEvent::JointLimit),
-        (Kind::IK_DIVERGENCE, MotionEvent::InverseKinematicsDivergence),
+        (Kind::WORKSPACE_LIMIT as u8, MotionEvent::WorkspaceLimit),
+        (Kind::JOINT_LIMIT as u8, MotionEvent::JointLimit),
+        (Kind::IK_DIVERGENCE as u8, MotionEvent::InverseKinematicsDivergence),
     ]
     .into_iter()
-    .find_map(|(kind, known)| (kind == u32::from(event.kind)).then_some(known))
+    .find_map(|(kind, known)| (kind == event.kind).then_some(known))
 }
 
 async fn serve(

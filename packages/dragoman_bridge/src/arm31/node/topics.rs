@@ -80,10 +80,10 @@ impl Topics {
                 self.state.note_event(event);
                 use dragoman_msgs::msg::MotionEvent as Kind;
                 let (kind, text) = match event {
-                    MotionEvent::WorkspaceLimit => (Kind::WORKSPACE_LIMIT, "ER21 of the controller"),
-                    MotionEvent::JointLimit => (Kind::JOINT_LIMIT, "WN12 of the controller"),
+                    MotionEvent::WorkspaceLimit => (Kind::WORKSPACE_LIMIT as u8, "ER21 of the controller"),
+                    MotionEvent::JointLimit => (Kind::JOINT_LIMIT as u8, "WN12 of the controller"),
                     MotionEvent::InverseKinematicsDivergence => {
-                        (Kind::IK_DIVERGENCE, "WN22 of the controller")
+                        (Kind::IK_DIVERGENCE as u8, "WN22 of the controller")
                     }
                 };
                 self.publish_event(kind, text);
@@ -151,7 +151,7 @@ impl Topics {
     fn publish_arrival(&self, arrived: bool) {
         if arrived {
             self.publish_event(
-                dragoman_msgs::msg::MotionEvent::GOAL_REACHED,
+                dragoman_msgs::msg::MotionEvent::GOAL_REACHED as u8,
                 "within the tolerance of the goal",
             );
         }
@@ -169,8 +169,7 @@ impl Topics {
         report(self.drive_status.publish(&status), "drive_status");
     }
 
-    fn publish_event(&self, kind: u32, text: &str) {
-        let kind = u8::try_from(kind).unwrap_or_default();
+    fn publish_event(&self, kind: u8, text: &str) {
         let message = dragoman_msgs::msg::MotionEvent { header: self.header(), kind, text: text.to_owned() };
         report(self.motion_events.publish(&message), "motion_events");
     }

@@ -1,0 +1,38 @@
+//! Publishers that several tasks use, above both implementations.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::{Publisher, Result, WrappedTypesupport};
+
+/// A publisher whose clones are the same. r2r's own may go from thread to thread, but only one may have it at a time.
+pub struct SharedPublisher<T: WrappedTypesupport + 'static>(Arc<Mutex<Publisher<T>>>);
+
+impl<T: WrappedTypesupport> SharedPublisher<T> {
+    /// Publishes `message`.
+    ///
+    /// # Errors
+    /// As `Publisher::publish`.
+    pub fn publish(&self, message: &T) -> Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).publish(message)
+    }
+
+    /// How many subscriptions there are, here and elsewhere.
+    ///
+    /// # Errors
+    /// As `Publisher::get_inter_process_subscription_count`.
+    pub fn get_inter_process_subscription_count(&self) -> Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_inter_process_subscription_count()
+    }
+}
+
+impl<T: WrappedTypesupport> From<Publisher<T>> for SharedPublisher<T> {
+    fn from(publisher: Publisher<T>) -> Self {
+        Self(Arc::new(Mutex::new(publisher)))
+    }
+}
+
+impl<T: WrappedTypesupport> Clone for SharedPublisher<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
