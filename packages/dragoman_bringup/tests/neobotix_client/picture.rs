@@ -1,6 +1,7 @@
 //! What the platform tells, in ROS, field by field.
 
-use std::f64::consts::FRAC_PI_4;
+use std::f32::consts::FRAC_1_SQRT_2;
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetPosition, PlatformGetStatus};
@@ -37,8 +38,8 @@ fn expected() -> PlatformStatus {
         scan: vec![point(-0.086, -1.164), point(-0.793, 0.957)],
         reflectors: vec![point(0.1, 0.2)],
         lines: vec![
-            point(-1.5 + 0.707_106_8, 0.25 + 0.707_106_8),
-            point(-1.5 + 0.707_106_8, 0.25 - 0.707_106_8),
+            point(-1.5 + FRAC_1_SQRT_2, 0.25 + FRAC_1_SQRT_2),
+            point(-1.5 + FRAC_1_SQRT_2, 0.25 - FRAC_1_SQRT_2),
         ],
         circles: vec![Point32 { x: 0.01, y: 0.02, z: 0.03 }],
         corners: vec![point(-0.01, -0.02)],
@@ -67,7 +68,7 @@ fn expected() -> PlatformStatus {
         latitude: 48.5,
         longitude: 9.25,
         acceleration: vec![1.0, -2.0, 9.81],
-        gyro_angle: 1.5708,
+        gyro_angle: FRAC_PI_2,
         gyro_temperature: 71,
         gyro_status: 72,
         initialized: false,

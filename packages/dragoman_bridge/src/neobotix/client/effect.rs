@@ -80,6 +80,7 @@ pub(super) fn told(status: &Status) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::neobotix::wire::{Frame, MoveWheelVelocity, SetMode};
