@@ -5,12 +5,13 @@
 
 mod common;
 
+use std::any::Any;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use common::beside::Beside;
 use common::{Lab, domain};
-use dragoman_ros::WrappedServiceTypeSupport;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::{
     GetLocationMRobot, PlatformGetDocument, PlatformGetParameter, PlatformGetParameters, PlatformGetPosition,
@@ -22,9 +23,12 @@ use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Odometry, Path};
 use dragoman_ros::sensor_msgs::msg::{BatteryState, LaserScan};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::{Client, Node, QosProfile, WrappedServiceTypeSupport};
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
 
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a motion through the lab may take on a loaded machine.
 const JOURNEY: Duration = Duration::from_secs(150);
 
@@ -34,9 +38,41 @@ struct Chain {
     _client: Lab,
     folder: PathBuf,
     /// Beside the lab.
-    near: Beside,
+    near: Operator,
     /// Beside the client side.
-    far: Beside,
+    far: Operator,
+}
+
+/// A node whose clients stay: hundreds of requests are made here.
+struct Operator {
+    beside: Beside,
+    clients: HashMap<String, Box<dyn Any>>,
+}
+
+impl Operator {
+    fn new(domain: u16) -> Self {
+        Self { beside: Beside::new(domain), clients: HashMap::new() }
+    }
+
+    #[track_caller]
+    fn call<S: WrappedServiceTypeSupport + 'static>(
+        &mut self,
+        name: &str,
+        request: S::Request,
+    ) -> S::Response {
+        if !self.clients.contains_key(name) {
+            let client = self.beside.node.create_client::<S>(name, QosProfile::services_default()).unwrap();
+            let found = self.beside.runtime.block_on(async {
+                tokio::time::timeout(PATIENCE, Node::is_available(&client).unwrap()).await
+            });
+            assert!(found.is_ok(), "{name} is not there");
+            self.clients.insert(name.to_owned(), Box::new(client));
+        }
+        let client: &Client<S> = self.clients[name].downcast_ref().unwrap();
+        let answer = client.request(&request).unwrap();
+        let answered = self.beside.runtime.block_on(async { tokio::time::timeout(PATIENCE, answer).await });
+        answered.unwrap_or_else(|_| panic!("{name} does not answer")).unwrap()
+    }
 }
 
 impl Chain {
@@ -56,7 +92,7 @@ impl Chain {
         ];
         let client = Lab::start_with(domain(), &["neobotix", "--server", &server], &arguments);
         assert_ne!(lab.domain, client.domain);
-        let (near, far) = (Beside::new(lab.domain), Beside::new(client.domain));
+        let (near, far) = (Operator::new(lab.domain), Operator::new(client.domain));
         let mut chain = Self { _lab: lab, _client: client, folder, near, far };
         // The base has to have been heard.
         chain.until("the platform is initialized", |chain| {
@@ -76,13 +112,21 @@ impl Chain {
 
     /// Asks the client side.
     #[track_caller]
-    fn call<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> S::Response {
+    fn call<S: WrappedServiceTypeSupport + 'static>(
+        &mut self,
+        name: &str,
+        request: S::Request,
+    ) -> S::Response {
         self.far.call::<S>(&format!("/neobotix/{name}"), request)
     }
 
     /// Asks the platform itself, and the client side.
     #[track_caller]
-    fn both<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> [S::Response; 2]
+    fn both<S: WrappedServiceTypeSupport + 'static>(
+        &mut self,
+        name: &str,
+        request: S::Request,
+    ) -> [S::Response; 2]
     where
         S::Request: Clone,
     {
@@ -125,7 +169,7 @@ impl Chain {
 
     /// Where the transforms have the base in the map: x, y, heading; beside the lab and beside the client side.
     fn placed(&mut self) -> [[f64; 3]; 2] {
-        [&mut self.near, &mut self.far].map(|beside| {
+        [&mut self.near.beside, &mut self.far.beside].map(|beside| {
             let mut transforms = beside.subscribe::<TFMessage>("/tf");
             let mut place = |child: &str| loop {
                 let message = beside.next(child, &mut transforms);
@@ -235,12 +279,12 @@ fn same_status([a, b]: [PlatformStatus; 2]) {
 #[test]
 fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
     let mut chain = Chain::new("story");
-    let mut batteries = [&mut chain.near, &mut chain.far]
+    let mut batteries = [&mut chain.near.beside, &mut chain.far.beside]
         .map(|beside| beside.subscribe::<BatteryState>("/neobotix/battery_state"));
     let battery = BatteryState { voltage: 25.5, percentage: 0.7, ..Default::default() };
     let mut voltages = [None; 2];
     chain.until("the battery's voltage in both", |chain| {
-        chain.near.publish("/battery", &battery);
+        chain.near.beside.publish("/battery", &battery);
         for (voltage, messages) in voltages.iter_mut().zip(&mut batteries) {
             *voltage = newest(messages).map(|battery| battery.voltage).or(*voltage);
         }
@@ -254,8 +298,8 @@ fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
     chain.until("the platform knows where it is", |chain| !chain.far_status().localization_lost);
     same_status(chain.statuses());
 
-    let mut odometries =
-        [&mut chain.near, &mut chain.far].map(|beside| beside.subscribe::<Odometry>("/neobotix/odom"));
+    let mut odometries = [&mut chain.near.beside, &mut chain.far.beside]
+        .map(|beside| beside.subscribe::<Odometry>("/neobotix/odom"));
     let start = chain.truth();
     let request = PlatformMoveToStation::Request { station: "middle".to_owned() };
     let answer = chain.call::<PlatformMoveToStation::Service>("move_to_station", request);
@@ -264,7 +308,7 @@ fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
         let [x, y, _] = chain.truth();
         (x - start[0]).hypot(y - start[1]) > 0.3
     });
-    for (beside, odometries) in [&chain.near, &chain.far].into_iter().zip(&mut odometries) {
+    for (beside, odometries) in [&chain.near.beside, &chain.far.beside].into_iter().zip(&mut odometries) {
         let drives = |odometry: &Odometry| odometry.twist.twist.linear.x > 0.05;
         let odometry = beside.find("odometry of a platform that drives", odometries, drives);
         let frames = (odometry.header.frame_id.as_str(), odometry.child_frame_id.as_str());
@@ -273,8 +317,10 @@ fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
     chain.order("break").unwrap();
     chain.until("it stands", |chain| chain.far_status().translation_velocity == 0.0);
     // What is left of the way, point by point.
-    let mut paths = [&mut chain.near, &mut chain.far].map(|beside| beside.latched::<Path>("/neobotix/path"));
-    let [known, told] = [chain.near.next("path", &mut paths[0]), chain.far.next("path", &mut paths[1])];
+    let mut paths = [&mut chain.near.beside, &mut chain.far.beside]
+        .map(|beside| beside.latched::<Path>("/neobotix/path"));
+    let [known, told] =
+        [chain.near.beside.next("path", &mut paths[0]), chain.far.beside.next("path", &mut paths[1])];
     assert!(known.poses.len() > 1 && known.poses.len() == told.poses.len(), "{known:?} {told:?}");
     assert_eq!([known.header.frame_id.as_str(), told.header.frame_id.as_str()], ["map"; 2]);
     for (index, (a, b)) in known.poses.iter().zip(&told.poses).enumerate() {
@@ -304,9 +350,10 @@ fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
     near_angle("heading", known.pose.theta, told.pose.theta, 0.01);
 
     // The scan, beam by beam.
-    let mut scans =
-        [&mut chain.near, &mut chain.far].map(|beside| beside.subscribe::<LaserScan>("/neobotix/scan"));
-    let [known, told] = [chain.near.next("scan", &mut scans[0]), chain.far.next("scan", &mut scans[1])];
+    let mut scans = [&mut chain.near.beside, &mut chain.far.beside]
+        .map(|beside| beside.subscribe::<LaserScan>("/neobotix/scan"));
+    let [known, told] =
+        [chain.near.beside.next("scan", &mut scans[0]), chain.far.beside.next("scan", &mut scans[1])];
     assert_eq!(known.header.frame_id, told.header.frame_id);
     assert_eq!(known.ranges.len(), told.ranges.len());
     for (what, a, b) in [
@@ -333,7 +380,7 @@ fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
     let before = chain.truth()[2];
     let mut twist = Twist::default();
     twist.angular.z = 0.2;
-    chain.far.publish("/neobotix/cmd_vel", &twist);
+    chain.far.beside.publish("/neobotix/cmd_vel", &twist);
     chain.until("it turns", |chain| (chain.truth()[2] - before).sin() > 0.02);
     let velocity = PlatformMoveVelocity::Request { translation: f64::NAN, rotation: 0.0 };
     assert!(!chain.call::<PlatformMoveVelocity::Service>("move_vel", velocity).success);
@@ -346,16 +393,15 @@ fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
 #[test]
 fn documents_and_parameters_are_the_same_in_both_domains() {
     let mut chain = Chain::new("data");
-    let mut maps =
-        [&mut chain.near, &mut chain.far].map(|beside| beside.latched::<OccupancyGrid>("/neobotix/map"));
+    let mut maps = [&mut chain.near.beside, &mut chain.far.beside]
+        .map(|beside| beside.latched::<OccupancyGrid>("/neobotix/map"));
     let mut grids = |chain: &Chain, fits: fn(&OccupancyGrid) -> bool| {
-        [chain.near.find("map", &mut maps[0], fits), chain.far.find("map", &mut maps[1], fits)].map(
-            |mut grid| {
+        [chain.near.beside.find("map", &mut maps[0], fits), chain.far.beside.find("map", &mut maps[1], fits)]
+            .map(|mut grid| {
                 grid.header.stamp = Default::default();
                 grid.info.map_load_time = Default::default();
                 grid
-            },
-        )
+            })
     };
     let [known, told] = grids(&chain, |grid| grid.info.width >= 240);
     assert!(known == told, "{:?} {:?}", known.info, told.info);
