@@ -136,7 +136,7 @@ impl<T: WrappedTypesupport + Send + Sync + 'static> Lane for Demanded<T> {
     }
 }
 
-impl<T> Drop for Demanded<T> {
+impl<T: WrappedTypesupport> Drop for Demanded<T> {
     fn drop(&mut self) {
         if let Some(subscribed) = &self.subscribed {
             subscribed.abort();
