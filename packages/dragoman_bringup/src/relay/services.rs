@@ -175,12 +175,12 @@ fn collect<R: serde::Serialize>(answers: Vec<Answer<R>>, report: &mut RelayRepor
                     report.returned = i8::try_from(index).unwrap_or(i8::MAX);
                     returned = Some(response);
                 }
-                (RelayReport::ANSWERED, after.as_secs_f64(), text)
+                (RelayReport::ANSWERED as u8, after.as_secs_f64(), text)
             }
-            Answer::TimedOut => (RelayReport::TIMED_OUT, f64::NAN, String::new()),
-            Answer::Missing => (RelayReport::MISSING, f64::NAN, String::new()),
+            Answer::TimedOut => (RelayReport::TIMED_OUT as u8, f64::NAN, String::new()),
+            Answer::Missing => (RelayReport::MISSING as u8, f64::NAN, String::new()),
         };
-        report.outcomes.push(outcome as u8);
+        report.outcomes.push(outcome);
         report.seconds.push(seconds);
         report.answers.push(text);
     }

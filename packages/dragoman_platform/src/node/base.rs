@@ -8,6 +8,7 @@ use dragoman_ros::geometry_msgs::msg::{Quaternion, Twist as TwistMessage};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Joy, LaserScan};
+use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::Bool;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
@@ -130,9 +131,9 @@ fn serve_extras(
 }
 
 /// What the base tells, told again under the platform's name while somebody listens there.
-pub(super) struct Relay<T: WrappedTypesupport> {
+pub(super) struct Relay<T: WrappedTypesupport + 'static> {
     /// None: the base tells it there itself.
-    publisher: Option<Publisher<T>>,
+    publisher: Option<SharedPublisher<T>>,
 }
 
 impl<T: WrappedTypesupport + 'static> Relay<T> {
@@ -140,17 +141,19 @@ impl<T: WrappedTypesupport + 'static> Relay<T> {
         let full = format!("{}/{own}", tasks.node().namespace()?.trim_end_matches('/'));
         let same = base == own || base == full;
         let publisher =
-            if same { None } else { Some(tasks.node().create_publisher(own, QosProfile::default())?) };
+            if same { None } else { Some(tasks.node().create_publisher(own, QosProfile::default())?.into()) };
         Ok(Self { publisher })
     }
 
     /// Whether somebody listens there.
     pub(super) fn is_listened(&self) -> bool {
-        self.publisher.as_ref().is_some_and(topics::listened)
+        self.publisher.as_ref().is_some_and(|publisher| {
+            publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
+        })
     }
 
     pub(super) fn send(&self, message: impl FnOnce() -> T) {
-        if let Some(publisher) = self.publisher.as_ref().filter(|publisher| topics::listened(publisher)) {
+        if let Some(publisher) = self.publisher.as_ref().filter(|_| self.is_listened()) {
             topics::report(publisher.publish(&message()));
         }
     }

@@ -83,7 +83,11 @@ fn finite(value: f64) -> Result<f64, Refused> {
 }
 
 /// Passes something on to whoever does it.
-fn send<T: WrappedTypesupport>(publisher: &Publisher<T>, message: &T, what: &str) -> Result<(), Refused> {
+fn send<T: WrappedTypesupport + 'static>(
+    publisher: &Publisher<T>,
+    message: &T,
+    what: &str,
+) -> Result<(), Refused> {
     if !super::topics::listened(publisher) {
         return Err(Refused(format!("there is no {what}: nobody listens to its topic")));
     }

@@ -121,7 +121,7 @@ impl Topics {
 }
 
 /// Whether anybody listens, here or elsewhere.
-pub(super) fn listened<T: WrappedTypesupport>(publisher: &Publisher<T>) -> bool {
+pub(super) fn listened<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
     publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 

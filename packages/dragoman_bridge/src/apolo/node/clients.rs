@@ -16,7 +16,7 @@ use crate::apolo::{Outcome, Refusal};
 const MAX_OPEN: usize = 8;
 
 /// One service, and how many more requests it may get now.
-struct Endpoint<S> {
+struct Endpoint<S: WrappedServiceTypeSupport> {
     client: Client<S>,
     free: Semaphore,
 }
