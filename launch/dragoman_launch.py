@@ -11,6 +11,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 CONFIG = Path(__file__).resolve().parent / 'config'
+RVIZ = Path(__file__).resolve().parent / 'rviz'
 
 MODES = {
     'sim': 'sim: simulated here',
@@ -24,15 +25,16 @@ def argument(name, default, description, **more):
     return DeclareLaunchArgument(name, default_value=default, description=description, **more)
 
 
-def describe(programs, *arguments, modes=('sim', 'real'), params_file='', fixed_frame='odom'):
+def describe(programs, *arguments, rviz, modes=('sim', 'real'), params_file='', transforms='/'):
     """
     Return the description of a launch file.
 
     :param programs: is called with the values of all arguments by their names; returns what `program` made
     :param arguments: what this file has besides the arguments that all have
+    :param rviz: which configuration of rviz2, a name in the folder rviz; its topics are those of namespace /
     :param modes: the values of `mode`; the first is the default
     :param params_file: the default of the argument of that name
-    :param fixed_frame: the frame in which rviz2 shows everything
+    :param transforms: namespace of the transforms that rviz2 shows
     """
     yes_or_no = {'choices': ['true', 'false']}
     declared = [
@@ -43,16 +45,16 @@ def describe(programs, *arguments, modes=('sim', 'real'), params_file='', fixed_
         argument('rviz', 'false', 'show the robot in rviz2', **yes_or_no),
         *arguments,
     ]
-    rviz = Node(
-        package='rviz2', executable='rviz2', arguments=['--fixed-frame', fixed_frame],
-        parameters=[{'use_sim_time': LaunchConfiguration('use_sim_time')}],
+    show = Node(
+        package='rviz2', executable='rviz2', arguments=['-d', str(RVIZ / f'{rviz}.rviz')],
+        parameters=[{'use_sim_time': LaunchConfiguration('use_sim_time')}], remappings=_transforms(transforms),
         condition=IfCondition(LaunchConfiguration('rviz')))
 
     def start(context):
         values = {one.name: LaunchConfiguration(one.name).perform(context) for one in declared}
         return [start_program(values) for start_program in programs(values)]
 
-    return LaunchDescription([*declared, OpaqueFunction(function=start), rviz])
+    return LaunchDescription([*declared, OpaqueFunction(function=start), show])
 
 
 def program(*words, parameters=None, transforms='/'):
@@ -70,13 +72,17 @@ def program(*words, parameters=None, transforms='/'):
             package='dragoman_bringup', executable='dragoman', output='screen',
             arguments=[str(word) for word in words],
             parameters=[*files, {'use_sim_time': values['use_sim_time'] == 'true'}],
-            remappings=[(f'/{name}', f'{transforms.rstrip("/")}/{name}') for name in ['tf', 'tf_static'] if transforms != '/'])
+            remappings=_transforms(transforms))
     return start
 
 
 def below(values, name):
     """Return `name` in the namespace of the launch file."""
     return '/' + '/'.join(part for part in [values['namespace'].strip('/'), name.strip('/')] if part)
+
+
+def _transforms(namespace):
+    return [(f'/{name}', f'{namespace.rstrip("/")}/{name}') for name in ['tf', 'tf_static'] if namespace != '/']
 
 
 def _file(parameters):

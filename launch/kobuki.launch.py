@@ -32,4 +32,4 @@ def generate_launch_description():
         programs,
         argument('kind', 'kobuki', 'what the base is', choices=['kobuki', 'differential']),
         argument('port', '/dev/ttyUSB0', 'serial port of the base, in modes real and mixed'),
-        modes=('sim', 'real', 'mixed'), params_file=str(CONFIG / 'kobuki.yaml'))
+        modes=('sim', 'real', 'mixed'), params_file=str(CONFIG / 'kobuki.yaml'), rviz='kobuki')

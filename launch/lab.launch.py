@@ -19,4 +19,4 @@ def generate_launch_description():
         argument('robot', 'ranger_mk1', 'the arm: ranger_mk1, ranger_mk2, platform_arm, or a file like those in config/robots'),
         argument('world', 'lab', 'lab, laboratory, corridor, or a file like those in config/worlds'),
         argument('bind', '127.0.0.1', 'address on which the old protocols are served; 0.0.0.0 is every interface'),
-        modes=('sim', 'real', 'mixed'), params_file=str(CONFIG / 'lab.yaml'), fixed_frame='map')
+        modes=('sim', 'real', 'mixed'), params_file=str(CONFIG / 'lab.yaml'), rviz='lab')

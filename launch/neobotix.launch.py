@@ -23,4 +23,4 @@ def generate_launch_description():
         argument('cmd_vel', '/cmd_vel', 'topic on which the base takes velocities, in mode real'),
         argument('odom', '/odom', 'topic of its odometry, in mode real'),
         argument('scan', '/scan', 'topic of its laser, in mode real'),
-        params_file=str(CONFIG / 'neobotix.yaml'), fixed_frame='map')
+        params_file=str(CONFIG / 'neobotix.yaml'), rviz='neobotix')

@@ -23,4 +23,4 @@ def generate_launch_description():
         argument('world', 'lab', 'the world of the simulated one: lab, laboratory, corridor, or a file like those in config/worlds'),
         argument('base_port', '', 'serial port of the base, in modes real and mixed; if both are empty, the robot is in ROS already'),
         argument('arm_port', '', 'serial port of the arm, likewise'),
-        modes=('sim', 'real', 'mixed'), params_file=str(CONFIG / 'turtlebot2_widowx.yaml'))
+        modes=('sim', 'real', 'mixed'), params_file=str(CONFIG / 'turtlebot2_widowx.yaml'), rviz='turtlebot2_widowx')

@@ -15,6 +15,8 @@ struct Start {
     file: String,
     mode: String,
     params_file: String,
+    /// Configuration of rviz2.
+    rviz: String,
     arguments: Vec<String>,
     undescribed: Vec<String>,
     programs: Vec<Vec<String>>,
@@ -68,7 +70,7 @@ fn launch_files_have_the_common_arguments_and_describe_all() {
         for name in ["mode", "namespace", "use_sim_time", "params_file", "rviz"] {
             assert!(start.arguments.iter().any(|argument| argument == name), "{start:?}");
         }
-        assert!(Path::new(&start.params_file).is_file(), "{start:?}");
+        assert!(Path::new(&start.params_file).is_file() && Path::new(&start.rviz).is_file(), "{start:?}");
     }
 }
 
