@@ -1,4 +1,4 @@
-"""A platform that finds its way by laser: that of the lab, or one in front of a base that is in ROS."""
+"""A platform that finds its way by laser: the lab's, a real one behind its PlatformCtrl, or ours in front of a base that is in ROS."""
 
 from pathlib import Path
 import sys
@@ -9,9 +9,15 @@ from dragoman_launch import CONFIG, argument, below, describe, program  # noqa: 
 
 def programs(values):
     if values['mode'] == 'sim':
-        return [program('up', '--only', 'neobotix', '--namespace', values['namespace'], '--world', values['world'])]
+        return [program(
+            'up', '--only', 'neobotix', '--namespace', values['namespace'], '--world', values['world'],
+            '--bind', values['bind'])]
+    if values['server']:
+        return [program(
+            'neobotix', '--server', values['server'], '--namespace', below(values, 'neobotix'),
+            transforms=below(values, ''))]
     return [program(
-        'platform', '--namespace', below(values, 'neobotix'),
+        'platform', '--namespace', below(values, 'neobotix'), '--bind', values['bind'],
         '--cmd-vel', values['cmd_vel'], '--odom', values['odom'], '--scan', values['scan'],
         transforms=below(values, ''))]
 
@@ -20,7 +26,9 @@ def generate_launch_description():
     return describe(
         programs,
         argument('world', 'lab', 'the world that holds it: lab, or a file like those in config/worlds, in mode sim'),
-        argument('cmd_vel', '/cmd_vel', 'topic on which the base takes velocities, in mode real'),
-        argument('odom', '/odom', 'topic of its odometry, in mode real'),
-        argument('scan', '/scan', 'topic of its laser, in mode real'),
+        argument('bind', '127.0.0.1', 'address on which PlatformCtrl\'s protocol is served; 0.0.0.0 is every interface'),
+        argument('server', '', 'host and port of a real PlatformCtrl, in mode real; empty: a base that is in ROS'),
+        argument('cmd_vel', '/cmd_vel', 'topic on which that base takes velocities'),
+        argument('odom', '/odom', 'topic of its odometry'),
+        argument('scan', '/scan', 'topic of its laser'),
         params_file=str(CONFIG / 'neobotix.yaml'), rviz='neobotix')
