@@ -185,9 +185,8 @@ fn a_robot_drives_while_it_is_told_to() {
     assert_eq!(client.values(b'g', "Marvin"), before, "no number, no motion");
     twist.linear.x = 0.2;
     velocity.publish(&twist).unwrap();
-    let driving =
-        user.next(&mut odometry, |odometry| (odometry.twist.twist.linear.x > 0.0).then_some(odometry));
-    assert!((driving.twist.twist.linear.x - 0.2).abs() < 0.05, "{}", driving.twist.twist.linear.x);
+    // The first that tells of it may have begun before.
+    user.next(&mut odometry, |odometry| ((odometry.twist.twist.linear.x - 0.2).abs() < 0.05).then_some(()));
     std::thread::sleep(Duration::from_millis(1500));
     let after = client.values(b'g', "Marvin");
     let driven = after[0] - before[0];
