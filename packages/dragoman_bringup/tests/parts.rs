@@ -40,7 +40,7 @@ fn parts_of_the_lab_are_started_by_themselves() {
         assert!((height - 0.6671).abs() < 1e-4, "{height}");
     }
     let platform = Lab::start_with(domain(), &["up", "--only", "neobotix"], &[]);
-    assert!(!platform.banner.iter().any(|row| row.contains("/ranger") || row.contains("TCP")));
+    assert!(!platform.banner.iter().any(|row| row.contains("/ranger") || row.contains("Apolo")));
     let topics = topics(platform.domain, &["/neobotix/status"]);
     assert!(!topics.contains_key("/mobile_base/sensors/core"), "{topics:#?}");
 }

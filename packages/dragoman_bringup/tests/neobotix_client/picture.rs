@@ -1,7 +1,7 @@
 //! What the platform tells, in ROS, field by field.
 
 use std::f32::consts::FRAC_1_SQRT_2;
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
+use std::f64::consts::FRAC_PI_4;
 
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetPosition, PlatformGetStatus};
@@ -68,7 +68,7 @@ fn expected() -> PlatformStatus {
         latitude: 48.5,
         longitude: 9.25,
         acceleration: vec![1.0, -2.0, 9.81],
-        gyro_angle: FRAC_PI_2,
+        gyro_angle: 1.5,
         gyro_temperature: 71,
         gyro_status: 72,
         initialized: false,

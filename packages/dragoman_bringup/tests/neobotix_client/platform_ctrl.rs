@@ -204,7 +204,7 @@ pub(super) fn status(operation: u8, mode: u8) -> Vec<u8> {
         ints(&[100, 200, 300, 400, 61]),                                // radar
         48.5_f64.to_be_bytes().to_vec(),                                // latitude
         9.25_f64.to_be_bytes().to_vec(),                                // longitude
-        ints(&[10_000, -20_000, 98_100, 15_708, 71, 72]),               // gyro
+        ints(&[10_000, -20_000, 98_100, 15_000, 71, 72]),               // gyro
         vec![u8::from(operation != 3), 1, mode, operation],
         ints(&[0]),             // emergency
         vec![4],                // application mode

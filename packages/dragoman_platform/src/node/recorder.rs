@@ -21,20 +21,28 @@ pub(super) struct Recorder {
 }
 
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
+    use PlatformSetEvent::Request;
+    // In r2r each has a type of its own.
+    const START_RECORDING: u8 = Request::START_RECORDING as u8;
+    const STOP_RECORDING: u8 = Request::STOP_RECORDING as u8;
+    const START_REPLAY: u8 = Request::START_REPLAY as u8;
+    const STOP_REPLAY: u8 = Request::STOP_REPLAY as u8;
+    const BREAK_REPLAY: u8 = Request::BREAK_REPLAY as u8;
+    const CONTINUE_REPLAY: u8 = Request::CONTINUE_REPLAY as u8;
     serve_order::<PlatformSetEvent::Service>(tasks, shared, "set_event", |state, request| {
-        match u32::from(request.event) {
-            PlatformSetEvent::Request::START_RECORDING => state.start_recording(),
-            PlatformSetEvent::Request::STOP_RECORDING => state.stop_recording(),
-            PlatformSetEvent::Request::START_REPLAY => {
+        match request.event {
+            START_RECORDING => state.start_recording(),
+            STOP_RECORDING => state.stop_recording(),
+            START_REPLAY => {
                 if state.recorder.is_some() {
                     return Err(Refused("a recording is under way".to_owned()));
                 }
                 let recording = read(&state.recording_file())?;
                 Ok(state.platform.command(Command::StartReplay(recording))?)
             }
-            PlatformSetEvent::Request::STOP_REPLAY => state.replaying(Command::Stop),
-            PlatformSetEvent::Request::BREAK_REPLAY => state.replaying(Command::Break),
-            PlatformSetEvent::Request::CONTINUE_REPLAY => state.replaying(Command::Continue),
+            STOP_REPLAY => state.replaying(Command::Stop),
+            BREAK_REPLAY => state.replaying(Command::Break),
+            CONTINUE_REPLAY => state.replaying(Command::Continue),
             other => Err(Refused(format!("there is no event {other}; 1 to 6"))),
         }
     })

@@ -1,5 +1,7 @@
 //! Actions whose goals run as futures of their node.
 
+use std::sync::{Mutex, PoisonError};
+
 use futures::channel::oneshot;
 use futures::future::{Either, FutureExt, Shared, select};
 use futures::stream::{FuturesUnordered, Stream, StreamExt};
@@ -9,7 +11,9 @@ use crate::{ActionServerCancelRequest, ActionServerGoal, ActionServerGoalRequest
 
 /// A goal at work.
 pub struct Goal<A: WrappedActionTypeSupport> {
-    goal: ActionServerGoal<A>,
+    wanted: A::Goal,
+    /// r2r's handle may go from thread to thread, but only one may have it at a time.
+    handle: Mutex<ActionServerGoal<A>>,
     cancellation: Shared<oneshot::Receiver<()>>,
 }
 
@@ -27,13 +31,14 @@ pub enum Outcome<R> {
 impl<A: WrappedActionTypeSupport + 'static> Goal<A> {
     /// What is to be done.
     pub fn goal(&self) -> &A::Goal {
-        &self.goal.goal
+        &self.wanted
     }
 
     /// Tells the client how it goes.
     pub fn publish_feedback(&self, feedback: A::Feedback) {
-        if let Err(error) = self.goal.publish_feedback(feedback) {
-            tracing::warn!(%error, goal = %self.goal.uuid, "feedback could not be sent");
+        let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = handle.publish_feedback(feedback) {
+            tracing::warn!(%error, goal = %handle.uuid, "feedback could not be sent");
         }
     }
 
@@ -81,7 +86,11 @@ impl NodeTasks {
                     request = requests.select_next_some() => {
                         if let Some((goal, cancels)) = decide(request, &name, &mut check) {
                             let (cancel, cancellation) = oneshot::channel();
-                            let work = Goal { goal: goal.clone(), cancellation: cancellation.shared() };
+                            let work = Goal {
+                                wanted: goal.goal.clone(),
+                                handle: Mutex::new(goal.clone()),
+                                cancellation: cancellation.shared(),
+                            };
                             running.push(run(goal, execute(work), cancels, cancel));
                         }
                     }
