@@ -232,8 +232,12 @@ fn maps_are_made_and_programs_run_to_their_ends() {
             .fold(0.0, f64::max);
         assert!(longest > 1000.0, "the wall at {value}: {lines:?}");
     }
-    // What the map has already does not come into it twice.
+    // What the map has already does not come into it twice, as soon as the platform knows where it is there.
     assert!(document(&mut operator, "set_map", "lab", &lab).success);
+    operator.until("it has found itself in the lab's map", |operator| {
+        let (believed, [x, y, heading]) = (operator.status().estimated, operator.truth());
+        (believed.x - x).hypot(believed.y - y) < 0.02 && (believed.theta - heading).sin().abs() < 0.004
+    });
     operator.order("mapping_start").unwrap();
     operator.order("mapping_stop").unwrap();
     let again = operator.call::<PlatformGetDocument::Service>("get_map", Default::default()).document;

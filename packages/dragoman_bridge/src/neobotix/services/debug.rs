@@ -28,6 +28,12 @@ use crate::neobotix::wire::{
 
 /// Name of the value that tells of the mapping mode.
 const MAPPING: &str = "mapping";
+// Kinds of markers: in r2r each constant has a type of its own.
+const LINE_STRIP: i32 = Marker::LINE_STRIP as i32;
+const LINE_LIST: i32 = Marker::LINE_LIST as i32;
+const CUBE_LIST: i32 = Marker::CUBE_LIST as i32;
+const SPHERE_LIST: i32 = Marker::SPHERE_LIST as i32;
+const POINTS: i32 = Marker::POINTS as i32;
 
 /// The protocol's colors.
 const COLORS: [(GraphicalColor, [f32; 3]); 11] = [
@@ -93,15 +99,15 @@ fn reply(message: &PlatformDebugData) -> DebugData {
     let is_mapping = values().any(|(name, value)| name == MAPPING && value == "true");
     let mut data = DebugData { mapping: is_mapping.then(Mapping::default), ..DebugData::default() };
     for marker in &message.objects.markers {
-        let kind = match u32::try_from(marker.type_) {
-            Ok(Marker::LINE_STRIP) => {
+        let kind = match marker.type_ {
+            LINE_STRIP => {
                 data.path.extend(path(&marker.points));
                 continue;
             }
-            Ok(Marker::LINE_LIST) => GraphicalKind::LineThin,
-            Ok(Marker::CUBE_LIST) => GraphicalKind::PointRectangle,
-            Ok(Marker::SPHERE_LIST) => GraphicalKind::PointLargeDot,
-            Ok(Marker::POINTS) => GraphicalKind::PointPixel,
+            LINE_LIST => GraphicalKind::LineThin,
+            CUBE_LIST => GraphicalKind::PointRectangle,
+            SPHERE_LIST => GraphicalKind::PointLargeDot,
+            POINTS => GraphicalKind::PointPixel,
             _ => continue,
         };
         let object = GraphicalObject { kind: kind.into(), color: color(&marker.color), ..Default::default() };
@@ -130,13 +136,13 @@ fn reply(message: &PlatformDebugData) -> DebugData {
     data
 }
 
-fn marker(id: usize, kind: u32, color: Coded<GraphicalColor>, points: Vec<PointMessage>) -> Marker {
+fn marker(id: usize, kind: i32, color: Coded<GraphicalColor>, points: Vec<PointMessage>) -> Marker {
     let known = COLORS.iter().find(|(one, _)| color.known() == Some(*one));
     let [r, g, b] = known.map_or([1.0; 3], |(_, rgb)| *rgb);
     let mut marker = Marker {
         ns: "platform".to_owned(),
         id: i32::try_from(id).unwrap_or(i32::MAX),
-        type_: i32::try_from(kind).unwrap_or_default(),
+        type_: kind,
         color: ColorRGBA { r, g, b, a: 1.0 },
         points,
         ..Default::default()
@@ -153,24 +159,24 @@ fn metres(x_mm: i32, y_mm: i32) -> PointMessage {
 fn message(reply: &DebugData) -> PlatformDebugData {
     let mut data = PlatformDebugData::default();
     let markers = &mut data.objects.markers;
-    let mut add = |kind: u32, color: Coded<GraphicalColor>, points: Vec<PointMessage>| {
+    let mut add = |kind: i32, color: Coded<GraphicalColor>, points: Vec<PointMessage>| {
         if points.is_empty() {
             return;
         }
         // Objects alike are one marker.
         match markers.last_mut() {
-            Some(last) if last.type_ as u32 == kind && last.color == marker(0, kind, color, vec![]).color => {
+            Some(last) if last.type_ == kind && last.color == marker(0, kind, color, vec![]).color => {
                 last.points.extend(points);
             }
             _ => markers.push(marker(markers.len(), kind, color, points)),
         }
     };
     let way = reply.path.iter().map(|pose| metres(pose.x_mm, pose.y_mm)).collect();
-    add(Marker::LINE_STRIP, GraphicalColor::Blue.into(), way);
+    add(LINE_STRIP, GraphicalColor::Blue.into(), way);
     if let Some(mapping) = &reply.mapping {
         let ends = mapping.segments.iter().flat_map(|line| [line.source, line.target]);
         let ends = ends.map(|end| metres(end.x_mm, end.y_mm)).collect();
-        add(Marker::LINE_LIST, GraphicalColor::Magenta.into(), ends);
+        add(LINE_LIST, GraphicalColor::Magenta.into(), ends);
     }
     for object in &reply.graphical_objects {
         let place = metres(object.x_mm, object.y_mm);
@@ -182,15 +188,15 @@ fn message(reply: &DebugData) -> PlatformDebugData {
                 | GraphicalKind::LineDoubleDot,
             ) => {
                 let end = metres(object.second_x_mm, object.second_y_mm);
-                add(Marker::LINE_LIST, object.color, vec![place, end]);
+                add(LINE_LIST, object.color, vec![place, end]);
             }
             Some(GraphicalKind::PointLargeDot | GraphicalKind::Circle) => {
-                add(Marker::SPHERE_LIST, object.color, vec![place]);
+                add(SPHERE_LIST, object.color, vec![place]);
             }
             Some(GraphicalKind::PointPixel | GraphicalKind::PointSmallDot) => {
-                add(Marker::POINTS, object.color, vec![place]);
+                add(POINTS, object.color, vec![place]);
             }
-            _ => add(Marker::CUBE_LIST, object.color, vec![place]),
+            _ => add(CUBE_LIST, object.color, vec![place]),
         }
     }
     let is_mapping = (MAPPING.to_owned(), reply.mapping.is_some().to_string());
