@@ -215,7 +215,7 @@ fn battery_message(header: &Header, voltage: f64) -> BatteryState {
 }
 
 /// Whether anybody listens, here or elsewhere.
-fn listened<T: WrappedTypesupport>(publisher: &Publisher<T>) -> bool {
+fn listened<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
     publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 
