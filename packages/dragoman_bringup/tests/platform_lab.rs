@@ -234,7 +234,12 @@ fn maps_are_made_and_programs_run_to_their_ends() {
     }
     // What the map has already does not come into it twice, as soon as the platform knows where it is there.
     assert!(document(&mut operator, "set_map", "lab", &lab).success);
-    operator.until("it has found itself in the lab's map", |operator| {
+    velocity(&mut operator, 0.0, 0.0);
+    operator.until("it stands, and has found itself in the lab's map", |operator| {
+        if operator.status().rotation_velocity != 0.0 {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(500));
         let (believed, [x, y, heading]) = (operator.status().estimated, operator.truth());
         (believed.x - x).hypot(believed.y - y) < 0.02 && (believed.theta - heading).sin().abs() < 0.004
     });

@@ -54,7 +54,10 @@ impl Lab {
             Some(&"platform") => &["-p", "neobotix:ports:=[0,0]"],
             _ => &[],
         };
-        let mut child = Command::new(env!("CARGO_BIN_EXE_dragoman"))
+        // Another build, that on r2r say.
+        let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
+        let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into());
+        let mut child = Command::new(program)
             .args(arguments)
             .args(["--domain", &domain.to_string(), "--ros-args"])
             .args(free_ports)
