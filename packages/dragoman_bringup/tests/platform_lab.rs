@@ -202,7 +202,8 @@ fn maps_are_made_and_programs_run_to_their_ends() {
     let start = operator.truth();
     let mut turned = false;
     operator.until("a turn", |operator| {
-        velocity(operator, 0.0, 0.5);
+        // Slowly: a scan that is late by some milliseconds turns the walls.
+        velocity(operator, 0.0, 0.25);
         let heading = operator.truth()[2] - start[2];
         turned |= heading.sin().atan2(heading.cos()).abs() > 2.5;
         turned && heading.sin().atan2(heading.cos()).abs() < 0.3
@@ -243,6 +244,7 @@ fn maps_are_made_and_programs_run_to_their_ends() {
         let (believed, [x, y, heading]) = (operator.status().estimated, operator.truth());
         (believed.x - x).hypot(believed.y - y) < 0.02 && (believed.theta - heading).sin().abs() < 0.004
     });
+    operator.order("mapping_reset").unwrap();
     operator.order("mapping_start").unwrap();
     operator.order("mapping_stop").unwrap();
     let again = operator.call::<PlatformGetDocument::Service>("get_map", Default::default()).document;
