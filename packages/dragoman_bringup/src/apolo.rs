@@ -3,16 +3,15 @@
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
-use std::time::Duration;
 
 use clap::Args;
 use dragoman_bridge::apolo::node::{ApoloNodeError, start_client, start_server};
+use dragoman_ros::Context;
 use dragoman_ros::dragoman_msgs::srv::GetLocation;
-use dragoman_ros::{Context, Node, QosProfile};
 use dragoman_sim::node::{DrivenRobot, Live};
 use tokio::task::JoinSet;
 
-use crate::{address, log_node};
+use crate::{address, is_offered, log_node};
 
 #[derive(Args)]
 pub(crate) struct ApoloOptions {
@@ -24,8 +23,6 @@ pub(crate) struct ApoloOptions {
     namespace: String,
 }
 
-/// How long it is looked for a world that is there already.
-const SEARCH_TIME: Duration = Duration::from_secs(1);
 /// Namespace of the world.
 pub(crate) const NAMESPACE: &str = "/apolo";
 
@@ -38,7 +35,7 @@ pub(crate) async fn run(
     let server = address::resolve("--server", &options.server)?;
     let mut nodes = JoinSet::new();
     nodes.spawn(log_node(context)?);
-    if is_taken(context, &options.namespace).await? {
+    if is_offered::<GetLocation::Service>(context, &options.namespace, "get_location").await? {
         let namespace = &options.namespace;
         return Err(format!(
             "a world is in {namespace} already, and would be asked in a circle; choose another --namespace or --domain"
@@ -52,15 +49,6 @@ pub(crate) async fn run(
     println!("stopping");
     nodes.shutdown().await;
     Ok(())
-}
-
-/// Whether somebody serves a world in `namespace`.
-async fn is_taken(context: &Context, namespace: &str) -> Result<bool, Box<dyn Error>> {
-    let mut node = Node::create(context.clone(), "apolo_search", namespace)?;
-    let client =
-        node.create_client::<GetLocation::Service>("get_location", QosProfile::services_default())?;
-    let found = tokio::time::timeout(SEARCH_TIME, Node::is_available(&client)?).await;
-    Ok(matches!(found, Ok(Ok(()))))
 }
 
 /// Starts the port in front of the world in `namespace`; where it is.

@@ -46,10 +46,11 @@ mod widowx;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
-use dragoman_ros::{Context, Node, logging};
+use dragoman_ros::{Context, Node, QosProfile, WrappedServiceTypeSupport, logging};
 
 /// Brings robots and programs that speak only their old wire protocols into ROS 2.
 ///
@@ -268,6 +269,21 @@ fn log_node(context: &Context) -> Result<RunningNode, NodeError> {
     let log = logging::publish(tasks.node())?;
     tasks.spawn(log);
     Ok(tasks.start()?)
+}
+
+/// How long it is looked for a service that is there already.
+const SEARCH_TIME: Duration = Duration::from_secs(1);
+
+/// Whether somebody offers `service` in `namespace`: a client side there would ask itself in a circle.
+async fn is_offered<S: WrappedServiceTypeSupport>(
+    context: &Context,
+    namespace: &str,
+    service: &str,
+) -> dragoman_ros::Result<bool> {
+    let mut node = Node::create(context.clone(), "search", namespace)?;
+    let client = node.create_client::<S>(service, QosProfile::services_default())?;
+    let found = tokio::time::timeout(SEARCH_TIME, Node::is_available(&client)?).await;
+    Ok(matches!(found, Ok(Ok(()))))
 }
 
 /// A name that is relative or begins at the root, in `namespace`.

@@ -1,15 +1,14 @@
 //! `dragoman neobotix`: a real PlatformCtrl in ROS.
 
 use std::error::Error;
-use std::time::Duration;
 
 use clap::Args;
 use dragoman_bridge::neobotix::node::start_client;
+use dragoman_ros::Context;
 use dragoman_ros::dragoman_msgs::srv::PlatformGetStatus;
-use dragoman_ros::{Context, Node, QosProfile};
 use tokio::task::JoinSet;
 
-use crate::{address, log_node, platform};
+use crate::{address, is_offered, log_node, platform};
 
 #[derive(Args)]
 pub(crate) struct NeobotixOptions {
@@ -21,9 +20,6 @@ pub(crate) struct NeobotixOptions {
     namespace: String,
 }
 
-/// How long it is looked for a platform that is there already.
-const SEARCH_TIME: Duration = Duration::from_secs(1);
-
 /// Runs the client side until `stop` resolves.
 pub(crate) async fn run(
     context: &Context,
@@ -33,7 +29,7 @@ pub(crate) async fn run(
     let server = address::resolve("--server", &options.server)?;
     let mut nodes = JoinSet::new();
     nodes.spawn(log_node(context)?);
-    if is_taken(context, &options.namespace).await? {
+    if is_offered::<PlatformGetStatus::Service>(context, &options.namespace, "get_status").await? {
         let namespace = &options.namespace;
         return Err(format!(
             "a platform is in {namespace} already, and would be commanded in a circle; choose another --namespace or --domain"
@@ -47,13 +43,4 @@ pub(crate) async fn run(
     println!("stopping");
     nodes.shutdown().await;
     Ok(())
-}
-
-/// Whether somebody offers the services of a platform in `namespace`.
-async fn is_taken(context: &Context, namespace: &str) -> Result<bool, Box<dyn Error>> {
-    let mut node = Node::create(context.clone(), "neobotix_search", namespace)?;
-    let client =
-        node.create_client::<PlatformGetStatus::Service>("get_status", QosProfile::services_default())?;
-    let found = tokio::time::timeout(SEARCH_TIME, Node::is_available(&client)?).await;
-    Ok(matches!(found, Ok(Ok(()))))
 }

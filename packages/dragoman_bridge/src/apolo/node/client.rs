@@ -20,7 +20,7 @@ use super::robots::{self, Command, LASER_ANGLE_INCREMENT, LASER_ANGLE_MIN, LASER
 use super::services::{self, Asked};
 use crate::apolo::wire::SizeBase;
 use crate::apolo::{CallId, Client, ClientConfig, ClientEvent, ClientStatistics, Outcome};
-use crate::tcp::acknowledge_quickly;
+use crate::tcp::{acknowledge_quickly, ready, resolved};
 
 /// How long an attempt to connect may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -306,22 +306,6 @@ async fn connect(server: SocketAddr) -> std::io::Result<TcpStream> {
     stream.set_nodelay(true)?;
     acknowledge_quickly(&stream);
     Ok(stream)
-}
-
-async fn resolved<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
-    match future {
-        Some(future) => future.await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Resolves when the stream can be read (`true`) or, if there is something to write, written.
-async fn ready(stream: Option<&TcpStream>, has_unsent: bool) -> std::io::Result<bool> {
-    let Some(stream) = stream else { return std::future::pending().await };
-    tokio::select! {
-        readable = stream.readable() => readable.map(|()| true),
-        writable = stream.writable(), if has_unsent => writable.map(|()| false),
-    }
 }
 
 /// What `/diagnostics` tells.

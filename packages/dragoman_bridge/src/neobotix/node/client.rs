@@ -23,6 +23,7 @@ use super::picture::Picture;
 use crate::neobotix::services::velocity;
 use crate::neobotix::wire::Framing;
 use crate::neobotix::{CallId, Client, ClientConfig, ClientEvent, ClientStatistics, Outcome, Refusal};
+use crate::tcp::{ready, resolved};
 
 /// How long an attempt to connect may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -354,22 +355,6 @@ async fn connect(server: SocketAddr) -> std::io::Result<TcpStream> {
     let stream = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(server)).await??;
     stream.set_nodelay(true)?;
     Ok(stream)
-}
-
-async fn resolved<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
-    match future {
-        Some(future) => future.await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Resolves when the stream can be read (`true`) or, if there is something to write, written.
-async fn ready(stream: Option<&TcpStream>, has_unsent: bool) -> std::io::Result<bool> {
-    let Some(stream) = stream else { return std::future::pending().await };
-    tokio::select! {
-        readable = stream.readable() => readable.map(|()| true),
-        writable = stream.writable(), if has_unsent => writable.map(|()| false),
-    }
 }
 
 /// What `/diagnostics` tells.
