@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use super::clients::WorldClients;
 use super::server::Report;
 use crate::apolo::{Connection, Outcome};
-use crate::tcp::acknowledge_quickly;
+use crate::tcp::{acknowledge_quickly, resolved};
 
 /// Bytes that are read at once.
 const READ_LEN: usize = 4096;
@@ -103,11 +103,4 @@ fn write(stream: &TcpStream, connection: &mut Connection) -> std::io::Result<boo
         }
     }
     Ok(sent)
-}
-
-async fn resolved(open: &mut Option<BoxFuture<'static, Outcome>>) -> Outcome {
-    match open {
-        Some(call) => call.await,
-        None => std::future::pending().await,
-    }
 }

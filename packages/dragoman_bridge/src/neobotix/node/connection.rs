@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use super::clients::PlatformClients;
 use super::report::Report;
 use crate::neobotix::{Outcome, Session};
-use crate::tcp::acknowledge_quickly;
+use crate::tcp::{acknowledge_quickly, resolved};
 
 /// Bytes that are read at once.
 const READ_LEN: usize = 16_384;
@@ -137,13 +137,6 @@ fn write(stream: &TcpStream, session: &mut Session) -> std::io::Result<bool> {
         }
     }
     Ok(sent)
-}
-
-async fn resolved(open: &mut Option<BoxFuture<'static, Outcome>>) -> Outcome {
-    match open {
-        Some(call) => call.await,
-        None => std::future::pending().await,
-    }
 }
 
 #[cfg(test)]
