@@ -19,7 +19,13 @@ pub(crate) enum Encoding {
 /// Little-endian CDR of `value` without the encapsulation header, padded with zeros to a multiple of four bytes:
 /// Cyclone DDS rejects a fragmented sample of any other length as malformed.
 pub(crate) fn to_bytes<T: Serialize>(value: &T) -> Result<Vec<u8>> {
-    let mut bytes = cdr_encoding::to_vec::<T, LittleEndian>(value).map_err(serde_error)?;
+    write(value, Vec::new())
+}
+
+/// As [`to_bytes`], into an empty vector that may have room already.
+pub(crate) fn write<T: Serialize>(value: &T, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
+    bytes.reserve(size_of::<T>());
+    cdr_encoding::to_writer::<T, LittleEndian, _>(&mut bytes, value).map_err(serde_error)?;
     bytes.resize(bytes.len().next_multiple_of(4), 0);
     Ok(bytes)
 }

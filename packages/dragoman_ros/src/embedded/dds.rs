@@ -5,6 +5,7 @@
 
 mod backlog;
 mod matches;
+mod memory;
 mod payload;
 mod policies;
 
@@ -35,7 +36,8 @@ use super::local::{Inbox, Local, Outlet};
 use super::qos::{DurabilityPolicy, QosProfile};
 use super::rate_limit::RateLimit;
 use matches::Matches;
-use payload::{RawAdapter, RawPayload};
+use memory::Memory;
+use payload::{RawAdapter, RawDecoder, RawPayload};
 use policies::{Role, policies, profile};
 
 /// Globally unique id of a participant, a writer or a reader: 12 bytes of participant, 4 of entity.
@@ -183,6 +185,7 @@ impl Participant {
             reliable: qos.is_reliable(),
             qos,
             matches: Arc::clone(&self.matches),
+            memory: Memory::default(),
         });
         if writer.late_joiners {
             let mut latched = lock(&self.latched);
@@ -210,6 +213,7 @@ impl Participant {
             participant: self.participant.clone(),
             writers: Mutex::default(),
             malformed: Mutex::default(),
+            memory: Memory::default(),
         })
     }
 
@@ -267,6 +271,7 @@ pub(crate) struct Writer {
     late_joiners: bool,
     read_elsewhere: ReadElsewhere,
     matches: Arc<Mutex<Matches>>,
+    memory: Memory,
 }
 
 type RawWriter = DataWriter<RawPayload, RawAdapter>;
@@ -296,9 +301,14 @@ const FIRST_SAMPLE_LEAD: Duration = Duration::from_millis(2);
 const FIRST_UNSENT: i64 = 1 << 40;
 
 impl Writer {
+    /// An empty vector for the next payload, with the memory of an earlier one.
+    pub(crate) fn room(&self) -> Vec<u8> {
+        self.memory.take()
+    }
+
     /// Writes one sample; `related` names the request that a reply answers.
     pub(crate) fn write(&self, payload: Vec<u8>, related: Option<SampleId>) -> Result<SampleId> {
-        let payload = Bytes::from(payload);
+        let payload = self.memory.lend(payload);
         let mut state = lock(&self.state);
         let now = Timestamp::now();
         let id = if self.is_read_elsewhere(&state) {
@@ -464,6 +474,7 @@ pub(crate) struct Reader {
     /// Whether the samples of a writer are of our type, as far as discovery has told its type.
     writers: Mutex<HashMap<GUID, bool>>,
     malformed: Mutex<RateLimit>,
+    memory: Memory,
 }
 
 /// Of so many writers it is remembered whether they are of a reader's type.
@@ -491,7 +502,7 @@ impl Reader {
     fn take(&self) -> Option<Sample> {
         self.reader.drain_read_notifications();
         loop {
-            match self.reader.try_take_one() {
+            match self.reader.try_take_one_with(RawDecoder { memory: self.memory.clone() }) {
                 // Came through memory already.
                 Ok(Some(change)) if change.writer_guid().prefix == self.own.prefix => {}
                 Ok(Some(change)) if !self.is_of_our_type(change.writer_guid()) => {}

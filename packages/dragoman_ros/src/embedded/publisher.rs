@@ -39,7 +39,7 @@ impl<T: WrappedTypesupport> Publisher<T> {
     /// # Errors
     /// A fixed array of another length than its type says; reliable readers that do not keep up.
     pub fn publish(&self, message: &T) -> Result<()> {
-        self.writer.write(cdr::to_bytes(message)?, None).map(|_id| ())
+        self.writer.write(cdr::write(message, self.writer.room())?, None).map(|_id| ())
     }
 
     /// The number of subscriptions that are matched now.

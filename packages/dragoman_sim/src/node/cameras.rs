@@ -1,7 +1,7 @@
 //! The pictures of cameras: drawn, encoded and published from a thread for each camera, only what somebody listens to.
 //!
 //! The worlds stand still while poses are copied; drawing and sending holds nobody up. Every picture is drawn once,
-//! for all topics that show it, and colours only when something has moved: they have no noise.
+//! for all topics that show it, and only when something has moved or depths have noise.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -70,7 +70,9 @@ struct Feed {
     view: View,
     depth: DepthImage,
     color: ColorImage,
-    /// What `color` shows; none before the first.
+    /// What `depth` shows; none before the first.
+    measured: Option<View>,
+    /// Likewise `color`.
     painted: Option<View>,
     /// The brightness of `color`; empty until it is wanted.
     gray: Vec<u8>,
@@ -148,6 +150,7 @@ impl Feed {
             view: View::default(),
             depth: DepthImage::default(),
             color: ColorImage::default(),
+            measured: None,
             painted: None,
             gray: Vec::new(),
             bytes: Vec::new(),
@@ -229,10 +232,13 @@ impl Feed {
     }
 
     fn publish_depth(&mut self, stamp: &Time) {
-        self.view.depth(&mut self.depth);
-        self.metres.is_filled = false;
-        self.millimetres.is_filled = false;
-        self.metres_compressed.is_filled = false;
+        if self.view.is_noisy() || !shows(self.measured.as_ref(), &self.view) {
+            self.view.depth(&mut self.depth);
+            self.measured.get_or_insert_default().clone_from(&self.view);
+            self.metres.is_filled = false;
+            self.millimetres.is_filled = false;
+            self.metres_compressed.is_filled = false;
+        }
         let (image, bytes) = (&self.depth, &mut self.bytes);
         self.metres.send(
             |message| message.header.stamp = stamp.clone(),
@@ -249,7 +255,7 @@ impl Feed {
     }
 
     fn publish_color(&mut self, stamp: &Time) {
-        if !self.painted.as_ref().is_some_and(|painted| painted.has_same_colors(&self.view)) {
+        if !shows(self.painted.as_ref(), &self.view) {
             self.view.color(&mut self.color);
             self.painted.get_or_insert_default().clone_from(&self.view);
             self.gray.clear();
@@ -281,4 +287,9 @@ impl Feed {
             |message| pictures::jpeg(Encoding::Mono, figures, gray, &mut message.data),
         );
     }
+}
+
+/// Whether what was drawn of `drawn` is what `view` would give.
+fn shows(drawn: Option<&View>, view: &View) -> bool {
+    drawn.is_some_and(|drawn| drawn.shows_the_same(view))
 }

@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use rustdds::RepresentationIdentifier;
-use rustdds::no_key::{Decode, DefaultDecoder, DeserializerAdapter, SerializerAdapter};
+use rustdds::no_key::{Decode, DeserializerAdapter, SerializerAdapter};
 
+use super::memory::Memory;
 use crate::embedded::cdr::Encoding;
 
 /// Bytes with the encoding that their header named.
@@ -15,8 +16,11 @@ pub(super) struct RawPayload {
 /// Passes bytes through.
 pub(super) struct RawAdapter;
 
+/// Copies payloads into memory that is used again.
 #[derive(Clone)]
-pub(super) struct RawDecoder;
+pub(super) struct RawDecoder {
+    pub(super) memory: Memory,
+}
 
 impl DeserializerAdapter<RawPayload> for RawAdapter {
     type Error = std::convert::Infallible;
@@ -29,11 +33,6 @@ impl DeserializerAdapter<RawPayload> for RawAdapter {
     fn transform_decoded(decoded: RawPayload) -> RawPayload {
         decoded
     }
-}
-
-impl DefaultDecoder<RawPayload> for RawAdapter {
-    type Decoder = RawDecoder;
-    const DECODER: RawDecoder = RawDecoder;
 }
 
 impl Decode<'_, RawPayload> for RawDecoder {
@@ -49,7 +48,9 @@ impl Decode<'_, RawPayload> for RawDecoder {
         } else {
             Encoding::LittleEndian
         };
-        Ok(RawPayload { bytes: Bytes::copy_from_slice(bytes), encoding })
+        let mut copy = self.memory.take();
+        copy.extend_from_slice(bytes);
+        Ok(RawPayload { bytes: self.memory.lend(copy), encoding })
     }
 }
 

@@ -78,8 +78,9 @@ impl View {
         &self.figures
     }
 
-    /// Whether the colours of the two are the same, pixel by pixel, because nothing has moved.
-    pub fn has_same_colors(&self, other: &Self) -> bool {
+    /// Whether pictures of the two are the same, pixel by pixel, because nothing has moved. Noise has its own question,
+    /// [`is_noisy`](Self::is_noisy).
+    pub fn shows_the_same(&self, other: &Self) -> bool {
         let is_same = |(one, other): (&Seen, &Seen)| {
             Arc::ptr_eq(&one.surface, &other.surface)
                 && one.to_camera == other.to_camera
@@ -90,6 +91,11 @@ impl View {
             && self.light == other.light
             && self.seen.len() == other.seen.len()
             && self.seen.iter().zip(&other.seen).all(is_same)
+    }
+
+    /// Whether depths differ from picture to picture though nothing moves.
+    pub fn is_noisy(&self) -> bool {
+        self.noise.is_some()
     }
 
     pub(super) fn begin(

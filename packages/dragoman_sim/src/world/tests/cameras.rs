@@ -193,18 +193,27 @@ fn noise_grows_with_the_square_of_the_depth_and_is_the_seeds() {
 }
 
 #[test]
-fn colors_are_the_same_until_something_moves() {
+fn pictures_are_the_same_until_something_moves() {
     let mut room = room(
-        "kind: kinect, depth_noise: 0.002",
+        "kind: kinect",
         "  - {name: ball, xyz: [2, 0, 0], shapes: [{sphere: {radius: 0.2}}]}\n  - {name: post, xyz: [3, 1, 0], shapes: [{box: [0.1, 0.1, 1]}]}",
     );
     let (first, again) = (room.view(None, "eye").unwrap(), room.view(None, "eye").unwrap());
-    assert!(first.has_same_colors(&again));
+    assert!(first.shows_the_same(&again) && !first.is_noisy());
     room.place(None, "ball", [2.0, 0.001, 0.0], [0.0; 3]).unwrap();
     let moved = room.view(None, "eye").unwrap();
-    assert!(!first.has_same_colors(&moved));
+    assert!(!first.shows_the_same(&moved));
     room.place(None, "ball", [2.0, 0.0, 0.0], [0.0; 3]).unwrap();
-    assert!(first.has_same_colors(&room.view(None, "eye").unwrap()));
+    assert!(first.shows_the_same(&room.view(None, "eye").unwrap()));
+}
+
+#[test]
+fn depths_with_noise_are_known_to_differ() {
+    let mut room = room(
+        "kind: kinect, depth_noise: 0.002",
+        "  - {name: ball, xyz: [2, 0, 0], shapes: [{sphere: {radius: 0.2}}]}",
+    );
+    assert!(room.view(None, "eye").unwrap().is_noisy());
 }
 
 #[test]

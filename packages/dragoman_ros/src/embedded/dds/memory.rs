@@ -1,0 +1,89 @@
+//! The memory of large samples, which is used again.
+//!
+//! Fresh memory costs a page fault for every 4 KiB: for a picture several times what copying it costs.
+
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+
+use crate::embedded::clock::lock;
+
+/// Smaller pieces come from the allocator without page faults; larger ones are not worth keeping.
+const WORTH_KEEPING: std::ops::RangeInclusive<usize> = 64 << 10..=16 << 20;
+/// One for the next sample, and one for the case that a reader is slow.
+const MOST_KEPT: usize = 2;
+
+/// Memory of samples that nobody holds any more. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Memory(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Memory {
+    /// An empty vector, with room if there is some.
+    pub(crate) fn take(&self) -> Vec<u8> {
+        lock(&self.0).pop().unwrap_or_default()
+    }
+
+    /// Bytes whose memory comes back here with their last clone.
+    pub(crate) fn lend(&self, bytes: Vec<u8>) -> Bytes {
+        if WORTH_KEEPING.contains(&bytes.capacity()) {
+            Bytes::from_owner(Lent { bytes, memory: self.clone() })
+        } else {
+            Bytes::from(bytes)
+        }
+    }
+}
+
+struct Lent {
+    bytes: Vec<u8>,
+    memory: Memory,
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.clear();
+        let mut kept = lock(&self.memory.0);
+        if kept.len() < MOST_KEPT {
+            kept.push(bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_comes_back_with_the_last_clone() {
+        let memory = Memory::default();
+        let mut bytes = memory.take();
+        bytes.resize(100_000, 1);
+        let place = bytes.as_ptr();
+        let lent = memory.lend(bytes);
+        let clone = lent.clone();
+        drop(lent);
+        assert_eq!(memory.take().capacity(), 0, "somebody holds it");
+        assert_eq!(clone, vec![1; 100_000]);
+        drop(clone);
+        let again = memory.take();
+        assert_eq!((again.as_ptr(), again.len()), (place, 0));
+    }
+
+    #[test]
+    fn neither_small_nor_huge_nor_many_pieces_are_kept() {
+        let memory = Memory::default();
+        for size in [100, (16 << 20) + 1] {
+            drop(memory.lend(vec![0; size]));
+            assert_eq!(memory.take().capacity(), 0, "{size}");
+        }
+        let many = [(); 3].map(|()| memory.lend(vec![0; 100_000]));
+        drop(many);
+        assert_eq!(lock(&memory.0).len(), MOST_KEPT);
+    }
+}
