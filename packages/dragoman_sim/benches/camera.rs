@@ -26,6 +26,16 @@ fn pictures(criterion: &mut Criterion) {
     }
 }
 
+/// The corridor's Kinect has noise.
+fn noise(criterion: &mut Criterion) {
+    let mut worlds = Worlds::scene("corridor").unwrap().unwrap();
+    let (mut view, mut depth) = (View::default(), DepthImage::default());
+    worlds.look(None, "Kinect", &mut view).unwrap();
+    criterion.bench_function("Kinect, 640 x 480, depth with noise", |bencher| {
+        bencher.iter(|| view.depth(&mut depth))
+    });
+}
+
 fn scans(criterion: &mut Criterion) {
     let mut worlds = Worlds::load_default().unwrap();
     criterion.bench_function("Hokuyo, 684 beams", |bencher| {
@@ -33,5 +43,5 @@ fn scans(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, pictures, scans);
+criterion_group!(benches, pictures, noise, scans);
 criterion_main!(benches);

@@ -18,6 +18,8 @@ const BRIGHTNESS: [f64; 2] = [0.5, 0.5];
 const BACKGROUND: [f64; 3] = [0.72, 0.80, 0.90];
 /// Different numbers of noise in a picture.
 const NOISE_VALUES: usize = 1024;
+/// So many pixels side by side take numbers side by side.
+const NOISE_RUN: usize = 16;
 
 /// What a camera sees: poses copied, surfaces shared with the world. Pictures of it need no world.
 #[derive(Clone)]
@@ -138,15 +140,18 @@ impl View {
             Some((deviation, noise)) => {
                 let mut noise = noise.clone();
                 let errors = [(); NOISE_VALUES].map(|()| (deviation * noise.normal()) as f32);
-                // Xorshift: which of them, for each pixel.
+                // Xorshift: from where on, for some pixels side by side, which are computed at once.
                 let mut state = noise.word() | 1;
-                for value in &mut image.depths {
+                for values in image.depths.chunks_mut(NOISE_RUN) {
                     state ^= state << 13;
                     state ^= state >> 17;
                     state ^= state << 5;
-                    let error = errors.get(state as usize % NOISE_VALUES).copied().unwrap_or_default();
-                    let depth = 1.0 / *value;
-                    *value = measured(depth + error * depth * depth);
+                    let first = state as usize % (NOISE_VALUES - NOISE_RUN);
+                    let errors = errors.get(first..first + NOISE_RUN).unwrap_or_default();
+                    for (value, error) in values.iter_mut().zip(errors) {
+                        let depth = 1.0 / *value;
+                        *value = measured(depth + error * depth * depth);
+                    }
                 }
             }
         }
