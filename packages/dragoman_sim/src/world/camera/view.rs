@@ -180,10 +180,7 @@ impl View {
             lens.draw(&seen.surface, &(shift * seen.to_camera), &mut image.corners, &mut canvas);
         }
         image.rgb.resize(3 * width * height, 0);
-        for (pixel, color) in image.rgb.chunks_exact_mut(3).zip(&image.colors) {
-            let [red, green, blue, _] = color.to_le_bytes();
-            pixel.copy_from_slice(&[red, green, blue]);
-        }
+        unpack(&image.colors, &mut image.rgb);
     }
 }
 
@@ -277,8 +274,38 @@ impl Canvas for Painting<'_> {
     }
 }
 
+/// Writes red, green and blue of all pixels one after the other: four pixels are three words.
+fn unpack(colors: &[u32], rgb: &mut [u8]) {
+    let (fours, rest) = colors.as_chunks::<4>();
+    let (words, bytes) = rgb.split_at_mut(12 * fours.len());
+    for ([a, b, c, d], words) in fours.iter().zip(words.as_chunks_mut::<12>().0) {
+        let all = [a | b << 24, b >> 8 | c << 16, c >> 16 | d << 8].map(u32::to_le_bytes);
+        words.copy_from_slice(all.as_flattened());
+    }
+    for (bytes, color) in bytes.chunks_mut(3).zip(rest) {
+        bytes.copy_from_slice(&color.to_le_bytes()[..3]);
+    }
+}
+
 /// Red, green and blue as bytes, red first.
 fn packed(paint: &[f64; 3], brightness: f64) -> u32 {
     let [red, green, blue] = paint.map(|part| (255.0 * (part * brightness).clamp(0.0, 1.0)).round() as u8);
     u32::from_le_bytes([red, green, blue, 0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_pixels_are_unpacked() {
+        for count in 0..14_u8 {
+            let pixel = |at: u8| [3 * at, 3 * at + 1, 3 * at + 2];
+            let colors: Vec<u32> =
+                (0..count).map(pixel).map(|[r, g, b]| u32::from_le_bytes([r, g, b, 0])).collect();
+            let mut rgb = vec![255; 3 * colors.len()];
+            unpack(&colors, &mut rgb);
+            assert_eq!(rgb, (0..count).flat_map(pixel).collect::<Vec<u8>>());
+        }
+    }
 }
