@@ -91,6 +91,17 @@ fn every_link_is_complete_or_a_frame() {
     }
 }
 
+/// KDL knows no inertia of a root: robot_state_publisher would complain.
+#[test]
+fn roots_are_frames() {
+    for (file, robot) in all() {
+        let is_root = |link: &&Link| robot.joints.iter().all(|joint| joint.child.link != link.name);
+        let roots: Vec<&Link> = robot.links.iter().filter(is_root).collect();
+        let [root] = roots[..] else { panic!("{file} has {} roots", roots.len()) };
+        assert_eq!(root.inertial.mass.value, 0.0, "{file}: {}", root.name);
+    }
+}
+
 /// Positive masses, inertias that are positive definite, and of which none exceeds the sum of the others.
 fn assert_possible(link: &Link, name: &str) {
     let urdf_rs::Inertia { ixx, ixy, ixz, iyy, iyz, izz } = link.inertial.inertia;

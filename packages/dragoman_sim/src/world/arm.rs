@@ -118,9 +118,8 @@ impl Arm {
         }
         let with_tool = last.get(tool.0).copied().flatten();
         let hand = last.iter().map(|last| last.is_some() && *last == with_tool).collect();
-        let neighbours = links.iter().enumerate().filter_map(|(at, link)| Some((link.parent?, at)));
         let fingers = gripper.map(|Gripper { fingers: [a, b], .. }| (a.min(b), a.max(b)));
-        let may_touch = neighbours.chain(fingers).collect();
+        let may_touch = neighbours(&links).into_iter().chain(fingers).collect();
         Self { joints, links, tool, on: None, gripper, still, hand, may_touch, may_touch_carrier: Vec::new() }
     }
 
@@ -227,6 +226,22 @@ impl Arm {
     pub(crate) fn may_touch(&self, a: usize, b: usize) -> bool {
         a == b || self.may_touch.contains(&(a.min(b), a.max(b)))
     }
+}
+
+/// Pairs of links, the lower first, with one moving joint between them or none: links that nothing moves against each other
+/// are one body.
+fn neighbours(links: &[ArmLink]) -> Vec<(usize, usize)> {
+    // The first link of the body that each belongs to.
+    let mut bodies: Vec<usize> = Vec::with_capacity(links.len());
+    for (at, link) in links.iter().enumerate() {
+        let carrier = link.parent.filter(|_| link.motion.is_none()).and_then(|parent| bodies.get(parent));
+        bodies.push(carrier.copied().unwrap_or(at));
+    }
+    let body = |link: usize| bodies.get(link).copied();
+    let carrier = |link: usize| body(links.get(body(link)?)?.parent?);
+    let touch = |a, b| body(a) == body(b) || carrier(a) == body(b) || carrier(b) == body(a);
+    let pairs = (0..links.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+    pairs.filter(|(a, b)| touch(*a, *b)).collect()
 }
 
 /// The first two links that slide as one joint of another link does.
