@@ -105,7 +105,7 @@ pub enum ModelError {
     /// Several links could be the tip, and none was chosen.
     #[error("the tip link must be named, candidates are {candidates:?}")]
     AmbiguousTip {
-        /// All links without children.
+        /// All links without children that a joint moves.
         candidates: Vec<String>,
     },
     /// The tip is not a descendant of the base.

@@ -101,7 +101,7 @@ impl Model {
         dh::parse(text)
     }
 
-    /// Reads the chain from link `base` (default: the root) to link `tip` (default: the only leaf) of a URDF.
+    /// Reads the chain from link `base` (default: the root) to link `tip` (default: the only leaf that a joint moves) of a URDF.
     /// Fixed joints are folded into their neighbours. URDF has no acceleration limits: see
     /// [`Model::with_accelerations`]. A `velocity` of zero counts as not given.
     ///

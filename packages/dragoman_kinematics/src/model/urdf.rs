@@ -12,7 +12,7 @@ pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<
     let base = known_link(&robot, base.unwrap_or(&root), "the base link")?;
     let tip = match tip {
         Some(tip) => known_link(&robot, tip, "the tip link")?,
-        None => only_leaf(&robot)?,
+        None => only_moving_leaf(&robot)?,
     };
     let chain = path(&robot, base, tip)?;
     let mut parts = Vec::new();
@@ -119,16 +119,30 @@ fn known_link<'a>(robot: &'a urdf_rs::Robot, name: &str, referrer: &str) -> Resu
         .ok_or_else(|| ModelError::Missing { name: name.to_owned(), referrer: referrer.to_owned() })
 }
 
-fn only_leaf(robot: &urdf_rs::Robot) -> Result<&str, ModelError> {
+/// The leaf that a joint moves; parts and frames that stand still, such as the body of the root, are none.
+fn only_moving_leaf(robot: &urdf_rs::Robot) -> Result<&str, ModelError> {
     let parents: HashSet<&str> = robot.joints.iter().map(|joint| joint.parent.link.as_str()).collect();
-    let mut leaves = robot.links.iter().map(|link| link.name.as_str()).filter(|name| !parents.contains(name));
+    let mut leaves = robot
+        .links
+        .iter()
+        .map(|link| link.name.as_str())
+        .filter(|name| !parents.contains(name) && is_moved(robot, name));
     match (leaves.next(), leaves.next()) {
         (Some(leaf), None) => Ok(leaf),
-        (first, second) => {
-            let candidates = first.into_iter().chain(second).chain(leaves).map(str::to_owned).collect();
+        (None, _) => Err(ModelError::NoJoints),
+        (Some(first), Some(second)) => {
+            let candidates = [first, second].into_iter().chain(leaves).map(str::to_owned).collect();
             Err(ModelError::AmbiguousTip { candidates })
         }
     }
+}
+
+/// Whether a joint moves the link against the root.
+fn is_moved(robot: &urdf_rs::Robot, link: &str) -> bool {
+    let carried = robot.joints.iter().find(|joint| joint.child.link == link);
+    carried.is_some_and(|joint| {
+        !matches!(joint.joint_type, JointType::Fixed) || is_moved(robot, &joint.parent.link)
+    })
 }
 
 /// The joints from `base` to `tip`, read off the tree that `k` built.
