@@ -83,11 +83,15 @@ pub enum WorldNodeError {
         /// What is wrong.
         source: LoadError,
     },
-    /// Two robots would have the same topics.
-    #[error("two robots would have the topics {name}/...: rename one of them")]
-    Robots {
+    /// Two things would be told with the same frame: names in ROS have fewer letters than those of the world file.
+    #[error("world file {path}: {} and {} would both have the frame {frame}: rename one of them", .things[0], .things[1])]
+    Frames {
+        /// Which file; empty for the default lab.
+        path: String,
         /// The name that both would have in ROS.
-        name: String,
+        frame: String,
+        /// Their names in the file.
+        things: [String; 2],
     },
     /// Two sensors would have the same topics.
     #[error("two sensors would have the topic {topic}: give one of them another in the world file")]

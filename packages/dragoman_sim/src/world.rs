@@ -325,6 +325,16 @@ impl Worlds {
         self.holder(world, robot)?.odometry(robot)
     }
 
+    /// The way ahead, m, and the turn, rad, that the wheels' encoders have counted since the start, whatever the odometry was
+    /// set to.
+    ///
+    /// # Errors
+    /// Unknown names, another kind of object.
+    #[cfg(feature = "node")]
+    pub(crate) fn travelled(&mut self, world: Option<&str>, robot: &str) -> Result<[f64; 2], WorldError> {
+        self.holder(world, robot)?.travelled(robot)
+    }
+
     /// `apoloResetOdometry`: sets x, y, m, and heading, rad, of the odometry.
     ///
     /// # Errors

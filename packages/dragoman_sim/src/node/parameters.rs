@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
 
-use super::WorldNodeError;
+use super::{WorldNodeError, frames};
 use crate::world::Worlds;
 
 /// The parameters of the node; `world_file` is the default of that name.
@@ -54,7 +54,10 @@ pub(super) fn worlds(values: &Parameters) -> Result<Worlds, WorldNodeError> {
         let read = |name: &str| std::fs::read(folder.join(name)).map_err(|error| error.to_string());
         Worlds::from_yaml(&text, &read)
     };
-    let mut worlds = loaded.map_err(|source| WorldNodeError::World { path, source })?;
+    let mut worlds = loaded.map_err(|source| WorldNodeError::World { path: path.clone(), source })?;
+    if let Some((frame, things)) = frames::shared(&worlds) {
+        return Err(WorldNodeError::Frames { path, frame, things });
+    }
     if let Ok(seed) = u64::try_from(values.value::<i64>("seed")) {
         worlds.reseed(seed);
     }

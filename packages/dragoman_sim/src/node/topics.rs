@@ -5,20 +5,19 @@ use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
-use dragoman_ros::naming;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::rosgraph_msgs::msg::Clock as ClockMessage;
-use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::tasks::{NodeError, NodeTasks};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::visualization_msgs::msg::MarkerArray;
 use dragoman_ros::{Publisher, QosProfile, Result, std_msgs};
 
 use super::driven::Driven;
-use super::frames::{part_frame, prefix, stamped, world_frame};
+use super::frames::{in_world, part_frame, prefix, stamped, world_frame};
+use super::markers::{Board, Places};
 use super::pace::Pace;
 use super::robots::Robot;
 use super::sensors::Sensor;
-use super::{Live, Stamps, State, descriptions, listened, markers};
+use super::{Live, Stamps, State, descriptions, listened};
 use crate::World;
 use crate::world::{Object, ObjectKind, Worlds};
 
@@ -36,7 +35,7 @@ pub(super) fn serve(
     stamps: &Stamps,
     Told { robots, descriptions, sensors }: Told,
     values: &Parameters,
-) -> Result<()> {
+) -> std::result::Result<(), NodeError> {
     let node = tasks.node();
     let latched = || QosProfile::default().keep_last(1).transient_local();
     let clock_topic = if values.value("publish_clock") {
@@ -44,11 +43,12 @@ pub(super) fn serve(
     } else {
         None
     };
+    let markers = node.create_publisher("markers", latched())?;
     let mut topics = Topics {
         live: live.clone(),
         stamps: stamps.clone(),
         clock_topic,
-        markers: node.create_publisher("markers", latched())?,
+        markers: live.with(|state| Board::new(state.pace.worlds(), markers))?,
         poses: node.create_publisher("poses", latched())?,
         tf: node.create_publisher("/tf", QosProfile::default().keep_last(100))?,
         robots,
@@ -58,14 +58,14 @@ pub(super) fn serve(
     };
     topics.publish();
     let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
-    tasks.every(period, move || topics.publish())
+    Ok(tasks.every(period, move || topics.publish())?)
 }
 
 struct Topics {
     live: Live,
     stamps: Stamps,
     clock_topic: Option<Publisher<ClockMessage>>,
-    markers: Publisher<MarkerArray>,
+    markers: Board,
     poses: Publisher<TFMessage>,
     tf: Publisher<TFMessage>,
     robots: Vec<Robot>,
@@ -84,7 +84,6 @@ impl Topics {
     }
 
     fn try_publish(&mut self) -> Result<()> {
-        let is_first = self.shown.is_none();
         let with_transforms = listened(&self.tf);
         let live = self.live.clone();
         // Messages are made while the worlds stand still, and sent while they are free again.
@@ -93,11 +92,8 @@ impl Topics {
             let stamp = self.stamps.now(pace);
             let revisions: Vec<u64> = pace.worlds().worlds().iter().map(|world| world.revision()).collect();
             let changed = (self.shown.as_ref() != Some(&revisions)).then(|| {
-                let mut markers = markers::markers(pace.worlds(), &stamp);
-                if is_first {
-                    markers.insert(0, markers::clear());
-                }
-                (MarkerArray { markers }, TFMessage { transforms: poses(pace.worlds(), &stamp) })
+                let poses = TFMessage { transforms: poses(pace.worlds(), &stamp) };
+                (Places::of(pace.worlds(), &stamp), poses)
             });
             self.shown = Some(revisions);
             let transforms = with_transforms.then(|| self.transforms(pace, driven, &stamp));
@@ -107,8 +103,8 @@ impl Topics {
         if let Some(clock) = &self.clock_topic {
             clock.publish(&ClockMessage { clock: stamp })?;
         }
-        if let Some((markers, poses)) = changed {
-            self.markers.publish(&markers)?;
+        if let Some((places, poses)) = changed {
+            self.markers.show(places);
             self.poses.publish(&poses)?;
         }
         if let Some(transforms) = transforms {
@@ -130,17 +126,16 @@ impl Topics {
         for (at, world) in pace.worlds().worlds().iter().enumerate() {
             let frame = world_frame(at, world);
             let is_driven = |robot: &str| driven.iter().any(|driven| driven.robot.name == robot);
-            let named = |name: String| if at == 0 { name } else { format!("{frame}/{name}") };
             for object in world.objects() {
                 match object.kind() {
                     ObjectKind::Body => {
-                        let name = named(naming::token(object.name()));
+                        let name = prefix(at, world, object.name());
                         transforms.push(stamped(stamp, &frame, name, object.pose()));
                     }
                     ObjectKind::Arm if carrier(world, object).is_some_and(is_driven) => {}
                     ObjectKind::Arm => {
                         let links = world.parts().get(object.parts()).unwrap_or_default().iter();
-                        let link = |name: &str| named(part_frame(name));
+                        let link = |name: &str| in_world(at, world, part_frame(name));
                         transforms
                             .extend(links.map(|part| stamped(stamp, &frame, link(&part.name), part.pose())));
                     }

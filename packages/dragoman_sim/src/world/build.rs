@@ -110,6 +110,11 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
         let named = Named::Landmark(world.landmarks.len());
         let position = numbers(mark.xyz);
         take_name(&mut world, &mark.name, named).map_err(|reason| (mark.name.clone(), reason))?;
+        if let Some(other) = world.landmarks.iter().find(|other| other.id == mark.id) {
+            let reason =
+                format!("its id {} is that of {} already: lasers would confuse them", mark.id, other.name);
+            return Err((mark.name, reason));
+        }
         world.landmarks.push(Landmark { name: mark.name, id: mark.id, position });
     }
     world.cover();
@@ -352,6 +357,7 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
         limits: [entry.max_speed.0, entry.max_turn_rate.0],
         odometry_noise: [entry.odometry_noise.distance.0, entry.odometry_noise.heading.0],
         odometry: [0.0; 3],
+        travelled: [0.0; 2],
         twist: [0.0; 2],
         noise: Noise::new(seed, &entry.name),
     };

@@ -170,6 +170,11 @@ impl World {
         Ok(self.wheeled(name)?.1.odometry)
     }
 
+    #[cfg(feature = "node")]
+    pub(crate) fn travelled(&mut self, name: &str) -> Result<[f64; 2], WorldError> {
+        Ok(self.wheeled(name)?.1.travelled)
+    }
+
     pub(crate) fn reset_odometry(&mut self, name: &str, odometry: [f64; 3]) -> Result<(), WorldError> {
         check("odometry", &odometry, LARGEST)?;
         self.wheeled(name)?.1.odometry = odometry;

@@ -21,6 +21,8 @@ pub(crate) struct Wheeled {
     pub(crate) odometry_noise: [f64; 2],
     /// x, y, m, and heading, rad.
     pub(crate) odometry: [f64; 3],
+    /// What the encoders have counted since the start, whatever the odometry was set to: the way ahead, m, and the turn, rad.
+    pub(crate) travelled: [f64; 2],
     /// What it is told to do between calls of `advance`: m/s and rad/s.
     pub(crate) twist: [f64; 2],
     pub(crate) noise: Noise,
@@ -85,6 +87,8 @@ impl Wheeled {
         let [distance_noise, heading_noise] = self.odometry_noise;
         let distance = step.distance * (1.0 + distance_noise * self.noise.normal());
         let turn = step.turn * (1.0 + heading_noise * self.noise.normal());
+        self.travelled[0] += distance;
+        self.travelled[1] += turn;
         let [x, y, heading] = &mut self.odometry;
         // The turn comes first: see `World::drive`.
         *heading += turn;

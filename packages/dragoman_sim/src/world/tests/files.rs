@@ -57,6 +57,7 @@ fn parts_that_do_not_fit_together_are_refused() {
     for (rest, words) in [
         (format!("bodies: [{thing}, {{name: T HING, shapes: [{{sphere: {{radius: 1}}}}]}}]"), "used twice"),
         (format!("bodies: [{thing}]\n  landmarks: [{{name: Thing, id: 1}}]"), "used twice"),
+        ("landmarks: [{name: m, id: 1}, {name: n, id: 1}]".to_owned(), "n: its id 1 is that of m already"),
         ("bodies: [{name: thing}]".to_owned(), "needs shapes"),
         ("bodies: [{name: '  ', shapes: [{sphere: {radius: 1}}]}]".to_owned(), "1 to 254 bytes"),
         ("lasers: [{name: l, model: lms100, on: nobody}]".to_owned(), "on nobody, which does not exist"),
