@@ -1,6 +1,6 @@
 //! Service clients, in the mapping that `RMW_IMPLEMENTATION` names: Fast DDS's unless it says `rmw_cyclonedds_cpp`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::WrappedServiceTypeSupport;
 use super::background::{Background, Task};
 use super::cdr;
 use super::clock::lock;
-use super::dds::{Reader, Sample, SampleId, Writer};
+use super::dds::{Guid, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
 use super::service::HEADER_LENGTH;
 
@@ -47,13 +47,26 @@ struct Shared {
     reader: Arc<Reader>,
     writer: Arc<Writer>,
     mapping: Mapping,
+    /// Eight bytes that no other client has, by which Cyclone's mapping knows it.
+    client_id: [u8; 8],
+    /// The number of the last request. Locked while one is being written, which may wait for a remote server that is stuck.
+    last_sequence: Mutex<i64>,
+    /// Never locked while something waits: who answers comes here on its own thread.
     pending: Mutex<Pending>,
 }
 
 #[derive(Default)]
 struct Pending {
-    last_sequence: i64,
-    answers: HashMap<i64, oneshot::Sender<Sample>>,
+    asked: HashMap<i64, Asked>,
+    /// While a request is being written: answers that nobody is known to have asked for. One may be that request's.
+    early: Option<VecDeque<(SampleId, Sample)>>,
+}
+
+/// A request that waits for its answer.
+struct Asked {
+    /// What wrote it.
+    writer: Guid,
+    answer: oneshot::Sender<Sample>,
 }
 
 impl<T: WrappedServiceTypeSupport> Client<T> {
@@ -62,7 +75,9 @@ impl<T: WrappedServiceTypeSupport> Client<T> {
             Ok(name) if name.contains("cyclonedds") => Mapping::Header,
             _ => Mapping::RelatedIdentity,
         };
-        let shared = Arc::new(Shared { reader, writer, mapping, pending: Mutex::default() });
+        let client_id = client_id(&writer.guid());
+        let (last_sequence, pending) = (Mutex::default(), Mutex::default());
+        let shared = Arc::new(Shared { reader, writer, mapping, client_id, last_sequence, pending });
         let (replies, client) = (Arc::clone(&shared.reader), Arc::downgrade(&shared));
         let local_client = Weak::clone(&client);
         replies.hand_local_to(move |sample| {
@@ -100,58 +115,81 @@ impl<T: WrappedServiceTypeSupport> Client<T> {
 
 impl Shared {
     fn send(&self, body: Vec<u8>) -> Result<oneshot::Receiver<Sample>> {
-        let (sender, receiver) = oneshot::channel();
-        // Held while writing, so that no reply can arrive before it is expected.
-        let mut pending = lock(&self.pending);
-        let sequence = match self.mapping {
+        let (answer, receiver) = oneshot::channel();
+        let mut last_sequence = lock(&self.last_sequence);
+        lock(&self.pending).early = Some(VecDeque::new());
+        let next = *last_sequence + 1;
+        let written = match self.mapping {
             Mapping::RelatedIdentity => {
                 let reply_to = SampleId { writer: self.reader.guid(), sequence: SampleId::UNKNOWN_SEQUENCE };
-                self.writer.write(body, Some(reply_to))?.sequence
+                self.writer.write(body, Some(reply_to))
             }
             Mapping::Header => {
-                let sequence = pending.last_sequence + 1;
-                let header = [self.client_id(), sequence.to_le_bytes()].concat();
-                self.writer.write([header, body].concat(), None)?;
-                sequence
+                let header = [self.client_id, next.to_le_bytes()].concat();
+                let written = self.writer.write([header, body].concat(), None);
+                written.map(|id| SampleId { sequence: next, ..id })
             }
         };
-        pending.last_sequence = sequence;
-        pending.answers.retain(|_, answer| !answer.is_canceled());
-        if pending.answers.len() >= MAX_PENDING {
-            let oldest = pending.answers.keys().min().copied();
-            oldest.map(|oldest| pending.answers.remove(&oldest));
+        let mut pending = lock(&self.pending);
+        let early = pending.early.take().unwrap_or_default();
+        let SampleId { writer, sequence } = written?;
+        *last_sequence = sequence;
+        pending.expect(sequence, Asked { writer, answer });
+        for (request, sample) in early {
+            pending.settle(&self.reader.guid(), request, sample);
         }
-        pending.answers.insert(sequence, sender);
         Ok(receiver)
     }
 
     fn dispatch(&self, sample: Sample) {
-        let sequence = match self.mapping {
-            Mapping::RelatedIdentity => sample
-                .related
-                .filter(|id| id.writer == self.reader.guid() || id.writer == self.writer.guid())
-                .map(|id| id.sequence),
+        let request = match self.mapping {
+            Mapping::RelatedIdentity => sample.related,
             Mapping::Header => sample.payload.split_first_chunk::<HEADER_LENGTH>().and_then(|(header, _)| {
                 let (client, sequence) = header.split_first_chunk::<8>()?;
                 let sequence = i64::from_le_bytes(*sequence.first_chunk()?);
-                (*client == self.client_id()).then_some(sequence)
+                (*client == self.client_id).then(|| SampleId { writer: self.reader.guid(), sequence })
             }),
         };
         // Replies to other clients of the service arrive here as well.
-        if let Some(answer) = sequence.and_then(|sequence| lock(&self.pending).answers.remove(&sequence)) {
-            let _ = answer.send(sample);
+        if let Some(request) = request {
+            lock(&self.pending).settle(&self.reader.guid(), request, sample);
         }
     }
+}
 
-    /// Eight bytes that no other client has: of the request writer's GUID, those that differ within the network.
-    fn client_id(&self) -> [u8; 8] {
-        let guid = self.writer.guid();
-        let mut id = [0; 8];
-        id[..4].copy_from_slice(&guid[8..12]);
-        id[4..].copy_from_slice(&guid[12..]);
-        id.iter_mut().zip(&guid[..8]).for_each(|(byte, other)| *byte ^= other);
-        id
+impl Pending {
+    fn expect(&mut self, sequence: i64, asked: Asked) {
+        self.asked.retain(|_, asked| !asked.answer.is_canceled());
+        if self.asked.len() >= MAX_PENDING {
+            let oldest = self.asked.keys().min().copied();
+            oldest.map(|oldest| self.asked.remove(&oldest));
+        }
+        self.asked.insert(sequence, asked);
     }
+
+    /// Hands an answer to who waits for it. `request` names the client's `reader`, or what wrote the request.
+    fn settle(&mut self, reader: &Guid, request: SampleId, sample: Sample) {
+        let names_us = |asked: &Asked| request.writer == *reader || request.writer == asked.writer;
+        if self.asked.get(&request.sequence).is_some_and(names_us) {
+            if let Some(asked) = self.asked.remove(&request.sequence) {
+                let _ = asked.answer.send(sample);
+            }
+        } else if let Some(early) = &mut self.early {
+            if early.len() >= MAX_PENDING {
+                early.pop_front();
+            }
+            early.push_back((request, sample));
+        }
+    }
+}
+
+/// Of a GUID those bytes that differ within the network.
+fn client_id(guid: &Guid) -> [u8; 8] {
+    let mut id = [0; 8];
+    id[..4].copy_from_slice(&guid[8..12]);
+    id[4..].copy_from_slice(&guid[12..]);
+    id.iter_mut().zip(&guid[..8]).for_each(|(byte, other)| *byte ^= other);
+    id
 }
 
 /// Clients whose server can be waited for.
@@ -174,5 +212,81 @@ impl<T> IsAvailablePollable for Client<T> {
                 Delay::new(Duration::from_millis(20)).await;
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
+    use super::*;
+    use crate::std_srvs::srv::SetBool;
+    use futures::StreamExt;
+    use futures::executor::block_on;
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    fn request(data: bool) -> SetBool::Request {
+        SetBool::Request { data }
+    }
+
+    /// As with a remote server that does not acknowledge: the next request waits, and whoever answers an earlier one does not.
+    #[test]
+    fn who_answers_does_not_wait_for_the_next_request_to_be_written() {
+        let discovery = Discovery { domain_id: 93, range: DiscoveryRange::Off, static_peers: Vec::new() };
+        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+        let mut node = Node::create(context, "client", "").unwrap();
+        let mut served =
+            node.create_service::<SetBool::Service>("switch", QosProfile::services_default()).unwrap();
+        let client =
+            node.create_client::<SetBool::Service>("switch", QosProfile::services_default()).unwrap();
+        let client = Arc::new(client);
+        let first = client.request(&request(true)).unwrap();
+        let asked = block_on(served.next()).unwrap();
+        let stalled = client.shared.writer.stall();
+        let next = std::thread::spawn({
+            let client = Arc::clone(&client);
+            move || client.request(&request(false)).map(|_answer| ())
+        });
+        // It is being written.
+        let start = std::time::Instant::now();
+        while client.shared.last_sequence.try_lock().is_ok() {
+            assert!(start.elapsed() < PATIENCE);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let (done, answered) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            asked.respond(SetBool::Response { success: true, ..Default::default() }).unwrap();
+            done.send(()).unwrap();
+        });
+        assert!(answered.recv_timeout(PATIENCE).is_ok(), "the service's thread waits for the request");
+        assert!(block_on(first).unwrap().success);
+        drop(stalled);
+        next.join().unwrap().unwrap();
+    }
+
+    fn sample() -> Sample {
+        let id = SampleId { writer: [0; 16], sequence: 0 };
+        let encoding = cdr::Encoding::LittleEndian;
+        Sample { payload: Vec::new().into(), encoding, id, related: None, source_time: None }
+    }
+
+    #[test]
+    fn an_answer_that_comes_while_its_request_is_written_is_kept() {
+        let (reader, writer) = ([1; 16], [2; 16]);
+        for named in [reader, writer] {
+            let (answer, mut receiver) = oneshot::channel();
+            let mut pending = Pending { early: Some(VecDeque::new()), ..Default::default() };
+            pending.settle(&reader, SampleId { writer: named, sequence: 7 }, sample());
+            pending.settle(&reader, SampleId { writer: [3; 16], sequence: 7 }, sample());
+            let early = pending.early.take().unwrap();
+            assert_eq!(early.len(), 2);
+            pending.expect(7, Asked { writer, answer });
+            for (request, sample) in early.into_iter().rev() {
+                // Another client's is no answer to this.
+                assert!(receiver.try_recv().unwrap().is_none());
+                pending.settle(&reader, request, sample);
+            }
+            assert!(receiver.try_recv().unwrap().is_some());
+        }
     }
 }

@@ -398,6 +398,12 @@ impl Writer {
         lock(&self.state).writer.guid().to_bytes()
     }
 
+    /// Lets all writes wait until this is dropped.
+    #[cfg(test)]
+    pub(crate) fn stall(&self) -> impl Drop {
+        lock(&self.state)
+    }
+
     /// Readers that are matched now.
     pub(crate) fn matched(&self) -> usize {
         let guid = lock(&self.state).writer.guid();
