@@ -6,7 +6,7 @@ function ret = apoloCheckRobotJoints(robot, values, world)
 %   robot    name of the arm, e.g. 'Puma560'
 %   values   vector of joint positions, rad or m; fewer than the arm has: the first ones
 %   world    name of the world; without it the first world that has the arm
-%   ret      1: it collides, 0: it does not
+%   ret      1: it collides, or cannot take these joint positions; 0: it does not collide
 %
 %   Example:
 %     if apoloCheckRobotJoints('Puma560', [0.5 0.23 -0.1], 'world1') == 1

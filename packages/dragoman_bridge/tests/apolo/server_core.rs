@@ -117,8 +117,29 @@ fn unknown_names_are_no_or_silence() {
     ] {
         assert_eq!(answer(&frame(letter, doubles), unknown()), b"aa\x05\0F");
         assert_eq!(served(&original, &frame(letter, doubles), unknown()).1, b"");
-        let rejected = Outcome::Refused(Refusal::Rejected("no".into()));
-        assert_eq!(served(&original, &frame(letter, doubles), rejected).1, b"aa\x05\0F");
+    }
+}
+
+/// What is refused does not look free of collisions.
+#[test]
+fn refusals_are_no_and_of_a_collision_check_yes() {
+    let original = ServerConfig { silent_on_unknown: true, ..ServerConfig::default() };
+    let questions =
+        [(b'G', 0), (b'g', 0), (b'p', 4), (b'm', 3), (b'o', 0), (b'l', 0), (b'B', 0), (b'u', 0), (b'd', 0)];
+    let answers = questions.map(|(letter, doubles)| (letter, doubles, b"aa\x05\0F"));
+    for (letter, doubles, expected) in answers.into_iter().chain([(b'j', 2, b"aa\x05\0T")]) {
+        for refusal in
+            [Refusal::Rejected("no".into()), Refusal::TimedOut, Refusal::NotConnected, Refusal::Busy]
+        {
+            let outcome = || Outcome::Refused(refusal.clone());
+            assert_eq!(
+                answer(&frame(letter, doubles), outcome()),
+                expected,
+                "{}: {refusal}",
+                char::from(letter)
+            );
+            assert_eq!(served(&original, &frame(letter, doubles), outcome()).1, expected);
+        }
     }
 }
 
@@ -142,16 +163,16 @@ fn sizes_can_be_written_with_the_annex_s_base() {
     assert_eq!(answer[..7], *b"aa\0\x11D\x1f\x02");
 }
 
-/// Every value of every command, with each of those that are no numbers: no call, and a no where there is an answer.
+/// Every value of every command, with each of those that are no numbers: no call, and a refusal where there is an answer.
 #[test]
 fn values_that_are_no_numbers_call_nothing() {
     for (letter, doubles, answered) in [
-        (b'j', 2, true),
-        (b'J', 2, false),
-        (b'P', 6, false),
-        (b'p', 4, true),
-        (b'm', 3, true),
-        (b'R', 3, false),
+        (b'j', 2, &b"aa\x05\0T"[..]),
+        (b'J', 2, b""),
+        (b'P', 6, b""),
+        (b'p', 4, b"aa\x05\0F"),
+        (b'm', 3, b"aa\x05\0F"),
+        (b'R', 3, b""),
     ] {
         for field in 0..doubles {
             for bad in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -161,7 +182,7 @@ fn values_that_are_no_numbers_call_nothing() {
                 let mut connection = connection();
                 connection.handle_bytes(&bytes);
                 assert_eq!(connection.poll_call(), None);
-                assert_eq!(connection.unsent(), if answered { &b"aa\x05\0F"[..] } else { b"" });
+                assert_eq!(connection.unsent(), answered);
                 let event = connection.poll_event();
                 assert!(
                     matches!(event, Some(ConnectionEvent::Refused { refusal: Refusal::NotFinite, .. })),
@@ -196,8 +217,8 @@ fn requests_that_come_at_once_are_answered_in_order() {
 }
 
 #[test]
-fn a_frame_too_small_for_its_values_is_no() {
-    for (letter, doubles, answer) in [(b'm', 3, &b"aa\x05\0F"[..]), (b'P', 6, b"")] {
+fn a_frame_too_small_for_its_values_is_refused() {
+    for (letter, doubles, answer) in [(b'm', 3, &b"aa\x05\0F"[..]), (b'j', 3, b"aa\x05\0T"), (b'P', 6, b"")] {
         let mut bytes = frame(letter, doubles);
         bytes.truncate(20);
         bytes[2] = 20;

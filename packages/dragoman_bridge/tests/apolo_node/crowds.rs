@@ -173,6 +173,11 @@ fn without_a_world_questions_are_no() {
     for client in &mut clients {
         assert_eq!(client.answer(), FALSE);
     }
+    assert_eq!(
+        clients[0].ask(&request(b'j', "", &["Puma560"], &[0.0])),
+        TRUE,
+        "nobody knows that it is free"
+    );
     // All wait at the same time, also those that there was no room for in the service's queue.
     let took = start.elapsed();
     assert!(took >= Duration::from_millis(190) && took < Duration::from_secs(2), "{took:?}");

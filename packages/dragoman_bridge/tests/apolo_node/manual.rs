@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use dragoman_bridge::apolo::node::{ApoloNodeError, start_server};
+use dragoman_bridge::apolo::node::{ApoloNodeError, server_declarations, start_server};
+use dragoman_ros::ParameterValue;
 
 use crate::fake_world::PIEZA;
 use crate::lab::{FALSE, Lab, TRUE, context, doubles, frame, request, until};
@@ -117,7 +118,8 @@ fn unknown_names_and_wrong_values_are_no() {
         assert_eq!(client.ask(&request(letter, "", &["nobody"], &[])), FALSE);
         assert_eq!(client.ask(&request(letter, "World 2", &["Pioneer3AT"], &[])), FALSE);
     }
-    assert_eq!(client.ask(&request(b'j', "", &["Puma560"], &[0.0; 4])), FALSE, "it has three joints");
+    assert_eq!(client.ask(&request(b'j', "", &["Puma560"], &[0.0; 4])), TRUE, "it has three joints");
+    assert_eq!(client.ask(&request(b'j', "", &["nobody"], &[0.0])), FALSE);
     assert_eq!(client.ask(&request(b'm', "", &["pieza"], &[0.1, 0.0, 0.1])), FALSE, "it has no wheels");
     let before = lab.world.lock().unwrap().asked.len();
     assert_eq!(client.ask(&request(b'm', "", &["Neo"], &[f64::NAN, 0.0, 0.1])), FALSE);
@@ -161,4 +163,21 @@ fn it_closes_cleanly() {
     assert_eq!(std::io::Read::read(&mut client.0, &mut [0; 10]).unwrap_or(0), 0);
     let again = context(&[&format!("port:={}", address.port())]);
     until("the port is free", || start_server(&again, "/apolo", address.ip()).is_ok());
+}
+
+/// A question behind a command that is never answered, both of a service that hangs, is answered while MATLAB still waits.
+#[test]
+fn a_matlab_program_waits_for_longer_than_two_calls_take() {
+    let declared = server_declarations(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let timeout = declared.iter().find(|declaration| declaration.name == "service_timeout").unwrap();
+    let ParameterValue::Double(ours) = timeout.default else { panic!("{timeout:?}") };
+    let theirs = include_str!("../../matlab/apolo/private/apoloLink.m")
+        .split_once("timeout = ")
+        .unwrap()
+        .1
+        .split([',', ';', ' '])
+        .next()
+        .unwrap();
+    let theirs: f64 = theirs.parse().unwrap();
+    assert!(2.0 * ours < theirs, "{ours} s and {theirs} s");
 }

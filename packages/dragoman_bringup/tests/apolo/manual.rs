@@ -110,7 +110,11 @@ fn unknown_names_and_wrong_values_are_no_and_change_nothing() {
         client.silent(&request(b'P', "", &["Neo"], &[bad, 0.0, 0.0, 0.0, 0.0, 0.0]));
     }
     assert_eq!(client.ask(&request(b'm', "", &["pieza"], &[0.1, 0.0, 0.1])), FALSE, "it has no wheels");
-    assert_eq!(client.ask(&request(b'j', "", &["Puma560"], &[0.0; 7])), FALSE, "it has six joints");
+    assert_eq!(client.ask(&request(b'j', "", &["Puma560"], &[0.0; 7])), TRUE, "it has six joints");
+    assert_eq!(client.ask(&request(b'j', "", &["Puma560"], &[50.0])), TRUE, "it cannot be there");
+    assert_eq!(client.ask(&request(b'j', "", &["Puma560"], &[f64::NAN])), TRUE);
+    assert_eq!(client.ask(&request(b'j', "", &["Neo"], &[0.0])), TRUE, "it is no arm");
+    assert_eq!(client.ask(&request(b'j', "", &["nobody"], &[0.0])), FALSE);
     assert_eq!(client.values(b'g', "Neo"), before);
 }
 

@@ -21,6 +21,10 @@ use crate::apolo::{Connection, ConnectionEvent, ServerConfig, ServerStatistics};
 /// Connections that the kernel keeps for us until we take them.
 const BACKLOG: i32 = 1024;
 
+/// Time limit of a service call, s. MATLAB programs wait 5 s for an answer: that has to come before, also behind a command that
+/// is never answered and waits for its service as long.
+const SERVICE_TIMEOUT: f64 = 2.0;
+
 /// Files that the rest of the process may need.
 const OTHER_FILES: u64 = 256;
 
@@ -57,7 +61,7 @@ pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
             config.silent_on_unknown,
             "Questions about unknown names are not answered, as by the original; otherwise with F.",
         ),
-        Declaration::new("service_timeout", 5.0, "Time limit of a service call, s.")
+        Declaration::new("service_timeout", SERVICE_TIMEOUT, "Time limit of a service call, s.")
             .within(Range::Double { from: 0.01, to: 60.0 }),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
