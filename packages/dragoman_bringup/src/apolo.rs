@@ -3,11 +3,12 @@
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
+use std::time::Duration;
 
 use clap::Args;
 use dragoman_bridge::apolo::node::{ApoloNodeError, start_client, start_server};
-use dragoman_ros::Context;
 use dragoman_ros::dragoman_msgs::srv::GetLocation;
+use dragoman_ros::{Context, Node};
 use dragoman_sim::node::{DrivenRobot, Live};
 use tokio::task::JoinSet;
 
@@ -83,6 +84,28 @@ pub(crate) fn start_world(
     let world = dragoman_sim::node::start(context, namespace, file, driven)?;
     nodes.spawn(world.node);
     Ok(World { worlds: world.worlds, live: world.live })
+}
+
+/// How long it is looked whether another world was there first.
+const OTHER_WORLD_WAIT: Duration = Duration::from_secs(5);
+const OTHER_WORLD_REVIEW: Duration = Duration::from_millis(100);
+
+/// Looks whether another process offers a world in `namespace`, beside that of this one: why both cannot be there, or none when
+/// there is no other by the time that discovery takes.
+pub(crate) async fn other_world(context: &Context, namespace: &str) -> dragoman_ros::Result<Option<String>> {
+    let node = Node::create(context.clone(), "search", namespace)?;
+    // The DDS topic of a service's answers: an entry for each that offers it.
+    let answers = format!("rr{namespace}/get_locationReply");
+    let found = async {
+        while node.get_publishers_info_by_topic(&answers, true)?.len() < 2 {
+            tokio::time::sleep(OTHER_WORLD_REVIEW).await;
+        }
+        Ok(format!(
+            "another world was in {namespace} already, from `dragoman apolo` or a second lab: both would answer, and a client side would \
+             be asked in a circle; choose another --namespace or --domain"
+        ))
+    };
+    tokio::time::timeout(OTHER_WORLD_WAIT, found).await.ok().transpose()
 }
 
 fn with_advice(error: ApoloNodeError) -> Box<dyn Error> {

@@ -146,6 +146,7 @@ pub(crate) async fn run(
         }
         worlds = Some(world.live);
     }
+    let has_world = worlds.is_some();
 
     let is_lab = options.world.as_ref().is_none_or(|world| world.as_os_str() == "lab");
     let has_platform = match &worlds {
@@ -220,11 +221,24 @@ pub(crate) async fn run(
         None => {}
     }
     println!("ready");
-    stop.await;
+    let mut stop = std::pin::pin!(stop);
+    let alone = async {
+        let other = if has_world { apolo::other_world(context, &world_namespace).await? } else { None };
+        Ok::<_, dragoman_ros::Error>(other)
+    };
+    let other = tokio::select! {
+        () = &mut stop => Ok(None),
+        other = alone => {
+            if let Ok(None) = other {
+                stop.await;
+            }
+            other
+        }
+    };
     println!("stopping");
     futures::future::join_all(stops).await;
     nodes.shutdown().await;
-    Ok(())
+    other?.map_or(Ok(()), |reason| Err(reason.into()))
 }
 
 fn with_advice(error: dragoman_bridge::arm31::node::Arm31NodeError, options: &str) -> Box<dyn Error> {

@@ -60,3 +60,49 @@ fn a_chain_answers_as_a_lab_alone() {
     let moved = second.apolo().values(b'G', "Pioneer3AT");
     assert_near(&moved, &[0.7, 0.7, 0.0, 0.0, 0.0, 0.23]);
 }
+
+/// Neither order makes a circle: the client side is refused where a world is, and a lab where the client side is.
+#[test]
+fn a_world_and_a_client_side_do_not_meet_in_one_domain() {
+    let lab = Lab::start();
+    let server = lab.apolo.to_string();
+    let client_side = ["apolo", "--server", &server];
+    let refused = |arguments: &[&str], domain: u16| {
+        let mut process = std::process::Command::new(env!("CARGO_BIN_EXE_dragoman"))
+            .args(arguments)
+            .args([
+                "--domain",
+                &domain.to_string(),
+                "--ros-args",
+                "-p",
+                "arm31:port:=0",
+                "-p",
+                "apolo:port:=0",
+            ])
+            .args(["-p", "neobotix:ports:=[0,0]"])
+            .env_remove("ROS_DOMAIN_ID")
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let start = std::time::Instant::now();
+        while process.try_wait().unwrap().is_none() {
+            if start.elapsed() > std::time::Duration::from_secs(60) {
+                process.kill().unwrap();
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        let output = process.wait_with_output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains("in a circle"), "{arguments:?}: {error}");
+    };
+    refused(&client_side, lab.domain);
+    let between = domain();
+    let bridge = Lab::start_with(between, &client_side, &[]);
+    refused(&["up"], between);
+    // Who was there first stays.
+    drop(bridge);
+    assert_ne!(lab.apolo().ask(&request(b'G', "", &["pieza"], &[])), FALSE);
+}
