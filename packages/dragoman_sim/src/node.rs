@@ -5,6 +5,7 @@
 //! | this | start-up |
 //! | [`parameters`] | the parameters, and which worlds they mean |
 //! | `pace` | the worlds as time goes by, and velocities that expire; no ROS, no clock |
+//! | `rhythm` | what is done again and again, by the real clock or by the worlds' time |
 //! | `services` | Apolo's functions, a service each |
 //! | `topics` | what is published, and when |
 //! | `robots` | what each robot on wheels has besides: velocities, odometry |
@@ -28,6 +29,7 @@ mod pace;
 pub mod parameters;
 mod pictures;
 mod report;
+mod rhythm;
 mod robots;
 mod sensors;
 mod services;
@@ -45,7 +47,8 @@ use crate::WorldError;
 use crate::world::{LoadError, Worlds};
 use driven::Driven;
 pub use driven::{Devices, DrivenRobot};
-use pace::Pace;
+use pace::{Pace, Speed};
+use rhythm::Rhythm;
 use topics::Told;
 
 /// Name of the node.
@@ -130,17 +133,22 @@ pub fn start(
     let worlds = parameters::worlds(&values)?;
     let names = worlds.worlds().iter().map(|world| world.name().to_owned()).collect();
     let timeout = Duration::from_secs_f64(values.value("command_timeout"));
-    let pace = Pace::new(worlds, values.value("real_time_factor"), timeout);
+    let is_free = values.value("as_fast_as_possible");
+    let speed =
+        if is_free { Speed::AsFastAsPossible } else { Speed::Factor(values.value("real_time_factor")) };
+    let pace = Pace::new(worlds, speed, timeout);
+    let mut rhythm = Rhythm::new(is_free);
     let live = Live::new(pace, driven.into_iter().map(Driven::new).collect());
-    let stamps = Stamps::new(tasks.node(), values.value("publish_clock"));
+    let stamps = Stamps::new(tasks.node(), is_free || values.value("publish_clock"));
     services::serve(&mut tasks, &live)?;
     driven::serve(&mut tasks, &live)?;
     let robots = robots::serve(&mut tasks, &live)?;
     let descriptions = descriptions::serve(&mut tasks, &live)?;
     let sensors = sensors::find(&live)?;
-    lasers::serve(&mut tasks, &live, &stamps, &sensors, values.value("rate"))?;
+    lasers::serve(&mut tasks, &live, &stamps, &sensors, values.value("rate"), &mut rhythm)?;
     cameras::serve(&mut tasks, &live, &stamps, &sensors)?;
-    topics::serve(&mut tasks, &live, &stamps, Told { robots, descriptions, sensors }, &values)?;
+    topics::serve(&mut tasks, &live, &stamps, Told { robots, descriptions, sensors }, &values, &mut rhythm)?;
+    rhythm.start(&mut tasks, &live);
     let report = report::report(tasks.node(), &live)?;
     tasks.every(REPORT_PERIOD, report)?;
     Ok(WorldNode { node: tasks.start()?, worlds: names, live })
@@ -156,6 +164,11 @@ struct Stamps {
 impl Stamps {
     fn new(node: &mut Node, in_worlds_time: bool) -> Self {
         Self { clock: (!in_worlds_time).then(|| node.get_ros_clock()) }
+    }
+
+    /// Whether everybody is to go by the worlds' time.
+    fn are_the_worlds(&self) -> bool {
+        self.clock.is_none()
     }
 
     fn now(&self, pace: &Pace) -> Time {

@@ -249,6 +249,28 @@ fn the_world_s_time_may_run_faster_and_be_everybody_s() {
     assert!(f64::from(stamp.sec) < first + 400.0, "{stamp:?}");
 }
 
+/// A minute of the world, however fast this computer is, and a velocity that holds for 0.6 s of it.
+#[test]
+fn the_world_s_time_may_run_as_fast_as_it_can() {
+    let arguments =
+        ["-p", "arm31:port:=0", "-p", "world:as_fast_as_possible:=true", "-p", "world:real_time_factor:=0.0"];
+    let lab = Lab::start_with(domain(), &["up"], &arguments);
+    let mut user = User::new(&lab);
+    let mut clock: BoxStream<Clock> =
+        user.node.subscribe("/clock", QosProfile::default().keep_last(1)).unwrap().boxed();
+    let seconds = |clock: Clock| Some(f64::from(clock.clock.sec) + 1e-9 * f64::from(clock.clock.nanosec));
+    let (first, start) = (user.next(&mut clock, seconds), Instant::now());
+    let last = user.next(&mut clock, |clock| seconds(clock).filter(|now| *now > first + 60.0));
+    println!("{:.1} s of the world in {:?}", last - first, start.elapsed());
+    let mut odometry: BoxStream<Odometry> =
+        user.node.subscribe("/apolo/neo/odom", QosProfile::default()).unwrap().boxed();
+    let stamp = user.next(&mut odometry, Some).header.stamp;
+    assert!(f64::from(stamp.sec) >= last.floor(), "{stamp:?}");
+    // Requests are answered all the while.
+    let drop = PlaceMRobot::Request { robot: "Neo".into(), ..Default::default() };
+    assert!(user.ask::<PlaceMRobot::Service>("/apolo/place_m_robot", drop).success);
+}
+
 #[test]
 fn a_program_lets_the_world_s_time_go_by() {
     let arguments = ["-p", "arm31:port:=0", "-p", "world:real_time_factor:=0.0"];

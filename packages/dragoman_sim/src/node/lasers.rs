@@ -7,6 +7,7 @@ use dragoman_ros::sensor_msgs::msg::LaserScan;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, Result};
 
+use super::rhythm::Rhythm;
 use super::sensors::{Kind, Sensor};
 use super::{Live, Stamps, listened};
 use crate::world::LaserFigures;
@@ -21,13 +22,14 @@ pub(super) fn serve(
     stamps: &Stamps,
     sensors: &[Sensor],
     rate: f64,
+    rhythm: &mut Rhythm,
 ) -> Result<()> {
     for sensor in sensors {
         let Kind::Laser(figures) = sensor.kind else { continue };
         let publisher = tasks.node().create_publisher(&sensor.topic, QosProfile::default().keep_last(5))?;
         let (live, stamps, sensor) = (live.clone(), stamps.clone(), sensor.clone());
         let rate = sensor.rate.unwrap_or(rate);
-        tasks.every(Duration::from_secs_f64(1.0 / rate), move || {
+        rhythm.every(tasks, Duration::from_secs_f64(1.0 / rate), move || {
             if !listened(&publisher) {
                 return;
             }

@@ -8,11 +8,19 @@ use crate::world::Worlds;
 /// The longest time that goes by at once, s.
 const LONGEST_STEP: f64 = 3600.0;
 
+/// How fast the worlds' time runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Speed {
+    /// World time per real time.
+    Factor(f64),
+    /// Whoever has the worlds steps them, one step after the other.
+    AsFastAsPossible,
+}
+
 /// Worlds that follow the time.
 pub(super) struct Pace {
     worlds: Worlds,
-    /// World time per real time.
-    factor: f64,
+    speed: Speed,
     command_timeout: Duration,
     now: Duration,
     commands: Vec<Command>,
@@ -26,9 +34,9 @@ struct Command {
 }
 
 impl Pace {
-    /// A velocity holds for `command_timeout` of real time.
-    pub(super) fn new(worlds: Worlds, factor: f64, command_timeout: Duration) -> Self {
-        Self { worlds, factor, command_timeout, now: Duration::ZERO, commands: Vec::new() }
+    /// A velocity holds for `command_timeout` of real time, or where the worlds' runs as fast as possible, of that.
+    pub(super) fn new(worlds: Worlds, speed: Speed, command_timeout: Duration) -> Self {
+        Self { worlds, speed, command_timeout, now: Duration::ZERO, commands: Vec::new() }
     }
 
     pub(super) fn worlds(&mut self) -> &mut Worlds {
@@ -70,11 +78,12 @@ impl Pace {
 
     /// Lets the worlds come up to a time; robots stop when their commands expire.
     pub(super) fn advance_to(&mut self, now: Duration) {
+        let Speed::Factor(factor) = self.speed else { return };
         while let Some(at) = self.next_to_expire().filter(|&at| self.commands[at].expires <= now) {
-            self.pass(self.commands[at].expires);
+            self.pass(self.commands[at].expires, factor);
             self.stop(at);
         }
-        self.pass(now);
+        self.pass(now, factor);
     }
 
     /// Ends a command.
@@ -88,9 +97,9 @@ impl Pace {
         (0..self.commands.len()).min_by_key(|&at| self.commands[at].expires)
     }
 
-    fn pass(&mut self, now: Duration) {
+    fn pass(&mut self, now: Duration, factor: f64) {
         if let Some(passed) = now.checked_sub(self.now) {
-            self.worlds.advance(passed.mul_f64(self.factor));
+            self.worlds.advance(passed.mul_f64(factor));
             self.now = now;
         }
     }
@@ -126,7 +135,7 @@ mod tests {
     }
 
     fn pace(factor: f64) -> Pace {
-        let mut pace = Pace::new(Worlds::load_default().unwrap(), factor, seconds(0.6));
+        let mut pace = Pace::new(Worlds::load_default().unwrap(), Speed::Factor(factor), seconds(0.6));
         assert!(pace.worlds().place_m_robot(None, "Neo", [0.0, 0.0, 0.1], 0.0).unwrap());
         pace
     }

@@ -26,6 +26,11 @@ pub fn declarations(world_file: &str) -> Vec<Declaration> {
         )
         .within(Range::Double { from: 0.0, to: 100.0 }),
         Declaration::new(
+            "as_fast_as_possible",
+            false,
+            "The worlds' time runs as fast as this computer can, with /clock; real_time_factor counts no more.",
+        ),
+        Declaration::new(
             "publish_clock",
             false,
             "Publish the worlds' time on /clock, and stamp all messages with it.",

@@ -140,6 +140,7 @@ fn planar([x, y, heading]: [f64; 3]) -> Isometry3<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pace::Speed;
     use super::*;
     use crate::world::Worlds;
 
@@ -154,7 +155,7 @@ mod tests {
     fn who_drives_has_its_velocity_though_the_odometry_is_set_meanwhile() {
         let worlds = Worlds::from_yaml(WORLD, &|name| Err(format!("no {name}"))).unwrap();
         let second = Duration::from_secs(1);
-        let mut pace = Pace::new(worlds, 1.0, 10 * second);
+        let mut pace = Pace::new(worlds, Speed::Factor(1.0), 10 * second);
         pace.command("A", "Cart", [0.5, 0.2]).unwrap();
         let mut before = Travelled::now(&mut pace, "A", "Cart").unwrap();
         assert_eq!(before.since(&before), None);

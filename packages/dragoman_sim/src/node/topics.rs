@@ -15,6 +15,7 @@ use super::driven::Driven;
 use super::frames::{in_world, part_frame, prefix, stamped, world_frame};
 use super::markers::{Board, Places};
 use super::pace::Pace;
+use super::rhythm::Rhythm;
 use super::robots::Robot;
 use super::sensors::Sensor;
 use super::{Live, Stamps, State, descriptions, listened};
@@ -35,10 +36,11 @@ pub(super) fn serve(
     stamps: &Stamps,
     Told { robots, descriptions, sensors }: Told,
     values: &Parameters,
+    rhythm: &mut Rhythm,
 ) -> std::result::Result<(), NodeError> {
     let node = tasks.node();
     let latched = || QosProfile::default().keep_last(1).transient_local();
-    let clock_topic = if values.value("publish_clock") {
+    let clock_topic = if stamps.are_the_worlds() {
         Some(node.create_publisher("/clock", QosProfile::default().keep_last(1))?)
     } else {
         None
@@ -58,7 +60,7 @@ pub(super) fn serve(
     };
     topics.publish();
     let period = Duration::from_secs_f64(1.0 / values.value::<f64>("rate"));
-    Ok(tasks.every(period, move || topics.publish())?)
+    Ok(rhythm.every(tasks, period, move || topics.publish())?)
 }
 
 struct Topics {
