@@ -32,6 +32,8 @@ pub(super) struct DeviceClock {
     last: Option<Arrival>,
     /// The frame that was the least late.
     anchor: Option<Arrival>,
+    /// When the last frame came that had not waited.
+    fresh: Duration,
 }
 
 impl DeviceClock {
@@ -41,16 +43,20 @@ impl DeviceClock {
         let arrival = Arrival { here: now, there_ms };
         let last = self.last.replace(arrival);
         let (Some(last), Some(anchor)) = (last, self.anchor.as_mut()) else {
-            self.anchor = Some(arrival);
+            (self.anchor, self.fresh) = (Some(arrival), now);
             return Step { interval: Duration::ZERO, restarted: false };
         };
         let here = now.saturating_sub(last.here);
         let there_ms = there_ms.wrapping_sub(last.there_ms);
         let late_ms = arrival.late_ms(anchor);
-        // One that has waited comes right after the one that it was sent after.
-        let has_waited = !after_silence && i32::from(there_ms) <= i32::from(TOLERANCE_MS);
-        let restarted = here > RANGE || late_ms < -TOLERANCE_MS || (late_ms > TOLERANCE_MS && !has_waited);
-        if restarted || late_ms < 0 {
+        // One that has waited comes right after the one that it was sent after. How late it is, modulo 65 s, may look like anything.
+        let is_next = !after_silence && i32::from(there_ms) <= i32::from(TOLERANCE_MS);
+        let in_time = (-TOLERANCE_MS..=TOLERANCE_MS).contains(&late_ms);
+        let restarted = !is_next && (!in_time || now.saturating_sub(self.fresh) > RANGE);
+        if restarted || in_time {
+            self.fresh = now;
+        }
+        if restarted || (in_time && late_ms < 0) {
             *anchor = arrival;
         } else {
             anchor.here += here / DRIFT;
@@ -62,6 +68,7 @@ impl DeviceClock {
     pub(super) fn set_back(&mut self, now: Duration) {
         self.last = self.last.map(|last| Arrival { here: now, ..last });
         self.anchor = self.last;
+        self.fresh = now;
     }
 }
 
@@ -112,15 +119,35 @@ mod tests {
 
     #[test]
     fn frames_that_waited_and_fresh_ones_after_them_are_no_restart() {
+        // So long without us; a second of frames has waited, those after it are lost, and fresh ones come.
+        for stall in [20_000_u64, 31_000, 33_000, 40_000, 59_000] {
+            let mut clock = running();
+            let now = milliseconds(10_000 + stall);
+            for frame in 1..=50_u16 {
+                assert!(!clock.step(now, 65_000_u16.wrapping_add(20 * frame), false).restarted, "{stall}");
+            }
+            let there_ms = 65_000 + stall;
+            let step = clock.step(now, there_ms as u16, false);
+            assert_eq!(step, Step { interval: milliseconds(stall - 1000), restarted: false });
+            let restarted = |clock: &mut DeviceClock, later: u64, there_ms: u64| {
+                clock.step(now + milliseconds(later), there_ms as u16, false).restarted
+            };
+            assert!(!restarted(&mut clock, 20, there_ms + 20), "{stall}");
+            assert!(restarted(&mut clock, 40, 200), "{stall}: a restart is still seen");
+            assert!(!restarted(&mut clock, 60, 220), "{stall}");
+        }
+    }
+
+    #[test]
+    fn after_a_minute_nobody_knows_how_far_the_base_has_rolled() {
         let mut clock = running();
-        // 20 s without us; a second of frames has waited, those after it are lost, and fresh ones come.
-        let now = milliseconds(30_000);
+        let now = milliseconds(80_000);
+        // What has waited still belongs to what was before.
         for frame in 1..=50_u16 {
             assert!(!clock.step(now, 65_000_u16.wrapping_add(20 * frame), false).restarted);
         }
-        let step = clock.step(now, 85_000_u32 as u16, false);
-        assert_eq!(step, Step { interval: milliseconds(19_000), restarted: false });
-        assert!(!clock.step(now + milliseconds(20), 85_020_u32 as u16, false).restarted);
+        assert!(clock.step(now, 135_000_u32 as u16, false).restarted);
+        assert!(!clock.step(now + milliseconds(20), 135_020_u32 as u16, false).restarted);
     }
 
     #[test]
