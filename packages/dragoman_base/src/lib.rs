@@ -7,6 +7,7 @@
 //! | [`odometry`] | where a base with two driven wheels is |
 //! | [`limits`] | velocities and accelerations that a base may have |
 //! | [`commander`] | what every base is told to do: whether it may, how fast, until when |
+//! | `safety` | what brings every base to a standstill |
 //! | [`motion`] | poses, velocities, outer measures |
 //! | [`base`] | what every driver does |
 //! | [`connection`] | where a device is: on a port, or simulated in this process |
@@ -28,5 +29,6 @@ pub mod motion;
 pub mod node;
 pub mod odometry;
 mod outbox;
+mod safety;
 #[cfg(feature = "node")]
 pub mod serial;

@@ -20,7 +20,7 @@ use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
 use dragoman_ros::lifecycle_msgs::srv::{ChangeState, GetState};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu, JointState};
-use dragoman_ros::std_msgs::msg::Empty;
+use dragoman_ros::std_msgs::msg::{Empty, Int16MultiArray, String as Text};
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Publisher, QosProfile};
@@ -411,6 +411,20 @@ fn events_are_told_once() {
         ]
     });
     assert_eq!(more, [false; 6], "nothing is told twice");
+}
+
+#[test]
+fn what_goes_over_the_line_can_be_looked_at() {
+    let mut operator = Operator::kobuki("debug", &PATIENT);
+    let mut stream = operator.subscribe::<Text>("/mobile_base/debug/raw_data_stream");
+    let mut command = operator.subscribe::<Text>("/mobile_base/debug/raw_data_command");
+    let mut control = operator.subscribe::<Int16MultiArray>("/mobile_base/debug/raw_control_command");
+    let frame = operator.next("a frame from the base", &mut stream).data;
+    assert!(frame.starts_with("{ AA 55 ") && frame.ends_with(" }"), "{frame}");
+    operator.drive(0.1, 0.0, Duration::from_secs(1));
+    operator.find("the velocity", &mut control, |told| told.data == [100, 0, 100, 0]);
+    // Speed 100 mm/s and radius 0 in a frame of six bytes of payload.
+    operator.find("its frame", &mut command, |sent| sent.data == "{ AA 55 06 01 04 64 00 00 00 67 }");
 }
 
 #[test]

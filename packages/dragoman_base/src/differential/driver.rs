@@ -13,6 +13,7 @@ use crate::limits::{LimitError, Limits};
 use crate::motion::{Pose, Twist};
 use crate::odometry::{Measurement, NotFinite, Odometry, Wheel};
 use crate::outbox::Outbox;
+use crate::safety::{Change, Contact, Safety};
 
 pub use config::{Config, ConfigError};
 
@@ -93,9 +94,9 @@ pub struct Driver {
     commander: Commander,
     odometry: Odometry,
     lines: Lines,
-    link: Link,
+    /// Heard are the encoders.
+    contact: Contact,
     now: Duration,
-    heard: Option<Duration>,
     encoders: Option<[i32; 2]>,
     /// Requests under way, and when they were sent.
     pending: VecDeque<(Request, Duration)>,
@@ -122,9 +123,8 @@ impl Driver {
             commander: Commander::new(config.limits, config.command_timeout)?,
             odometry: Odometry::new(config.wheel_geometry()),
             lines: Lines::new(),
-            link: Link::Disconnected,
+            contact: Contact::new(config.feedback_timeout),
             now: Duration::ZERO,
-            heard: None,
             encoders: None,
             pending: VecDeque::new(),
             quiet: None,
@@ -141,7 +141,7 @@ impl Driver {
     /// The connection was opened. The end of a line is sent, so that what was left of one is none.
     pub fn opened(&mut self, now: Duration) {
         self.lost(now);
-        self.link = Link::Unheard;
+        self.contact.link = Link::Unheard;
         self.outbox.bytes().push(b'\r');
         self.quiet = Some(self.now.saturating_add(self.config.answer_timeout));
         self.next_cycle = self.now;
@@ -157,7 +157,7 @@ impl Driver {
         self.outbox.take();
         self.lines.clear();
         self.odometry.interrupt();
-        self.heard = None;
+        self.contact.heard = None;
         self.encoders = None;
         self.set_link(Link::Disconnected);
     }
@@ -168,8 +168,8 @@ impl Driver {
     /// Answers count as heard now: they may have waited for us, and whether the base is silent is judged after them.
     pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
         self.advance(now);
-        self.expire();
-        if self.link == Link::Disconnected {
+        self.expire(self.now);
+        if self.contact.link == Link::Disconnected {
             *bytes = &[];
             return false;
         }
@@ -198,15 +198,11 @@ impl Driver {
     /// suits.
     pub fn poll(&mut self, now: Duration) {
         self.advance(now);
-        if self.link == Link::Alive
-            && self.heard.is_none_or(|heard| self.now - heard >= self.config.feedback_timeout)
-        {
-            self.halt();
+        if self.notice_silence(self.now) {
             // Whether the base counts on, or has restarted, nobody knows.
             self.odometry.interrupt();
-            self.set_link(Link::Silent);
         }
-        self.expire();
+        self.expire(self.now);
         if self.quiet.is_some_and(|until| self.now >= until) {
             self.quiet = None;
         }
@@ -220,30 +216,34 @@ impl Driver {
 
     /// When [`poll`](Self::poll) has to be called at the latest. `None`: not before something else happens.
     pub fn deadline(&self) -> Option<Duration> {
-        if self.link == Link::Disconnected {
+        if self.contact.link == Link::Disconnected {
             return None;
         }
         let after = |since: Duration, timeout: Duration| since.saturating_add(timeout);
-        let silence = match self.link {
-            Link::Alive => self.heard.map(|heard| after(heard, self.config.feedback_timeout)),
-            _ => None,
-        };
         let line = match (self.pending.front(), self.quiet) {
             (Some((_, sent)), _) => after(*sent, self.config.answer_timeout),
             (None, Some(until)) => until,
             (None, None) => self.next_cycle,
         };
-        silence.into_iter().chain(self.commander.deadline()).chain(self.quiet).chain([line]).min()
+        self.contact
+            .deadline()
+            .into_iter()
+            .chain(self.commander.deadline())
+            .chain(self.quiet)
+            .chain([line])
+            .min()
     }
 
     /// Moves with this velocity, until the next command or until it expires. Returns all bytes that are to be sent. While an answer is
-    /// awaited the speeds are not among them: they follow as soon as it is there.
+    /// awaited the speeds are not among them: they follow as soon as it is there. Whether the base is silent is judged elsewhere: what waits
+    /// on the line may not have been read yet.
     ///
     /// # Errors
     /// NaN or infinite, or the base would not move; nothing changes then.
     pub fn command(&mut self, now: Duration, twist: Twist) -> Result<&[u8], Refusal> {
-        self.poll(now);
-        self.commander.accept(self.now, twist, self.link)?;
+        self.advance(now);
+        self.expire(self.now);
+        self.commander.accept(self.now, twist, self.contact.link)?;
         self.tell = true;
         self.go_on();
         Ok(self.outbox.take())
@@ -261,20 +261,12 @@ impl Driver {
 
     /// Stands still at once, whatever was commanded; the next command moves again.
     pub fn halt(&mut self) {
-        if self.commander.stop() {
-            self.tell_stop();
-        }
+        self.stand();
     }
 
     /// Switches the motors on or off: while they are off, the base is told to stand still and commands are refused.
     pub fn set_motor_power(&mut self, on: bool) {
-        if !on {
-            self.halt();
-        }
-        if self.commander.motor_power != on {
-            self.commander.motor_power = on;
-            self.push(Event::MotorPower { on });
-        }
+        self.switch_motors(on);
     }
 
     /// Declares the base to be at the origin, with wheels at 0.
@@ -301,11 +293,11 @@ impl Driver {
     /// All that is known of the base.
     pub fn state(&self) -> State {
         State {
-            connected: self.link != Link::Disconnected,
-            alive: self.link == Link::Alive,
-            standstill: self.commander.standstill(self.link),
+            connected: self.contact.link != Link::Disconnected,
+            alive: self.contact.link == Link::Alive,
+            standstill: self.commander.standstill(self.contact.link),
             motor_power: self.commander.motor_power,
-            heard: self.heard,
+            heard: self.contact.heard,
             pose: self.odometry.pose(),
             pose_covariance: self.odometry.pose_covariance(),
             twist: self.odometry.twist(),
@@ -331,7 +323,7 @@ impl Driver {
             self.clock_jumps += 1;
             self.halt();
             self.odometry.interrupt();
-            self.heard = self.heard.map(|_| now);
+            self.contact.heard = self.contact.heard.map(|_| now);
             self.commander.set_back(now);
             self.pending.iter_mut().for_each(|(_, sent)| *sent = now);
             self.quiet = self.quiet.map(|_| now.saturating_add(self.config.answer_timeout));
@@ -339,16 +331,9 @@ impl Driver {
         }
     }
 
-    fn expire(&mut self) {
-        if self.commander.expire(self.now) {
-            self.tell_stop();
-            self.push(Event::CommandExpired);
-        }
-    }
-
     /// Asks for, or tells, what is due, if the line is free.
     fn go_on(&mut self) {
-        if self.link == Link::Disconnected || self.quiet.is_some() || !self.pending.is_empty() {
+        if self.contact.link == Link::Disconnected || self.quiet.is_some() || !self.pending.is_empty() {
             return;
         }
         if std::mem::take(&mut self.tell) {
@@ -388,11 +373,11 @@ impl Driver {
 
     fn measured(&mut self, counts: [i32; 2]) {
         self.statistics.measurements += 1;
-        let interval = self.heard.map_or(Duration::ZERO, |heard| self.now - heard);
+        let interval = self.contact.heard.map_or(Duration::ZERO, |heard| self.now - heard);
         self.odometry.update(Measurement { ticks: counts.map(i64::from), interval, gyro: None });
         self.encoders = Some(counts);
-        self.heard = Some(self.now);
-        if self.link != Link::Alive {
+        self.contact.heard = Some(self.now);
+        if self.contact.link != Link::Alive {
             // Nobody knows what the base was told before.
             self.commander.tell(self.now);
         }
@@ -403,16 +388,6 @@ impl Driver {
         }
     }
 
-    /// Says that the wheels are to stand, without waiting for an answer.
-    fn tell_stop(&mut self) {
-        const STOP: Request = Request::SetSpeeds([0, 0]);
-        self.tell = false;
-        self.commander.tell(self.now);
-        if self.link != Link::Disconnected && self.pending.back().is_none_or(|(last, _)| *last != STOP) {
-            self.send(STOP);
-        }
-    }
-
     fn send(&mut self, request: Request) {
         let mut line = String::new();
         // Writing to a string cannot fail.
@@ -420,20 +395,38 @@ impl Driver {
         self.outbox.bytes().extend_from_slice(line.as_bytes());
         self.pending.push_back((request, self.now));
     }
+}
 
-    fn set_link(&mut self, link: Link) {
-        let online = link == Link::Alive;
-        if online != (self.link == Link::Alive) {
-            self.push(Event::Robot { online });
-        }
-        self.link = link;
+impl Safety for Driver {
+    fn commander(&mut self) -> &mut Commander {
+        &mut self.commander
     }
 
-    fn push(&mut self, event: Event) {
+    fn contact(&mut self) -> &mut Contact {
+        &mut self.contact
+    }
+
+    /// Without waiting for an answer.
+    fn tell_stop(&mut self) {
+        const STOP: Request = Request::SetSpeeds([0, 0]);
+        self.tell = false;
+        self.commander.tell(self.now);
+        if self.contact.link != Link::Disconnected
+            && self.pending.back().is_none_or(|(last, _)| *last != STOP)
+        {
+            self.send(STOP);
+        }
+    }
+
+    fn note(&mut self, change: Change) {
         if self.events.len() >= MAX_EVENTS {
             self.events.pop_front();
         }
-        self.events.push_back(event);
+        self.events.push_back(match change {
+            Change::Robot { online } => Event::Robot { online },
+            Change::MotorPower { on } => Event::MotorPower { on },
+            Change::CommandExpired => Event::CommandExpired,
+        });
     }
 }
 

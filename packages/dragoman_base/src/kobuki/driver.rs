@@ -11,6 +11,7 @@
 //! | `heading` | the gyro's heading, relative to its first reading |
 //! | `identity` | versions and gains: asked for until they are there |
 //! | `outputs` | LEDs, digital outputs, external power |
+//! | `recorder` | [`Record`]: what goes over the line, for who looks for a fault there |
 //!
 //! How it is used: whatever happens is told to the driver with the time, on a clock that begins anywhere; then
 //! [`transmit`](Driver::transmit) gives the bytes to send, [`poll_event`](Driver::poll_event) what has changed, and
@@ -41,6 +42,7 @@ mod events;
 mod heading;
 mod identity;
 mod outputs;
+mod recorder;
 mod state;
 
 use std::collections::VecDeque;
@@ -54,18 +56,21 @@ use crate::limits::{LimitError, Limits};
 use crate::motion::{Pose, Twist};
 use crate::odometry::{GyroReading, Measurement, NotFinite, Odometry, WheelGeometry};
 use crate::outbox::Outbox;
+use crate::safety::{Change, Contact, Safety};
 
 pub use battery::{Battery, BatteryConfig, BatteryLevel};
 pub use config::{Config, ConfigError, HeadingSource};
 pub use events::{Event, PowerEvent, Side, Wheel};
 pub use identity::Identity;
 pub use outputs::{Led, LedColor};
+pub use recorder::{Record, Recorded};
 pub use state::{Sensors, State};
 
 use clock::{DeviceClock, Step};
 use events::Edges;
 use heading::Heading;
 use outputs::Wanted;
+use recorder::Recorder;
 
 /// Events that nobody takes are dropped, the oldest first.
 const MAX_EVENTS: usize = 256;
@@ -81,10 +86,9 @@ pub struct Driver {
     odometry: Odometry,
     heading: Heading,
     decoder: Decoder,
-    link: Link,
+    /// Heard is feedback.
+    contact: Contact,
     now: Duration,
-    /// When feedback came last, on this connection.
-    heard: Option<Duration>,
     device_clock: DeviceClock,
     sensors: Sensors,
     identity: Identity,
@@ -92,6 +96,7 @@ pub struct Driver {
     asked: Option<Duration>,
     edges: Edges,
     outputs: Wanted,
+    recorder: Recorder,
     feedback_frames: u64,
     malformed: u64,
     clock_jumps: u64,
@@ -111,15 +116,15 @@ impl Driver {
             odometry: Odometry::new(WheelGeometry::KOBUKI),
             heading: Heading::default(),
             decoder: Decoder::new(),
-            link: Link::Disconnected,
+            contact: Contact::new(config.feedback_timeout),
             now: Duration::ZERO,
-            heard: None,
             device_clock: DeviceClock::default(),
             sensors: Sensors::default(),
             identity: Identity::default(),
             asked: None,
             edges: Edges::default(),
             outputs: Wanted::default(),
+            recorder: Recorder::default(),
             feedback_frames: 0,
             malformed: 0,
             clock_jumps: 0,
@@ -132,7 +137,7 @@ impl Driver {
     /// The connection was opened. Nothing is sent before the base is heard.
     pub fn opened(&mut self, now: Duration) {
         self.lost(now);
-        self.link = Link::Unheard;
+        self.contact.link = Link::Unheard;
     }
 
     /// The connection was lost, or closed. Commands are forgotten, and what is to be told to the base when it is back stays. The odometry
@@ -145,7 +150,7 @@ impl Driver {
         self.odometry.interrupt();
         self.heading.interrupt();
         self.device_clock = DeviceClock::default();
-        self.heard = None;
+        self.contact.heard = None;
         self.sensors = Sensors::default();
         self.identity = Identity::default();
         self.set_link(Link::Disconnected);
@@ -158,8 +163,8 @@ impl Driver {
     /// have waited for us, and whether the base is silent is judged after them.
     pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
         self.advance(now);
-        self.expire();
-        if self.link == Link::Disconnected {
+        self.expire(self.now);
+        if self.contact.link == Link::Disconnected {
             *bytes = &[];
             return false;
         }
@@ -168,6 +173,7 @@ impl Driver {
                 self.poll(now);
                 return false;
             };
+            self.recorder.received(payload);
             let mut with_core = false;
             let mut gyro = None;
             for part in Feedback::read(payload) {
@@ -194,33 +200,26 @@ impl Driver {
     /// Lets time pass: silence is noticed, commands expire. To be called at the [`deadline`](Self::deadline), and whenever it suits.
     pub fn poll(&mut self, now: Duration) {
         self.advance(now);
-        if self.link == Link::Alive
-            && self.heard.is_none_or(|heard| self.now - heard >= self.config.feedback_timeout)
-        {
-            self.halt();
+        if self.notice_silence(self.now) {
             self.identity = Identity::default();
-            self.set_link(Link::Silent);
         }
-        self.expire();
+        self.expire(self.now);
     }
 
     /// When [`poll`](Self::poll) has to be called at the latest. `None`: not before something else happens.
     pub fn deadline(&self) -> Option<Duration> {
-        let silence = match self.link {
-            Link::Alive => self.heard.map(|heard| heard.saturating_add(self.config.feedback_timeout)),
-            _ => None,
-        };
-        silence.into_iter().chain(self.commander.deadline()).min()
+        self.contact.deadline().into_iter().chain(self.commander.deadline()).min()
     }
 
     /// Moves with this velocity, until the next command or until it expires. Returns all bytes that are to be sent, those of the command
-    /// included.
+    /// included. Whether the base is silent is judged elsewhere: what waits on the line may not have been read yet.
     ///
     /// # Errors
     /// NaN or infinite, or the base would not move; nothing changes then, but that a base that was moving goes on as it was told before.
     pub fn command(&mut self, now: Duration, twist: Twist) -> Result<&[u8], Refusal> {
-        self.poll(now);
-        self.commander.accept(self.now, twist, self.link)?;
+        self.advance(now);
+        self.expire(self.now);
+        self.commander.accept(self.now, twist, self.contact.link)?;
         self.tell_velocity();
         Ok(self.outbox.take())
     }
@@ -235,11 +234,19 @@ impl Driver {
         self.events.pop_front()
     }
 
+    /// Sets what is recorded from now on of what goes over the line.
+    pub fn record(&mut self, recorded: Recorded) {
+        self.recorder.set(recorded);
+    }
+
+    /// What was recorded, the oldest first.
+    pub fn poll_record(&mut self) -> Option<Record> {
+        self.recorder.take()
+    }
+
     /// Stands still at once, whatever was commanded; the next command moves again.
     pub fn halt(&mut self) {
-        if self.commander.stop() {
-            self.tell_stop();
-        }
+        self.stand();
     }
 
     /// Switches the motors on or off: while they are off, the base is told to stand still and commands are refused.
@@ -248,7 +255,7 @@ impl Driver {
     /// They are to be switched on while a wheel has dropped, and that switches them off.
     pub fn set_motor_power(&mut self, on: bool) -> Result<(), Refusal> {
         let dropped = self.config.motors_off_on_wheel_drop
-            && self.link == Link::Alive
+            && self.contact.link == Link::Alive
             && self.sensors.core.is_some_and(|core| !core.wheel_drops.is_empty());
         if on && dropped {
             return Err(Refusal::Standstill(Standstill::WheelDrop));
@@ -334,11 +341,11 @@ impl Driver {
     /// All that is known of the base.
     pub fn state(&self) -> State {
         State {
-            connected: self.link != Link::Disconnected,
-            alive: self.link == Link::Alive,
-            standstill: self.commander.standstill(self.link),
+            connected: self.contact.link != Link::Disconnected,
+            alive: self.contact.link == Link::Alive,
+            standstill: self.commander.standstill(self.contact.link),
             motor_power: self.commander.motor_power,
-            heard: self.heard,
+            heard: self.contact.heard,
             pose: self.odometry.pose(),
             pose_covariance: self.odometry.pose_covariance(),
             twist: self.odometry.twist(),
@@ -362,7 +369,7 @@ impl Driver {
         if now < self.now {
             self.clock_jumps += 1;
             self.halt();
-            self.heard = self.heard.map(|_| now);
+            self.contact.heard = self.contact.heard.map(|_| now);
             self.device_clock.set_back(now);
             self.commander.set_back(now);
             self.asked = None;
@@ -370,18 +377,11 @@ impl Driver {
         self.now = now;
     }
 
-    fn expire(&mut self) {
-        if self.commander.expire(self.now) {
-            self.tell_stop();
-            self.push(Event::CommandExpired);
-        }
-    }
-
     /// A frame of feedback was read; the gyro's part of it.
     fn feedback(&mut self, gyro: Option<Inertia>) {
         let Some(core) = self.sensors.core else { return };
         self.feedback_frames += 1;
-        let after_silence = self.link == Link::Silent;
+        let after_silence = self.contact.link == Link::Silent;
         let Step { interval, restarted } = self.device_clock.step(self.now, core.timestamp_ms, after_silence);
         if restarted {
             self.clock_jumps += 1;
@@ -390,8 +390,8 @@ impl Driver {
             self.identity = Identity::default();
             self.halt();
         }
-        self.heard = Some(self.now);
-        if self.link != Link::Alive || restarted {
+        self.contact.heard = Some(self.now);
+        if self.contact.link != Link::Alive || restarted {
             self.tell_outputs_now();
             // Nobody knows what the base was told before.
             self.commander.tell(self.now);
@@ -414,7 +414,7 @@ impl Driver {
         if self.commander.is_moving() {
             self.tell_velocity();
         } else if self.commander.repeats_stop(self.now) {
-            self.say(&Command::BaseControl(BaseControl::STOP));
+            self.say_velocity(BaseControl::STOP, Twist::ZERO);
         }
         self.ask();
         self.trim_events();
@@ -437,37 +437,14 @@ impl Driver {
         }
     }
 
-    fn set_link(&mut self, link: Link) {
-        let online = link == Link::Alive;
-        if online != (self.link == Link::Alive) {
-            self.push(Event::Robot { online });
-        }
-        self.link = link;
-    }
-
-    fn switch_motors(&mut self, on: bool) {
-        if !on {
-            self.halt();
-        }
-        if self.commander.motor_power != on {
-            self.commander.motor_power = on;
-            self.push(Event::MotorPower { on });
-        }
-    }
-
     fn tell_velocity(&mut self) {
-        let Twist { linear, angular } = self.commander.velocity(self.now);
-        self.say(&Command::BaseControl(BaseControl::from_velocities(linear, angular)));
-        self.commander.tell(self.now);
-    }
-
-    fn tell_stop(&mut self) {
-        self.say(&Command::BaseControl(BaseControl::STOP));
+        let twist = self.commander.velocity(self.now);
+        self.say_velocity(BaseControl::from_velocities(twist.linear, twist.angular), twist);
         self.commander.tell(self.now);
     }
 
     fn tell_outputs(&mut self) {
-        if self.link == Link::Alive {
+        if self.contact.link == Link::Alive {
             self.tell_outputs_now();
         }
     }
@@ -477,7 +454,7 @@ impl Driver {
     }
 
     fn say_if_heard(&mut self, command: &Command) -> Result<(), Refusal> {
-        let reason = match self.link {
+        let reason = match self.contact.link {
             Link::Alive => {
                 self.say(command);
                 return Ok(());
@@ -489,8 +466,16 @@ impl Driver {
         Err(Refusal::Standstill(reason))
     }
 
+    fn say_velocity(&mut self, control: BaseControl, twist: Twist) {
+        self.recorder.velocity(control, twist);
+        self.say(&Command::BaseControl(control));
+    }
+
     fn say(&mut self, command: &Command) {
-        command.encode_frame(self.outbox.bytes());
+        let bytes = self.outbox.bytes();
+        let begin = bytes.len();
+        command.encode_frame(bytes);
+        self.recorder.sent(bytes.get(begin..).unwrap_or_default());
     }
 
     fn push(&mut self, event: Event) {
@@ -501,6 +486,29 @@ impl Driver {
     fn trim_events(&mut self) {
         let excess = self.events.len().saturating_sub(MAX_EVENTS);
         self.events.drain(..excess);
+    }
+}
+
+impl Safety for Driver {
+    fn commander(&mut self) -> &mut Commander {
+        &mut self.commander
+    }
+
+    fn contact(&mut self) -> &mut Contact {
+        &mut self.contact
+    }
+
+    fn tell_stop(&mut self) {
+        self.say_velocity(BaseControl::STOP, Twist::ZERO);
+        self.commander.tell(self.now);
+    }
+
+    fn note(&mut self, change: Change) {
+        self.push(match change {
+            Change::Robot { online } => Event::Robot { online },
+            Change::MotorPower { on } => Event::MotorPower { on },
+            Change::CommandExpired => Event::CommandExpired,
+        });
     }
 }
 

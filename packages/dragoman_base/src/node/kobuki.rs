@@ -5,14 +5,14 @@ use std::time::Duration;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu};
-use dragoman_ros::std_msgs::msg::Empty;
+use dragoman_ros::std_msgs::msg::{Empty, Int16MultiArray, String as Text};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
 
 use super::Refusals;
 use super::messages;
 use super::motion::{MotionTopics, log_expired, log_motors, log_robot};
-use crate::kobuki::driver::{Driver, Event, Led, LedColor, State};
+use crate::kobuki::driver::{Driver, Event, Led, LedColor, Record, Recorded, State};
 use crate::kobuki::wire::{ControllerGains, SoundSequence};
 use crate::line::Line;
 use crate::motion::Pose;
@@ -36,6 +36,9 @@ pub(super) struct KobukiTopics {
     power_system: Publisher<kobuki::PowerSystemEvent>,
     digital_input: Publisher<kobuki::DigitalInputEvent>,
     robot_state: Publisher<kobuki::RobotStateEvent>,
+    raw_command: Publisher<Text>,
+    raw_stream: Publisher<Text>,
+    raw_control: Publisher<Int16MultiArray>,
 }
 
 /// Takes a Kobuki's commands, and makes its topics.
@@ -70,6 +73,9 @@ impl KobukiTopics {
             power_system: node.create_publisher("~/events/power_system", events())?,
             digital_input: node.create_publisher("~/events/digital_input", events())?,
             robot_state: node.create_publisher("~/events/robot_state", latched())?,
+            raw_command: node.create_publisher("~/debug/raw_data_command", events())?,
+            raw_stream: node.create_publisher("~/debug/raw_data_stream", events())?,
+            raw_control: node.create_publisher("~/debug/raw_control_command", events())?,
         };
         topics.robot_state.publish(&messages::robot_state(false))?;
         Ok(topics)
@@ -77,9 +83,16 @@ impl KobukiTopics {
 
     /// Publishes what is new; whether there was a measurement.
     pub(super) fn update(&mut self, line: &Line<Driver>) -> bool {
-        let (state, events) = line.look(|driver| {
+        let recorded = Recorded {
+            sent: is_wanted(&self.raw_command),
+            received: is_wanted(&self.raw_stream),
+            velocities: is_wanted(&self.raw_control),
+        };
+        let (state, events, records) = line.look(|driver| {
+            driver.record(recorded);
             let events: Vec<Event> = std::iter::from_fn(|| driver.poll_event()).collect();
-            (driver.state(), events)
+            let records: Vec<Record> = std::iter::from_fn(|| driver.poll_record()).collect();
+            (driver.state(), events, records)
         });
         let measured = state.feedback_frames != self.published;
         self.published = state.feedback_frames;
@@ -87,6 +100,7 @@ impl KobukiTopics {
         let published = events
             .into_iter()
             .try_for_each(|event| self.publish_event(&event, &state))
+            .and_then(|()| records.iter().try_for_each(|record| self.publish_record(record)))
             .and_then(|()| if measured { self.publish_sensors(&stamp, &state) } else { Ok(()) })
             .and_then(|()| if measured { self.motion.publish(&stamp, &(&state).into()) } else { Ok(()) });
         if let Err(error) = published {
@@ -114,6 +128,16 @@ impl KobukiTopics {
                 .try_for_each(|imu| self.raw_imu.publish(&imu))?;
         }
         Ok(())
+    }
+
+    fn publish_record(&self, record: &Record) -> Result<()> {
+        match record {
+            Record::Sent(bytes) => self.raw_command.publish(&messages::raw_data(bytes)),
+            Record::Received(bytes) => self.raw_stream.publish(&messages::raw_data(bytes)),
+            Record::Velocity { control, twist } => {
+                self.raw_control.publish(&messages::raw_control(control, twist))
+            }
+        }
     }
 
     fn publish_event(&self, event: &Event, state: &State) -> Result<()> {
@@ -146,6 +170,10 @@ impl KobukiTopics {
             }
         }
     }
+}
+
+fn is_wanted<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
+    publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 
 /// Why a command is refused, or nothing.

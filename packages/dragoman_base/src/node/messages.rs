@@ -1,14 +1,19 @@
 //! What a Kobuki says, as ROS messages.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu};
+use dragoman_ros::std_msgs::msg::{Int16MultiArray, String as Text};
 
 use super::motion::quaternion;
 use crate::kobuki::driver::{Battery, Identity, PowerEvent, Sensors, Side, Wheel};
-use crate::kobuki::wire::{Charging, ControllerGains, CoreSensors, DigitalInputs, DockIr, RawGyro};
+use crate::kobuki::wire::{
+    BaseControl, Charging, ControllerGains, CoreSensors, DigitalInputs, DockIr, RawGyro,
+};
+use crate::motion::Twist;
 
 /// Frame of the gyro.
 const GYRO_FRAME: &str = "gyro_link";
@@ -201,5 +206,37 @@ fn number(side: Side) -> u8 {
         Side::Left => 0,
         Side::Center => 1,
         Side::Right => 2,
+    }
+}
+
+/// `debug/raw_data_command` and `debug/raw_data_stream`: a frame as the ROS driver writes it, `{ AA 55 ... }`.
+pub(super) fn raw_data(bytes: &[u8]) -> Text {
+    let mut data = "{ ".to_owned();
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(data, "{byte:02X} ");
+    }
+    data.push('}');
+    Text { data }
+}
+
+/// `debug/raw_control_command`: speed, mm/s, and radius, mm, as the base is told them, and the velocities that are meant, mm/s and
+/// mrad/s.
+pub(super) fn raw_control(control: &BaseControl, twist: &Twist) -> Int16MultiArray {
+    let thousandths = |value: f64| (1000.0 * value) as i16;
+    let meant = [twist.linear, twist.angular].map(thousandths);
+    let data = vec![control.speed_mm_per_s, control.radius_mm, meant[0], meant[1]];
+    Int16MultiArray { data, ..Default::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_data_are_as_the_ros_driver_has_them() {
+        assert_eq!(raw_data(&[0xaa, 0x55, 0x00, 0x0f]).data, "{ AA 55 00 0F }");
+        let control = BaseControl { speed_mm_per_s: 100, radius_mm: -500 };
+        assert_eq!(raw_control(&control, &Twist::new(0.1, -0.2)).data, [100, -500, 100, -200]);
     }
 }

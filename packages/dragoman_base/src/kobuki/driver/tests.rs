@@ -623,3 +623,54 @@ fn options_that_make_no_sense_are_refused() {
     let battery = BatteryConfig { low: 17.0, ..BatteryConfig::default() };
     assert!(matches!(Driver::new(Config { battery, ..Config::default() }), Err(ConfigError::Battery(_))));
 }
+
+#[test]
+fn what_goes_over_the_line_is_recorded_only_while_it_is_wanted() {
+    let mut bench = Bench::online(Config::default());
+    bench.command(0.2, 0.0).unwrap();
+    bench.frame();
+    assert_eq!(bench.driver.poll_record(), None);
+    bench.sent();
+
+    bench.driver.record(Recorded { sent: true, received: true, velocities: true });
+    let said = bench.driver.command(bench.now, Twist::new(0.1, 0.0)).unwrap().to_vec();
+    let control = BaseControl { speed_mm_per_s: 100, radius_mm: 0 };
+    let velocity = Record::Velocity { control, twist: Twist::new(0.1, 0.0) };
+    let sent = Record::Sent(said);
+    assert_eq!(bench.driver.poll_record(), Some(velocity.clone()));
+    assert_eq!(bench.driver.poll_record(), Some(sent.clone()));
+    bench.frame();
+    let received = Record::Received(bench.bytes(&[]));
+    let records: Vec<Record> = std::iter::from_fn(|| bench.driver.poll_record()).collect();
+    assert_eq!(records, [received.clone(), velocity, sent]);
+
+    bench.driver.record(Recorded { received: true, ..Recorded::default() });
+    bench.frame();
+    assert!(matches!(bench.driver.poll_record(), Some(Record::Received(_))));
+    assert_eq!(bench.driver.poll_record(), None);
+    for _ in 0..1000 {
+        bench.frame();
+    }
+    assert_eq!(std::iter::from_fn(|| bench.driver.poll_record()).count(), 256, "nobody took them");
+}
+
+#[test]
+fn a_command_after_a_stall_of_ours_is_not_refused_before_the_line_was_read() {
+    let mut bench = Bench::online(Config::default());
+    bench.now += milliseconds(5000);
+    assert_eq!(bench.command(0.2, 0.0).unwrap(), [go(200, 0)]);
+    // What has waited.
+    bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
+    let bytes = bench.bytes(&[]);
+    let mut rest = &bytes[..];
+    while bench.driver.receive(bench.now, &mut rest) {}
+    assert_eq!((bench.standstill(), bench.events()), (None, vec![]));
+    bench.sent();
+
+    // Nothing has waited: it is silent.
+    bench.now += milliseconds(100);
+    assert_eq!(bench.command(0.2, 0.0).unwrap(), [go(200, 0)]);
+    assert!(!bench.driver.receive(bench.now, &mut &[][..]));
+    assert_eq!(bench.sent(), [STOP]);
+    assert_eq!(bench.standstill(), Some(Standstill::Silent));
+}

@@ -1,0 +1,81 @@
+//! What goes over the line, and what is meant by it, kept for whoever looks for a fault there.
+
+use std::collections::VecDeque;
+
+use super::super::wire::{BaseControl, frame};
+use crate::motion::Twist;
+
+/// Records that nobody takes are dropped, the oldest first.
+const MAX_RECORDS: usize = 256;
+
+/// What is recorded. Default: nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Recorded {
+    /// Frames to the base.
+    pub sent: bool,
+    /// Frames from it, of those that are right.
+    pub received: bool,
+    /// Velocities, as they are told.
+    pub velocities: bool,
+}
+
+/// Something that was recorded.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Record {
+    /// A frame to the base, from header to checksum.
+    Sent(Vec<u8>),
+    /// A frame from it, from header to checksum.
+    Received(Vec<u8>),
+    /// A velocity that it is told.
+    Velocity {
+        /// As the base is told it.
+        control: BaseControl,
+        /// As it was meant, within the limits.
+        twist: Twist,
+    },
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    recorded: Recorded,
+    records: VecDeque<Record>,
+}
+
+impl Recorder {
+    pub(super) fn set(&mut self, recorded: Recorded) {
+        self.recorded = recorded;
+    }
+
+    pub(super) fn take(&mut self) -> Option<Record> {
+        self.records.pop_front()
+    }
+
+    /// One frame.
+    pub(super) fn sent(&mut self, bytes: &[u8]) {
+        if self.recorded.sent {
+            self.add(Record::Sent(bytes.to_vec()));
+        }
+    }
+
+    /// The payload of one frame.
+    pub(super) fn received(&mut self, payload: &[u8]) {
+        let mut bytes = Vec::new();
+        if self.recorded.received && frame::encode(&mut bytes, |out| out.extend_from_slice(payload)).is_ok() {
+            self.add(Record::Received(bytes));
+        }
+    }
+
+    pub(super) fn velocity(&mut self, control: BaseControl, twist: Twist) {
+        if self.recorded.velocities {
+            self.add(Record::Velocity { control, twist });
+        }
+    }
+
+    fn add(&mut self, record: Record) {
+        if self.records.len() >= MAX_RECORDS {
+            self.records.pop_front();
+        }
+        self.records.push_back(record);
+    }
+}
