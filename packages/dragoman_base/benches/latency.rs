@@ -2,7 +2,8 @@
 //! are the bytes when the stream is given them: what a serial port does with them then is the kernel's.
 //!
 //! Two publishers: one in the node's process, whose messages go by memory, and one with a participant of its own, whose messages go
-//! over DDS and the loopback interface as another process' do. `cargo bench -p dragoman_base --bench latency` prints a table.
+//! over DDS and the loopback interface as another process' do. Each is measured once more with a bare subscription in the node's place,
+//! whose callback only takes the time: what is more than that is the driver's. `cargo bench -p dragoman_base --bench latency` prints a table.
 
 use std::io;
 use std::pin::Pin;
@@ -12,11 +13,16 @@ use std::time::{Duration, Instant};
 use dragoman_base::kobuki::wire::{BaseControl, Command, CoreSensors, Decoder, Feedback, Inertia, frame};
 use dragoman_base::node::{Connection, JOINT_STATES, Stream, start_kobuki};
 use dragoman_ros::geometry_msgs::msg::Twist;
+use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, duplex};
 use tokio::sync::mpsc;
 
-const COMMANDS: i16 = 2000;
+const COMMANDS: i16 = 500;
+/// With as many commands each, for the driver and the bare subscription in turn.
+const ROUNDS: usize = 4;
+/// Of the bare subscription.
+const BARE_TOPIC: &str = "/bare_cmd_vel";
 const DOMAIN: u16 = 98;
 
 /// A command as it was written.
@@ -75,6 +81,7 @@ fn main() {
     let context = context();
     let (ends, mut new_ends) = mpsc::unbounded_channel();
     let (written, mut arrivals) = mpsc::unbounded_channel();
+    let (bare_read, mut bare_arrivals) = mpsc::unbounded_channel();
     let simulate = move || {
         let (stream, far) = duplex(4096);
         ends.send(far).unwrap();
@@ -92,16 +99,59 @@ fn main() {
     });
     runtime.block_on(base.measured).unwrap();
 
-    println!("{:<28} {:>8} {:>8} {:>8} {:>8}", "cmd_vel to the wire, us", "p50", "p90", "p99", "most");
-    for (name, context) in [("by memory", context.clone()), ("over DDS, by loopback", self::context())] {
+    runtime.spawn(bare_reader(&context, bare_read).unwrap());
+
+    println!("{:<36} {:>8} {:>8} {:>8} {:>8}", "us", "p50", "p90", "p99", "most");
+    for (way, context) in [("by memory", context.clone()), ("over DDS, by loopback", self::context())] {
         let mut node = Node::create(context, "commander", "").unwrap();
-        let publisher = node.create_publisher::<Twist>("/cmd_vel", QosProfile::default()).unwrap();
-        runtime.block_on(publisher.wait_for_inter_process_subscribers().unwrap()).unwrap();
+        let mut measured = Vec::new();
+        // In turn, so that what else the machine does meets both alike.
+        let mut publisher = |topic: &str| {
+            let publisher = node.create_publisher::<Twist>(topic, QosProfile::default()).unwrap();
+            runtime.block_on(publisher.wait_for_inter_process_subscribers().unwrap()).unwrap();
+            publisher
+        };
+        let (to_base, to_bare) = (publisher("/cmd_vel"), publisher(BARE_TOPIC));
         std::thread::sleep(Duration::from_millis(500));
-        let times = runtime.block_on(measure(&publisher, &mut arrivals));
-        let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e6;
-        println!("{name:<28} {:>8.0} {:>8.0} {:>8.0} {:>8.0}", at(0.5), at(0.9), at(0.99), at(1.0));
+        let (mut driven, mut bare) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            driven.extend(runtime.block_on(measure(&to_base, &mut arrivals)));
+            bare.extend(runtime.block_on(measure(&to_bare, &mut bare_arrivals)));
+        }
+        for (name, mut times) in [("cmd_vel to the wire", driven), ("a bare subscription", bare)] {
+            times.sort_unstable();
+            let shares = [0.5, 0.9, 0.99, 1.0];
+            let row =
+                shares.map(|share| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e6);
+            print_row(&format!("{name}, {way}"), row);
+            measured.push(row);
+        }
+        let [driven, bare] = measured[..] else { unreachable!("two rows") };
+        println!(
+            "{:<36} {:>+8.0} {:>8} {:>+8.0}",
+            "the driver's own share",
+            driven[0] - bare[0],
+            "",
+            driven[2] - bare[2]
+        );
     }
+}
+
+fn print_row(name: &str, [p50, p90, p99, most]: [f64; 4]) {
+    println!("{name:<36} {p50:>8.0} {p90:>8.0} {p99:>8.0} {most:>8.0}");
+}
+
+/// A node that only reads, as the driver's does, and notes when.
+fn bare_reader(
+    context: &Context,
+    read: mpsc::UnboundedSender<Arrival>,
+) -> Result<RunningNode, Box<dyn std::error::Error>> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "bare_reader", "")?);
+    tasks.subscribe(BARE_TOPIC, QosProfile::default().keep_last(1), move |twist: Twist| {
+        let at = Instant::now();
+        let _ = read.send(Arrival { speed_mm_per_s: (twist.linear.x * 1000.0).round() as i16, at });
+    })?;
+    Ok(tasks.start()?)
 }
 
 fn context() -> Context {
@@ -135,7 +185,7 @@ async fn device(mut end: DuplexStream) {
     }
 }
 
-/// One command every 5 ms, each with a speed of its own among its neighbours; sorted times.
+/// One command every 5 ms, each with a speed of its own among its neighbours; how long each took.
 async fn measure(
     publisher: &Publisher<Twist>,
     arrivals: &mut mpsc::UnboundedReceiver<Arrival>,
@@ -162,6 +212,5 @@ async fn measure(
         }
     }
     assert!(times.len() > usize::from(COMMANDS.unsigned_abs()) * 99 / 100, "commands are lost");
-    times.sort_unstable();
     times
 }
