@@ -146,7 +146,7 @@ pub(crate) async fn run(
         }
         worlds = Some(world.live);
     }
-    let has_world = worlds.is_some();
+    let asks_its_world = worlds.is_some() && options.wants(Part::Apolo);
 
     let is_lab = options.world.as_ref().is_none_or(|world| world.as_os_str() == "lab");
     let has_platform = match &worlds {
@@ -223,7 +223,7 @@ pub(crate) async fn run(
     println!("ready");
     let mut stop = std::pin::pin!(stop);
     let alone = async {
-        let other = if has_world { apolo::other_world(context, &world_namespace).await? } else { None };
+        let other = if asks_its_world { apolo::other_world(context, &world_namespace).await? } else { None };
         Ok::<_, dragoman_ros::Error>(other)
     };
     let other = tokio::select! {
