@@ -101,7 +101,7 @@ fn main() {
 
     runtime.spawn(bare_reader(&context, bare_read).unwrap());
 
-    println!("{:<36} {:>8} {:>8} {:>8} {:>8}", "us", "p50", "p90", "p99", "most");
+    println!("{:<44} {:>8} {:>8} {:>8} {:>8}", "us", "p50", "p90", "p99", "most");
     for (way, context) in [("by memory", context.clone()), ("over DDS, by loopback", self::context())] {
         let mut node = Node::create(context, "commander", "").unwrap();
         let mut measured = Vec::new();
@@ -128,7 +128,7 @@ fn main() {
         }
         let [driven, bare] = measured[..] else { unreachable!("two rows") };
         println!(
-            "{:<36} {:>+8.0} {:>8} {:>+8.0}",
+            "{:<44} {:>+8.0} {:>8} {:>+8.0}",
             "the driver's own share",
             driven[0] - bare[0],
             "",
@@ -138,7 +138,7 @@ fn main() {
 }
 
 fn print_row(name: &str, [p50, p90, p99, most]: [f64; 4]) {
-    println!("{name:<36} {p50:>8.0} {p90:>8.0} {p99:>8.0} {most:>8.0}");
+    println!("{name:<44} {p50:>8.0} {p90:>8.0} {p99:>8.0} {most:>8.0}");
 }
 
 /// A node that only reads, as the driver's does, and notes when.
