@@ -1,7 +1,8 @@
 //! Writes the Rust side of the interfaces: one struct per message, three per service, and a module per action.
 
 use crate::hash::Descriptions;
-use crate::literal;
+use crate::humble::{self, Humble};
+use crate::{Definitions, literal};
 use roslibrust_codegen::{ArrayType, FieldInfo, MessageFile, ServiceFile};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,30 +15,25 @@ struct Package<'a> {
     actions: BTreeMap<&'a str, BTreeMap<&'a str, &'a MessageFile>>,
 }
 
-type Packages<'a> = BTreeMap<&'a str, Package<'a>>;
+type Packages<'a> = BTreeMap<String, Package<'a>>;
+
+/// What the emitted text says of types beside their fields.
+struct Types<'a> {
+    descriptions: Descriptions,
+    humble: Humble<'a>,
+}
+
+impl Types<'_> {
+    fn hash(&self, type_name: &str) -> String {
+        self.descriptions.hash(type_name)
+    }
+}
 
 /// The source text of all interfaces, a module per package. Messages from `.action` files are named `Action_Part`.
-pub(crate) fn interfaces(
-    messages: &[MessageFile],
-    services: &[ServiceFile],
-) -> Result<String, std::fmt::Error> {
-    let mut packages = Packages::new();
-    for message in messages {
-        let package = packages.entry(&message.parsed.package).or_default();
-        let is_of_action = message.parsed.path.extension().is_some_and(|extension| extension == "action");
-        match message.parsed.name.rsplit_once('_').filter(|_| is_of_action) {
-            Some((action, part)) => {
-                package.actions.entry(action).or_default().insert(part, message);
-            }
-            None => package.messages.push(message),
-        }
-    }
-    let service_packages: Vec<_> = services.iter().map(ServiceFile::get_package_name).collect();
-    for (service, package) in services.iter().zip(&service_packages) {
-        packages.entry(package).or_default().services.push(service);
-    }
-    let types = descriptions(&packages);
+pub(crate) fn interfaces(jazzy: &Definitions, humble: &Definitions) -> Result<String, std::fmt::Error> {
+    let packages = packages(jazzy);
     let mut out = String::new();
+    let types = Types { descriptions: descriptions(&packages), humble: Humble::new(structures(humble)) };
     for (name, package) in &packages {
         writeln!(out, "pub mod {name} {{")?;
         if !package.messages.is_empty() {
@@ -64,8 +60,50 @@ pub(crate) fn interfaces(
         }
         writeln!(out, "}}")?;
     }
-    registry(&mut out, &packages)?;
+    let definitions = definitions(&packages);
+    registry(&mut out, "DEFINITIONS", &definitions)?;
+    let mut definitions_of_humble = self::definitions(&self::packages(humble));
+    definitions_of_humble.retain(|name, text| definitions.get(name) != Some(text));
+    registry(&mut out, "DEFINITIONS_OF_HUMBLE", &definitions_of_humble)?;
     Ok(out)
+}
+
+fn packages((messages, services): &Definitions) -> Packages<'_> {
+    let mut packages = Packages::new();
+    for message in messages {
+        let package = packages.entry(message.parsed.package.clone()).or_default();
+        match part_of_action(message) {
+            Some((action, part)) => {
+                package.actions.entry(action).or_default().insert(part, message);
+            }
+            None => package.messages.push(message),
+        }
+    }
+    for service in services {
+        packages.entry(service.get_package_name()).or_default().services.push(service);
+    }
+    packages
+}
+
+/// The action's name and `Goal`, `Result` or `Feedback`, for a message from an `.action` file.
+fn part_of_action(message: &MessageFile) -> Option<(&str, &str)> {
+    let is_of_action = message.parsed.path.extension().is_some_and(|extension| extension == "action");
+    message.parsed.name.rsplit_once('_').filter(|_| is_of_action)
+}
+
+/// The fields of all structures by type name.
+fn structures((messages, services): &Definitions) -> impl Iterator<Item = (String, &[FieldInfo])> {
+    let of_messages = messages.iter().map(|message| {
+        let kind = if part_of_action(message).is_some() { "action" } else { "msg" };
+        (format!("{}/{kind}/{}", message.parsed.package, message.parsed.name), message.get_fields())
+    });
+    let of_services = services.iter().flat_map(|service| {
+        [("Request", service.request()), ("Response", service.response())].map(|(part, message)| {
+            let name = format!("{}/srv/{}_{part}", service.get_package_name(), service.get_short_name());
+            (name, message.get_fields())
+        })
+    });
+    of_messages.chain(of_services)
 }
 
 fn descriptions(packages: &Packages) -> Descriptions {
@@ -90,12 +128,7 @@ fn descriptions(packages: &Packages) -> Descriptions {
     types
 }
 
-fn emit_service(
-    out: &mut String,
-    types: &Descriptions,
-    package: &str,
-    service: &ServiceFile,
-) -> std::fmt::Result {
+fn emit_service(out: &mut String, types: &Types, package: &str, service: &ServiceFile) -> std::fmt::Result {
     let name = service.get_short_name();
     let type_name = format!("{package}/srv/{name}");
     writeln!(out, "pub mod {name} {{ use serde::{{Deserialize, Serialize}};")?;
@@ -105,7 +138,7 @@ fn emit_service(
     writeln!(out, "}}")
 }
 
-fn service_type(out: &mut String, types: &Descriptions, type_name: &str) -> std::fmt::Result {
+fn service_type(out: &mut String, types: &Types, type_name: &str) -> std::fmt::Result {
     writeln!(
         out,
         "#[derive(Clone, Debug)] pub struct Service;
@@ -121,7 +154,7 @@ fn service_type(out: &mut String, types: &Descriptions, type_name: &str) -> std:
 /// The three structures of the file, and the services and the message that carry them.
 fn emit_action(
     out: &mut String,
-    types: &Descriptions,
+    types: &Types,
     package: &str,
     name: &str,
     parts: &BTreeMap<&str, &MessageFile>,
@@ -176,7 +209,7 @@ fn emit_action(
 /// A structure that no file defines.
 fn wrapper(
     out: &mut String,
-    types: &Descriptions,
+    types: &Types,
     rust_name: &str,
     type_name: &str,
     fields: &[(&str, &str)],
@@ -192,7 +225,7 @@ fn wrapper(
     typesupport(out, types, rust_name, type_name)
 }
 
-fn typesupport(out: &mut String, types: &Descriptions, rust_name: &str, type_name: &str) -> std::fmt::Result {
+fn typesupport(out: &mut String, types: &Types, rust_name: &str, type_name: &str) -> std::fmt::Result {
     writeln!(
         out,
         "impl crate::WrappedTypesupport for {rust_name} {{
@@ -205,13 +238,37 @@ fn typesupport(out: &mut String, types: &Descriptions, rust_name: &str, type_nam
 
 fn structure(
     out: &mut String,
-    types: &Descriptions,
+    types: &Types,
     message: &MessageFile,
     rust_name: &str,
     type_name: &str,
 ) -> std::fmt::Result {
     let fields = message.get_fields();
-    writeln!(out, "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)] pub struct {rust_name} {{")?;
+    let in_humble = types.humble.other_than(type_name, fields);
+    // Makes the derived functions ones of the structure's own, beside which the trait is implemented by hand.
+    let remote = if in_humble.is_some() { "#[serde(remote = \"Self\")]" } else { "" };
+    writeln!(
+        out,
+        "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)] {remote} pub struct {rust_name} {{"
+    )?;
+    self::fields(out, fields)?;
+    writeln!(out, "}}\nimpl Default for {rust_name} {{ fn default() -> Self {{ Self {{")?;
+    for field in fields {
+        writeln!(out, "{}: {},", identifier(&field.field_name), default_value(field))?;
+    }
+    if fields.is_empty() {
+        writeln!(out, "structure_needs_at_least_one_member: 0,")?;
+    }
+    writeln!(out, "}} }} }}")?;
+    constants(out, message, rust_name)?;
+    if let Some(in_humble) = in_humble {
+        humble::dispatch(out, rust_name, fields, in_humble)?;
+    }
+    typesupport(out, types, rust_name, type_name)
+}
+
+/// A structure's fields with their attributes.
+pub(crate) fn fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::Result {
     for field in fields {
         if let Some(attribute) = serde_attribute(field) {
             writeln!(out, "{attribute}")?;
@@ -222,16 +279,7 @@ fn structure(
         // rosidl's C structures must not be empty, and so one byte travels.
         writeln!(out, "pub structure_needs_at_least_one_member: u8,")?;
     }
-    writeln!(out, "}}\nimpl Default for {rust_name} {{ fn default() -> Self {{ Self {{")?;
-    for field in fields {
-        writeln!(out, "{}: {},", identifier(&field.field_name), default_value(field))?;
-    }
-    if fields.is_empty() {
-        writeln!(out, "structure_needs_at_least_one_member: 0,")?;
-    }
-    writeln!(out, "}} }} }}")?;
-    constants(out, message, rust_name)?;
-    typesupport(out, types, rust_name, type_name)
+    Ok(())
 }
 
 /// Constants as r2r shows them: integers have the type that bindgen gives to a C enumeration.
@@ -258,22 +306,23 @@ fn constants(out: &mut String, message: &MessageFile, rust_name: &str) -> std::f
 }
 
 /// The definitions by type name, with those of all nested types: what a recorder writes beside its messages.
-fn registry(out: &mut String, packages: &Packages) -> std::fmt::Result {
-    writeln!(out, "pub(crate) static DEFINITIONS: &[(&str, &str)] = &[")?;
+fn definitions(packages: &Packages) -> BTreeMap<String, String> {
+    let mut definitions = BTreeMap::new();
     for (name, package) in packages {
-        let mut entries: Vec<(String, String)> = package
-            .messages
-            .iter()
-            .map(|m| (format!("msg/{}", m.get_short_name()), m.get_definition().to_owned()))
-            .collect();
+        let mut add = |type_name: String, definition: &str| {
+            definitions.insert(format!("{name}/{type_name}"), definition.to_owned());
+        };
+        for message in &package.messages {
+            add(format!("msg/{}", message.get_short_name()), message.get_definition());
+        }
         for service in &package.services {
             let short = service.get_short_name();
-            entries.push((format!("srv/{short}_Request"), service.request().get_definition().to_owned()));
-            entries.push((format!("srv/{short}_Response"), service.response().get_definition().to_owned()));
+            add(format!("srv/{short}_Request"), service.request().get_definition());
+            add(format!("srv/{short}_Response"), service.response().get_definition());
         }
         for (action, parts) in &package.actions {
             for (part, message) in parts {
-                entries.push((format!("action/{action}_{part}"), message.get_definition().to_owned()));
+                add(format!("action/{action}_{part}"), message.get_definition());
             }
             if let Some(feedback) = parts.get("Feedback") {
                 let rule = "=".repeat(80);
@@ -283,12 +332,17 @@ fn registry(out: &mut String, packages: &Packages) -> std::fmt::Result {
                      {rule}\nMSG: unique_identifier_msgs/UUID\nuint8[16] uuid",
                     feedback.get_definition()
                 );
-                entries.push((format!("action/{action}_FeedbackMessage"), text));
+                add(format!("action/{action}_FeedbackMessage"), &text);
             }
         }
-        for (type_name, definition) in entries {
-            writeln!(out, "(\"{name}/{type_name}\", {definition:?}),")?;
-        }
+    }
+    definitions
+}
+
+fn registry(out: &mut String, name: &str, definitions: &BTreeMap<String, String>) -> std::fmt::Result {
+    writeln!(out, "pub(crate) static {name}: &[(&str, &str)] = &[")?;
+    for (type_name, definition) in definitions {
+        writeln!(out, "({type_name:?}, {definition:?}),")?;
     }
     writeln!(out, "];")
 }
@@ -317,7 +371,7 @@ fn scalar_type(field: &FieldInfo) -> String {
     }
 }
 
-fn rust_type(field: &FieldInfo) -> String {
+pub(crate) fn rust_type(field: &FieldInfo) -> String {
     match field.field_type.array_info {
         ArrayType::NotArray => scalar_type(field),
         _ => format!("::std::vec::Vec<{}>", scalar_type(field)),
@@ -348,7 +402,7 @@ fn default_value(field: &FieldInfo) -> String {
 }
 
 /// A field's name, with the underscore that bindgen appends where it is a word of the language.
-fn identifier(name: &str) -> String {
+pub(crate) fn identifier(name: &str) -> String {
     const RESERVED: [&str; 41] = [
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",
         "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "if", "impl", "in", "let", "loop",

@@ -1,15 +1,22 @@
-//! Generates `$OUT_DIR/interfaces.rs` from the interface definitions in `msg/` and `interfaces/`.
+//! Generates `$OUT_DIR/interfaces.rs` from the interface definitions in `msg/` and `interfaces/`, and what travels
+//! otherwise in Humble from those in `interfaces_humble/`.
 //!
 //! `roslibrust_codegen` reads the definitions and `hash.rs` computes their type hashes; `emit.rs` writes Rust in the
-//! shape that r2r generates, so that node code compiles against either.
+//! shape that r2r generates, so that node code compiles against either. `humble.rs` writes Humble's forms beside it.
 
 mod emit;
 mod hash;
+mod humble;
 mod literal;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
+
+use roslibrust_codegen::{MessageFile, ServiceFile};
+
+/// Messages, which those from `.action` files are among, and services.
+type Definitions = (Vec<MessageFile>, Vec<ServiceFile>);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
@@ -17,15 +24,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     let roots = [manifest.join("interfaces"), manifest.join("../../msg")];
     // colcon would take what is staged here for packages of its workspace.
     fs::write(out.join("COLCON_IGNORE"), "")?;
-    let staging = out.join("packages");
+    let jazzy = read(&roots, &out.join("packages"))?;
+    // In the order in which one definition replaces another.
+    let [standard, ours] = roots;
+    let roots_of_humble = [standard, manifest.join("interfaces_humble"), ours];
+    let humble = read(&roots_of_humble, &out.join("packages_humble"))?;
+    fs::write(out.join("interfaces.rs"), emit::interfaces(&jazzy, &humble)?)?;
+    Ok(())
+}
+
+/// Reads what lies below `roots`; `staging` is the folder for it.
+fn read(roots: &[PathBuf], staging: &Path) -> Result<Definitions, Box<dyn Error>> {
     if staging.exists() {
-        fs::remove_dir_all(&staging)?;
+        fs::remove_dir_all(staging)?;
     }
-    for root in &roots {
+    for root in roots {
         println!("cargo::rerun-if-changed={}", root.display());
-        stage(root, &staging)?;
+        stage(root, staging)?;
     }
-    let (mut messages, services, actions) = roslibrust_codegen::find_and_parse_ros_messages(&[staging])?;
+    let (mut messages, services, actions) =
+        roslibrust_codegen::find_and_parse_ros_messages(&[staging.to_owned()])?;
     // The messages that the parser derives from actions are ROS 1's; in ROS 2 they have other names and contents.
     messages.retain(|message| message.path.extension().is_some_and(|extension| extension == "msg"));
     for action in actions {
@@ -36,9 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             messages.push(message);
         }
     }
-    let (messages, services) = roslibrust_codegen::resolve_dependency_graph(messages, services)?;
-    fs::write(out.join("interfaces.rs"), emit::interfaces(&messages, &services)?)?;
-    Ok(())
+    Ok(roslibrust_codegen::resolve_dependency_graph(messages, services)?)
 }
 
 /// Copies the packages below `root` to `staging`, each with the manifest that the parser looks for. The standard

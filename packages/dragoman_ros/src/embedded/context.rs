@@ -6,6 +6,7 @@ use super::arguments::Arguments;
 use super::background::Background;
 use super::dds::{Participant, WriterInfo};
 use super::discovery::Discovery;
+use super::distribution::Distribution;
 use super::error::Result;
 use super::graph::{self, Graph};
 use super::names::ros_type;
@@ -39,6 +40,9 @@ impl Context {
     /// # Errors
     /// No participant can be created: all 120 participant ids of the domain are taken, or there is no network.
     pub fn with_options(discovery: &Discovery, arguments: Arguments) -> Result<Self> {
+        if Distribution::current() == Distribution::Humble {
+            tracing::info!("messages have the forms of ROS 2 Humble, as ROS_DISTRO says");
+        }
         let background = Background::start()?;
         let participant = Participant::new(discovery, &background)?;
         let graph = Arc::new(Graph::default());

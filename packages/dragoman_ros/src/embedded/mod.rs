@@ -2,7 +2,7 @@
 //!
 //! From the wire inwards: [`dds`] (the only file that knows the library), [`local`] (the way within a process), [`cdr`], [`names`] and [`graph`] (how ROS uses
 //! DDS), [`service`] and [`client`] (two mappings of services), [`action`] (services and topics together), [`node`] (where
-//! all of it is put together). [`discovery`] and [`arguments`] read the environment and the command line.
+//! all of it is put together). [`discovery`], [`distribution`] and [`arguments`] read the environment and the command line.
 
 mod action;
 mod arguments;
@@ -13,6 +13,7 @@ pub(crate) mod clock;
 mod context;
 mod dds;
 mod discovery;
+pub(crate) mod distribution;
 mod error;
 mod graph;
 mod local;
@@ -27,7 +28,7 @@ mod service;
 mod static_peers;
 mod subscription;
 
-#[allow(missing_docs, non_snake_case, clippy::all, unreachable_pub)]
+#[allow(missing_docs, non_snake_case, clippy::all, unreachable_pub, unused_variables)]
 mod interfaces {
     include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
 }
@@ -42,6 +43,7 @@ pub use clock::Timer;
 pub use clock::{Clock, ClockType, TimeSource};
 pub use context::Context;
 pub use discovery::{Discovery, DiscoveryRange, MAX_DOMAIN_ID, domain_id};
+pub use distribution::Distribution;
 pub use error::{Error, Result};
 pub use indexmap;
 pub use interfaces::*;
@@ -156,5 +158,12 @@ pub trait WrappedActionTypeSupport: Debug + Clone + Send + Sync + 'static {
 /// The definition of a message type with those of all types that it contains, in the form that `rosbag2` and MCAP keep
 /// beside recorded messages; none for types that this build does not know.
 pub fn message_definition(type_name: &str) -> Option<&'static str> {
-    interfaces::DEFINITIONS.iter().find(|(name, _)| *name == type_name).map(|(_, definition)| *definition)
+    let find = |definitions: &[(&str, &'static str)]| {
+        definitions.iter().find(|(name, _)| *name == type_name).map(|(_, definition)| *definition)
+    };
+    let own = match Distribution::current() {
+        Distribution::Humble => find(interfaces::DEFINITIONS_OF_HUMBLE),
+        Distribution::Jazzy => None,
+    };
+    own.or_else(|| find(interfaces::DEFINITIONS))
 }

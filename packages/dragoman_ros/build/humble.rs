@@ -1,0 +1,90 @@
+//! Types that travel otherwise in Humble: node code has Jazzy's, and which form goes out is decided when it does.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use roslibrust_codegen::{ArrayType, FieldInfo};
+
+use crate::emit::{fields, identifier, rust_type};
+
+/// The fields of all structures as Humble has them, by `package/kind/Name`.
+pub(crate) struct Humble<'a>(BTreeMap<String, &'a [FieldInfo]>);
+
+impl<'a> Humble<'a> {
+    pub(crate) fn new(structures: impl Iterator<Item = (String, &'a [FieldInfo])>) -> Self {
+        Self(structures.collect())
+    }
+
+    /// Humble's fields of a type, if they are not `in_jazzy`.
+    pub(crate) fn other_than(&self, type_name: &str, in_jazzy: &[FieldInfo]) -> Option<&'a [FieldInfo]> {
+        let in_humble = self.0.get(type_name)?;
+        let form = |field: &FieldInfo| {
+            (field.field_name.clone(), rust_type(field), field.field_type.array_info.clone())
+        };
+        in_humble.iter().map(form).ne(in_jazzy.iter().map(form)).then_some(*in_humble)
+    }
+}
+
+/// `Serialize` and `Deserialize` of structure `rust_name`, by the distribution. Fields of one side only have their
+/// default on the other; fixed arrays of another length are cut off or filled up.
+pub(crate) fn dispatch(
+    out: &mut String,
+    rust_name: &str,
+    in_jazzy: &[FieldInfo],
+    in_humble: &[FieldInfo],
+) -> std::fmt::Result {
+    writeln!(
+        out,
+        "const _: () = {{
+         use crate::embedded::distribution::Distribution;
+         #[derive(Serialize, Deserialize)] struct InHumble {{"
+    )?;
+    fields(out, in_humble)?;
+    writeln!(
+        out,
+        "}}
+         impl Serialize for {rust_name} {{
+             fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> ::std::result::Result<S::Ok, S::Error> {{
+                 match Distribution::current() {{
+                     Distribution::Jazzy => Self::serialize(self, serializer),
+                     Distribution::Humble => InHumble {{"
+    )?;
+    converted(out, "self", in_jazzy, in_humble)?;
+    writeln!(
+        out,
+        "}}.serialize(serializer),
+         }} }} }}
+         impl<'de> Deserialize<'de> for {rust_name} {{
+             fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> ::std::result::Result<Self, D::Error> {{
+                 match Distribution::current() {{
+                     Distribution::Jazzy => Self::deserialize(deserializer),
+                     Distribution::Humble => {{
+                         let received = InHumble::deserialize(deserializer)?;
+                         Ok({rust_name} {{"
+    )?;
+    converted(out, "received", in_humble, in_jazzy)?;
+    writeln!(out, "}}) }} }} }} }} }};")
+}
+
+/// The fields `to` of a structure from variable `source`, which has the fields `from`.
+fn converted(out: &mut String, source: &str, from: &[FieldInfo], to: &[FieldInfo]) -> std::fmt::Result {
+    for field in to {
+        let name = identifier(&field.field_name);
+        let Some(given) = from.iter().find(|given| given.field_name == field.field_name) else {
+            writeln!(out, "{name}: Default::default(),")?;
+            continue;
+        };
+        assert_eq!(rust_type(given), rust_type(field), "{name} is no array of another length");
+        match field.field_type.array_info {
+            ArrayType::FixedLength(length) => writeln!(
+                out,
+                "{name}: {{ let mut array = {source}.{name}.clone(); array.resize({length}, Default::default()); array }},"
+            )?,
+            _ => writeln!(out, "{name}: {source}.{name}.clone(),")?,
+        }
+    }
+    if to.is_empty() {
+        writeln!(out, "structure_needs_at_least_one_member: 0,")?;
+    }
+    Ok(())
+}
