@@ -1,4 +1,4 @@
-//! Actions between our nodes and ROS 2 Jazzy's, in both directions. `interop.rs` tells about peers.
+//! Actions between our nodes and those of ROS 2, in both directions. `interop.rs` tells about peers.
 
 mod common;
 
@@ -43,8 +43,8 @@ async fn fibonacci(goal: Goal<Fibonacci::Action>) -> Outcome<Fibonacci::Result> 
 }
 
 #[tokio::test]
-async fn a_client_of_ros_2_jazzy_uses_our_action_server() {
-    let Some(peer) = Peer::JazzyActions.command() else { return };
+async fn a_client_of_ros_2_uses_our_action_server() {
+    let Some(peer) = Peer::RosActions.command() else { return };
     let domain = domain();
     let mut tasks = NodeTasks::new(node(domain));
     let check = |goal: &Fibonacci::Goal| match goal.order {
@@ -78,8 +78,8 @@ async fn a_client_of_ros_2_jazzy_uses_our_action_server() {
 }
 
 #[tokio::test]
-async fn our_action_client_uses_a_server_of_ros_2_jazzy() {
-    let Some(peer) = Peer::JazzyActions.command() else { return };
+async fn our_action_client_uses_a_server_of_ros_2() {
+    let Some(peer) = Peer::RosActions.command() else { return };
     let domain = domain();
     let peer = Running::start(peer, domain, &["server", "/interop/fibonacci"]);
     let mut node = node(domain);

@@ -1,4 +1,5 @@
-//! DDS and ROS peers that are not ours use a running lab: Cyclone DDS, Fast DDS and ROS 2 Jazzy itself.
+//! DDS and ROS peers that are not ours use a running lab: Cyclone DDS, Fast DDS and ROS 2 itself, Jazzy or the one that is
+//! sourced.
 //!
 //! The peers are programs in `peers/`; they measure and print, and the tests judge what they print. A peer that is not on
 //! this machine is skipped, unless `DRAGOMAN_REQUIRE_PEERS` is set. All traffic stays on the loopback interface.
@@ -9,8 +10,8 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use common::peers::{Facts, Peer, Running, report};
-use common::{Answer, Lab, roll_pitch_yaw};
+use common::peers::{Facts, Peer, Running, distribution, report};
+use common::{Answer, Lab, domain, roll_pitch_yaw};
 
 /// One lab at a time: the rates that a peer measures are no measure of a machine that does something else.
 fn alone() -> MutexGuard<'static, ()> {
@@ -41,6 +42,13 @@ fn check_parameters(facts: &Facts) {
     assert_eq!(facts.text("parameter_unchanged"), "True");
 }
 
+fn check_graph(facts: &Facts) {
+    facts.contains("nodes", &["/ranger/arm", "/ranger/kinematics", "/ranger/arm31", "/dragoman"]);
+    assert!(facts.number("gids_listed") > 50.0, "{facts:#?}");
+    assert_eq!(facts.text("gids_unknown_to_dds"), "0", "every listed endpoint exists");
+    assert_eq!(facts.text("gids_of_participant"), facts.text("gids_listed"));
+}
+
 /// What the two DDS peers do in a session.
 fn check_session(facts: &Facts) {
     check_rates(facts);
@@ -48,10 +56,7 @@ fn check_session(facts: &Facts) {
     assert!(facts.number("latched_samples") <= 2.0, "a late joiner gets the last sample only: {facts:#?}");
     assert!(facts.text("robot_description").ends_with(" bytes, robot True"), "{facts:#?}");
     assert_eq!(facts.text("motion_status"), "mode 0, moving False");
-    facts.contains("nodes", &["/ranger/arm", "/ranger/kinematics", "/ranger/arm31", "/dragoman"]);
-    assert!(facts.number("gids_listed") > 50.0, "{facts:#?}");
-    assert_eq!(facts.text("gids_unknown_to_dds"), "0", "every listed endpoint exists");
-    assert_eq!(facts.text("gids_of_participant"), facts.text("gids_listed"));
+    check_graph(facts);
 
     facts.refused("mode_7", "no command mode");
     facts.accepted("mode_2");
@@ -88,6 +93,18 @@ fn cyclone_dds_uses_the_lab() {
 }
 
 #[test]
+fn cyclone_dds_sees_the_nodes_of_a_lab_in_humble() {
+    const HUMBLE: (&str, &str) = ("ROS_DISTRO", "humble");
+    let Some(mut peer) = Peer::Cyclone.command() else { return };
+    let _alone = alone();
+    let lab = Lab::start_in(&[HUMBLE], domain(), &["up"], &["-p", "arm31:port:=0"]);
+    peer.envs([HUMBLE]);
+    let facts = run(peer, &lab, &["graph"], 60);
+    assert_eq!(facts.text("gid_bytes"), "24");
+    check_graph(&facts);
+}
+
+#[test]
 fn fast_dds_uses_the_lab() {
     let Some(peer) = Peer::FastDds.command() else { return };
     let _alone = alone();
@@ -97,8 +114,8 @@ fn fast_dds_uses_the_lab() {
 }
 
 #[test]
-fn ros_2_jazzy_uses_the_lab() {
-    let Some(peer) = Peer::Jazzy.command() else { return };
+fn ros_2_uses_the_lab() {
+    let Some(peer) = Peer::Ros.command() else { return };
     let _alone = alone();
     let facts = run(peer, &Lab::start(), &["session"], 120);
     check_rates(&facts);
@@ -132,14 +149,14 @@ fn ros_2_jazzy_uses_the_lab() {
     assert_eq!(facts.text("log_names_refusal"), "True");
     assert_eq!(facts.text("done"), "session");
     facts.show(
-        "ROS 2 Jazzy",
+        &format!("ROS 2 {}", distribution()),
         &["joint_states_hz", "pose_hz", "first_call_ms", "call_median_ms", "call_longest_ms"],
     );
 }
 
 #[test]
-fn ros_2_jazzy_slows_the_arm_down_by_a_parameter() {
-    let (Some(fast), Some(slow)) = (Peer::Jazzy.command(), Peer::Jazzy.command()) else { return };
+fn ros_2_slows_the_arm_down_by_a_parameter() {
+    let (Some(fast), Some(slow)) = (Peer::Ros.command(), Peer::Ros.command()) else { return };
     let _alone = alone();
     let lab = Lab::start();
     let client = lab.client();

@@ -48,6 +48,16 @@ impl Lab {
     }
 
     pub fn start_with(domain: u16, arguments: &[&str], ros_arguments: &[&str]) -> Self {
+        Self::start_in(&[], domain, arguments, ros_arguments)
+    }
+
+    /// With more environment variables.
+    pub fn start_in(
+        variables: &[(&str, &str)],
+        domain: u16,
+        arguments: &[&str],
+        ros_arguments: &[&str],
+    ) -> Self {
         // Tests run side by side.
         let free_ports: &[&str] = match arguments.first() {
             Some(&"up") => &["-p", "apolo:port:=0", "-p", "neobotix:ports:=[0,0]"],
@@ -64,6 +74,7 @@ impl Lab {
             .args(ros_arguments)
             .env_remove("ROS_DOMAIN_ID")
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

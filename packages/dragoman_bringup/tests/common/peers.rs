@@ -11,8 +11,8 @@ pub enum Peer {
     Cyclone,
     CycloneCamera,
     FastDds,
-    Jazzy,
-    JazzyActions,
+    Ros,
+    RosActions,
 }
 
 impl Peer {
@@ -23,8 +23,8 @@ impl Peer {
             Self::Cyclone => ("Cyclone DDS", "DRAGOMAN_PEER_PYTHON", Some("cyclone_peer.py")),
             Self::CycloneCamera => ("Cyclone DDS", "DRAGOMAN_PEER_PYTHON", Some("cyclone_camera.py")),
             Self::FastDds => ("Fast DDS", "DRAGOMAN_PEER_FASTDDS", None),
-            Self::Jazzy => ("ROS 2 Jazzy", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_peer.py")),
-            Self::JazzyActions => ("ROS 2 Jazzy", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_actions.py")),
+            Self::Ros => ("ROS 2", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_peer.py")),
+            Self::RosActions => ("ROS 2", "DRAGOMAN_PEER_ROS_PYTHON", Some("ros_actions.py")),
         };
         let Some(program) = std::env::var_os(variable).filter(|program| !program.is_empty()) else {
             assert!(
@@ -37,12 +37,21 @@ impl Peer {
         let mut command = Command::new(program);
         command.args(script.map(|script| format!("{peers}/{script}")));
         command.env("PYTHONDONTWRITEBYTECODE", "1");
-        command
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-            .env("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp");
+        command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+        if distribution() == "humble" {
+            command.env("ROS_LOCALHOST_ONLY", "1");
+        }
+        if std::env::var_os("RMW_IMPLEMENTATION").is_none() {
+            command.env("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp");
+        }
         command.env("ROS_LOG_DIR", env!("CARGO_TARGET_TMPDIR"));
         Some(command)
     }
+}
+
+/// The ROS 2 that is sourced; Jazzy if there is none.
+pub fn distribution() -> String {
+    std::env::var("ROS_DISTRO").unwrap_or_else(|_| "jazzy".into())
 }
 
 /// A line that is shown for passing tests too, which what `println!` prints is not.

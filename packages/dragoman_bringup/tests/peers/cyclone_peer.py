@@ -1,6 +1,7 @@
 """A peer on Cyclone DDS: what a ROS 2 machine with rmw_cyclonedds does to a running lab.
 
     cyclone_peer.py session       everything once; see session()
+    cyclone_peer.py graph         nodes and their endpoints
     cyclone_peer.py watch SECONDS rates of the arm's topics
     cyclone_peer.py hold          read joint_states until killed
     cyclone_peer.py joins COUNT   join the domain, receive one sample, leave; COUNT times
@@ -152,10 +153,12 @@ def graph(peer):
     nodes = info[-1].node_entities_info_seq
     ours = {node.node_namespace.rstrip("/") + "/" + node.node_name: node for node in nodes}
     found = {bytes(sample.key.bytes) for reader in endpoints for sample in reader.take(2000)}
+    # A DDS identifier has 16 bytes; what Humble has behind them is zero.
     gids = [bytes(gid.data) for node in nodes for gid in node.reader_gid_seq + node.writer_gid_seq]
     tell("nodes", " ".join(sorted(ours)))
     tell("gids_listed", len(gids))
-    tell("gids_unknown_to_dds", sum(gid not in found for gid in gids))
+    tell("gid_bytes", len(bytes(info[-1].gid.data)))
+    tell("gids_unknown_to_dds", sum(gid[:16] not in found or any(gid[16:]) for gid in gids))
     tell("gids_of_participant", sum(gid[:12] == bytes(info[-1].gid.data)[:12] for gid in gids))
 
 
@@ -295,6 +298,8 @@ def main():
     domain = Domain(DOMAIN, CONFIGURATION)
     if command == "session":
         session()
+    elif command == "graph":
+        graph(Peer())
     elif command == "watch":
         watch(Peer(), float(arguments[0]))
     elif command == "hold":

@@ -1,8 +1,10 @@
-"""The ROS types that cyclone_peer.py uses, as IDL by hand: the names that ROS gives them on the wire.
+"""The ROS types that cyclone_peer.py uses, as IDL by hand: the names that ROS gives them on the wire, Jazzy's forms or,
+with ROS_DISTRO=humble, Humble's.
 
 Fields that the peer does not look at are declared all the same, because CDR has no field names.
 """
 
+import os
 from dataclasses import dataclass, field
 
 from cyclonedds.idl import IdlStruct
@@ -87,9 +89,12 @@ class MotionStatus(IdlStruct, typename=message("dragoman_msgs/msg/MotionStatus")
     has_joint_goal: bool = False
 
 
+GID_BYTES = 24 if os.environ.get("ROS_DISTRO") == "humble" else 16
+
+
 @dataclass
 class Gid(IdlStruct, typename=message("rmw_dds_common/msg/Gid")):
-    data: array[uint8, 16] = field(default_factory=lambda: [0] * 16)
+    data: array[uint8, GID_BYTES] = field(default_factory=lambda: [0] * GID_BYTES)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""ROS 2 Jazzy's rclpy on rmw_fastrtps as client or server of action Fibonacci.
+"""rclpy of ROS 2 Jazzy or Humble as client or server of action Fibonacci.
 
     ros_actions.py client NAME everything that a client can ask for, once
     ros_actions.py server NAME serves until it is killed

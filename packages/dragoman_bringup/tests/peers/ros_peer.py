@@ -1,4 +1,4 @@
-"""A peer that is ROS 2 itself: rclpy of Jazzy on rmw_fastrtps, with the standard interfaces only.
+"""A peer that is ROS 2 itself: rclpy of Jazzy or Humble, with the standard interfaces only.
 
     ros_peer.py session       everything once; see session()
     ros_peer.py watch SECONDS rates of the arm's topics

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,16 @@ inline Cdr& operator>>(Cdr& cdr, MotionStatus& s) { return cdr >> s.header >> s.
 
 using Gid = std::array<uint8_t, 16>;
 
+// Humble has eight bytes more than a DDS identifier.
+inline void read_gid(Cdr& cdr, Gid& gid) {
+    static const char* distribution = std::getenv("ROS_DISTRO");
+    cdr >> gid;
+    if (distribution && distribution == std::string("humble")) {
+        std::array<uint8_t, 8> rest{};
+        cdr >> rest;
+    }
+}
+
 struct NodeInfo {
     std::string node_namespace, name;
     std::vector<Gid> readers, writers;
@@ -82,7 +93,7 @@ inline void read_gids(Cdr& cdr, std::vector<Gid>& gids) {
     cdr >> count;
     for (gids.clear(); count > 0; --count) {
         gids.emplace_back();
-        cdr >> gids.back();
+        read_gid(cdr, gids.back());
     }
 }
 struct ParticipantInfo {
@@ -92,7 +103,8 @@ struct ParticipantInfo {
 };
 inline Cdr& operator>>(Cdr& cdr, ParticipantInfo& info) {
     uint32_t count = 0;
-    cdr >> info.gid >> count;
+    read_gid(cdr, info.gid);
+    cdr >> count;
     for (info.nodes.clear(); count > 0; --count) {
         NodeInfo& node = info.nodes.emplace_back();
         cdr >> node.node_namespace >> node.name;
