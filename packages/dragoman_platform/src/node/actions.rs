@@ -106,7 +106,11 @@ fn outcome<R>(ended: Ended, result: impl FnOnce(Option<(Option<MotionEnd>, Strin
     match ended {
         Ended::Reached => Outcome::Succeeded(result(None)),
         Ended::Cancelled => Outcome::Canceled(result(None)),
-        Ended::Not(end, reason) => Outcome::Aborted(result(Some((end, reason)))),
+        Ended::Not(end, reason) => {
+            // Humble's results have no place for it.
+            tracing::warn!(reason, "the goal is aborted");
+            Outcome::Aborted(result(Some((end, reason))))
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! DDS and Fast DDS that made a detour necessary are told where the detour is.
 
 mod backlog;
+mod first_request;
 mod matches;
 mod memory;
 mod payload;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use backlog::Backlog;
 use bytes::Bytes;
+use first_request::FirstRequests;
 use futures::StreamExt;
 use futures_timer::Delay;
 use rustdds::dds::statusevents::{DomainParticipantStatusEvent as Event, StatusEvented};
@@ -125,12 +127,17 @@ impl Participant {
         let latched = Latched::default();
         let (listener, observed) = (participant.status_listener(), Arc::clone(&matches));
         let owing = Arc::clone(&latched);
+        let first_requests = FirstRequests::new(participant.clone())?;
         background.spawn(async move {
             let mut events = listener.as_async_status_stream();
             while let Some(event) = events.next().await {
                 lock(&observed).observe(&event);
-                if matches!(event, Event::RemoteReaderMatched { .. }) {
-                    catch_up(&owing);
+                match event {
+                    Event::RemoteReaderMatched { .. } => catch_up(&owing),
+                    Event::RemoteWriterMatched { local_reader, remote_writer } => {
+                        first_requests.ask(local_reader, remote_writer);
+                    }
+                    _ => {}
                 }
             }
         });
@@ -416,6 +423,14 @@ impl Writer {
         let guid = lock(&self.state).writer.guid();
         let matches = lock(&self.matches);
         matches.is_own(&reader) || matches.has(&guid, &reader)
+    }
+
+    /// Whether a reader of the participant that has endpoint `other` is matched.
+    pub(crate) fn is_matched_beside(&self, other: Guid) -> bool {
+        let other = GUID::from_bytes(other);
+        let guid = lock(&self.state).writer.guid();
+        let matches = lock(&self.matches);
+        matches.is_own(&other) || matches.has_one_beside(&guid, &other)
     }
 
     /// How long the first of the present matches has lasted; readers of this context count as old.

@@ -13,7 +13,7 @@ use futures::Stream;
 use futures_timer::Delay;
 
 use super::cdr;
-use super::dds::{Reader, Sample, SampleId, Writer};
+use super::dds::{Guid, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
 use super::{WrappedServiceTypeSupport, WrappedTypesupport};
 
@@ -36,6 +36,8 @@ pub struct ServiceRequest<T: WrappedServiceTypeSupport> {
     /// What is asked.
     pub message: T::Request,
     reply_to: ReplyTo,
+    /// What the request was written with.
+    asked_by: Guid,
     writer: Arc<Writer>,
 }
 
@@ -71,12 +73,18 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
     }
 
     /// A client that has just been found may have matched us before we have matched its reply reader; what is written in
-    /// that time is lost. A request of the Fast DDS mapping names that reader.
+    /// that time is lost. A request of the Fast DDS mapping names that reader; one of Cyclone's comes from a participant
+    /// that has it.
     fn awaits_match(&self, asked: Instant) -> bool {
         const PATIENCE: Duration = Duration::from_millis(100);
         const IS_READER: u8 = 0x04;
-        let ReplyTo::Identity(SampleId { writer: reader, .. }) = self.reply_to else { return false };
-        reader[15] & IS_READER != 0 && !self.writer.is_matched_with(reader) && asked.elapsed() < PATIENCE
+        let is_matched = match self.reply_to {
+            ReplyTo::Identity(SampleId { writer: reader, .. }) => {
+                reader[15] & IS_READER == 0 || self.writer.is_matched_with(reader)
+            }
+            ReplyTo::Header(_) => self.writer.is_matched_beside(self.asked_by),
+        };
+        !is_matched && asked.elapsed() < PATIENCE
     }
 
     fn from_sample(sample: Sample, writer: Arc<Writer>) -> Result<Self> {
@@ -93,7 +101,8 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
                 (ReplyTo::Header(*header), body)
             }
         };
-        Ok(Self { message: cdr::from_bytes(body, sample.encoding)?, reply_to, writer })
+        let message = cdr::from_bytes(body, sample.encoding)?;
+        Ok(Self { message, reply_to, asked_by: sample.id.writer, writer })
     }
 }
 

@@ -85,6 +85,12 @@ impl Matches {
         self.remotes.get(local).is_some_and(|entry| entry.remotes.contains(remote))
     }
 
+    /// Whether `local` is matched with an endpoint of the participant of `remote`.
+    pub(super) fn has_one_beside(&self, local: &GUID, remote: &GUID) -> bool {
+        let beside = |entry: &Match| entry.remotes.iter().any(|other| other.prefix == remote.prefix);
+        self.remotes.get(local).is_some_and(beside)
+    }
+
     pub(super) fn count(&self, local: &GUID) -> usize {
         self.remotes.get(local).map_or(0, |entry| entry.remotes.len())
     }
