@@ -17,9 +17,9 @@ import time
 import rclpy
 from geometry_msgs.msg import PoseStamped
 from rcl_interfaces.msg import Log
+from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters, SetParameters, SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
-from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -127,43 +127,56 @@ def services(node):
     tell("call_longest_ms", f"{max(times):.2f}")
 
 
-def kinematics_parameters(node):
-    remote = AsyncParameterClient(node, "/ranger/kinematics")
-    if not remote.wait_for_services(15):
-        raise SystemExit("the parameter services are not there")
-    return remote
+class Parameters:
+    """Those of another node; rclpy has no such thing before Iron."""
+
+    SERVICES = {
+        "list_parameters": ListParameters,
+        "get_parameters": GetParameters,
+        "describe_parameters": DescribeParameters,
+        "set_parameters": SetParameters,
+        "set_parameters_atomically": SetParametersAtomically,
+    }
+
+    def __init__(self, node, name):
+        self.clients = {service: client(node, kind, f"{name}/{service}") for service, kind in self.SERVICES.items()}
+
+    def call(self, service, **fields):
+        return finished(self.clients[service].call_async(self.SERVICES[service].Request(**fields)))
+
+    def set(self, name, value, service="set_parameters"):
+        return self.call(service, parameters=[Parameter(name, value=value).to_parameter_msg()])
 
 
 def set_parameter(node, name, numbers):
-    remote = kinematics_parameters(node)
-    value = numbers if len(numbers) > 1 else numbers[0]
-    result = finished(remote.set_parameters([Parameter(name, value=value)])).results[0]
+    remote = Parameters(node, "/ranger/kinematics")
+    result = remote.set(name, numbers if len(numbers) > 1 else numbers[0]).results[0]
     tell("set", f"{result.successful} {result.reason}")
-    value = finished(remote.get_parameters([name])).values[0]
+    value = remote.call("get_parameters", names=[name]).values[0]
     tell("value", " ".join(map(str, value.double_array_value or [value.double_value])))
 
 
 def parameters(node):
-    remote = kinematics_parameters(node)
+    remote = Parameters(node, "/ranger/kinematics")
     name, nobody = "via_points.cartesian", "nobody.declared.this"
-    tell("parameters", " ".join(finished(remote.list_parameters()).result.names))
-    value = finished(remote.get_parameters([name])).values[0]
+    tell("parameters", " ".join(remote.call("list_parameters").result.names))
+    value = remote.call("get_parameters", names=[name]).values[0]
     tell("parameter_get", f"type {value.type} value {value.double_value}")
-    tell("parameter_get_undeclared", f"{len(finished(remote.get_parameters([nobody])).values)} values")
-    descriptor = finished(remote.describe_parameters([name])).descriptors[0]
+    tell("parameter_get_undeclared", f"{len(remote.call('get_parameters', names=[nobody]).values)} values")
+    descriptor = remote.call("describe_parameters", names=[name]).descriptors[0]
     bounds = descriptor.floating_point_range[0]
     tell("parameter_describe", f"{bounds.from_value} .. {bounds.to_value} {descriptor.description}")
 
     def refusal(name, value):
-        result = finished(remote.set_parameters([Parameter(name, value=value)])).results[0]
+        result = remote.set(name, value).results[0]
         return f"{result.successful} {result.reason}"
 
     tell("parameter_set_undeclared", refusal(nobody, 1))
     tell("parameter_set_out_of_range", refusal(name, -1.0))
     tell("parameter_set_type", refusal(name, "far"))
-    atomic = finished(remote.set_parameters_atomically([Parameter(name, value=-1.0)])).result
+    atomic = remote.set(name, -1.0, "set_parameters_atomically").result
     tell("parameter_set_atomically", f"{atomic.successful} {atomic.reason}")
-    tell("parameter_unchanged", finished(remote.get_parameters([name])).values[0] == value)
+    tell("parameter_unchanged", remote.call("get_parameters", names=[name]).values[0] == value)
 
 
 def log(node):
