@@ -177,7 +177,7 @@ fn a_square_returns_to_the_start() {
 fn commands_reach_the_firmware() {
     let mut operator = Operator::kobuki("commands", &PATIENT);
     type Send = Box<dyn Fn(&mut Operator)>;
-    let cases: [(&str, Send, &str); 8] = [
+    let cases: [(&str, Send, &str); 7] = [
         (
             "led1",
             Box::new(|o| o.publish("/mobile_base/commands/led1", &kobuki::Led { value: 2 })),
@@ -229,15 +229,6 @@ fn commands_reach_the_firmware() {
             }),
             "speed 0.1",
         ),
-        (
-            "cmd_vel, stamped",
-            Box::new(|o| {
-                let mut stamped = TwistStamped::default();
-                stamped.twist.angular.z = 1.0;
-                o.publish("/cmd_vel", &stamped);
-            }),
-            "speed 0.000 m/s 1.000 rad/s",
-        ),
     ];
     for (name, send, said) in cases {
         send(&mut operator);
@@ -278,6 +269,19 @@ fn commands_reach_the_firmware() {
     operator.find("the refusal", &mut diagnostics, |array| {
         array.status.iter().any(|status| status.message.contains("no colour 9"))
     });
+}
+
+#[test]
+fn velocities_may_have_a_header() {
+    let device = Device::start("base_stamped", &[]);
+    let port = device.path.0.to_str().unwrap();
+    let stamped = [PATIENT[0], PATIENT[1], "-p", "enable_stamped_cmd_vel:=true"];
+    let base = Lab::start_with(domain(), &["base", "--port", port], &stamped);
+    let mut beside = Beside::new(base.domain);
+    let mut command = TwistStamped::default();
+    command.twist.angular.z = 1.0;
+    beside.publish("/cmd_vel", &command);
+    device.prints("speed 0.000 m/s 1.000 rad/s");
 }
 
 #[test]

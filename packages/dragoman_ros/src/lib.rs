@@ -14,6 +14,7 @@
 //! | [`shared`] | publishers that several tasks use |
 //! | [`startup`] | a context for programs with options of their own |
 //! | [`tasks`] | a node with its timers, subscriptions and services as one future |
+//! | [`velocity`] | velocity commands with and without a header |
 //!
 //! Read `embedded/mod.rs` next.
 
@@ -37,3 +38,4 @@ pub mod raw;
 pub mod shared;
 pub mod startup;
 pub mod tasks;
+pub mod velocity;

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
-use dragoman_ros::geometry_msgs::msg::{Quaternion, TransformStamped, Twist as TwistMessage, TwistStamped};
+use dragoman_ros::geometry_msgs::msg::{Quaternion, TransformStamped, Twist as TwistMessage};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Clock, Node, Publisher, QosProfile};
+use dragoman_ros::{Clock, Node, Publisher, QosProfile, velocity};
 use futures::StreamExt;
 
 use super::{Refusals, parameters};
@@ -34,7 +34,7 @@ pub(super) fn serve<B: Base>(
     geometry: Geometry,
 ) -> dragoman_ros::Result<Served> {
     let refusals = Refusals::default();
-    serve_velocities(tasks, line, &refusals)?;
+    serve_velocities(tasks, line, values, &refusals)?;
     serve_position2d(tasks, line, geometry)?;
     Ok(Served { topics: MotionTopics::new(tasks.node(), values)?, refusals })
 }
@@ -42,27 +42,19 @@ pub(super) fn serve<B: Base>(
 fn serve_velocities<B: Base>(
     tasks: &mut NodeTasks,
     line: &Line<B>,
+    values: &Parameters,
     refusals: &Refusals,
 ) -> dragoman_ros::Result<()> {
-    let commander = || {
-        let (line, refusals) = (line.clone(), refusals.clone());
-        move |twist: TwistMessage| {
-            if let Err(refusal) = line.command(Twist::new(twist.linear.x, twist.angular.z)) {
-                refusals.note(&refusal);
-            }
+    let (line, refusals) = (line.clone(), refusals.clone());
+    let command = move |twist: TwistMessage| {
+        if let Err(refusal) = line.command(Twist::new(twist.linear.x, twist.angular.z)) {
+            refusals.note(&refusal);
         }
     };
     // Of velocities that have waited only the last is of interest.
     let newest = || QosProfile::default().keep_last(1);
-    tasks.subscribe("~/commands/velocity", newest(), commander())?;
-    tasks.subscribe("cmd_vel", newest(), commander())?;
-    let command = commander();
-    let stamped = tasks.subscribe("cmd_vel", newest(), move |stamped: TwistStamped| command(stamped.twist));
-    // A middleware may allow one type for each name.
-    if let Err(error) = stamped {
-        tracing::warn!(%error, "cmd_vel is taken as Twist only");
-    }
-    Ok(())
+    tasks.subscribe("~/commands/velocity", newest(), command.clone())?;
+    velocity::subscribe(tasks, values, "cmd_vel", newest(), command)
 }
 
 fn serve_position2d<B: Base>(

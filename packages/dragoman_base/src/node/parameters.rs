@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
+use dragoman_ros::velocity;
 
 use super::BaseNodeError;
 use crate::differential::driver as differential;
@@ -25,6 +26,7 @@ fn common(port: &str, joint_states: &str, limits: &Limits, feedback_timeout: f64
         Declaration::new("cmd_vel_timeout_sec", 0.6, "How long a velocity command holds, s.")
             .within(Range::Double { from: 0.05, to: 10.0 })
             .read_only(),
+        velocity::declaration(),
         Declaration::new(
             "feedback_timeout_sec",
             feedback_timeout,

@@ -16,7 +16,7 @@ use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{ColorRGBA, Empty, Float64, String as Text};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
-use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, Result, WrappedTypesupport};
+use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, Result, WrappedTypesupport, velocity};
 use futures::StreamExt;
 
 use super::frames::pose_message;
@@ -59,6 +59,7 @@ pub fn declarations() -> Vec<Declaration> {
             true,
             "Whether the gyro of the simulated base has noise and a rate at rest.",
         ),
+        velocity::declaration(),
     ]
 }
 
@@ -76,7 +77,7 @@ pub fn start(
     tasks.spawn(server);
     let rate: f64 = values.value("rate");
     serve_console(&mut tasks)?;
-    note_commands(&mut tasks, &worlds, robot_namespace.trim_end_matches('/'))?;
+    note_commands(&mut tasks, &values, &worlds, robot_namespace.trim_end_matches('/'))?;
     if let Some(base) = base {
         follow_noise(&mut tasks, values, base.clone());
         serve_base(&mut tasks, base)?;
@@ -164,11 +165,11 @@ fn touch(shared: &Mutex<(Console, Publisher<Text>)>, act: impl FnOnce(&mut Conso
 }
 
 /// Tells when the robot, or the simulator, was told something the last time. Services are not seen.
-fn note_commands(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Result<()> {
+fn note_commands(tasks: &mut NodeTasks, values: &Parameters, worlds: &Live, namespace: &str) -> Result<()> {
     let last = tasks.node().create_publisher::<Float64>("vrep/last_cmd_time", latched())?;
     let note = Note { worlds: worlds.clone(), last: last.into() };
     let base = format!("{namespace}/mobile_base/commands");
-    note.of::<Twist>(tasks, &format!("{namespace}/cmd_vel"))?;
+    velocity::subscribe(tasks, values, &format!("{namespace}/cmd_vel"), Note::qos(), note.handler())?;
     note.of::<Twist>(tasks, &format!("{base}/velocity"))?;
     note.of::<Led>(tasks, &format!("{base}/led1"))?;
     note.of::<Led>(tasks, &format!("{base}/led2"))?;
@@ -187,10 +188,16 @@ struct Note {
 
 impl Note {
     fn of<T: WrappedTypesupport + Send + 'static>(&self, tasks: &mut NodeTasks, topic: &str) -> Result<()> {
+        tasks.subscribe(topic, Self::qos(), self.handler::<T>())
+    }
+
+    fn handler<T>(&self) -> impl FnMut(T) + Clone + Send + 'static + use<T> {
         let (worlds, last) = (self.worlds.clone(), self.last.clone());
-        tasks.subscribe(topic, QosProfile::default().keep_last(1), move |_: T| {
-            report(last.publish(&Float64 { data: worlds.time().as_secs_f64() }));
-        })
+        move |_| report(last.publish(&Float64 { data: worlds.time().as_secs_f64() }))
+    }
+
+    fn qos() -> QosProfile {
+        QosProfile::default().keep_last(1)
     }
 }
 
