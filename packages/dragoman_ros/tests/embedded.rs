@@ -148,14 +148,6 @@ fn services_answer_each_client_its_own_request() {
 }
 
 #[test]
-fn a_service_nobody_serves_is_not_available() {
-    let mut node = Node::create(context(4), "client", "").unwrap();
-    let client: Client<std_srvs::srv::Empty::Service> =
-        node.create_client("nothing", QosProfile::services_default()).unwrap();
-    assert!(within(Duration::from_millis(600), Node::is_available(&client).unwrap()).is_none());
-}
-
-#[test]
 fn a_burst_of_a_hundred_thousand_reliable_messages_arrives() {
     let mut talker = Node::create(context(5), "talker", "").unwrap();
     let mut listener = Node::create(context(5), "listener", "").unwrap();

@@ -1,7 +1,5 @@
 //! Life cycles as other nodes see them.
 
-#![cfg(not(feature = "r2r"))]
-
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,22 +9,12 @@ use dragoman_ros::lifecycle::{
 use dragoman_ros::lifecycle_msgs::msg::{Transition, TransitionEvent};
 use dragoman_ros::lifecycle_msgs::srv::{ChangeState, GetAvailableStates, GetAvailableTransitions, GetState};
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{
-    Arguments, Client, Context, Discovery, DiscoveryRange, Node, QosProfile, WrappedServiceTypeSupport,
-};
+use dragoman_ros::{Client, Node, QosProfile, WrappedServiceTypeSupport};
 use futures::channel::oneshot;
-use futures::executor::block_on;
-use futures::future::{Either, select};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 
-#[track_caller]
-fn soon<T>(future: impl Future<Output = T>) -> T {
-    match block_on(select(Box::pin(future), futures_timer::Delay::new(Duration::from_secs(10)))) {
-        Either::Left((value, _)) => value,
-        Either::Right(_) => panic!("nothing happens for ten seconds"),
-    }
-}
+use super::{Working, first, node, run, soon};
 
 /// Hardware whose next callbacks end as the test says, and that waits for the test if told so.
 #[derive(Clone, Default)]
@@ -91,29 +79,42 @@ impl Managed for Hardware {
 struct Bench {
     hardware: Hardware,
     lifecycle: Lifecycle,
-    node: Node,
     change: Client<ChangeState::Service>,
+    get: Client<GetState::Service>,
+    states: Client<GetAvailableStates::Service>,
+    available: Client<GetAvailableTransitions::Service>,
+    graph: Client<GetAvailableTransitions::Service>,
     events: BoxStream<'static, TransitionEvent>,
-    _stop: oneshot::Sender<()>,
+    _working: [Working; 2],
 }
 
 impl Bench {
     fn new(test: &str) -> Self {
-        let discovery =
-            Discovery { domain_id: 98, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
-        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
-        let namespace = format!("/run{}/{test}", std::process::id());
-        let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &namespace).unwrap());
+        let mut tasks = NodeTasks::new(node("arm", test));
         let hardware = Hardware::default();
         let (lifecycle, server) = lifecycle::manage(tasks.node(), hardware.clone()).unwrap();
         tasks.spawn(server);
-        let (stop, stopped) = oneshot::channel::<()>();
-        let running = tasks.start().unwrap();
-        std::thread::spawn(move || block_on(select(running, stopped)));
-        let mut node = Node::create(context, "user", &namespace).unwrap();
+        let arm = run(tasks);
+        let mut node = node("user", test);
         let change = client(&mut node, "change_state");
+        let get = client(&mut node, "get_state");
+        let states = client(&mut node, "get_available_states");
+        let available = client(&mut node, "get_available_transitions");
+        let graph = client(&mut node, "get_transition_graph");
         let events = node.subscribe("arm/transition_event", QosProfile::default().keep_last(100)).unwrap();
-        Self { hardware, lifecycle, node, change, events: events.boxed(), _stop: stop }
+        let there = [
+            Node::is_available(&change).unwrap().boxed_local(),
+            Node::is_available(&get).unwrap().boxed_local(),
+            Node::is_available(&states).unwrap().boxed_local(),
+            Node::is_available(&available).unwrap().boxed_local(),
+            Node::is_available(&graph).unwrap().boxed_local(),
+        ];
+        let working = [arm, run(NodeTasks::new(node))];
+        for service in there {
+            soon(service).unwrap();
+        }
+        let events = events.boxed();
+        Self { hardware, lifecycle, change, get, states, available, graph, events, _working: working }
     }
 
     fn ask(&self, label: &str) -> bool {
@@ -126,29 +127,27 @@ impl Bench {
         soon(self.change.request(&ChangeState::Request { transition }).unwrap()).unwrap().success
     }
 
-    fn state(&mut self) -> String {
-        let get: Client<GetState::Service> = client(&mut self.node, "get_state");
-        let state = soon(get.request(&GetState::Request::default()).unwrap()).unwrap().current_state;
+    fn state(&self) -> String {
+        let state = soon(self.get.request(&GetState::Request::default()).unwrap()).unwrap().current_state;
         assert_eq!(state.label, self.lifecycle.state().label());
         assert_eq!(state.id, self.lifecycle.state().id());
         state.label
     }
 
-    /// Transitions since the last look, as `id:goal`.
-    fn events(&mut self) -> String {
-        let mut told = Vec::new();
-        while let Some(Some(event)) = self.events.next().now_or_never() {
+    /// Transitions since the last look are these, as `id:goal`.
+    #[track_caller]
+    fn told(&mut self, expected: &str) {
+        for expected in expected.split_whitespace() {
+            let event = first(&mut self.events);
             assert!(event.timestamp > 0);
-            told.push(format!("{}:{}", event.transition.id, event.goal_state.label));
+            assert_eq!(format!("{}:{}", event.transition.id, event.goal_state.label), expected);
         }
-        told.join(" ")
+        assert!(self.events.next().now_or_never().is_none(), "nothing besides");
     }
 }
 
 fn client<S: WrappedServiceTypeSupport>(node: &mut Node, name: &str) -> Client<S> {
-    let client = node.create_client(&format!("arm/{name}"), QosProfile::services_default()).unwrap();
-    soon(Node::is_available(&client).unwrap()).unwrap();
-    client
+    node.create_client(&format!("arm/{name}"), QosProfile::services_default()).unwrap()
 }
 
 #[test]
@@ -160,10 +159,9 @@ fn a_node_goes_through_its_life() {
     assert!(bench.ask("deactivate") && bench.ask("cleanup") && bench.ask_number(5));
     assert_eq!(bench.state(), "finalized");
     assert_eq!(bench.hardware.calls(), "configure activate deactivate clean_up shut_down(unconfigured)");
-    assert_eq!(
-        bench.events(),
+    bench.told(
         "1:configuring 10:inactive 3:activating 30:active 4:deactivating 40:inactive 2:cleaningup \
-         20:unconfigured 5:shuttingdown 50:finalized"
+         20:unconfigured 5:shuttingdown 50:finalized",
     );
 }
 
@@ -180,7 +178,7 @@ fn what_the_chart_does_not_have_is_refused_and_calls_nothing() {
     assert_eq!(refused, Refused::NotPossible { asked: "activate".into(), state: State::Unconfigured });
     bench.lifecycle.report_error("nothing is open yet");
     assert_eq!((bench.state().as_str(), bench.hardware.calls().as_str()), ("unconfigured", ""));
-    assert_eq!(bench.events(), "");
+    bench.told("");
 }
 
 #[test]
@@ -194,10 +192,7 @@ fn callbacks_that_do_not_succeed_are_told() {
     assert!(!bench.ask("configure"));
     assert_eq!(bench.state(), "unconfigured");
     assert_eq!(bench.hardware.calls(), "configure configure process_error");
-    assert_eq!(
-        bench.events(),
-        "1:configuring 11:unconfigured 1:configuring 12:errorprocessing 60:unconfigured"
-    );
+    bench.told("1:configuring 11:unconfigured 1:configuring 12:errorprocessing 60:unconfigured");
     // And one that is not.
     bench.hardware.script().outcomes =
         vec![CallbackReturn::Failure, CallbackReturn::Error, CallbackReturn::Success];
@@ -213,19 +208,19 @@ fn a_node_reports_its_own_errors() {
         soon(bench.lifecycle.change(change)).unwrap();
     }
     bench.hardware.calls();
-    bench.events();
+    bench.told("1:configuring 10:inactive 3:activating 30:active");
     bench.lifecycle.report_error("the bus is gone");
     while bench.lifecycle.state() != State::Unconfigured {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(bench.hardware.calls(), "process_error");
     assert_eq!(bench.state(), "unconfigured");
-    assert_eq!(bench.events(), "99:errorprocessing 60:unconfigured");
+    bench.told("99:errorprocessing 60:unconfigured");
 }
 
 #[test]
 fn while_a_callback_runs_the_state_is_told_and_changes_are_refused() {
-    let mut bench = Bench::new("busy");
+    let bench = Bench::new("busy");
     let (open, gate) = oneshot::channel();
     bench.hardware.script().gate = Some(gate);
     let configured = bench.lifecycle.change(Change::Configure);
@@ -246,19 +241,17 @@ fn while_a_callback_runs_the_state_is_told_and_changes_are_refused() {
 
 #[test]
 fn states_and_transitions_are_listed() {
-    let mut bench = Bench::new("lists");
-    let states: Client<GetAvailableStates::Service> = client(&mut bench.node, "get_available_states");
-    let states = soon(states.request(&GetAvailableStates::Request::default()).unwrap()).unwrap();
+    let bench = Bench::new("lists");
+    let states = soon(bench.states.request(&GetAvailableStates::Request::default()).unwrap()).unwrap();
     assert_eq!(states.available_states.len(), 11);
-    let list = |bench: &mut Bench, name: &str| {
-        let client: Client<GetAvailableTransitions::Service> = client(&mut bench.node, name);
+    let list = |client: &Client<GetAvailableTransitions::Service>| {
         let answer = soon(client.request(&GetAvailableTransitions::Request::default()).unwrap()).unwrap();
         let transitions = answer.available_transitions.into_iter();
         transitions
             .map(|t| format!("{}:{}:{}", t.transition.id, t.start_state.label, t.goal_state.label))
             .collect::<Vec<_>>()
     };
-    let available = list(&mut bench, "get_available_transitions");
+    let available = list(&bench.available);
     assert_eq!(available, ["1:unconfigured:configuring", "5:unconfigured:shuttingdown"]);
-    assert_eq!(list(&mut bench, "get_transition_graph").len(), TRANSITIONS.len());
+    assert_eq!(list(&bench.graph).len(), TRANSITIONS.len());
 }

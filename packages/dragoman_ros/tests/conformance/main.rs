@@ -1,0 +1,105 @@
+//! What our nodes rely on, and what both implementations of the API have to do: with the embedded one these are ordinary tests.
+//! With feature `r2r` and a sourced ROS 2 they are the same tests on rcl; with `r2r-doc-only` they are type-checked against r2r without
+//! ROS. r2r's documentation build knows few packages, so only interfaces of those are used here.
+//!
+//! | file | about |
+//! | --- | --- |
+//! | `api` | every call of r2r's API that our nodes make |
+//! | `topics`, `services`, `actions` | what arrives, where and in which order |
+//! | `names` | names and parameters from the command line |
+//! | `time` | clocks, timers, simulated time |
+//! | `lifecycle` | life cycles as other nodes see them |
+//! | `velocity` | velocities with and without a header |
+//!
+//! rcl has one context in a process. All tests share it, each with a namespace of its own.
+
+#![allow(clippy::unnecessary_cast)] // r2r's constants are `u32`.
+
+mod actions;
+mod api;
+mod lifecycle;
+mod names;
+mod services;
+mod time;
+mod topics;
+mod velocity;
+
+use std::process::Command;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Context, Node};
+use futures::channel::oneshot;
+use futures::executor::block_on;
+use futures::future::{Either, pending, select};
+use futures::{Stream, StreamExt};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What `future` resolves with, unless it takes too long.
+fn within<T>(time: Duration, future: impl Future<Output = T>) -> Option<T> {
+    match block_on(select(Box::pin(future), futures_timer::Delay::new(time))) {
+        Either::Left((value, _)) => Some(value),
+        Either::Right(_) => None,
+    }
+}
+
+#[track_caller]
+fn soon<T>(future: impl Future<Output = T>) -> T {
+    within(PATIENCE, future).unwrap_or_else(|| panic!("nothing happens for {PATIENCE:?}"))
+}
+
+#[track_caller]
+fn first<T>(stream: &mut (impl Stream<Item = T> + Unpin)) -> T {
+    soon(stream.next()).expect("the stream goes on")
+}
+
+/// A node in the namespace of a test, which no other process has.
+fn node(name: &str, test: &str) -> Node {
+    Node::create(Context::create().unwrap(), name, &namespace(test)).unwrap()
+}
+
+fn namespace(test: &str) -> String {
+    format!("/run{}/{test}", std::process::id())
+}
+
+/// A node at work, until this is dropped.
+struct Working {
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+fn run(mut tasks: NodeTasks) -> Working {
+    // Without tasks of its own it would end at once.
+    tasks.spawn(pending());
+    let running = tasks.start().unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        block_on(select(running, stopped));
+    });
+    Working { stop: Some(stop), thread: Some(thread) }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Runs `test` alone in a process that was started with `arguments`, and tells whether this is that process.
+#[track_caller]
+fn started_with(test: &str, arguments: &[&str]) -> bool {
+    const MARK: &str = "DRAGOMAN_TEST_STARTED";
+    if std::env::var_os(MARK).is_some() {
+        return true;
+    }
+    // The test runner takes what follows for names of further tests.
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--", "--ros-args"]).args(arguments).env(MARK, "1");
+    assert!(command.status().unwrap().success(), "{test} with {arguments:?}");
+    false
+}

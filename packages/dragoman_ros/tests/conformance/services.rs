@@ -1,0 +1,49 @@
+//! Requests and answers.
+
+use std::time::Duration;
+
+use dragoman_ros::rcl_interfaces::srv::ListParameters;
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Client, Node, QosProfile};
+
+use super::{node, run, soon, within};
+
+#[test]
+fn each_client_gets_the_answers_to_its_own_requests() {
+    let mut server = NodeTasks::new(node("server", "services"));
+    let answer = |request: ListParameters::Request| {
+        let mut response = ListParameters::Response::default();
+        response.result.names = request.prefixes;
+        response
+    };
+    server.serve::<ListParameters::Service>("repeat", answer).unwrap();
+    let mut user = node("user", "services");
+    let clients: [Client<ListParameters::Service>; 3] =
+        [0; 3].map(|_| user.create_client("repeat", QosProfile::services_default()).unwrap());
+    let available = clients.each_ref().map(|client| Node::is_available(client).unwrap());
+    let _working = [run(server), run(NodeTasks::new(user))];
+    for available in available {
+        soon(available).unwrap();
+    }
+    for round in 0..20 {
+        // All at once, and the last is waited for first.
+        let asked = [0, 1, 2].map(|client: usize| {
+            let words = vec![format!("{round} of {client}")];
+            let request = ListParameters::Request { prefixes: words.clone(), depth: 0 };
+            (words, clients[client].request(&request).unwrap())
+        });
+        for (words, answer) in asked.into_iter().rev() {
+            assert_eq!(soon(answer).unwrap().result.names, words);
+        }
+    }
+}
+
+#[test]
+fn a_service_nobody_serves_is_not_available() {
+    let mut user = node("user", "nobody");
+    let client: Client<ListParameters::Service> =
+        user.create_client("nothing", QosProfile::services_default()).unwrap();
+    let available = Node::is_available(&client).unwrap();
+    let _working = run(NodeTasks::new(user));
+    assert!(within(Duration::from_millis(600), available).is_none());
+}
