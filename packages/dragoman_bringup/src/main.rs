@@ -275,14 +275,17 @@ fn log_node(context: &Context) -> Result<RunningNode, NodeError> {
 const SEARCH_TIME: Duration = Duration::from_secs(1);
 
 /// Whether somebody offers `service` in `namespace`: a client side there would ask itself in a circle.
-async fn is_offered<S: WrappedServiceTypeSupport>(
+async fn is_offered<S: WrappedServiceTypeSupport + 'static>(
     context: &Context,
     namespace: &str,
     service: &str,
-) -> dragoman_ros::Result<bool> {
+) -> Result<bool, NodeError> {
     let mut node = Node::create(context.clone(), "search", namespace)?;
     let client = node.create_client::<S>(service, QosProfile::services_default())?;
-    let found = tokio::time::timeout(SEARCH_TIME, Node::is_available(&client)?).await;
+    let available = Node::is_available(&client)?;
+    // r2r looks for the service while the node spins.
+    let _running = NodeTasks::new(node).start()?;
+    let found = tokio::time::timeout(SEARCH_TIME, available).await;
     Ok(matches!(found, Ok(Ok(()))))
 }
 

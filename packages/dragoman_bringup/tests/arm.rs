@@ -64,7 +64,11 @@ impl Operator {
         }
     }
 
-    fn call<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> S::Response {
+    fn call<S: WrappedServiceTypeSupport + 'static>(
+        &mut self,
+        name: &str,
+        request: S::Request,
+    ) -> S::Response {
         let client = self.node.create_client::<S>(name, QosProfile::services_default()).unwrap();
         let called = async {
             Node::is_available(&client).unwrap().await.unwrap();

@@ -40,7 +40,11 @@ impl Operator {
     }
 
     #[track_caller]
-    fn call<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> S::Response {
+    fn call<S: WrappedServiceTypeSupport + 'static>(
+        &mut self,
+        name: &str,
+        request: S::Request,
+    ) -> S::Response {
         self.beside.call::<S>(&format!("/neobotix/{name}"), request)
     }
 

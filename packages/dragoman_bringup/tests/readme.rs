@@ -362,7 +362,7 @@ impl Observer {
         known.map(|(descriptor, value)| table_row(&cells(node, descriptor, value))).collect()
     }
 
-    async fn ask<S: WrappedServiceTypeSupport>(
+    async fn ask<S: WrappedServiceTypeSupport + 'static>(
         &mut self,
         node: &str,
         service: &str,
@@ -380,7 +380,7 @@ impl Observer {
 
 /// A publisher of the type of that name.
 fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
-    fn typed<T: WrappedTypesupport>(node: &mut Node, topic: &str) -> Probe {
+    fn typed<T: WrappedTypesupport + 'static>(node: &mut Node, topic: &str) -> Probe {
         let qos = QosProfile::default().keep_last(1).transient_local();
         let publisher: Publisher<T> = node.create_publisher(topic, qos).unwrap();
         Box::new(move || publisher.get_inter_process_subscription_count().unwrap())

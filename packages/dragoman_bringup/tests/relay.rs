@@ -47,7 +47,7 @@ impl Peer {
         log
     }
 
-    fn publisher<T: WrappedTypesupport>(&mut self, topic: &str) -> Publisher<T> {
+    fn publisher<T: WrappedTypesupport + 'static>(&mut self, topic: &str) -> Publisher<T> {
         self.tasks.node().create_publisher(topic, QosProfile::default()).unwrap()
     }
 
@@ -61,7 +61,7 @@ impl Peer {
     }
 }
 
-struct Client<S: WrappedServiceTypeSupport> {
+struct Client<S: WrappedServiceTypeSupport + 'static> {
     client: dragoman_ros::Client<S>,
 }
 

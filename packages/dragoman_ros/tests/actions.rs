@@ -78,7 +78,7 @@ fn action_client(node: &mut Node) -> ActionClient<Fibonacci::Action> {
     client
 }
 
-fn service_client<S: WrappedServiceTypeSupport>(node: &mut Node, part: &str) -> Client<S> {
+fn service_client<S: WrappedServiceTypeSupport + 'static>(node: &mut Node, part: &str) -> Client<S> {
     let name = format!("fibonacci/_action/{part}");
     let client = node.create_client(&name, QosProfile::services_default()).unwrap();
     soon(Node::is_available(&client).unwrap()).unwrap();

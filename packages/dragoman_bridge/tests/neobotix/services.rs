@@ -42,7 +42,7 @@ trait Row {
     fn outcome(&self, outcome: Outcome) -> Outcome;
 }
 
-impl<S: WrappedServiceTypeSupport> Row for Service<S> {
+impl<S: WrappedServiceTypeSupport + 'static> Row for Service<S> {
     fn command(&self, command: Command) -> Result<Command, Refusal> {
         Ok(Service::command(self, self.request(command)?)?)
     }
@@ -225,7 +225,7 @@ fn replies_survive_their_services() {
 }
 
 /// The row of one service, with its type.
-struct Find<S: WrappedServiceTypeSupport>(CommandKind, Option<Service<S>>);
+struct Find<S: WrappedServiceTypeSupport + 'static>(CommandKind, Option<Service<S>>);
 
 impl<W: WrappedServiceTypeSupport + 'static> Visitor for Find<W> {
     type Error = ();

@@ -65,12 +65,16 @@ impl Beside {
     }
 
     #[track_caller]
-    pub fn call<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> S::Response {
+    pub fn call<S: WrappedServiceTypeSupport + 'static>(
+        &mut self,
+        name: &str,
+        request: S::Request,
+    ) -> S::Response {
         self.answer::<S>(name, request, PATIENCE).unwrap_or_else(|| panic!("{name} does not answer"))
     }
 
     /// The answer, if it comes within two seconds.
-    pub fn try_call<S: WrappedServiceTypeSupport>(
+    pub fn try_call<S: WrappedServiceTypeSupport + 'static>(
         &mut self,
         name: &str,
         request: S::Request,
@@ -78,7 +82,7 @@ impl Beside {
         self.answer::<S>(name, request, Duration::from_secs(2))
     }
 
-    fn answer<S: WrappedServiceTypeSupport>(
+    fn answer<S: WrappedServiceTypeSupport + 'static>(
         &mut self,
         name: &str,
         request: S::Request,

@@ -55,7 +55,11 @@ impl Operator {
     }
 
     #[track_caller]
-    pub fn call<S: WrappedServiceTypeSupport>(&mut self, name: &str, request: S::Request) -> S::Response {
+    pub fn call<S: WrappedServiceTypeSupport + 'static>(
+        &mut self,
+        name: &str,
+        request: S::Request,
+    ) -> S::Response {
         self.beside.call::<S>(&format!("/neobotix/{name}"), request)
     }
 

@@ -17,7 +17,7 @@ fn pose() -> (Pose2D, Vec<u8>) {
 impl Operator {
     /// What the call has brought to the platform: the number, and what follows.
     #[track_caller]
-    fn brings<S: WrappedServiceTypeSupport>(
+    fn brings<S: WrappedServiceTypeSupport + 'static>(
         &mut self,
         name: &str,
         request: S::Request,

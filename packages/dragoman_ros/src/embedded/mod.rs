@@ -57,7 +57,7 @@ use std::fmt::Debug;
 
 /// A message type.
 pub trait WrappedTypesupport:
-    serde::Serialize + serde::de::DeserializeOwned + Default + Debug + Clone + PartialEq + Send + Sync + 'static
+    serde::Serialize + serde::de::DeserializeOwned + Default + Debug + Clone + PartialEq + Send + Sync
 {
     /// `package/msg/Name`.
     const TYPE_NAME: &'static str;
@@ -88,7 +88,7 @@ pub trait WrappedTypesupport:
 }
 
 /// A service type.
-pub trait WrappedServiceTypeSupport: Debug + Clone + Send + Sync + 'static {
+pub trait WrappedServiceTypeSupport: Debug + Clone + Send + Sync {
     /// What is asked.
     type Request: WrappedTypesupport;
     /// What is answered.
@@ -103,17 +103,17 @@ pub trait WrappedServiceTypeSupport: Debug + Clone + Send + Sync + 'static {
 #[allow(missing_docs)]
 pub trait WrappedActionTypeSupport: Debug + Clone + Send + Sync + 'static {
     /// What is to be done.
-    type Goal: WrappedTypesupport;
+    type Goal: WrappedTypesupport + 'static;
     /// What came of it.
-    type Result: WrappedTypesupport;
+    type Result: WrappedTypesupport + 'static;
     /// How it goes.
-    type Feedback: WrappedTypesupport;
+    type Feedback: WrappedTypesupport + 'static;
     /// Feedback with the goal's id.
-    type FeedbackMessage: WrappedTypesupport;
+    type FeedbackMessage: WrappedTypesupport + 'static;
     /// The service `send_goal`.
-    type SendGoal: WrappedServiceTypeSupport;
+    type SendGoal: WrappedServiceTypeSupport + 'static;
     /// The service `get_result`.
-    type GetResult: WrappedServiceTypeSupport;
+    type GetResult: WrappedServiceTypeSupport + 'static;
     /// `package/action/Name`.
     const TYPE_NAME: &'static str;
     /// `RIHS01_` and 64 hexadecimal digits (REP 2011).

@@ -135,7 +135,7 @@ impl Node {
     ///
     /// # Errors
     /// An invalid name or override; the middleware's refusal.
-    pub fn subscribe<T: WrappedTypesupport>(
+    pub fn subscribe<T: WrappedTypesupport + 'static>(
         &mut self,
         topic: &str,
         qos: QosProfile,
@@ -171,7 +171,7 @@ impl Node {
     ///
     /// # Errors
     /// An invalid name; the middleware's refusal.
-    pub fn create_service<T: WrappedServiceTypeSupport>(
+    pub fn create_service<T: WrappedServiceTypeSupport + 'static>(
         &mut self,
         service: &str,
         qos: QosProfile,
@@ -183,7 +183,7 @@ impl Node {
     ///
     /// # Errors
     /// An invalid name; the middleware's refusal.
-    pub fn create_client<T: WrappedServiceTypeSupport>(
+    pub fn create_client<T: WrappedServiceTypeSupport + 'static>(
         &mut self,
         service: &str,
         qos: QosProfile,
@@ -198,7 +198,7 @@ impl Node {
     ///
     /// # Errors
     /// An invalid name; the middleware's refusal.
-    pub fn create_action_server<T: WrappedActionTypeSupport>(
+    pub fn create_action_server<T: WrappedActionTypeSupport + 'static>(
         &mut self,
         action: &str,
     ) -> Result<impl Stream<Item = ActionServerGoalRequest<T>> + Send + Unpin + use<T>> {
@@ -209,7 +209,7 @@ impl Node {
     ///
     /// # Errors
     /// An invalid name; the middleware's refusal.
-    pub fn create_action_client<T: WrappedActionTypeSupport>(
+    pub fn create_action_client<T: WrappedActionTypeSupport + 'static>(
         &mut self,
         action: &str,
     ) -> Result<ActionClient<T>> {

@@ -146,7 +146,7 @@ impl Bench {
     }
 }
 
-fn client<S: WrappedServiceTypeSupport>(node: &mut Node, name: &str) -> Client<S> {
+fn client<S: WrappedServiceTypeSupport + 'static>(node: &mut Node, name: &str) -> Client<S> {
     node.create_client(&format!("arm/{name}"), QosProfile::services_default()).unwrap()
 }
 

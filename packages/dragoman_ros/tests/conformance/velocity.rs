@@ -10,7 +10,7 @@ use super::{PATIENCE, node, run, soon, started_with};
 
 /// A node that takes velocities gets this one.
 #[track_caller]
-fn takes<T: WrappedTypesupport>(test: &str, message: &T) {
+fn takes<T: WrappedTypesupport + 'static>(test: &str, message: &T) {
     let mut tasks = NodeTasks::new(node("base", test));
     let (values, server) = parameters::declare(tasks.node(), vec![velocity::declaration()]).unwrap();
     tasks.spawn(server);
