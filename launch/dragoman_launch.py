@@ -25,16 +25,16 @@ def argument(name, default, description, **more):
     return DeclareLaunchArgument(name, default_value=default, description=description, **more)
 
 
-def describe(programs, *arguments, rviz, modes=('sim', 'real'), params_file='', transforms='/'):
+def describe(programs, *arguments, rviz, modes=('sim', 'real'), params_file='', transforms=''):
     """
     Return the description of a launch file.
 
     :param programs: is called with the values of all arguments by their names; returns what `program` made
     :param arguments: what this file has besides the arguments that all have
-    :param rviz: which configuration of rviz2, a name in the folder rviz; its topics are those of namespace /
+    :param rviz: which configuration of rviz2, a name in the folder rviz; its topics are relative to the namespace
     :param modes: the values of `mode`; the first is the default
     :param params_file: the default of the argument of that name
-    :param transforms: namespace of the transforms that rviz2 shows
+    :param transforms: namespace of the transforms that rviz2 shows, below that of the launch file
     """
     yes_or_no = {'choices': ['true', 'false']}
     declared = [
@@ -46,7 +46,8 @@ def describe(programs, *arguments, rviz, modes=('sim', 'real'), params_file='', 
         *arguments,
     ]
     show = Node(
-        package='rviz2', executable='rviz2', arguments=['-d', str(RVIZ / f'{rviz}.rviz')],
+        package='rviz2', executable='rviz2', namespace=LaunchConfiguration('namespace'),
+        arguments=['-d', str(RVIZ / f'{rviz}.rviz')],
         parameters=[{'use_sim_time': LaunchConfiguration('use_sim_time')}], remappings=_transforms(transforms),
         condition=IfCondition(LaunchConfiguration('rviz')))
 
@@ -82,7 +83,9 @@ def below(values, name):
 
 
 def _transforms(namespace):
-    return [(f'/{name}', f'{namespace.rstrip("/")}/{name}') for name in ['tf', 'tf_static'] if namespace != '/']
+    """Return what lets a node have its transforms in `namespace`, which is relative to the node's own unless it begins with /."""
+    prefix = f'{namespace.rstrip("/")}/' if namespace else ''
+    return [(f'/{name}', f'{prefix}{name}') for name in ['tf', 'tf_static'] if prefix != '/']
 
 
 def _file(parameters):

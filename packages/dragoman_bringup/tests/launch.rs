@@ -17,6 +17,9 @@ struct Start {
     params_file: String,
     /// Configuration of rviz2.
     rviz: String,
+    /// Of rviz2, if the launch file's is `/far`.
+    rviz_namespace: String,
+    rviz_remappings: Vec<[String; 2]>,
     arguments: Vec<String>,
     undescribed: Vec<String>,
     programs: Vec<Vec<String>>,
@@ -71,6 +74,17 @@ fn launch_files_have_the_common_arguments_and_describe_all() {
             assert!(start.arguments.iter().any(|argument| argument == name), "{start:?}");
         }
         assert!(Path::new(&start.params_file).is_file() && Path::new(&start.rviz).is_file(), "{start:?}");
+    }
+}
+
+/// Its configurations' topics are relative (`tests/rviz.rs`), and so have to be the transforms.
+#[test]
+fn rviz2_is_in_the_namespace_of_the_robot() {
+    for start in starts() {
+        assert_eq!(start.rviz_namespace, "/far", "{start:?}");
+        let own = if start.rviz.ends_with("/ranger.rviz") { "ranger/" } else { "" };
+        let wanted = ["tf", "tf_static"].map(|name| [format!("/{name}"), format!("{own}{name}")]);
+        assert_eq!(start.rviz_remappings, wanted, "{start:?}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! `launch/rviz/`: every topic that is shown is one that the READMEs' tables have, with its type and its quality of service.
+//! `launch/rviz/`: every topic that is shown is one that the READMEs' tables have, with its type and its quality of service. Its name is
+//! relative, so that rviz2 shows the robot of the namespace in which it is started.
 
 use serde_norway::{Mapping, Value};
 
@@ -73,6 +74,8 @@ fn topics_of_the_configurations_are_those_of_the_tables() {
             let topic = topic.as_mapping().unwrap();
             let (name, type_name) =
                 (text(topic, "Value"), TYPES.iter().find(|(of, _)| *of == class).unwrap().1);
+            assert!(!name.starts_with('/'), "{file}: {name} is not relative");
+            let name = &format!("/{name}");
             let policies =
                 ["Reliability Policy", "Durability Policy"].map(|key| text(topic, key).to_lowercase());
             let qos = format!("{}, last {}", policies.join(", "), topic["Depth"].as_u64().unwrap());

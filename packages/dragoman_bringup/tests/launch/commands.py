@@ -61,7 +61,7 @@ def main(folder):
         entities = module.generate_launch_description().positional[0]
         arguments = [entity for entity in entities if isinstance(entity, Argument)]
         start = next(entity.function for entity in entities if hasattr(entity, 'function'))
-        shown = next(entity.arguments[1] for entity in entities if isinstance(entity, Program))
+        shown = next(entity for entity in entities if isinstance(entity, Program))
         modes = next(argument.choices for argument in arguments if argument.name == 'mode')
         for mode in modes:
             values = {argument.name: argument.default_value for argument in arguments}
@@ -73,7 +73,9 @@ def main(folder):
                 'arguments': [argument.name for argument in arguments],
                 'undescribed': [argument.name for argument in arguments if not argument.description],
                 'programs': [program.arguments for program in programs],
-                'rviz': shown,
+                'rviz': shown.arguments[1],
+                'rviz_namespace': shown.namespace.perform({'namespace': '/far'}),
+                'rviz_remappings': shown.remappings,
                 'package': sorted({program.package for program in programs}),
             }))
 
