@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use common::peers::{Facts, Peer, Running, distribution, report};
+use common::peers::{Facts, Peer, Running, distribution, lab_middleware, report};
 use common::{Answer, Lab, domain, roll_pitch_yaw};
 
 /// One lab at a time: the rates that a peer measures are no measure of a machine that does something else.
@@ -85,7 +85,7 @@ const FIGURES: [&str; 7] = [
 
 #[test]
 fn cyclone_dds_uses_the_lab() {
-    let Some(peer) = Peer::Cyclone.command() else { return };
+    let Some(peer) = Peer::Cyclone.caller() else { return };
     let _alone = alone();
     let facts = run(peer, &Lab::start(), &["session"], 120);
     check_session(&facts);
@@ -106,7 +106,7 @@ fn cyclone_dds_sees_the_nodes_of_a_lab_in_humble() {
 
 #[test]
 fn fast_dds_uses_the_lab() {
-    let Some(peer) = Peer::FastDds.command() else { return };
+    let Some(peer) = Peer::FastDds.caller() else { return };
     let _alone = alone();
     let facts = run(peer, &Lab::start(), &["session"], 120);
     check_session(&facts);
@@ -115,7 +115,7 @@ fn fast_dds_uses_the_lab() {
 
 #[test]
 fn ros_2_uses_the_lab() {
-    let Some(peer) = Peer::Ros.command() else { return };
+    let Some(peer) = Peer::Ros.caller() else { return };
     let _alone = alone();
     let facts = run(peer, &Lab::start(), &["session"], 120);
     check_rates(&facts);
@@ -156,7 +156,7 @@ fn ros_2_uses_the_lab() {
 
 #[test]
 fn ros_2_slows_the_arm_down_by_a_parameter() {
-    let (Some(fast), Some(slow)) = (Peer::Ros.command(), Peer::Ros.command()) else { return };
+    let (Some(fast), Some(slow)) = (Peer::Ros.caller(), Peer::Ros.caller()) else { return };
     let _alone = alone();
     let lab = Lab::start();
     let client = lab.client();
@@ -186,6 +186,9 @@ fn ros_2_slows_the_arm_down_by_a_parameter() {
 
 /// Memory that joins of peers may leave behind: what the lab's own allocator keeps, but not a peer's proxies.
 const LEFT_BEHIND_KIB: u64 = 4096;
+/// On a middleware that is not ours. Fast DDS keeps proxies until about 800 participants have come and gone, for every endpoint: of a node
+/// with one publisher 4.5 MB for 200, of the lab 16 MB.
+const LEFT_BEHIND_BY_OTHERS_KIB: u64 = 32 * 1024;
 
 fn joins_and_leaves(peer: Peer, name: &str) {
     const COUNT: &str = "200";
@@ -196,14 +199,15 @@ fn joins_and_leaves(peer: Peer, name: &str) {
     let lab = Lab::start();
     run(first, &lab, &["joins", "20"], 60);
     let before = lab.resident_kib();
-    let facts = run(second, &lab, &["joins", COUNT], 180);
+    let facts = run(second, &lab, &["joins", COUNT], 300);
     let after = lab.resident_kib();
     facts.show(name, &["joins", "join_median_s", "join_longest_s"]);
     report(&format!(
         "{name}: resident memory {before} KiB before, {after} KiB after {COUNT} joins and leaves"
     ));
     assert_eq!(facts.text("joins"), COUNT);
-    assert!(after < before + LEFT_BEHIND_KIB, "{before} KiB before, {after} KiB after");
+    let most = if lab_middleware().is_some() { LEFT_BEHIND_BY_OTHERS_KIB } else { LEFT_BEHIND_KIB };
+    assert!(after < before + most, "{before} KiB before, {after} KiB after");
     check_rates(&run(last, &lab, &["watch", "3"], 60));
 }
 

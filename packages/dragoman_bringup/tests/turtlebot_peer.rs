@@ -22,7 +22,7 @@ const JOINTS: [&str; 6] =
 
 /// What the peer tells of a lab of its own; nothing without a peer.
 fn facts(arguments: &[&str]) -> Option<Facts> {
-    let peer = Peer::Cyclone.command()?;
+    let peer = Peer::Cyclone.caller()?;
     let lab = Lab::start();
     let mut command = std::process::Command::new(peer.get_program());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/cyclone_turtlebot.py");

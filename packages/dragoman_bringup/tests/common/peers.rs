@@ -47,6 +47,29 @@ impl Peer {
         command.env("ROS_LOG_DIR", env!("CARGO_TARGET_TMPDIR"));
         Some(command)
     }
+
+    /// As [`Peer::command`], for a peer that calls the lab's services: `None` too, and a line on the terminal, where the lab is on a
+    /// middleware that has another mapping of services than the peer.
+    pub fn caller(self) -> Option<Command> {
+        let own = match self {
+            Self::Cyclone | Self::CycloneCamera => "rmw_cyclonedds_cpp",
+            Self::FastDds => "rmw_fastrtps_cpp",
+            // On the same middleware as the lab.
+            Self::Ros | Self::RosActions => return self.command(),
+        };
+        if let Some(of_lab) = lab_middleware().filter(|of_lab| of_lab != own) {
+            report(&format!("NOT MEANT: services as {own} has them, for a lab on {of_lab}"));
+            return None;
+        }
+        self.command()
+    }
+}
+
+/// The middleware below a lab of another build (`DRAGOMAN_TEST_PROGRAM`); none below ours, which serves all mappings.
+pub fn lab_middleware() -> Option<String> {
+    std::env::var_os("DRAGOMAN_TEST_PROGRAM")?;
+    let named = std::env::var("RMW_IMPLEMENTATION").ok().filter(|name| !name.is_empty());
+    Some(named.unwrap_or_else(|| "rmw_fastrtps_cpp".to_owned()))
 }
 
 /// The ROS 2 that is sourced; Jazzy if there is none.
