@@ -19,6 +19,7 @@ use roslibrust_codegen::{MessageFile, ServiceFile};
 type Definitions = (Vec<MessageFile>, Vec<ServiceFile>);
 
 fn main() -> Result<(), Box<dyn Error>> {
+    choose_rcl();
     let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let roots = [manifest.join("interfaces"), manifest.join("../../msg")];
@@ -31,6 +32,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let humble = read(&roots_of_humble, &out.join("packages_humble"))?;
     fs::write(out.join("interfaces.rs"), emit::interfaces(&jazzy, &humble)?)?;
     Ok(())
+}
+
+/// r2r generates the messages of the ROS that is sourced. `cfg(rcl_of_humble)`: they are Humble's.
+fn choose_rcl() {
+    println!("cargo::rustc-check-cfg=cfg(rcl_of_humble)");
+    println!("cargo::rerun-if-env-changed=ROS_DISTRO");
+    let is_humble = env::var("ROS_DISTRO").is_ok_and(|name| name == "humble");
+    if is_humble && env::var_os("CARGO_FEATURE_R2R").is_some() {
+        println!("cargo::rustc-cfg=rcl_of_humble");
+    }
 }
 
 /// Reads what lies below `roots`; `staging` is the folder for it.

@@ -11,6 +11,7 @@
 //! | [`lifecycle`] | nodes that take and give back their hardware on request |
 //! | [`naming`] | names of other systems as parts of ROS names |
 //! | [`raw`] | messages of any type as they travel |
+//! | [`reasons`] | answers with a reason, which Humble's messages have no place for |
 //! | [`shared`] | publishers that several tasks use |
 //! | [`startup`] | a context for programs with options of their own |
 //! | [`tasks`] | a node with its timers, subscriptions and services as one future |
@@ -35,6 +36,7 @@ pub mod logging;
 pub mod naming;
 pub mod parameters;
 pub mod raw;
+pub mod reasons;
 pub mod shared;
 pub mod startup;
 pub mod tasks;

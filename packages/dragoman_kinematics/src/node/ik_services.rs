@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use dragoman_ros::moveit_msgs::msg::{Constraints, MoveItErrorCodes};
 use dragoman_ros::moveit_msgs::srv::{GetPositionFK, GetPositionIK};
+use dragoman_ros::reasons::moveit_error;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Result, builtin_interfaces, geometry_msgs, sensor_msgs};
 use nalgebra::Isometry3;
@@ -77,9 +78,9 @@ impl Solver {
                     response.fk_link_names.push(link);
                     response.pose_stamped.push(pose_stamped);
                 }
-                response.error_code = code(SUCCESS, String::new());
+                response.error_code = moveit_error(SUCCESS, String::new());
             }
-            Err(Failure(value, message)) => response.error_code = code(value, message),
+            Err(Failure(value, message)) => response.error_code = moveit_error(value, message),
         }
         response
     }
@@ -119,9 +120,9 @@ impl Solver {
             Ok(position) => {
                 response.solution.joint_state.name.clone_from(&self.names);
                 response.solution.joint_state.position = position;
-                response.error_code = code(SUCCESS, String::new());
+                response.error_code = moveit_error(SUCCESS, String::new());
             }
-            Err(Failure(value, message)) => response.error_code = code(value, message),
+            Err(Failure(value, message)) => response.error_code = moveit_error(value, message),
         }
         response
     }
@@ -239,10 +240,6 @@ fn is_constrained(constraints: &Constraints) -> bool {
         && constraints.position_constraints.is_empty()
         && constraints.orientation_constraints.is_empty()
         && constraints.visibility_constraints.is_empty())
-}
-
-fn code(value: i32, message: String) -> MoveItErrorCodes {
-    MoveItErrorCodes { val: value, message, ..Default::default() }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use dragoman_base::motion::Pose;
 use dragoman_ros::builtin_interfaces;
 use dragoman_ros::geometry_msgs::msg::{Pose as PoseMessage, PoseStamped};
 use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
+use dragoman_ros::reasons::{following_error, navigation_error};
 use dragoman_ros::tasks::{Goal, NodeTasks, Outcome};
 use futures::FutureExt;
 
@@ -70,7 +71,7 @@ async fn navigate(shared: Shared, goal: Goal<NavigateToPose::Action>) -> Outcome
     });
     outcome(ended.await, |error| match error {
         None => NavigateToPose::Result::default(),
-        Some((_, error_msg)) => NavigateToPose::Result { error_code: NAVIGATION_UNKNOWN, error_msg },
+        Some((_, error_msg)) => navigation_error(NAVIGATION_UNKNOWN, error_msg),
     })
 }
 
@@ -90,7 +91,7 @@ async fn follow(shared: Shared, goal: Goal<FollowPath::Action>) -> Outcome<Follo
                 Some(MotionEnd::Failed(_)) => INVALID_PATH,
                 _ => FOLLOWING_UNKNOWN,
             };
-            FollowPath::Result { error_code, error_msg, ..Default::default() }
+            following_error(error_code, error_msg)
         }
     })
 }
