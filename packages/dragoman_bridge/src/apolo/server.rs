@@ -16,8 +16,8 @@
 //! that never reads is held up by TCP, and nobody else is.
 //!
 //! Values that are NaN or infinite are refused here, before any service is called. A refused question is answered `F`,
-//! but `j`, where that would read as free of collisions, `T`; so is one whose frame is too small for its values. What is never answered is not answered then either, and told to
-//! the owner only ([`ConnectionEvent`]).
+//! but `j`, where that would read as free of collisions, `T`; so is one whose frame is too small for its values. What is
+//! never answered is not answered then either, and told to the owner only ([`ConnectionEvent`]).
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

@@ -139,10 +139,9 @@ fn only_moving_leaf(robot: &urdf_rs::Robot) -> Result<&str, ModelError> {
 
 /// Whether a joint moves the link against the root.
 fn is_moved(robot: &urdf_rs::Robot, link: &str) -> bool {
-    let carried = robot.joints.iter().find(|joint| joint.child.link == link);
-    carried.is_some_and(|joint| {
-        !matches!(joint.joint_type, JointType::Fixed) || is_moved(robot, &joint.parent.link)
-    })
+    let carrier = |link: &str| robot.joints.iter().find(|joint| joint.child.link == link);
+    std::iter::successors(carrier(link), |joint| carrier(&joint.parent.link))
+        .any(|joint| !matches!(joint.joint_type, JointType::Fixed))
 }
 
 /// The joints from `base` to `tip`, read off the tree that `k` built.
