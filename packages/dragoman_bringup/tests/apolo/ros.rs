@@ -229,17 +229,21 @@ fn robots_from_descriptions_can_be_shown() {
     }
 }
 
+/// What `/clock` tells, s.
+fn world_time(user: &mut User) -> BoxStream<'static, f64> {
+    let clock = user.node.subscribe("/clock", QosProfile::default().keep_last(1)).unwrap();
+    clock.map(|Clock { clock }| f64::from(clock.sec) + 1e-9 * f64::from(clock.nanosec)).boxed()
+}
+
 #[test]
 fn the_world_s_time_may_run_faster_and_be_everybody_s() {
     let arguments =
         ["-p", "arm31:port:=0", "-p", "world:publish_clock:=true", "-p", "world:real_time_factor:=10.0"];
     let lab = Lab::start_with(domain(), &["up"], &arguments);
     let mut user = User::new(&lab);
-    let mut clock: BoxStream<Clock> =
-        user.node.subscribe("/clock", QosProfile::default().keep_last(1)).unwrap().boxed();
-    let seconds = |clock: Clock| Some(f64::from(clock.clock.sec) + 1e-9 * f64::from(clock.clock.nanosec));
-    let (first, start) = (user.next(&mut clock, seconds), Instant::now());
-    let passed = user.next(&mut clock, |clock| seconds(clock).filter(|now| *now > first + 20.0)) - first;
+    let mut clock = world_time(&mut user);
+    let (first, start) = (user.next(&mut clock, Some), Instant::now());
+    let passed = user.next(&mut clock, |now| Some(now).filter(|now| *now > first + 20.0)) - first;
     let factor = passed / start.elapsed().as_secs_f64();
     assert!((8.0..12.0).contains(&factor), "{factor}");
     // Odometry has the world's stamps.
@@ -256,11 +260,9 @@ fn the_world_s_time_may_run_as_fast_as_it_can() {
         ["-p", "arm31:port:=0", "-p", "world:as_fast_as_possible:=true", "-p", "world:real_time_factor:=0.0"];
     let lab = Lab::start_with(domain(), &["up"], &arguments);
     let mut user = User::new(&lab);
-    let mut clock: BoxStream<Clock> =
-        user.node.subscribe("/clock", QosProfile::default().keep_last(1)).unwrap().boxed();
-    let seconds = |clock: Clock| Some(f64::from(clock.clock.sec) + 1e-9 * f64::from(clock.clock.nanosec));
-    let (first, start) = (user.next(&mut clock, seconds), Instant::now());
-    let last = user.next(&mut clock, |clock| seconds(clock).filter(|now| *now > first + 60.0));
+    let mut clock = world_time(&mut user);
+    let (first, start) = (user.next(&mut clock, Some), Instant::now());
+    let last = user.next(&mut clock, |now| Some(now).filter(|now| *now > first + 60.0));
     println!("{:.1} s of the world in {:?}", last - first, start.elapsed());
     let mut odometry: BoxStream<Odometry> =
         user.node.subscribe("/apolo/neo/odom", QosProfile::default()).unwrap().boxed();
