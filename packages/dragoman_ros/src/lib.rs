@@ -36,6 +36,8 @@ pub mod logging;
 pub mod naming;
 pub mod parameters;
 pub mod raw;
+// The types that r2r has without a ROS are too few.
+#[cfg(not(feature = "r2r-doc-only"))]
 pub mod reasons;
 pub mod shared;
 pub mod startup;
