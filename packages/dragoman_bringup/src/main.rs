@@ -227,13 +227,7 @@ enum Selected {
 fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::error::Error>> {
     logging::init(&common.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let result = runtime.block_on(async {
-        let continued = stop::continued()?;
-        tokio::select! {
-            result = execute(command, common) => result,
-            () = continued => Err("the process was stopped and continued, and has lost the network; start it again".into()),
-        }
-    });
+    let result = runtime.block_on(execute(command, common));
     runtime.shutdown_timeout(std::time::Duration::from_millis(500));
     result
 }

@@ -35,6 +35,8 @@ fn check_parameters(facts: &Facts) {
     facts.contains("parameters", &["via_points.cartesian", "workspace.bounds", "use_sim_time"]);
     assert!(facts.text("parameter_get").starts_with("type 3 value 0.002"), "{facts:#?}");
     assert_eq!(facts.text("parameter_get_undeclared"), "0 values");
+    // More than a datagram takes, also on the loopback interface.
+    assert_eq!(facts.text("parameter_get_often"), "3000 values");
     assert!(facts.text("parameter_describe").contains("counts as reached"), "{facts:#?}");
     facts.refused("parameter_set_undeclared", "was not declared");
     facts.refused("parameter_set_out_of_range", "'via_points.cartesian' must lie between 0.000001 and 1000");

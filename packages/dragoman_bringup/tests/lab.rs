@@ -303,6 +303,38 @@ fn signals_end_the_lab_within_two_seconds_and_without_an_error() {
     }
 }
 
+/// Ctrl-Z and `fg`: the waits of all threads are interrupted, and everything is late.
+#[test]
+fn a_lab_that_was_stopped_for_a_while_goes_on() {
+    let lab = Lab::start();
+    let discovery =
+        Discovery { domain_id: lab.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+    let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+    let mut node = Node::create(context, "observer", "/ranger").unwrap();
+    let fk =
+        node.create_client::<GetPositionFK::Service>("compute_fk", QosProfile::services_default()).unwrap();
+    let mut poses = node.subscribe::<PoseStamped>("pose", QosProfile::default()).unwrap();
+    let client = lab.client();
+    let look = async |poses: &mut (dyn Stream<Item = PoseStamped> + Unpin)| {
+        Node::is_available(&fk).unwrap().await.unwrap();
+        let answer = fk.request(&GetPositionFK::Request::default()).unwrap().await.unwrap();
+        (answer.error_code.val, poses.next().await.unwrap().pose.position.z)
+    };
+    let before = futures::executor::block_on(look(&mut poses));
+    for _ in 0..3 {
+        lab.signal("-STOP");
+        std::thread::sleep(Duration::from_secs(1));
+        lab.signal("-CONT");
+        while poses.next().now_or_never().is_some() {}
+        assert_eq!(futures::executor::block_on(look(&mut poses)), before);
+        assert!(distance(client.position(), HOME) < 1e-5);
+    }
+    reply("MC", &client.ask("CM", values(&[2.0]), 0));
+    client.ask("GT", above(&client, 0.01), 0);
+    begin(&client);
+    awaited(&mut poses, |pose| pose.pose.position.z - before.1 > 0.0099);
+}
+
 #[test]
 fn a_taken_port_is_named_with_the_option_that_changes_it() {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();

@@ -212,6 +212,7 @@ def parameters(peer):
     value = get.call(names=[name]).values[0]
     tell("parameter_get", f"type {value.type} value {value.double_value}")
     tell("parameter_get_undeclared", f"{len(get.call(names=['nobody.declared.this']).values)} values")
+    tell("parameter_get_often", f"{len(get.call(names=[name] * 3000).values)} values")
     descriptor = describe.call(names=[name]).descriptors[0]
     bounds = descriptor.floating_point_range[0]
     tell("parameter_describe", f"{bounds.from_value} .. {bounds.to_value} {descriptor.description}")

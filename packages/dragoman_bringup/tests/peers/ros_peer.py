@@ -163,6 +163,7 @@ def parameters(node):
     value = remote.call("get_parameters", names=[name]).values[0]
     tell("parameter_get", f"type {value.type} value {value.double_value}")
     tell("parameter_get_undeclared", f"{len(remote.call('get_parameters', names=[nobody]).values)} values")
+    tell("parameter_get_often", f"{len(remote.call('get_parameters', names=[name] * 3000).values)} values")
     descriptor = remote.call("describe_parameters", names=[name]).descriptors[0]
     bounds = descriptor.floating_point_range[0]
     tell("parameter_describe", f"{bounds.from_value} .. {bounds.to_value} {descriptor.description}")

@@ -57,21 +57,7 @@ fn first<T>(stream: &mut (impl Stream<Item = T> + Unpin)) -> T {
 
 /// A node in the namespace of a test, which no other process has.
 fn node(name: &str, test: &str) -> Node {
-    Node::create(context(), name, &namespace(test)).unwrap()
-}
-
-#[cfg(feature = "r2r")]
-fn context() -> Context {
-    Context::create().unwrap()
-}
-
-/// On this machine only: over a network card with its short datagrams long answers between two embedded participants get
-/// lost, a known flaw.
-#[cfg(not(feature = "r2r"))]
-fn context() -> Context {
-    use dragoman_ros::{Arguments, Discovery, DiscoveryRange};
-    let discovery = Discovery { domain_id: 95, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
-    Context::with_options(&discovery, Arguments::parse(std::env::args().skip(1)).unwrap()).unwrap()
+    Node::create(Context::create().unwrap(), name, &namespace(test)).unwrap()
 }
 
 fn namespace(test: &str) -> String {

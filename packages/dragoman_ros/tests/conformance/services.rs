@@ -8,15 +8,16 @@ use dragoman_ros::{Client, Node, QosProfile};
 
 use super::{node, run, soon, within};
 
+fn repeat(request: ListParameters::Request) -> ListParameters::Response {
+    let mut response = ListParameters::Response::default();
+    response.result.names = request.prefixes;
+    response
+}
+
 #[test]
 fn each_client_gets_the_answers_to_its_own_requests() {
     let mut server = NodeTasks::new(node("server", "services"));
-    let answer = |request: ListParameters::Request| {
-        let mut response = ListParameters::Response::default();
-        response.result.names = request.prefixes;
-        response
-    };
-    server.serve::<ListParameters::Service>("repeat", answer).unwrap();
+    server.serve::<ListParameters::Service>("repeat", repeat).unwrap();
     let mut user = node("user", "services");
     let clients: [Client<ListParameters::Service>; 3] =
         [0; 3].map(|_| user.create_client("repeat", QosProfile::services_default()).unwrap());
@@ -35,6 +36,26 @@ fn each_client_gets_the_answers_to_its_own_requests() {
         for (words, answer) in asked.into_iter().rev() {
             assert_eq!(soon(answer).unwrap().result.names, words);
         }
+    }
+}
+
+#[test]
+fn an_answer_of_many_datagrams_arrives() {
+    let mut server = NodeTasks::new(node("server", "long"));
+    server.serve::<ListParameters::Service>("repeat", repeat).unwrap();
+    let mut user = node("user", "long");
+    let client: Client<ListParameters::Service> =
+        user.create_client("repeat", QosProfile::services_default()).unwrap();
+    let available = Node::is_available(&client).unwrap();
+    let _working = [run(server), run(NodeTasks::new(user))];
+    soon(available).unwrap();
+    // Little more than a datagram of a network card, and several of the loopback interface.
+    for count in [1, 40, 60, 3000, 10_000] {
+        let prefixes: Vec<String> =
+            (0..count).map(|number| format!("a prefix of some length, {number:5}")).collect();
+        let request = ListParameters::Request { prefixes: prefixes.clone(), depth: 0 };
+        let answer = soon(client.request(&request).unwrap()).unwrap();
+        assert_eq!(answer.result.names, prefixes);
     }
 }
 

@@ -168,6 +168,8 @@ static void parameters(Peer& peer) {
     tell("parameter_get", "type " + std::to_string(value.type) + " value " + std::to_string(value.real));
     const auto undeclared = get.call<Values>(Names{{nobody}}).values.size();
     tell("parameter_get_undeclared", std::to_string(undeclared) + " values");
+    const auto often = get.call<Values>(Names{std::vector<std::string>(3000, name)}).values.size();
+    tell("parameter_get_often", std::to_string(often) + " values");
     const auto descriptor = describe.call<Descriptor>(Names{{name}});
     tell("parameter_describe", std::to_string(descriptor.from) + " .. " + std::to_string(descriptor.to) + " " +
                                    descriptor.description);
