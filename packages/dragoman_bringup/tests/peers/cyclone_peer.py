@@ -147,19 +147,28 @@ def graph(peer):
                  (BuiltinTopicDcpsPublication, BuiltinTopicDcpsSubscription)]
     if not until(lambda: listed.read(1), 15):
         raise SystemExit("no ros_discovery_info")
-    # Every sample replaces the one before.
     time.sleep(1)
-    info = listed.take(100)
-    nodes = info[-1].node_entities_info_seq
-    ours = {node.node_namespace.rstrip("/") + "/" + node.node_name: node for node in nodes}
-    found = {bytes(sample.key.bytes) for reader in endpoints for sample in reader.take(2000)}
-    # A DDS identifier has 16 bytes; what Humble has behind them is zero.
-    gids = [bytes(gid.data) for node in nodes for gid in node.reader_gid_seq + node.writer_gid_seq]
-    tell("nodes", " ".join(sorted(ours)))
-    tell("gids_listed", len(gids))
-    tell("gid_bytes", len(bytes(info[-1].gid.data)))
-    tell("gids_unknown_to_dds", sum(gid[:16] not in found or any(gid[16:]) for gid in gids))
-    tell("gids_of_participant", sum(gid[:12] == bytes(info[-1].gid.data)[:12] for gid in gids))
+    infos, found = [], set()
+
+    def gids():
+        # Every sample replaces the one before.
+        return [bytes(gid.data) for node in infos[-1].node_entities_info_seq for gid in node.reader_gid_seq + node.writer_gid_seq]
+
+    def unknown():
+        infos.extend(listed.take(100))
+        found.update(bytes(sample.key.bytes) for reader in endpoints for sample in reader.take(2000))
+        # A DDS identifier has 16 bytes; what Humble has behind them is zero.
+        return sum(gid[:16] not in found or any(gid[16:]) for gid in gids())
+
+    # DDS may find on a busy machine later what is listed.
+    until(lambda: unknown() == 0, 15)
+    participant = bytes(infos[-1].gid.data)
+    names = {node.node_namespace.rstrip("/") + "/" + node.node_name for node in infos[-1].node_entities_info_seq}
+    tell("nodes", " ".join(sorted(names)))
+    tell("gids_listed", len(gids()))
+    tell("gid_bytes", len(participant))
+    tell("gids_unknown_to_dds", unknown())
+    tell("gids_of_participant", sum(gid[:12] == participant[:12] for gid in gids()))
 
 
 def refusals(peer, pose):
