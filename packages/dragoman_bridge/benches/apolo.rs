@@ -1,6 +1,8 @@
 //! From request to answer over the loopback interface, through the server side, ROS and a world's service and back.
 //!
-//! Prints medians and 99th percentiles, and how much memory the process has. The world is that of the tests: it answers at once.
+//! Prints medians and 99th percentiles, and how much memory the process has. The world is that of the tests: it answers at once. Beside
+//! it, in turn and in the same run: a bare server of tokio that answers as many bytes from memory, so that one sees what of the time is
+//! the machine's and TCP's.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,6 +22,7 @@ use dragoman_bridge::apolo::node::start_server;
 use dragoman_bridge::apolo::wire::{Request, SizeBase};
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange};
 use fake_world::World;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const CLIENTS: usize = 50;
 /// Of a guidance loop: 20 requests per second from each client.
@@ -34,6 +37,8 @@ const PAIRS: usize = 21;
 const BOUND_RANK: usize = 5;
 /// After the crowd has hung up.
 const SETTLE_TIME: Duration = Duration::from_millis(500);
+/// Bytes of an answer to [`odometry`].
+const ANSWER_LEN: usize = 31;
 
 fn main() {
     // `cargo test --benches` wants to know only that it runs.
@@ -49,11 +54,17 @@ fn main() {
     let server = start_server(&context, "/apolo", IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap();
     let address = server.address;
     runtime.spawn(server.node);
+    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let bare_address = listener.local_addr().unwrap();
+    runtime.spawn(answer_from_memory(listener, odometry().len()));
     let forget = || world.lock().unwrap().asked.clear();
 
-    report("1 client, one question after the other", &latencies(address, 1, 10 * requests, Duration::ZERO));
+    for (server, address) in [("", address), ("bare server: ", bare_address)] {
+        let measured = latencies(address, 1, 10 * requests, Duration::ZERO);
+        report(&format!("{server}1 client, one question after the other"), &measured);
+    }
     // In turn, so that what else the machine does meets both alike; and now the one first, now the other.
-    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    let (mut alone, mut beside, mut bare) = (Vec::new(), Vec::new(), Vec::new());
     let round = || {
         let measured = latencies(address, CLIENTS, round_requests, PERIOD);
         forget();
@@ -76,15 +87,19 @@ fn main() {
             beside.push(crowded_round());
             alone.push(round());
         }
+        bare.push(latencies(bare_address, CLIENTS, round_requests, PERIOD));
+        if pair % 5 == 0 {
+            report_memory(&format!("after {} crowds", pair + 1));
+        }
     }
-    report_memory("after the crowds");
     report("50 clients, 20 questions per second each", &together(&alone));
+    report("bare server: the same", &together(&bare));
     report("the same beside 900 idle clients and one that never reads", &together(&beside));
     compare(&alone, &beside);
-    report(
-        "50 clients, one question after the other",
-        &latencies(address, CLIENTS, requests, Duration::ZERO),
-    );
+    for (server, address) in [("", address), ("bare server: ", bare_address)] {
+        let measured = latencies(address, CLIENTS, requests, Duration::ZERO);
+        report(&format!("{server}50 clients, one question after the other"), &measured);
+    }
 
     let took = steps(address, 5 * requests);
     println!("{} steps of move, update and odometry: {took:?}", 5 * requests);
@@ -106,7 +121,7 @@ fn latencies(address: SocketAddr, clients: usize, requests: usize, period: Durat
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
         let question = odometry();
-        let mut answer = [0; 31];
+        let mut answer = [0; ANSWER_LEN];
         let phase = period * u32::try_from(number).unwrap() / u32::try_from(clients).unwrap();
         let mut measured = Vec::new();
         for turn in 0..requests {
@@ -123,6 +138,19 @@ fn latencies(address: SocketAddr, clients: usize, requests: usize, period: Durat
     let mut all: Vec<Duration> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
     all.sort();
     all
+}
+
+/// An answer for every so many bytes of a question.
+async fn answer_from_memory(listener: tokio::net::TcpListener, question_len: usize) {
+    while let Ok((mut stream, _)) = listener.accept().await {
+        stream.set_nodelay(true).unwrap();
+        tokio::spawn(async move {
+            let mut question = vec![0; question_len];
+            while stream.read_exact(&mut question).await.is_ok() {
+                stream.write_all(&[0; ANSWER_LEN]).await.unwrap();
+            }
+        });
+    }
 }
 
 /// A client that asks for scans until nothing more fits on the way.
@@ -147,7 +175,7 @@ fn steps(address: SocketAddr, count: usize) -> Duration {
         stream.read_exact(&mut [0; 5]).unwrap();
         stream.write_all(&update).unwrap();
         stream.write_all(&question).unwrap();
-        stream.read_exact(&mut [0; 31]).unwrap();
+        stream.read_exact(&mut [0; ANSWER_LEN]).unwrap();
     }
     start.elapsed()
 }
