@@ -1,7 +1,11 @@
 //! What all our TCP servers and clients do with a connection.
 
+use std::pin::Pin;
+use std::time::Duration;
+
 use futures::future::BoxFuture;
 use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep};
 
 /// Acknowledges what has come at once. A client that waits for the acknowledgement of a request without an answer
 /// would otherwise lose up to 40 ms. The kernel forgets it, so it is said again after every read.
@@ -28,5 +32,55 @@ pub(crate) async fn resolved<T>(future: &mut Option<BoxFuture<'static, T>>) -> T
     match future {
         Some(future) => future.await,
         None => std::future::pending().await,
+    }
+}
+
+/// A time limit of one call after the other, most of which end long before it.
+///
+/// Whoever sets a timer wakes tokio's driver, and with it now and then another thread: more than the rest of a call costs. So the timer
+/// of the first call goes on for the next ones, and is set again only when it has gone off too early for the call that is open then.
+pub(crate) struct TimeLimit {
+    limit: Duration,
+    deadline: Instant,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl TimeLimit {
+    pub(crate) fn new(limit: Duration) -> Self {
+        Self { limit, deadline: Instant::now() + limit, timer: Box::pin(sleep(limit)) }
+    }
+
+    /// A call begins.
+    pub(crate) fn restart(&mut self) {
+        self.deadline = Instant::now() + self.limit;
+    }
+
+    /// Resolves when the last call that began has taken too long.
+    pub(crate) async fn reached(&mut self) {
+        loop {
+            self.timer.as_mut().await;
+            if self.deadline <= Instant::now() {
+                return;
+            }
+            self.timer.as_mut().reset(self.deadline);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn each_call_has_the_whole_limit() {
+        const LIMIT: Duration = Duration::from_millis(100);
+        let mut limit = TimeLimit::new(LIMIT);
+        for pause in [0, 60, 150, 10] {
+            sleep(Duration::from_millis(pause)).await;
+            limit.restart();
+            let begin = Instant::now();
+            limit.reached().await;
+            assert!(begin.elapsed() >= LIMIT, "{:?} after a pause of {pause} ms", begin.elapsed());
+        }
     }
 }

@@ -507,11 +507,8 @@ impl Reader {
         if let Poll::Ready(sample) = self.inbox.poll_take(task) {
             return Poll::Ready(sample);
         }
-        if let Some(sample) = self.take() {
-            return Poll::Ready(sample);
-        }
+        // Before the look, so that what arrives meanwhile wakes the task.
         self.reader.set_waker(Some(task.waker().clone()));
-        // What arrived between the look and the registration woke nobody.
         self.take().map_or(Poll::Pending, Poll::Ready)
     }
 

@@ -68,7 +68,7 @@ macro_rules! ask {
 }
 
 impl WorldClients {
-    /// Clients in the namespace of `node`. Calls end after `timeout`.
+    /// Clients in the namespace of `node`.
     pub(super) fn new(node: &mut Node, timeout: Duration) -> Result<Self> {
         Ok(Self {
             timeout,
@@ -90,17 +90,21 @@ impl WorldClients {
         })
     }
 
-    /// Calls the service; the future resolves with what became of it.
+    /// For how long a call may be waited for.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// What becomes of a call that takes longer.
+    pub(super) fn timed_out(&self) -> Outcome {
+        let reason = format!("the world's service does not answer within {:?}", self.timeout);
+        Outcome::Refused(Refusal::Rejected(reason))
+    }
+
+    /// Calls the service; the future resolves with what became of it. It waits for as long as that takes.
     pub(super) fn call(self: &Arc<Self>, request: Request) -> BoxFuture<'static, Outcome> {
         let world = Arc::clone(self);
-        async move {
-            let outcome = tokio::time::timeout(world.timeout, world.ask(request)).await;
-            outcome.unwrap_or_else(|_elapsed| {
-                let reason = format!("the world's service does not answer within {:?}", world.timeout);
-                Outcome::Refused(Refusal::Rejected(reason))
-            })
-        }
-        .boxed()
+        async move { world.ask(request).await }.boxed()
     }
 
     async fn ask(&self, request: Request) -> Outcome {
