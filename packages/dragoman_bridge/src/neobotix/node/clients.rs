@@ -29,10 +29,13 @@ trait Ask: Send + Sync {
     /// Whether it was there the last time.
     fn is_known(&self) -> bool;
 
+    /// It did not answer.
+    fn forget(&self);
+
     /// Resolves when it is there.
     fn find(&self) -> BoxFuture<'static, bool>;
 
-    fn ask(self: Arc<Self>, command: Command, timeout: Duration) -> BoxFuture<'static, Outcome>;
+    fn ask(self: Arc<Self>, command: Command) -> BoxFuture<'static, Outcome>;
 }
 
 struct Endpoint<S: WrappedServiceTypeSupport> {
@@ -51,6 +54,10 @@ where
         self.is_known.load(Ordering::Relaxed)
     }
 
+    fn forget(&self) {
+        self.is_known.store(false, Ordering::Relaxed);
+    }
+
     fn find(&self) -> BoxFuture<'static, bool> {
         match Node::is_available(&self.client) {
             Ok(available) => available.map(|found| found.is_ok()).boxed(),
@@ -58,7 +65,7 @@ where
         }
     }
 
-    fn ask(self: Arc<Self>, command: Command, timeout: Duration) -> BoxFuture<'static, Outcome> {
+    fn ask(self: Arc<Self>, command: Command) -> BoxFuture<'static, Outcome> {
         let rejected = |error: &dyn std::fmt::Display| Outcome::Refused(Refusal::Rejected(error.to_string()));
         async move {
             let request = match self.service.request(command) {
@@ -69,12 +76,12 @@ where
                 Ok(answer) => answer,
                 Err(error) => return rejected(&error),
             };
-            let answered = tokio::time::timeout(timeout, answer).await;
-            self.is_known.store(answered.is_ok(), Ordering::Relaxed);
-            match answered {
-                Ok(Ok(response)) => self.service.outcome(response),
-                Ok(Err(error)) => rejected(&error),
-                Err(_elapsed) => Outcome::Refused(Refusal::TimedOut),
+            match answer.await {
+                Ok(response) => {
+                    self.is_known.store(true, Ordering::Relaxed);
+                    self.service.outcome(response)
+                }
+                Err(error) => rejected(&error),
             }
         }
         .boxed()
@@ -104,14 +111,27 @@ impl Visitor for Connecting<'_> {
 }
 
 impl PlatformClients {
-    /// Clients in the namespace of `node`. Calls end after `timeout`.
+    /// Clients in the namespace of `node`.
     pub(super) fn new(node: &mut Node, timeout: Duration) -> Result<Self> {
         let mut connecting = Connecting { node, endpoints: BTreeMap::new() };
         services::visit(&mut connecting)?;
         Ok(Self { endpoints: connecting.endpoints, timeout, absent: Mutex::default() })
     }
 
-    /// Calls the service; the future resolves with what became of it.
+    /// For how long a call may be waited for.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// What becomes of a call that takes longer.
+    pub(super) fn timed_out(&self, command: CommandKind) -> Outcome {
+        if let Some(endpoint) = self.endpoints.get(&command) {
+            endpoint.forget();
+        }
+        Outcome::Refused(Refusal::TimedOut)
+    }
+
+    /// Calls the service; the future resolves with what became of it. It waits for as long as that takes.
     pub(super) fn call(self: &Arc<Self>, command: Command) -> BoxFuture<'static, Outcome> {
         let platform = Arc::clone(self);
         async move {
@@ -119,7 +139,7 @@ impl PlatformClients {
                 return Outcome::Refused(Refusal::NotConnected);
             };
             if endpoint.is_known() || platform.finds(endpoint.as_ref()).await {
-                Arc::clone(endpoint).ask(command, platform.timeout).await
+                Arc::clone(endpoint).ask(command).await
             } else {
                 Outcome::Refused(Refusal::NotConnected)
             }

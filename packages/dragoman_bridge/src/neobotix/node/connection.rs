@@ -2,16 +2,17 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use futures::future::BoxFuture;
 use nix::sys::socket::{setsockopt, sockopt};
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
+use tokio::net::tcp::{ReadHalf, WriteHalf};
 
 use super::clients::PlatformClients;
 use super::report::Report;
-use crate::neobotix::{Outcome, Session};
-use crate::tcp::{acknowledge_quickly, resolved};
+use crate::neobotix::Session;
+use crate::tcp::{TimeLimit, acknowledge_quickly, resolved};
 
 /// Bytes that are read at once.
 const READ_LEN: usize = 16_384;
@@ -47,15 +48,15 @@ impl Patience {
 
 /// Serves the client until it goes.
 pub(super) async fn serve(
-    stream: TcpStream,
+    mut stream: TcpStream,
     mut session: Session,
     platform: Arc<PlatformClients>,
     patience: Patience,
     report: Arc<Report>,
     start: Instant,
 ) {
-    let mut open = None;
-    let served = run(&stream, &mut session, &platform, patience, &report, start, &mut open).await;
+    let (mut reader, writer) = stream.split();
+    let served = run(&mut reader, &writer, &mut session, &platform, patience, &report, start).await;
     if let Err(error) = served {
         tracing::debug!(%error, "a client of Neobotix' protocol is gone");
     }
@@ -63,26 +64,38 @@ pub(super) async fn serve(
 }
 
 async fn run(
-    stream: &TcpStream,
+    reader: &mut ReadHalf<'_>,
+    writer: &WriteHalf<'_>,
     session: &mut Session,
     platform: &Arc<PlatformClients>,
     patience: Patience,
     report: &Report,
     start: Instant,
-    open: &mut Option<BoxFuture<'static, Outcome>>,
 ) -> std::io::Result<()> {
+    let stream: &TcpStream = writer.as_ref();
     stream.set_nodelay(true)?;
     acknowledge_quickly(stream);
     patience.apply(stream)?;
     let mut buffer = vec![0; READ_LEN];
     let now = || start.elapsed();
+    let mut open = None;
+    let mut asked = None;
+    let mut limit = TimeLimit::new(platform.timeout());
     // Until the client has closed its direction. What it has asked for until then is done.
     let mut more = true;
     loop {
-        next(session, platform, now(), open);
-        if write(stream, session)? {
-            // There may have been no room for another answer before.
-            next(session, platform, now(), open);
+        // Once more after an answer was sent: there may have been no room for another one before.
+        loop {
+            if open.is_none()
+                && let Some(command) = session.poll_call(now())
+            {
+                asked = Some(command.kind());
+                open = Some(platform.call(command));
+                limit.restart();
+            }
+            if !write(stream, session)? {
+                break;
+            }
         }
         report.add(session);
         let has_unsent = !session.unsent().is_empty();
@@ -90,36 +103,25 @@ async fn run(
             return Ok(());
         }
         tokio::select! {
-            outcome = resolved(open) => {
-                *open = None;
+            outcome = resolved(&mut open) => {
+                open = None;
                 session.handle_outcome(now(), outcome);
             }
-            readable = stream.readable(), if more && session.wants_input() => {
-                readable?;
-                match stream.try_read(&mut buffer) {
-                    Ok(0) => more = false,
-                    Ok(len) => {
-                        session.handle_bytes(now(), buffer.get(..len).unwrap_or_default());
-                        acknowledge_quickly(stream);
-                    }
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                    Err(error) => return Err(error),
+            () = limit.reached(), if open.is_some() => {
+                open = None;
+                if let Some(command) = asked {
+                    session.handle_outcome(now(), platform.timed_out(command));
                 }
             }
+            read = reader.read(&mut buffer), if more && session.wants_input() => match read? {
+                0 => more = false,
+                len => {
+                    session.handle_bytes(now(), buffer.get(..len).unwrap_or_default());
+                    acknowledge_quickly(stream);
+                }
+            },
             writable = stream.writable(), if has_unsent => writable?,
         }
-    }
-}
-
-/// Hands out the next call, if none is open.
-fn next(
-    session: &mut Session,
-    platform: &Arc<PlatformClients>,
-    now: Duration,
-    open: &mut Option<BoxFuture<'static, Outcome>>,
-) {
-    if open.is_none() {
-        *open = session.poll_call(now).map(|command| platform.call(command));
     }
 }
 
