@@ -87,6 +87,10 @@ const WATCH_PERIOD: Duration = Duration::from_millis(100);
 /// What a stream of messages does wrong is logged once in this time.
 const WARNING_PERIOD: Duration = Duration::from_secs(5);
 
+/// What the parameter `publish_tf` of both nodes is.
+const PUBLISH_TF: &str =
+    "Publish the description and transforms; false where robot_state_publisher or another node does.";
+
 /// A kinematics node at work.
 #[derive(Debug)]
 pub struct KinematicsNode {
@@ -106,7 +110,8 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     let (parameters, server) = parameters::declare(tasks.node(), declarations(&settings.motion))?;
     tasks.spawn(server);
     let config = settings::motion_config(&parameters);
-    let links = Links::new(tasks.node(), &settings.urdf)?;
+    let tells: bool = parameters.value("publish_tf");
+    let links = if tells { Links::new(tasks.node(), &settings.urdf)? } else { None };
     let mover = Mover::new(tasks.node(), robot.clone(), config, links)?;
     let mover = Arc::new(Mutex::new(mover));
     let changed = Arc::clone(&mover);
@@ -121,8 +126,13 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     let known = Arc::clone(&mover);
     serve_solver(&mut tasks, &robot, move || lock(&known).measured())?;
 
-    let description = tasks.node().create_publisher("robot_description", latched())?;
-    description.publish(&std_msgs::msg::String { data: settings.urdf })?;
+    let description = if tells {
+        let publisher = tasks.node().create_publisher("robot_description", latched())?;
+        publisher.publish(&std_msgs::msg::String { data: settings.urdf })?;
+        Some(publisher)
+    } else {
+        None
+    };
     let measured = Arc::clone(&mover);
     tasks.subscribe("joint_states", QosProfile::default(), move |state: sensor_msgs::msg::JointState| {
         lock(&measured).cycle(&state);

@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use dragoman_kinematics::ModelError;
+use dragoman_kinematics::motion::MotionConfig;
 use dragoman_kinematics::node::state::{NODE_NAME, StateNodeError, StateSettings, start};
+use dragoman_kinematics::node::{self as kinematics, KinematicsSettings};
 use dragoman_kinematics::state::{Merged, Tree};
+use dragoman_kinematics::{Model, ModelError, Robot};
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::std_msgs::msg::String as StringMessage;
 use dragoman_ros::tasks::NodeTasks;
@@ -116,10 +118,11 @@ fn descriptions_that_make_no_sense_are_refused() {
     assert!(matches!(Tree::from_urdf("<robot"), Err(ModelError::Urdf { .. })));
 }
 
-fn context(test: u16) -> Context {
-    let domain_id = 71 + (std::process::id() % 5) as u16 * 3 + test;
+fn context(test: u16, arguments: &str) -> Context {
+    let domain_id = 71 + (std::process::id() % 5) as u16 * 4 + test;
     let discovery = Discovery { domain_id, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
-    Context::with_options(&discovery, Arguments::default()).unwrap()
+    let arguments = Arguments::parse(arguments.split_whitespace().map(str::to_owned)).unwrap();
+    Context::with_options(&discovery, arguments).unwrap()
 }
 
 fn settings(sources: &[&str]) -> StateSettings {
@@ -142,7 +145,7 @@ struct Seen {
 
 #[test]
 fn wheels_and_arm_are_one_message_and_one_tree() {
-    let context = context(0);
+    let context = context(0, "");
     let node = start(&context, &settings(&["wheels", "arm"])).unwrap();
     let seen = Arc::new(Mutex::new(Seen::default()));
     let mut tasks = NodeTasks::new(Node::create(context, "observer", "/robot").unwrap());
@@ -219,7 +222,7 @@ fn wheels_and_arm_are_one_message_and_one_tree() {
 
 #[test]
 fn without_sources_all_links_are_told_once() {
-    let context = context(1);
+    let context = context(1, "");
     let settings = StateSettings { frame_prefix: "still/".to_owned(), ..settings(&[]) };
     let node = start(&context, &settings).unwrap();
     let (tell, told) = std::sync::mpsc::channel();
@@ -243,8 +246,38 @@ fn without_sources_all_links_are_told_once() {
 }
 
 #[test]
+fn beside_robot_state_publisher_neither_description_nor_transforms_are_told() {
+    let context = context(3, "--ros-args -p publish_tf:=false");
+    let state = start(&context, &settings(&["wheels"])).unwrap();
+    let model = Model::from_urdf(RANGER, Some("base_link"), Some("tool0")).unwrap();
+    let settings = KinematicsSettings {
+        namespace: "/arm".to_owned(),
+        motion: MotionConfig::for_robot(&Robot::new(&model).unwrap()),
+        model,
+        urdf: RANGER.to_owned(),
+    };
+    let arm = kinematics::start(&context, settings).unwrap();
+    let observer = Node::create(context, "observer", "/").unwrap();
+    std::thread::spawn(move || block_on(futures::future::join(state, arm.node)));
+    let start = Instant::now();
+    let topics = loop {
+        let topics = observer.get_topic_names_and_types().unwrap();
+        if ["/robot/joint_states", "/arm/pose"].iter().all(|topic| topics.contains_key(*topic)) {
+            break topics;
+        }
+        assert!(start.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    for topic in topics.keys() {
+        let is_told =
+            ["tf", "tf_static", "robot_description"].iter().any(|name| topic.ends_with(&format!("/{name}")));
+        assert!(!is_told, "{topic}");
+    }
+}
+
+#[test]
 fn a_node_does_not_listen_to_itself() {
-    let context = context(2);
+    let context = context(2, "");
     for sources in [&["joint_states"][..], &["/robot/joint_states"], &["wheels", "/robot/wheels"]] {
         let refused = start(&context, &settings(sources));
         assert!(matches!(refused, Err(StateNodeError::Source { .. })), "{sources:?}");

@@ -138,6 +138,7 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
             config.stop_following_error,
             "Lag of a joint beyond which a stop returns the command to the measured position, rad or m.",
         ),
+        Declaration::new("publish_tf", true, super::PUBLISH_TF).read_only(),
     ]
 }
 
@@ -233,6 +234,7 @@ mod tests {
             let value = match declaration.default {
                 ParameterValue::Double(number) => Value::from(number),
                 ParameterValue::Integer(number) => Value::from(number),
+                ParameterValue::Bool(on) => Value::from(on),
                 ParameterValue::DoubleArray(numbers) => numbers.into_iter().map(Value::from).collect(),
                 other => panic!("{other:?} is to be added here"),
             };

@@ -4,7 +4,7 @@
 //! Where there are no sources all joints stand at zero, and everything is told once.
 //!
 //! One publisher per transform: it is started only where nobody else (robot_state_publisher, say) tells those of the same
-//! robot, or with `publish_tf` false beside such a node.
+//! robot, or with `publish_tf` false beside such a node, which has the description, too.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, std_msgs};
 
-use super::{WARNING_PERIOD, latched};
+use super::{PUBLISH_TF, WARNING_PERIOD, latched};
 use crate::ModelError;
 use crate::state::{JointReadings, Merge, Merged, Transform, Tree};
 
@@ -104,11 +104,7 @@ pub fn declarations(settings: &StateSettings) -> Vec<Declaration> {
         Declaration::new("source_timeout", 1.0, "A source that is silent for longer is left out, s.")
             .within(Range::Double { from: 0.02, to: 60.0 }),
         Declaration::new("frame_prefix", &*settings.frame_prefix, "Begins the names of all frames, robot1/ say."),
-        Declaration::new(
-            "publish_tf",
-            true,
-            "Publish transforms; false where another node, robot_state_publisher say, does.",
-        ),
+        Declaration::new("publish_tf", true, PUBLISH_TF),
         Declaration::new("publish_joint_states", true, "Publish the merged joints; false where there is one source, joint_states itself."),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
@@ -142,10 +138,13 @@ pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode,
     }
 
     let robot = Arc::new(Mutex::new(Robot::new(tasks.node(), &values, tree, sources.len())?));
-    let description = tasks.node().create_publisher("robot_description", latched())?;
-    if !urdf.is_empty() {
-        description.publish(&std_msgs::msg::String { data: urdf })?;
-    }
+    let description = if values.value("publish_tf") && !urdf.is_empty() {
+        let publisher = tasks.node().create_publisher("robot_description", latched())?;
+        publisher.publish(&std_msgs::msg::String { data: urdf })?;
+        Some(publisher)
+    } else {
+        None
+    };
     for (source, topic) in sources.iter().enumerate() {
         let told = Arc::clone(&robot);
         tasks.subscribe(topic, QosProfile::default(), move |state: JointState| {
