@@ -23,7 +23,7 @@ use super::wheeled::Wheeled;
 use super::{ArmJoint, CameraFigures, Files, Geometry, Landmark, LoadError, Mesh};
 
 /// Where no colour is given.
-const GREY: [f64; 4] = [0.7, 0.7, 0.7, 1.0];
+pub(super) const GREY: [f64; 4] = [0.7, 0.7, 0.7, 1.0];
 
 /// What is wrong with an element, before its name and line are known.
 type Reason = String;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Unit, Vector3};
-use urdf_rs::{JointType, Pose};
+use urdf_rs::{JointType, Material, Pose};
 
 use super::arm::{Arm, ArmJoint, ArmLink, LinkMotion};
+use super::build::GREY;
 use super::file::{JointKind, LARGEST, LARGEST_ANGLE};
 use super::geometry::pose;
 use super::state::Shape;
@@ -55,11 +56,15 @@ fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String>
     let (Some(root), None) = (roots.next(), roots.next()) else {
         return Err("the links form no tree with one root".to_owned());
     };
+    // Those that a link defines are known in the others, too.
+    let own = robot.links.iter().flat_map(|link| &link.visual).filter_map(|visual| visual.material.as_ref());
+    let materials: Vec<&Material> =
+        robot.materials.iter().chain(own).filter(|known| known.color.is_some()).collect();
     let mut found = Description {
         joints: Vec::new(),
         links: vec![link(root, None, Isometry3::identity())?],
         tool: (0, Isometry3::identity()),
-        shapes: vec![shapes(root, files)?],
+        shapes: vec![shapes(root, &materials, files)?],
         origin: Isometry3::identity(),
         text: None,
     };
@@ -84,7 +89,7 @@ fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String>
                 }
             }
             found.links.push(link);
-            found.shapes.push(shapes(child, files)?);
+            found.shapes.push(shapes(child, &materials, files)?);
         }
         done += 1;
     }
@@ -201,17 +206,17 @@ fn movable(joint: &urdf_rs::Joint) -> Result<Option<Moved>, String> {
     Ok(Some((ArmJoint { name: name.clone(), kind, lower, upper, position: 0.0 }, axis)))
 }
 
-fn shapes(link: &urdf_rs::Link, files: Files<'_>) -> Result<LinkShapes, String> {
+fn shapes(link: &urdf_rs::Link, materials: &[&Material], files: Files<'_>) -> Result<LinkShapes, String> {
     let color = |visual: &urdf_rs::Visual| {
-        let color = visual.material.as_ref().and_then(|material| material.color.as_ref());
-        color.map_or([0.7, 0.7, 0.7, 1.0], |color| *color.rgba)
+        let color = visual.material.as_ref().and_then(|own| {
+            let named = || materials.iter().find(|known| known.name == own.name)?.color.as_ref();
+            own.color.as_ref().or_else(named)
+        });
+        color.map_or(GREY, |color| *color.rgba)
     };
     let look =
         link.visual.iter().map(|visual| shape(&visual.geometry, &visual.origin, color(visual), link, files));
-    let solids = link
-        .collision
-        .iter()
-        .map(|solid| shape(&solid.geometry, &solid.origin, [0.7, 0.7, 0.7, 1.0], link, files));
+    let solids = link.collision.iter().map(|solid| shape(&solid.geometry, &solid.origin, GREY, link, files));
     Ok((look.collect::<Result<_, _>>()?, solids.collect::<Result<_, _>>()?))
 }
 

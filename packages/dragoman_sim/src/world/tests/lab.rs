@@ -20,6 +20,20 @@ fn nothing_touches_at_the_beginning() {
 }
 
 #[test]
+fn robots_have_the_colours_of_their_descriptions() {
+    let lab = lab();
+    let parts = lab.world(None).unwrap().parts();
+    for (part, material) in [
+        ("Pioneer3AT", [0.75, 0.1, 0.1, 1.0]),
+        ("turtlebot2_widowx", [0.12, 0.12, 0.13, 1.0]),
+        ("widowx/arm_1_link", [0.12, 0.12, 0.13, 1.0]),
+    ] {
+        let part = parts.iter().find(|known| known.name == part).unwrap();
+        assert!(part.shapes.iter().any(|shape| shape.color == material), "{}: {:?}", part.name, part.shapes);
+    }
+}
+
+#[test]
 fn every_robot_on_wheels_stands_where_it_would_fall() {
     let mut lab = lab();
     for robot in ["Pioneer3AT", "Neo", "Marvin", "turtlebot2_widowx", "neobotix_platform"] {
