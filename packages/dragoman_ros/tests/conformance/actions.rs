@@ -102,7 +102,7 @@ fn goals_run_side_by_side_and_tell_how_they_go() {
 
     use dragoman_ros::control_msgs::action::FollowJointTrajectory;
 
-    let context = super::context();
+    let context = Context::create().unwrap();
     let namespace = super::namespace("goals");
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &namespace).unwrap());
     let check = |goal: &FollowJointTrajectory::Goal| match goal.trajectory.joint_names.as_slice() {

@@ -7,7 +7,7 @@ use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile, std_msgs};
 use futures::StreamExt;
 
-use super::{context, first, namespace, node, run, soon, started_with, within};
+use super::{first, namespace, node, run, soon, started_with, within};
 
 #[test]
 fn names_are_relative_private_or_absolute() {
@@ -75,7 +75,7 @@ fn the_command_line_decides_on_the_quality_of_service() {
     if !started_with("names::the_command_line_decides_on_the_quality_of_service", &words) {
         return;
     }
-    let context = context();
+    let context = Context::create().unwrap();
     let mut talker = Node::create(context.clone(), "talker", "/elsewhere").unwrap();
     let publisher = talker.create_publisher::<std_msgs::msg::String>("state", QosProfile::default()).unwrap();
     for data in ["first", "second", "third"] {
