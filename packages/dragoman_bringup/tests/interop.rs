@@ -220,6 +220,13 @@ fn cyclone_dds_joins_and_leaves_two_hundred_times() {
 
 #[test]
 fn fast_dds_joins_and_leaves_two_hundred_times() {
+    // A plain publisher of Humble's rclpy does not serve so many of them either; those of Cyclone DDS it does.
+    if distribution() == "humble" && lab_middleware().is_some_and(|name| name == "rmw_fastrtps_cpp") {
+        report(
+            "NOT MEANT: participants of Fast DDS 2.9 that come and go, for a lab on Humble's Fast DDS 2.6",
+        );
+        return;
+    }
     joins_and_leaves(Peer::FastDds, "Fast DDS");
 }
 

@@ -1,7 +1,7 @@
 //! ROS 2 for Dragoman's nodes: r2r where ROS is installed, the same API in pure Rust where it is not.
 //!
-//! A node imports everything from here and is written against r2r 0.9's API. With feature `r2r` that is r2r itself;
-//! without, it is [`embedded`](crate::Context), which speaks RTPS on the wire. What neither has is built once above both:
+//! A node imports everything from here and is written against r2r 0.9's API. With feature `r2r` that is r2r itself, with a
+//! [`Node`] that can be told its quality of service from outside; without, it is [`embedded`](crate::Context), which speaks RTPS on the wire. What neither has is built once above both:
 //!
 //! | module | what |
 //! | --- | --- |
@@ -24,7 +24,11 @@ mod embedded;
 #[cfg(not(feature = "r2r"))]
 pub use embedded::*;
 #[cfg(feature = "r2r")]
+mod rcl;
+#[cfg(feature = "r2r")]
 pub use r2r::*;
+#[cfg(feature = "r2r")]
+pub use rcl::{IsAvailablePollable, Node};
 
 /// As r2r's, which has no second parameter.
 #[cfg(feature = "r2r")]
@@ -33,12 +37,15 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub mod diagnostics;
 pub mod lifecycle;
 pub mod logging;
+mod names;
 pub mod naming;
 pub mod parameters;
+mod qos_overrides;
 pub mod raw;
 // The types that r2r has without a ROS are too few.
 #[cfg(not(feature = "r2r-doc-only"))]
 pub mod reasons;
+mod remapping;
 pub mod shared;
 pub mod startup;
 pub mod tasks;

@@ -28,6 +28,10 @@ pub fn domain() -> u16 {
     1 + (std::process::id() % 5) as u16 * 20 + NEXT.fetch_add(1, Ordering::Relaxed) % 20
 }
 
+/// Lets a lab on Cyclone DDS be found by the peers, which have no multicast. Jazzy's middleware does so itself.
+const WITHOUT_MULTICAST: &str = r#"<CycloneDDS><Domain><Discovery><ParticipantIndex>auto</ParticipantIndex>
+    <Peers><Peer address="127.0.0.1"/></Peers></Discovery></Domain></CycloneDDS>"#;
+
 pub struct Lab {
     pub child: Child,
     pub domain: u16,
@@ -67,7 +71,11 @@ impl Lab {
         // Another build, that on r2r say.
         let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
         let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into());
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        if peers::lab_middleware().is_some_and(|name| name == "rmw_cyclonedds_cpp") {
+            command.env("CYCLONEDDS_URI", WITHOUT_MULTICAST);
+        }
+        let mut child = command
             .args(arguments)
             .args(["--domain", &domain.to_string(), "--ros-args"])
             .args(free_ports)

@@ -1,7 +1,8 @@
 """A peer on Cyclone DDS that uses a mobile base: what base.rs judges.
 
     cyclone_base.py watch SECONDS   rates and last values of every topic of the base
-    cyclone_base.py command         every command topic once, in the order of COMMANDS; then drive for 1 s, and fall silent
+    cyclone_base.py command TYPE    every command topic once, in the order of COMMANDS; then drive for 1 s by cmd_vel, a Twist or
+                                    TwistStamped, and fall silent
     cyclone_base.py events          a line for each event until killed; "listening" first
 
 Reads ROS_DOMAIN_ID, stays on the loopback interface, and prints lines `name: value`.
@@ -67,6 +68,12 @@ COMMANDS = [
 ]
 
 
+def nanoseconds(sample):
+    """When a sample was true."""
+    stamp = (sample.transforms[0] if hasattr(sample, "transforms") else sample).header.stamp
+    return stamp.sec * 1_000_000_000 + stamp.nanosec
+
+
 def watch(peer, seconds):
     readers = [peer.reader(topic, kind, 500) for _, topic, kind, _ in STREAMS]
     late = [peer.reader(topic, kind, 1, latched=True) for _, topic, kind, _ in LATCHED]
@@ -82,19 +89,22 @@ def watch(peer, seconds):
             samples += reader.take(500)
         time.sleep(0.002)
     for (name, _, _, describe), samples in zip(STREAMS, received):
-        tell(f"{name}_hz", f"{len(samples) / seconds:.1f}")
+        # By their stamps: a reliable writer may deliver here what it has kept from before.
+        times = [nanoseconds(sample) for sample in samples]
+        tell(f"{name}_hz", f"{(len(times) - 1) * 1e9 / (times[-1] - times[0]):.1f}" if len(times) > 1 else 0)
+        tell(f"{name}_repeated", sum(later <= sooner for sooner, later in zip(times, times[1:])))
         tell(name, describe(samples[-1]) if samples else None)
     for (name, _, _, describe), reader in zip(LATCHED, late):
         samples = until(lambda: reader.take(1), 5)
         tell(name, describe(samples[0]) if samples else None)
 
 
-def command(peer):
+def command(peer, velocity_type):
     writers = {}
     for name, sample in COMMANDS:
         if name not in writers:
             writers[name] = peer.writer(f"{BASE}/commands/{name}", type(sample))
-    velocity = peer.writer("rt/cmd_vel", ros.TwistStamped)
+    velocity = peer.writer("rt/cmd_vel", velocity_type)
     everybody = [velocity, *writers.values()]
     if not until(lambda: all(writer.get_matched_subscriptions() for writer in everybody), 15):
         raise SystemExit("a command topic has no reader")
@@ -104,8 +114,8 @@ def command(peer):
         time.sleep(0.2)
     odom = peer.reader("rt/odom", ros.Odometry, 1)
     before = until(lambda: odom.take(1), 5)[0].pose.pose.position.x
-    sample = ros.TwistStamped()
-    sample.twist.linear.x = 0.2
+    sample = velocity_type()
+    getattr(sample, "twist", sample).linear.x = 0.2
     for _ in range(10):
         velocity.write(sample)
         time.sleep(0.1)
@@ -134,8 +144,8 @@ def main():
     match sys.argv[1:]:
         case ["watch", seconds]:
             watch(peer, float(seconds))
-        case ["command"]:
-            command(peer)
+        case ["command", ("Twist" | "TwistStamped") as name]:
+            command(peer, getattr(ros, name))
         case ["events"]:
             events(peer)
         case _:

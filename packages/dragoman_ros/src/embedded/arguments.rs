@@ -3,32 +3,15 @@
 use serde_norway::Value;
 
 use super::error::{Error, Result};
-use super::names::{NameKind, NodeName};
 use super::parameter::ParameterValue;
+use crate::names::NodeName;
+use crate::remapping::{Rules, split_rule};
 
 /// The ROS part of a command line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arguments {
-    rules: Vec<Rule>,
+    rules: Rules,
     parameters: Vec<Override>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RuleKind {
-    Node,
-    Namespace,
-    Topic,
-    Service,
-    TopicOrService,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Rule {
-    kind: RuleKind,
-    /// The rule holds for nodes of this name only.
-    node: Option<String>,
-    from: String,
-    to: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +36,7 @@ impl Arguments {
                 "--ros-args" => inside = true,
                 "--" => inside = false,
                 _ if !inside => {}
-                "-r" | "--remap" => parsed.add_rule(&value_of(&argument, arguments.next())?)?,
+                "-r" | "--remap" => parsed.rules.add(&value_of(&argument, arguments.next())?)?,
                 "-p" | "--param" => parsed.add_parameter(&value_of(&argument, arguments.next())?)?,
                 "--params-file" => {
                     let path = value_of(&argument, arguments.next())?;
@@ -146,46 +129,9 @@ impl Arguments {
         Ok(())
     }
 
-    fn add_rule(&mut self, text: &str) -> Result<()> {
-        let (from, to) = split_rule(text)?;
-        let (kind, node, from) = if let Some(from) = from.strip_prefix("rostopic://") {
-            (RuleKind::Topic, None, from)
-        } else if let Some(from) = from.strip_prefix("rosservice://") {
-            (RuleKind::Service, None, from)
-        } else {
-            let (node, from) = match from.split_once(':') {
-                Some((node, from)) => (Some(node.to_owned()), from),
-                None => (None, from),
-            };
-            let kind = match from {
-                "__node" | "__name" => RuleKind::Node,
-                "__ns" => RuleKind::Namespace,
-                _ => RuleKind::TopicOrService,
-            };
-            (kind, node, from)
-        };
-        self.rules.push(Rule { kind, node, from: from.to_owned(), to: to.to_owned() });
-        Ok(())
-    }
-
-    /// The name or namespace that the first matching `__node` or `__ns` rule gives to node `name`.
-    pub(crate) fn renamed(&self, kind: RuleKind, name: &str) -> Option<String> {
-        let mut rules = self.rules.iter().filter(|rule| rule.kind == kind);
-        rules.find(|rule| rule.node.as_deref().is_none_or(|node| node == name)).map(|rule| rule.to.clone())
-    }
-
-    /// What the first matching rule makes of the absolute name `expanded`.
-    pub(crate) fn remapped(&self, node: &NodeName, expanded: &str, kind: NameKind) -> Option<String> {
-        let wanted = match kind {
-            NameKind::Topic => RuleKind::Topic,
-            NameKind::Service => RuleKind::Service,
-        };
-        self.rules
-            .iter()
-            .filter(|rule| rule.kind == wanted || rule.kind == RuleKind::TopicOrService)
-            .filter(|rule| rule.node.as_deref().is_none_or(|name| name == node.name))
-            .find(|rule| node.expand(&rule.from).is_ok_and(|from| from == expanded))
-            .map(|rule| rule.to.clone())
+    /// What names become.
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// The parameters that the command line gives to a node; a later one wins.
@@ -211,12 +157,6 @@ impl Override {
 
 fn value_of(option: &str, value: Option<String>) -> Result<String> {
     value.ok_or_else(|| Error::InvalidArgument(format!("{option} needs a value")))
-}
-
-fn split_rule(text: &str) -> Result<(&str, &str)> {
-    text.split_once(":=")
-        .filter(|(from, to)| !from.is_empty() && !to.is_empty())
-        .ok_or_else(|| Error::InvalidArgument(format!("'{text}' is not of the form name:=value")))
 }
 
 fn matches_path(pattern: &[&str], path: &[&str]) -> bool {
@@ -262,6 +202,7 @@ fn array_value(items: &[Value]) -> Option<ParameterValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::NameKind;
 
     fn parse(text: &str) -> Result<Arguments> {
         Arguments::parse(text.split_whitespace().map(str::to_owned))
@@ -274,11 +215,11 @@ mod tests {
     #[test]
     fn only_the_ros_part_is_read() {
         let arguments = parse("up --bind 0.0.0.0 --ros-args -r pose:=/tool -- --domain 3").unwrap();
-        assert_eq!(arguments.rules.len(), 1);
+        assert_eq!(arguments, parse("--ros-args -r pose:=/tool").unwrap());
         let ranger = node("/ranger", "kinematics");
-        assert_eq!(ranger.resolve_name("pose", NameKind::Topic, &arguments).unwrap(), "/tool");
+        assert_eq!(ranger.resolve_name("pose", NameKind::Topic, arguments.rules()).unwrap(), "/tool");
         assert_eq!(
-            ranger.resolve_name("joint_states", NameKind::Topic, &arguments).unwrap(),
+            ranger.resolve_name("joint_states", NameKind::Topic, arguments.rules()).unwrap(),
             "/ranger/joint_states"
         );
     }
@@ -289,12 +230,15 @@ mod tests {
             "--ros-args -r arm:enable:=on -r rosservice://stop:=halt -r __ns:=/left -r arm:__node:=limb",
         )
         .unwrap();
-        let arm = NodeName::resolve("arm", "/ranger", &arguments).unwrap();
+        let arm = NodeName::resolve("arm", "/ranger", arguments.rules()).unwrap();
         assert_eq!(arm, node("/left", "limb"));
         let other = node("/ranger", "other");
-        assert_eq!(other.resolve_name("enable", NameKind::Service, &arguments).unwrap(), "/ranger/enable");
-        assert_eq!(other.resolve_name("stop", NameKind::Service, &arguments).unwrap(), "/ranger/halt");
-        assert_eq!(other.resolve_name("stop", NameKind::Topic, &arguments).unwrap(), "/ranger/stop");
+        assert_eq!(
+            other.resolve_name("enable", NameKind::Service, arguments.rules()).unwrap(),
+            "/ranger/enable"
+        );
+        assert_eq!(other.resolve_name("stop", NameKind::Service, arguments.rules()).unwrap(), "/ranger/halt");
+        assert_eq!(other.resolve_name("stop", NameKind::Topic, arguments.rules()).unwrap(), "/ranger/stop");
     }
 
     #[test]

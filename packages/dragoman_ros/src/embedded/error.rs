@@ -1,5 +1,8 @@
 //! Errors, with the names that r2r gives them where r2r has the same case.
 
+use crate::qos_overrides::InvalidOverride;
+use crate::remapping::NoRule;
+
 /// Result of an operation of this layer.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -73,4 +76,16 @@ pub enum Error {
         /// The type that it has.
         actual_type: &'static str,
     },
+}
+
+impl From<NoRule> for Error {
+    fn from(error: NoRule) -> Self {
+        Self::InvalidArgument(error.to_string())
+    }
+}
+
+impl From<InvalidOverride> for Error {
+    fn from(error: InvalidOverride) -> Self {
+        Self::InvalidArgument(error.to_string())
+    }
 }

@@ -11,9 +11,10 @@ use super::cdr;
 use super::clock::lock;
 use super::dds::{Endpoint, Guid, Participant, Reader, Writer};
 use super::error::Result;
-use super::names::{NodeName, dds_type};
+use super::names::dds_type;
 use super::qos::QosProfile;
 use crate::WrappedTypesupport;
+use crate::names::NodeName;
 use crate::rmw_dds_common::msg::{Gid, NodeEntitiesInfo, ParticipantEntitiesInfo};
 
 /// Changes within this time go out as one message.

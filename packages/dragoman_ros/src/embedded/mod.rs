@@ -22,7 +22,6 @@ mod node;
 mod parameter;
 mod publisher;
 pub mod qos;
-mod qos_overrides;
 mod rate_limit;
 mod service;
 mod static_peers;

@@ -14,14 +14,15 @@ use super::context::Context;
 use super::dds::{Endpoint, Reader, Writer, WriterInfo};
 use super::error::{Error, Result};
 use super::graph::GraphNode;
-use super::names::{NameKind, NodeName, dds_type};
+use super::names::dds_type;
 use super::parameter::{Parameter, ParameterValue, WrongParameterType};
 use super::publisher::Publisher;
 use super::qos::QosProfile;
-use super::qos_overrides::{self, Side};
 use super::service::{Server, ServiceRequest};
 use super::subscription::{RawSubscription, Subscription};
 use super::{WrappedActionTypeSupport, WrappedServiceTypeSupport, WrappedTypesupport};
+use crate::names::{NameKind, NodeName};
+use crate::qos_overrides::{self, Side};
 
 /// One publisher of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl Node {
     /// # Errors
     /// A name that ROS does not allow.
     pub fn create(context: Context, name: &str, namespace: &str) -> Result<Self> {
-        let name = NodeName::resolve(name, namespace, context.arguments())?;
+        let name = NodeName::resolve(name, namespace, context.arguments().rules())?;
         let params = context.arguments().parameters_of(&name);
         let clock = Arc::new(Mutex::new(Clock::create(ClockType::RosTime)?));
         Ok(Self {
@@ -332,7 +333,7 @@ impl Node {
 
     /// A topic's name in DDS, and its quality of service as whoever started the node wants it.
     fn dds_topic(&self, topic: &str, side: Side, qos: QosProfile) -> Result<(String, QosProfile)> {
-        let name = self.name.resolve_name(topic, NameKind::Topic, self.context.arguments())?;
+        let name = self.name.resolve_name(topic, NameKind::Topic, self.context.arguments().rules())?;
         let qos = qos_overrides::overridden(&lock(&self.params), &name, side, qos)?;
         let topic = if qos.avoid_ros_namespace_conventions {
             name.trim_start_matches('/').to_owned()
@@ -343,7 +344,7 @@ impl Node {
     }
 
     fn service_topics(&self, service: &str) -> Result<(String, String)> {
-        let name = self.name.resolve_name(service, NameKind::Service, self.context.arguments())?;
+        let name = self.name.resolve_name(service, NameKind::Service, self.context.arguments().rules())?;
         Ok((format!("rq{name}Request"), format!("rr{name}Reply")))
     }
 

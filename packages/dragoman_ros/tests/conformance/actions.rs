@@ -93,3 +93,68 @@ fn actions_do_what_our_nodes_rely_on() {
     assert_eq!(soon(result).unwrap().0, GoalStatus::Canceled);
     handle.get_status().unwrap();
 }
+
+/// On an action that our nodes serve, which r2r's documentation build does not have.
+#[cfg(not(feature = "r2r-doc-only"))]
+#[test]
+fn goals_run_side_by_side_and_tell_how_they_go() {
+    use std::time::Duration;
+
+    use dragoman_ros::control_msgs::action::FollowJointTrajectory;
+
+    let context = Context::create().unwrap();
+    let namespace = super::namespace("goals");
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &namespace).unwrap());
+    let check = |goal: &FollowJointTrajectory::Goal| match goal.trajectory.joint_names.as_slice() {
+        [] => Err("no joints".to_owned()),
+        _ => Ok(()),
+    };
+    // Each counts until it is cancelled.
+    let execute = |goal: Goal<FollowJointTrajectory::Action>| async move {
+        let joint_names = &goal.goal().trajectory.joint_names;
+        let mut feedback =
+            FollowJointTrajectory::Feedback { joint_names: joint_names.clone(), ..Default::default() };
+        feedback.desired.positions = vec![0.0];
+        while !goal.is_canceled() {
+            feedback.desired.positions[0] += 1.0;
+            goal.publish_feedback(feedback.clone());
+            futures_timer::Delay::new(Duration::from_millis(10)).await;
+        }
+        let result = FollowJointTrajectory::Result { error_code: -1, error_string: joint_names.join(" ") };
+        Outcome::Canceled(result)
+    };
+    tasks.serve_action::<FollowJointTrajectory::Action, _>("follow", check, execute).unwrap();
+    let _serving = run(tasks);
+
+    let mut node = Node::create(context, "client", &namespace).unwrap();
+    let client: ActionClient<FollowJointTrajectory::Action> = node.create_action_client("follow").unwrap();
+    let available = Node::is_available(&client).unwrap();
+    let _client = run(NodeTasks::new(node));
+    soon(available).unwrap();
+    let send = |joints: &[&str]| {
+        let mut goal = FollowJointTrajectory::Goal::default();
+        goal.trajectory.joint_names = joints.iter().map(|joint| (*joint).to_owned()).collect();
+        soon(client.send_goal_request(goal).unwrap())
+    };
+    assert!(send(&[]).is_err());
+    let (left, left_result, mut left_feedback) = send(&["left"]).unwrap();
+    let (right, right_result, mut right_feedback) = send(&["right"]).unwrap();
+    for (joint, feedback) in [("left", &mut left_feedback), ("right", &mut right_feedback)] {
+        let told: Vec<_> = (0..5).map(|_| first(feedback)).collect();
+        assert!(told.iter().all(|step| step.joint_names == [joint]), "{joint}: {told:?}");
+        let positions: Vec<_> = told.iter().map(|step| step.desired.positions[0]).collect();
+        assert!(positions.is_sorted_by(|sooner, later| sooner < later), "{joint}: {positions:?}");
+    }
+
+    soon(left.cancel().unwrap()).unwrap();
+    let (status, result) = soon(left_result).unwrap();
+    assert_eq!((status, result.error_code, result.error_string.as_str()), (GoalStatus::Canceled, -1, "left"));
+    assert!(soon(left.cancel().unwrap()).is_err(), "it has ended");
+
+    // The other goes on: this is more than a stream buffers.
+    for _ in 0..20 {
+        assert_eq!(first(&mut right_feedback).joint_names, ["right"]);
+    }
+    soon(right.cancel().unwrap()).unwrap();
+    assert_eq!(soon(right_result).unwrap().1.error_string, "right");
+}

@@ -1,10 +1,13 @@
 //! Names, and what the command line makes of them.
 
+use std::time::Duration;
+
 use dragoman_ros::parameters::{self, Declaration};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile, std_msgs};
+use futures::StreamExt;
 
-use super::{first, namespace, node, run, soon, started_with};
+use super::{first, namespace, node, run, soon, started_with, within};
 
 #[test]
 fn names_are_relative_private_or_absolute() {
@@ -59,4 +62,40 @@ fn the_command_line_renames_nodes_and_topics_and_sets_parameters() {
         publisher.publish(&std_msgs::msg::String { data: data.into() }).unwrap();
     }
     assert_eq!(streams.each_mut().map(|stream| first(stream).data), ["relative", "absolute"]);
+}
+
+#[test]
+fn the_command_line_decides_on_the_quality_of_service() {
+    let arguments = "-r state:=told \
+         -p talker:qos_overrides./elsewhere/told.publisher.durability:=transient_local \
+         -p talker:qos_overrides./elsewhere/told.publisher.depth:=2 \
+         -p late:qos_overrides./elsewhere/told.subscription.durability:=transient_local \
+         -p qos_overrides./elsewhere/bad.publisher.depth:=many";
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    if !started_with("names::the_command_line_decides_on_the_quality_of_service", &words) {
+        return;
+    }
+    let context = Context::create().unwrap();
+    let mut talker = Node::create(context.clone(), "talker", "/elsewhere").unwrap();
+    let publisher = talker.create_publisher::<std_msgs::msg::String>("state", QosProfile::default()).unwrap();
+    for data in ["first", "second", "third"] {
+        publisher.publish(&std_msgs::msg::String { data: data.into() }).unwrap();
+    }
+    let refused = talker.create_publisher::<std_msgs::msg::String>("bad", QosProfile::default());
+    let error = refused.err().unwrap().to_string();
+    assert!(error.contains("qos_overrides./elsewhere/bad.publisher.depth"), "{error}");
+
+    // What was published is kept for whoever asks for it: the one by its parameters, the other not at all.
+    let mut late = Node::create(context.clone(), "late", "/elsewhere").unwrap();
+    let mut kept = late.subscribe::<std_msgs::msg::String>("state", QosProfile::default()).unwrap();
+    let mut other = Node::create(context, "other", "/elsewhere").unwrap();
+    let mut fresh = other.subscribe::<std_msgs::msg::String>("state", QosProfile::default()).unwrap();
+    let _working = [talker, late, other].map(|node| run(NodeTasks::new(node)));
+    assert_eq!([first(&mut kept).data, first(&mut kept).data], ["second", "third"]);
+    let publish = || publisher.publish(&std_msgs::msg::String { data: "last".into() }).unwrap();
+    let last = std::iter::repeat_with(|| {
+        publish();
+        within(Duration::from_millis(100), fresh.next())
+    });
+    assert_eq!(last.take(200).flatten().next().unwrap().unwrap().data, "last");
 }

@@ -13,8 +13,9 @@ use crate::neobotix::wire::{
     Position, ProgramDocument, Text,
 };
 
-fn own(text: &Text) -> String {
-    text.to_str().into_owned()
+/// ROS's strings have no NUL.
+pub(super) fn own(text: &Text) -> String {
+    text.to_str().replace('\0', "\u{fffd}")
 }
 
 /// Seconds since 1970.

@@ -19,8 +19,12 @@ fn coded<T: Code>(field: &'static str, number: u8) -> Result<T, Inexpressible> {
     T::from_code(number.into()).ok_or(Inexpressible { field, value: number.into() })
 }
 
-fn own(text: &Text) -> String {
-    text.to_str().into_owned()
+/// ROS's strings end with the first NUL, and r2r ends with the program.
+fn own(text: &Text) -> Result<String, Inexpressible> {
+    if text.as_bytes().contains(&0) {
+        return Err(Inexpressible { field: "a character of a text", value: 0.0 });
+    }
+    Ok(text.to_str().into_owned())
 }
 
 /// A CAN identifier, which has 29 bits at most.
@@ -131,7 +135,7 @@ impl Arguments<PlatformMovePath::Request> for MovePath {
 
 impl Arguments<PlatformMoveToStation::Request> for MoveToStation {
     fn into_request(self) -> Result<PlatformMoveToStation::Request, Inexpressible> {
-        Ok(PlatformMoveToStation::Request { station: own(&self.station) })
+        Ok(PlatformMoveToStation::Request { station: own(&self.station)? })
     }
 
     fn from_request(request: PlatformMoveToStation::Request) -> Result<Self, Inexpressible> {
@@ -190,7 +194,7 @@ impl Arguments<PlatformMoveVelocity::Request> for MoveVelocity {
 
 impl Arguments<PlatformSetDocument::Request> for NamedDocument {
     fn into_request(self) -> Result<PlatformSetDocument::Request, Inexpressible> {
-        Ok(PlatformSetDocument::Request { name: own(&self.name), document: own(&self.document) })
+        Ok(PlatformSetDocument::Request { name: own(&self.name)?, document: own(&self.document)? })
     }
 
     fn from_request(request: PlatformSetDocument::Request) -> Result<Self, Inexpressible> {
@@ -201,7 +205,7 @@ impl Arguments<PlatformSetDocument::Request> for NamedDocument {
 /// A program has no name in the protocol.
 impl Arguments<PlatformSetDocument::Request> for ProgramDocument {
     fn into_request(self) -> Result<PlatformSetDocument::Request, Inexpressible> {
-        Ok(PlatformSetDocument::Request { name: String::new(), document: own(&self.document) })
+        Ok(PlatformSetDocument::Request { name: String::new(), document: own(&self.document)? })
     }
 
     fn from_request(request: PlatformSetDocument::Request) -> Result<Self, Inexpressible> {
@@ -211,7 +215,7 @@ impl Arguments<PlatformSetDocument::Request> for ProgramDocument {
 
 impl Arguments<PlatformSetParameter::Request> for SetParameter {
     fn into_request(self) -> Result<PlatformSetParameter::Request, Inexpressible> {
-        Ok(PlatformSetParameter::Request { key: own(&self.key), value: own(&self.value) })
+        Ok(PlatformSetParameter::Request { key: own(&self.key)?, value: own(&self.value)? })
     }
 
     fn from_request(request: PlatformSetParameter::Request) -> Result<Self, Inexpressible> {
@@ -221,7 +225,7 @@ impl Arguments<PlatformSetParameter::Request> for SetParameter {
 
 impl Arguments<PlatformGetParameter::Request> for GetParameter {
     fn into_request(self) -> Result<PlatformGetParameter::Request, Inexpressible> {
-        Ok(PlatformGetParameter::Request { key: own(&self.key) })
+        Ok(PlatformGetParameter::Request { key: own(&self.key)? })
     }
 
     fn from_request(request: PlatformGetParameter::Request) -> Result<Self, Inexpressible> {
@@ -231,7 +235,7 @@ impl Arguments<PlatformGetParameter::Request> for GetParameter {
 
 impl Arguments<PlatformSetText::Request> for SpeakText {
     fn into_request(self) -> Result<PlatformSetText::Request, Inexpressible> {
-        Ok(PlatformSetText::Request { text: own(&self.text) })
+        Ok(PlatformSetText::Request { text: own(&self.text)? })
     }
 
     fn from_request(request: PlatformSetText::Request) -> Result<Self, Inexpressible> {
@@ -241,7 +245,7 @@ impl Arguments<PlatformSetText::Request> for SpeakText {
 
 impl Arguments<PlatformSetText::Request> for PanTiltPosition {
     fn into_request(self) -> Result<PlatformSetText::Request, Inexpressible> {
-        Ok(PlatformSetText::Request { text: own(&self.position) })
+        Ok(PlatformSetText::Request { text: own(&self.position)? })
     }
 
     fn from_request(request: PlatformSetText::Request) -> Result<Self, Inexpressible> {
@@ -251,7 +255,7 @@ impl Arguments<PlatformSetText::Request> for PanTiltPosition {
 
 impl Arguments<PlatformSetFile::Request> for FileName {
     fn into_request(self) -> Result<PlatformSetFile::Request, Inexpressible> {
-        Ok(PlatformSetFile::Request { file_name: own(&self.file_name) })
+        Ok(PlatformSetFile::Request { file_name: own(&self.file_name)? })
     }
 
     fn from_request(request: PlatformSetFile::Request) -> Result<Self, Inexpressible> {
@@ -300,5 +304,22 @@ impl Arguments<PlatformSetEvent::Request> for SetEvent {
 
     fn from_request(request: PlatformSetEvent::Request) -> Result<Self, Inexpressible> {
         Ok(Self { event: coded::<PostProcessEvent>("event", request.event)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_with_a_nul_is_refused() {
+        let request = |text: &str| SpeakText { text: text.into() }.into_request();
+        assert_eq!(request("año").unwrap().text, "año");
+        for text in ["\0", "a\0b", "a\0"] {
+            assert_eq!(
+                request(text).unwrap_err().to_string(),
+                "a character of a text: 0 cannot be passed on"
+            );
+        }
     }
 }

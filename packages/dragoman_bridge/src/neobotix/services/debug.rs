@@ -19,6 +19,7 @@ use dragoman_ros::std_msgs::msg::ColorRGBA;
 use dragoman_ros::visualization_msgs::msg::Marker;
 
 use super::Answer;
+use super::answers::own;
 use super::units::{MILLI, told};
 use crate::neobotix::call::Inexpressible;
 use crate::neobotix::wire::{
@@ -201,7 +202,7 @@ fn message(reply: &DebugData) -> PlatformDebugData {
     }
     let is_mapping = (MAPPING.to_owned(), reply.mapping.is_some().to_string());
     let named = |variable: &Variable| {
-        let text = variable.value.to_str().into_owned();
+        let text = own(&variable.value);
         match text.split_once(": ") {
             Some((name, value)) => (name.to_owned(), value.to_owned()),
             None => (variable.id.to_string(), text),

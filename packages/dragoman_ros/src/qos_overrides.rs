@@ -1,31 +1,37 @@
 //! Quality of service from outside, as in rclcpp: parameters `qos_overrides.<topic>.<publisher or subscription>.<policy>`.
 
-use indexmap::IndexMap;
-
-use super::error::{Error, Result};
-use super::parameter::{Parameter, ParameterValue};
-use super::qos::{DurabilityPolicy, HistoryPolicy, QosProfile, ReliabilityPolicy};
+use crate::indexmap::IndexMap;
+use crate::qos::{DurabilityPolicy, HistoryPolicy, QosProfile, ReliabilityPolicy};
+use crate::{Parameter, ParameterValue};
 
 /// How the names of these parameters begin.
 const PREFIX: &str = "qos_overrides.";
 
 /// Which side of a topic.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Publisher,
     Subscription,
+}
+
+/// A policy that cannot be set from outside, or a value that it does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("parameter '{name}': {reason}")]
+pub(crate) struct InvalidOverride {
+    pub(crate) name: String,
+    pub(crate) reason: String,
 }
 
 /// `qos` with what `given`, the parameters of a node, say of this side of `topic`, a full name after remapping.
 ///
 /// # Errors
 /// A policy that cannot be set so, or a value that it does not have.
-pub(super) fn overridden(
+pub(crate) fn overridden(
     given: &IndexMap<String, Parameter>,
     topic: &str,
     side: Side,
     mut qos: QosProfile,
-) -> Result<QosProfile> {
+) -> Result<QosProfile, InvalidOverride> {
     let side = match side {
         Side::Publisher => "publisher",
         Side::Subscription => "subscription",
@@ -34,7 +40,7 @@ pub(super) fn overridden(
     for (name, parameter) in given {
         let Some(policy) = name.strip_prefix(&start) else { continue };
         set(&mut qos, policy, &parameter.value)
-            .map_err(|reason| Error::InvalidArgument(format!("parameter '{name}': {reason}")))?;
+            .map_err(|reason| InvalidOverride { name: name.clone(), reason })?;
     }
     Ok(qos)
 }
