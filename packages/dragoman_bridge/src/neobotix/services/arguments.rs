@@ -19,12 +19,14 @@ fn coded<T: Code>(field: &'static str, number: u8) -> Result<T, Inexpressible> {
     T::from_code(number.into()).ok_or(Inexpressible { field, value: number.into() })
 }
 
-/// ROS's strings end with the first NUL, and r2r ends with the program.
+/// ROS's strings have no NUL, and r2r panics over one. Those that a program in C counts to the end of a text are left out.
 fn own(text: &Text) -> Result<String, Inexpressible> {
-    if text.as_bytes().contains(&0) {
+    let text = text.to_str();
+    let told = text.trim_end_matches('\0');
+    if told.contains('\0') {
         return Err(Inexpressible { field: "a character of a text", value: 0.0 });
     }
-    Ok(text.to_str().into_owned())
+    Ok(told.to_owned())
 }
 
 /// A CAN identifier, which has 29 bits at most.
@@ -312,10 +314,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_with_a_nul_is_refused() {
+    fn a_text_with_a_nul_in_it_is_refused() {
         let request = |text: &str| SpeakText { text: text.into() }.into_request();
-        assert_eq!(request("año").unwrap().text, "año");
-        for text in ["\0", "a\0b", "a\0"] {
+        for (text, told) in [("año", "año"), ("north\0", "north"), ("\0\0", "")] {
+            assert_eq!(request(text).unwrap().text, told);
+        }
+        for text in ["a\0b", "\0a", "a\0b\0"] {
             assert_eq!(
                 request(text).unwrap_err().to_string(),
                 "a character of a text: 0 cannot be passed on"
