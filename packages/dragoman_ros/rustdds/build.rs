@@ -1,55 +1,79 @@
-//! Takes the source of rustdds from cargo's registry and mends what Dragoman cannot do without, until a release has it.
+//! Takes the source of rustdds from cargo's registry and applies `patches/` to it, in the order of their names.
 //!
-//! A mend replaces one place. Whoever updates rustdds deletes those that upstream has by then: the build says which.
+//! None of the library's source is kept in this repository. A patch that does not fit stops the build: after an update of
+//! rustdds, either upstream has it by now and it is deleted, or it is rebased (README).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
-struct Mend {
-    file: &'static str,
-    before: &'static str,
-    after: &'static str,
-}
-
-const MENDS: [Mend; 3] = [
-    // An `Option` is written with a byte before it that says whether there is something. Fragments of an answer, whose inline
-    // QoS names the request, were therefore a byte too long, and no reader took them: no answer of more than a datagram arrived.
-    Mend {
-        file: "messages/submessages/data_frag.rs",
-        before: "writer.write_value(&self.inline_qos)?;",
-        after: "writer.write_value(self.inline_qos.as_ref().unwrap())?;",
-    },
-    // A process that is stopped and continued (Ctrl-Z and `fg`) gets EINTR from its waits. Both event loops ended with it.
-    Mend {
-        file: "rtps/dp_event_loop.rs",
-        before: "Err(e) => {\n          error!(\"dp_event_loop poll failed",
-        after: "Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,\n        Err(e) => {\n          error!(\"dp_event_loop poll failed",
-    },
-    Mend {
-        file: "discovery/discovery.rs",
-        before: "Err(e) => {\n          error!(\"Failed in waiting of poll in discovery.",
-        after: "Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,\n        Err(e) => {\n          error!(\"Failed in waiting of poll in discovery.",
-    },
-];
+use diffy::patch_set::{FileOperation, ParseOptions, PatchSet};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    let published = published().join("src");
-    let mended = PathBuf::from(env::var("OUT_DIR").unwrap()).join("src");
-    copy(&published, &mended).unwrap_or_else(|e| panic!("{} cannot be copied: {e}", published.display()));
-    for Mend { file, before, after } in MENDS {
-        let path = mended.join(file);
-        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("rustdds has no {file}: {e}"));
-        assert_eq!(text.matches(before).count(), 1, "rustdds' {file} has not one place like this:\n{before}");
-        fs::write(&path, text.replace(before, after)).unwrap();
+    println!("cargo::rerun-if-changed=patches");
+    let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap());
+    let published = published(&manifest).join("src");
+    let crate_root = PathBuf::from(env::var("OUT_DIR").unwrap());
+    let patched = crate_root.join("src");
+    // An earlier run may have created files that no patch creates now.
+    if let Err(error) = fs::remove_dir_all(&patched) {
+        assert_eq!(error.kind(), io::ErrorKind::NotFound, "{}: {error}", patched.display());
     }
-    write_root(&mended).unwrap();
+    copy(&published, &patched).unwrap_or_else(|e| panic!("{} cannot be copied: {e}", published.display()));
+    for patch in patches(&manifest.join("patches")) {
+        if let Err(reason) = apply(&patch, &crate_root) {
+            panic!("{} does not fit rustdds {VERSION}: {reason}", patch.display());
+        }
+    }
+    adapt(&patched).unwrap();
 }
 
-/// The root module as `src/lib.rs` includes it: without the attributes of a crate, and with macros that are found by path, as
-/// exported ones of an included file are not.
-fn write_root(source: &Path) -> io::Result<()> {
+/// The version that `Cargo.toml` names.
+const VERSION: &str = "0.15.1";
+
+/// The patches in the order in which they are applied.
+fn patches(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut patches: Vec<PathBuf> = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "patch"))
+        .collect();
+    patches.sort();
+    patches
+}
+
+/// Applies one patch file, as `git format-patch` writes it, to the crate in `root`.
+fn apply(patch: &Path, root: &Path) -> Result<(), String> {
+    let text = fs::read_to_string(patch).map_err(|e| e.to_string())?;
+    let mut changed = 0;
+    for file in PatchSet::parse(&text, ParseOptions::gitdiff()) {
+        let file = file.map_err(|e| e.to_string())?;
+        let diff = file.patch().as_text().ok_or("a binary patch")?;
+        let (path, before) = match file.operation().strip_prefix(1) {
+            FileOperation::Create(path) => (path.into_owned(), String::new()),
+            FileOperation::Modify { modified, .. } => {
+                let path = modified.into_owned();
+                let text = fs::read_to_string(root.join(&path)).map_err(|e| format!("{path}: {e}"))?;
+                (path, text)
+            }
+            other => return Err(format!("{other:?}: only new and changed files are supported")),
+        };
+        let after = diffy::apply(&before, diff).map_err(|e| format!("{path}: {e}"))?;
+        fs::write(root.join(&path), after).map_err(|e| format!("{path}: {e}"))?;
+        changed += 1;
+    }
+    if changed == 0 {
+        Err("it changes no file".to_owned())
+    } else {
+        Ok(())
+    }
+}
+
+/// Makes the source a module that `src/lib.rs` includes: without its tests, which need crates of their own, without the
+/// attributes of a crate, and with macros that are found by path, as exported ones of an included file are not.
+fn adapt(source: &Path) -> io::Result<()> {
+    leave_out_tests(source)?;
     let result = source.join("dds/result.rs");
     let text = fs::read_to_string(&result)?
         .replace("#[cfg(feature = \"security\")]\n#[macro_export]", "#[macro_export]");
@@ -70,26 +94,26 @@ fn write_root(source: &Path) -> io::Result<()> {
 }
 
 /// Where cargo keeps rustdds as published: in its registry's folder, or where the dependencies are vendored.
-fn published() -> PathBuf {
+fn published(manifest: &Path) -> PathBuf {
     let metadata = Command::new(env::var("CARGO").unwrap())
         .args(["metadata", "--format-version", "1", "--locked", "--manifest-path"])
-        .arg(PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap()).join("Cargo.toml"))
+        .arg(manifest.join("Cargo.toml"))
         .output()
         .expect("cargo runs");
-    let told = String::from_utf8_lossy(&metadata.stderr);
+    let reason = String::from_utf8_lossy(&metadata.stderr);
     assert!(
         metadata.status.success(),
-        "the source of rustdds is not there; `cargo fetch` brings it:\n{told}"
+        "the source of rustdds is missing; `cargo fetch` downloads it:\n{reason}"
     );
     let metadata = String::from_utf8(metadata.stdout).unwrap();
-    let (_, package) =
-        metadata.split_once(r#"{"name":"rustdds","version":"0.15.1","#).expect("cargo knows rustdds");
+    let (_, package) = metadata
+        .split_once(&format!(r#"{{"name":"rustdds","version":"{VERSION}","#))
+        .expect("cargo knows rustdds");
     let (_, manifest) = package.split_once(r#""manifest_path":""#).unwrap();
     let (manifest, _) = manifest.split_once('"').unwrap();
     PathBuf::from(manifest.replace(r"\\", r"\")).parent().unwrap().to_owned()
 }
 
-/// The files without their tests, which need crates of their own.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -98,7 +122,23 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         if entry.file_type()?.is_dir() {
             copy(&entry.path(), &target)?;
         } else {
-            fs::write(target, fs::read_to_string(entry.path())?.replace("#[cfg(test)]", "#[cfg(any())]"))?;
+            // Not `fs::copy`: published files may be read-only.
+            fs::write(target, fs::read(entry.path())?)?;
+        }
+    }
+    Ok(())
+}
+
+fn leave_out_tests(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            leave_out_tests(&path)?;
+        } else {
+            let text = fs::read_to_string(&path)?;
+            if text.contains("#[cfg(test)]") {
+                fs::write(&path, text.replace("#[cfg(test)]", "#[cfg(any())]"))?;
+            }
         }
     }
     Ok(())

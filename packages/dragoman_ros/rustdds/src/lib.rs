@@ -1,4 +1,4 @@
-//! rustdds 0.15.1 as published, with the mends of `build.rs`, which says what they are and why.
+//! rustdds 0.15.1 as published, with the patches in `patches/`.
 
 #![allow(warnings, clippy::all, clippy::pedantic)]
 
