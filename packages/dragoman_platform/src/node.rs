@@ -173,7 +173,7 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
         "" => {}
         path => parameters::load(&values, path)?,
     }
-    let (pictures, wanted) = mpsc::unbounded();
+    let (pictures, wanted) = mpsc::channel(picture::MOST_WANTED);
     let shared = Shared::new(tasks.node(), values.clone(), pictures)?;
     for (kind, parameter, default) in [
         (Kind::Map, "map_file", &setup.map),

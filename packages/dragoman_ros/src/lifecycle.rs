@@ -73,8 +73,11 @@ pub trait Managed: Send + 'static {
 #[derive(Clone)]
 pub struct Lifecycle {
     machine: Arc<Mutex<Machine>>,
-    requests: mpsc::UnboundedSender<Request>,
+    requests: mpsc::Sender<Request>,
 }
+
+/// So many requests of the node itself may wait for the change that is under way; further changes are refused.
+const REQUESTS: usize = 16;
 
 enum Request {
     Change(Change, Answer),
@@ -102,7 +105,7 @@ pub fn manage<T: Managed>(
         node.create_service::<GetAvailableTransitions::Service>("~/get_transition_graph", qos)?.fuse();
     let events = node.create_publisher("~/transition_event", QosProfile::default())?;
     let name = node.fully_qualified_name()?;
-    let (sender, mut requests) = mpsc::unbounded();
+    let (sender, mut requests) = mpsc::channel(REQUESTS);
     let machine = Arc::new(Mutex::new(Machine::default()));
     let lifecycle = Lifecycle { machine: Arc::clone(&machine), requests: sender };
     let clock = Clock::create(ClockType::SystemTime)?;
@@ -159,14 +162,18 @@ impl Lifecycle {
         change: Change,
     ) -> impl Future<Output = Result<State, Refused>> + Send + Unpin + use<> {
         let (sender, done) = oneshot::channel();
-        let _ = self.requests.unbounded_send(Request::Change(change, Answer::Node(sender)));
-        done.map(|done| done.unwrap_or(Err(Refused::Ended)))
+        let refused = match self.requests.clone().try_send(Request::Change(change, Answer::Node(sender))) {
+            Err(error) if error.is_full() => Refused::Busy,
+            _ => Refused::Ended,
+        };
+        done.map(|done| done.unwrap_or(Err(refused)))
     }
 
     /// Tells that the node cannot go on: its errors are processed, now or when the change that is under way is done.
     /// Nothing happens in a node that holds no hardware.
     pub fn report_error(&self, reason: impl Into<String>) {
-        let _ = self.requests.unbounded_send(Request::Error(reason.into()));
+        // If the queue is full, errors are waiting already.
+        let _ = self.requests.clone().try_send(Request::Error(reason.into()));
     }
 }
 

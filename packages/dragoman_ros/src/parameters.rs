@@ -3,10 +3,11 @@
 //!
 //! r2r's own handler accepts undeclared names and knows no ranges, so this is built above both implementations.
 
+mod changes;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures::channel::mpsc;
 use futures::{Stream, StreamExt};
 
 use crate::rcl_interfaces::msg::{
@@ -176,7 +177,7 @@ struct Store {
     node: String,
     declarations: BTreeMap<&'static str, Declaration>,
     values: BTreeMap<&'static str, ParameterValue>,
-    listeners: Vec<mpsc::UnboundedSender<&'static str>>,
+    listeners: Vec<changes::Listener>,
     events: Publisher<ParameterEvent>,
     clock: Clock,
 }
@@ -296,11 +297,11 @@ impl Parameters {
         value.try_into().ok().expect("a parameter that is declared with this type")
     }
 
-    /// The names of parameters as they are changed from outside.
+    /// The names of parameters as they are changed from outside; a name that has not been taken yet is not repeated.
     pub fn changes(&self) -> impl Stream<Item = &'static str> + Send + Unpin + use<> {
-        let (sender, receiver) = mpsc::unbounded();
-        self.lock().listeners.push(sender);
-        receiver
+        let (listener, changes) = changes::channel();
+        self.lock().listeners.push(listener);
+        changes
     }
 
     /// Sets several parameters, all or none.
@@ -325,7 +326,7 @@ impl Parameters {
         for (name, value) in accepted {
             tracing::info!(node = store.node, name, ?value, "parameter set");
             store.values.insert(name, value);
-            store.listeners.retain(|listener| listener.unbounded_send(name).is_ok());
+            store.listeners.retain(|listener| listener.notify(name));
         }
         store.publish(ParameterEvent { changed_parameters: changed, ..Default::default() });
         Ok(())

@@ -18,9 +18,12 @@ mod action;
 pub use action::{Goal, Outcome};
 
 use std::pin::Pin;
+#[cfg(feature = "r2r")]
 use std::sync::Arc;
+#[cfg(feature = "r2r")]
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+#[cfg(feature = "r2r")]
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -185,16 +188,39 @@ impl Future for RunningNode {
     }
 }
 
+/// The node itself, which is all that the embedded implementation needs: messages arrive by themselves.
+#[cfg(not(feature = "r2r"))]
+struct Spinner {
+    _node: Node,
+}
+
+#[cfg(not(feature = "r2r"))]
+impl Spinner {
+    fn start(node: Node) -> std::io::Result<Self> {
+        Ok(Self { _node: node })
+    }
+}
+
+#[cfg(not(feature = "r2r"))]
+impl std::fmt::Debug for Spinner {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Spinner").finish_non_exhaustive()
+    }
+}
+
 /// How long one delivery may block, and so how long the end of a node may take.
+#[cfg(feature = "r2r")]
 const SPIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The thread that r2r's blocking `spin_once` needs.
+#[cfg(feature = "r2r")]
 #[derive(Debug)]
 struct Spinner {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
+#[cfg(feature = "r2r")]
 impl Spinner {
     fn start(mut node: Node) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
@@ -208,6 +234,7 @@ impl Spinner {
     }
 }
 
+#[cfg(feature = "r2r")]
 impl Drop for Spinner {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);

@@ -9,7 +9,7 @@ use dragoman_ros::sensor_msgs::msg::{CompressedImage, Image};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node, QosProfile, WrappedTypesupport};
 use futures::StreamExt;
-use futures::channel::mpsc::UnboundedReceiver;
+use futures::channel::mpsc::Receiver;
 use futures::channel::oneshot;
 
 use super::documents::write;
@@ -57,13 +57,16 @@ impl Format {
     }
 }
 
+/// So many pictures that a program wants may wait for the one that is being taken; further ones are refused.
+pub(super) const MOST_WANTED: usize = 8;
+
 /// Serves `grab_image`, and saves the pictures whose names come from `wanted`.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     shared: &Shared,
     values: &Parameters,
     context: &Context,
-    mut wanted: UnboundedReceiver<String>,
+    mut wanted: Receiver<String>,
 ) -> dragoman_ros::Result<()> {
     let camera = Camera {
         context: context.clone(),

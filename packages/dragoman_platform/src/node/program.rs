@@ -50,8 +50,8 @@ impl State {
                     write(&self.data_folder.join("scans").join(format!("{name}.dat")), text.as_bytes())?;
                 }
                 if image {
-                    // Nobody takes pictures any more only when the node ends.
-                    let _ = self.pictures.unbounded_send(name.to_owned());
+                    let busy = |_| Refused(format!("{MOST_WANTED} pictures are waiting already"));
+                    self.pictures.try_send(name.to_owned()).map_err(busy)?;
                 }
                 Ok(())
             }

@@ -10,7 +10,7 @@ use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::BatteryState;
 use dragoman_ros::{Clock, Node};
-use futures::channel::mpsc::UnboundedSender;
+use futures::channel::mpsc::Sender;
 
 use super::can::Can;
 use super::documents::Documents;
@@ -59,7 +59,7 @@ pub(super) struct State {
     pub(super) can: Can,
     pub(super) outlets: Outlets,
     /// Names of pictures that a program wants.
-    pub(super) pictures: UnboundedSender<String>,
+    pub(super) pictures: Sender<String>,
     /// While the motion is recorded.
     pub(super) recorder: Option<Recorder>,
     /// What the head was told last, rad.
@@ -83,7 +83,7 @@ impl Shared {
     pub(super) fn new(
         node: &mut Node,
         values: Parameters,
-        pictures: UnboundedSender<String>,
+        pictures: Sender<String>,
     ) -> Result<Self, PlatformNodeError> {
         let settings = parameters::settings(&values, &parameters::platform_parameters(&values));
         let mut platform = Platform::new(settings)?;

@@ -183,6 +183,25 @@ impl Pending {
     }
 }
 
+impl<T> Client<T> {
+    /// Resolves when the server has been lost for a while: it has ended, or is out of reach.
+    pub(crate) fn server_lost(&self) -> impl Future<Output = ()> + Send + use<T> {
+        let client = Arc::downgrade(&self.shared);
+        async move {
+            let mut missed = 0;
+            while missed < LOST_AFTER {
+                Delay::new(SERVER_REVIEW_PERIOD).await;
+                let Some(client) = client.upgrade() else { return };
+                missed = if client.writer.matched() == 0 { missed + 1 } else { 0 };
+            }
+        }
+    }
+}
+
+/// How often it is looked whether a server is still there, and how often it has to be missed: its writers may be made anew.
+const SERVER_REVIEW_PERIOD: Duration = Duration::from_millis(250);
+const LOST_AFTER: u32 = 4;
+
 /// Of a GUID those bytes that differ within the network.
 fn client_id(guid: &Guid) -> [u8; 8] {
     let mut id = [0; 8];

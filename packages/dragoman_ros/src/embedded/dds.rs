@@ -9,8 +9,9 @@ mod matches;
 mod memory;
 mod payload;
 mod policies;
+mod postponed;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context as TaskContext, Poll};
@@ -29,7 +30,7 @@ use rustdds::{
     Topic, TopicDescription, TopicKind, WriteOptionsBuilder,
 };
 
-use super::background::Background;
+use super::background::{Background, Spawner};
 use super::cdr::Encoding;
 use super::clock::lock;
 use super::discovery::{Discovery, DiscoveryRange};
@@ -41,6 +42,7 @@ use matches::Matches;
 use memory::Memory;
 use payload::{RawAdapter, RawDecoder, RawPayload};
 use policies::{Role, policies, profile};
+use postponed::{Postponed, PostponedWrites};
 
 /// Globally unique id of a participant, a writer or a reader: 12 bytes of participant, 4 of entity.
 pub(crate) type Guid = [u8; 16];
@@ -68,6 +70,25 @@ pub(crate) struct Sample {
     pub(crate) source_time: Option<u64>,
 }
 
+/// A reader, perhaps of another process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Peer {
+    /// This one.
+    Reader(Guid),
+    /// Any of the participant that has this endpoint.
+    Beside(Guid),
+}
+
+impl Peer {
+    /// The 12 bytes of its participant.
+    fn participant(&self) -> [u8; 12] {
+        let (Self::Reader(guid) | Self::Beside(guid)) = self;
+        let mut prefix = [0; 12];
+        prefix.copy_from_slice(&guid[..12]);
+        prefix
+    }
+}
+
 /// What an endpoint is announced as.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Endpoint<'a> {
@@ -93,6 +114,8 @@ pub(crate) struct Participant {
     read_elsewhere: ReadElsewhere,
     latched: Latched,
     local: Arc<Local>,
+    postponed: Arc<PostponedWrites>,
+    spawner: Spawner,
 }
 
 /// DDS topics that have readers in other participants.
@@ -127,13 +150,18 @@ impl Participant {
         let latched = Latched::default();
         let (listener, observed) = (participant.status_listener(), Arc::clone(&matches));
         let owing = Arc::clone(&latched);
+        let postponed = Arc::<PostponedWrites>::default();
+        let awaited = Arc::clone(&postponed);
         let first_requests = FirstRequests::new(participant.clone())?;
         background.spawn(async move {
             let mut events = listener.as_async_status_stream();
             while let Some(event) = events.next().await {
                 lock(&observed).observe(&event);
                 match event {
-                    Event::RemoteReaderMatched { .. } => catch_up(&owing),
+                    Event::RemoteReaderMatched { .. } => {
+                        catch_up(&owing);
+                        awaited.write_matched();
+                    }
                     Event::RemoteWriterMatched { local_reader, remote_writer } => {
                         first_requests.ask(local_reader, remote_writer);
                     }
@@ -163,6 +191,8 @@ impl Participant {
             read_elsewhere,
             latched,
             local: Arc::default(),
+            postponed,
+            spawner: background.spawner(),
         })
     }
 
@@ -176,14 +206,21 @@ impl Participant {
         let writer = create_writer(&self.publisher, &topic, &qos)?;
         let outlet = self.local.writer(endpoint.topic, endpoint.type_name, endpoint.qos);
         outlet.identify(writer.guid().to_bytes());
-        let writer = Arc::new(Writer {
+        let writer = Arc::new_cyclic(|this| Writer {
+            this: Weak::clone(this),
+            postponed: Arc::clone(&self.postponed),
+            spawner: self.spawner.clone(),
             state: Mutex::new(WriterState {
                 writer: Arc::new(writer),
                 unacknowledged: Backlog::default(),
                 seen: 0,
                 unsent: 0,
                 owed: 0,
+                sent: 0,
+                is_leading: false,
+                held: VecDeque::new(),
             }),
+            overflow: Mutex::default(),
             late_joiners: endpoint.qos.durability == DurabilityPolicy::TransientLocal,
             read_elsewhere: Arc::clone(&self.read_elsewhere),
             outlet,
@@ -266,9 +303,13 @@ fn middleware(what: &str, error: &dyn std::fmt::Display) -> Error {
     Error::Middleware(format!("cannot {what}: {error}"))
 }
 
-/// A writer of serialized samples.
+/// A writer of serialized samples. It never waits: neither for its readers nor for the network.
 pub(crate) struct Writer {
+    this: Weak<Writer>,
+    postponed: Arc<PostponedWrites>,
+    spawner: Spawner,
     state: Mutex<WriterState>,
+    overflow: Mutex<RateLimit>,
     outlet: Arc<Outlet>,
     publisher: rustdds::Publisher,
     topic: Topic,
@@ -292,17 +333,29 @@ struct WriterState {
     unsent: i64,
     /// How many of the last samples a late joiner is owed and the library does not have.
     owed: usize,
+    /// The number of the last sample that the library has.
+    sent: i64,
+    /// Whether the first sample after a new match is on its way, and the samples that wait for it, oldest first.
+    is_leading: bool,
+    held: VecDeque<Held>,
 }
 
-/// How long one write to readers that are behind by a full backlog waits for them.
-const FULL_BACKLOG_WAIT: Duration = Duration::from_millis(20);
+/// A sample that goes to the network a little later.
+struct Held {
+    payload: Bytes,
+    related: Option<SampleId>,
+    time: Timestamp,
+}
 
-/// How long they are waited for in all.
+/// How long readers that are behind by a full backlog may take before they are given up.
 const FULL_BACKLOG_PATIENCE: Duration = Duration::from_secs(3);
 
 /// After a new match, a volatile Cyclone reader loses all samples of a burst but the last: the first sample goes out
 /// alone, and the rest this much later.
 const FIRST_SAMPLE_LEAD: Duration = Duration::from_millis(2);
+
+/// So many samples are held back at most; then they go out early.
+const MOST_HELD: usize = 1024;
 
 /// Samples that stay in the process are numbered from here, so that no number is given twice.
 const FIRST_UNSENT: i64 = 1 << 40;
@@ -314,28 +367,60 @@ impl Writer {
     }
 
     /// Writes one sample; `related` names the request that a reply answers.
+    ///
+    /// # Errors
+    /// Readers in other processes are so far behind that they do not get it; those of this process do.
     pub(crate) fn write(&self, payload: Vec<u8>, related: Option<SampleId>) -> Result<SampleId> {
         let payload = self.memory.lend(payload);
         let mut state = lock(&self.state);
         let now = Timestamp::now();
         let id = if self.is_read_elsewhere(&state) {
-            self.send_owed(&mut state)?;
-            self.make_room(&mut state)?;
-            state.unacknowledged.add(payload.len());
-            send(&state.writer, payload.clone(), related, now)?
+            self.write_to_network(&mut state, Held { payload: payload.clone(), related, time: now })
         } else {
             state.unsent += 1;
             state.owed += usize::from(self.late_joiners);
-            SampleId { writer: state.writer.guid().to_bytes(), sequence: FIRST_UNSENT + state.unsent }
+            Ok(state.unsent_id())
         };
+        let local_id = id.as_ref().map_or_else(|_| state.unsent_id(), |id| *id);
         let source_time = nanoseconds(now);
-        self.outlet.deliver(&Sample { payload, encoding: Encoding::LittleEndian, id, related, source_time });
+        let sample = Sample { payload, encoding: Encoding::LittleEndian, id: local_id, related, source_time };
+        self.outlet.deliver(&sample);
+        id
+    }
+
+    fn write_to_network(&self, state: &mut WriterState, sample: Held) -> Result<SampleId> {
+        self.send_owed(state)?;
+        self.make_room(state)?;
+        state.unacknowledged.add(sample.payload.len());
+        if state.is_leading {
+            let id = state.next_id();
+            state.held.push_back(sample);
+            if state.held.len() > MOST_HELD {
+                state.send_held()?;
+            }
+            return Ok(id);
+        }
         let matched = lock(&self.matches).generation(&state.writer.guid());
-        if matched != state.seen {
-            state.seen = matched;
-            std::thread::sleep(FIRST_SAMPLE_LEAD);
+        let is_first = std::mem::replace(&mut state.seen, matched) != matched;
+        let id = state.send(sample)?;
+        if is_first {
+            self.hold_next(state);
         }
         Ok(id)
+    }
+
+    /// Lets what is written from now on wait for a moment.
+    fn hold_next(&self, state: &mut WriterState) {
+        let writer = Weak::clone(&self.this);
+        state.is_leading = true;
+        self.spawner.spawn(async move {
+            Delay::new(FIRST_SAMPLE_LEAD).await;
+            if let Some(writer) = writer.upgrade()
+                && let Err(error) = lock(&writer.state).send_held()
+            {
+                tracing::warn!(topic = writer.topic.name(), %error, "samples could not be sent");
+            }
+        });
     }
 
     /// Whether a sample has to go to the network. A match is told at once; the list of discovered readers, a little
@@ -361,7 +446,8 @@ impl Writer {
         }
         let recent = self.outlet.recent();
         for sample in recent.iter().skip(recent.len().saturating_sub(owed)) {
-            send(&state.writer, sample.payload.clone(), sample.related, timestamp(sample.source_time))?;
+            let time = timestamp(sample.source_time);
+            state.send(Held { payload: sample.payload.clone(), related: sample.related, time })?;
         }
         Ok(())
     }
@@ -371,7 +457,7 @@ impl Writer {
     /// A reader that takes part in discovery but never acknowledges would otherwise keep every sample in memory and, once
     /// the library's window is full, block every write. A backlog that stays full makes the writer start afresh under a
     /// new identity: the stuck reader's samples are forgotten, and readers that keep up lose at most what is sent until
-    /// they have matched the new writer.
+    /// they have matched the new writer. Twice a full backlog is never exceeded: further samples are refused until then.
     fn make_room(&self, state: &mut WriterState) -> Result<()> {
         if !self.reliable || !state.unacknowledged.is_large() {
             return Ok(());
@@ -383,20 +469,29 @@ impl Writer {
         if !state.unacknowledged.is_full() {
             return Ok(());
         }
-        if matches!(state.writer.wait_for_acknowledgments(FULL_BACKLOG_WAIT), Ok(true)) {
-            state.unacknowledged = Backlog::default();
-        } else if state.unacknowledged.full_for(Instant::now()) > FULL_BACKLOG_PATIENCE {
+        let now = Instant::now();
+        if state.unacknowledged.full_for(now) > FULL_BACKLOG_PATIENCE {
             tracing::warn!(
                 topic = self.topic.name(),
                 "a reader does not acknowledge; the writer starts afresh"
             );
             state.writer = Arc::new(create_writer(&self.publisher, &self.topic, &self.qos)?);
             self.outlet.identify(state.writer.guid().to_bytes());
-            state.seen = 0;
+            (state.seen, state.sent, state.is_leading) = (0, 0, false);
+            state.held.clear();
             state.unacknowledged = Backlog::default();
             for sample in self.outlet.recent() {
-                send(&state.writer, sample.payload, None, Timestamp::now())?;
+                state.send(Held { payload: sample.payload, related: None, time: Timestamp::now() })?;
             }
+        } else if state.unacknowledged.is_overfull() {
+            if let Some(more) = lock(&self.overflow).admit(now) {
+                tracing::warn!(
+                    topic = self.topic.name(),
+                    more,
+                    "readers do not keep up; a sample is dropped"
+                );
+            }
+            return Err(Error::Timeout("readers do not keep up".into()));
         }
         Ok(())
     }
@@ -417,20 +512,38 @@ impl Writer {
         lock(&self.matches).count(&guid) + self.outlet.readers()
     }
 
-    /// Whether a reader, of this context or another, is matched.
-    pub(crate) fn is_matched_with(&self, reader: Guid) -> bool {
-        let reader = GUID::from_bytes(reader);
+    /// Whether a reader is matched.
+    pub(crate) fn is_matched(&self, reader: Peer) -> bool {
         let guid = lock(&self.state).writer.guid();
         let matches = lock(&self.matches);
-        matches.is_own(&reader) || matches.has(&guid, &reader)
+        match reader {
+            Peer::Reader(reader) => {
+                let reader = GUID::from_bytes(reader);
+                matches.is_own(&reader) || matches.has(&guid, &reader)
+            }
+            Peer::Beside(endpoint) => {
+                let endpoint = GUID::from_bytes(endpoint);
+                matches.is_own(&endpoint) || matches.has_one_beside(&guid, &endpoint)
+            }
+        }
     }
 
-    /// Whether a reader of the participant that has endpoint `other` is matched.
-    pub(crate) fn is_matched_beside(&self, other: Guid) -> bool {
-        let other = GUID::from_bytes(other);
-        let guid = lock(&self.state).writer.guid();
-        let matches = lock(&self.matches);
-        matches.is_own(&other) || matches.has_one_beside(&guid, &other)
+    /// As [`write`](Self::write), for one reader that may not be matched yet: the sample waits for that, but the caller does not.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub(crate) fn write_to(
+        self: &Arc<Self>,
+        reader: Peer,
+        payload: Vec<u8>,
+        related: Option<SampleId>,
+    ) -> Result<()> {
+        if self.is_matched(reader) {
+            return self.write(payload, related).map(|_id| ());
+        }
+        let writer = Arc::clone(self);
+        self.postponed.add(Postponed { writer, reader, payload, related }, &self.spawner);
+        Ok(())
     }
 
     /// How long the first of the present matches has lasted; readers of this context count as old.
@@ -443,20 +556,49 @@ impl Writer {
     }
 }
 
-fn send(writer: &RawWriter, payload: Bytes, related: Option<SampleId>, time: Timestamp) -> Result<SampleId> {
-    let related = related.map(|id| SampleIdentity {
-        writer_guid: GUID::from_bytes(id.writer),
-        sequence_number: SequenceNumber::new(id.sequence),
-    });
-    let options =
-        WriteOptionsBuilder::new().related_sample_identity_opt(related).source_timestamp(time).build();
-    match writer.write_with_options(RawPayload { bytes: payload, encoding: Encoding::LittleEndian }, options)
-    {
-        Ok(id) => Ok(sample_id(id)),
-        Err(rustdds::dds::WriteError::WouldBlock { .. }) => {
-            Err(Error::Timeout("no reader acknowledges".into()))
+impl WriterState {
+    /// Hands a sample to the library.
+    fn send(&mut self, sample: Held) -> Result<SampleId> {
+        let related = sample.related.map(|id| SampleIdentity {
+            writer_guid: GUID::from_bytes(id.writer),
+            sequence_number: SequenceNumber::new(id.sequence),
+        });
+        let options = WriteOptionsBuilder::new()
+            .related_sample_identity_opt(related)
+            .source_timestamp(sample.time)
+            .build();
+        let payload = RawPayload { bytes: sample.payload, encoding: Encoding::LittleEndian };
+        match self.writer.write_with_options(payload, options) {
+            Ok(id) => {
+                let id = sample_id(id);
+                self.sent = id.sequence;
+                Ok(id)
+            }
+            Err(rustdds::dds::WriteError::WouldBlock { .. }) => {
+                Err(Error::Timeout("no reader acknowledges".into()))
+            }
+            Err(error) => Err(Error::Middleware(error.to_string())),
         }
-        Err(error) => Err(Error::Middleware(error.to_string())),
+    }
+
+    /// Hands over what waits.
+    fn send_held(&mut self) -> Result<()> {
+        self.is_leading = false;
+        while let Some(sample) = self.held.pop_front() {
+            self.send(sample)?;
+        }
+        Ok(())
+    }
+
+    /// What the next sample that is held will be known by: the library counts them one by one.
+    fn next_id(&self) -> SampleId {
+        let held = i64::try_from(self.held.len()).unwrap_or(i64::MAX);
+        SampleId { writer: self.writer.guid().to_bytes(), sequence: self.sent + held + 1 }
+    }
+
+    /// What a sample is known by that stays in this process.
+    fn unsent_id(&self) -> SampleId {
+        SampleId { writer: self.writer.guid().to_bytes(), sequence: FIRST_UNSENT + self.unsent }
     }
 }
 

@@ -14,7 +14,7 @@ pub enum Error {
     /// The middleware refused an operation; the text says which and why.
     #[error("middleware: {0}")]
     Middleware(String),
-    /// A reliable sample could not be handed over within the blocking time, because no reader acknowledges.
+    /// A reliable sample could not be sent because its readers do not keep up, or an action's server is lost.
     #[error("timed out: {0}")]
     Timeout(String),
     /// A topic name breaks ROS's rules.

@@ -7,21 +7,16 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
-use std::time::{Duration, Instant};
 
 use futures::Stream;
-use futures_timer::Delay;
 
 use super::cdr;
-use super::dds::{Guid, Reader, Sample, SampleId, Writer};
+use super::dds::{Guid, Peer, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
 use super::{WrappedServiceTypeSupport, WrappedTypesupport};
 
 /// Length of Cyclone's header before the request or reply proper.
 pub(crate) const HEADER_LENGTH: usize = 16;
-
-/// How often an answer looks whether its reader has been found.
-const MATCH_REVIEW_PERIOD: Duration = Duration::from_millis(1);
 
 /// How to address the reply.
 #[derive(Clone, Debug)]
@@ -42,49 +37,25 @@ pub struct ServiceRequest<T: WrappedServiceTypeSupport> {
 }
 
 impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
-    /// Answers the request.
+    /// Answers the request, without waiting for anything. A client that discovery does not find loses its answer.
     ///
     /// # Errors
     /// A fixed array of another length than its type says; the middleware's refusal.
     pub fn respond(self, message: T::Response) -> Result<()> {
-        let asked = Instant::now();
-        while self.awaits_match(asked) {
-            std::thread::sleep(MATCH_REVIEW_PERIOD);
-        }
-        self.send(&message)
-    }
-
-    /// As [`respond`](Self::respond), for tasks that must not block their thread.
-    pub(crate) async fn respond_later(self, message: T::Response) -> Result<()> {
-        let asked = Instant::now();
-        while self.awaits_match(asked) {
-            Delay::new(MATCH_REVIEW_PERIOD).await;
-        }
-        self.send(&message)
-    }
-
-    fn send(&self, message: &T::Response) -> Result<()> {
-        let body = cdr::to_bytes(message)?;
-        match self.reply_to {
-            ReplyTo::Identity(id) => self.writer.write(body, Some(id)),
-            ReplyTo::Header(header) => self.writer.write([header.as_slice(), &body].concat(), None),
-        }
-        .map(|_id| ())
-    }
-
-    /// A client that has just been found may have matched us before we have matched its reply reader; what is written in
-    /// that time is lost. A request of the Fast DDS mapping names that reader; one of Cyclone's comes from a participant
-    /// that has it.
-    fn awaits_match(&self, asked: Instant) -> bool {
-        const PATIENCE: Duration = Duration::from_millis(100);
         const IS_READER: u8 = 0x04;
-        let is_matched = match self.reply_to {
-            ReplyTo::Identity(SampleId { writer: reader, .. }) => {
-                reader[15] & IS_READER == 0 || self.writer.is_matched_with(reader)
+        let body = cdr::to_bytes(&message)?;
+        match self.reply_to {
+            // A request of the Fast DDS mapping names the reader of its answer, but for some clients that name their writer.
+            ReplyTo::Identity(id) if id.writer[15] & IS_READER == 0 => {
+                self.writer.write(body, Some(id)).map(|_id| ())
             }
-            ReplyTo::Header(_) => self.writer.is_matched_beside(self.asked_by),
-        };
-        !is_matched && asked.elapsed() < PATIENCE
+            ReplyTo::Identity(id) => self.writer.write_to(Peer::Reader(id.writer), body, Some(id)),
+            // One of Cyclone's comes from a participant that has it.
+            ReplyTo::Header(header) => {
+                let body = [header.as_slice(), &body].concat();
+                self.writer.write_to(Peer::Beside(self.asked_by), body, None)
+            }
+        }
     }
 
     fn from_sample(sample: Sample, writer: Arc<Writer>) -> Result<Self> {

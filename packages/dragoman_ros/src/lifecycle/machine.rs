@@ -179,6 +179,9 @@ pub enum Refused {
         /// The present state.
         state: State,
     },
+    /// Too many changes are waiting.
+    #[error("too many changes are waiting")]
+    Busy,
     /// The node is no longer managed.
     #[error("the node has ended")]
     Ended,

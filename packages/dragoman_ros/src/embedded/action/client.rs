@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, Either, select};
 use futures::{FutureExt, Stream, StreamExt};
 use futures_timer::Delay;
 use uuid::Uuid;
@@ -76,7 +76,8 @@ impl<T: WrappedActionTypeSupport> ActionClient<T> {
     ///
     /// # Errors
     /// A fixed array of another length than its type says; the middleware's refusal. The future's:
-    /// [`Error::RCL_RET_ACTION_GOAL_REJECTED`]. The result's: the client is gone.
+    /// [`Error::RCL_RET_ACTION_GOAL_REJECTED`]; [`Error::Timeout`] if the server is lost. The result's: the client is gone; the server
+    /// is lost.
     #[allow(clippy::type_complexity)] // It is r2r's.
     pub fn send_goal_request(
         &self,
@@ -100,8 +101,10 @@ impl<T: WrappedActionTypeSupport> ActionClient<T> {
         let entry = Entry { client: Arc::downgrade(&self.shared), uuid };
         let accepted = self.shared.send_goal.request(&T::make_goal_request_msg(to_message(uuid), goal))?;
         let shared = Arc::clone(&self.shared);
+        let lost = self.shared.send_goal.server_lost();
         Ok(async move {
-            let (accepted, _stamp) = T::destructure_goal_response_msg(accepted.await?);
+            let response = unless_lost(accepted, lost).await?;
+            let (accepted, _stamp) = T::destructure_goal_response_msg(response);
             if !accepted {
                 return Err(Error::RCL_RET_ACTION_GOAL_REJECTED);
             }
@@ -119,10 +122,11 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
         status: Arc<Mutex<GoalStatus>>,
     ) -> Result<impl Future<Output = Result<(GoalStatus, T::Result)>> + Send + Unpin + use<T>> {
         let answer = self.get_result.request(&T::make_result_request_msg(to_message(entry.uuid)))?;
+        let lost = self.get_result.server_lost();
         let (sender, receiver) = oneshot::channel();
         // The end is noted even if nobody waits for the result.
         self.background.spawn(async move {
-            let ended = answer.await.map(|response| {
+            let ended = unless_lost(answer, lost).await.map(|response| {
                 let (code, result) = T::destructure_result_response_msg(response);
                 (GoalStatus::from_rcl(code), result)
             });
@@ -150,6 +154,17 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
                 *lock(&awaited.status) = GoalStatus::from_rcl(told.status);
             }
         }
+    }
+}
+
+/// The answer, or an error if the server is lost before it comes: nobody else would end the waiting.
+async fn unless_lost<R>(
+    answer: impl Future<Output = Result<R>> + Unpin,
+    lost: impl Future<Output = ()>,
+) -> Result<R> {
+    match select(answer, std::pin::pin!(lost)).await {
+        Either::Left((answer, _)) => answer,
+        Either::Right(_) => Err(Error::Timeout("the action server is lost".into())),
     }
 }
 

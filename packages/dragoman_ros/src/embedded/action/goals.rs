@@ -9,7 +9,7 @@ use crate::builtin_interfaces::msg::Time;
 
 /// At most this many goals that have ended are kept. Without a limit whoever sends goals in a hurry would fill memory and
 /// every status message.
-const MAX_ENDED: usize = 256;
+pub(super) const MAX_ENDED: usize = 256;
 
 /// All goals, in the order of their acceptance.
 #[derive(Default)]

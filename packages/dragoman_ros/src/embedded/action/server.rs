@@ -3,11 +3,11 @@
 //! Goal requests are a stream that the node looks at; cancel and result requests are attended to in the background, so
 //! that a node that is busy with one goal can still be told to stop.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context as TaskContext, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::channel::{mpsc, oneshot};
 use futures::future::join_all;
@@ -15,7 +15,7 @@ use futures::{Stream, StreamExt};
 use futures_timer::Delay;
 use uuid::Uuid;
 
-use super::goals::Goals;
+use super::goals::{Goals, MAX_ENDED};
 use super::{GoalStatus, QUEUE_LENGTH, from_message, part_name, status_qos, to_message};
 use crate::action_msgs::msg::{GoalInfo, GoalStatusArray};
 use crate::action_msgs::srv::CancelGoal;
@@ -34,6 +34,9 @@ type ResultResponse<T> = <<T as WrappedActionTypeSupport>::GetResult as WrappedS
 /// For how long a goal that has ended, and its result, can be asked for.
 pub(crate) const RESULT_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
+/// So many requests for the result of one goal may wait for its end; then the oldest is not answered.
+const MAX_WAITING: usize = 64;
+
 /// The goal requests of one action.
 pub(crate) struct ActionServer<T: WrappedActionTypeSupport> {
     requests: Server<T::SendGoal>,
@@ -47,6 +50,8 @@ struct Shared<T: WrappedActionTypeSupport> {
     clock: Arc<Mutex<Clock>>,
     background: Spawner,
     result_timeout: Duration,
+    /// Goals that have ended, with the time when they are forgotten, soonest first.
+    ended: Mutex<VecDeque<(Instant, Uuid)>>,
     attending: OnceLock<Task>,
 }
 
@@ -54,7 +59,7 @@ struct Shared<T: WrappedActionTypeSupport> {
 struct Record<T: WrappedActionTypeSupport> {
     cancel_requests: mpsc::Sender<ActionServerCancelRequest>,
     result: Option<ResultResponse<T>>,
-    waiting: Vec<ServiceRequest<T::GetResult>>,
+    waiting: VecDeque<ServiceRequest<T::GetResult>>,
 }
 
 /// The goals with the topic that tells of them.
@@ -97,6 +102,7 @@ impl<T: WrappedActionTypeSupport> ActionServer<T> {
             clock: node.get_ros_clock(),
             background: background.spawner(),
             result_timeout,
+            ended: Mutex::default(),
             attending: OnceLock::new(),
         });
         let attending = attend(Arc::downgrade(&shared), cancels, results);
@@ -174,7 +180,7 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
                 return_code = CancelGoal::Response::ERROR_REJECTED;
             }
             let return_code = i8::try_from(return_code).unwrap_or_default();
-            answer(request, CancelGoal::Response { return_code, goals_canceling }).await;
+            answer(request, CancelGoal::Response { return_code, goals_canceling });
         });
     }
 
@@ -197,34 +203,64 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
             None => T::make_result_response_msg(GoalStatus::Unknown.to_rcl(), T::Result::default()),
             Some(Record { result: Some(result), .. }) => result.clone(),
             Some(record) => {
-                record.waiting.push(request);
+                if record.waiting.len() >= MAX_WAITING {
+                    record.waiting.pop_front();
+                }
+                record.waiting.push_back(request);
                 return;
             }
         };
-        self.background.spawn(answer(request, response));
+        drop(records);
+        answer(request, response);
     }
 
     fn end(self: &Arc<Self>, uuid: Uuid, status: GoalStatus, result: T::Result) -> Result<()> {
         self.board.advance(uuid, status)?;
         let response = T::make_result_response_msg(status.to_rcl(), result);
-        if let Some(record) = lock(&self.records).get_mut(&uuid) {
-            for request in std::mem::take(&mut record.waiting) {
-                self.background.spawn(answer(request, response.clone()));
-            }
-            record.result = Some(response);
+        let waiting = lock(&self.records).get_mut(&uuid).map(|record| {
+            record.result = Some(response.clone());
+            std::mem::take(&mut record.waiting)
+        });
+        for request in waiting.into_iter().flatten() {
+            answer(request, response.clone());
         }
         let superfluous = lock(&self.board.goals).superfluous();
         if let Some(oldest) = superfluous {
             self.forget(oldest);
         }
+        self.forget_in_time(uuid);
+        Ok(())
+    }
+
+    /// Forgets a result when its time is over. One task does that for all results: there may be many a second.
+    fn forget_in_time(self: &Arc<Self>, uuid: Uuid) {
+        let mut ended = lock(&self.ended);
+        while ended.len() > 2 * MAX_ENDED {
+            // Forgotten long ago, because there were too many.
+            ended.pop_front();
+        }
+        ended.push_back((Instant::now() + self.result_timeout, uuid));
+        if ended.len() > 1 {
+            return;
+        }
         let (server, timeout) = (Arc::downgrade(self), self.result_timeout);
         self.background.spawn(async move {
-            Delay::new(timeout).await;
-            if let Some(server) = server.upgrade() {
-                server.forget(uuid);
+            let mut wait = timeout;
+            loop {
+                Delay::new(wait).await;
+                let Some(server) = server.upgrade() else { return };
+                let mut ended = lock(&server.ended);
+                let now = Instant::now();
+                wait = loop {
+                    match ended.front() {
+                        None => return,
+                        Some((end, _)) if *end > now => break end.duration_since(now),
+                        Some((_, uuid)) => server.forget(*uuid),
+                    }
+                    ended.pop_front();
+                };
             }
         });
-        Ok(())
     }
 
     fn forget(&self, uuid: Uuid) {
@@ -233,8 +269,8 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
     }
 }
 
-async fn answer<S: WrappedServiceTypeSupport>(request: ServiceRequest<S>, response: S::Response) {
-    if let Err(error) = request.respond_later(response).await {
+fn answer<S: WrappedServiceTypeSupport>(request: ServiceRequest<S>, response: S::Response) {
+    if let Err(error) = request.respond(response) {
         tracing::warn!(%error, "a {} could not be answered", S::TYPE_NAME);
     }
 }
@@ -265,7 +301,7 @@ impl<T: WrappedActionTypeSupport> ActionServerGoalRequest<T> {
             request.respond(T::make_goal_response_msg(false, stamp))?;
             return Err(Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID);
         }
-        let record = Record { cancel_requests: sender, result: None, waiting: Vec::new() };
+        let record = Record { cancel_requests: sender, result: None, waiting: VecDeque::new() };
         lock(&server.records).insert(uuid, record);
         let execution = Arc::new(Execution { uuid, server: Arc::clone(&server) });
         request.respond(T::make_goal_response_msg(true, stamp))?;

@@ -39,9 +39,14 @@ impl Backlog {
         self.is_beyond(4096, 8 << 20)
     }
 
-    /// From here on writes wait for the readers.
+    /// From here on the readers have a time limit.
     pub(super) fn is_full(&self) -> bool {
         self.is_beyond(32_768, 64 << 20)
+    }
+
+    /// From here on nothing more is sent to them.
+    pub(super) fn is_overfull(&self) -> bool {
+        self.is_beyond(65_536, 128 << 20)
     }
 
     fn is_beyond(&self, samples: usize, bytes: usize) -> bool {
@@ -121,6 +126,7 @@ mod tests {
             // No new mark while the readers have not passed the one before.
             backlog.look(|| async { panic!("asked for") });
             assert_eq!(backlog.is_full(), count >= 64, "{count}");
+            assert!(!backlog.is_overfull());
         }
         assert_eq!(backlog.full_for(start), Duration::ZERO);
         assert_eq!(backlog.full_for(start + Duration::from_secs(2)), Duration::from_secs(2));
@@ -129,6 +135,8 @@ mod tests {
         let _second = mark(&mut backlog);
         assert!(backlog.is_full());
         assert_eq!(backlog.full_for(start + Duration::from_secs(3)), Duration::ZERO);
+        (0..29).for_each(|_| backlog.add(MIB));
+        assert!(backlog.is_overfull());
     }
 
     #[test]

@@ -1,0 +1,99 @@
+//! The names of changed parameters on their way to the tasks that use them.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use futures::Stream;
+
+/// A queue that holds each name once, and so never more than there are parameters: a task that is behind reads the
+/// newest value anyway.
+#[derive(Default)]
+struct Queue {
+    names: VecDeque<&'static str>,
+    waker: Option<Waker>,
+    is_closed: bool,
+}
+
+fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The stream of names.
+pub(super) struct Changes(Arc<Mutex<Queue>>);
+
+/// Where the names come from. The stream ends when this is dropped.
+pub(super) struct Listener(Arc<Mutex<Queue>>);
+
+/// A stream and where its names come from.
+pub(super) fn channel() -> (Listener, Changes) {
+    let queue = Arc::<Mutex<Queue>>::default();
+    (Listener(Arc::clone(&queue)), Changes(queue))
+}
+
+impl Listener {
+    /// Adds a name that is not waiting already. False if nobody listens any more.
+    pub(super) fn notify(&self, name: &'static str) -> bool {
+        let mut queue = lock(&self.0);
+        if !queue.names.contains(&name) {
+            queue.names.push_back(name);
+        }
+        if let Some(waker) = queue.waker.take() {
+            waker.wake();
+        }
+        Arc::strong_count(&self.0) > 1
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.0);
+        queue.is_closed = true;
+        if let Some(waker) = queue.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl Stream for Changes {
+    type Item = &'static str;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<&'static str>> {
+        let mut queue = lock(&self.0);
+        match queue.names.pop_front() {
+            Some(name) => Poll::Ready(Some(name)),
+            None if queue.is_closed => Poll::Ready(None),
+            None => {
+                queue.waker = Some(task.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{FutureExt, StreamExt};
+
+    use super::*;
+
+    #[test]
+    fn a_name_waits_once() {
+        let (listener, mut changes) = channel();
+        for _ in 0..1000 {
+            assert!(listener.notify("rate") && listener.notify("frame"));
+        }
+        assert_eq!(changes.next().now_or_never(), Some(Some("rate")));
+        assert!(listener.notify("rate"));
+        drop(listener);
+        assert_eq!(changes.collect::<Vec<_>>().now_or_never(), Some(vec!["frame", "rate"]));
+    }
+
+    #[test]
+    fn nobody_listens_once_the_stream_is_dropped() {
+        let (listener, changes) = channel();
+        drop(changes);
+        assert!(!listener.notify("rate"));
+    }
+}
