@@ -12,9 +12,10 @@ use dragoman_kinematics::node::{KinematicsNode, KinematicsSettings};
 use dragoman_ros::Context;
 use dragoman_sim::{AxisSettings, Cia402Drive, Cia402Settings, Rack, RackBus, Whistle, WhistleSettings};
 use futures::channel::oneshot;
-use tokio::task::JoinSet;
 
+use crate::below;
 use crate::robot::RobotDescription;
+use crate::supervisor::Supervisor;
 
 /// An arm at work.
 pub(crate) struct Arm {
@@ -30,7 +31,7 @@ pub(crate) fn start(
     context: &Context,
     namespace: &str,
     robot: RobotDescription,
-    nodes: &mut JoinSet<()>,
+    supervisor: &Supervisor,
 ) -> Result<Arm, Box<dyn Error>> {
     let RobotDescription { model, urdf, motion, drives } = robot;
     let settings = ArmSettings {
@@ -41,13 +42,13 @@ pub(crate) fn start(
     };
     let kinematics = KinematicsSettings { namespace: namespace.to_owned(), model, urdf, motion };
     let KinematicsNode { node, drives_on } = dragoman_kinematics::node::start(context, kinematics)?;
-    nodes.spawn(node);
+    supervisor.spawn(below(namespace, "kinematics"), node);
     let mut is_simulated = false;
     let ArmNode { node, drives } = dragoman_arm::node::start(context, settings, |group, can| {
         is_simulated = can.is_empty();
         if is_simulated { Ok(simulate(group)) } else { Ok((open(can, group)?, Clock::real())) }
     })?;
-    nodes.spawn(node);
+    supervisor.spawn(below(namespace, "arm"), node);
     Ok(Arm { drives, is_simulated, drives_on })
 }
 

@@ -6,9 +6,10 @@ use clap::Args;
 use dragoman_bridge::arm31::node::{ArmModel, start_client};
 use dragoman_kinematics::Robot;
 use dragoman_ros::Context;
-use tokio::task::JoinSet;
 
-use crate::{address, log_node, robot};
+use crate::claims::Claims;
+use crate::supervisor::Supervisor;
+use crate::{address, below, robot};
 
 #[derive(Args)]
 pub(crate) struct Arm31Options {
@@ -23,22 +24,20 @@ pub(crate) struct Arm31Options {
     robot: Option<String>,
 }
 
-/// Runs the client side until `stop` resolves.
-pub(crate) async fn run(
+/// Starts the client side.
+pub(crate) async fn start(
     context: &Context,
     options: &Arm31Options,
-    stop: impl Future<Output = ()>,
+    supervisor: &Supervisor,
+    claims: &Claims,
 ) -> Result<(), Box<dyn Error>> {
     let controller = address::resolve("--controller", &options.controller)?;
     let model = options.robot.as_deref().map(model).transpose()?;
-    let mut nodes = JoinSet::new();
-    nodes.spawn(log_node(context)?);
-    nodes.spawn(start_client(context, &options.namespace, controller, model)?);
+    claims.claim([below(&options.namespace, "")]);
+    claims.alone().await;
+    let name = below(&options.namespace, "arm31");
+    supervisor.spawn(name, start_client(context, &options.namespace, controller, model)?);
     println!("controller {controller} appears in {}", options.namespace);
-    println!("ready");
-    stop.await;
-    println!("stopping");
-    nodes.shutdown().await;
     Ok(())
 }
 

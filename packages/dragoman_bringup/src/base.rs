@@ -9,11 +9,10 @@ use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, JOINT_STATE
 use dragoman_ros::Context;
 use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Kobuki, KobukiSettings};
-use tokio::task::JoinSet;
 
-use crate::log_node;
 use crate::machine::{self, Machine, WHICH_PORT};
 use crate::simulated::line_to;
+use crate::supervisor::Supervisor;
 
 #[derive(Args)]
 pub(crate) struct BaseOptions {
@@ -36,15 +35,13 @@ enum Kind {
     Differential,
 }
 
-/// Runs a base on a port until `stop` resolves.
-pub(crate) async fn run(
+/// Starts a base on a port.
+pub(crate) async fn start(
     context: &Context,
     options: &BaseOptions,
-    stop: impl Future<Output = ()>,
+    supervisor: &Supervisor,
 ) -> Result<(), Box<dyn Error>> {
     let port = machine::port(options.port.as_ref())?;
-    let mut nodes = JoinSet::new();
-    nodes.spawn(log_node(context)?);
     let start = match options.kind {
         Kind::Kobuki => node::start_kobuki,
         Kind::Differential => node::start_differential,
@@ -64,7 +61,7 @@ pub(crate) async fn run(
         unheard: "nothing is heard of it yet",
         stop: stop_base,
     };
-    machine::run(nodes, base, &namespace, stop).await;
+    machine::start(supervisor, base, &namespace).await;
     Ok(())
 }
 

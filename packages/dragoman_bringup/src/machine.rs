@@ -6,7 +6,9 @@ use std::time::Duration;
 use dragoman_ros::tasks::RunningNode;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
-use tokio::task::JoinSet;
+
+use crate::below;
+use crate::supervisor::Supervisor;
 
 /// What is told where no port is named.
 pub(crate) const WHICH_PORT: &str = "which serial port? Name it with --port PATH, such as /dev/ttyUSB0";
@@ -39,22 +41,13 @@ pub(crate) fn port(path: Option<&PathBuf>) -> Result<String, &'static str> {
     })
 }
 
-/// Runs a machine beside other nodes until `stop` resolves.
-pub(crate) async fn run(
-    mut nodes: JoinSet<()>,
-    machine: Machine,
-    namespace: &str,
-    stop: impl Future<Output = ()>,
-) {
-    let Machine { name, node, node_name, place, measured, unheard, stop: stop_machine } = machine;
-    nodes.spawn(node);
+/// Starts a machine.
+pub(crate) async fn start(supervisor: &Supervisor, machine: Machine, namespace: &str) {
+    let Machine { name, node, node_name, place, measured, unheard, stop } = machine;
+    supervisor.on_stop(stop);
+    supervisor.spawn(below(namespace, node_name), node);
     println!("{name} at {place} appears as {}/{node_name}", namespace.trim_end_matches('/'));
     if tokio::time::timeout(PATIENCE, measured).await.is_err() {
         println!("{unheard}; /diagnostics tells how it goes on");
     }
-    println!("ready");
-    stop.await;
-    println!("stopping");
-    stop_machine.await;
-    nodes.shutdown().await;
 }

@@ -9,7 +9,9 @@
 //! | `address.rs` | addresses on the command line |
 //! | `base.rs` | `dragoman base`: a mobile base in ROS |
 //! | `can.rs` | `dragoman can`: what is on a CAN bus |
+//! | `claims.rs` | who is in charge of a namespace |
 //! | `device.rs` | `dragoman device`: simulated devices for others |
+//! | `fault.rs` | `--fault`: parts that fail on purpose |
 //! | `latency.rs` | `dragoman latency`: how soon a program hears a robot |
 //! | `neobotix.rs` | `dragoman neobotix`: a real PlatformCtrl in ROS |
 //! | `platform.rs` | `dragoman platform`: a mobile platform in front of a base; and that of the lab |
@@ -18,7 +20,8 @@
 //! | `relay.rs` | `dragoman relay`: programs and several robots in namespaces of their own |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `simulated.rs` | devices that are simulated in this process |
-//! | `stop.rs` | SIGINT, SIGTERM, and what a stop from outside leaves behind |
+//! | `stop.rs` | SIGINT, SIGTERM and SIGHUP |
+//! | `supervisor.rs` | the owner of everything that runs |
 //! | `turtlebot.rs` | the lab's TurtleBot: simulated, on its hardware, or both |
 //! | `teleop.rs` | `dragoman teleop`: a base driven from the keyboard |
 //! | `widowx.rs` | `dragoman arm`: an arm of servos on a serial port in ROS |
@@ -29,7 +32,9 @@ mod arm;
 mod arm31;
 mod base;
 mod can;
+mod claims;
 mod device;
+mod fault;
 mod latency;
 mod machine;
 mod neobotix;
@@ -39,6 +44,7 @@ mod relay;
 mod robot;
 mod simulated;
 mod stop;
+mod supervisor;
 mod teleop;
 mod turtlebot;
 mod up;
@@ -49,8 +55,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use dragoman_ros::diagnostics::Diagnostics;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
-use dragoman_ros::{Context, Node, QosProfile, WrappedServiceTypeSupport, logging};
+use dragoman_ros::{Context, Node, logging};
+
+use claims::Claims;
+use stop::Signals;
+use supervisor::Supervisor;
 
 /// Brings robots and programs that speak only their old wire protocols into ROS 2.
 ///
@@ -179,6 +190,10 @@ struct CommonOptions {
     /// error, warn, info, debug or trace; RUST_LOG takes precedence.
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log: String,
+    /// Let a part fail on purpose, once: PART=panic@SECONDS or PART=end@SECONDS, the part as /diagnostics names it; may be given several
+    /// times.
+    #[arg(long, value_name = "FAULT")]
+    fault: Vec<fault::Fault>,
 }
 
 fn main() -> ExitCode {
@@ -210,6 +225,25 @@ fn exit_code(result: Result<(), impl std::fmt::Display>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+impl Selected {
+    /// As it is typed.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Up(_) => "up",
+            Self::Arm31(_) => "arm31",
+            Self::Apolo(_) => "apolo",
+            Self::Neobotix(_) => "neobotix",
+            Self::Platform(_) => "platform",
+            Self::Base(_) => "base",
+            Self::Arm(_) => "arm",
+            Self::Record(_) => "record",
+            Self::Latency(_) => "latency",
+            Self::Relay(_) => "relay",
+            Self::Teleop(_) => "teleop",
+        }
+    }
+}
+
 enum Selected {
     Up(up::UpOptions),
     Arm31(arm31::Arm31Options),
@@ -233,54 +267,94 @@ fn run(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::err
 }
 
 async fn execute(command: Selected, common: &CommonOptions) -> Result<(), Box<dyn std::error::Error>> {
-    let stop = stop::signal()?;
+    let mut signals = Signals::new()?;
+    let supervisor = Supervisor::new(common.fault.clone());
     let arguments = match &command {
         Selected::Up(options) => options.ros_arguments()?,
         _ => Vec::new(),
     };
     let context = dragoman_ros::startup::context(common.domain, &common.config, &arguments)?;
-    match command {
-        Selected::Up(options) => up::run(&context, &options, stop).await,
-        Selected::Arm31(options) => arm31::run(&context, &options, stop).await,
-        Selected::Apolo(options) => apolo::run(&context, &options, stop).await,
-        Selected::Neobotix(options) => neobotix::run(&context, &options, stop).await,
-        Selected::Platform(options) => platform::run(&context, &options, stop).await,
-        Selected::Base(options) => base::run(&context, &options, stop).await,
-        Selected::Latency(options) => latency::run(&context, &options, stop).await,
-        Selected::Relay(options) => relay::run(&context, &options, stop).await,
-        Selected::Arm(options) => widowx::run(&context, &options, stop).await,
-        Selected::Teleop(options) => teleop::run(&context, &options, stop).await,
-        Selected::Record(options) => {
-            println!("{}", record::run(context.clone(), options, stop).await?);
-            Ok(())
+    let mut failure = None;
+    let stop = async {
+        tokio::select! {
+            biased;
+            () = signals.next() => {}
+            reason = supervisor.watch() => failure = Some(reason),
         }
-    }
+    };
+    let result = match command {
+        Selected::Latency(options) => latency::run(&context, &options, stop).await,
+        Selected::Teleop(options) => teleop::run(&context, &options, stop).await,
+        Selected::Record(options) => match record::run(context.clone(), options, stop).await {
+            Ok(summary) => {
+                println!("{summary}");
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        },
+        server => serve(server, &context, &supervisor, stop).await,
+    };
+    supervisor.shut_down(signals.next()).await;
+    failure.map_or(result, |reason| Err(reason.into()))
 }
 
-/// Node `/dragoman`: the log of the whole process, on `/rosout`.
-fn log_node(context: &Context) -> Result<RunningNode, NodeError> {
-    let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman", "")?);
+/// Starts what serves until it is stopped, and may be stopped while it starts.
+async fn serve(
+    command: Selected,
+    context: &Context,
+    supervisor: &Supervisor,
+    stop: impl Future<Output = ()>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let claims = Claims::new(command.name());
+    let again = (context.clone(), supervisor.clone(), claims.clone());
+    supervisor.spawn_restartable(OWN_NODE, own_node(context, supervisor, &claims)?, move || {
+        own_node(&again.0, &again.1, &again.2)
+    });
+    let serving = async {
+        match command {
+            Selected::Up(options) => up::start(context, &options, supervisor, &claims).await?,
+            Selected::Arm31(options) => arm31::start(context, &options, supervisor, &claims).await?,
+            Selected::Apolo(options) => apolo::start(context, &options, supervisor, &claims).await?,
+            Selected::Neobotix(options) => neobotix::start(context, &options, supervisor, &claims).await?,
+            Selected::Platform(options) => platform::start(context, &options, supervisor)?,
+            Selected::Base(options) => base::start(context, &options, supervisor).await?,
+            Selected::Arm(options) => widowx::start(context, &options, supervisor).await?,
+            Selected::Relay(options) => relay::start_command(context, &options, supervisor)?,
+            // They run to their end.
+            Selected::Latency(_) | Selected::Teleop(_) | Selected::Record(_) => {}
+        }
+        println!("ready");
+        std::future::pending().await
+    };
+    tokio::select! {
+        biased;
+        () = stop => {}
+        result = serving => return result,
+    }
+    println!("stopping");
+    Ok(())
+}
+
+/// The node of the process itself, and the part that it is.
+const OWN_NODE: &str = "/dragoman";
+
+/// How often the state of all parts is published.
+const REPORT_PERIOD: Duration = Duration::from_secs(1);
+
+/// Node `/dragoman`: the log of the whole process on `/rosout`, the state of its parts on `/diagnostics`, its claims.
+fn own_node(context: &Context, supervisor: &Supervisor, claims: &Claims) -> Result<RunningNode, NodeError> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), OWN_NODE.trim_start_matches('/'), "")?);
+    claims.serve(&mut tasks, supervisor)?;
     let log = logging::publish(tasks.node())?;
     tasks.spawn(log);
+    let mut diagnostics = Diagnostics::new(tasks.node(), "parts", "")?;
+    let supervisor = supervisor.clone();
+    tasks.every(REPORT_PERIOD, move || {
+        let (severity, message, values) = supervisor.report();
+        let values: Vec<_> = values.iter().map(|(part, state)| (part.as_str(), state.clone())).collect();
+        diagnostics.publish(severity, &message, &values);
+    })?;
     Ok(tasks.start()?)
-}
-
-/// How long it is looked for a service that is there already.
-const SEARCH_TIME: Duration = Duration::from_secs(1);
-
-/// Whether somebody offers `service` in `namespace`: a client side there would ask itself in a circle.
-async fn is_offered<S: WrappedServiceTypeSupport + 'static>(
-    context: &Context,
-    namespace: &str,
-    service: &str,
-) -> Result<bool, NodeError> {
-    let mut node = Node::create(context.clone(), "search", namespace)?;
-    let client = node.create_client::<S>(service, QosProfile::services_default())?;
-    let available = Node::is_available(&client)?;
-    // r2r looks for the service while the node spins.
-    let _running = NodeTasks::new(node).start()?;
-    let found = tokio::time::timeout(SEARCH_TIME, available).await;
-    Ok(matches!(found, Ok(Ok(()))))
 }
 
 /// A name that is relative or begins at the root, in `namespace`.

@@ -5,10 +5,10 @@ use std::error::Error;
 use clap::Args;
 use dragoman_bridge::neobotix::node::start_client;
 use dragoman_ros::Context;
-use dragoman_ros::dragoman_msgs::srv::PlatformGetStatus;
-use tokio::task::JoinSet;
 
-use crate::{address, is_offered, log_node, platform};
+use crate::claims::Claims;
+use crate::supervisor::Supervisor;
+use crate::{address, below, platform};
 
 #[derive(Args)]
 pub(crate) struct NeobotixOptions {
@@ -20,27 +20,19 @@ pub(crate) struct NeobotixOptions {
     namespace: String,
 }
 
-/// Runs the client side until `stop` resolves.
-pub(crate) async fn run(
+/// Starts the client side.
+pub(crate) async fn start(
     context: &Context,
     options: &NeobotixOptions,
-    stop: impl Future<Output = ()>,
+    supervisor: &Supervisor,
+    claims: &Claims,
 ) -> Result<(), Box<dyn Error>> {
     let server = address::resolve("--server", &options.server)?;
-    let mut nodes = JoinSet::new();
-    nodes.spawn(log_node(context)?);
-    if is_offered::<PlatformGetStatus::Service>(context, &options.namespace, "get_status").await? {
-        let namespace = &options.namespace;
-        return Err(format!(
-            "a platform is in {namespace} already, and would be commanded in a circle; choose another --namespace or --domain"
-        )
-        .into());
-    }
-    nodes.spawn(start_client(context, &options.namespace, server)?);
+    // Where another one serves the namespace, it would be asked in a circle.
+    claims.claim([below(&options.namespace, "")]);
+    claims.alone().await;
+    let name = below(&options.namespace, "neobotix_client");
+    supervisor.spawn(name, start_client(context, &options.namespace, server)?);
     println!("PlatformCtrl at {server} appears in {}", options.namespace);
-    println!("ready");
-    stop.await;
-    println!("stopping");
-    nodes.shutdown().await;
     Ok(())
 }

@@ -8,13 +8,13 @@ use clap::Args;
 use dragoman_base::motion::Pose;
 use dragoman_bridge::neobotix::node::{NeobotixNodeError, start_server};
 use dragoman_kinematics::node::state::{self, StateSettings};
-use dragoman_platform::node::{NODE_NAME, NamedDocument, Setup, start};
+use dragoman_platform::node::{NODE_NAME, NamedDocument, Setup, start as start_node};
 use dragoman_ros::Context;
 use dragoman_sim::node::Live;
 use dragoman_sim::node::hardware::{self, HardwareSettings};
-use tokio::task::JoinSet;
 
-use crate::log_node;
+use crate::below;
+use crate::supervisor::Supervisor;
 
 #[derive(Args)]
 pub(crate) struct PlatformOptions {
@@ -49,14 +49,12 @@ const ROBOT: &str = "neobotix_platform";
 /// Where its laser is on it (launch/config/worlds/lab.yaml).
 const LASER: Pose = Pose { x: 0.4, y: 0.0, heading: 0.0 };
 
-/// Runs a platform until `stop` resolves.
-pub(crate) async fn run(
+/// Starts a platform.
+pub(crate) fn start(
     context: &Context,
     options: &PlatformOptions,
-    stop: impl Future<Output = ()>,
+    supervisor: &Supervisor,
 ) -> Result<(), Box<dyn Error>> {
-    let mut nodes = JoinSet::new();
-    nodes.spawn(log_node(context)?);
     let namespace = format!("/{}", options.namespace.trim_matches('/'));
     let setup = Setup {
         base_cmd_vel: options.cmd_vel.clone(),
@@ -65,8 +63,8 @@ pub(crate) async fn run(
         parameters_file: options.ini.clone(),
         ..Setup::default()
     };
-    nodes.spawn(start(context, &namespace, &setup)?);
-    let addresses = serve(context, &namespace, options.bind, &mut nodes)?;
+    supervisor.spawn(below(&namespace, NODE_NAME), start_node(context, &namespace, &setup)?);
+    let addresses = serve(context, &namespace, options.bind, supervisor)?;
     println!(
         "platform with the base at {} appears as {}/{NODE_NAME}",
         options.odom,
@@ -75,10 +73,6 @@ pub(crate) async fn run(
     for address in addresses {
         println!("PlatformCtrl's protocol, TCP: {address}");
     }
-    println!("ready");
-    stop.await;
-    println!("stopping");
-    nodes.shutdown().await;
     Ok(())
 }
 
@@ -87,10 +81,13 @@ pub(crate) fn serve(
     context: &Context,
     namespace: &str,
     bind: IpAddr,
-    nodes: &mut JoinSet<()>,
+    supervisor: &Supervisor,
 ) -> Result<Vec<SocketAddr>, Box<dyn Error>> {
     let server = start_server(context, namespace, bind).map_err(with_advice)?;
-    nodes.spawn(server.node);
+    let (context, again) = (context.clone(), namespace.to_owned());
+    supervisor.spawn_restartable(below(namespace, "neobotix"), server.node, move || {
+        start_server(&context, &again, bind).map(|server| server.node)
+    });
     Ok(server.addresses)
 }
 
@@ -111,7 +108,7 @@ pub(crate) fn start_simulated(
     world_namespace: &str,
     worlds: &Live,
     is_lab: bool,
-    nodes: &mut JoinSet<()>,
+    supervisor: &Supervisor,
 ) -> Result<bool, Box<dyn Error>> {
     let Ok((_, pose)) = worlds.pose(ROBOT) else {
         return Ok(false);
@@ -127,7 +124,7 @@ pub(crate) fn start_simulated(
         robot: ROBOT.to_owned(),
         frame_prefix: frame_prefix.clone(),
     };
-    nodes.spawn(hardware::start(context, hardware)?);
+    supervisor.spawn(below(namespace, hardware::NODE_NAME), hardware::start(context, hardware)?);
     let ultrasonics = hardware::ultrasonic_topics(worlds, ROBOT)?;
     let setup = Setup {
         base_battery: format!("{namespace}/battery_state"),
@@ -148,7 +145,7 @@ pub(crate) fn start_simulated(
         roadmap: document("lab", include_str!("../../../launch/config/neobotix/roadmap.xml")),
         program: document("round", include_str!("../../../launch/config/neobotix/program.xml")),
     };
-    nodes.spawn(start(context, namespace, &setup)?);
+    supervisor.spawn(below(namespace, NODE_NAME), start_node(context, namespace, &setup)?);
     // Nobody tells how its wheels stand.
     let described = StateSettings {
         node_name: STATE_NODE.to_owned(),
@@ -157,7 +154,12 @@ pub(crate) fn start_simulated(
         sources: Vec::new(),
         frame_prefix,
     };
-    nodes.spawn(state::start(context, &described)?);
+    let (context, again) = (context.clone(), described.clone());
+    supervisor.spawn_restartable(
+        below(namespace, STATE_NODE),
+        state::start(&context, &described)?,
+        move || state::start(&context, &again),
+    );
     Ok(true)
 }
 

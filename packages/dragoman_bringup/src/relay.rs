@@ -25,7 +25,6 @@ use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Context, Node};
 use futures::future::BoxFuture;
-use tokio::task::JoinSet;
 
 use services::Reports;
 
@@ -33,7 +32,8 @@ pub(crate) use table::{Namespaces, Table, To};
 use topics::{Counts, Listeners, OnDemand};
 use types::{with_message_type, with_service_type};
 
-use crate::log_node;
+use crate::below;
+use crate::supervisor::Supervisor;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct RelayOptions {
@@ -49,15 +49,15 @@ pub(crate) struct RelayOptions {
 }
 
 /// Name of the node.
-const NODE_NAME: &str = "relay";
+pub(crate) const NODE_NAME: &str = "relay";
 /// How often `/diagnostics` is published.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
-/// Runs a relay until `stop` resolves.
-pub(crate) async fn run(
+/// Starts the relay that the options describe.
+pub(crate) fn start_command(
     context: &Context,
     options: &RelayOptions,
-    stop: impl Future<Output = ()>,
+    supervisor: &Supervisor,
 ) -> Result<(), Box<dyn Error>> {
     let table = match &options.table {
         None => Table::turtlebot()?,
@@ -68,9 +68,7 @@ pub(crate) async fn run(
         }
     };
     let namespaces = Namespaces::new(&options.programs, &options.robots);
-    let mut nodes = JoinSet::new();
-    nodes.spawn(log_node(context)?);
-    nodes.spawn(start(context, &table, &namespaces)?);
+    supervisor.spawn(below("", NODE_NAME), start(context, &table, &namespaces)?);
     let robots: Vec<&str> = namespaces.robots().collect();
     println!(
         "{} topics and {} services of {}",
@@ -78,10 +76,6 @@ pub(crate) async fn run(
         table.services.len(),
         robots.join(" and ")
     );
-    println!("ready");
-    stop.await;
-    println!("stopping");
-    nodes.shutdown().await;
     Ok(())
 }
 

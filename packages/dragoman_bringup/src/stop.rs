@@ -1,18 +1,42 @@
-//! SIGINT and SIGTERM.
+//! SIGINT, SIGTERM and SIGHUP.
 
-use tokio::signal::unix::{SignalKind, signal as unix_signal};
+use tokio::signal::unix::{self, Signal, SignalKind};
 
-/// A future that resolves at the first SIGINT or SIGTERM from now on.
+/// The signals that ask for the end.
+pub(crate) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    /// From now on they are caught.
+    ///
+    /// # Errors
+    /// The handlers cannot be installed.
+    pub(crate) fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: unix::signal(SignalKind::interrupt())?,
+            terminate: unix::signal(SignalKind::terminate())?,
+            hang_up: unix::signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Resolves at the next one.
+    pub(crate) async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
+        }
+    }
+}
+
+/// A future that resolves at the first signal from now on.
 ///
 /// # Errors
 /// The handlers cannot be installed.
 pub(crate) fn signal() -> std::io::Result<impl Future<Output = ()>> {
-    let mut interrupt = unix_signal(SignalKind::interrupt())?;
-    let mut terminate = unix_signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
+    let mut signals = Signals::new()?;
+    Ok(async move { signals.next().await })
 }

@@ -10,10 +10,9 @@ use dragoman_ros::Context;
 use dragoman_sim::node::simulation::{self, SimulationSettings};
 use dragoman_sim::node::{Devices, DrivenRobot, Live};
 use futures::channel::oneshot;
-use futures::future::BoxFuture;
-use tokio::task::JoinSet;
 
 use crate::relay::{self, Namespaces, Table};
+use crate::supervisor::Supervisor;
 use crate::{base, below, widowx};
 
 /// Its description, so that the program runs from anywhere.
@@ -69,8 +68,6 @@ pub(crate) struct Device {
     pub(crate) place: String,
     /// Resolves with the first measurement.
     pub(crate) measured: oneshot::Receiver<()>,
-    /// Stops it and closes its line; to be awaited before the nodes are dropped.
-    pub(crate) stop: BoxFuture<'static, ()>,
 }
 
 impl Device {
@@ -119,7 +116,7 @@ pub(crate) fn start(
     namespace: &str,
     options: &TurtlebotOptions,
     worlds: Live,
-    nodes: &mut JoinSet<()>,
+    supervisor: &Supervisor,
 ) -> Result<Turtlebot, Box<dyn Error>> {
     let mut turtlebot = Turtlebot { robots: Vec::new(), elsewhere: None };
     let real = match options.mode {
@@ -129,7 +126,7 @@ pub(crate) fn start(
                 namespace,
                 Connection::SimulatedUnlessPort,
                 worlds,
-                nodes,
+                supervisor,
             )?);
             return Ok(turtlebot);
         }
@@ -139,25 +136,26 @@ pub(crate) fn start(
             let programs = options.programs_namespace.as_deref().unwrap_or_default();
             let namespaces = Namespaces::new(&below(namespace, programs), &robots);
             let [real, simulated] = robots;
-            nodes.spawn(relay::start(context, &Table::turtlebot()?, &namespaces)?);
+            let relay = relay::start(context, &Table::turtlebot()?, &namespaces)?;
+            supervisor.spawn(below("", relay::NODE_NAME), relay);
             turtlebot.robots.push(start_simulated(
                 context,
                 &simulated,
                 Connection::Simulated,
                 worlds,
-                nodes,
+                supervisor,
             )?);
             real
         }
     };
     let port = || Connection::Port(String::new());
-    let base = start_base(context, &real, port(), nodes)?;
-    let arm = start_arm(context, &real, port(), nodes)?;
+    let base = start_base(context, &real, port(), supervisor)?;
+    let arm = start_arm(context, &real, port(), supervisor)?;
     let devices: Vec<Device> = base.into_iter().chain(arm).collect();
     if devices.is_empty() {
         turtlebot.elsewhere = Some(real);
     } else {
-        start_state(context, &real, nodes)?;
+        start_state(context, &real, supervisor)?;
         turtlebot.robots.push(Robot { namespace: real, devices });
     }
     Ok(turtlebot)
@@ -168,11 +166,11 @@ fn start_simulated(
     namespace: &str,
     connection: fn(Simulate) -> Connection,
     worlds: Live,
-    nodes: &mut JoinSet<()>,
+    supervisor: &Supervisor,
 ) -> Result<Robot, Box<dyn Error>> {
     let (simulated_base, simulated_arm) = (base::simulate(), widowx::simulate());
-    let base = start_base(context, namespace, connection(simulated_base.line), nodes)?;
-    let arm = start_arm(context, namespace, connection(simulated_arm.line), nodes)?;
+    let base = start_base(context, namespace, connection(simulated_base.line), supervisor)?;
+    let arm = start_arm(context, namespace, connection(simulated_arm.line), supervisor)?;
     // What is real does not move the robot in the world.
     let is_simulated = |device: &Option<Device>| device.as_ref().is_some_and(Device::is_simulated);
     let in_world = Devices {
@@ -183,14 +181,14 @@ fn start_simulated(
     if let Err(error) = worlds.couple(ROBOT, in_world) {
         tracing::info!("the simulated TurtleBot is in no world: {error}");
     }
-    start_state(context, namespace, nodes)?;
+    start_state(context, namespace, supervisor)?;
     let simulation = SimulationSettings {
         robot_namespace: namespace.to_owned(),
         worlds,
         robot: ROBOT.to_owned(),
         base: base_in_world,
     };
-    nodes.spawn(simulation::start(context, simulation)?);
+    supervisor.spawn(below("", simulation::NODE_NAME), simulation::start(context, simulation)?);
     Ok(Robot { namespace: namespace.to_owned(), devices: base.into_iter().chain(arm).collect() })
 }
 
@@ -199,16 +197,17 @@ fn start_base(
     context: &Context,
     namespace: &str,
     connection: Connection,
-    nodes: &mut JoinSet<()>,
+    supervisor: &Supervisor,
 ) -> Result<Option<Device>, BaseNodeError> {
     let BaseNode { node, place, measured, stop } =
         match start_kobuki(context, namespace, connection, BASE_JOINTS) {
             Err(BaseNodeError::NoPort) => return Ok(None),
             started => started?,
         };
-    nodes.spawn(node);
+    supervisor.on_stop(stop);
+    supervisor.spawn(below(namespace, node::NODE_NAME), node);
     let (name, protocol, node) = ("kobuki", "Kobuki's serial protocol", node::NODE_NAME);
-    Ok(Some(Device { name, protocol, node, place, measured, stop }))
+    Ok(Some(Device { name, protocol, node, place, measured }))
 }
 
 /// Starts the node of a robot's arm; none without a port.
@@ -216,20 +215,21 @@ fn start_arm(
     context: &Context,
     namespace: &str,
     connection: Connection,
-    nodes: &mut JoinSet<()>,
+    supervisor: &Supervisor,
 ) -> Result<Option<Device>, DynamixelNodeError> {
     let DynamixelNode { node, place, measured, stop } =
         match dynamixel::start(context, namespace, connection, ARM_JOINTS) {
             Err(DynamixelNodeError::NoPort(_)) => return Ok(None),
             started => started?,
         };
-    nodes.spawn(node);
+    supervisor.on_stop(stop);
+    supervisor.spawn(below(namespace, dynamixel::NODE_NAME), node);
     let (name, protocol, node) = ("widowx", "Dynamixel protocol 1.0", dynamixel::NODE_NAME);
-    Ok(Some(Device { name, protocol, node, place, measured, stop }))
+    Ok(Some(Device { name, protocol, node, place, measured }))
 }
 
 /// Starts the node that tells where its links are.
-fn start_state(context: &Context, namespace: &str, nodes: &mut JoinSet<()>) -> Result<(), Box<dyn Error>> {
+fn start_state(context: &Context, namespace: &str, supervisor: &Supervisor) -> Result<(), Box<dyn Error>> {
     let settings = StateSettings {
         node_name: state::NODE_NAME.to_owned(),
         namespace: namespace.to_owned(),
@@ -237,6 +237,9 @@ fn start_state(context: &Context, namespace: &str, nodes: &mut JoinSet<()>) -> R
         sources: vec![BASE_JOINTS.to_owned(), ARM_JOINTS.to_owned()],
         frame_prefix: String::new(),
     };
-    nodes.spawn(state::start(context, &settings)?);
+    let (context, again) = (context.clone(), settings.clone());
+    let name = below(namespace, state::NODE_NAME);
+    supervisor
+        .spawn_restartable(name, state::start(&context, &settings)?, move || state::start(&context, &again));
     Ok(())
 }

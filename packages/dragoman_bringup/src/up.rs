@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use dragoman_ros::Context;
-use tokio::task::JoinSet;
 
+use crate::claims::Claims;
 use crate::relay::Table;
-use crate::{apolo, arm, below, log_node, platform, robot, turtlebot};
+use crate::supervisor::Supervisor;
+use crate::{apolo, arm, below, platform, robot, turtlebot};
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
@@ -93,18 +94,18 @@ struct Served {
     namespace: String,
 }
 
-/// Runs the lab until `stop` resolves.
-pub(crate) async fn run(
+/// Starts the lab.
+pub(crate) async fn start(
     context: &Context,
     options: &UpOptions,
-    stop: impl Future<Output = ()>,
+    supervisor: &Supervisor,
+    claims: &Claims,
 ) -> Result<(), Box<dyn Error>> {
-    let mut nodes = JoinSet::new();
-    nodes.spawn(log_node(context)?);
-
     let [arm_namespace, world_namespace, platform_namespace] =
         [ARM_NAMESPACE, apolo::NAMESPACE, platform::NAMESPACE].map(|name| below(&options.namespace, name));
     let mut rows = Vec::new();
+    // What only one process of a domain may serve.
+    let mut claimed = Vec::new();
     let mut bridge_measured = None;
     let mut arm = None;
     if options.wants(Part::Ranger) {
@@ -112,11 +113,15 @@ pub(crate) async fn run(
         if !options.bridge_only {
             let robot = robot::load(&options.robot)?;
             robot.model.name().clone_into(&mut name);
-            arm = Some(arm::start(context, &arm_namespace, robot, &mut nodes)?);
+            claimed.push(arm_namespace.clone());
+            arm = Some(arm::start(context, &arm_namespace, robot, supervisor)?);
         }
         let bridge = dragoman_bridge::arm31::node::start_server(context, &arm_namespace, options.bind)
             .map_err(|error| with_advice(error, "--bind ADDRESS or --ros-args -p arm31:port:=PORT"))?;
-        nodes.spawn(bridge.node);
+        let (again, namespace, bind) = (context.clone(), arm_namespace.clone(), options.bind);
+        supervisor.spawn_restartable(below(&arm_namespace, "arm31"), bridge.node, move || {
+            dragoman_bridge::arm31::node::start_server(&again, &namespace, bind).map(|bridge| bridge.node)
+        });
         bridge_measured = Some(bridge.measured);
         rows.push(Served {
             robot: name,
@@ -128,7 +133,7 @@ pub(crate) async fn run(
 
     let mut worlds = None;
     if options.wants(Part::Apolo) {
-        let address = apolo::serve(context, &world_namespace, options.bind, &mut nodes)?;
+        let address = apolo::serve(context, &world_namespace, options.bind, supervisor)?;
         rows.push(Served {
             robot: IN_ROS.to_owned(),
             protocol: "Apolo's protocol, TCP",
@@ -140,14 +145,15 @@ pub(crate) async fn run(
     if !options.bridge_only && in_world.into_iter().any(|part| options.wants(part)) {
         let driven = if options.wants(Part::Turtlebot) { options.turtlebot.driven() } else { Vec::new() };
         let world =
-            apolo::start_world(context, &world_namespace, options.world.as_deref(), driven, &mut nodes)?;
+            apolo::start_world(context, &world_namespace, options.world.as_deref(), driven, supervisor)?;
         if let Some(row) = rows.iter_mut().find(|row| row.namespace == world_namespace) {
             row.robot = world.worlds.join(", ");
         }
+        if options.wants(Part::Apolo) {
+            claimed.push(world_namespace.clone());
+        }
         worlds = Some(world.live);
     }
-    let asks_its_world = worlds.is_some() && options.wants(Part::Apolo);
-
     let is_lab = options.world.as_ref().is_none_or(|world| world.as_os_str() == "lab");
     let has_platform = match &worlds {
         Some(worlds) if options.wants(Part::Neobotix) => platform::start_simulated(
@@ -156,14 +162,17 @@ pub(crate) async fn run(
             &world_namespace,
             worlds,
             is_lab,
-            &mut nodes,
+            supervisor,
         )?,
         _ => false,
     };
+    if has_platform {
+        claimed.push(platform_namespace.clone());
+    }
     // Without a simulated one it is another node's.
     if has_platform || (options.bridge_only && options.wants(Part::Neobotix)) {
         let robot = if has_platform { "neobotix" } else { IN_ROS };
-        let addresses = platform::serve(context, &platform_namespace, options.bind, &mut nodes)?;
+        let addresses = platform::serve(context, &platform_namespace, options.bind, supervisor)?;
         rows.extend(addresses.into_iter().map(|address| Served {
             robot: robot.to_owned(),
             protocol: "PlatformCtrl's protocol, TCP",
@@ -177,7 +186,7 @@ pub(crate) async fn run(
             &below(&options.namespace, ""),
             &options.turtlebot,
             worlds,
-            &mut nodes,
+            supervisor,
         )?),
         _ => None,
     };
@@ -196,13 +205,14 @@ pub(crate) async fn run(
         let robot = IN_ROS.to_owned();
         rows.push(Served { robot, protocol: "TurtleBot", address: IN_ROS.to_owned(), namespace });
     }
+    let devices = robots.iter().flat_map(|robot| robot.devices.iter().map(move |device| (robot, device)));
+    claimed.extend(devices.map(|(robot, device)| below(&robot.namespace, device.node)));
+    claims.claim(claimed);
     print_table(&rows);
-    let mut stops = Vec::new();
     for device in robots.into_iter().flat_map(|robot| robot.devices) {
         if device.is_simulated() && tokio::time::timeout(START_PATIENCE, device.measured).await.is_err() {
             return Err(format!("the simulated {} does not start", device.name).into());
         }
-        stops.push(device.stop);
     }
     match &mut arm {
         Some(arm) if arm.is_simulated => {
@@ -220,25 +230,7 @@ pub(crate) async fn run(
         Some(arm) => println!("drives: {}", arm.start_up(DRIVE_PATIENCE).await),
         None => {}
     }
-    println!("ready");
-    let mut stop = std::pin::pin!(stop);
-    let alone = async {
-        let other = if asks_its_world { apolo::other_world(context, &world_namespace).await? } else { None };
-        Ok::<_, dragoman_ros::Error>(other)
-    };
-    let other = tokio::select! {
-        () = &mut stop => Ok(None),
-        other = alone => {
-            if let Ok(None) = other {
-                stop.await;
-            }
-            other
-        }
-    };
-    println!("stopping");
-    futures::future::join_all(stops).await;
-    nodes.shutdown().await;
-    other?.map_or(Ok(()), |reason| Err(reason.into()))
+    Ok(())
 }
 
 fn with_advice(error: dragoman_bridge::arm31::node::Arm31NodeError, options: &str) -> Box<dyn Error> {

@@ -9,11 +9,10 @@ use dragoman_base::node::{Connection, Simulate};
 use dragoman_ros::Context;
 use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Widowx, WidowxSettings};
-use tokio::task::JoinSet;
 
-use crate::log_node;
 use crate::machine::{self, Machine, WHICH_PORT};
 use crate::simulated::line_to;
+use crate::supervisor::Supervisor;
 
 #[derive(Args)]
 pub(crate) struct ArmOptions {
@@ -34,15 +33,13 @@ enum Kind {
     Widowx,
 }
 
-/// Runs an arm on a port until `stop` resolves.
-pub(crate) async fn run(
+/// Starts an arm on a port.
+pub(crate) async fn start(
     context: &Context,
     options: &ArmOptions,
-    stop: impl Future<Output = ()>,
+    supervisor: &Supervisor,
 ) -> Result<(), Box<dyn Error>> {
     let port = machine::port(options.port.as_ref())?;
-    let mut nodes = JoinSet::new();
-    nodes.spawn(log_node(context)?);
     let namespace = format!("/{}", options.namespace.trim_matches('/'));
     let Kind::Widowx = options.kind;
     let arm = dynamixel::start(context, &namespace, Connection::Port(port), JOINT_STATES);
@@ -59,7 +56,7 @@ pub(crate) async fn run(
         unheard: "not all of its servos are heard yet",
         stop: stop_arm,
     };
-    machine::run(nodes, arm, &namespace, stop).await;
+    machine::start(supervisor, arm, &namespace).await;
     Ok(())
 }
 

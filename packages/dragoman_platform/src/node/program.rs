@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::documents::{Kind, load_named, write};
+use super::picture::MOST_WANTED;
 use super::services::set_parameter;
 use super::state::{Refused, State};
 use crate::codes::ParameterType;

@@ -1,0 +1,322 @@
+//! Who is in charge of a namespace: of two processes that serve the same one, the older goes on and the other ends.
+//!
+//! Every process claims its namespaces on a latched topic. Where two claims meet, both repeat theirs and say whom they
+//! have heard. A process gives way only to an older one that has answered it several times in the course of a second: a
+//! single announcement, whoever sends it, ends nothing.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::dragoman_msgs::msg::NamespaceClaim;
+use dragoman_ros::shared::SharedPublisher;
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Clock, QosProfile};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::supervisor::Supervisor;
+
+/// Hidden from `ros2 topic list`, as names with an underscore are.
+const TOPIC: &str = "/dragoman/_claims";
+/// How often claims that meet are repeated.
+const REPEAT_PERIOD: Duration = Duration::from_millis(400);
+/// How often it is looked whether there is something to publish.
+const POLL_PERIOD: Duration = Duration::from_millis(100);
+/// Answers of an older holder before this process gives way, and the time that they take at least.
+const ANSWERS: u32 = 3;
+const ANSWER_TIME: Duration = Duration::from_millis(700);
+/// A holder that is silent for so long is forgotten.
+const FORGET_TIME: Duration = Duration::from_secs(5);
+/// Other holders that are remembered.
+const MOST_RIVALS: usize = 32;
+/// How long a process that must not start beside another looks for it.
+const SEARCH_TIME: Duration = Duration::from_secs(1);
+
+/// The claims of this process. Clones are the same.
+#[derive(Clone)]
+pub(crate) struct Claims {
+    core: Arc<Mutex<Core>>,
+    /// Another holder was heard, or forgotten.
+    changed: Arc<Notify>,
+}
+
+impl Claims {
+    /// Without any namespace yet. `command` is what this process is.
+    pub(crate) fn new(command: &str) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let description = format!("`dragoman {command}` with process id {}", std::process::id());
+        let core = Core::new(Clock::to_builtin_time(&since), Uuid::new_v4().to_string(), description);
+        Self { core: Arc::new(Mutex::new(core)), changed: Arc::default() }
+    }
+
+    /// Claims more namespaces.
+    pub(crate) fn claim(&self, namespaces: impl IntoIterator<Item = String>) {
+        self.lock().claim(namespaces);
+    }
+
+    /// Resolves when no older holder of the same namespaces has been heard for a while. Where there is one, the process is ended
+    /// by then.
+    pub(crate) async fn alone(&self) {
+        loop {
+            // Either somebody is heard, and is waited for, or nobody is.
+            if tokio::time::timeout(SEARCH_TIME, self.changed.notified()).await.is_err()
+                && !self.lock().has_older_rival(Instant::now())
+            {
+                return;
+            }
+        }
+    }
+
+    /// Lets a node exchange claims with other processes.
+    pub(crate) fn serve(&self, tasks: &mut NodeTasks, supervisor: &Supervisor) -> dragoman_ros::Result<()> {
+        let qos = QosProfile::default().transient_local();
+        let publisher = tasks.node().create_publisher::<NamespaceClaim>(TOPIC, qos.clone().keep_last(1))?;
+        let publisher = SharedPublisher::from(publisher);
+        let (claims, supervisor, answers) = (self.clone(), supervisor.clone(), publisher.clone());
+        tasks.subscribe(TOPIC, qos.keep_last(MOST_RIVALS), move |claim: NamespaceClaim| {
+            let now = Instant::now();
+            let outcome = claims.lock().handle_claim(now, &claim);
+            match outcome {
+                Outcome::Nothing => {}
+                Outcome::Heard => {
+                    claims.changed.notify_one();
+                    publish(&answers, claims.lock().poll_claim(now));
+                }
+                Outcome::Lost(reason) => supervisor.fail(reason),
+            }
+        })?;
+        let claims = self.clone();
+        tasks.every(POLL_PERIOD, move || publish(&publisher, claims.lock().poll_claim(Instant::now())))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn publish(publisher: &SharedPublisher<NamespaceClaim>, claim: Option<NamespaceClaim>) {
+    if let Some(claim) = claim
+        && let Err(error) = publisher.publish(&claim)
+    {
+        tracing::warn!(%error, TOPIC);
+    }
+}
+
+/// The claims without I/O.
+struct Core {
+    own: NamespaceClaim,
+    rivals: HashMap<String, Rival>,
+    /// When the claim was published last.
+    published: Option<Instant>,
+    /// There is something new to say.
+    is_due: bool,
+}
+
+/// A holder of one of our namespaces.
+struct Rival {
+    is_older: bool,
+    count: u32,
+    heard: Instant,
+    /// How often it has answered us, and since when.
+    answers: u32,
+    answered: Option<Instant>,
+}
+
+enum Outcome {
+    Nothing,
+    /// A rival has been heard.
+    Heard,
+    /// An older one is there, and this is why both cannot be.
+    Lost(String),
+}
+
+impl Core {
+    fn new(since: Time, holder: String, description: String) -> Self {
+        let own = NamespaceClaim { since, holder, description, ..Default::default() };
+        Self { own, rivals: HashMap::new(), published: None, is_due: false }
+    }
+
+    fn claim(&mut self, namespaces: impl IntoIterator<Item = String>) {
+        self.own.namespaces.extend(namespaces);
+        self.is_due = true;
+    }
+
+    /// Takes the claim of any process, this one included.
+    fn handle_claim(&mut self, now: Instant, claim: &NamespaceClaim) -> Outcome {
+        let shared = self.own.namespaces.iter().find(|name| claim.namespaces.contains(name));
+        let (Some(shared), true) = (shared, claim.holder != self.own.holder) else {
+            return Outcome::Nothing;
+        };
+        self.rivals.retain(|_, rival| now.duration_since(rival.heard) < FORGET_TIME);
+        if self.rivals.len() >= MOST_RIVALS && !self.rivals.contains_key(&claim.holder) {
+            return Outcome::Nothing;
+        }
+        let is_older = age(claim) < age(&self.own);
+        let rival = self.rivals.entry(claim.holder.clone()).or_insert_with(|| {
+            self.is_due = true;
+            Rival { is_older, count: 0, heard: now, answers: 0, answered: None }
+        });
+        let is_new = claim.count > rival.count;
+        rival.count = rival.count.max(claim.count);
+        rival.heard = now;
+        if !(is_older && is_new && claim.heard.contains(&self.own.holder)) {
+            return Outcome::Heard;
+        }
+        rival.answers += 1;
+        let since = *rival.answered.get_or_insert(now);
+        if rival.answers < ANSWERS || now.duration_since(since) < ANSWER_TIME {
+            return Outcome::Heard;
+        }
+        let other: String = claim.description.chars().filter(|c| !c.is_control()).take(80).collect();
+        Outcome::Lost(format!(
+            "{shared} is served by {other} already: both would answer, and a client side would be asked in a circle; choose another \
+             --namespace or --domain"
+        ))
+    }
+
+    /// The claim to publish, if it is time.
+    fn poll_claim(&mut self, now: Instant) -> Option<NamespaceClaim> {
+        self.rivals.retain(|_, rival| now.duration_since(rival.heard) < FORGET_TIME);
+        let is_old = self.published.is_none_or(|time| now.duration_since(time) >= REPEAT_PERIOD);
+        if self.own.namespaces.is_empty() || !(self.is_due || (is_old && !self.rivals.is_empty())) {
+            return None;
+        }
+        // However many are heard, this is not said more often.
+        if self.is_due && self.published.is_some_and(|time| now.duration_since(time) < POLL_PERIOD) {
+            return None;
+        }
+        self.is_due = false;
+        self.published = Some(now);
+        self.own.count += 1;
+        self.own.heard = self.rivals.keys().cloned().collect();
+        Some(self.own.clone())
+    }
+
+    fn has_older_rival(&self, now: Instant) -> bool {
+        let is_there = |rival: &Rival| rival.is_older && now.duration_since(rival.heard) < FORGET_TIME;
+        self.rivals.values().any(is_there)
+    }
+}
+
+/// Less for the older of two; the same for none.
+fn age(claim: &NamespaceClaim) -> (i32, u32, &str) {
+    (claim.since.sec, claim.since.nanosec, &claim.holder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn core(sec: i32, holder: &str, namespaces: &[&str]) -> Core {
+        let mut core = Core::new(Time { sec, nanosec: 0 }, holder.to_owned(), format!("lab {holder}"));
+        core.claim(namespaces.iter().map(|name| (*name).to_owned()));
+        core
+    }
+
+    /// Two processes that hear each other from `meet` on, in milliseconds; who has given way, and when.
+    fn run(first: &mut Core, second: &mut Core, starts: [u64; 2], meet: u64) -> Vec<(usize, u64)> {
+        let begin = Instant::now();
+        let mut latched: [Option<NamespaceClaim>; 2] = [None, None];
+        let mut lost = Vec::new();
+        for ms in (0..20_000).step_by(100) {
+            let now = begin + Duration::from_millis(ms);
+            let mut said = [None, None];
+            for (index, core) in [&mut *first, &mut *second].into_iter().enumerate() {
+                if ms >= starts[index] && !lost.iter().any(|(loser, _)| *loser == index) {
+                    said[index] = core.poll_claim(now);
+                    if said[index].is_some() {
+                        latched[index].clone_from(&said[index]);
+                    }
+                }
+            }
+            let met = meet.max(starts[0]).max(starts[1]);
+            for (index, core) in [&mut *second, &mut *first].into_iter().enumerate() {
+                let claim = if ms == met { latched[index].clone() } else { said[index].clone() };
+                if ms < met || lost.iter().any(|(loser, _)| *loser == 1 - index) {
+                    continue;
+                }
+                if let Some(claim) = claim
+                    && let Outcome::Lost(reason) = core.handle_claim(now, &claim)
+                {
+                    assert!(reason.contains("/apolo") && reason.contains("lab "), "{reason}");
+                    lost.push((1 - index, ms));
+                }
+            }
+        }
+        lost
+    }
+
+    #[test]
+    fn the_older_of_two_goes_on_whatever_the_order_and_the_distance_in_time() {
+        for apart in [0, 100, 700, 3000, 10_000] {
+            for meet in [0, 500, 15_000] {
+                let mut old = core(1000, "b", &["/ranger", "/apolo"]);
+                let mut young = core(1001, "a", &["/apolo", "/neobotix"]);
+                let lost = run(&mut old, &mut young, [0, apart], meet);
+                assert_eq!(lost.iter().map(|(loser, _)| *loser).collect::<Vec<_>>(), [1], "{apart} {meet}");
+                assert!(lost[0].1 <= apart.max(meet) + 1500, "{lost:?}");
+                let mut old = core(1000, "b", &["/apolo"]);
+                let mut young = core(1001, "a", &["/apolo"]);
+                let lost = run(&mut young, &mut old, [0, apart], meet);
+                assert_eq!(lost.iter().map(|(loser, _)| *loser).collect::<Vec<_>>(), [0], "{apart} {meet}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_that_started_at_the_same_time_one_goes_on() {
+        let lost = run(&mut core(1000, "a", &["/apolo"]), &mut core(1000, "b", &["/apolo"]), [0, 0], 0);
+        assert_eq!(lost.len(), 1);
+        assert_eq!(lost[0].0, 1);
+    }
+
+    #[test]
+    fn different_namespaces_do_not_meet() {
+        let mut first = core(1000, "a", &["/ranger"]);
+        let mut second = core(1000, "b", &["/apolo"]);
+        assert_eq!(run(&mut first, &mut second, [0, 0], 0), []);
+        assert!(first.poll_claim(Instant::now() + Duration::from_secs(60)).is_none(), "nothing is repeated");
+    }
+
+    fn stranger(holder: &str, count: u32, heard: &[&str]) -> NamespaceClaim {
+        NamespaceClaim {
+            since: Time { sec: 1, nanosec: 0 },
+            holder: holder.to_owned(),
+            count,
+            namespaces: vec!["/apolo".to_owned()],
+            heard: heard.iter().map(|name| (*name).to_owned()).collect(),
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn announcements_that_do_not_answer_end_nothing() {
+        let mut lab = core(1000, "lab", &["/apolo"]);
+        let begin = Instant::now();
+        for ms in 0..5000 {
+            let now = begin + Duration::from_millis(ms);
+            for claim in [
+                stranger("replayed", 7, &["lab"]),
+                stranger("deaf", ms as u32 + 1, &[]),
+                stranger(&format!("many {ms}"), 1, &["lab"]),
+            ] {
+                assert!(!matches!(lab.handle_claim(now, &claim), Outcome::Lost(_)));
+            }
+            assert!(lab.rivals.len() <= MOST_RIVALS);
+            lab.poll_claim(now);
+        }
+        assert!(lab.own.count <= 52, "it answers at its own pace: {}", lab.own.count);
+    }
+
+    #[test]
+    fn a_burst_of_answers_is_not_enough() {
+        let mut lab = core(1000, "lab", &["/apolo"]);
+        let now = Instant::now();
+        for count in 1..100 {
+            let outcome = lab.handle_claim(now, &stranger("hasty", count, &["lab"]));
+            assert!(!matches!(outcome, Outcome::Lost(_)));
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! The owner of everything that runs: nodes, devices and threads.
+//!
+//! A part that ends or panics is reported, and started again if it can be: after a pause, and not more than a few times a
+//! minute. Otherwise the process ends with a reason, and so it does when a thread panics that no part accounts for.
+//! Nothing goes on as if it were ready.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::error::Error;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use dragoman_ros::diagnostics::Severity;
+use futures::FutureExt;
+use futures::future::{BoxFuture, join_all};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::fault::{Failing, Fault};
+
+/// The pause before a part is started again, doubled with every restart of the last minute.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// So often within [`RESTART_WINDOW`] a part is started again.
+const MOST_RESTARTS: usize = 5;
+const RESTART_WINDOW: Duration = Duration::from_secs(60);
+/// How long the machines may take to stop.
+const STOP_TIME: Duration = Duration::from_secs(3);
+/// How long a part may take to end.
+const END_TIME: Duration = Duration::from_secs(2);
+
+/// Clones are the same supervisor.
+#[derive(Clone)]
+pub(crate) struct Supervisor {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// A part has ended, or the process is to end.
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// In the order in which they were started.
+    parts: Vec<Part>,
+    /// What stops the machines.
+    stops: Vec<BoxFuture<'static, ()>>,
+    /// Why the process has to end.
+    failure: Option<String>,
+    faults: Vec<Fault>,
+    is_stopping: bool,
+}
+
+struct Part {
+    name: String,
+    task: Option<JoinHandle<()>>,
+    /// Why it has ended, until that is dealt with.
+    ended: Option<String>,
+    /// None for a part that cannot be started again.
+    start_again: Option<StartAgain>,
+    /// While it waits for that.
+    starts_at: Option<Instant>,
+    /// When it was started again, oldest first.
+    restarts: VecDeque<Instant>,
+    /// In all, and why the last time.
+    restart_count: usize,
+    last_reason: String,
+}
+
+type StartAgain = Box<dyn FnMut() -> Result<BoxFuture<'static, ()>, Box<dyn Error>> + Send>;
+
+thread_local! {
+    /// Whether this thread is at work for a part, whose end is noticed whatever happens.
+    static IS_SUPERVISED: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Supervisor {
+    /// Without parts. From now on every panic of this process is logged, and ends it unless it was in a part. `faults` are to
+    /// happen to parts.
+    pub(crate) fn new(faults: Vec<Fault>) -> Self {
+        let state = Mutex::new(State { faults, ..State::default() });
+        let shared = Arc::new(Shared { state, changed: Notify::new() });
+        report_panics(Arc::downgrade(&shared));
+        Self { shared }
+    }
+
+    /// Runs a part without which the process cannot go on.
+    pub(crate) fn spawn(&self, name: impl Into<String>, part: impl Future<Output = ()> + Send + 'static) {
+        self.add(name.into(), part.boxed(), None);
+    }
+
+    /// Runs a part that can be started again.
+    pub(crate) fn spawn_restartable<F, E>(
+        &self,
+        name: impl Into<String>,
+        part: impl Future<Output = ()> + Send + 'static,
+        mut start_again: impl FnMut() -> Result<F, E> + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+        E: Into<Box<dyn Error>>,
+    {
+        let start_again: StartAgain =
+            Box::new(move || start_again().map(FutureExt::boxed).map_err(Into::into));
+        self.add(name.into(), part.boxed(), Some(start_again));
+    }
+
+    /// Stops a machine with `stop` before anything else ends, on every way out.
+    pub(crate) fn on_stop(&self, stop: BoxFuture<'static, ()>) {
+        self.shared.lock().stops.push(stop);
+    }
+
+    /// Ends the process, in order.
+    pub(crate) fn fail(&self, reason: String) {
+        self.shared.fail(reason);
+    }
+
+    fn add(&self, name: String, part: BoxFuture<'static, ()>, start_again: Option<StartAgain>) {
+        let mut state = self.shared.lock();
+        let index = state.parts.len();
+        let task = self.run(&mut state, index, &name, part);
+        state.parts.push(Part {
+            name,
+            task: Some(task),
+            ended: None,
+            start_again,
+            starts_at: None,
+            restarts: VecDeque::new(),
+            restart_count: 0,
+            last_reason: String::new(),
+        });
+    }
+
+    fn run(
+        &self,
+        state: &mut State,
+        index: usize,
+        name: &str,
+        part: BoxFuture<'static, ()>,
+    ) -> JoinHandle<()> {
+        let fault = state.faults.iter_mut().find(|fault| fault.takes(name)).map(Fault::kind);
+        let part = Supervised(Failing::new(part, fault));
+        let shared = Arc::clone(&self.shared);
+        tokio::spawn(async move {
+            let ended = AssertUnwindSafe(part).catch_unwind().await;
+            let reason = match ended {
+                Ok(()) => "has ended".to_owned(),
+                Err(panic) => format!("has panicked: {}", message_of(panic.as_ref())),
+            };
+            if let Some(part) = shared.lock().parts.get_mut(index) {
+                part.ended = Some(reason);
+            }
+            shared.changed.notify_one();
+        })
+    }
+
+    /// Looks after the parts; resolves with the reason if the process has to end.
+    pub(crate) async fn watch(&self) -> String {
+        loop {
+            let next = match self.review(Instant::now()) {
+                Ok(next) => next,
+                Err(reason) => return reason,
+            };
+            let pause = async {
+                match next {
+                    Some(time) => sleep_until(time).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.shared.changed.notified() => {}
+                () = pause => {}
+            }
+        }
+    }
+
+    /// Deals with what has ended; when to look again, or why the process has to end.
+    fn review(&self, now: Instant) -> Result<Option<Instant>, String> {
+        let mut state = self.shared.lock();
+        if let Some(reason) = &state.failure {
+            return Err(reason.clone());
+        }
+        for part in &mut state.parts {
+            part.plan(now)?;
+        }
+        let due = state.parts.iter().position(|part| part.starts_at.is_some_and(|time| time <= now));
+        let Some(index) = due else {
+            return Ok(state.parts.iter().filter_map(|part| part.starts_at).min());
+        };
+        // What is started may ask for the supervisor.
+        let part = state.parts.get_mut(index).map(|part| {
+            part.starts_at = None;
+            (part.name.clone(), part.start_again.take())
+        });
+        drop(state);
+        if let Some((name, Some(mut start_again))) = part {
+            tracing::info!(part = name, "starting again");
+            let started = start_again();
+            let mut state = self.shared.lock();
+            let (task, ended) = match started {
+                Ok(future) => (Some(self.run(&mut state, index, &name, future)), None),
+                Err(error) => (None, Some(format!("cannot start: {error}"))),
+            };
+            if let Some(part) = state.parts.get_mut(index) {
+                part.start_again = Some(start_again);
+                part.task = task;
+                if ended.is_some() {
+                    part.ended = ended;
+                }
+            }
+        }
+        // There may be more.
+        Ok(Some(now))
+    }
+
+    /// Stops the machines at once and together, then ends the parts, the newest first. `hurry` cuts the machines' time short.
+    pub(crate) async fn shut_down(&self, hurry: impl Future<Output = ()>) {
+        let (stops, parts) = {
+            let mut state = self.shared.lock();
+            state.is_stopping = true;
+            (std::mem::take(&mut state.stops), std::mem::take(&mut state.parts))
+        };
+        tokio::select! {
+            stopped = timeout(STOP_TIME, join_all(stops)) => if stopped.is_err() {
+                tracing::error!("a machine has not stopped within {} s", STOP_TIME.as_secs());
+            },
+            () = hurry => {}
+        }
+        for part in parts.into_iter().rev() {
+            let Some(task) = part.task else { continue };
+            task.abort();
+            if timeout(END_TIME, task).await.is_err() {
+                tracing::error!(part = part.name, "a part does not end");
+            }
+        }
+    }
+
+    /// How the parts are, for `/diagnostics`.
+    pub(crate) fn report(&self) -> (Severity, String, Vec<(String, String)>) {
+        let state = self.shared.lock();
+        let now = Instant::now();
+        let mut troubled = Vec::new();
+        let values = state.parts.iter().map(|part| {
+            let is_recent = part.restarts.iter().any(|time| now.duration_since(*time) < RESTART_WINDOW);
+            if is_recent || part.starts_at.is_some() {
+                troubled.push(part.name.as_str());
+            }
+            let value = match (part.starts_at, part.restart_count) {
+                (Some(_), _) => format!("starts again soon; {}", part.last_reason),
+                (None, 0) => "running".to_owned(),
+                (None, count) => format!("running; started again {count} times; {}", part.last_reason),
+            };
+            (part.name.clone(), value)
+        });
+        let values = values.collect();
+        if troubled.is_empty() {
+            return (Severity::Ok, "all parts are running".to_owned(), values);
+        }
+        (Severity::Warn, format!("started again: {}", troubled.join(", ")), values)
+    }
+}
+
+impl Part {
+    /// If it has ended: when it is started again, or why the process has to end.
+    fn plan(&mut self, now: Instant) -> Result<(), String> {
+        let Some(reason) = self.ended.take() else { return Ok(()) };
+        self.task = None;
+        tracing::error!(part = self.name, "{reason}");
+        if self.start_again.is_none() {
+            return Err(format!("{} {reason}", self.name));
+        }
+        self.restarts.retain(|time| now.duration_since(*time) < RESTART_WINDOW);
+        if self.restarts.len() >= MOST_RESTARTS {
+            return Err(format!("{} {reason}, {} times within a minute", self.name, MOST_RESTARTS + 1));
+        }
+        let pause = FIRST_PAUSE * (1 << self.restarts.len());
+        self.restarts.push_back(now);
+        self.restart_count += 1;
+        self.starts_at = Some(now + pause);
+        self.last_reason = reason;
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first reason counts.
+    fn fail(&self, reason: String) {
+        let mut state = self.lock();
+        if !state.is_stopping {
+            state.failure.get_or_insert(reason);
+            self.changed.notify_one();
+        }
+    }
+}
+
+/// Marks its thread as supervised while it runs.
+struct Supervised<F>(F);
+
+impl<F: Future<Output = ()> + Unpin> Future for Supervised<F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        struct Mark(bool);
+        impl Drop for Mark {
+            fn drop(&mut self) {
+                IS_SUPERVISED.set(self.0);
+            }
+        }
+        let _mark = Mark(IS_SUPERVISED.replace(true));
+        self.0.poll_unpin(task)
+    }
+}
+
+/// Logs every panic. One that no part accounts for, in a thread of a driver or of the middleware say, ends the process.
+fn report_panics(supervisor: Weak<Shared>) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let thread = std::thread::current().name().unwrap_or("without name").to_owned();
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let message = message_of(panic.payload());
+        tracing::error!(thread, place, "panic: {message}");
+        if !IS_SUPERVISED.get()
+            && let Some(supervisor) = supervisor.upgrade()
+        {
+            supervisor.fail(format!("thread '{thread}' has panicked at {place}: {message}"));
+        }
+    }));
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures::channel::oneshot;
+
+    use super::*;
+
+    fn supervisor() -> Supervisor {
+        let shared = Arc::new(Shared { state: Mutex::default(), changed: Notify::new() });
+        Supervisor { shared }
+    }
+
+    /// Resolves when nothing has happened to the parts for `seconds`.
+    async fn watch_for(supervisor: &Supervisor, seconds: u64) -> Option<String> {
+        timeout(Duration::from_secs(seconds), supervisor.watch()).await.ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_of_a_part_that_cannot_be_started_again_ends_the_process() {
+        let supervisor = supervisor();
+        let (end, ended) = oneshot::channel::<()>();
+        supervisor.spawn("driver", async { drop(ended.await) });
+        assert_eq!(watch_for(&supervisor, 100).await, None);
+        end.send(()).unwrap();
+        assert_eq!(watch_for(&supervisor, 1).await.unwrap(), "driver has ended");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_panic_is_an_end() {
+        let supervisor = supervisor();
+        supervisor.spawn("driver", async { panic!("no {}", "hands") });
+        assert_eq!(watch_for(&supervisor, 1).await.unwrap(), "driver has panicked: no hands");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_part_is_started_again_with_longer_and_longer_pauses_and_in_the_end_given_up() {
+        let supervisor = supervisor();
+        let starts = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&starts);
+        supervisor.spawn_restartable("port", async {}, move || {
+            match counted.fetch_add(1, Ordering::Relaxed) {
+                1 => Err("the port is taken"),
+                _ => Ok(async {}),
+            }
+        });
+        let begun = Instant::now();
+        let reason = supervisor.watch().await;
+        assert_eq!(reason, "port has ended, 6 times within a minute");
+        assert_eq!(starts.load(Ordering::Relaxed), 5);
+        // 0.5, 1, 2, 4 and 8 s.
+        assert_eq!(begun.elapsed().as_millis() / 100, 155);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn restarts_of_long_ago_do_not_count() {
+        let supervisor = supervisor();
+        let live = || tokio::time::sleep(Duration::from_secs(61));
+        supervisor.spawn_restartable("port", live(), move || Ok::<_, String>(live()));
+        assert_eq!(watch_for(&supervisor, 3600).await, None);
+        let (severity, message, values) = supervisor.report();
+        assert_eq!((severity, message.as_str()), (Severity::Warn, "started again: port"));
+        assert!(values[0].1.contains("58 times; has ended"), "{values:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn machines_stop_before_parts_end_and_the_newest_part_ends_first() {
+        struct Note(&'static str, Arc<Mutex<Vec<&'static str>>>);
+        impl Drop for Note {
+            fn drop(&mut self) {
+                self.1.lock().unwrap().push(self.0);
+            }
+        }
+        let supervisor = supervisor();
+        let notes = Arc::new(Mutex::new(Vec::new()));
+        for name in ["first", "second"] {
+            let note = Note(name, Arc::clone(&notes));
+            supervisor.spawn(name, async move {
+                let _note = note;
+                std::future::pending().await
+            });
+        }
+        let stopped = Note("machine", Arc::clone(&notes));
+        supervisor.on_stop(async move { drop(stopped) }.boxed());
+        // One that hangs.
+        supervisor.on_stop(std::future::pending().boxed());
+        tokio::task::yield_now().await;
+        supervisor.shut_down(std::future::pending()).await;
+        assert_eq!(*notes.lock().unwrap(), ["machine", "second", "first"]);
+    }
+}
