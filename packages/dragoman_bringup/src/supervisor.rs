@@ -362,7 +362,7 @@ mod tests {
     async fn the_end_of_a_part_that_cannot_be_started_again_ends_the_process() {
         let supervisor = supervisor();
         let (end, ended) = oneshot::channel::<()>();
-        supervisor.spawn("driver", async { drop(ended.await) });
+        supervisor.spawn("driver", async { ended.await.unwrap_or_default() });
         assert_eq!(watch_for(&supervisor, 100).await, None);
         end.send(()).unwrap();
         assert_eq!(watch_for(&supervisor, 1).await.unwrap(), "driver has ended");
@@ -373,6 +373,20 @@ mod tests {
         let supervisor = supervisor();
         supervisor.spawn("driver", async { panic!("no {}", "hands") });
         assert_eq!(watch_for(&supervisor, 1).await.unwrap(), "driver has panicked: no hands");
+    }
+
+    #[tokio::test]
+    async fn a_panic_in_a_thread_that_no_part_accounts_for_ends_the_process() {
+        let supervisor = supervisor();
+        report_panics(Arc::downgrade(&supervisor.shared));
+        let thread = std::thread::Builder::new().name("event loop".to_owned());
+        thread.spawn(|| panic!("no such reader")).unwrap().join().unwrap_err();
+        let reason = watch_for(&supervisor, 10).await.unwrap();
+        assert!(
+            reason.starts_with("thread 'event loop' has panicked at ")
+                && reason.ends_with(": no such reader"),
+            "{reason}"
+        );
     }
 
     #[tokio::test(start_paused = true)]

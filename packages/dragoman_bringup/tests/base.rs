@@ -565,13 +565,15 @@ fn the_base_stops_when_its_driver_or_commander_is_gone() {
 
 #[test]
 fn an_ordinary_end_stops_the_base() {
-    let mut operator = Operator::kobuki("end", &PATIENT);
-    operator.sets_off();
-    // An ordinary end says so to the base, and does not wait for its watchdog.
-    operator.base.signal("-TERM");
-    let ended = Instant::now();
-    operator.device.prints("speed 0.000");
-    assert!(ended.elapsed() < STOPPED, "SIGTERM: told to stop after {:?} only", ended.elapsed());
+    for signal in ["-TERM", "-INT", "-HUP"] {
+        let mut operator = Operator::kobuki(&format!("end{signal}"), &PATIENT);
+        operator.sets_off();
+        // An ordinary end says so to the base, and does not wait for its watchdog.
+        operator.base.signal(signal);
+        let ended = Instant::now();
+        operator.device.prints("speed 0.000");
+        assert!(ended.elapsed() < STOPPED, "SIG{signal}: told to stop after {:?} only", ended.elapsed());
+    }
 }
 
 #[test]

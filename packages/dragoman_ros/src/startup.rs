@@ -13,6 +13,7 @@ use crate::Context;
 pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> crate::Result<Context> {
     #[cfg(unix)]
     allow_files();
+    crate::embedded::security::check(|name| std::env::var(name).ok())?;
     let mut discovery = crate::Discovery::from_variables(|name| std::env::var(name).ok())?;
     if let Some(domain) = domain {
         discovery.domain_id = domain;

@@ -142,6 +142,14 @@ fn accept(
     soon(requests.next()).unwrap().accept().unwrap()
 }
 
+#[test]
+fn a_goal_without_a_server_ends() {
+    let mut node = node(context(1), "alone");
+    let client = node.create_action_client::<Fibonacci::Action>("nowhere").unwrap();
+    let sent = client.send_goal_request(Fibonacci::Goal::default()).unwrap();
+    assert!(matches!(soon(sent), Err(Error::Timeout(_))));
+}
+
 fn id(number: u8) -> UUID {
     UUID { uuid: vec![number; 16] }
 }

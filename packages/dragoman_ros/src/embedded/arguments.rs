@@ -12,6 +12,7 @@ use crate::remapping::{Rules, split_rule};
 pub struct Arguments {
     rules: Rules,
     parameters: Vec<Override>,
+    enclave: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +48,8 @@ impl Arguments {
                         .map_err(|error| Error::InvalidArgument(format!("parameter file {path}: {error}")))?;
                 }
                 // Logging is set up before there is a context; `logging` reads what concerns it.
-                "--log-level" | "--log-config-file" | "--log-file-name" | "-e" | "--enclave" => {
+                "-e" | "--enclave" => parsed.enclave = Some(enclave(value_of(&argument, arguments.next())?)?),
+                "--log-level" | "--log-config-file" | "--log-file-name" => {
                     value_of(&argument, arguments.next())?;
                 }
                 "--disable-rosout-logs"
@@ -129,6 +131,11 @@ impl Arguments {
         Ok(())
     }
 
+    /// The name under which security settings would be looked up; peers see it.
+    pub(crate) fn enclave(&self) -> &str {
+        self.enclave.as_deref().unwrap_or("/")
+    }
+
     /// What names become.
     pub(crate) fn rules(&self) -> &Rules {
         &self.rules
@@ -152,6 +159,22 @@ impl Override {
         let (pattern, full) = (self.node.trim_start_matches('/'), node.fully_qualified());
         let path: Vec<&str> = full.split('/').skip(1).collect();
         pattern == node.name || matches_path(&pattern.split('/').collect::<Vec<_>>(), &path)
+    }
+}
+
+/// A name like a namespace.
+fn enclave(name: String) -> Result<String> {
+    let is_token = |token: &str| {
+        !token.starts_with(|c: char| c.is_ascii_digit())
+            && token.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && !token.is_empty()
+    };
+    let is_valid =
+        name.strip_prefix('/').is_some_and(|rest| rest.is_empty() || rest.split('/').all(is_token));
+    if is_valid {
+        Ok(name)
+    } else {
+        Err(Error::InvalidArgument(format!("--enclave: '{name}' is not a full name")))
     }
 }
 
@@ -222,6 +245,17 @@ mod tests {
             ranger.resolve_name("joint_states", NameKind::Topic, arguments.rules()).unwrap(),
             "/ranger/joint_states"
         );
+    }
+
+    #[test]
+    fn the_enclave_is_a_full_name() {
+        assert_eq!(parse("--ros-args").unwrap().enclave(), "/");
+        for name in ["/", "/lab", "/lab/arm_1"] {
+            assert_eq!(parse(&format!("--ros-args --enclave {name}")).unwrap().enclave(), name);
+        }
+        for name in ["lab", "/lab/", "//lab", "/1st", "/a-b"] {
+            assert!(parse(&format!("--ros-args -e {name}")).unwrap_err().to_string().contains(name));
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ impl Context {
     /// # Errors
     /// Environment or `--ros-args` cannot be understood; no participant can be created.
     pub fn create() -> Result<Self> {
+        super::security::check(|name| std::env::var(name).ok())?;
         let discovery = Discovery::from_variables(|name| std::env::var(name).ok())?;
         Self::with_options(&discovery, Arguments::parse(std::env::args().skip(1))?)
     }

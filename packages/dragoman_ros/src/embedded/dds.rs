@@ -36,7 +36,7 @@ use super::clock::lock;
 use super::discovery::{Discovery, DiscoveryRange};
 use super::error::{Error, Result};
 use super::local::{Inbox, Local, Outlet};
-use super::qos::{DurabilityPolicy, QosProfile};
+use super::qos::{DurabilityPolicy, HistoryPolicy, QosProfile};
 use super::rate_limit::RateLimit;
 use matches::Matches;
 use memory::Memory;
@@ -221,6 +221,7 @@ impl Participant {
                 held: VecDeque::new(),
             }),
             overflow: Mutex::default(),
+            keeps_all: endpoint.qos.history == HistoryPolicy::KeepAll,
             late_joiners: endpoint.qos.durability == DurabilityPolicy::TransientLocal,
             read_elsewhere: Arc::clone(&self.read_elsewhere),
             outlet,
@@ -303,7 +304,8 @@ fn middleware(what: &str, error: &dyn std::fmt::Display) -> Error {
     Error::Middleware(format!("cannot {what}: {error}"))
 }
 
-/// A writer of serialized samples. It never waits: neither for its readers nor for the network.
+/// A writer of serialized samples. It never waits: neither for its readers nor for the network. The one exception is a
+/// writer that keeps all samples, whose readers slow it down, as DDS has it; no node of ours has such a writer.
 pub(crate) struct Writer {
     this: Weak<Writer>,
     postponed: Arc<PostponedWrites>,
@@ -315,6 +317,7 @@ pub(crate) struct Writer {
     topic: Topic,
     qos: QosPolicies,
     reliable: bool,
+    keeps_all: bool,
     /// Somebody who joins later is owed samples.
     late_joiners: bool,
     read_elsewhere: ReadElsewhere,
@@ -372,6 +375,9 @@ impl Writer {
     /// Readers in other processes are so far behind that they do not get it; those of this process do.
     pub(crate) fn write(&self, payload: Vec<u8>, related: Option<SampleId>) -> Result<SampleId> {
         let payload = self.memory.lend(payload);
+        if self.keeps_all {
+            self.wait_for_room();
+        }
         let mut state = lock(&self.state);
         let now = Timestamp::now();
         let id = if self.is_read_elsewhere(&state) {
@@ -390,7 +396,12 @@ impl Writer {
 
     fn write_to_network(&self, state: &mut WriterState, sample: Held) -> Result<SampleId> {
         self.send_owed(state)?;
-        self.make_room(state)?;
+        if let Err(error) = self.make_room(state) {
+            if let Some(more) = lock(&self.overflow).admit(Instant::now()) {
+                tracing::warn!(topic = self.topic.name(), more, %error, "a sample is not sent");
+            }
+            return Err(error);
+        }
         state.unacknowledged.add(sample.payload.len());
         if state.is_leading {
             let id = state.next_id();
@@ -421,6 +432,14 @@ impl Writer {
                 tracing::warn!(topic = writer.topic.name(), %error, "samples could not be sent");
             }
         });
+    }
+
+    /// Waits for readers that are far behind, for as long as the writer is announced to block.
+    fn wait_for_room(&self) {
+        let end = Instant::now() + policies::MAX_BLOCKING_TIME;
+        while self.make_room(&mut lock(&self.state)).is_err() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Whether a sample has to go to the network. A match is told at once; the list of discovered readers, a little

@@ -23,6 +23,7 @@ mod parameter;
 mod publisher;
 pub mod qos;
 mod rate_limit;
+pub(crate) mod security;
 mod service;
 mod static_peers;
 mod subscription;

@@ -103,3 +103,51 @@ impl<T: WrappedServiceTypeSupport> Stream for Server<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use futures::StreamExt;
+    use futures::executor::block_on;
+
+    use super::*;
+    use crate::embedded::dds::Endpoint;
+    use crate::embedded::names::dds_type;
+    use crate::embedded::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
+    use crate::std_srvs::srv::SetBool;
+
+    /// A client whose reader discovery never finds, as one behind a wall, or one that wants to do harm.
+    #[test]
+    fn answers_to_a_client_that_is_never_matched_delay_nobody() {
+        let discovery =
+            Discovery { domain_id: 94, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+        let context = || Context::with_options(&discovery, Arguments::default()).unwrap();
+        let namespace = format!("/run{}", std::process::id());
+        let mut served = Node::create(context(), "server", &namespace).unwrap();
+        let mut requests =
+            served.create_service::<SetBool::Service>("switch", QosProfile::services_default()).unwrap();
+
+        let stranger = context();
+        let type_name = dds_type(SetBool::Request::TYPE_NAME);
+        let (topic, qos) = (format!("rq{namespace}/switchRequest"), QosProfile::services_default());
+        let endpoint = Endpoint { topic: &topic, type_name: &type_name, qos: &qos };
+        let writer = stranger.participant().writer(endpoint).unwrap();
+        let mut reader = stranger.participant().guid();
+        reader[12..].copy_from_slice(&[9, 9, 9, 0x04]);
+        let reply_to = SampleId { writer: reader, sequence: SampleId::UNKNOWN_SEQUENCE };
+        while writer.matched() == 0 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let mut answering = Duration::ZERO;
+        // More than may wait at once. Each took 100 ms of this thread before, 20 s in all.
+        for _ in 0..200 {
+            writer.write(vec![1, 0, 0, 0], Some(reply_to)).unwrap();
+            let request = block_on(requests.next()).unwrap();
+            let start = Instant::now();
+            request.respond(SetBool::Response::default()).unwrap();
+            answering += start.elapsed();
+        }
+        assert!(answering < Duration::from_secs(5), "{answering:?}");
+    }
+}

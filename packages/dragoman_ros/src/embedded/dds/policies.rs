@@ -14,6 +14,9 @@ pub(super) enum Role {
     Reader,
 }
 
+/// How long a write may block, as it is announced: rmw's default.
+pub(super) const MAX_BLOCKING_TIME: Duration = Duration::from_millis(100);
+
 /// What the library is asked for.
 pub(super) fn policies(profile: &QosProfile, role: Role) -> QosPolicies {
     let mut builder = QosPolicyBuilder::new()
@@ -23,7 +26,7 @@ pub(super) fn policies(profile: &QosProfile, role: Role) -> QosPolicies {
         })
         .reliability(match profile.reliability {
             ReliabilityPolicy::BestEffort => Reliability::BestEffort,
-            _ => Reliability::Reliable { max_blocking_time: rustdds::Duration::from_millis(100) },
+            _ => Reliability::Reliable { max_blocking_time: MAX_BLOCKING_TIME.into() },
         });
     let depth = i32::try_from(profile.depth.max(1)).unwrap_or(i32::MAX);
     let keep_all = profile.history == HistoryPolicy::KeepAll;
