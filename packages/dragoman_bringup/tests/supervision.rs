@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use common::apolo::{FALSE, request};
+use common::apolo::{ApoloClient, FALSE, request};
 use common::{Answer, Lab, domain};
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::dragoman_msgs::msg::NamespaceClaim;
@@ -146,7 +146,11 @@ fn of_two_labs_the_older_one_goes_on_whatever_their_distance_in_time() {
         let (status, errors) = end(lab(domain, &["up"]).spawn().unwrap());
         assert_eq!(status.code(), Some(1), "{apart} ms: {errors}");
         assert!(errors.contains("is served by `dragoman up`") && errors.contains("in a circle"), "{errors}");
-        assert_ne!(first.apolo().ask(&request(b'G', "", &["pieza"], &[])), FALSE, "{apart} ms");
+        assert_ne!(
+            ApoloClient::new(first.apolo).ask(&request(b'G', "", &["pieza"], &[])),
+            FALSE,
+            "{apart} ms"
+        );
     }
 }
 

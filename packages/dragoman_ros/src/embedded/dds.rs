@@ -503,13 +503,6 @@ impl Writer {
                 state.send(Held { payload: sample.payload, related: None, time: Timestamp::now() })?;
             }
         } else if state.unacknowledged.is_overfull() {
-            if let Some(more) = lock(&self.overflow).admit(now) {
-                tracing::warn!(
-                    topic = self.topic.name(),
-                    more,
-                    "readers do not keep up; a sample is dropped"
-                );
-            }
             return Err(Error::Timeout("readers do not keep up".into()));
         }
         Ok(())
