@@ -35,7 +35,7 @@ pub(crate) async fn start(
 ) -> Result<(), Box<dyn Error>> {
     let server = address::resolve("--server", &options.server)?;
     // Where another one serves the namespace, it would be asked in a circle.
-    claims.claim([below(&options.namespace, "")]);
+    claims.claim_namespace(context, "apolo_client", &options.namespace)?;
     claims.alone().await;
     let name = below(&options.namespace, "apolo_client");
     supervisor.spawn(name, start_client(context, &options.namespace, server)?);

@@ -33,7 +33,7 @@ pub(crate) async fn start(
 ) -> Result<(), Box<dyn Error>> {
     let controller = address::resolve("--controller", &options.controller)?;
     let model = options.robot.as_deref().map(model).transpose()?;
-    claims.claim([below(&options.namespace, "")]);
+    claims.claim_namespace(context, "arm31", &options.namespace)?;
     claims.alone().await;
     let name = below(&options.namespace, "arm31");
     supervisor.spawn(name, start_client(context, &options.namespace, controller, model)?);

@@ -1,6 +1,6 @@
 //! Who is in charge of a namespace: of two processes that serve the same one, the older goes on and the other ends.
 //!
-//! Every process claims its namespaces on a latched topic. Where two claims meet, both repeat theirs and say whom they
+//! Every process claims its namespaces, or single nodes, on a latched topic. Where two claims meet, both repeat theirs and say whom they
 //! have heard. A process gives way only to an older one that has answered it several times in the course of a second: a
 //! single announcement, whoever sends it, ends nothing.
 
@@ -12,7 +12,7 @@ use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::msg::NamespaceClaim;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Clock, QosProfile};
+use dragoman_ros::{Clock, Context, Node, QosProfile, Result};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -51,9 +51,24 @@ impl Claims {
         Self { core: Arc::new(Mutex::new(core)), changed: Arc::default() }
     }
 
-    /// Claims more namespaces.
-    pub(crate) fn claim(&self, namespaces: impl IntoIterator<Item = String>) {
-        self.lock().claim(namespaces);
+    /// Claims the namespace of node `name` in `namespace`, which the command line may have put elsewhere.
+    ///
+    /// # Errors
+    /// The middleware's refusal.
+    pub(crate) fn claim_namespace(&self, context: &Context, name: &str, namespace: &str) -> Result<()> {
+        let node = Node::create(context.clone(), name, namespace)?;
+        self.lock().claim([node.namespace()?]);
+        Ok(())
+    }
+
+    /// Claims the name of a node that shares its namespace with others.
+    ///
+    /// # Errors
+    /// The middleware's refusal.
+    pub(crate) fn claim_name(&self, context: &Context, name: &str, namespace: &str) -> Result<()> {
+        let node = Node::create(context.clone(), name, namespace)?;
+        self.lock().claim([node.fully_qualified_name()?]);
+        Ok(())
     }
 
     /// Resolves when no older holder of the same namespaces has been heard for a while. Where there is one, the process is ended
@@ -70,7 +85,7 @@ impl Claims {
     }
 
     /// Lets a node exchange claims with other processes.
-    pub(crate) fn serve(&self, tasks: &mut NodeTasks, supervisor: &Supervisor) -> dragoman_ros::Result<()> {
+    pub(crate) fn serve(&self, tasks: &mut NodeTasks, supervisor: &Supervisor) -> Result<()> {
         let qos = QosProfile::default().transient_local();
         let publisher = tasks.node().create_publisher::<NamespaceClaim>(TOPIC, qos.clone().keep_last(1))?;
         let publisher = SharedPublisher::from(publisher);
@@ -138,8 +153,8 @@ impl Core {
         Self { own, rivals: HashMap::new(), published: None, is_due: false }
     }
 
-    fn claim(&mut self, namespaces: impl IntoIterator<Item = String>) {
-        self.own.namespaces.extend(namespaces);
+    fn claim(&mut self, names: impl IntoIterator<Item = String>) {
+        self.own.namespaces.extend(names);
         self.is_due = true;
     }
 

@@ -104,8 +104,6 @@ pub(crate) async fn start(
     let [arm_namespace, world_namespace, platform_namespace] =
         [ARM_NAMESPACE, apolo::NAMESPACE, platform::NAMESPACE].map(|name| below(&options.namespace, name));
     let mut rows = Vec::new();
-    // What only one process of a domain may serve.
-    let mut claimed = Vec::new();
     let mut bridge_measured = None;
     let mut arm = None;
     if options.wants(Part::Ranger) {
@@ -113,7 +111,7 @@ pub(crate) async fn start(
         if !options.bridge_only {
             let robot = robot::load(&options.robot)?;
             robot.model.name().clone_into(&mut name);
-            claimed.push(arm_namespace.clone());
+            claims.claim_namespace(context, "arm", &arm_namespace)?;
             arm = Some(arm::start(context, &arm_namespace, robot, supervisor)?);
         }
         let bridge = dragoman_bridge::arm31::node::start_server(context, &arm_namespace, options.bind)
@@ -150,7 +148,7 @@ pub(crate) async fn start(
             row.robot = world.worlds.join(", ");
         }
         if options.wants(Part::Apolo) {
-            claimed.push(world_namespace.clone());
+            claims.claim_namespace(context, "world", &world_namespace)?;
         }
         worlds = Some(world.live);
     }
@@ -167,7 +165,7 @@ pub(crate) async fn start(
         _ => false,
     };
     if has_platform {
-        claimed.push(platform_namespace.clone());
+        claims.claim_namespace(context, "platform", &platform_namespace)?;
     }
     // Without a simulated one it is another node's.
     if has_platform || (options.bridge_only && options.wants(Part::Neobotix)) {
@@ -193,6 +191,9 @@ pub(crate) async fn start(
     let (robots, elsewhere) =
         turtlebot.map_or_else(Default::default, |turtlebot| (turtlebot.robots, turtlebot.elsewhere));
     for robot in &robots {
+        for device in &robot.devices {
+            claims.claim_name(context, device.node, &robot.namespace)?;
+        }
         let namespace = robot.namespace.trim_end_matches('/');
         rows.extend(robot.devices.iter().map(|device| Served {
             robot: device.name.to_owned(),
@@ -205,9 +206,6 @@ pub(crate) async fn start(
         let robot = IN_ROS.to_owned();
         rows.push(Served { robot, protocol: "TurtleBot", address: IN_ROS.to_owned(), namespace });
     }
-    let devices = robots.iter().flat_map(|robot| robot.devices.iter().map(move |device| (robot, device)));
-    claimed.extend(devices.map(|(robot, device)| below(&robot.namespace, device.node)));
-    claims.claim(claimed);
     print_table(&rows);
     for device in robots.into_iter().flat_map(|robot| robot.devices) {
         if device.is_simulated() && tokio::time::timeout(START_PATIENCE, device.measured).await.is_err() {

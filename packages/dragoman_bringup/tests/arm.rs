@@ -15,7 +15,8 @@ use dragoman_ros::std_msgs::msg::Float64;
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::trajectory_msgs::msg::JointTrajectoryPoint;
 use dragoman_ros::{
-    Arguments, Context, Discovery, DiscoveryRange, GoalStatus, Node, QosProfile, WrappedServiceTypeSupport,
+    Arguments, Context, Discovery, DiscoveryRange, Error, GoalStatus, Node, QosProfile,
+    WrappedServiceTypeSupport,
 };
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -25,7 +26,7 @@ const NAMES: [&str; 6] = ["joint_1", "joint_2", "joint_3", "joint_4", "joint_5",
 
 /// A node beside the lab.
 struct Operator {
-    _lab: Lab,
+    lab: Lab,
     runtime: tokio::runtime::Runtime,
     node: Node,
     states: BoxStream<'static, JointState>,
@@ -40,7 +41,7 @@ impl Operator {
         let mut node = Node::create(context, "operator", "").unwrap();
         let states = node.subscribe("/ranger/joint_states", QosProfile::default().keep_last(1)).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        Self { _lab: lab, runtime, node, states: states.boxed() }
+        Self { lab, runtime, node, states: states.boxed() }
     }
 
     /// The newest positions.
@@ -234,4 +235,24 @@ fn single_joints_are_commanded_relaxed_and_slowed_down() {
     let on_the_way = operator.positions()[3] - start[3];
     assert!(on_the_way > 0.04, "slowly: {on_the_way}");
     operator.until("slowly there", |now| (now[3] - start[3]).abs() < 1e-3);
+}
+
+/// Discovery misses a process that was killed only after its lease.
+const LEASE: Duration = Duration::from_secs(90);
+
+#[test]
+fn a_goal_ends_when_its_server_is_killed() {
+    let mut operator = Operator::new();
+    let start = operator.positions();
+    let client = operator.node.create_action_client::<Action>("/ranger/follow_joint_trajectory").unwrap();
+    operator.runtime.block_on(async {
+        tokio::time::timeout(PATIENCE, Node::is_available(&client).unwrap()).await.unwrap().unwrap();
+        let long = goal(&NAMES, &[(500.0, moved(&start, 0.1))]);
+        let (_goal, result, _feedback) = client.send_goal_request(long).unwrap().await.expect("accepted");
+        operator.lab.child.kill().unwrap();
+        let killed = Instant::now();
+        let ended = tokio::time::timeout(LEASE, result).await.expect("it ends");
+        assert!(matches!(ended, Err(Error::Timeout(_))));
+        println!("the goal ended {:?} after its server", killed.elapsed());
+    });
 }

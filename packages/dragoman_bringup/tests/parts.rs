@@ -58,7 +58,7 @@ fn everything_of_a_lab_is_below_its_namespace() {
         "/left/simulation/pose",
     ];
     // What all nodes of a graph share.
-    let shared = ["/rosout", "/parameter_events", "/diagnostics", "/joy", "/clock"];
+    let shared = ["/rosout", "/parameter_events", "/diagnostics", "/joy", "/clock", "/dragoman/_claims"];
     for name in topics(lab.domain, &wanted).keys() {
         assert!(name.starts_with("/left/") || shared.contains(&name.as_str()), "{name}");
     }

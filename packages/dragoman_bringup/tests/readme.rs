@@ -387,6 +387,7 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
     }
     match type_name {
         "dragoman_msgs/msg/DriveStatus" => typed::<dragoman_msgs::msg::DriveStatus>(node, topic),
+        "dragoman_msgs/msg/NamespaceClaim" => typed::<dragoman_msgs::msg::NamespaceClaim>(node, topic),
         "dragoman_msgs/msg/MotionEvent" => typed::<dragoman_msgs::msg::MotionEvent>(node, topic),
         "geometry_msgs/msg/PoseStamped" => typed::<geometry_msgs::msg::PoseStamped>(node, topic),
         "geometry_msgs/msg/TwistStamped" => typed::<geometry_msgs::msg::TwistStamped>(node, topic),

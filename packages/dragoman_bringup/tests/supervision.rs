@@ -26,8 +26,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A lab on free ports, whose errors are read.
 fn lab(domain: u16, arguments: &[&str]) -> Command {
     let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
-    let mut command = Command::new(program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into()));
+    // A shell lets what it runs in the background ignore SIGINT.
+    let mut command = Command::new("env");
     command
+        .arg("--default-signal")
+        .arg(program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into()))
         .args(arguments)
         .args(["--domain", &domain.to_string(), "--ros-args"])
         .args(["-p", "arm31:port:=0", "-p", "apolo:port:=0", "-p", "neobotix:ports:=[0,0]"])
