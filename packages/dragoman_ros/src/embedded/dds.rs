@@ -130,7 +130,7 @@ impl Participant {
         let latched = Latched::default();
         let (listener, observed) = (participant.status_listener(), Arc::clone(&matches));
         let owing = Arc::clone(&latched);
-        let first_requests = FirstRequests::new(participant.clone())?;
+        let first_requests = FirstRequests::new(participant.clone(), discovery.bind_address())?;
         background.spawn(async move {
             let mut events = listener.as_async_status_stream();
             while let Some(event) = events.next().await {
