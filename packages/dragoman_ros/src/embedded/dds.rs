@@ -109,7 +109,10 @@ const REVIEW_PERIOD: Duration = Duration::from_secs(1);
 impl Participant {
     pub(crate) fn new(discovery: &Discovery, background: &Background) -> Result<Self> {
         // As the middlewares of ROS announce it; security has other enclaves than this one.
-        let builder = DomainParticipantBuilder::new(discovery.domain_id).user_data(b"enclave=/;".to_vec());
+        // What stays in the process goes through memory.
+        let builder = DomainParticipantBuilder::new(discovery.domain_id)
+            .user_data(b"enclave=/;".to_vec())
+            .match_own_endpoints(false);
         let builder = match discovery.range {
             DiscoveryRange::Subnet => builder,
             // A participant that names its loopback address only could not be answered by a peer elsewhere.
