@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use common::peers::{Facts, Peer, Running, distribution, lab_middleware, report};
 use common::{Answer, Lab, domain, roll_pitch_yaw};
+use dragoman_ros::WrappedTypesupport;
+use dragoman_ros::sensor_msgs::msg::JointState;
 
 /// One lab at a time: the rates that a peer measures are no measure of a machine that does something else.
 fn alone() -> MutexGuard<'static, ()> {

@@ -93,8 +93,6 @@ def graph(node):
     tell("joint_states_publishers", " ".join(f"{p.node_namespace}/{p.node_name}" for p in publishers))
     # Humble has none.
     tell("joint_states_hashes", " ".join(str(getattr(p, "topic_type_hash", None)) for p in publishers))
-    subscriptions = node.get_subscriptions_info_by_topic("/ranger/joint_command")
-    tell("command_hashes", " ".join(str(getattr(s, "topic_type_hash", None)) for s in subscriptions))
 
 
 def services(node):
