@@ -3,6 +3,7 @@
 #![cfg(not(feature = "r2r"))]
 
 use std::net::UdpSocket;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_ros::{
@@ -173,8 +174,15 @@ fn kept(
     resident().saturating_sub(before)
 }
 
+/// One test at a time looks at the memory of the process.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn a_writer_lets_go_of_what_its_readers_have() {
+    let _alone = alone();
     let mut talker = node(3, "talker");
     let qos = QosProfile::default().keep_last(2);
     let publisher = talker.create_publisher::<std_msgs::msg::String>("large", qos.clone()).unwrap();
@@ -189,6 +197,7 @@ fn a_writer_lets_go_of_what_its_readers_have() {
 
 #[test]
 fn a_reader_of_the_process_holds_nothing_back() {
+    let _alone = alone();
     let mut talker = node(4, "talker");
     let qos = QosProfile::default().keep_last(2);
     let mut own = talker.subscribe::<std_msgs::msg::String>("large", qos.clone()).unwrap();
@@ -199,4 +208,28 @@ fn a_reader_of_the_process_holds_nothing_back() {
     let kept = kept(&publisher, &mut other);
     assert!(kept < 100, "{kept} MB are kept of 200 MB");
     assert!(next(&mut own, PATIENCE).is_some());
+}
+
+#[test]
+fn a_small_message_keeps_no_receive_buffer() {
+    let _alone = alone();
+    let mut talker = node(5, "talker");
+    let qos = QosProfile::default();
+    let large = talker.create_publisher::<std_msgs::msg::String>("large", qos.clone()).unwrap();
+    let small = talker.create_publisher::<std_msgs::msg::UInt32>("small", qos.clone()).unwrap();
+    let mut listener = node(5, "listener");
+    let mut much = listener.subscribe::<std_msgs::msg::String>("large", qos.clone().keep_last(1)).unwrap();
+    let mut little = listener.subscribe::<std_msgs::msg::UInt32>("small", qos.keep_last(2000)).unwrap();
+    matched(&large, 1);
+    matched(&small, 1);
+    let message = std_msgs::msg::String { data: "x".repeat(50_000) };
+    let before = resident();
+    for number in 0..2000 {
+        large.publish(&message).unwrap();
+        assert!(next(&mut much, PATIENCE).is_some());
+        publish(&small, [number]);
+        assert!(next(&mut little, PATIENCE).is_some());
+    }
+    let kept = resident().saturating_sub(before);
+    assert!(kept < 40, "{kept} MB are kept of 100 MB");
 }
