@@ -200,3 +200,84 @@ fn only_interfaces_that_were_opened_answer() {
     assert!(arm_answers(&hosts));
     assert!(hosts.on(1, || TcpStream::connect(inside).is_err()), "the other interface is closed");
 }
+
+/// What a participant on host 2 announces itself with (RTPS 2.5, 9.6.2.2): it hears answers on a port of its own.
+fn announcement(port: u16) -> Vec<u8> {
+    let parameter = |id: u16, value: &[u8]| {
+        let length = u16::try_from(value.len()).unwrap();
+        [&id.to_le_bytes(), &length.to_le_bytes(), value].concat()
+    };
+    let locator =
+        [&1_u32.to_le_bytes()[..], &u32::from(port).to_le_bytes(), &[0; 12], &[10, 77, 0, 2]].concat();
+    let prefix = *b"\x01\x10stranger..";
+    let participant = [&prefix[..], &[0, 0, 1, 0xC1]].concat();
+    let parameters = [
+        parameter(0x15, &[2, 3, 0, 0]),
+        parameter(0x16, &[1, 0x10, 0, 0]),
+        parameter(0x50, &participant),
+        parameter(0x32, &locator),
+        parameter(0x31, &locator),
+        parameter(0x58, &0xC3F_u32.to_le_bytes()),
+        parameter(0x02, &[20, 0, 0, 0, 0, 0, 0, 0]),
+        parameter(1, &[]),
+    ];
+    // From the writer of participants to their reader, sequence number 1, parameter list in little endian.
+    let data = [
+        &[0, 0, 16, 0, 0, 1, 0, 0xC7, 0, 1, 0, 0xC2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 3, 0, 0][..],
+        &parameters.concat(),
+    ]
+    .concat();
+    let length = u16::try_from(data.len()).unwrap();
+    [b"RTPS\x02\x03\x01\x10".as_slice(), &prefix, &[0x15, 5], &length.to_le_bytes(), &data].concat()
+}
+
+/// How many packets host 1 sends to a participant that announces itself to all its ports, by unicast and multicast.
+fn answers_to_a_stranger(hosts: &Hosts) -> usize {
+    hosts.on(2, || {
+        let stranger = UdpSocket::bind("10.77.0.2:0").unwrap();
+        stranger.set_read_timeout(Some(Duration::from_secs(3))).unwrap();
+        let announcement = announcement(stranger.local_addr().unwrap().port());
+        for _ in 0..3 {
+            for port in (7400..7440).chain([5031]) {
+                for host in [[10, 77, 0, 1], [239, 255, 0, 1]] {
+                    // A closed port is told, and is no failure here.
+                    let _ = stranger.send_to(&announcement, (std::net::Ipv4Addr::from(host), port));
+                }
+            }
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        let mut answers = 0;
+        while answers < 5 {
+            match stranger.recv(&mut [0; 65536]) {
+                Ok(_) => answers += 1,
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {}
+                Err(_) => break,
+            }
+        }
+        answers
+    })
+}
+
+/// The local addresses of the UDP sockets of host 1, as `/proc/net/udp` has them.
+fn bound(hosts: &Hosts) -> Vec<String> {
+    let table = hosts.on(1, || std::fs::read_to_string("/proc/thread-self/net/udp").unwrap());
+    table.lines().skip(1).filter_map(|line| Some(line.split_whitespace().nth(1)?.to_owned())).collect()
+}
+
+#[test]
+fn a_lab_on_localhost_is_deaf_to_other_hosts() {
+    let Some(mut hosts) = hosts("deaf", 2, true) else { return };
+    for (range, is_open) in [("SUBNET", true), ("LOCALHOST", false), ("OFF", false)] {
+        let lab = hosts.start_with(1, &["up"], &[("ROS_AUTOMATIC_DISCOVERY_RANGE", range)]);
+        std::thread::sleep(Duration::from_secs(3));
+        let answers = answers_to_a_stranger(&hosts);
+        assert_eq!(answers > 0, is_open, "{range}: {answers} answers");
+        let bound = bound(&hosts);
+        assert!(!bound.is_empty());
+        // 127.0.0.1, and the group of discovery, 239.255.0.1.
+        let is_local =
+            |address: &String| address.starts_with("0100007F:") || address.starts_with("0100FFEF:");
+        assert_eq!(!bound.iter().all(is_local), is_open, "{range}: {bound:?}");
+        hosts.kill(lab);
+    }
+}

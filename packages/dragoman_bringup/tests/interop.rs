@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use common::peers::{Facts, Peer, Running, distribution, lab_middleware, report};
 use common::{Answer, Lab, domain, roll_pitch_yaw};
+use dragoman_ros::WrappedTypesupport;
+use dragoman_ros::sensor_msgs::msg::JointState;
 
 /// One lab at a time: the rates that a peer measures are no measure of a machine that does something else.
 fn alone() -> MutexGuard<'static, ()> {
@@ -91,6 +93,8 @@ fn cyclone_dds_uses_the_lab() {
     let _alone = alone();
     let facts = run(peer, &Lab::start(), &["session"], 120);
     check_session(&facts);
+    let hashed = if distribution() == "humble" { "0" } else { facts.text("gids_listed") };
+    assert_eq!(facts.text("gids_with_type_hash"), hashed, "rmw_cyclonedds warns of each that has none");
     facts.show("Cyclone DDS", &FIGURES);
 }
 
@@ -103,6 +107,7 @@ fn cyclone_dds_sees_the_nodes_of_a_lab_in_humble() {
     peer.envs([HUMBLE]);
     let facts = run(peer, &lab, &["graph"], 60);
     assert_eq!(facts.text("gid_bytes"), "24");
+    assert_eq!(facts.text("gids_with_type_hash"), "0", "Humble has no type hashes");
     check_graph(&facts);
 }
 
@@ -141,6 +146,9 @@ fn ros_2_uses_the_lab() {
         ],
     );
     assert_eq!(facts.text("joint_states_publishers"), "/ranger/arm");
+    if distribution() != "humble" {
+        assert_eq!(facts.text("joint_states_hashes"), JointState::TYPE_HASH, "what ros2 topic info -v shows");
+    }
     facts.refused("begin_without_goal", "");
     for service in ["stop", "disable", "enable", "stop_beside_wrong_type"] {
         facts.accepted(service);

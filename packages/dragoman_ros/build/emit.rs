@@ -62,6 +62,7 @@ pub(crate) fn interfaces(jazzy: &Definitions, humble: &Definitions) -> Result<St
     }
     let definitions = definitions(&packages);
     registry(&mut out, "DEFINITIONS", &definitions)?;
+    registry(&mut out, "TYPE_HASHES", &types.descriptions.hashes())?;
     let mut definitions_of_humble = self::definitions(&self::packages(humble));
     definitions_of_humble.retain(|name, text| definitions.get(name) != Some(text));
     registry(&mut out, "DEFINITIONS_OF_HUMBLE", &definitions_of_humble)?;
@@ -339,10 +340,10 @@ fn definitions(packages: &Packages) -> BTreeMap<String, String> {
     definitions
 }
 
-fn registry(out: &mut String, name: &str, definitions: &BTreeMap<String, String>) -> std::fmt::Result {
+fn registry(out: &mut String, name: &str, entries: &BTreeMap<String, String>) -> std::fmt::Result {
     writeln!(out, "pub(crate) static {name}: &[(&str, &str)] = &[")?;
-    for (type_name, definition) in definitions {
-        writeln!(out, "({type_name:?}, {definition:?}),")?;
+    for (type_name, entry) in entries {
+        writeln!(out, "({type_name:?}, {entry:?}),")?;
     }
     writeln!(out, "];")
 }

@@ -29,6 +29,11 @@ const BOUNDED_SEQUENCE: u8 = 96;
 pub(crate) struct Descriptions(BTreeMap<String, Vec<Field>>);
 
 impl Descriptions {
+    /// The hashes of all types by name.
+    pub(crate) fn hashes(&self) -> BTreeMap<String, String> {
+        self.0.keys().map(|name| (name.clone(), self.hash(name))).collect()
+    }
+
     /// Adds a structure that a file defines.
     pub(crate) fn add(&mut self, type_name: String, fields: &[FieldInfo]) {
         self.0.insert(type_name, fields.iter().map(defined).collect());

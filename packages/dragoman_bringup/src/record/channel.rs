@@ -136,7 +136,7 @@ impl Request {
 const DEPTH: usize = 1000;
 
 /// The same for messages of a megabyte: the middleware keeps the last so many in memory even when they are taken.
-const LARGE_DEPTH: usize = 30;
+const LARGE_DEPTH: usize = 10;
 
 /// Types whose messages may have a megabyte.
 const LARGE_TYPES: [&str; 4] = [
@@ -199,6 +199,6 @@ mod tests {
         assert!(!strict.is_weaker_than(weak) && !weak.is_weaker_than(weak));
         assert_eq!(Request::to(&[]), None);
         assert_eq!(strict.qos("std_msgs/msg/String"), latched.keep_last(1000));
-        assert_eq!(weak.qos("sensor_msgs/msg/Image"), sensor.keep_last(30));
+        assert_eq!(weak.qos("sensor_msgs/msg/Image"), sensor.keep_last(10));
     }
 }

@@ -80,9 +80,15 @@ impl Hosts {
 
     /// Starts `dragoman` on a host; its place among the programs.
     pub fn start(&mut self, host: usize, arguments: &[&str]) -> usize {
+        self.start_with(host, arguments, &[])
+    }
+
+    /// As [`start`](Self::start), with environment variables.
+    pub fn start_with(&mut self, host: usize, arguments: &[&str], variables: &[(&str, &str)]) -> usize {
         let mut command = self.command(host, &[env!("CARGO_BIN_EXE_dragoman")]);
         // What follows --ros-args is ROS's.
         command.arg(arguments[0]).args(["--log", "warn"]).args(&arguments[1..]);
+        command.envs(variables.iter().copied());
         self.programs.push(command.stdout(Stdio::null()).spawn().unwrap());
         self.programs.len() - 1
     }

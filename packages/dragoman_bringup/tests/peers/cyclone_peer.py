@@ -11,6 +11,7 @@ Reads ROS_DOMAIN_ID, stays on the loopback interface, and prints lines `name: va
 
 import math
 import os
+import re
 import statistics
 import sys
 import time
@@ -148,7 +149,7 @@ def graph(peer):
     if not until(lambda: listed.read(1), 15):
         raise SystemExit("no ros_discovery_info")
     time.sleep(1)
-    infos, found = [], set()
+    infos, found, hashed = [], set(), set()
 
     def gids():
         # Every sample replaces the one before.
@@ -156,7 +157,11 @@ def graph(peer):
 
     def unknown():
         infos.extend(listed.take(100))
-        found.update(bytes(sample.key.bytes) for reader in endpoints for sample in reader.take(2000))
+        for sample in (sample for reader in endpoints for sample in reader.take(2000)):
+            found.add(bytes(sample.key.bytes))
+            data = sample.qos[Policy.Userdata].data if Policy.Userdata in sample.qos else b""
+            if re.fullmatch(b"typehash=RIHS01_[0-9a-f]{64};", data):
+                hashed.add(bytes(sample.key.bytes))
         # A DDS identifier has 16 bytes; what Humble has behind them is zero.
         return sum(gid[:16] not in found or any(gid[16:]) for gid in gids())
 
@@ -168,6 +173,7 @@ def graph(peer):
     tell("gids_listed", len(gids()))
     tell("gid_bytes", len(participant))
     tell("gids_unknown_to_dds", unknown())
+    tell("gids_with_type_hash", sum(gid[:16] in hashed for gid in gids()))
     tell("gids_of_participant", sum(gid[:12] == participant[:12] for gid in gids()))
 
 

@@ -91,6 +91,8 @@ def graph(node):
     tell("services", " ".join(f"{name}={'+'.join(kinds)}" for name, kinds in sorted(services.items())))
     publishers = node.get_publishers_info_by_topic("/ranger/joint_states")
     tell("joint_states_publishers", " ".join(f"{p.node_namespace}/{p.node_name}" for p in publishers))
+    # Humble has none.
+    tell("joint_states_hashes", " ".join(str(getattr(p, "topic_type_hash", None)) for p in publishers))
 
 
 def services(node):

@@ -45,7 +45,7 @@ impl Context {
             tracing::info!("messages have the forms of ROS 2 Humble, as ROS_DISTRO says");
         }
         let background = Background::start()?;
-        let participant = Participant::new(discovery, &background)?;
+        let participant = Participant::new(discovery, arguments.enclave(), &background)?;
         let graph = Arc::new(Graph::default());
         graph::announce(&graph, &participant, &background)?;
         super::static_peers::announce_to(discovery, &participant, &background)?;

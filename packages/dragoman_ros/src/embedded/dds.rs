@@ -94,6 +94,8 @@ impl Peer {
 pub(crate) struct Endpoint<'a> {
     pub(crate) topic: &'a str,
     pub(crate) type_name: &'a str,
+    /// `RIHS01_...`, if it is known and is to be announced.
+    pub(crate) type_hash: Option<&'a str>,
     pub(crate) qos: &'a QosProfile,
 }
 
@@ -128,8 +130,11 @@ type Latched = Arc<Mutex<Vec<Weak<Writer>>>>;
 const REVIEW_PERIOD: Duration = Duration::from_secs(1);
 
 impl Participant {
-    pub(crate) fn new(discovery: &Discovery, background: &Background) -> Result<Self> {
-        let builder = DomainParticipantBuilder::new(discovery.domain_id);
+    pub(crate) fn new(discovery: &Discovery, enclave: &str, background: &Background) -> Result<Self> {
+        // The enclave as the middlewares of ROS announce it. What stays in the process goes through memory.
+        let builder = DomainParticipantBuilder::new(discovery.domain_id)
+            .user_data(format!("enclave={enclave};").into_bytes())
+            .match_own_endpoints(false);
         let builder = match discovery.range {
             DiscoveryRange::Subnet => builder,
             // A participant that names its loopback address only could not be answered by a peer elsewhere.
@@ -152,7 +157,7 @@ impl Participant {
         let owing = Arc::clone(&latched);
         let postponed = Arc::<PostponedWrites>::default();
         let awaited = Arc::clone(&postponed);
-        let first_requests = FirstRequests::new(participant.clone())?;
+        let first_requests = FirstRequests::new(participant.clone(), discovery.bind_address())?;
         background.spawn(async move {
             let mut events = listener.as_async_status_stream();
             while let Some(event) = events.next().await {
@@ -201,7 +206,7 @@ impl Participant {
     }
 
     pub(crate) fn writer(&self, endpoint: Endpoint<'_>) -> Result<Arc<Writer>> {
-        let qos = policies(endpoint.qos, Role::Writer);
+        let qos = policies(endpoint, Role::Writer);
         let topic = self.topic(endpoint, &qos)?;
         let writer = create_writer(&self.publisher, &topic, &qos)?;
         let outlet = self.local.writer(endpoint.topic, endpoint.type_name, endpoint.qos);
@@ -241,7 +246,7 @@ impl Participant {
     }
 
     pub(crate) fn reader(&self, endpoint: Endpoint<'_>) -> Result<Reader> {
-        let qos = policies(endpoint.qos, Role::Reader);
+        let qos = policies(endpoint, Role::Reader);
         let topic = self.topic(endpoint, &qos)?;
         let reader = self
             .subscriber
@@ -445,7 +450,8 @@ impl Writer {
     /// Whether a sample has to go to the network. A match is told at once; the list of discovered readers, a little
     /// older, makes good for a match whose message was lost.
     fn is_read_elsewhere(&self, state: &WriterState) -> bool {
-        lock(&self.matches).count(&state.writer.guid()) > 0
+        self.late_joiners
+            || lock(&self.matches).count(&state.writer.guid()) > 0
             || lock(&self.read_elsewhere).contains(&self.topic.name())
     }
 

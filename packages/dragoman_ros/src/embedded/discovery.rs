@@ -1,6 +1,6 @@
 //! Which peers are sought and where: ROS's environment variables, with the defaults of Jazzy.
 
-use std::net::{IpAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs};
 
 use super::error::{Error, Result};
 
@@ -70,6 +70,15 @@ impl Discovery {
     /// Whether a static peer is on another machine.
     pub(crate) fn has_distant_peers(&self) -> bool {
         self.static_peers.iter().any(|peer| !peer.is_loopback())
+    }
+
+    /// The address to which sockets are bound: other hosts reach none of them unless they are sought.
+    pub(crate) fn bind_address(&self) -> Ipv4Addr {
+        match self.range {
+            DiscoveryRange::Subnet => Ipv4Addr::UNSPECIFIED,
+            DiscoveryRange::Localhost if self.has_distant_peers() => Ipv4Addr::UNSPECIFIED,
+            DiscoveryRange::Localhost | DiscoveryRange::Off => Ipv4Addr::LOCALHOST,
+        }
     }
 }
 

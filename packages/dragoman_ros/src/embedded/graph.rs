@@ -13,6 +13,7 @@ use super::dds::{Endpoint, Guid, Participant, Reader, Writer};
 use super::error::Result;
 use super::names::dds_type;
 use super::qos::QosProfile;
+use super::type_hash;
 use crate::WrappedTypesupport;
 use crate::names::NodeName;
 use crate::rmw_dds_common::msg::{Gid, NodeEntitiesInfo, ParticipantEntitiesInfo};
@@ -112,6 +113,7 @@ pub(crate) fn announce(graph: &Arc<Graph>, participant: &Participant, background
     let writer = participant.writer(Endpoint {
         topic: "ros_discovery_info",
         type_name: &dds_type(ParticipantEntitiesInfo::TYPE_NAME),
+        type_hash: type_hash(ParticipantEntitiesInfo::TYPE_NAME),
         qos: &qos,
     })?;
     let (graph, participant) = (Arc::downgrade(graph), participant.guid());

@@ -167,3 +167,14 @@ pub fn message_definition(type_name: &str) -> Option<&'static str> {
     };
     own.or_else(|| find(interfaces::DEFINITIONS))
 }
+
+/// The hash of a message type as ROS 2 of this process announces it: none on Humble, and for types that this build does
+/// not know.
+fn type_hash(type_name: &str) -> Option<&'static str> {
+    if Distribution::current() == Distribution::Humble {
+        return None;
+    }
+    let hashes = interfaces::TYPE_HASHES;
+    let found = hashes.binary_search_by_key(&type_name, |(name, _)| name).ok()?;
+    hashes.get(found).map(|(_, hash)| *hash)
+}

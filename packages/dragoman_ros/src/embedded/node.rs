@@ -20,7 +20,7 @@ use super::publisher::Publisher;
 use super::qos::QosProfile;
 use super::service::{Server, ServiceRequest};
 use super::subscription::{RawSubscription, Subscription};
-use super::{WrappedActionTypeSupport, WrappedServiceTypeSupport, WrappedTypesupport};
+use super::{WrappedActionTypeSupport, WrappedServiceTypeSupport, WrappedTypesupport, type_hash};
 use crate::names::{NameKind, NodeName};
 use crate::qos_overrides::{self, Side};
 
@@ -349,14 +349,16 @@ impl Node {
     }
 
     fn writer(&self, topic: &str, ros_type: &str, qos: &QosProfile) -> Result<Arc<Writer>> {
-        let endpoint = Endpoint { topic, type_name: &dds_type(ros_type), qos };
+        let endpoint =
+            Endpoint { topic, type_name: &dds_type(ros_type), type_hash: type_hash(ros_type), qos };
         let writer = self.context.participant().writer(endpoint)?;
         self.entry.add_writer(&writer, self.context.graph());
         Ok(writer)
     }
 
     fn reader(&self, topic: &str, ros_type: &str, qos: &QosProfile) -> Result<Arc<Reader>> {
-        let endpoint = Endpoint { topic, type_name: &dds_type(ros_type), qos };
+        let endpoint =
+            Endpoint { topic, type_name: &dds_type(ros_type), type_hash: type_hash(ros_type), qos };
         let reader = Arc::new(self.context.participant().reader(endpoint)?);
         self.entry.add_reader(&reader, self.context.graph());
         Ok(reader)

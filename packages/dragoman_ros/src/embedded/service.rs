@@ -131,7 +131,7 @@ mod tests {
         let stranger = context();
         let type_name = dds_type(SetBool::Request::TYPE_NAME);
         let (topic, qos) = (format!("rq{namespace}/switchRequest"), QosProfile::services_default());
-        let endpoint = Endpoint { topic: &topic, type_name: &type_name, qos: &qos };
+        let endpoint = Endpoint { topic: &topic, type_name: &type_name, type_hash: None, qos: &qos };
         let writer = stranger.participant().writer(endpoint).unwrap();
         let mut reader = stranger.participant().guid();
         reader[12..].copy_from_slice(&[9, 9, 9, 0x04]);

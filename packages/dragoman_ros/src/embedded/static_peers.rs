@@ -46,7 +46,8 @@ pub(crate) fn announce_to(
         .ok_or_else(|| {
             Error::Middleware("ROS_STATIC_PEERS: no discovery port of this machine is free".into())
         })?;
-    let sender = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(|e| Error::Middleware(e.to_string()))?;
+    let sender =
+        UdpSocket::bind((discovery.bind_address(), 0)).map_err(|e| Error::Middleware(e.to_string()))?;
     socket
         .set_read_timeout(Some(Duration::from_millis(200)))
         .map_err(|e| Error::Middleware(e.to_string()))?;

@@ -4,6 +4,7 @@
 //     fastdds_peer watch SECONDS rates of the arm's topics
 //     fastdds_peer hold          read joint_states until killed
 //     fastdds_peer joins COUNT   join the domain, receive one sample, leave; COUNT times
+//     fastdds_peer images COUNT  receive images; with socket buffers as the system gives them
 //
 // Reads ROS_DOMAIN_ID, stays on the loopback interface, and prints lines `name: value`, which interop.rs judges.
 
@@ -272,6 +273,31 @@ static void joins(int count) {
     tell("join_longest_s", times.back());
 }
 
+// Receives images, which another program publishes at 30 Hz, until some seconds after the last of them.
+static void images(int count) {
+    Peer peer;
+    auto* reader = peer.reader("rt/picture", "sensor_msgs::msg::dds_::Image_");
+    fast::SampleInfo info;
+    int images = 0;
+    double longest_way = 0;
+    const auto arrives = [&] {
+        while (auto image = take(reader, info)) {
+            const auto now = std::chrono::system_clock::now().time_since_epoch();
+            const double sent = info.source_timestamp.to_ns() * 1e-9;
+            longest_way = std::max(longest_way, std::chrono::duration<double>(now).count() - sent);
+            ++images;
+            return true;
+        }
+        return false;
+    };
+    until(15, [&] { return matched_writers(reader) > 0; });
+    tell("matched", "picture");
+    while (images < count && until(images == 0 ? 15 : 3, arrives)) {
+    }
+    tell("images", images);
+    tell("longest_way_ms", longest_way * 1e3);
+}
+
 int main(int count, char** arguments) {
     const std::string command = count > 1 ? arguments[1] : "", number = count > 2 ? arguments[2] : "1";
     try {
@@ -284,8 +310,10 @@ int main(int count, char** arguments) {
             hold();
         } else if (command == "joins") {
             joins(std::stoi(number));
+        } else if (command == "images") {
+            images(std::stoi(number));
         } else {
-            throw std::runtime_error("usage: fastdds_peer session | watch SECONDS | hold | joins COUNT");
+            throw std::runtime_error("usage: fastdds_peer session | watch SECONDS | hold | joins COUNT | images COUNT");
         }
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());

@@ -67,7 +67,7 @@ class RawType : public fast::TopicDataType {
 public:
     explicit RawType(const std::string& name) {
         setName(name.c_str());
-        m_typeSize = 1 << 20;
+        m_typeSize = 2 << 20;
         m_isGetKeyDefined = false;
     }
     bool serialize(void* data, rtps::SerializedPayload_t* payload) override {

@@ -25,8 +25,8 @@ pub(super) struct FirstRequests {
 }
 
 impl FirstRequests {
-    pub(super) fn new(participant: DomainParticipant) -> Result<Self> {
-        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0));
+    pub(super) fn new(participant: DomainParticipant, address: Ipv4Addr) -> Result<Self> {
+        let socket = UdpSocket::bind((address, 0));
         Ok(Self { participant, socket: socket.map_err(|error| Error::Middleware(error.to_string()))? })
     }
 

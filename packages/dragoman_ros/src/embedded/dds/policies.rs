@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use rustdds::discovery::PublicationBuiltinTopicData;
-use rustdds::policy::{Deadline, Durability, History, Lifespan, Liveliness, Reliability, ResourceLimits};
+use rustdds::policy::{
+    Deadline, Durability, History, Lifespan, Liveliness, Reliability, ResourceLimits, UserData,
+};
 use rustdds::{QosPolicies, QosPolicyBuilder};
 
 use super::super::qos::{DurabilityPolicy, HistoryPolicy, LivelinessPolicy, QosProfile, ReliabilityPolicy};
+use super::Endpoint;
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Role {
@@ -18,7 +21,8 @@ pub(super) enum Role {
 pub(super) const MAX_BLOCKING_TIME: Duration = Duration::from_millis(100);
 
 /// What the library is asked for.
-pub(super) fn policies(profile: &QosProfile, role: Role) -> QosPolicies {
+pub(super) fn policies(endpoint: Endpoint<'_>, role: Role) -> QosPolicies {
+    let profile = endpoint.qos;
     let mut builder = QosPolicyBuilder::new()
         .durability(match profile.durability {
             DurabilityPolicy::TransientLocal => Durability::TransientLocal,
@@ -56,7 +60,12 @@ pub(super) fn policies(profile: &QosProfile, role: Role) -> QosPolicies {
             _ => Liveliness::Automatic { lease_duration },
         });
     }
-    builder.build()
+    let policies = builder.build();
+    match endpoint.type_hash {
+        // As the middlewares of ROS do since Iron (rmw_dds_common, `encode_type_hash_for_user_data_qos`).
+        Some(hash) => policies.with_user_data(UserData { value: format!("typehash={hash};").into_bytes() }),
+        None => policies,
+    }
 }
 
 /// What a discovered writer offers. History and depth are its own affair and not announced: unknown, 0.
