@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use common::beside::Beside;
@@ -14,10 +15,23 @@ use dragoman_ros::std_msgs::msg::UInt32;
 
 const PERIOD: Duration = Duration::from_millis(33);
 
+const COUNT: u32 = 300;
+
 #[test]
 fn fast_dds_gets_images() {
-    const COUNT: u32 = 300;
-    let Some(peer) = Peer::FastDds.command() else { return };
+    // Something else may need the processors for a while.
+    for attempt in 1..=3 {
+        let Some(peer) = Peer::FastDds.command() else { return };
+        let (images, wait) = send_images(peer);
+        if images >= 0.95 * f64::from(COUNT) && wait < Duration::from_millis(10) {
+            return;
+        }
+        assert!(attempt < 3, "{images} of {COUNT} images arrive, a small message takes {wait:?}");
+    }
+}
+
+/// How many images arrive, and how long a small message beside them takes, the median.
+fn send_images(peer: Command) -> (f64, Duration) {
     let domain = domain();
     let mut camera = Beside::new(domain);
     let pictures = camera.node.create_publisher::<Image>("picture", QosProfile::default()).unwrap();
@@ -50,6 +64,5 @@ fn fast_dds_gets_images() {
         facts.text("images"),
         facts.text("longest_way_ms"),
     ));
-    assert!(facts.number("images") >= 0.95 * f64::from(COUNT), "{facts:#?}");
-    assert!(median < Duration::from_millis(10), "{median:?}");
+    (facts.number("images"), median)
 }
