@@ -5,6 +5,7 @@
 
 mod backlog;
 mod first_request;
+mod health;
 mod matches;
 mod memory;
 mod payload;
@@ -83,19 +84,6 @@ pub(crate) struct WriterInfo {
     pub(crate) type_name: String,
     pub(crate) guid: Guid,
     pub(crate) qos: QosProfile,
-}
-
-/// Signs of life of the DDS library, and what it has refused since the process started.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "for the watchdog and /diagnostics"))]
-pub(crate) struct Health {
-    /// How often the thread that receives and sends has gone round its loop. It does so every two seconds at least, so a
-    /// count that stands still means that the participant is deaf.
-    pub(crate) event_loop_turns: u64,
-    /// The same of the thread that finds others.
-    pub(crate) discovery_turns: u64,
-    /// Counts of invalid or excessive input by kind, of all participants of the process.
-    pub(crate) refused: [(&'static str, u64); 8],
 }
 
 pub(crate) struct Participant {
@@ -183,26 +171,6 @@ impl Participant {
 
     pub(crate) fn guid(&self) -> Guid {
         self.participant.guid().to_bytes()
-    }
-
-    /// Takes no lock, so that a watchdog does not wait for what it watches.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the watchdog and /diagnostics"))]
-    pub(crate) fn health(&self) -> Health {
-        let refused = rustdds::refused::refused();
-        Health {
-            event_loop_turns: self.turns.event_loop(),
-            discovery_turns: self.turns.discovery(),
-            refused: [
-                ("malformed messages", refused.malformed),
-                ("invalid numbers", refused.numbers),
-                ("data of unmatched writers", refused.unmatched),
-                ("fragments", refused.fragments),
-                ("requests for fragments", refused.fragment_requests),
-                ("participants", refused.participants),
-                ("endpoints", refused.endpoints),
-                ("datagrams to unconfirmed addresses", refused.destinations),
-            ],
-        }
     }
 
     pub(crate) fn writer(&self, endpoint: Endpoint<'_>) -> Result<Arc<Writer>> {
