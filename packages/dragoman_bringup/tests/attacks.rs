@@ -71,7 +71,7 @@ fn busy_for(lab: &Lab, time: Duration) -> f64 {
 fn attacked(name: &str, attack: impl FnOnce(&Peer) + Send) -> Lab {
     let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
     // Without a patch a lab takes all memory there is: it may end, the machine must not.
-    let limit = ["--pid", &lab.child.id().to_string(), "--as=8000000000"];
+    let limit = ["--pid", &lab.child.id().to_string(), "--as=4000000000"];
     let _ = Command::new("prlimit").args(limit).status();
     let client = lab.client();
     let peer = Peer::new(made_up(1), LOCALHOST, LOCALHOST, lab.domain);
@@ -185,11 +185,11 @@ fn fragment_of_a_stranger() {
 /// Patches: "Forget lost participants altogether", "Forget what was read of lost participants".
 #[test]
 fn restarts_of_a_peer() {
-    const ENDPOINTS: u32 = 20;
+    const ENDPOINTS: u32 = 12;
     attacked("500 restarts", |peer| {
         for batch in 0..25 {
             let restarts = || (1000 + batch * 20..1020 + batch * 20).map(made_up);
-            restarts().for_each(|prefix| peer.send(&announcement(prefix, peer.address, 2)));
+            restarts().for_each(|prefix| peer.send(&announcement(prefix, peer.address, 1)));
             std::thread::sleep(Duration::from_millis(250));
             for prefix in restarts() {
                 for number in (1..=ENDPOINTS).step_by(4) {
