@@ -66,6 +66,15 @@ fn busy_for(lab: &Lab, time: Duration) -> f64 {
     (busy(lab) - before) / time.as_secs_f64()
 }
 
+/// Ends the thread that listens, also when the lab has ended.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Starts a lab, attacks it, and looks at how it fares.
 #[track_caller]
 fn attacked(name: &str, attack: impl FnOnce(&Peer) + Send) -> Lab {
@@ -78,6 +87,7 @@ fn attacked(name: &str, attack: impl FnOnce(&Peer) + Send) -> Lab {
     let (stop, listening) = (AtomicBool::new(false), AtomicBool::new(false));
     let mut answers = Vec::new();
     let (before, gap) = std::thread::scope(|scope| {
+        let stopped = StopOnDrop(&stop);
         let listener = scope.spawn(|| longest_gap(lab.domain, &stop, &listening));
         while !listening.load(Ordering::Relaxed) {
             assert!(!listener.is_finished(), "{name}: joint states");
@@ -94,7 +104,7 @@ fn attacked(name: &str, attack: impl FnOnce(&Peer) + Send) -> Lab {
             answers.push(asked.elapsed());
             std::thread::sleep(Duration::from_millis(5));
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(stopped);
         attacker.join().unwrap();
         (before, listener.join().unwrap())
     });
