@@ -5,6 +5,7 @@
 
 mod backlog;
 mod first_request;
+mod health;
 mod matches;
 mod memory;
 mod payload;
@@ -26,8 +27,8 @@ use rustdds::dds::statusevents::{DomainParticipantStatusEvent as Event, StatusEv
 use rustdds::no_key::{DataWriter, SimpleDataReader};
 use rustdds::rpc::SampleIdentity;
 use rustdds::{
-    DomainParticipant, DomainParticipantBuilder, GUID, QosPolicies, RTPSEntity, SequenceNumber, Timestamp,
-    Topic, TopicDescription, TopicKind, WriteOptionsBuilder,
+    DomainParticipant, DomainParticipantBuilder, GUID, LoopTurns, QosPolicies, RTPSEntity, SequenceNumber,
+    Timestamp, Topic, TopicDescription, TopicKind, WriteOptionsBuilder,
 };
 
 use super::background::{Background, Spawner};
@@ -110,6 +111,7 @@ pub(crate) struct WriterInfo {
 
 pub(crate) struct Participant {
     participant: DomainParticipant,
+    turns: Arc<LoopTurns>,
     publisher: rustdds::Publisher,
     subscriber: rustdds::Subscriber,
     matches: Arc<Mutex<Matches>>,
@@ -189,6 +191,7 @@ impl Participant {
             }
         });
         Ok(Self {
+            turns: participant.loop_turns(),
             participant,
             publisher,
             subscriber,

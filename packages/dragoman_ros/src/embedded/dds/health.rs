@@ -1,0 +1,67 @@
+//! Signs of life of the DDS library.
+
+use super::Participant;
+
+/// What the library's threads have done, and what it has refused since the process started.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "for the watchdog and /diagnostics"))]
+pub(crate) struct Health {
+    /// How often the thread that receives and sends has gone round its loop. It does so every two seconds at least, so a
+    /// count that stands still means that the participant is deaf.
+    pub(crate) event_loop_turns: u64,
+    /// The same of the thread that finds others.
+    pub(crate) discovery_turns: u64,
+    /// Counts of invalid or excessive input by kind, of all participants of the process.
+    pub(crate) refused: [(&'static str, u64); 8],
+}
+
+impl Participant {
+    /// Takes no lock, so that a watchdog does not wait for what it watches.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the watchdog and /diagnostics"))]
+    pub(crate) fn health(&self) -> Health {
+        let refused = rustdds::refused::refused();
+        Health {
+            event_loop_turns: self.turns.event_loop(),
+            discovery_turns: self.turns.discovery(),
+            refused: [
+                ("malformed messages", refused.malformed),
+                ("invalid numbers", refused.numbers),
+                ("data of unmatched writers", refused.unmatched),
+                ("fragments", refused.fragments),
+                ("requests for fragments", refused.fragment_requests),
+                ("participants", refused.participants),
+                ("endpoints", refused.endpoints),
+                ("datagrams to unconfirmed addresses", refused.destinations),
+            ],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::super::super::background::Background;
+    use super::super::super::discovery::{Discovery, DiscoveryRange};
+    use super::*;
+
+    #[test]
+    fn both_threads_of_a_participant_go_round_their_loops() {
+        let discovery = Discovery { domain_id: 105, range: DiscoveryRange::Off, static_peers: Vec::new() };
+        let background = Background::start().unwrap();
+        let participant = Participant::new(&discovery, &background).unwrap();
+        let before = participant.health();
+        let end = Instant::now() + Duration::from_secs(30);
+        loop {
+            let now = participant.health();
+            let has_turned = now.event_loop_turns > before.event_loop_turns;
+            if has_turned && now.discovery_turns > before.discovery_turns {
+                break;
+            }
+            assert!(Instant::now() < end, "{before:?} {now:?}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let names: std::collections::BTreeSet<_> = before.refused.iter().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), before.refused.len());
+    }
+}

@@ -1,0 +1,500 @@
+//! The DDS library takes any packet: datagrams go into a participant as from the network, and it stays alive, finds others
+//! and keeps its memory.
+//!
+//! Each test fails without the patch (`rustdds/patches`) that names it.
+
+#![cfg(all(target_os = "linux", not(feature = "r2r")))]
+
+#[path = "packets/wire.rs"]
+mod wire;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use proptest::strategy::Union;
+use rustdds::dds::statusevents::{DomainParticipantStatusEvent as Event, StatusEvented};
+use rustdds::policy::{Durability, History, Reliability};
+use rustdds::refused::refused;
+use rustdds::{
+    DomainParticipant, DomainParticipantBuilder, QosPolicies, QosPolicyBuilder, RTPSEntity, TopicKind,
+};
+use wire::{
+    DATA, Entity, Message, PUBLICATIONS_READER, PUBLICATIONS_WRITER, Prefix, SPDP_READER, SPDP_WRITER,
+    SUBSCRIPTIONS_READER, SUBSCRIPTIONS_WRITER, UNKNOWN, announcement, endpoint, guid, made_up,
+};
+
+/// Where the made-up peers are. Nobody listens.
+const PEER: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 9);
+const SOURCE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9);
+/// A user's writer and reader of a peer.
+const WRITER: Entity = [0, 0, 1, 3];
+const READER: Entity = [0, 0, 2, 4];
+const TOPIC: &str = "rt/read";
+/// Another one, so that our own reader does not hold up our writer.
+const WRITTEN: &str = "rt/written";
+const TYPE: &str = "std_msgs::msg::dds_::String_";
+
+/// Memory and the counters are the process': one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+struct Target {
+    participant: DomainParticipant,
+    reader: rustdds::no_key::DataReaderCdr<String>,
+    writer: rustdds::no_key::DataWriterCdr<String>,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Target {
+    /// A participant with a reliable, volatile reader and writer.
+    fn new() -> Self {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let domain = 110 + (std::process::id() % 100) as u16;
+        let participant = DomainParticipantBuilder::new(domain)
+            .with_only_networks([IpAddr::V4(Ipv4Addr::LOCALHOST)])
+            .same_host_loopback(false)
+            .build()
+            .unwrap();
+        let qos = QosPolicyBuilder::new()
+            .reliability(Reliability::Reliable { max_blocking_time: rustdds::Duration::from_millis(100) })
+            .durability(Durability::Volatile)
+            .history(History::KeepLast { depth: 10 })
+            .build();
+        let topic = |name: &str| {
+            participant.create_topic(name.to_owned(), TYPE.to_owned(), &qos, TopicKind::NoKey).unwrap()
+        };
+        let subscriber = participant.create_subscriber(&QosPolicies::qos_none()).unwrap();
+        let publisher = participant.create_publisher(&QosPolicies::qos_none()).unwrap();
+        let reader = subscriber.create_datareader_no_key_cdr(&topic(TOPIC), Some(qos.clone())).unwrap();
+        let writer = publisher.create_datawriter_no_key_cdr(&topic(WRITTEN), Some(qos.clone())).unwrap();
+        Self { participant, reader, writer, _alone: alone }
+    }
+
+    fn prefix(&self) -> Prefix {
+        guid_bytes(self.participant.guid())[..12].try_into().unwrap()
+    }
+
+    fn reader(&self) -> Entity {
+        guid_bytes(self.reader.guid())[12..].try_into().unwrap()
+    }
+
+    fn writer(&self) -> Entity {
+        guid_bytes(self.writer.guid())[12..].try_into().unwrap()
+    }
+
+    #[track_caller]
+    fn receive(&self, messages: Vec<Message>) {
+        let datagrams = messages.into_iter().map(|message| message.0.into()).collect();
+        assert!(self.participant.receive(datagrams, SOURCE), "the event loop has ended");
+    }
+
+    /// Lets a peer announce itself, a writer and a reader of our topic, until they are known.
+    #[track_caller]
+    fn meet(&self, peer: Prefix) {
+        wait_for("a peer is found", || {
+            self.receive(vec![announcement(peer, PEER, 100)]);
+            std::thread::sleep(Duration::from_millis(2));
+            self.receive(vec![publication(peer, 1, WRITER, TOPIC), subscription(peer, 1, READER, WRITTEN)]);
+            self.knows(peer)
+        });
+    }
+
+    fn knows(&self, peer: Prefix) -> bool {
+        let writers = self.participant.discovered_writers();
+        let readers = self.participant.discovered_readers();
+        writers.iter().any(|w| guid_bytes(w.writer_proxy.remote_writer_guid) == guid(peer, WRITER))
+            && readers.iter().any(|r| guid_bytes(r.reader_proxy.remote_reader_guid) == guid(peer, READER))
+    }
+
+    /// Both threads go round their loops, and a new peer is found.
+    #[track_caller]
+    fn is_alive(&self, new_peer: u32) {
+        let turns = self.participant.loop_turns();
+        let before = (turns.event_loop(), turns.discovery());
+        self.meet(made_up(new_peer));
+        wait_for("both threads live", || turns.event_loop() > before.0 && turns.discovery() > before.1);
+    }
+}
+
+fn guid_bytes(guid: rustdds::GUID) -> [u8; 16] {
+    guid.to_bytes()
+}
+
+fn publication(peer: Prefix, number: i64, entity: Entity, topic: &str) -> Message {
+    let data = endpoint(guid(peer, entity), topic, TYPE);
+    Message::from(peer).data(PUBLICATIONS_READER, PUBLICATIONS_WRITER, number, &data)
+}
+
+fn subscription(peer: Prefix, number: i64, entity: Entity, topic: &str) -> Message {
+    let data = endpoint(guid(peer, entity), topic, TYPE);
+    Message::from(peer).data(SUBSCRIPTIONS_READER, SUBSCRIPTIONS_WRITER, number, &data)
+}
+
+#[track_caller]
+fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Resident memory in MiB.
+fn resident() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
+}
+
+#[track_caller]
+fn takes_at_most(mebibytes: f64, what: &str, act: impl FnOnce()) {
+    let before = resident();
+    act();
+    let grown = resident() - before;
+    println!("{what}: {grown:.1} MiB");
+    assert!(grown < mebibytes, "{what}: {grown:.1} MiB");
+}
+
+#[test]
+fn fragments_stay_within_their_memory() {
+    let target = Target::new();
+    let peer = made_up(1);
+    target.meet(peer);
+    let before = refused().fragments;
+    let fragment = |number: i64, first: u32, count: u16, size: u16, whole: u32| {
+        let payload = &[7; 64][..usize::from(size.clamp(1, 64))];
+        Message::from(peer).data_frag(target.reader(), WRITER, number, first, count, size, whole, payload)
+    };
+    takes_at_most(20.0, "samples of 4 GB", || {
+        target.receive((1..50).map(|number| fragment(number, 1, 1, 0xffff, 0xffff_fff0)).collect());
+        target.receive((50..100).map(|number| fragment(number, 1, 1, 1, 0xffff_fff0)).collect());
+    });
+    assert!(refused().fragments >= before + 99);
+    takes_at_most(20.0, "first fragments of 60 MB", || {
+        target.receive((100..300).map(|number| fragment(number, 1, 1, 0x8000, 60 << 20)).collect());
+    });
+    takes_at_most(100.0, "a fragment of every page", || {
+        for number in 300..303 {
+            target.receive((1..14_000).map(|f| fragment(number, f, 1, 4096, 60 << 20)).collect());
+        }
+    });
+    // Fragments of one sample that disagree, and those that end beyond it.
+    target.receive(vec![
+        fragment(400, 1, 1, 1024, 4096),
+        fragment(400, 2, 1, 512, 4096),
+        fragment(400, 2, 1, 1024, 8192),
+        fragment(400, 4, 2, 1024, 4096),
+        fragment(400, 0, 1, 1024, 4096),
+        fragment(400, u32::MAX, u16::MAX, 1024, 4096),
+        fragment(400, 1, 1, 0, 4096),
+    ]);
+    target.is_alive(2);
+}
+
+#[test]
+fn endpoints_of_strangers_are_refused() {
+    let target = Target::new();
+    let before = refused().unmatched;
+    target.receive(vec![
+        publication(made_up(1), 1, WRITER, TOPIC),
+        subscription(made_up(1), 1, READER, WRITTEN),
+        Message::from(made_up(1)).data_frag(target.reader(), WRITER, 1, 1, 1, 100, 1000, &[0; 100]),
+    ]);
+    assert!(refused().unmatched >= before + 3);
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(target.participant.discovered_writers().is_empty());
+    // And yet it is found when it says who it is.
+    target.meet(made_up(1));
+}
+
+#[test]
+fn nobody_ends_our_own_participant() {
+    let target = Target::new();
+    let events = target.participant.status_listener();
+    let own = target.prefix();
+    target.receive(vec![
+        announcement(own, PEER, 0),
+        Message::from(made_up(1)).data(SPDP_READER, SPDP_WRITER, 1, &wire::participant(own, PEER, 0)),
+        Message::from(made_up(1)).dispose(SPDP_READER, SPDP_WRITER, 2, guid(own, [0, 0, 1, 0xc1])),
+    ]);
+    // Longer than the leases are looked at.
+    std::thread::sleep(Duration::from_millis(2500));
+    while let Some(event) = events.try_recv_status() {
+        assert!(!matches!(event, Event::ParticipantLost { .. }), "{event:?}");
+    }
+    target.is_alive(2);
+}
+
+#[test]
+fn floods_stay_within_the_limits() {
+    let target = Target::new();
+    let before = refused();
+    // One participant with endless endpoints, and topics with endless names.
+    let peer = made_up(1);
+    target.meet(peer);
+    takes_at_most(100.0, "endpoints without end", || {
+        for first in (2..20_000).step_by(100) {
+            target.receive(
+                (first..first + 100)
+                    .map(|number: i64| {
+                        let [.., a, b, c] = number.to_be_bytes();
+                        publication(peer, number, [a, b, c, 3], &format!("rt/{number}"))
+                    })
+                    .collect(),
+            );
+            // What the threads have between them is bounded too, and what does not fit is to be asked for again.
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        target.receive(vec![publication(peer, 20_002, [9, 9, 9, 3], &"x".repeat(20_000))]);
+    });
+    wait_for("endpoints are refused", || refused().endpoints > before.endpoints + 5_000);
+    let known = target.participant.discovered_writers().len();
+    assert!(known <= 4096, "{known}");
+    assert_eq!(
+        target
+            .participant
+            .discovered_writers()
+            .iter()
+            .filter(|w| w.publication_topic_data.topic_name.len() > 1000)
+            .count(),
+        0
+    );
+
+    // Participants without end, each with an endpoint.
+    let mut numbers = 10..;
+    takes_at_most(50.0, "participants without end", || {
+        wait_for("participants make room", || {
+            let ten = numbers.by_ref().take(10);
+            target.receive(ten.map(|number| announcement(made_up(number), PEER, 86_400)).collect());
+            refused().participants > before.participants + 300
+        });
+    });
+    target.is_alive(1_000_000);
+    // It had endpoints, so it has not made room.
+    assert!(target.knows(peer));
+}
+
+#[test]
+fn made_up_sources_do_not_add_up() {
+    let target = Target::new();
+    takes_at_most(10.0, "made-up sources", || {
+        for first in (0..200_000).step_by(1000) {
+            target.receive((first..first + 1000).map(|number| Message::from(made_up(number))).collect());
+        }
+    });
+    target.is_alive(300_000);
+}
+
+#[test]
+fn late_readers_are_cheap() {
+    let target = Target::new();
+    for _ in 0..50_000 {
+        // The event loop may be behind.
+        while target.writer.write(String::new(), None).is_err() {}
+    }
+    takes_at_most(20.0, "100 readers after 50000 samples", || {
+        for number in 0..100 {
+            target.meet(made_up(number));
+        }
+    });
+}
+
+#[test]
+fn what_is_refused_is_counted() {
+    let target = Target::new();
+    let peer = made_up(1);
+    target.meet(peer);
+    let before = refused();
+    let (reader, writer) = (target.reader(), target.writer());
+    target.receive(vec![
+        Message(b"RTPS\x02\x03\x01\x12123456789012\x15\x01\xff\xff".to_vec()),
+        Message::from(peer).heartbeat(reader, WRITER, -5, 10, 1),
+        Message::from(peer).heartbeat(reader, WRITER, 10, 1, 2),
+        Message::from(peer).gap(reader, WRITER, 0, 10, 0, &[]),
+        Message::from(peer).acknack(READER, writer, i64::MAX, 0, &[], 1),
+        Message::from(peer).nack_frag(READER, writer, 1, u32::MAX, 256, &[u32::MAX; 8], 1),
+    ]);
+    let after = refused();
+    assert_eq!(after.malformed, before.malformed + 1);
+    assert_eq!(after.numbers, before.numbers + 5);
+    // Of a sample that is not there.
+    target.receive(vec![Message::from(peer).nack_frag(READER, writer, 70, 1, 32, &[u32::MAX], 2)]);
+    assert_eq!(refused().fragment_requests, after.fragment_requests + 1);
+}
+
+/// The extremes, and what is next to them.
+fn numbers() -> impl Strategy<Value = i64> {
+    let interesting = [
+        i64::MIN,
+        -(1 << 32),
+        -1,
+        0,
+        1,
+        2,
+        3,
+        5,
+        31,
+        255,
+        256,
+        257,
+        1 << 31,
+        1 << 32,
+        1 << 40,
+        (1 << 62) - 1,
+        1 << 62,
+        i64::MAX - 1,
+        i64::MAX,
+    ];
+    prop_oneof![proptest::sample::select(interesting.to_vec()), 0..20_i64, any::<i64>()]
+}
+
+fn sizes() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        proptest::sample::select(vec![
+            0,
+            1,
+            2,
+            31,
+            32,
+            255,
+            256,
+            257,
+            65_535,
+            1 << 20,
+            u32::MAX - 1,
+            u32::MAX
+        ]),
+        0..300_u32,
+    ]
+}
+
+/// An endpoint of the peer and the one of ours that it may be matched with; placeholders for our user's endpoints.
+fn ends() -> impl Strategy<Value = (Entity, Entity)> {
+    proptest::sample::select(vec![
+        (SPDP_WRITER, SPDP_READER),
+        (PUBLICATIONS_WRITER, PUBLICATIONS_READER),
+        (SUBSCRIPTIONS_WRITER, SUBSCRIPTIONS_READER),
+        (PUBLICATIONS_READER, PUBLICATIONS_WRITER),
+        (SUBSCRIPTIONS_READER, SUBSCRIPTIONS_WRITER),
+        ([0, 2, 0, 0xc2], [0, 2, 0, 0xc7]),
+        (WRITER, OUR_READER),
+        (READER, OUR_WRITER),
+        (WRITER, UNKNOWN),
+        (UNKNOWN, UNKNOWN),
+    ])
+}
+
+const OUR_READER: Entity = *b"\xffour";
+const OUR_WRITER: Entity = *b"\xffouw";
+
+/// What a hostile peer may send: any submessages with any numbers, and sometimes with other bytes in between.
+fn packets(peer: Prefix) -> impl Strategy<Value = Message> {
+    let words = || proptest::collection::vec(any::<u32>(), 0..10);
+    let start = move || Just(Message::from(peer));
+    let one = Union::new([
+        (start(), ends(), numbers(), words())
+            .prop_map(|(m, (from, to), number, data)| {
+                m.data(to, from, number, &data.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<_>>())
+            })
+            .boxed(),
+        (start(), ends(), numbers(), numbers(), any::<i32>())
+            .prop_map(|(m, (from, to), first, last, count)| m.heartbeat(to, from, first, last, count))
+            .boxed(),
+        (start(), ends(), numbers(), numbers(), sizes(), words())
+            .prop_map(|(m, (from, to), first, base, bits, set)| m.gap(to, from, first, base, bits, &set))
+            .boxed(),
+        (start(), ends(), numbers(), sizes(), words(), any::<i32>())
+            .prop_map(|(m, (from, to), base, bits, set, count)| m.acknack(from, to, base, bits, &set, count))
+            .boxed(),
+        (start(), ends(), numbers(), sizes(), sizes(), words(), any::<i32>())
+            .prop_map(|(m, (from, to), number, base, bits, set, count)| {
+                m.nack_frag(from, to, number, base, bits, &set, count)
+            })
+            .boxed(),
+        (start(), ends(), numbers(), sizes(), any::<u16>(), any::<u16>(), sizes(), words())
+            .prop_map(|(m, (from, to), number, first, count, size, whole, data)| {
+                let data: Vec<u8> = data.iter().flat_map(|w| w.to_le_bytes()).collect();
+                m.data_frag(to, from, number, first, count, size, whole, &data)
+            })
+            .boxed(),
+        (start(), numbers(), proptest::collection::vec((0..300_usize, any::<u8>()), 0..4))
+            .prop_map(move |(m, number, changes)| {
+                let mut data = endpoint(guid(peer, WRITER), TOPIC, TYPE);
+                for (at, byte) in changes {
+                    if let Some(old) = data.get_mut(at) {
+                        *old = byte;
+                    }
+                }
+                m.data(PUBLICATIONS_READER, PUBLICATIONS_WRITER, number.clamp(2, 100), &data)
+            })
+            .boxed(),
+        (start(), any::<u8>(), any::<u8>(), words())
+            .prop_map(|(m, kind, flags, data)| {
+                m.submessage(kind, flags, &data.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<_>>())
+            })
+            .boxed(),
+    ]);
+    let changes = proptest::collection::vec((20..200_usize, any::<u8>()), 0..3);
+    let mutate = prop_oneof![4 => Just(Vec::new()), 1 => changes];
+    (one, mutate).prop_map(|(mut message, changes)| {
+        for (at, byte) in changes {
+            if let Some(old) = message.0.get_mut(at) {
+                *old = byte;
+            }
+        }
+        message
+    })
+}
+
+/// Names our own endpoints where a packet has placeholders.
+fn address(message: &mut Message, target: &Target) {
+    for (placeholder, entity) in [(OUR_READER, target.reader()), (OUR_WRITER, target.writer())] {
+        for at in 0..message.0.len().saturating_sub(3) {
+            if message.0[at..at + 4] == placeholder {
+                message.0[at..at + 4].copy_from_slice(&entity);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_packet_ends_a_participant() {
+    let target = Target::new();
+    let before = resident();
+    let peer = made_up(1);
+    target.meet(peer);
+    for _ in 0..20 {
+        target.writer.write("sample ".repeat(1000), None).unwrap();
+    }
+    let seen = std::cell::Cell::new(0_u32);
+    let config = ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(mut messages in proptest::collection::vec(packets(peer), 1..100))| {
+        messages.iter_mut().for_each(|message| address(message, &target));
+        messages.push(announcement(peer, PEER, 100));
+        seen.set(seen.get() + messages.len() as u32);
+        target.receive(messages);
+        prop_assert!(resident() - before < 200.0, "{} MiB", resident());
+    });
+    println!("{} packets, {:.1} MiB", seen.get(), resident() - before);
+    target.is_alive(9);
+}
+
+/// A valid message in between is taken all the same.
+#[test]
+fn valid_data_arrives_beside_invalid() {
+    let mut target = Target::new();
+    let peer = made_up(1);
+    target.meet(peer);
+    let text = b"\x00\x01\x00\x00\x06\x00\x00\x00hello\0\0\0";
+    let reader = target.reader();
+    wait_for("the sample arrives", || {
+        target.receive(vec![
+            Message::from(peer).gap(reader, WRITER, 5, 1 << 40, 0, &[]),
+            Message::from(peer).submessage(DATA, 4, &[0; 3]),
+            Message::from(peer).to(target.prefix()).data(reader, WRITER, 1, text),
+            Message::from(peer).heartbeat(reader, WRITER, 1, 1 << 40, 1),
+        ]);
+        matches!(target.reader.take_next_sample(), Ok(Some(sample)) if sample.value() == "hello")
+    });
+}
