@@ -55,7 +55,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use dragoman_ros::diagnostics::Diagnostics;
+use dragoman_ros::diagnostics::{Diagnostics, Severity};
+use dragoman_ros::health::{self, Watchdog};
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, logging};
 
@@ -347,6 +348,9 @@ fn own_node(context: &Context, supervisor: &Supervisor, claims: &Claims) -> Resu
     claims.serve(&mut tasks, supervisor)?;
     let log = logging::publish(tasks.node())?;
     tasks.spawn(log);
+    if health::of(context).is_some() {
+        watch_middleware(&mut tasks, context, supervisor)?;
+    }
     let mut diagnostics = Diagnostics::new(tasks.node(), "parts", "")?;
     let supervisor = supervisor.clone();
     tasks.every(REPORT_PERIOD, move || {
@@ -355,6 +359,34 @@ fn own_node(context: &Context, supervisor: &Supervisor, claims: &Claims) -> Resu
         diagnostics.publish(severity, &message, &values);
     })?;
     Ok(tasks.start()?)
+}
+
+/// Publishes what the middleware refuses, and ends the process if it no longer works.
+fn watch_middleware(
+    tasks: &mut NodeTasks,
+    context: &Context,
+    supervisor: &Supervisor,
+) -> Result<(), NodeError> {
+    let mut diagnostics = Diagnostics::new(tasks.node(), "middleware", "")?;
+    let (context, supervisor) = (context.clone(), supervisor.clone());
+    let (mut watchdog, mut before) = (Watchdog::default(), 0);
+    tasks.every(REPORT_PERIOD, move || {
+        let Some(health) = health::of(&context) else { return };
+        let values: Vec<_> = health.refused.iter().map(|(kind, count)| (*kind, count.to_string())).collect();
+        if watchdog.is_deaf(&health) {
+            diagnostics.publish(Severity::Error, "a thread of the DDS layer is dead", &values);
+            supervisor.fail("a thread of the DDS layer is dead: the process is deaf".to_owned());
+            return;
+        }
+        let refused = health.refused.iter().map(|(_, count)| count).sum();
+        if refused > before {
+            diagnostics.publish(Severity::Warn, "invalid or excessive input is refused", &values);
+        } else {
+            diagnostics.publish(Severity::Ok, "working", &values);
+        }
+        before = refused;
+    })?;
+    Ok(())
 }
 
 /// A name that is relative or begins at the root, in `namespace`.

@@ -8,6 +8,7 @@
 //! | [`parameters`] | declared parameters with ranges, their services and events |
 //! | [`logging`] | the log on the terminal and on `/rosout` |
 //! | [`diagnostics`] | `/diagnostics` |
+//! | [`health`] | whether the middleware still works |
 //! | [`lifecycle`] | nodes that take and give back their hardware on request |
 //! | [`naming`] | names of other systems as parts of ROS names |
 //! | [`raw`] | messages of any type as they travel |
@@ -35,6 +36,7 @@ pub use rcl::{IsAvailablePollable, Node};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 pub mod diagnostics;
+pub mod health;
 pub mod lifecycle;
 pub mod logging;
 mod names;

@@ -4,7 +4,6 @@ use super::Participant;
 
 /// What the library's threads have done, and what it has refused since the process started.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "for the watchdog and /diagnostics"))]
 pub(crate) struct Health {
     /// How often the thread that receives and sends has gone round its loop. It does so every two seconds at least, so a
     /// count that stands still means that the participant is deaf.
@@ -17,7 +16,6 @@ pub(crate) struct Health {
 
 impl Participant {
     /// Takes no lock, so that a watchdog does not wait for what it watches.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the watchdog and /diagnostics"))]
     pub(crate) fn health(&self) -> Health {
         let refused = rustdds::refused::refused();
         Health {
@@ -49,7 +47,7 @@ mod tests {
     fn both_threads_of_a_participant_go_round_their_loops() {
         let discovery = Discovery { domain_id: 105, range: DiscoveryRange::Off, static_peers: Vec::new() };
         let background = Background::start().unwrap();
-        let participant = Participant::new(&discovery, &background).unwrap();
+        let participant = Participant::new(&discovery, "/", &background).unwrap();
         let before = participant.health();
         let end = Instant::now() + Duration::from_secs(30);
         loop {

@@ -1,0 +1,71 @@
+//! Whether the middleware still works, and what it has refused.
+
+use crate::Context;
+
+/// Signs of life of the middleware.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// How often each of its threads has gone round its loop, at least every two seconds.
+    pub turns: Vec<u64>,
+    /// Invalid or excessive input that was refused since the process started, by kind.
+    pub refused: Vec<(&'static str, u64)>,
+}
+
+/// The health of the embedded implementation's DDS library.
+#[cfg(not(feature = "r2r"))]
+pub fn of(context: &Context) -> Option<Health> {
+    let health = context.participant().health();
+    Some(Health {
+        turns: vec![health.event_loop_turns, health.discovery_turns],
+        refused: health.refused.to_vec(),
+    })
+}
+
+/// rcl's middlewares do not say.
+#[cfg(feature = "r2r")]
+pub fn of(_context: &Context) -> Option<Health> {
+    None
+}
+
+/// Notices a thread of the middleware that has ended or hangs: the process is deaf then, but nothing else shows it.
+#[derive(Debug, Default)]
+pub struct Watchdog {
+    last: Vec<u64>,
+    /// Looks since each thread was seen to go on.
+    missed: Vec<u32>,
+}
+
+/// So many looks in a row may find a thread where it was.
+const MOST_MISSED: u32 = 15;
+
+impl Watchdog {
+    /// Looks once; call it every second. It counts looks, not time: a process that was stopped and goes on has not hung.
+    /// Whether a thread is dead.
+    pub fn is_deaf(&mut self, health: &Health) -> bool {
+        if self.last.len() != health.turns.len() {
+            self.missed = vec![0; health.turns.len()];
+        } else {
+            for ((missed, last), now) in self.missed.iter_mut().zip(&self.last).zip(&health.turns) {
+                *missed = if last == now { *missed + 1 } else { 0 };
+            }
+        }
+        self.last.clone_from(&health.turns);
+        self.missed.iter().any(|missed| *missed >= MOST_MISSED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_stands_still_for_long_is_dead() {
+        let mut watchdog = Watchdog::default();
+        let mut look =
+            |turns: [u64; 2]| watchdog.is_deaf(&Health { turns: turns.to_vec(), refused: Vec::new() });
+        assert!((0..100).all(|turn| !look([turn, turn / 3])), "a thread may take its time");
+        let still = (1..=15).map(|turn| look([100 + turn, 33])).collect::<Vec<_>>();
+        assert_eq!(still.iter().position(|is_deaf| *is_deaf), Some(14), "{still:?}");
+        assert!(!look([200, 34]), "it goes on");
+    }
+}
