@@ -18,9 +18,12 @@ mod action;
 pub use action::{Goal, Outcome};
 
 use std::pin::Pin;
+#[cfg(not(feature = "r2r"))]
 use std::sync::Arc;
+#[cfg(not(feature = "r2r"))]
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+#[cfg(not(feature = "r2r"))]
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -185,16 +188,22 @@ impl Future for RunningNode {
     }
 }
 
+#[cfg(feature = "r2r")]
+use crate::rcl::spin::Spinner;
+
 /// How long one delivery may block, and so how long the end of a node may take.
+#[cfg(not(feature = "r2r"))]
 const SPIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The thread that r2r's blocking `spin_once` needs.
+#[cfg(not(feature = "r2r"))]
 #[derive(Debug)]
 struct Spinner {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
+#[cfg(not(feature = "r2r"))]
 impl Spinner {
     fn start(mut node: Node) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
@@ -208,6 +217,7 @@ impl Spinner {
     }
 }
 
+#[cfg(not(feature = "r2r"))]
 impl Drop for Spinner {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
