@@ -36,6 +36,12 @@ impl Peer {
             report(&format!("SKIPPED: no {name} peer ({variable} is not set)"));
             return None;
         };
+        let of_jazzy = || {
+            distribution() != "humble" && lab_middleware().is_some_and(|of_lab| of_lab == "rmw_fastrtps_cpp")
+        };
+        if matches!(self, Self::FastDds) && of_jazzy() && !embedded_does("plain Fast DDS 2.9") {
+            return None;
+        }
         let mut command = Command::new(program);
         command.args(script.map(|script| format!("{peers}/{script}")));
         command.env("PYTHONDONTWRITEBYTECODE", "1");
