@@ -1,6 +1,7 @@
 """What the launch files of this folder have in common."""
 
 import json
+import os
 from pathlib import Path
 import tempfile
 
@@ -73,13 +74,21 @@ def program(*words, parameters=None, transforms='/'):
             package='dragoman_bringup', executable='dragoman', output='screen',
             arguments=[str(word) for word in words],
             parameters=[*files, {'use_sim_time': values['use_sim_time'] == 'true'}],
-            remappings=_transforms(transforms))
+            remappings=_transforms(transforms), additional_env=_fast_dds())
     return start
 
 
 def below(values, name):
     """Return `name` in the namespace of the launch file."""
     return '/' + '/'.join(part for part in [values['namespace'].strip('/'), name.strip('/')] if part)
+
+
+def _fast_dds():
+    """Return what lets Fast DDS take memory only as it is needed, unless it is configured already."""
+    if any(os.environ.get(name) for name in ['FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE']):
+        return {}
+    profile = str(CONFIG / 'fastdds_memory.xml')
+    return {'FASTRTPS_DEFAULT_PROFILES_FILE': profile, 'RMW_FASTRTPS_USE_QOS_FROM_XML': '1'}
 
 
 def _transforms(namespace):

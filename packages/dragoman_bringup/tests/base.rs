@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use common::beside::Beside;
 use common::device::{Device, PATIENCE, TestPath, wheels};
-use common::peers::{Peer, Running, lab_middleware};
+use common::implementation::embedded_does;
+use common::peers::{Peer, Running};
 use common::{Lab, domain};
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
@@ -688,8 +689,8 @@ fn a_peer_that_is_not_ours_uses_the_base() {
     assert_eq!(facts.text("robot_state"), "1");
     assert!(facts.text("dock_ir").starts_with("dock_ir_link"), "{facts:#?}");
 
-    // A base on rcl takes one type.
-    let commands = run(&["command", if lab_middleware().is_some() { "Twist" } else { "TwistStamped" }]);
+    let stamped = embedded_does("several types on a topic");
+    let commands = run(&["command", if stamped { "TwistStamped" } else { "Twist" }]);
     for said in ["led1 green", "led2 red", "sound error", "external power 5V off", "output 0 on", "gains"] {
         operator.device.prints(said);
     }

@@ -41,6 +41,14 @@ const COMMON: &str = "Every node with parameters";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
+fn what_only_one_implementation_does_is_told() {
+    for (what, reason) in common::implementation::EMBEDDED_ONLY {
+        let row = format!("| {what} | {reason} |");
+        assert!(READMES.iter().any(|text| text.lines().any(|line| line == row)), "{row}");
+    }
+}
+
+#[test]
 fn the_tables_tell_what_up_starts() {
     let lab = Lab::start();
     let nodes = [

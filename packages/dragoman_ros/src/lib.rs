@@ -29,7 +29,10 @@ mod rcl;
 #[cfg(feature = "r2r")]
 pub use r2r::*;
 #[cfg(feature = "r2r")]
-pub use rcl::{IsAvailablePollable, Node};
+pub use rcl::{
+    ActionClient, ActionServerGoal, ActionServerGoalRequest, Client, Context, IsAvailablePollable, Node,
+    Publisher, ServiceRequest, Timer, WrappedServiceTypeSupport, WrappedTypesupport,
+};
 
 /// As r2r's, which has no second parameter.
 #[cfg(feature = "r2r")]

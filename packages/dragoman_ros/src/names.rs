@@ -6,8 +6,6 @@ use crate::remapping::Rules;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameKind {
     Topic,
-    // r2r finds services itself.
-    #[cfg_attr(feature = "r2r", allow(dead_code))]
     Service,
 }
 

@@ -1,27 +1,55 @@
-//! r2r's node with what rclcpp has besides: quality of service from outside (`qos_overrides`).
+//! r2r's node with what it lacks: quality of service from outside (`qos_overrides`) as in rclcpp, errors in place of panics, and a short
+//! way within the process.
 //!
-//! r2r knows parameters, but neither such ones nor the full name that a topic gets from the command line's rules; rcl keeps that to
+//! r2r knows parameters, but neither `qos_overrides` nor the full name that a topic gets from the command line's rules; rcl keeps that to
 //! itself. The rules are therefore read once more.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `context.rs` | arguments that rcl refuses |
+//! | `endpoints.rs` | publishers, clients, servers, actions |
+//! | `local.rs` | the way through memory |
+//! | `spin.rs` | the thread that waits for a node's messages |
+//! | `text.rs` | texts that r2r cannot send |
+//! | `timer.rs` | timers |
+
+mod context;
+mod endpoints;
+mod local;
+pub(crate) mod spin;
+mod text;
+mod timer;
+
+pub use context::Context;
+pub use endpoints::{
+    ActionClient, ActionServerGoal, ActionServerGoalRequest, Client, IsAvailablePollable, Publisher,
+    ServiceRequest, WrappedServiceTypeSupport, WrappedTypesupport,
+};
+pub use timer::Timer;
 
 use std::ops::{Deref, DerefMut};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
-use futures::Stream;
-use futures::future::{BoxFuture, FutureExt};
+use futures::future::BoxFuture;
+use futures::stream::{Stream, StreamExt};
 
 use crate::names::{InvalidName, NameKind, NodeName};
 use crate::qos_overrides::{self, InvalidOverride, Side};
 use crate::remapping::Rules;
-use crate::{
-    ActionClient, Client, Context, Error, Publisher, QosProfile, Result, WrappedActionTypeSupport,
-    WrappedServiceTypeSupport, WrappedTypesupport,
-};
+use crate::{Error, QosProfile, Result, WrappedActionTypeSupport};
+use local::{Merged, Offer, Queues};
+use spin::Leaving;
 
 /// r2r's node, which it stands for everywhere. Its topics' quality of service is what parameters `qos_overrides...` say.
 pub struct Node {
     inner: r2r::Node,
     name: NodeName,
     rules: Rules,
+    leaving: Option<Arc<Leaving>>,
+    /// Whether something can arrive. Without, r2r waits for nothing and does not wait at all.
+    is_waiting: bool,
+    has_actions: bool,
 }
 
 impl Node {
@@ -30,22 +58,27 @@ impl Node {
     /// # Errors
     /// rcl's.
     pub fn create(context: Context, name: &str, namespace: &str) -> Result<Self> {
-        let inner = r2r::Node::create(context, name, namespace)?;
+        if [name, namespace].iter().any(|part| part.contains('\0')) {
+            return Err(Error::RCL_RET_NODE_INVALID_NAME);
+        }
+        let inner = r2r::Node::create(context.inner, name, namespace)?;
         let name = NodeName { name: inner.name()?, namespace: inner.namespace()? };
-        Ok(Self { inner, name, rules: Rules::accepted(std::env::args().skip(1)) })
+        let rules = Rules::accepted(std::env::args().skip(1));
+        Ok(Self { inner, name, rules, leaving: Some(context.leaving), is_waiting: false, has_actions: false })
     }
 
     /// Publishes on `topic`; parameters `qos_overrides./topic.publisher...` take precedence over `qos`.
     ///
     /// # Errors
     /// An invalid name or override; rcl's.
-    pub fn create_publisher<T: WrappedTypesupport>(
+    pub fn create_publisher<T: WrappedTypesupport + 'static>(
         &mut self,
         topic: &str,
         qos: QosProfile,
     ) -> Result<Publisher<T>> {
-        let qos = self.overridden(topic, Side::Publisher, qos)?;
-        self.inner.create_publisher(topic, qos)
+        let (name, qos) = self.overridden(topic, Side::Publisher, qos)?;
+        let (local, offer) = (Queues::named(&name), Offer::new(&qos));
+        Ok(Publisher { inner: self.inner.create_publisher(topic, qos)?, local, offer })
     }
 
     /// The messages that arrive on `topic`, from now on; parameters `qos_overrides./topic.subscription...` take precedence
@@ -57,9 +90,11 @@ impl Node {
         &mut self,
         topic: &str,
         qos: QosProfile,
-    ) -> Result<impl Stream<Item = T> + Unpin + use<T>> {
-        let qos = self.overridden(topic, Side::Subscription, qos)?;
-        self.inner.subscribe(topic, qos)
+    ) -> Result<impl Stream<Item = T> + Send + Unpin + use<T>> {
+        let (name, qos) = self.overridden(topic, Side::Subscription, qos)?;
+        let local = Queues::named(&name).subscribe(&qos);
+        self.is_waiting = true;
+        Ok(Merged { local, rcl: self.inner.subscribe(topic, qos)? })
     }
 
     /// The messages of any type that arrive on `topic`, as CDR with its four bytes of encapsulation header.
@@ -72,8 +107,99 @@ impl Node {
         topic_type: &str,
         qos: QosProfile,
     ) -> Result<impl Stream<Item = Vec<u8>> + Unpin + use<>> {
-        let qos = self.overridden(topic, Side::Subscription, qos)?;
+        let (_name, qos) = self.overridden(topic, Side::Subscription, qos)?;
+        self.is_waiting = true;
         self.inner.subscribe_raw(topic, topic_type, qos)
+    }
+
+    /// Offers `service`.
+    ///
+    /// # Errors
+    /// An invalid name; rcl's.
+    pub fn create_service<T: WrappedServiceTypeSupport + 'static>(
+        &mut self,
+        service: &str,
+        qos: QosProfile,
+    ) -> Result<impl Stream<Item = ServiceRequest<T>> + Send + Unpin + use<T>> {
+        let name = self.name.resolve_name(service, NameKind::Service, &self.rules)?;
+        self.is_waiting = true;
+        let requests = self.inner.create_service::<T>(service, qos)?;
+        Ok(Merged { local: Some(Queues::named(&name).serve()), rcl: requests.map(ServiceRequest::from_rcl) })
+    }
+
+    /// A client of `service`.
+    ///
+    /// # Errors
+    /// An invalid name; rcl's.
+    pub fn create_client<T: WrappedServiceTypeSupport + 'static>(
+        &mut self,
+        service: &str,
+        qos: QosProfile,
+    ) -> Result<Client<T>> {
+        let name = self.name.resolve_name(service, NameKind::Service, &self.rules)?;
+        self.is_waiting = true;
+        Ok(Client { inner: self.inner.create_client(service, qos)?, local: Queues::named(&name) })
+    }
+
+    /// Offers `action`.
+    ///
+    /// # Errors
+    /// An invalid name; rcl's.
+    pub fn create_action_server<T: WrappedActionTypeSupport + 'static>(
+        &mut self,
+        action: &str,
+    ) -> Result<impl Stream<Item = ActionServerGoalRequest<T>> + Send + Unpin + use<T>> {
+        (self.is_waiting, self.has_actions) = (true, true);
+        Ok(endpoints::goal_requests(self.inner.create_action_server(action)?))
+    }
+
+    /// A client of `action`.
+    ///
+    /// # Errors
+    /// An invalid name; rcl's.
+    pub fn create_action_client<T: WrappedActionTypeSupport + 'static>(
+        &mut self,
+        action: &str,
+    ) -> Result<ActionClient<T>> {
+        (self.is_waiting, self.has_actions) = (true, true);
+        Ok(ActionClient(self.inner.create_action_client(action)?))
+    }
+
+    /// A timer on steady time, whatever `/clock` says.
+    ///
+    /// # Errors
+    /// The period is zero.
+    pub fn create_wall_timer(&mut self, period: Duration) -> Result<Timer> {
+        Timer::wall(period)
+    }
+
+    /// A timer on the node's clock.
+    ///
+    /// # Errors
+    /// rcl's.
+    pub fn create_timer(&mut self, period: Duration) -> Result<Timer> {
+        self.is_waiting = true;
+        Ok(Timer::ros(self.inner.create_timer(period)?))
+    }
+
+    /// Waits until something arrives, or `timeout` is over, and hands it to who waits for it.
+    pub fn spin_once(&mut self, timeout: Duration) {
+        self.spin(timeout);
+    }
+
+    /// As [`Self::spin_once`]; whether something has arrived.
+    fn spin(&mut self, timeout: Duration) -> bool {
+        let start = Instant::now();
+        self.inner.spin_once(timeout);
+        let rest = timeout.saturating_sub(start.elapsed());
+        if !self.is_waiting {
+            std::thread::sleep(rest);
+        }
+        !rest.is_zero()
+    }
+
+    fn has_actions(&self) -> bool {
+        self.has_actions
     }
 
     /// Resolves when the client's service or action is there.
@@ -84,31 +210,12 @@ impl Node {
         client.available()
     }
 
-    fn overridden(&self, topic: &str, side: Side, qos: QosProfile) -> Result<QosProfile> {
+    /// The full name of `topic`, and its quality of service.
+    fn overridden(&self, topic: &str, side: Side, qos: QosProfile) -> Result<(String, QosProfile)> {
         let topic = self.name.resolve_name(topic, NameKind::Topic, &self.rules)?;
         let given = self.inner.params.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(qos_overrides::overridden(&given, &topic, side, qos)?)
-    }
-}
-
-/// A client that can tell whether it has a server. r2r has such a trait too, but for itself alone.
-pub trait IsAvailablePollable {
-    /// As [`Node::is_available`].
-    ///
-    /// # Errors
-    /// The client is gone.
-    fn available(&self) -> Result<BoxFuture<'static, Result<()>>>;
-}
-
-impl<T: WrappedServiceTypeSupport + 'static> IsAvailablePollable for Client<T> {
-    fn available(&self) -> Result<BoxFuture<'static, Result<()>>> {
-        Ok(r2r::Node::is_available(self)?.boxed())
-    }
-}
-
-impl<T: WrappedActionTypeSupport + 'static> IsAvailablePollable for ActionClient<T> {
-    fn available(&self) -> Result<BoxFuture<'static, Result<()>>> {
-        Ok(r2r::Node::is_available(self)?.boxed())
+        let qos = qos_overrides::overridden(&given, &topic, side, qos)?;
+        Ok((topic, qos))
     }
 }
 

@@ -18,13 +18,7 @@ mod action;
 pub use action::{Goal, Outcome};
 
 use std::pin::Pin;
-#[cfg(feature = "r2r")]
-use std::sync::Arc;
-#[cfg(feature = "r2r")]
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-#[cfg(feature = "r2r")]
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -188,6 +182,9 @@ impl Future for RunningNode {
     }
 }
 
+#[cfg(feature = "r2r")]
+use crate::rcl::spin::Spinner;
+
 /// The node itself, which is all that the embedded implementation needs: messages arrive by themselves.
 #[cfg(not(feature = "r2r"))]
 struct Spinner {
@@ -205,41 +202,5 @@ impl Spinner {
 impl std::fmt::Debug for Spinner {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Spinner").finish_non_exhaustive()
-    }
-}
-
-/// How long one delivery may block, and so how long the end of a node may take.
-#[cfg(feature = "r2r")]
-const SPIN_TIMEOUT: Duration = Duration::from_millis(100);
-
-/// The thread that r2r's blocking `spin_once` needs.
-#[cfg(feature = "r2r")]
-#[derive(Debug)]
-struct Spinner {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-#[cfg(feature = "r2r")]
-impl Spinner {
-    fn start(mut node: Node) -> std::io::Result<Self> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("ros spin".into()).spawn(move || {
-            while !stopped.load(Ordering::Relaxed) {
-                node.spin_once(SPIN_TIMEOUT);
-            }
-        })?;
-        Ok(Self { stop, thread: Some(thread) })
-    }
-}
-
-#[cfg(feature = "r2r")]
-impl Drop for Spinner {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }

@@ -9,6 +9,7 @@ pub mod beside;
 pub mod device;
 #[cfg(target_os = "linux")]
 pub mod hosts;
+pub mod implementation;
 pub mod neobotix;
 pub mod peers;
 #[cfg(target_os = "linux")]

@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use super::implementation::embedded_does;
+
 #[derive(Clone, Copy)]
 pub enum Peer {
     Cyclone,
@@ -34,6 +36,12 @@ impl Peer {
             report(&format!("SKIPPED: no {name} peer ({variable} is not set)"));
             return None;
         };
+        let of_jazzy = || {
+            distribution() != "humble" && lab_middleware().is_some_and(|of_lab| of_lab == "rmw_fastrtps_cpp")
+        };
+        if matches!(self, Self::FastDds) && of_jazzy() && !embedded_does("plain Fast DDS 2.9") {
+            return None;
+        }
         let mut command = Command::new(program);
         command.args(script.map(|script| format!("{peers}/{script}")));
         command.env("PYTHONDONTWRITEBYTECODE", "1");
@@ -57,8 +65,8 @@ impl Peer {
             // On the same middleware as the lab.
             Self::Ros | Self::RosActions => return self.command(),
         };
-        if let Some(of_lab) = lab_middleware().filter(|of_lab| of_lab != own) {
-            report(&format!("NOT MEANT: services as {own} has them, for a lab on {of_lab}"));
+        if lab_middleware().is_some_and(|of_lab| of_lab != own) && !embedded_does("both mappings of services")
+        {
             return None;
         }
         self.command()

@@ -9,6 +9,7 @@
 //! | `names` | names and parameters from the command line |
 //! | `time` | clocks, timers, simulated time |
 //! | `lifecycle` | life cycles as other nodes see them |
+//! | `refusals` | what r2r must not be given |
 //! | `velocity` | velocities with and without a header |
 //!
 //! rcl has one context in a process. All tests share it, each with a namespace of its own.
@@ -19,6 +20,8 @@ mod actions;
 mod api;
 mod lifecycle;
 mod names;
+#[cfg(feature = "r2r")]
+mod refusals;
 mod services;
 mod time;
 mod topics;

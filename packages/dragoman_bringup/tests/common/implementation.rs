@@ -1,0 +1,37 @@
+//! What programs on rcl (`DRAGOMAN_TEST_PROGRAM`) cannot do: the one list of it, which tests ask.
+//!
+//! The README of dragoman_ros ("Where it differs") tells users the same; `tests/readme.rs` compares the two.
+
+use super::peers::{lab_middleware, report};
+
+/// What only the embedded implementation does, and why. [`embedded_does`] takes the first of each pair.
+pub const EMBEDDED_ONLY: &[(&str, &str)] = &[
+    ("several types on a topic", "rcl's middlewares refuse a second type of a topic within a process"),
+    ("both mappings of services", "a server on rcl answers clients of its own middleware's mapping only"),
+    (
+        "memory back after joins and leaves",
+        "Fast DDS keeps what it knew of some 800 participants that have left",
+    ),
+    (
+        "messages of another distribution",
+        "a program on rcl has the messages of the ROS that it was built with",
+    ),
+    ("plain Fast DDS 2.9", "Debian's Fast DDS 2.9 gets nothing from Jazzy's 2.14; the cause is not known"),
+    (
+        "a world is found within a second",
+        "to learn the 850 endpoints of a lab on rcl takes a participant two seconds and more",
+    ),
+];
+
+/// Whether the lab under test does `what`, a row of [`EMBEDDED_ONLY`]. If not, a line says that something is skipped.
+#[track_caller]
+pub fn embedded_does(what: &str) -> bool {
+    let Some((_, reason)) = EMBEDDED_ONLY.iter().find(|(name, _)| *name == what) else {
+        panic!("{what} is not in the table");
+    };
+    let on_rcl = lab_middleware().is_some();
+    if on_rcl {
+        report(&format!("SKIPPED on rcl: {what}: {reason}"));
+    }
+    !on_rcl
+}

@@ -1,0 +1,40 @@
+//! r2r's context, which ends the process over arguments that rcl does not understand.
+
+use std::panic::{catch_unwind, set_hook, take_hook};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::spin::Leaving;
+use crate::{Error, Result};
+
+/// The connection to ROS. All of a process are the same.
+#[derive(Clone, Debug)]
+pub struct Context {
+    pub(super) inner: r2r::Context,
+    pub(super) leaving: Arc<Leaving>,
+}
+
+impl Context {
+    /// Joins the domain of the environment, with the arguments of the command line.
+    ///
+    /// # Errors
+    /// rcl's, with its reason.
+    pub fn create() -> Result<Self> {
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        // r2r panics with rcl's reason; that is reported once, as an error.
+        let hook = take_hook();
+        set_hook(Box::new(|_| {}));
+        let created = catch_unwind(r2r::Context::create);
+        set_hook(hook);
+        let inner = created.unwrap_or_else(|panic| {
+            let reason = panic.downcast::<String>().map_or_else(|_| "unknown".to_owned(), |text| *text);
+            Err(Error::ParameterValueConv { name: "--ros-args".to_owned(), msg: reason })
+        })?;
+        Ok(Self { inner, leaving: Arc::default() })
+    }
+
+    /// Whether it can be used.
+    pub fn is_valid(&self) -> bool {
+        self.inner.is_valid()
+    }
+}

@@ -1,0 +1,287 @@
+//! Publishers, clients, servers and actions of r2r, with what is checked before r2r and what goes through memory.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::channel::oneshot;
+use futures::future::{BoxFuture, Either, FutureExt, TryFutureExt};
+use futures::stream::{Stream, StreamExt};
+
+use super::local::{Offer, Queues};
+use super::text::check;
+use crate::{
+    ActionClientGoal, ActionServerCancelRequest, Error, GoalStatus, Result, WrappedActionTypeSupport,
+};
+
+/// A type of messages. Those of r2r all are, but it does not say that they go from thread to thread.
+pub trait WrappedTypesupport: r2r::WrappedTypesupport + Send {}
+
+impl<T: r2r::WrappedTypesupport + Send> WrappedTypesupport for T {}
+
+/// A type of services, of such messages.
+pub trait WrappedServiceTypeSupport:
+    r2r::WrappedServiceTypeSupport<Request: WrappedTypesupport, Response: WrappedTypesupport>
+{
+}
+
+impl<T> WrappedServiceTypeSupport for T where
+    T: r2r::WrappedServiceTypeSupport<Request: WrappedTypesupport, Response: WrappedTypesupport>
+{
+}
+
+/// Publishes on one topic.
+#[derive(Clone)]
+pub struct Publisher<T: WrappedTypesupport> {
+    pub(super) inner: r2r::Publisher<T>,
+    pub(super) local: Arc<Queues<T>>,
+    pub(super) offer: Offer,
+}
+
+impl<T: WrappedTypesupport + 'static> Publisher<T> {
+    /// Publishes `message`.
+    ///
+    /// # Errors
+    /// A text has a NUL; the node is gone; rcl's.
+    pub fn publish(&self, message: &T) -> Result<()> {
+        check(message)?;
+        let matched = self.inner.get_inter_process_subscription_count()?;
+        if self.local.publish(message, self.offer, matched) {
+            return Ok(());
+        }
+        self.inner.publish(message)
+    }
+
+    /// The number of subscriptions that are matched now, of this process too.
+    ///
+    /// # Errors
+    /// The node is gone.
+    pub fn get_inter_process_subscription_count(&self) -> Result<usize> {
+        self.inner.get_inter_process_subscription_count()
+    }
+
+    /// Resolves when at least one subscription is matched.
+    ///
+    /// # Errors
+    /// The node is gone.
+    pub fn wait_for_inter_process_subscribers(&self) -> Result<impl Future<Output = Result<()>> + use<T>> {
+        self.inner.wait_for_inter_process_subscribers()
+    }
+}
+
+impl<T: WrappedTypesupport> std::fmt::Debug for Publisher<T> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Publisher").finish_non_exhaustive()
+    }
+}
+
+/// A client of one service.
+pub struct Client<T: WrappedServiceTypeSupport> {
+    pub(super) inner: r2r::Client<T>,
+    pub(super) local: Arc<Queues<ServiceRequest<T>>>,
+}
+
+impl<T: WrappedServiceTypeSupport + 'static> Client<T> {
+    /// Asks; the future resolves with the answer. It waits for as long as it takes: bound it with a timeout.
+    ///
+    /// # Errors
+    /// A text has a NUL; the server of this process has a thousand requests to answer; rcl's.
+    pub fn request(
+        &self,
+        message: &T::Request,
+    ) -> Result<impl Future<Output = Result<T::Response>> + Send + Unpin + use<T>> {
+        check(message)?;
+        let Some(server) = self.local.only() else {
+            return Ok(Either::Right(self.inner.request(message)?.boxed()));
+        };
+        let (answer, receiver) = oneshot::channel();
+        let reply = Reply::Local(Arc::new(Mutex::new(Some(answer))));
+        let request = ServiceRequest { message: message.clone(), reply };
+        server.push(request).map_err(|_request| Error::RCL_RET_ERROR)?;
+        Ok(Either::Left(receiver.map_err(|_canceled| Error::RCL_RET_CLIENT_INVALID)))
+    }
+}
+
+/// A request that waits for its answer.
+#[derive(Clone)]
+pub struct ServiceRequest<T: WrappedServiceTypeSupport> {
+    /// What is asked.
+    pub message: T::Request,
+    reply: Reply<T>,
+}
+
+#[derive(Clone)]
+enum Reply<T: WrappedServiceTypeSupport> {
+    Rcl(r2r::ServiceRequest<T>),
+    Local(Arc<Mutex<Option<oneshot::Sender<T::Response>>>>),
+}
+
+impl<T: WrappedServiceTypeSupport + 'static> ServiceRequest<T> {
+    pub(super) fn from_rcl(mut request: r2r::ServiceRequest<T>) -> Self {
+        Self { message: std::mem::take(&mut request.message), reply: Reply::Rcl(request) }
+    }
+
+    /// Answers the request.
+    ///
+    /// # Errors
+    /// A text has a NUL; the node is gone; rcl's.
+    pub fn respond(self, message: T::Response) -> Result<()> {
+        check(&message)?;
+        match self.reply {
+            Reply::Rcl(request) => request.respond(message),
+            Reply::Local(answer) => {
+                // Who asked may have gone.
+                if let Some(answer) = answer.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                    let _ = answer.send(message);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A client of one action.
+#[derive(Clone)]
+pub struct ActionClient<T: WrappedActionTypeSupport>(pub(super) r2r::ActionClient<T>);
+
+impl<T: WrappedActionTypeSupport + 'static> ActionClient<T> {
+    /// Asks for `goal`. Once it is accepted, the future resolves with a handle to it, its result to come, and its feedback.
+    ///
+    /// # Errors
+    /// A text has a NUL; rcl's.
+    #[allow(clippy::type_complexity)] // r2r's type.
+    pub fn send_goal_request(
+        &self,
+        goal: T::Goal,
+    ) -> Result<
+        impl Future<
+            Output = Result<(
+                ActionClientGoal<T>,
+                impl Future<Output = Result<(GoalStatus, T::Result)>> + use<T>,
+                impl Stream<Item = T::Feedback> + Unpin + use<T>,
+            )>,
+        > + use<T>,
+    > {
+        check(&goal)?;
+        self.0.send_goal_request(goal)
+    }
+}
+
+/// A goal that somebody asks for.
+pub struct ActionServerGoalRequest<T: WrappedActionTypeSupport> {
+    /// Its identity.
+    pub uuid: uuid::Uuid,
+    /// What is to be done.
+    pub goal: T::Goal,
+    inner: r2r::ActionServerGoalRequest<T>,
+}
+
+impl<T: WrappedActionTypeSupport + 'static> ActionServerGoalRequest<T> {
+    pub(super) fn new(inner: r2r::ActionServerGoalRequest<T>) -> Self {
+        Self { uuid: inner.uuid, goal: inner.goal.clone(), inner }
+    }
+
+    /// Accepts the goal. The stream has requests to cancel it.
+    ///
+    /// # Errors
+    /// rcl's.
+    pub fn accept(
+        self,
+    ) -> Result<(ActionServerGoal<T>, impl Stream<Item = ActionServerCancelRequest> + Unpin + use<T>)> {
+        let (inner, cancels) = self.inner.accept()?;
+        Ok((ActionServerGoal { uuid: self.uuid, goal: self.goal, inner }, cancels))
+    }
+
+    /// Refuses the goal.
+    ///
+    /// # Errors
+    /// rcl's.
+    pub fn reject(self) -> Result<()> {
+        self.inner.reject()
+    }
+}
+
+/// A goal at work.
+#[derive(Clone)]
+pub struct ActionServerGoal<T: WrappedActionTypeSupport> {
+    /// Its identity.
+    pub uuid: uuid::Uuid,
+    /// What is to be done.
+    pub goal: T::Goal,
+    inner: r2r::ActionServerGoal<T>,
+}
+
+impl<T: WrappedActionTypeSupport + 'static> ActionServerGoal<T> {
+    /// Whether a request to cancel it was accepted.
+    ///
+    /// # Errors
+    /// The node is gone.
+    pub fn is_cancelling(&self) -> Result<bool> {
+        self.inner.is_cancelling()
+    }
+
+    /// Tells how it goes.
+    ///
+    /// # Errors
+    /// A text has a NUL; the node is gone.
+    pub fn publish_feedback(&self, feedback: T::Feedback) -> Result<()> {
+        check(&feedback)?;
+        self.inner.publish_feedback(feedback)
+    }
+
+    /// Ends it as cancelled.
+    ///
+    /// # Errors
+    /// A text has a NUL; the node is gone; rcl's.
+    pub fn cancel(&mut self, result: T::Result) -> Result<()> {
+        check(&result)?;
+        self.inner.cancel(result)
+    }
+
+    /// Ends it as aborted.
+    ///
+    /// # Errors
+    /// A text has a NUL; the node is gone; rcl's.
+    pub fn abort(&mut self, result: T::Result) -> Result<()> {
+        check(&result)?;
+        self.inner.abort(result)
+    }
+
+    /// Ends it as reached.
+    ///
+    /// # Errors
+    /// A text has a NUL; the node is gone; rcl's.
+    pub fn succeed(&mut self, result: T::Result) -> Result<()> {
+        check(&result)?;
+        self.inner.succeed(result)
+    }
+}
+
+/// A client that can tell whether it has a server. r2r has such a trait too, but for itself alone.
+pub trait IsAvailablePollable {
+    /// As [`Node::is_available`](super::Node::is_available).
+    ///
+    /// # Errors
+    /// The client is gone.
+    fn available(&self) -> Result<BoxFuture<'static, Result<()>>>;
+}
+
+impl<T: WrappedServiceTypeSupport + 'static> IsAvailablePollable for Client<T> {
+    fn available(&self) -> Result<BoxFuture<'static, Result<()>>> {
+        if self.local.only().is_some() {
+            return Ok(futures::future::ready(Ok(())).boxed());
+        }
+        Ok(r2r::Node::is_available(&self.inner)?.boxed())
+    }
+}
+
+impl<T: WrappedActionTypeSupport + 'static> IsAvailablePollable for ActionClient<T> {
+    fn available(&self) -> Result<BoxFuture<'static, Result<()>>> {
+        Ok(r2r::Node::is_available(&self.0)?.boxed())
+    }
+}
+
+/// The goals of an action server of r2r.
+pub(super) fn goal_requests<T: WrappedActionTypeSupport + 'static>(
+    requests: impl Stream<Item = r2r::ActionServerGoalRequest<T>> + Unpin,
+) -> impl Stream<Item = ActionServerGoalRequest<T>> + Unpin {
+    requests.map(ActionServerGoalRequest::new)
+}

@@ -1,0 +1,70 @@
+//! Timers. Those on steady time are none of rcl's: each tick would cost a look at everything that its node waits for.
+
+use std::time::{Duration, Instant};
+
+use futures_timer::Delay;
+
+use crate::{Error, Result};
+
+/// Fires at a fixed rate; ticks that nobody waited for are skipped.
+pub struct Timer(Kind);
+
+enum Kind {
+    Wall { period: Duration, last: Instant, next: Instant },
+    Ros(r2r::Timer),
+}
+
+impl Timer {
+    pub(super) fn wall(period: Duration) -> Result<Self> {
+        if period.is_zero() {
+            return Err(Error::RCL_RET_INVALID_ARGUMENT);
+        }
+        let last = Instant::now();
+        Ok(Self(Kind::Wall { period, last, next: last + period }))
+    }
+
+    pub(super) fn ros(timer: r2r::Timer) -> Self {
+        Self(Kind::Ros(timer))
+    }
+
+    /// Waits for the next tick and returns the time since the last one.
+    ///
+    /// # Errors
+    /// The node is gone.
+    pub async fn tick(&mut self) -> Result<Duration> {
+        let (period, last, next) = match &mut self.0 {
+            Kind::Ros(timer) => return timer.tick().await,
+            Kind::Wall { period, last, next } => (*period, last, next),
+        };
+        let mut now = Instant::now();
+        while now < *next {
+            Delay::new(*next - now).await;
+            now = Instant::now();
+        }
+        let since_last = now - *last;
+        *last = now;
+        let behind = (now - *next).as_nanos() / period.as_nanos();
+        *next += period * u32::try_from(behind + 1).unwrap_or(u32::MAX);
+        Ok(since_last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::executor::block_on;
+
+    #[test]
+    fn missed_ticks_are_skipped() {
+        let period = Duration::from_millis(20);
+        let mut timer = Timer::wall(period).unwrap();
+        std::thread::sleep(period * 5 / 2);
+        let start = Instant::now();
+        assert!(block_on(timer.tick()).unwrap() >= period * 5 / 2);
+        assert!(start.elapsed() < period / 2);
+        block_on(timer.tick()).unwrap();
+        let waited = start.elapsed();
+        assert!(waited >= period / 4 && waited < period * 2, "{waited:?}");
+        assert!(Timer::wall(Duration::ZERO).is_err());
+    }
+}
