@@ -10,6 +10,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use common::apolo::{ApoloClient, FALSE, request};
+use common::implementation::embedded_does;
 use common::{Answer, Lab, domain};
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::dragoman_msgs::msg::NamespaceClaim;
@@ -204,8 +205,10 @@ fn a_strangers_announcements_end_nothing() {
 }
 
 #[test]
-#[cfg(not(feature = "r2r"))]
 fn security_that_cannot_be_honoured_is_refused_at_the_start() {
+    if !embedded_does("security is refused") {
+        return;
+    }
     for (name, value) in [("ROS_SECURITY_STRATEGY", "Enforce"), ("ROS_SECURITY_KEYSTORE", "/keys")] {
         let mut command = lab(domain(), &["up"]);
         let (status, errors) =

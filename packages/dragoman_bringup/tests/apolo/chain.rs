@@ -2,7 +2,6 @@
 
 use super::{assert_near, until};
 use crate::common::apolo::{ApoloClient, FALSE, request};
-use crate::common::implementation::embedded_does;
 use crate::common::{Lab, domain};
 
 /// What is asked in both ways; what answers nothing is followed by what does.
@@ -65,9 +64,6 @@ fn a_chain_answers_as_a_lab_alone() {
 /// Neither order makes a circle: the client side is refused where a world is, and a lab where the client side is.
 #[test]
 fn a_world_and_a_client_side_do_not_meet_in_one_domain() {
-    if !embedded_does("a world is found within a second") {
-        return;
-    }
     let lab = Lab::start();
     let server = lab.apolo.to_string();
     let client_side = ["apolo", "--server", &server];

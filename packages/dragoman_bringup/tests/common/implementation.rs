@@ -17,10 +17,7 @@ pub const EMBEDDED_ONLY: &[(&str, &str)] = &[
         "a program on rcl has the messages of the ROS that it was built with",
     ),
     ("plain Fast DDS 2.9", "Debian's Fast DDS 2.9 gets nothing from Jazzy's 2.14; the cause is not known"),
-    (
-        "a world is found within a second",
-        "to learn the 850 endpoints of a lab on rcl takes a participant two seconds and more",
-    ),
+    ("security is refused", "rcl honours ROS's security settings itself"),
 ];
 
 /// Whether the lab under test does `what`, a row of [`EMBEDDED_ONLY`]. If not, a line says that something is skipped.
