@@ -116,7 +116,6 @@ pub(crate) struct Participant {
     subscriber: rustdds::Subscriber,
     matches: Arc<Mutex<Matches>>,
     read_elsewhere: ReadElsewhere,
-    latched: Latched,
     local: Arc<Local>,
     postponed: Arc<PostponedWrites>,
     spawner: Spawner,
@@ -124,9 +123,6 @@ pub(crate) struct Participant {
 
 /// DDS topics that have readers in other participants.
 type ReadElsewhere = Arc<Mutex<HashSet<String>>>;
-
-/// The writers that owe samples to late joiners.
-type Latched = Arc<Mutex<Vec<Weak<Writer>>>>;
 
 /// How often the readers of other participants are listed.
 const REVIEW_PERIOD: Duration = Duration::from_secs(1);
@@ -154,9 +150,7 @@ impl Participant {
         let subscriber =
             participant.create_subscriber(&qos).map_err(|e| middleware("create a subscriber", &e))?;
         let matches = Arc::new(Mutex::new(Matches::new(participant.guid())));
-        let latched = Latched::default();
         let (listener, observed) = (participant.status_listener(), Arc::clone(&matches));
-        let owing = Arc::clone(&latched);
         let postponed = Arc::<PostponedWrites>::default();
         let awaited = Arc::clone(&postponed);
         let first_requests = FirstRequests::new(participant.clone(), discovery.bind_address())?;
@@ -165,10 +159,7 @@ impl Participant {
             while let Some(event) = events.next().await {
                 lock(&observed).observe(&event);
                 match event {
-                    Event::RemoteReaderMatched { .. } => {
-                        catch_up(&owing);
-                        awaited.write_matched();
-                    }
+                    Event::RemoteReaderMatched { .. } => awaited.write_matched(),
                     Event::RemoteWriterMatched { local_reader, remote_writer } => {
                         first_requests.ask(local_reader, remote_writer);
                     }
@@ -178,7 +169,6 @@ impl Participant {
         });
         let read_elsewhere = ReadElsewhere::default();
         let (reviewed, listed) = (participant.clone(), Arc::clone(&read_elsewhere));
-        let owing = Arc::clone(&latched);
         background.spawn(async move {
             let own = reviewed.guid().prefix;
             loop {
@@ -186,7 +176,6 @@ impl Participant {
                 let others = readers.filter(|reader| reader.reader_proxy.remote_reader_guid.prefix != own);
                 *lock(&listed) =
                     others.map(|reader| reader.subscription_topic_data.topic_name().clone()).collect();
-                catch_up(&owing);
                 Delay::new(REVIEW_PERIOD).await;
             }
         });
@@ -197,7 +186,6 @@ impl Participant {
             subscriber,
             matches,
             read_elsewhere,
-            latched,
             local: Arc::default(),
             postponed,
             spawner: background.spawner(),
@@ -223,7 +211,6 @@ impl Participant {
                 unacknowledged: Backlog::default(),
                 seen: 0,
                 unsent: 0,
-                owed: 0,
                 sent: 0,
                 is_leading: false,
                 held: VecDeque::new(),
@@ -240,11 +227,6 @@ impl Participant {
             matches: Arc::clone(&self.matches),
             memory: Memory::default(),
         });
-        if writer.late_joiners {
-            let mut latched = lock(&self.latched);
-            latched.retain(|other| other.strong_count() > 0);
-            latched.push(Arc::downgrade(&writer));
-        }
         Ok(writer)
     }
 
@@ -292,16 +274,6 @@ impl Participant {
     }
 }
 
-/// Sends what was kept back from those who have now turned up.
-fn catch_up(latched: &Latched) {
-    let writers: Vec<_> = lock(latched).iter().filter_map(Weak::upgrade).collect();
-    for writer in writers {
-        if let Err(error) = writer.pay_late_joiners() {
-            tracing::warn!(%error, "a late joiner does not get what it is owed");
-        }
-    }
-}
-
 fn create_writer(publisher: &rustdds::Publisher, topic: &Topic, qos: &QosPolicies) -> Result<RawWriter> {
     publisher
         .create_datawriter_no_key::<RawPayload, RawAdapter>(topic, Some(qos.clone()))
@@ -342,8 +314,6 @@ struct WriterState {
     seen: u64,
     /// How many samples stayed in this process.
     unsent: i64,
-    /// How many of the last samples a late joiner is owed and the library does not have.
-    owed: usize,
     /// The number of the last sample that the library has.
     sent: i64,
     /// Whether the first sample after a new match is on its way, and the samples that wait for it, oldest first.
@@ -392,7 +362,6 @@ impl Writer {
             self.write_to_network(&mut state, Held { payload: payload.clone(), related, time: now })
         } else {
             state.unsent += 1;
-            state.owed += usize::from(self.late_joiners);
             Ok(state.unsent_id())
         };
         let local_id = id.as_ref().map_or_else(|_| state.unsent_id(), |id| *id);
@@ -403,7 +372,6 @@ impl Writer {
     }
 
     fn write_to_network(&self, state: &mut WriterState, sample: Held) -> Result<SampleId> {
-        self.send_owed(state)?;
         if let Err(error) = self.make_room(state) {
             if let Some(more) = lock(&self.overflow).admit(Instant::now()) {
                 tracing::warn!(topic = self.topic.name(), more, %error, "a sample is not sent");
@@ -458,28 +426,6 @@ impl Writer {
             || lock(&self.read_elsewhere).contains(&self.topic.name())
     }
 
-    /// Sends what late joiners are owed, if there are any now.
-    ///
-    /// Without readers the library keeps all samples of a durable writer, whatever its depth, and gives them all to the
-    /// first who joins. So until then they stay here, in the outlet, which keeps as many as it should.
-    fn pay_late_joiners(&self) -> Result<()> {
-        let mut state = lock(&self.state);
-        if self.is_read_elsewhere(&state) { self.send_owed(&mut state) } else { Ok(()) }
-    }
-
-    fn send_owed(&self, state: &mut WriterState) -> Result<()> {
-        let owed = std::mem::take(&mut state.owed);
-        if owed == 0 {
-            return Ok(());
-        }
-        let recent = self.outlet.recent();
-        for sample in recent.iter().skip(recent.len().saturating_sub(owed)) {
-            let time = timestamp(sample.source_time);
-            state.send(Held { payload: sample.payload.clone(), related: sample.related, time })?;
-        }
-        Ok(())
-    }
-
     /// Keeps the samples that no reader has acknowledged within bounds.
     ///
     /// A reader that takes part in discovery but never acknowledges would otherwise keep every sample in memory and, once
@@ -509,7 +455,8 @@ impl Writer {
             state.held.clear();
             state.unacknowledged = Backlog::default();
             for sample in self.outlet.recent() {
-                state.send(Held { payload: sample.payload, related: None, time: Timestamp::now() })?;
+                let time = timestamp(sample.source_time);
+                state.send(Held { payload: sample.payload, related: sample.related, time })?;
             }
         } else if state.unacknowledged.is_overfull() {
             return Err(Error::Timeout("readers do not keep up".into()));
