@@ -65,7 +65,7 @@ fn a_chain_answers_as_a_lab_alone() {
 /// Neither order makes a circle: the client side is refused where a world is, and a lab where the client side is.
 #[test]
 fn a_world_and_a_client_side_do_not_meet_in_one_domain() {
-    if !embedded_does("a world is found within a second") {
+    if !embedded_does("a world or platform is found within a second") {
         return;
     }
     let lab = Lab::start();

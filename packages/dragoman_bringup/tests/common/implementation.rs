@@ -18,7 +18,7 @@ pub const EMBEDDED_ONLY: &[(&str, &str)] = &[
     ),
     ("plain Fast DDS 2.9", "Debian's Fast DDS 2.9 gets nothing from Jazzy's 2.14; the cause is not known"),
     (
-        "a world is found within a second",
+        "a world or platform is found within a second",
         "to learn the 850 endpoints of a lab on rcl takes a participant two seconds and more",
     ),
 ];
