@@ -1,11 +1,13 @@
 //! One thread per context that runs what the layer does on its own: replies to clients, parameters, `/clock`, the graph.
 
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use futures::channel::mpsc::{UnboundedSender, unbounded};
 use futures::executor::block_on;
-use futures::future::{AbortHandle, BoxFuture, abortable};
+use futures::future::{AbortHandle, BoxFuture, abortable, select};
 use futures::stream::{FuturesUnordered, StreamExt};
+use futures_timer::Delay;
 
 use super::error::{Error, Result};
 
@@ -14,30 +16,46 @@ pub(crate) struct Background {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What starts tasks. It does not keep the thread alive.
+/// What starts tasks. It does not keep the thread alive. The queue is not bounded by itself: whoever spawns bounds what it
+/// spawns.
 #[derive(Clone)]
-pub(crate) struct Spawner(UnboundedSender<BoxFuture<'static, ()>>);
+pub(crate) struct Spawner(UnboundedSender<Job>);
+
+enum Job {
+    /// Ends with the context.
+    Task(BoxFuture<'static, ()>),
+    /// The end of the context waits for it, but no longer than [`LINGER_TIME`].
+    Last(BoxFuture<'static, ()>),
+}
+
+/// How long the end of a context may take.
+const LINGER_TIME: Duration = Duration::from_millis(200);
 
 /// A task that ends when this is dropped.
 pub(crate) struct Task(AbortHandle);
 
 impl Background {
     pub(crate) fn start() -> Result<Self> {
-        let (tasks, mut incoming) = unbounded::<BoxFuture<'static, ()>>();
+        let (tasks, mut incoming) = unbounded::<Job>();
         let thread = std::thread::Builder::new()
             .name("ros background".into())
             .spawn(move || {
                 block_on(async move {
                     let mut running = FuturesUnordered::new();
+                    let mut last = FuturesUnordered::new();
                     loop {
                         futures::select! {
-                            task = incoming.next() => match task {
-                                Some(task) => running.push(task),
-                                None => return,
+                            job = incoming.next() => match job {
+                                Some(Job::Task(task)) => running.push(task),
+                                Some(Job::Last(task)) => last.push(task),
+                                None => break,
                             },
                             () = running.select_next_some() => {}
+                            () = last.select_next_some() => {}
                         }
                     }
+                    drop(running);
+                    select(last.collect::<()>(), Delay::new(LINGER_TIME)).await;
                 });
             })
             .map_err(|error| Error::Middleware(format!("cannot start a thread: {error}")))?;
@@ -58,7 +76,12 @@ impl Spawner {
     /// Runs `task` until it ends or the context does. It must not block: everything else waits for it.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         // Fails only when the context is gone.
-        let _ = self.0.unbounded_send(Box::pin(task));
+        let _ = self.0.unbounded_send(Job::Task(Box::pin(task)));
+    }
+
+    /// As [`spawn`](Self::spawn), but the end of the context waits a moment for it.
+    pub(crate) fn spawn_last(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let _ = self.0.unbounded_send(Job::Last(Box::pin(task)));
     }
 
     /// As [`spawn`](Self::spawn), until what is returned is dropped.

@@ -14,7 +14,7 @@ mod postponed;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,7 @@ use backlog::Backlog;
 use bytes::Bytes;
 use first_request::FirstRequests;
 use futures::StreamExt;
+use futures::future::select;
 use futures_timer::Delay;
 use rustdds::dds::statusevents::{DomainParticipantStatusEvent as Event, StatusEvented};
 use rustdds::no_key::{DataWriter, SimpleDataReader};
@@ -521,6 +522,32 @@ impl Writer {
         }
         let guid = lock(&self.state).writer.guid();
         lock(&self.matches).since(&guid).map(|since| since.elapsed())
+    }
+}
+
+/// How long the last samples of a writer that is dropped may take to their readers.
+const LAST_SAMPLES_TIME: Duration = Duration::from_millis(100);
+/// Until a sample that nobody acknowledges is on its way.
+const SEND_TIME: Duration = Duration::from_millis(10);
+
+/// The last samples, a stop before a program ends say, are still sent: the library forgets them with its writer.
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // There is nobody left to tell.
+        let _ = state.send_held();
+        let (writer, is_reliable) = (Arc::clone(&state.writer), self.reliable);
+        if state.sent == 0 || lock(&self.matches).count(&writer.guid()) == 0 {
+            return;
+        }
+        self.spawner.spawn_last(async move {
+            if is_reliable {
+                let acknowledged = std::pin::pin!(writer.async_wait_for_acknowledgments());
+                select(acknowledged, Delay::new(LAST_SAMPLES_TIME)).await;
+            } else {
+                Delay::new(SEND_TIME).await;
+            }
+        });
     }
 }
 
