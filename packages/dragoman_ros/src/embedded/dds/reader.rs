@@ -1,0 +1,142 @@
+//! Readers of serialized samples.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::task::{Context as TaskContext, Poll};
+use std::time::Instant;
+
+use rustdds::no_key::SimpleDataReader;
+use rustdds::{DomainParticipant, GUID, RTPSEntity};
+
+use super::matches::Matches;
+use super::memory::Memory;
+use super::payload::{RawAdapter, RawDecoder, RawPayload};
+use super::policies::{Role, policies};
+use super::{Endpoint, Guid, Participant, Sample, SampleId, middleware, nanoseconds, sample_id};
+use crate::embedded::clock::lock;
+use crate::embedded::error::{Error, Result};
+use crate::embedded::local::{Inbox, Local};
+use crate::embedded::rate_limit::RateLimit;
+
+impl Participant {
+    pub(crate) fn reader(&self, endpoint: Endpoint<'_>) -> Result<Reader> {
+        let qos = policies(endpoint, Role::Reader);
+        let topic = self.topic(endpoint, &qos)?;
+        let reader = self
+            .subscriber
+            .create_simple_datareader_no_key::<RawPayload, RawAdapter>(&topic, Some(qos))
+            .map_err(|e| middleware(&format!("create a reader of {}", endpoint.topic), &e))?;
+        Ok(Reader {
+            reader,
+            own: self.participant.guid(),
+            matches: Arc::clone(&self.matches),
+            inbox: self.local.reader(endpoint.topic, endpoint.type_name, endpoint.qos),
+            topic: endpoint.topic.to_owned(),
+            type_name: endpoint.type_name.to_owned(),
+            local: Arc::clone(&self.local),
+            participant: self.participant.clone(),
+            writers: Mutex::default(),
+            malformed: Mutex::default(),
+            memory: Memory::default(),
+        })
+    }
+}
+
+/// A reader of serialized samples.
+pub(crate) struct Reader {
+    reader: SimpleDataReader<RawPayload, RawAdapter>,
+    own: GUID,
+    matches: Arc<Mutex<Matches>>,
+    inbox: Arc<Inbox>,
+    topic: String,
+    type_name: String,
+    local: Arc<Local>,
+    participant: DomainParticipant,
+    /// Whether the samples of a writer are of our type, as far as discovery has told its type.
+    writers: Mutex<HashMap<GUID, bool>>,
+    malformed: Mutex<RateLimit>,
+    memory: Memory,
+}
+
+/// Of so many writers it is remembered whether they are of a reader's type.
+const REMEMBERED_WRITERS: usize = 1024;
+
+impl Reader {
+    /// The next sample; registers the task for the next arrival when there is none.
+    pub(crate) fn poll_take(&self, task: &mut TaskContext<'_>) -> Poll<Sample> {
+        if let Poll::Ready(sample) = self.inbox.poll_take(task) {
+            return Poll::Ready(sample);
+        }
+        // Before the look, so that what arrives meanwhile wakes the task.
+        self.reader.set_waker(Some(task.waker().clone()));
+        self.take().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// Hands samples of this process to `sink` at once; those from the network are still to be taken.
+    pub(crate) fn hand_local_to(&self, sink: impl Fn(Sample) + Send + Sync + 'static) {
+        self.inbox.hand_to(sink);
+    }
+
+    fn take(&self) -> Option<Sample> {
+        self.reader.drain_read_notifications();
+        loop {
+            match self.reader.try_take_one_with(RawDecoder { memory: self.memory.clone() }) {
+                // Came through memory already.
+                Ok(Some(change)) if change.writer_guid().prefix == self.own.prefix => {}
+                Ok(Some(change)) if !self.is_of_our_type(change.writer_guid()) => {}
+                Ok(Some(change)) => {
+                    let id = SampleId {
+                        writer: change.writer_guid().to_bytes(),
+                        sequence: i64::from(change.sequence_number),
+                    };
+                    let related = change.related_sample_identity().map(sample_id);
+                    let source_time = change.source_timestamp().and_then(nanoseconds);
+                    let RawPayload { bytes, encoding } = change.into_value();
+                    return Some(Sample { payload: bytes, encoding, id, related, source_time });
+                }
+                Ok(None) => return None,
+                Err(error) => tracing::debug!(%error, "a sample could not be read"),
+            }
+        }
+    }
+
+    /// The library matches by the names of topics alone: a writer of another type would be misread.
+    fn is_of_our_type(&self, writer: GUID) -> bool {
+        let mut writers = lock(&self.writers);
+        if let Some(known) = writers.get(&writer) {
+            return *known;
+        }
+        let discovered = self.participant.discovered_writers();
+        let Some(found) = discovered.iter().find(|other| other.publication_topic_data.key == writer) else {
+            return true;
+        };
+        let is_ours = found.publication_topic_data.type_name == self.type_name;
+        if !is_ours {
+            let topic = self.topic.strip_prefix("rt").unwrap_or(&self.topic);
+            let other = &found.publication_topic_data.type_name;
+            tracing::debug!(topic, other, "a writer of another type is not read");
+        }
+        if writers.len() >= REMEMBERED_WRITERS {
+            writers.clear();
+        }
+        writers.insert(writer, is_ours);
+        is_ours
+    }
+
+    pub(crate) fn guid(&self) -> Guid {
+        self.reader.guid().to_bytes()
+    }
+
+    /// Logs that a sample does not have the form of `type_name`. Whoever sends such may send many.
+    pub(crate) fn report_malformed(&self, type_name: &str, error: &Error) {
+        if let Some(more) = lock(&self.malformed).admit(Instant::now()) {
+            let topic = self.topic.strip_prefix("rt").unwrap_or(&self.topic);
+            tracing::warn!(topic, %error, more, "a sample is not of type {type_name}");
+        }
+    }
+
+    /// Writers that are matched now.
+    pub(crate) fn matched(&self) -> usize {
+        lock(&self.matches).count(&self.reader.guid()) + self.local.writers_of(&self.topic, &self.inbox)
+    }
+}
