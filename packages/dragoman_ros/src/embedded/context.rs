@@ -81,3 +81,46 @@ impl Context {
         &self.inner.arguments
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, UdpSocket};
+
+    use futures::StreamExt;
+    use futures::executor::block_on;
+
+    use super::*;
+    use crate::embedded::discovery::DiscoveryRange;
+    use crate::embedded::static_peers::discovery_port;
+    use crate::{Node, QosProfile, std_msgs};
+
+    fn context(domain_id: u16) -> Context {
+        let discovery = Discovery { domain_id, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+        Context::with_options(&discovery, Arguments::default()).unwrap()
+    }
+
+    #[test]
+    fn a_dropped_context_gives_back_its_ports() {
+        const DOMAIN: u16 = 95;
+        // Several times: whether a thread of the library goes on is a matter of chance.
+        for _ in 0..10 {
+            let context = context(DOMAIN);
+            let port = (Ipv4Addr::LOCALHOST, discovery_port(DOMAIN, 0));
+            UdpSocket::bind(port).unwrap_err();
+            drop(context);
+            UdpSocket::bind(port).unwrap();
+        }
+    }
+
+    /// More than the library announces itself to by default, where loopback has no multicast.
+    #[test]
+    fn many_contexts_on_localhost_find_each_other() {
+        let contexts: Vec<Context> = (0..14).map(|_| context(96)).collect();
+        let node = |index: usize| Node::create(contexts[index].clone(), "node", "").unwrap();
+        let qos = || QosProfile::default().transient_local();
+        let publisher = node(12).create_publisher("last", qos()).unwrap();
+        publisher.publish(&std_msgs::msg::String { data: "found".into() }).unwrap();
+        let mut heard = node(13).subscribe::<std_msgs::msg::String>("last", qos()).unwrap();
+        assert_eq!(block_on(heard.next()).unwrap().data, "found");
+    }
+}

@@ -1,7 +1,7 @@
 //! `ROS_STATIC_PEERS`: hosts that discovery by multicast does not reach.
 //!
 //! The DDS library announces a participant by multicast and, on this machine, by unicast to the discovery ports of the
-//! participants 0 to 11; it takes no further addresses. So one of those ports is opened here, and what the library sends
+//! participants 0 to 31; it takes no further addresses. So one of those ports is opened here, and what the library sends
 //! to it is passed on as it is: an announcement says itself where its participant listens.
 
 use std::io::ErrorKind;
@@ -16,13 +16,13 @@ use super::discovery::{Discovery, DiscoveryRange};
 use super::error::{Error, Result};
 
 /// The participant ids of this machine to which the library announces by unicast.
-const LOCAL_PARTICIPANTS: u16 = 12;
+const LOCAL_PARTICIPANTS: u16 = 32;
 
 /// Participants per host that are sought, as in Cyclone DDS.
 const PEER_PARTICIPANTS: u16 = 32;
 
 /// The UDP port on which participant `id` of a domain listens for announcements (RTPS 2.5, 9.6.2.3).
-fn discovery_port(domain: u16, id: u16) -> u16 {
+pub(super) fn discovery_port(domain: u16, id: u16) -> u16 {
     7400 + 250 * domain + 10 + 2 * id
 }
 
