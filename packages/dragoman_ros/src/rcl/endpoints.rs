@@ -1,10 +1,12 @@
 //! Publishers, clients, servers and actions of r2r, with what is checked before r2r and what goes through memory.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures::channel::oneshot;
-use futures::future::{BoxFuture, Either, FutureExt, TryFutureExt};
+use futures::future::{BoxFuture, Either, FutureExt, TryFutureExt, select};
 use futures::stream::{Stream, StreamExt};
+use futures_timer::Delay;
 
 use super::local::{Offer, Queues};
 use super::text::check;
@@ -146,7 +148,7 @@ impl<T: WrappedActionTypeSupport + 'static> ActionClient<T> {
     /// Asks for `goal`. Once it is accepted, the future resolves with a handle to it, its result to come, and its feedback.
     ///
     /// # Errors
-    /// A text has a NUL; rcl's.
+    /// A text has a NUL; rcl's. Both futures': also [`Error::RCL_RET_TIMEOUT`] if the server is lost.
     #[allow(clippy::type_complexity)] // r2r's type.
     pub fn send_goal_request(
         &self,
@@ -161,7 +163,40 @@ impl<T: WrappedActionTypeSupport + 'static> ActionClient<T> {
         > + use<T>,
     > {
         check(&goal)?;
-        self.0.send_goal_request(goal)
+        let accepted = unless_lost(self.0.send_goal_request(goal)?, self.server_lost());
+        let lost = self.server_lost();
+        Ok(async move {
+            let (goal, result, feedback) = accepted.await?;
+            Ok((goal, unless_lost(result, lost), feedback))
+        })
+    }
+
+    /// Resolves when no server is available.
+    fn server_lost(&self) -> impl Future<Output = ()> + use<T> {
+        let client = self.clone();
+        async move {
+            // Fails only when the node is gone.
+            while let Ok(available) = client.available() {
+                if let Either::Right(_) = select(available, Delay::new(REVIEW_PERIOD)).await {
+                    return;
+                }
+                Delay::new(REVIEW_PERIOD).await;
+            }
+        }
+    }
+}
+
+/// How often a running goal's server is looked for, and how long it may be absent: longer than a node's thread waits between two looks.
+const REVIEW_PERIOD: Duration = Duration::from_secs(1);
+
+/// What `answer` resolves with, or an error if the server is lost before.
+async fn unless_lost<R>(
+    answer: impl Future<Output = Result<R>>,
+    lost: impl Future<Output = ()>,
+) -> Result<R> {
+    match select(std::pin::pin!(answer), std::pin::pin!(lost)).await {
+        Either::Left((answer, _)) => answer,
+        Either::Right(_) => Err(Error::RCL_RET_TIMEOUT),
     }
 }
 

@@ -94,6 +94,30 @@ fn actions_do_what_our_nodes_rely_on() {
     handle.get_status().unwrap();
 }
 
+#[test]
+fn a_goal_ends_when_its_server_is_gone() {
+    let context = Context::create().unwrap();
+    let namespace = super::namespace("lost");
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "server", &namespace).unwrap());
+    let execute = |_goal: Goal<LookupTransform::Action>| std::future::pending();
+    tasks.serve_action::<LookupTransform::Action, _>("lookup", |_| Ok(()), execute).unwrap();
+    let serving = run(tasks);
+
+    let mut node = Node::create(context, "client", &namespace).unwrap();
+    let client = node.create_action_client::<LookupTransform::Action>("lookup").unwrap();
+    let available = Node::is_available(&client).unwrap();
+    let _client = run(NodeTasks::new(node));
+    soon(available).unwrap();
+    let goal = LookupTransform::Goal::default();
+    let (_goal, result, _feedback) = soon(client.send_goal_request(goal).unwrap()).unwrap();
+    drop(serving);
+    // The server may have had the time to end its goals.
+    match soon(result) {
+        Err(_) => {}
+        Ok((status, _)) => assert_eq!(status, GoalStatus::Aborted),
+    }
+}
+
 /// On an action that our nodes serve, which r2r's documentation build does not have.
 #[cfg(not(feature = "r2r-doc-only"))]
 #[test]

@@ -100,7 +100,7 @@ impl Reader {
         }
     }
 
-    /// The library matches by the names of topics alone: a writer of another type would be misread.
+    /// In the library all readers of a topic share a cache, whatever their types: it may hold what another one is matched with.
     fn is_of_our_type(&self, writer: GUID) -> bool {
         let mut writers = lock(&self.writers);
         if let Some(known) = writers.get(&writer) {
