@@ -348,9 +348,7 @@ fn own_node(context: &Context, supervisor: &Supervisor, claims: &Claims) -> Resu
     claims.serve(&mut tasks, supervisor)?;
     let log = logging::publish(tasks.node())?;
     tasks.spawn(log);
-    if health::of(context).is_some() {
-        watch_middleware(&mut tasks, context, supervisor)?;
-    }
+    watch_middleware(&mut tasks, context, supervisor)?;
     let mut diagnostics = Diagnostics::new(tasks.node(), "parts", "")?;
     let supervisor = supervisor.clone();
     tasks.every(REPORT_PERIOD, move || {
@@ -371,11 +369,11 @@ fn watch_middleware(
     let (context, supervisor) = (context.clone(), supervisor.clone());
     let (mut watchdog, mut before) = (Watchdog::default(), 0);
     tasks.every(REPORT_PERIOD, move || {
-        let Some(health) = health::of(&context) else { return };
+        let health = health::of(&context);
         let values: Vec<_> = health.refused.iter().map(|(kind, count)| (*kind, count.to_string())).collect();
         if watchdog.is_deaf(&health) {
-            diagnostics.publish(Severity::Error, "a thread of the DDS layer is dead", &values);
-            supervisor.fail("a thread of the DDS layer is dead: the process is deaf".to_owned());
+            diagnostics.publish(Severity::Error, "a thread of the middleware is dead", &values);
+            supervisor.fail("a thread of the middleware is dead: messages are lost".to_owned());
             return;
         }
         let refused = health.refused.iter().map(|(_, count)| count).sum();

@@ -5,29 +5,27 @@ use crate::Context;
 /// Signs of life of the middleware.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
-    /// How often each of its threads has gone round its loop, at least every two seconds.
+    /// How often each of its threads has gone round its loop, at least every two seconds. On rcl these are the threads that wait for
+    /// the messages of a node.
     pub turns: Vec<u64>,
-    /// Invalid or excessive input that was refused since the process started, by kind.
+    /// Invalid or excessive input that was refused since the process started, by kind. rcl's middlewares do not report any.
     pub refused: Vec<(&'static str, u64)>,
 }
 
-/// The health of the embedded implementation's DDS library.
+/// The health of the middleware.
 #[cfg(not(feature = "r2r"))]
-pub fn of(context: &Context) -> Option<Health> {
+pub fn of(context: &Context) -> Health {
     let health = context.participant().health();
-    Some(Health {
-        turns: vec![health.event_loop_turns, health.discovery_turns],
-        refused: health.refused.to_vec(),
-    })
+    Health { turns: vec![health.event_loop_turns, health.discovery_turns], refused: health.refused.to_vec() }
 }
 
-/// rcl's middlewares do not say.
+/// The health of the middleware.
 #[cfg(feature = "r2r")]
-pub fn of(_context: &Context) -> Option<Health> {
-    None
+pub fn of(context: &Context) -> Health {
+    Health { turns: context.threads.turns(), refused: Vec::new() }
 }
 
-/// Notices a thread of the middleware that has ended or hangs: the process is deaf then, but nothing else shows it.
+/// Detects a thread of the middleware that has ended or hangs: the process, or on rcl a node of it, is deaf then.
 #[derive(Debug, Default)]
 pub struct Watchdog {
     last: Vec<u64>,

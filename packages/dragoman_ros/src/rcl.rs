@@ -39,14 +39,14 @@ use crate::qos_overrides::{self, InvalidOverride, Side};
 use crate::remapping::Rules;
 use crate::{Error, QosProfile, Result, WrappedActionTypeSupport};
 use local::{Merged, Offer, Queues};
-use spin::Leaving;
+use spin::Threads;
 
 /// r2r's node, which it stands for everywhere. Its topics' quality of service is what parameters `qos_overrides...` say.
 pub struct Node {
     inner: r2r::Node,
     name: NodeName,
     rules: Rules,
-    leaving: Option<Arc<Leaving>>,
+    threads: Option<Arc<Threads>>,
     /// Whether something can arrive. Without, r2r waits for nothing and does not wait at all.
     is_waiting: bool,
     has_actions: bool,
@@ -64,7 +64,7 @@ impl Node {
         let inner = r2r::Node::create(context.inner, name, namespace)?;
         let name = NodeName { name: inner.name()?, namespace: inner.namespace()? };
         let rules = Rules::accepted(std::env::args().skip(1));
-        Ok(Self { inner, name, rules, leaving: Some(context.leaving), is_waiting: false, has_actions: false })
+        Ok(Self { inner, name, rules, threads: Some(context.threads), is_waiting: false, has_actions: false })
     }
 
     /// Publishes on `topic`; parameters `qos_overrides./topic.publisher...` take precedence over `qos`.

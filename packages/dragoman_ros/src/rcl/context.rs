@@ -3,14 +3,14 @@
 use std::panic::{catch_unwind, set_hook, take_hook};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::spin::Leaving;
+use super::spin::Threads;
 use crate::{Error, Result};
 
 /// The connection to ROS. All of a process are the same.
 #[derive(Clone, Debug)]
 pub struct Context {
     pub(super) inner: r2r::Context,
-    pub(super) leaving: Arc<Leaving>,
+    pub(crate) threads: Arc<Threads>,
 }
 
 impl Context {
@@ -30,7 +30,7 @@ impl Context {
             let reason = panic.downcast::<String>().map_or_else(|_| "unknown".to_owned(), |text| *text);
             Err(Error::ParameterValueConv { name: "--ros-args".to_owned(), msg: reason })
         })?;
-        Ok(Self { inner, leaving: Arc::default() })
+        Ok(Self { inner, threads: Arc::default() })
     }
 
     /// Whether it can be used.

@@ -1,7 +1,7 @@
 //! The thread that waits for what arrives for a node.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -17,23 +17,25 @@ const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 pub(crate) struct Spinner {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    leaving: Arc<Leaving>,
+    threads: Arc<Threads>,
 }
 
 impl Spinner {
     pub(crate) fn start(mut node: Node) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        // Not the thread's: whoever has it last waits for the thread.
-        let leaving = node.leaving.take().unwrap_or_default();
+        // Not the thread's: the last owner waits for the thread.
+        let threads = node.threads.take().unwrap_or_default();
+        let turns = threads.count_turns();
         let thread = std::thread::Builder::new().name("ros spin".into()).spawn(move || {
             let mut wait = LONGEST_WAIT;
             while !stopped.load(Ordering::Relaxed) {
+                turns.fetch_add(1, Ordering::Relaxed);
                 let arrived = node.spin(wait);
                 wait = if arrived && node.has_actions() { SHORTEST_WAIT } else { LONGEST_WAIT.min(wait * 2) };
             }
         })?;
-        Ok(Self { stop, thread: Some(thread), leaving })
+        Ok(Self { stop, thread: Some(thread), threads })
     }
 }
 
@@ -41,27 +43,46 @@ impl Drop for Spinner {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            self.leaving.add(thread);
+            self.threads.leave(thread);
         }
     }
 }
 
-/// Threads that are about to end. The last user of a context waits for them: a process must not exit while the middleware
-/// is in use.
+/// The threads of a context's nodes. The last user of the context waits for those that are about to end: a process must not exit
+/// while the middleware is in use.
 #[derive(Debug, Default)]
-pub(super) struct Leaving(Mutex<Vec<JoinHandle<()>>>);
+pub(crate) struct Threads {
+    leaving: Mutex<Vec<JoinHandle<()>>>,
+    /// How often each of the others has gone round its loop.
+    turns: Mutex<Vec<Weak<AtomicU64>>>,
+}
 
-impl Leaving {
-    fn add(&self, thread: JoinHandle<()>) {
-        let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+impl Threads {
+    /// How often each thread has gone round its loop, at least once in [`LONGEST_WAIT`].
+    pub(crate) fn turns(&self) -> Vec<u64> {
+        let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.iter().filter_map(Weak::upgrade).map(|turns| turns.load(Ordering::Relaxed)).collect()
+    }
+
+    /// A counter for a new thread, which holds it until it ends.
+    fn count_turns(&self) -> Arc<AtomicU64> {
+        let counter = Arc::<AtomicU64>::default();
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.retain(|turns| turns.strong_count() > 0);
+        turns.push(Arc::downgrade(&counter));
+        counter
+    }
+
+    fn leave(&self, thread: JoinHandle<()>) {
+        let mut threads = self.leaving.lock().unwrap_or_else(PoisonError::into_inner);
         threads.retain(|thread| !thread.is_finished());
         threads.push(thread);
     }
 }
 
-impl Drop for Leaving {
+impl Drop for Threads {
     fn drop(&mut self) {
-        for thread in self.0.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for thread in self.leaving.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
             // A panic has been reported.
             let _ = thread.join();
         }

@@ -18,6 +18,7 @@
 
 mod actions;
 mod api;
+mod health;
 mod lifecycle;
 mod names;
 #[cfg(feature = "r2r")]
