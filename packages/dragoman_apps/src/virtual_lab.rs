@@ -6,7 +6,7 @@ use std::time::Duration;
 use dragoman_arm::dynamixel::driver as arm;
 use dragoman_base::kobuki::driver as base;
 use dragoman_base::kobuki::wire::{Bumpers, Cliffs};
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
 use dragoman_sim::kobuki::Noise;
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::turtlebot::Turtlebot;

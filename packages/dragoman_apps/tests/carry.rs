@@ -9,7 +9,7 @@ use common::{run, start};
 use dragoman_apps::carry::{Carry, FAR_TABLE, NEAR_TABLE};
 use dragoman_apps::program::{Action, Contacts, Joint, Observation, Program, Stamped, Status};
 use dragoman_apps::virtual_lab::{ARM, ROBOT, VirtualLab};
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::{Pose, Twist};
 use dragoman_sim::Worlds;
 
 /// Height of the tables and half of their edge; half of the cube's edge, m.

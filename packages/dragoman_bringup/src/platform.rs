@@ -5,8 +5,8 @@ use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use clap::Args;
-use dragoman_base::motion::Pose;
 use dragoman_bridge::neobotix::node::{NeobotixNodeError, start_server};
+use dragoman_geometry::Pose;
 use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_platform::node::{NODE_NAME, NamedDocument, Setup, start as start_node};
 use dragoman_ros::Context;

@@ -4,7 +4,8 @@ use std::error::Error;
 
 use clap::{Args, ValueEnum};
 use dragoman_arm::node::dynamixel::{self, DynamixelNode, DynamixelNodeError};
-use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, SIMULATED, Simulate, start_kobuki};
+use dragoman_base::node::{self, BaseNode, BaseNodeError, start_kobuki};
+use dragoman_io::serial::{Connection, SIMULATED, Simulate};
 use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_ros::Context;
 use dragoman_sim::node::simulation::{self, SimulationSettings};

@@ -24,10 +24,9 @@ mod status;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dragoman_base::limits::Ramp;
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::limits::Ramp;
+use dragoman_geometry::{Pose, Twist};
 
-use crate::geometry::{compose, is_finite, relative};
 use crate::localization::Localizer;
 use crate::map::{Map, Roadmap};
 use crate::mapping::Mapper;
@@ -42,6 +41,7 @@ use crate::replay::{Player, Replayed};
 use crate::settings::{Settings, SettingsError};
 
 pub use command::{Board, Command, Emergency, MotionMode, Motor, Operation, Refusal};
+use dragoman_geometry::{compose, is_finite, relative};
 pub use status::{Event, Status};
 
 /// Events that nobody takes are dropped, the oldest first.

@@ -2,10 +2,10 @@
 
 use std::f64::consts::TAU;
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::{Point, Polygon, Segment};
 
 use crate::documents::{MapItem, PointElement};
-use crate::geometry::{Point, Polygon, Segment};
 use crate::{documents, map};
 
 /// Sides of the polygon that stands for a circle.

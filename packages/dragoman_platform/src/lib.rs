@@ -17,7 +17,6 @@
 //! | [`codes`] | states, modes and kinds with the protocol's numbers |
 //! | [`import`] | documents as what the controller works with |
 //! | `node` | the node: services and topics of a platform, in front of any base that is in ROS |
-//! | [`geometry`] | points, segments, polygons, frames |
 //!
 //! Metres, radians, seconds; x ahead, angles counterclockwise. Times are since the start, on a clock that does not go back.
 
@@ -25,7 +24,6 @@ pub mod codes;
 pub mod controller;
 pub mod documents;
 pub mod file_name;
-pub mod geometry;
 pub mod import;
 pub mod localization;
 pub mod map;

@@ -3,9 +3,9 @@
 
 use std::collections::BinaryHeap;
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
 
-use crate::geometry::{Point, Polygon, Segment, heading, is_finite, position};
+use dragoman_geometry::{Point, Polygon, Segment, heading, is_finite, position};
 
 /// Farther from the origin than this nothing is taken, m.
 pub const MAX_COORDINATE: f64 = 100_000.0;

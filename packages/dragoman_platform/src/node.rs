@@ -42,7 +42,7 @@ mod ultrasonics;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
 use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use dragoman_base::limits::{AxisLimits, LimitError, Limits};
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::limits::{AxisLimits, LimitError, Limits};
 
-use crate::geometry::Footprint;
+use dragoman_geometry::Footprint;
 
 /// Everything that can be set.
 #[derive(Debug, Clone, PartialEq)]

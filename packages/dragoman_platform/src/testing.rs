@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::{Point, Polygon, Segment, transform};
+use dragoman_geometry::{Pose, Twist};
 use dragoman_sim::Worlds;
 
-use crate::geometry::{Point, Polygon, Segment, transform};
 use crate::map::Map;
 
 /// Between two cycles.
@@ -65,7 +65,7 @@ impl Lab {
         beams
             .map(|(index, range)| {
                 let angle = figures.first_angle + index as f64 * figures.angle_step;
-                transform(laser, Point::from(crate::geometry::direction(angle) * range))
+                transform(laser, Point::from(dragoman_geometry::direction(angle) * range))
             })
             .collect()
     }

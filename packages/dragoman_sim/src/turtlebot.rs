@@ -16,8 +16,8 @@ mod tests;
 
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose as PlanarPose, Twist, wrap_angle};
 use dragoman_base::odometry::WheelGeometry;
+use dragoman_geometry::{Pose as PlanarPose, Twist, wrap_angle};
 use nalgebra::Isometry3;
 
 use crate::chassis::Wheels;

@@ -1,7 +1,7 @@
 //! Where the table is: its two front legs in the depth image. By odometry alone the gripper misses the cube, for it is 37 mm wide at most and
 //! the cube 30 mm, and a heading that is off by a tenth of a degree puts the robot 5 mm beside it after 3 m.
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
 
 use crate::depth::{CameraMount, DepthImage};
 

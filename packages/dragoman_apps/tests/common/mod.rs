@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use dragoman_apps::program::Program;
 use dragoman_apps::virtual_lab::{ARM, LabSettings, ROBOT, Run, VirtualLab};
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
 use dragoman_sim::Worlds;
 use dragoman_sim::kobuki::Noise;
 use oorandom::Rand64;

@@ -1,8 +1,8 @@
 //! Commands, states, and why a command is refused.
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::Point;
+use dragoman_geometry::{Pose, Twist};
 
-use crate::geometry::Point;
 use crate::map::{Map, MapError, Roadmap, RouteError};
 use crate::planning::PlanError;
 use crate::program::{Program, ProgramError, Quarry};

@@ -5,10 +5,10 @@ mod task;
 
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::{Point, position};
+use dragoman_geometry::{Pose, Twist};
 
 use super::obstacles::Obstacles;
-use crate::geometry::{Point, position};
 use crate::map::Map;
 use crate::planning::{Ground, PlanError, Scene, Step};
 use crate::settings::Settings;

@@ -6,6 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use dragoman_geometry::{Point, Segment};
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetDocument, PlatformSetDocument};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
@@ -18,7 +19,6 @@ use crate::documents::{
     Roadmap, WriteError,
 };
 use crate::file_name::{FileNameError, plain_file_name};
-use crate::geometry::{Point, Segment};
 
 /// A mapped line no farther from a line of the map is that line, m.
 const EXPLAINED: f64 = 0.1;

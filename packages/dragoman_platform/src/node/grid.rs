@@ -1,8 +1,8 @@
 //! The map as a grid: lines, prohibited areas and what is outside of the work area are occupied, everything else is free.
 
+use dragoman_geometry::{Point, Polygon};
 use dragoman_ros::nav_msgs::msg::OccupancyGrid;
 
-use crate::geometry::{Point, Polygon};
 use crate::map::Map;
 
 /// Most cells; beyond, they grow.
@@ -76,8 +76,9 @@ fn bounds(map: &Map) -> Option<[Point; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use dragoman_geometry::Segment;
+
     use super::*;
-    use crate::geometry::Segment;
 
     #[test]
     fn what_is_in_the_way_is_occupied() {

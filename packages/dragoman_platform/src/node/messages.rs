@@ -1,6 +1,7 @@
 //! What platforms publish, as messages: for this node, and for whatever else appears in ROS as a platform.
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::{Point, heading};
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, Quaternion, TransformStamped};
 use dragoman_ros::nav_msgs::msg::Path;
@@ -9,7 +10,6 @@ use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Node, Publisher, QosProfile, Result};
 
 pub use super::grid::message as grid;
-use crate::geometry::{Point, heading};
 
 /// A way along these points, each with the direction to the next one, and the last with that of the goal, rad, where there is one.
 pub fn path(header: &Header, points: &[Point], goal_heading: Option<f64>) -> Path {

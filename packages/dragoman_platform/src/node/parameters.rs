@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dragoman_base::limits::{AxisLimits, Limits};
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::limits::{AxisLimits, Limits};
 use dragoman_ros::ParameterValue;
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
 use futures::StreamExt;

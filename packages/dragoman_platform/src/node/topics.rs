@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::{Point, compose, relative};
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
@@ -15,7 +16,6 @@ use dragoman_ros::{Publisher, QosProfile, Result, WrappedTypesupport};
 
 use super::state::{Shared, State};
 use super::{messages, status};
-use crate::geometry::{Point, compose, relative};
 use crate::map::Map;
 
 /// Publishes at the rate of that parameter.

@@ -42,7 +42,7 @@ impl Parameters {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
-    use dragoman_base::motion::Pose;
+    use dragoman_geometry::Pose;
 
     use super::*;
     use crate::settings::UltrasonicSettings;

@@ -2,8 +2,9 @@
 
 use std::collections::BinaryHeap;
 
+use dragoman_geometry::Point;
+
 use super::field::DistanceField;
-use crate::geometry::Point;
 use crate::map::Node;
 use crate::settings::PlanningSettings;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, wrap_angle};
+use dragoman_geometry::{Pose, wrap_angle};
 
 use super::{Awaited, Condition, Date, Deed, Instruction, Movement, Program, Quarry, Task};
 use crate::documents::{

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use dragoman_base::motion::{Pose, Twist};
-use dragoman_platform::geometry::Point;
+use dragoman_geometry::Point;
+use dragoman_geometry::{Pose, Twist};
 use dragoman_platform::map::Map;
 use dragoman_platform::node::messages;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;

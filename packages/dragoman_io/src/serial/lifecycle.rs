@@ -8,8 +8,7 @@ use std::time::Duration;
 use dragoman_ros::lifecycle::{self, CallbackReturn, Change, Lifecycle, Managed, State};
 use dragoman_ros::tasks::NodeTasks;
 
-use crate::base::SerialDriver;
-use crate::line::Line;
+use super::{Line, SerialDriver};
 
 /// How often the life cycle is brought up to the device's state.
 const PERIOD: Duration = Duration::from_millis(100);

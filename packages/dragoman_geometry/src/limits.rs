@@ -1,8 +1,8 @@
-//! How fast a base may be, and how fast that may change.
+//! Limits of a base's velocities and accelerations.
 
 use std::time::Duration;
 
-use crate::motion::Twist;
+use crate::Twist;
 
 /// Limits of one velocity, linear (m/s, m/s^2) or angular (rad/s, rad/s^2).
 #[derive(Debug, Clone, Copy, PartialEq)]

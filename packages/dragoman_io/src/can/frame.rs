@@ -25,7 +25,7 @@ impl Frame {
     }
 
     /// A frame without data whose identifier is the low 11 bits of `id`.
-    pub(crate) fn without_data(id: u16) -> Self {
+    pub fn without_data(id: u16) -> Self {
         let id = StandardId::new(id & StandardId::MAX.as_raw()).unwrap_or(StandardId::ZERO);
         Self { id: id.into(), remote: false, length: 0, data: [0; MAX_DATA] }
     }

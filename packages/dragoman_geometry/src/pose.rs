@@ -1,4 +1,4 @@
-//! Poses and velocities in the plane, and what a base measures outside.
+//! Poses, velocities and angles in the plane.
 
 use std::fmt;
 
@@ -56,20 +56,6 @@ impl Pose {
     pub fn is_finite(&self) -> bool {
         self.x.is_finite() && self.y.is_finite() && self.heading.is_finite()
     }
-}
-
-/// What a base measures outside, as Player's `position2d` tells it (seed 004).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Geometry {
-    /// Length (along x), width, height, m.
-    pub size: [f64; 3],
-    /// Where the middle of the body is, seen from the centre of rotation, between the driven wheels.
-    pub center: Pose,
-}
-
-impl Geometry {
-    /// A TurtleBot 2: a Kobuki with its structure (seed 003, section 2.1).
-    pub const TURTLEBOT_2: Self = Self { size: [0.354, 0.354, 0.420], center: Pose::ORIGIN };
 }
 
 /// An angle in rad, brought into -pi to pi.

@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::serial::SerialPort;
+use super::SerialPort;
 
 /// Where a simulated device is.
 pub const SIMULATED: &str = "simulated";

@@ -16,7 +16,7 @@ struct Refused {
 }
 
 impl Refusals {
-    /// Tells the log the first since the last report, and the report the last.
+    /// Logs the first since the last report; the report gets the last.
     pub fn note(&self, reason: &dyn std::fmt::Display) {
         let mut refused = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         refused.count += 1;

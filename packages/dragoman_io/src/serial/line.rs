@@ -13,9 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use crate::base::{Base, SerialDriver};
-use crate::commander::Refusal;
-use crate::motion::Twist;
+use super::driver::SerialDriver;
 
 /// How long the stream may take to accept what a driver says in a turn.
 const WRITE_TIME: Duration = Duration::from_millis(200);
@@ -79,6 +77,23 @@ impl<B: SerialDriver> Line<B> {
         let result = self.speak(action);
         self.shared.wake.notify_one();
         result
+    }
+
+    /// As [`Line::with`], with the bytes that `action` returns sent at once where the stream is free, without a task that would have
+    /// to wake up first.
+    ///
+    /// # Errors
+    /// Those of `action`.
+    pub fn send_now<E>(&self, action: impl FnOnce(Duration, &mut B) -> Result<&[u8], E>) -> Result<(), E> {
+        self.inner(|now, inner| {
+            let bytes = action(now, &mut inner.driver)?;
+            inner.output.extend_from_slice(bytes);
+            inner.write_free();
+            Ok(())
+        })?;
+        // The driver's deadline is another one now, and the stream may not have taken everything.
+        self.shared.wake.notify_one();
+        Ok(())
     }
 
     /// Looks at the driver, or takes from it what is for us.
@@ -237,27 +252,9 @@ impl<B: SerialDriver> Line<B> {
     }
 }
 
-impl<B: Base> Line<B> {
-    /// As [`Base::command`]; sends it at once where the stream is free, without a task that would have to wake up first.
-    ///
-    /// # Errors
-    /// As [`Base::command`].
-    pub fn command(&self, twist: Twist) -> Result<(), Refusal> {
-        self.inner(|now, inner| {
-            let bytes = inner.driver.command(now, twist)?;
-            inner.output.extend_from_slice(bytes);
-            inner.send_now();
-            Ok(())
-        })?;
-        // The driver's deadline is another one now, and the stream may not have taken everything.
-        self.shared.wake.notify_one();
-        Ok(())
-    }
-}
-
 impl<B> Inner<B> {
     /// Writes what the stream takes without waiting. The rest, and any error, is left to the line's task.
-    fn send_now(&mut self) {
+    fn write_free(&mut self) {
         let Some(writer) = &mut self.writer else { return };
         // Nobody waits for this stream to take more: the task that would has not got it.
         let written = writer.as_mut().poll_write(&mut Context::from_waker(Waker::noop()), &self.output);
@@ -270,16 +267,11 @@ impl<B> Inner<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use tokio::io::{DuplexStream, duplex};
     use tokio::sync::mpsc;
-
-    use crate::base::Motion;
-    use crate::commander::Standstill;
-    use crate::limits::{LimitError, Limits};
-    use crate::motion::Pose;
-    use crate::odometry::{NotFinite, Wheel};
 
     /// Says `m` when told to move, a dot when it is due, and remembers what it heard.
     #[derive(Default)]
@@ -346,38 +338,13 @@ mod tests {
         }
     }
 
-    impl Base for Parrot {
-        fn command(&mut self, _now: Duration, twist: Twist) -> Result<&[u8], Refusal> {
-            if !twist.is_finite() {
-                return Err(Refusal::NotFinite(twist));
-            }
-            self.output.push(b'm');
-            Ok(self.transmit())
-        }
-
-        fn set_motor_power(&mut self, _on: bool) -> Result<(), Refusal> {
-            Ok(())
-        }
-
-        fn set_odometry(&mut self, _pose: Pose) -> Result<(), NotFinite> {
-            Ok(())
-        }
-
-        fn set_limits(&mut self, _limits: Limits) -> Result<(), LimitError> {
-            Ok(())
-        }
-
-        fn motion(&self) -> Motion {
-            Motion {
-                alive: true,
-                motor_power: true,
-                standstill: Some(Standstill::NoCommand),
-                pose: Pose::ORIGIN,
-                pose_covariance: [0.0; 36],
-                twist: Twist::ZERO,
-                wheels: [Wheel::default(); 2],
-            }
-        }
+    /// Says `m`.
+    fn speak(line: &Line<Parrot>) {
+        let said = line.send_now(|_, parrot| {
+            parrot.output.push(b'm');
+            Ok::<_, Infallible>(parrot.transmit())
+        });
+        assert_eq!(said, Ok(()));
     }
 
     /// A line whose streams' other ends come out of the receiver, each with room for `capacity` bytes.
@@ -401,7 +368,7 @@ mod tests {
         let (line, mut ends) = line(64);
         let mut far = ends.recv().await.unwrap();
         far.write_all(b"hello").await.unwrap();
-        line.command(Twist::ZERO).unwrap();
+        speak(&line);
         line.with(|now, parrot| parrot.due = Some(now + Duration::from_secs(3)));
         let before = Instant::now();
         let mut bytes = [0; 2];
@@ -431,7 +398,7 @@ mod tests {
         let mut far = ends.recv().await.unwrap();
         tokio::task::yield_now().await;
         line.with(|_, parrot| assert_eq!((parrot.opened, parrot.lost), (2, 1)));
-        line.command(Twist::ZERO).unwrap();
+        speak(&line);
         assert_eq!(far.read_u8().await.unwrap(), b'm', "nothing is left of what could not be said");
         drop(full);
     }
