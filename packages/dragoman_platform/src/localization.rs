@@ -16,9 +16,9 @@ mod search;
 
 use dragoman_geometry::{Point, Segment, compose, position, transform};
 use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_neobotix::map::Map;
 use nalgebra::Matrix3;
 
-use crate::map::Map;
 use crate::motion::obstacles::Scan;
 use crate::planning::field::DistanceField;
 use crate::settings::LocalizationSettings;

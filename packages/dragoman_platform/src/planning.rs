@@ -15,8 +15,8 @@ mod search;
 
 use dragoman_geometry::{Point, Segment, direction, heading, position};
 use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_neobotix::map::Map;
 
-use crate::map::Map;
 use crate::motion::curve::Curve;
 use crate::settings::Settings;
 use field::DistanceField;

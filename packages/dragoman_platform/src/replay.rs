@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use dragoman_geometry::{Pose, Twist, wrap_angle};
 use dragoman_geometry::{position, relative};
+use dragoman_neobotix::map::MAX_COORDINATE;
 
-use crate::map::MAX_COORDINATE;
 use crate::settings::Settings;
 
 /// Most samples: an hour of 20 a second.

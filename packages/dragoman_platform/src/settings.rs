@@ -1,6 +1,8 @@
 //! All that can be set, with its defaults: the parameters of seed 002, section 5.9, that decide how the platform moves, in SI units. The
 //! parameters' names there are in the comments.
 
+mod from_parameters;
+
 use std::time::Duration;
 
 use dragoman_geometry::Pose;

@@ -6,7 +6,7 @@ use dragoman_geometry::{Point, Polygon, Segment, transform};
 use dragoman_geometry::{Pose, Twist};
 use dragoman_sim::Worlds;
 
-use crate::map::Map;
+use dragoman_neobotix::map::Map;
 
 /// Between two cycles.
 pub(crate) const STEP: Duration = Duration::from_millis(50);

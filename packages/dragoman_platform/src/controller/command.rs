@@ -2,8 +2,8 @@
 
 use dragoman_geometry::Point;
 use dragoman_geometry::{Pose, Twist};
+use dragoman_neobotix::map::{Map, MapError, Roadmap, RouteError};
 
-use crate::map::{Map, MapError, Roadmap, RouteError};
 use crate::planning::PlanError;
 use crate::program::{Program, ProgramError, Quarry};
 use crate::replay::{Recording, ReplayError};

@@ -2,9 +2,9 @@
 
 use dragoman_geometry::{Pose, Twist, wrap_angle};
 use dragoman_geometry::{compose, is_finite, position};
+use dragoman_neobotix::map::{MAX_COORDINATE, Map};
 
 use super::{Command, Emergency, Event, MotionMode, Operation, Platform, Refusal};
-use crate::map::{MAX_COORDINATE, Map};
 use crate::motion::automatic::Target;
 use crate::planning::{Ground, PlanError};
 use crate::replay::{Player, Recording};

@@ -2,10 +2,10 @@
 
 use dragoman_geometry::{Point, Segment};
 use dragoman_geometry::{Pose, Twist};
+use dragoman_neobotix::map::{Map, Roadmap};
 
 use super::{Emergency, MotionMode, Operation, Platform, Refusal};
 use crate::localization::Uncertainty;
-use crate::map::{Map, Roadmap};
 use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlannerState, Target};
 use crate::program::{Deed, Program};
 use crate::replay::Player;

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use dragoman_geometry::{Point, position};
 use dragoman_geometry::{Pose, Twist};
+use dragoman_neobotix::map::Map;
 
 use super::obstacles::Obstacles;
-use crate::map::Map;
 use crate::planning::{Ground, PlanError, Scene, Step};
 use crate::settings::Settings;
 use task::{Active, Task};

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use dragoman_geometry::Pose;
 use dragoman_geometry::{Point, Segment, compose, position, relative};
+use dragoman_neobotix::messages::quaternion;
 use dragoman_ros::builtin_interfaces;
 use dragoman_ros::geometry_msgs::msg::{Pose as PoseMessage, PoseStamped};
 use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
@@ -11,7 +12,6 @@ use dragoman_ros::reasons::{following_error, navigation_error};
 use dragoman_ros::tasks::{Goal, NodeTasks, Outcome};
 use futures::FutureExt;
 
-use super::messages::quaternion;
 use super::state::{Refused, Shared, State};
 use crate::controller::Command;
 use crate::motion::automatic::{MotionEnd, Target};

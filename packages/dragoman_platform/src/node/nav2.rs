@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use dragoman_geometry::Pose;
 use dragoman_geometry::{Point, Segment, heading, position};
+use dragoman_neobotix::messages::quaternion;
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{ActionClient, GoalStatus, Node, WrappedActionTypeSupport};
 use futures::future::{Either, select};
 
-use super::messages::quaternion;
 use super::state::{Shared, State};
 use crate::motion::automatic::{Navigation, Target};
 

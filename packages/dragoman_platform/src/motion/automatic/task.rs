@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use dragoman_geometry::{Point, heading, position};
 use dragoman_geometry::{Pose, Twist, wrap_angle};
+use dragoman_neobotix::map::Map;
 
 use super::{MotionEvent, STANDING, Situation};
-use crate::map::Map;
 use crate::motion::chain::{after, progress};
 use crate::motion::curve::Curve;
 use crate::motion::follow::{self, Follower};

@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::Fault;
-use crate::neobotix::status::Code;
+use crate::codes::Code;
 
 /// Reads data from its beginning.
 #[derive(Debug)]
@@ -246,22 +246,22 @@ pub(super) fn known<T: Code>(code: i64) -> Result<T, Fault> {
 /// Codes of commands: of a width in bytes, and refused when the guide does not list them.
 macro_rules! strict {
     ($($code:ty as $width:ty),* $(,)?) => {$(
-        impl $crate::neobotix::wire::field::Field for $code {
+        impl $crate::wire::field::Field for $code {
             const MIN_LEN: usize = size_of::<$width>();
 
             fn read(
-                reader: &mut $crate::neobotix::wire::field::Reader<'_>,
-            ) -> Result<Self, $crate::neobotix::wire::Fault> {
-                $crate::neobotix::wire::field::known(<$width>::read(reader)?.into())
+                reader: &mut $crate::wire::field::Reader<'_>,
+            ) -> Result<Self, $crate::wire::Fault> {
+                $crate::wire::field::known(<$width>::read(reader)?.into())
             }
 
             fn write(&self, bytes: &mut Vec<u8>) {
-                <$width>::from($crate::neobotix::status::Code::code(*self)).write(bytes);
+                <$width>::from($crate::codes::Code::code(*self)).write(bytes);
             }
 
             #[cfg(test)]
-            fn sample(source: &mut $crate::neobotix::wire::properties::Source) -> Self {
-                *source.one_of(<Self as $crate::neobotix::status::Code>::ALL)
+            fn sample(source: &mut $crate::wire::properties::Source) -> Self {
+                *source.one_of(<Self as $crate::codes::Code>::ALL)
             }
         }
     )*};
@@ -407,22 +407,22 @@ macro_rules! layout {
         #[derive(Debug, Clone, PartialEq)]
         pub struct $name { $( $(#[$field_meta])* pub $field: $kind, )* }
 
-        impl $crate::neobotix::wire::field::Field for $name {
-            const MIN_LEN: usize = 0 $( + <$kind as $crate::neobotix::wire::field::Field>::MIN_LEN )*;
+        impl $crate::wire::field::Field for $name {
+            const MIN_LEN: usize = 0 $( + <$kind as $crate::wire::field::Field>::MIN_LEN )*;
 
             fn read(
-                reader: &mut $crate::neobotix::wire::field::Reader<'_>,
-            ) -> Result<Self, $crate::neobotix::wire::Fault> {
+                reader: &mut $crate::wire::field::Reader<'_>,
+            ) -> Result<Self, $crate::wire::Fault> {
                 Ok(Self { $( $field: reader.field(stringify!($field))?, )* })
             }
 
             fn write(&self, bytes: &mut Vec<u8>) {
-                $( $crate::neobotix::wire::field::Field::write(&self.$field, bytes); )*
+                $( $crate::wire::field::Field::write(&self.$field, bytes); )*
             }
 
             #[cfg(test)]
-            fn sample(source: &mut $crate::neobotix::wire::properties::Source) -> Self {
-                Self { $( $field: $crate::neobotix::wire::field::Field::sample(source), )* }
+            fn sample(source: &mut $crate::wire::properties::Source) -> Self {
+                Self { $( $field: $crate::wire::field::Field::sample(source), )* }
             }
         }
     )*};
@@ -432,7 +432,7 @@ pub(super) use layout;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::neobotix::status::OperationState;
+    use crate::codes::OperationState;
 
     #[test]
     fn texts_are_utf_8_or_one_byte_per_character() {

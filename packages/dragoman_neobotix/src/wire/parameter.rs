@@ -1,7 +1,7 @@
-//! Parameters (seed 002, sections 6.3 and 6.4). Which there are: [`crate::neobotix::parameters`].
+//! Parameters (seed 002, sections 6.3 and 6.4). Which there are: [`crate::parameters`].
 
-use dragoman_platform::codes::{ParameterCategory, ParameterType};
-use dragoman_platform::parameters::{Declaration, Value};
+use crate::codes::{ParameterCategory, ParameterType};
+use crate::parameters::{Declaration, Value};
 
 use super::field::layout;
 use super::{Coded, Text};
@@ -65,10 +65,10 @@ impl ParameterReply {
 #[cfg(test)]
 #[allow(clippy::expect_used, reason = "a test may panic")]
 mod tests {
-    use dragoman_platform::parameters::Parameters;
+    use crate::parameters::Parameters;
 
     use super::*;
-    use crate::neobotix::wire::{Framing, Message, Reply};
+    use crate::wire::{Framing, Message, Reply};
 
     #[test]
     fn replies_are_made_of_the_table() {

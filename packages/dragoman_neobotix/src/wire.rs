@@ -52,13 +52,13 @@ mod reply;
 mod special;
 mod status;
 
+pub use crate::codes::{ParameterCategory, ParameterType};
 pub use command::{Command, CommandKind};
 pub use data::{DocumentReply, NamedDocument, ProgramDocument};
 pub use debug::{
     Cluster, DebugData, GlobalLocalization, GraphicalColor, GraphicalKind, GraphicalObject, Mapping,
     PathPose, QueueEntry, SafeVelocities, Segment, TcpStatistics, ValidationGate, Variable,
 };
-pub use dragoman_platform::codes::{ParameterCategory, ParameterType};
 pub use field::{Coded, Text};
 pub use frame::{Decoder, Message, Received};
 pub use hardware::{

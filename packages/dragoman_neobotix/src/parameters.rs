@@ -3,8 +3,7 @@
 //! - [`declarations`]: the table. What goes over the wire, what a ROS parameter is declared as, and what an `.ini` file may
 //!   hold, all follow from it;
 //! - [`Parameters`]: a value for each;
-//! - [`IniFile`]: a parameter file with its comments;
-//! - `apply`: what they are to the controller.
+//! - [`IniFile`]: a parameter file with its comments.
 //!
 //! # What the guide leaves open, and how it is read here
 //!
@@ -19,7 +18,6 @@
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
-mod apply;
 mod ini;
 mod table;
 

@@ -2,7 +2,7 @@
 
 use super::Text;
 use super::field::{layout, strict};
-use dragoman_platform::codes;
+use crate::codes;
 
 codes! {
     /// What happened to the mouse.

@@ -1,7 +1,7 @@
 //! Brakes, digital outputs, ultrasonic sensors and CAN messages (seed 002, section 6.3: CAN communication).
 
 use super::field::{layout, strict};
-use dragoman_platform::codes;
+use crate::codes;
 
 codes! {
     /// A motor.

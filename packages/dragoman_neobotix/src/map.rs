@@ -260,11 +260,13 @@ impl Roadmap {
     }
 }
 
-/// A node of a search, the cheapest first in a heap.
+/// A node of a search; the cheapest is the first in a [`BinaryHeap`].
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Node {
-    pub(crate) cost: f64,
-    pub(crate) index: usize,
+pub struct Node {
+    /// The cost of the way to it.
+    pub cost: f64,
+    /// Which node it is.
+    pub index: usize,
 }
 
 impl Ord for Node {

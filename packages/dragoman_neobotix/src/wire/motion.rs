@@ -2,7 +2,7 @@
 
 use super::Text;
 use super::field::{layout, strict};
-use crate::neobotix::status::MotionMode;
+use crate::codes::MotionMode;
 
 strict!(MotionMode as i32);
 

@@ -2,7 +2,7 @@
 
 use super::field::layout;
 use super::{Coded, Point, Text};
-use dragoman_platform::codes;
+use crate::codes;
 
 codes! {
     /// What a graphical object looks like.

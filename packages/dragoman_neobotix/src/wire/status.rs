@@ -2,7 +2,7 @@
 
 use super::field::layout;
 use super::{Coded, Frame};
-use crate::neobotix::status::{ApplicationError, EmergencyState, MotionMode, OperationState, PlannerState};
+use crate::codes::{ApplicationError, EmergencyState, MotionMode, OperationState, PlannerState};
 
 layout! {
     /// Reply to CMD_GET_POSITION. Doubles are unchecked: they may be NaN or infinite.

@@ -1,36 +1,37 @@
-//! What the parameters are to the controller.
+//! What the parameters of PlatformCtrl are to the controller.
 
-use super::Parameters;
-use crate::settings::Settings;
+use dragoman_neobotix::parameters::{Parameters, Value};
 
-impl Parameters {
-    /// Sets what they decide; everything else stays. What the guide has and this controller does not need is passed over.
-    pub fn apply(&self, settings: &mut Settings) {
-        let number = |key: &str| self.value(key).map_or(0.0, super::Value::as_f64);
-        let flag = |key: &str| self.value(key).and_then(super::Value::as_bool).unwrap_or_default();
+use super::Settings;
+
+impl Settings {
+    /// Sets what `parameters` decide; everything else stays. Parameters that this controller does not need are ignored.
+    pub fn apply(&mut self, parameters: &Parameters) {
+        let number = |key: &str| parameters.value(key).map_or(0.0, Value::as_f64);
+        let flag = |key: &str| parameters.value(key).and_then(Value::as_bool).unwrap_or_default();
         let metres = |key: &str| number(key) / 1000.0;
 
         let (length, axis) = (metres("PltfLength"), metres("DistPltfCenterToWheelAxis"));
-        settings.footprint.front = length / 2.0 - axis;
-        settings.footprint.rear = length / 2.0 + axis;
-        settings.wheel_separation = metres("DistWheels");
-        settings.collision.enabled = flag("CollCheckEnabled");
-        settings.collision.min_distance = metres("CollLaserMinDist");
-        settings.interpolation.linear_velocity = metres("IpoTransVel");
-        settings.interpolation.angular_velocity = number("IpoRotvel");
-        settings.interpolation.start_turn = flag("StartTurnEnabled");
-        settings.interpolation.end_turn = flag("EndTurnEnabled");
-        settings.motion.offset_gain = number("PathFollowParam1");
-        settings.motion.heading_gain = number("PathFollowParam2");
-        settings.motion.stabilization = flag("PositionStabilizationEnabled");
-        settings.planning.enabled = flag("PlanningEnabled");
-        settings.localization.local = flag("LocalLocalization");
-        settings.localization.global = flag("GlobalLocalization");
-        settings.mapping.min_scan_line = metres("MinLineLenAux");
-        settings.mapping.min_map_line = metres("MinLineLenMap");
+        self.footprint.front = length / 2.0 - axis;
+        self.footprint.rear = length / 2.0 + axis;
+        self.wheel_separation = metres("DistWheels");
+        self.collision.enabled = flag("CollCheckEnabled");
+        self.collision.min_distance = metres("CollLaserMinDist");
+        self.interpolation.linear_velocity = metres("IpoTransVel");
+        self.interpolation.angular_velocity = number("IpoRotvel");
+        self.interpolation.start_turn = flag("StartTurnEnabled");
+        self.interpolation.end_turn = flag("EndTurnEnabled");
+        self.motion.offset_gain = number("PathFollowParam1");
+        self.motion.heading_gain = number("PathFollowParam2");
+        self.motion.stabilization = flag("PositionStabilizationEnabled");
+        self.planning.enabled = flag("PlanningEnabled");
+        self.localization.local = flag("LocalLocalization");
+        self.localization.global = flag("GlobalLocalization");
+        self.mapping.min_scan_line = metres("MinLineLenAux");
+        self.mapping.min_map_line = metres("MinLineLenMap");
         // mm^2, the square of a deviation.
-        settings.mapping.max_deviation = number("LineExtractMaxCov").max(0.0).sqrt() / 1000.0;
-        for (index, sensor) in settings.ultrasonics.iter_mut().enumerate() {
+        self.mapping.max_deviation = number("LineExtractMaxCov").max(0.0).sqrt() / 1000.0;
+        for (index, sensor) in self.ultrasonics.iter_mut().enumerate() {
             let key = |end: &str| format!("UltraSonic{}{end}", index + 1);
             sensor.pose.x = metres(&key("X"));
             sensor.pose.y = metres(&key("Y"));
@@ -51,7 +52,7 @@ mod tests {
     #[test]
     fn defaults_are_those_of_the_controller() {
         let mut settings = Settings::default();
-        Parameters::default().apply(&mut settings);
+        settings.apply(&Parameters::default());
         assert_eq!(settings, Settings::default());
     }
 
@@ -69,7 +70,7 @@ mod tests {
         ] {
             parameters.set(key, value).unwrap();
         }
-        parameters.apply(&mut settings);
+        settings.apply(&parameters);
         assert_eq!(settings.interpolation.linear_velocity, 0.25);
         assert!(
             (settings.footprint.front - 0.35).abs() < 1e-12 && (settings.footprint.rear - 0.55).abs() < 1e-12

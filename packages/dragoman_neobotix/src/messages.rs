@@ -9,7 +9,7 @@ use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Node, Publisher, QosProfile, Result};
 
-pub use super::grid::message as grid;
+pub use crate::grid::message as grid;
 
 /// A way along these points, each with the direction to the next one, and the last with that of the goal, rad, where there is one.
 pub fn path(header: &Header, points: &[Point], goal_heading: Option<f64>) -> Path {
