@@ -8,8 +8,8 @@ use dragoman_base::node::{self, BaseNode, BaseNodeError, start_kobuki};
 use dragoman_io::serial::{Connection, SIMULATED, Simulate};
 use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_ros::Context;
-use dragoman_sim::node::simulation::{self, SimulationSettings};
-use dragoman_sim::node::{Devices, DrivenRobot, Live};
+use dragoman_world::node::simulation::{self, SimulationSettings};
+use dragoman_world::node::{Devices, DrivenRobot, Live};
 use futures::channel::oneshot;
 
 use crate::relay::{self, Namespaces, Table};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dragoman_geometry::{Point, Polygon, Segment, transform};
 use dragoman_geometry::{Pose, Twist};
-use dragoman_sim::Worlds;
+use dragoman_world::Worlds;
 
 use dragoman_neobotix::map::Map;
 
