@@ -8,13 +8,14 @@
 //! | [`solver`] | [`Robot`]: the compiled chain; forward kinematics, Jacobian, inverse kinematics, tracking |
 //! | [`motion`] | trajectories, limits and the command pipeline of an arm |
 //! | [`state`] | a robot as a tree of links; the joints of several sources as one state |
-//! | [`node`] | the ROS nodes that serve all of it |
+//! | `node` (feature of that name) | the ROS nodes that serve all of it |
 //!
-//! SI units and radians throughout; poses are those of the tool frame in the base frame. Outside of [`node`] no I/O,
+//! SI units and radians throughout; poses are those of the tool frame in the base frame. Outside of `node` no I/O,
 //! no clock but the time limit of inverse kinematics, no ROS type.
 
 pub mod model;
 pub mod motion;
+#[cfg(feature = "node")]
 pub mod node;
 pub mod solver;
 pub mod state;
