@@ -2,28 +2,21 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `main.rs` | the command line |
+//! | `main.rs` | the command line; the tools are those of `dragoman_tools` |
 //! | `up.rs` | `dragoman up`: the lab in one process |
 //! | `apolo.rs` | `dragoman apolo`: a real Apolo in ROS |
 //! | `arm31.rs` | `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm |
 //! | `address.rs` | addresses on the command line |
 //! | `base.rs` | `dragoman base`: a mobile base in ROS |
-//! | `can.rs` | `dragoman can`: what is on a CAN bus |
 //! | `claims.rs` | who is in charge of a namespace |
-//! | `device.rs` | `dragoman device`: simulated devices for others |
 //! | `fault.rs` | `--fault`: parts that fail on purpose |
-//! | `latency.rs` | `dragoman latency`: how soon a program hears a robot |
 //! | `neobotix.rs` | `dragoman neobotix`: a real PlatformCtrl in ROS |
 //! | `platform.rs` | `dragoman platform`: a mobile platform in front of a base; and that of the lab |
 //! | `machine.rs` | a machine on a serial port as a ROS node, for `base` and `arm` |
-//! | `record.rs` | `dragoman record`: what the graph publishes, in an MCAP file |
-//! | `relay.rs` | `dragoman relay`: programs and several robots in namespaces of their own |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `simulated.rs` | devices that are simulated in this process |
-//! | `stop.rs` | SIGINT, SIGTERM and SIGHUP |
 //! | `supervisor.rs` | the owner of everything that runs |
 //! | `turtlebot.rs` | the lab's TurtleBot: simulated, on its hardware, or both |
-//! | `teleop.rs` | `dragoman teleop`: a base driven from the keyboard |
 //! | `widowx.rs` | `dragoman arm`: an arm of servos on a serial port in ROS |
 
 mod address;
@@ -31,21 +24,14 @@ mod apolo;
 mod arm;
 mod arm31;
 mod base;
-mod can;
 mod claims;
-mod device;
 mod fault;
-mod latency;
 mod machine;
 mod neobotix;
 mod platform;
-mod record;
-mod relay;
 mod robot;
 mod simulated;
-mod stop;
 mod supervisor;
-mod teleop;
 mod turtlebot;
 mod up;
 mod widowx;
@@ -59,9 +45,10 @@ use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::health::{self, Watchdog};
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, logging};
+use dragoman_tools::signals::Signals;
+use dragoman_tools::{can, device, latency, record, relay, teleop};
 
 use claims::Claims;
-use stop::Signals;
 use supervisor::Supervisor;
 
 /// Brings robots and programs that speak only their old wire protocols into ROS 2.
@@ -320,7 +307,9 @@ async fn serve(
             Selected::Platform(options) => platform::start(context, &options, supervisor)?,
             Selected::Base(options) => base::start(context, &options, supervisor).await?,
             Selected::Arm(options) => widowx::start(context, &options, supervisor).await?,
-            Selected::Relay(options) => relay::start_command(context, &options, supervisor)?,
+            Selected::Relay(options) => {
+                supervisor.spawn(below("", relay::NODE_NAME), relay::start_with_options(context, &options)?)
+            }
             // They run to their end.
             Selected::Latency(_) | Selected::Teleop(_) | Selected::Record(_) => {}
         }

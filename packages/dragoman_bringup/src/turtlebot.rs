@@ -12,9 +12,9 @@ use dragoman_world::node::simulation::{self, SimulationSettings};
 use dragoman_world::node::{Devices, DrivenRobot, Live};
 use futures::channel::oneshot;
 
-use crate::relay::{self, Namespaces, Table};
 use crate::supervisor::Supervisor;
 use crate::{base, below, widowx};
+use dragoman_tools::relay::{self, Namespaces, Table};
 
 /// Its description, so that the program runs from anywhere.
 const URDF: &str = include_str!("../../../urdf/turtlebot2_widowx.urdf");

@@ -9,9 +9,9 @@ use clap::{Args, ValueEnum};
 use dragoman_ros::Context;
 
 use crate::claims::Claims;
-use crate::relay::Table;
 use crate::supervisor::Supervisor;
 use crate::{apolo, arm, below, platform, robot, turtlebot};
+use dragoman_tools::relay::Table;
 
 #[derive(Args)]
 pub(crate) struct UpOptions {

@@ -12,7 +12,7 @@ use super::words::number;
 use super::{Result, after};
 
 #[derive(Debug, Args)]
-pub(crate) struct WidowxOptions {
+pub struct WidowxOptions {
     #[command(flatten)]
     serial: SerialOptions,
     /// The servos have just got power: their motors have no torque. Otherwise they hold the arm.

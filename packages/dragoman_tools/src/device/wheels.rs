@@ -12,7 +12,7 @@ use super::words::{Side, number, side, switch};
 use super::{Result, after};
 
 #[derive(Debug, Args)]
-pub(crate) struct WheelsOptions {
+pub struct WheelsOptions {
     #[command(flatten)]
     serial: SerialOptions,
     /// Distance between the wheels, m.

@@ -23,13 +23,15 @@ use monitor::Monitor;
 const PATIENCE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, clap::Subcommand)]
-pub(crate) enum CanCommand {
+/// What `dragoman can` does.
+pub enum CanCommand {
     /// Show what is on a bus of CANopen drives, frame by frame, and how busy it is; never sends anything.
     Monitor(MonitorOptions),
 }
 
+/// The command line of `dragoman can monitor`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct MonitorOptions {
+pub struct MonitorOptions {
     /// Interface to watch, such as can0; of a recording, show only this one.
     #[arg(long, value_name = "INTERFACE", required_unless_present = "replay")]
     can: Option<String>,
@@ -67,13 +69,13 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>
 ///
 /// # Errors
 /// There is no such interface or recording, or the log cannot be written.
-pub(crate) fn run(command: CanCommand) -> Result<()> {
+pub fn run(command: CanCommand) -> Result<()> {
     let CanCommand::Monitor(options) = command;
     dragoman_ros::logging::init("warn")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let stopped = Arc::new(AtomicBool::new(false));
-        let signal = crate::stop::signal()?;
+        let signal = crate::signals::first()?;
         let mut watching = tokio::task::spawn_blocking({
             let stopped = Arc::clone(&stopped);
             move || watch(&options, &stopped)

@@ -3,7 +3,7 @@
 use tokio::signal::unix::{self, Signal, SignalKind};
 
 /// The signals that ask for the end.
-pub(crate) struct Signals {
+pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
@@ -14,7 +14,7 @@ impl Signals {
     ///
     /// # Errors
     /// The handlers cannot be installed.
-    pub(crate) fn new() -> std::io::Result<Self> {
+    pub fn new() -> std::io::Result<Self> {
         Ok(Self {
             interrupt: unix::signal(SignalKind::interrupt())?,
             terminate: unix::signal(SignalKind::terminate())?,
@@ -23,7 +23,7 @@ impl Signals {
     }
 
     /// Resolves at the next one.
-    pub(crate) async fn next(&mut self) {
+    pub async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -36,7 +36,7 @@ impl Signals {
 ///
 /// # Errors
 /// The handlers cannot be installed.
-pub(crate) fn signal() -> std::io::Result<impl Future<Output = ()>> {
+pub(crate) fn first() -> std::io::Result<impl Future<Output = ()>> {
     let mut signals = Signals::new()?;
     Ok(async move { signals.next().await })
 }

@@ -30,7 +30,8 @@ use std::time::Duration;
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum DeviceCommand {
+/// What `dragoman device` simulates.
+pub enum DeviceCommand {
     /// Simulate the servo drives of an arm on a CAN bus, frame by frame.
     Whistles(whistles::WhistlesOptions),
     /// Simulate a Kobuki, the base of a TurtleBot 2, on a pseudo-terminal, byte by byte.
@@ -50,7 +51,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 ///
 /// # Errors
 /// What the device is to be at is not there or taken, or an option does not fit it.
-pub(crate) fn run(command: DeviceCommand) -> Result<()> {
+pub fn run(command: DeviceCommand) -> Result<()> {
     match command {
         DeviceCommand::Whistles(options) => whistles::run(&options),
         #[cfg(target_os = "linux")]

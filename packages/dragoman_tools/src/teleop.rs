@@ -13,8 +13,9 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use std_srvs::srv::SetBool;
 
+/// The command line of `dragoman teleop`.
 #[derive(Args)]
-pub(crate) struct TeleopOptions {
+pub struct TeleopOptions {
     /// Topic of the velocity commands.
     #[arg(long, value_name = "TOPIC", default_value = "/cmd_vel")]
     topic: String,
@@ -54,7 +55,7 @@ q, Esc     stop and leave
 ";
 
 /// Drives until `stop` resolves or the user leaves.
-pub(crate) async fn run(
+pub async fn run(
     context: &Context,
     options: &TeleopOptions,
     stop: impl Future<Output = ()>,

@@ -10,7 +10,7 @@ const TURTLEBOT: &str = include_str!("../../../../launch/config/relay/turtlebot2
 /// Topics and services that are joined; names are relative to the namespaces.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Table {
+pub struct Table {
     #[serde(default)]
     pub(crate) topics: Vec<Topic>,
     #[serde(default)]
@@ -53,7 +53,7 @@ pub(crate) struct Service {
 
 /// Where programs and robots are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Namespaces {
+pub struct Namespaces {
     /// Of the programs.
     programs: String,
     /// Of the robots; programs hear the first.

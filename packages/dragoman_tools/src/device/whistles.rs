@@ -15,7 +15,7 @@ use dragoman_sim::{Cia402Drive, Cia402Settings, Device, Fault, Rack, Whistle, Wh
 use super::{Result, after};
 
 #[derive(Debug, Args)]
-pub(crate) struct WhistlesOptions {
+pub struct WhistlesOptions {
     /// Interface on whose bus the drives are, such as vcan0.
     #[arg(long, value_name = "INTERFACE")]
     can: String,
@@ -83,7 +83,7 @@ fn simulate<A: Application + 'static>(
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let signal = crate::stop::signal()?;
+        let signal = crate::signals::first()?;
         let rack = Rack::new(options.nodes.0.iter().copied().map(drive).collect());
         let stopped = Arc::new(AtomicBool::new(false));
         let mut running = tokio::task::spawn_blocking({

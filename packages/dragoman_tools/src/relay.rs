@@ -28,15 +28,14 @@ use futures::future::BoxFuture;
 
 use services::Reports;
 
-pub(crate) use table::{Namespaces, Table, To};
+pub(crate) use table::To;
+pub use table::{Namespaces, Table};
 use topics::{Counts, Listeners, OnDemand};
 use types::{with_message_type, with_service_type};
 
-use crate::below;
-use crate::supervisor::Supervisor;
-
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct RelayOptions {
+/// The command line of `dragoman relay`.
+pub struct RelayOptions {
     /// Namespaces of the robots, separated by commas; programs hear the first.
     #[arg(long, value_name = "NAMESPACES", value_delimiter = ',', default_values = ["/real", "/sim"])]
     robots: Vec<String>,
@@ -49,16 +48,18 @@ pub(crate) struct RelayOptions {
 }
 
 /// Name of the node.
-pub(crate) const NODE_NAME: &str = "relay";
+pub const NODE_NAME: &str = "relay";
 /// How often `/diagnostics` is published.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
-/// Starts the relay that the options describe.
-pub(crate) fn start_command(
+/// Starts the relay that the options describe, and prints what it joins.
+///
+/// # Errors
+/// The table cannot be read; as [`start`].
+pub fn start_with_options(
     context: &Context,
     options: &RelayOptions,
-    supervisor: &Supervisor,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<BoxFuture<'static, ()>, Box<dyn Error>> {
     let table = match &options.table {
         None => Table::turtlebot()?,
         Some(path) => {
@@ -68,7 +69,7 @@ pub(crate) fn start_command(
         }
     };
     let namespaces = Namespaces::new(&options.programs, &options.robots);
-    supervisor.spawn(below("", NODE_NAME), start(context, &table, &namespaces)?);
+    let relay = start(context, &table, &namespaces)?;
     let robots: Vec<&str> = namespaces.robots().collect();
     println!(
         "{} topics and {} services of {}",
@@ -76,7 +77,7 @@ pub(crate) fn start_command(
         table.services.len(),
         robots.join(" and ")
     );
-    Ok(())
+    Ok(relay)
 }
 
 /// The parameters of the node.
@@ -92,7 +93,7 @@ fn declarations() -> Vec<Declaration> {
 ///
 /// # Errors
 /// A circle; a type that cannot be carried; the middleware's refusal.
-pub(crate) fn start(
+pub fn start(
     context: &Context,
     table: &Table,
     namespaces: &Namespaces,

@@ -34,7 +34,7 @@ use selection::{Pattern, Selection};
 
 /// What is recorded, and where.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct RecordOptions {
+pub struct RecordOptions {
     /// File to write, which must not exist; default: dragoman_DATE_TIME.mcap (UTC) in the current folder.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub(crate) struct RecordOptions {
 /// Why there is no recording, or only a part of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub(crate) enum RecordError {
+pub enum RecordError {
     /// The file cannot be created; existing ones are never overwritten.
     #[error("cannot create {}: {source}", path.display())]
     Create {
@@ -84,7 +84,7 @@ pub(crate) enum RecordError {
 
 /// What was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Summary {
+pub struct Summary {
     /// The file.
     pub(crate) path: PathBuf,
     /// Its length in bytes.
@@ -114,7 +114,7 @@ pub(crate) struct TopicSummary {
 ///
 /// # Errors
 /// The file cannot be created or not be written any further; no node can be created.
-pub(crate) async fn run(
+pub async fn run(
     context: Context,
     options: RecordOptions,
     stop: impl Future<Output = ()>,

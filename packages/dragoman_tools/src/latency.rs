@@ -31,7 +31,7 @@ use statistics::{Summary, milliseconds};
 
 /// What is measured, and how often.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct LatencyOptions {
+pub struct LatencyOptions {
     /// Topics, separated by commas; default: those of seed 003, table A.2, that are published all the time, and the service
     /// get_geometry.
     #[arg(long, value_name = "TOPICS", value_delimiter = ',')]
@@ -77,7 +77,7 @@ struct Row {
 }
 
 /// Measures until all is measured, or `stop` resolves.
-pub(crate) async fn run(
+pub async fn run(
     context: &Context,
     options: &LatencyOptions,
     stop: impl Future<Output = ()>,

@@ -14,7 +14,7 @@ use super::words::{Side, number, side, switch};
 use super::{Result, after};
 
 #[derive(Debug, Args)]
-pub(crate) struct KobukiOptions {
+pub struct KobukiOptions {
     #[command(flatten)]
     serial: SerialOptions,
     /// How exact the gyro is.
