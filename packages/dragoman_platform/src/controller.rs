@@ -134,6 +134,8 @@ pub struct Platform {
     obstacles: Obstacles,
     automatic: Automatic,
     blocked: bool,
+    /// Whether the last cycle found that the laser is silent.
+    blind: bool,
     target_reached: bool,
     program: Program,
     /// While the program is at work.
@@ -176,6 +178,7 @@ impl Platform {
             obstacles: Obstacles::default(),
             automatic: Automatic::default(),
             blocked: false,
+            blind: false,
             target_reached: false,
             program: Program::default(),
             interpreter: None,
@@ -206,6 +209,7 @@ impl Platform {
             known: !self.localizer.is_searching(),
         };
         self.obstacles.update(&sight, lines, settings);
+        self.watch_laser();
         let wanted = if self.may_move() { self.wanted(input, step) } else { Twist::ZERO };
         let twist = self.permitted(wanted);
         let stopped =
@@ -245,6 +249,15 @@ impl Platform {
             self.enter(Operation::NotInitialized);
         }
         self.base_alive = input.base_alive;
+    }
+
+    /// A laser is expected to measure while the platform is connected.
+    fn watch_laser(&mut self) {
+        let blind = self.connected && self.obstacles.is_blind(self.now, &self.settings);
+        if blind != self.blind {
+            self.blind = blind;
+            self.event(if blind { Event::LaserSilent } else { Event::LaserFound });
+        }
     }
 
     fn watch_emergency(&mut self, pressed: bool) {
@@ -334,8 +347,8 @@ impl Platform {
             self.event(Event::WatchdogExpired);
         }
         let moving = self.operation == Operation::Moving;
-        // Nobody drives to a goal without knowing where it is.
-        let oriented = !self.localizer.is_searching();
+        // The platform moves by itself only while it knows where it is and sees what is in its way.
+        let oriented = !self.localizer.is_searching() && !self.blind;
         let finite =
             |twist: Option<Twist>| twist.filter(|twist| moving && twist.is_finite()).unwrap_or(Twist::ZERO);
         match self.mode {
@@ -413,11 +426,12 @@ impl Platform {
     fn permitted(&mut self, wanted: Twist) -> Twist {
         let allowance = safety::allow(wanted, self.obstacles.seen(), &self.settings);
         self.blocked = allowance.blocked;
-        if self.settings.collision.enabled && self.obstacles.is_blind(self.now, &self.settings) {
-            self.blocked = wanted != Twist::ZERO;
+        let automatic = matches!(self.mode, MotionMode::Automatic | MotionMode::Program | MotionMode::Replay);
+        // A person who has to drive a blind platform switches the collision check off. By itself it does not move then either.
+        if self.blind && (automatic || self.settings.collision.enabled) {
+            self.blocked = wanted != Twist::ZERO || self.automatic.is_busy() || self.player.is_some();
             return Twist::ZERO;
         }
-        let automatic = matches!(self.mode, MotionMode::Automatic | MotionMode::Program | MotionMode::Replay);
         if automatic && allowance.twist != Twist::ZERO && self.enters_prohibited(allowance.twist) {
             self.blocked = true;
             return Twist::ZERO;

@@ -35,6 +35,8 @@ pub struct Settings {
     pub localization: LocalizationSettings,
     /// Making maps.
     pub mapping: MappingSettings,
+    /// Whether there is a laser. Until it has measured the platform is blind; one without a laser never is.
+    pub has_laser: bool,
     /// The ultrasonic sensors, in the order of their numbers; 16 at most.
     pub ultrasonics: Vec<UltrasonicSettings>,
 }
@@ -342,6 +344,7 @@ impl Default for Settings {
                 merge_distance: 0.08,
                 merge_angle: 0.1,
             },
+            has_laser: true,
             ultrasonics: Vec::new(),
         }
     }

@@ -43,7 +43,7 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         Declaration::new(
             "base_scan",
             setup.base_scan.as_str(),
-            "Topic of the laser's scans; empty: there is none.",
+            "Topic of the laser's scans; without a scan the platform does not move by itself; empty: no laser, it drives without seeing.",
         ),
         Declaration::new(
             "base_battery",
@@ -276,6 +276,7 @@ pub(super) fn settings(values: &Parameters, parameters: &table::Parameters) -> S
         limits: Limits { linear: axis("linear"), angular: axis("angular") },
         watchdog: Duration::from_secs_f64(values.value("watchdog")),
         ultrasonics: vec![sensor; sensors],
+        has_laser: !values.value::<String>("base_scan").is_empty(),
         is_delegated: !values.value::<String>("nav2").is_empty(),
         ..Settings::default()
     };

@@ -232,7 +232,9 @@ impl State {
 
     fn happened(&mut self, event: Event) {
         match event {
-            Event::BaseSilent | Event::WatchdogExpired => tracing::warn!(?event, "the platform"),
+            Event::BaseSilent | Event::WatchdogExpired | Event::LaserSilent => {
+                tracing::warn!(?event, "the platform")
+            }
             Event::Program(deed) => {
                 if let Err(Refused(reason)) = self.perform(deed) {
                     self.refuse(&reason);
