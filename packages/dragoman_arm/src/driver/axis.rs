@@ -108,12 +108,12 @@ impl Axis {
         self.config.kind != DriveKind::Suppressed
     }
 
-    /// Measured position, rad or m.
+    /// Position as last measured, rad or m; home before.
     pub(super) fn position(&self) -> f64 {
         self.origin + self.counts / self.config.counts_per_unit
     }
 
-    /// Measured velocity, rad/s or m/s, smoothed over a few cycles.
+    /// Velocity as last measured, rad/s or m/s, smoothed over a few cycles.
     pub(super) fn velocity(&self) -> f64 {
         self.velocity / self.config.counts_per_unit
     }
@@ -155,6 +155,11 @@ impl Axis {
         self.status = status;
         self.reported = Some(now);
         self.surplus = self.surplus.saturating_add(1);
+    }
+
+    /// Whether the drive has reported its position within this time, and has not lost its count since.
+    pub(super) fn is_fresh(&self, now: Duration, within: Duration) -> bool {
+        !self.has_restarted && self.reported.is_some_and(|reported| now.saturating_sub(reported) <= within)
     }
 
     /// How long nothing has been heard of a drive that reports at every cycle.
