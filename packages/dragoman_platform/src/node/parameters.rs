@@ -43,7 +43,7 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         Declaration::new(
             "base_scan",
             setup.base_scan.as_str(),
-            "Topic of the laser's scans; without a scan the platform does not move by itself; empty: no laser, it drives without seeing.",
+            "Topic of the laser's scans; empty: there is none.",
         ),
         Declaration::new(
             "base_battery",
