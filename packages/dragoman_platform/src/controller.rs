@@ -42,6 +42,7 @@ use crate::replay::{Player, Replayed};
 use crate::settings::{Settings, SettingsError};
 
 pub use command::{Board, Command, Emergency, MotionMode, Motor, Operation, Refusal};
+pub use states::PreparedMap;
 pub use status::{Event, Status};
 
 /// Events that nobody takes are dropped, the oldest first.

@@ -111,6 +111,13 @@ pub struct PlanningSettings {
     pub max_expansions: usize,
 }
 
+impl PlanningSettings {
+    /// Whether the grid of a map is the same with these settings.
+    pub(crate) fn has_grid_of(&self, other: &Self) -> bool {
+        (self.resolution, self.max_cells) == (other.resolution, other.max_cells)
+    }
+}
+
 /// Finding oneself on the map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LocalizationSettings {

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::documents::{Kind, load_named, write};
+use super::documents::{Kind, load_named};
+use super::files::write_beside;
 use super::picture::MOST_WANTED;
 use super::services::set_parameter;
 use super::state::{Refused, State};
@@ -48,7 +49,8 @@ impl State {
                 if scan {
                     let points = self.heard.points.iter().map(|point| format!("{} {}\n", point.x, point.y));
                     let text: String = points.collect();
-                    write(&self.data_folder.join("scans").join(format!("{name}.dat")), text.as_bytes())?;
+                    let file = self.data_folder.join("scans").join(format!("{name}.dat"));
+                    write_beside(file, move || text.into_bytes());
                 }
                 if image {
                     let busy = |_| Refused(format!("{MOST_WANTED} pictures are waiting already"));

@@ -138,3 +138,29 @@ fn motions_have_numbers_and_ends() {
     let target = Target::Pose(Pose::ORIGIN);
     assert_eq!(bench.platform.would_drive(&target), Err(Refusal::WrongState(Operation::Ready)));
 }
+
+/// 60 m by 60 m: the grid has more than a million squares.
+#[test]
+fn a_prepared_map_is_in_force_within_a_cycle() {
+    let mut map = Map::default();
+    for wall in 0..120 {
+        let x = f64::from(wall) * 0.5;
+        map.lines.push(crate::geometry::Segment::new(Point::new(x, 0.0), Point::new(x, 60.0)));
+    }
+    let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
+    let begin = std::time::Instant::now();
+    let prepared = PreparedMap::new(map.clone(), bench.platform.settings()).unwrap();
+    let preparing = begin.elapsed();
+    let begin = std::time::Instant::now();
+    bench.platform.set_prepared_map(prepared);
+    let adopting = begin.elapsed();
+    println!("{preparing:?} to prepare the map, {adopting:?} to put it into force");
+    assert!(adopting * 20 < preparing, "{preparing:?} {adopting:?}");
+    assert_eq!(bench.platform.map(), &map);
+    // Parameters that do not change the grid do not count it anew.
+    let mut settings = bench.platform.settings().clone();
+    settings.planning.enabled = false;
+    let begin = std::time::Instant::now();
+    bench.tell(Command::SetSettings(Box::new(settings))).unwrap();
+    assert!(begin.elapsed() * 20 < preparing, "{preparing:?} {:?}", begin.elapsed());
+}
