@@ -22,6 +22,7 @@ mod states;
 mod status;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_base::limits::Ramp;
@@ -129,8 +130,8 @@ pub struct Platform {
     mapper: Mapper,
     /// Lines of the last scan, in the platform's frame.
     scanned: Vec<Line>,
-    map: Map,
-    ground: Ground,
+    map: Arc<Map>,
+    ground: Arc<Ground>,
     roadmap: Roadmap,
     obstacles: Obstacles,
     automatic: Automatic,
@@ -173,8 +174,8 @@ impl Platform {
             is_mapping: false,
             mapper: Mapper::default(),
             scanned: Vec::new(),
-            ground: Ground::new(&map, &settings),
-            map,
+            ground: Arc::new(Ground::new(&map, &settings)),
+            map: Arc::new(map),
             roadmap: Roadmap::default(),
             obstacles: Obstacles::default(),
             automatic: Automatic::default(),

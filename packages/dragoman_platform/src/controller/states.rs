@@ -1,5 +1,7 @@
 //! What each command does.
 
+use std::sync::Arc;
+
 use dragoman_base::motion::{Pose, Twist, wrap_angle};
 
 use super::{Command, Emergency, Event, MotionMode, Operation, Platform, Refusal};
@@ -287,11 +289,11 @@ impl Platform {
         let PreparedMap { map, ground, lines, planning } = prepared;
         // The settings may have changed in the meantime.
         let is_valid = planning.has_grid_of(&self.settings.planning);
-        self.ground = if is_valid { ground } else { Ground::new(&map, &self.settings) };
+        self.ground = Arc::new(if is_valid { ground } else { Ground::new(&map, &self.settings) });
         if !self.is_mapping {
             self.localizer.set_lines(lines, &self.settings.localization);
         }
-        self.map = map;
+        self.map = Arc::new(map);
         self.give_up_goal();
         self.obstacles.clear();
     }
@@ -316,7 +318,7 @@ impl Platform {
         settings.check()?;
         self.ramp.set_limits(settings.limits).map_err(crate::settings::SettingsError::from)?;
         if !settings.planning.has_grid_of(&self.settings.planning) {
-            self.ground = Ground::new(&self.map, &settings);
+            self.ground = Arc::new(Ground::new(&self.map, &settings));
         }
         self.settings = settings;
         Ok(())

@@ -6,7 +6,7 @@ use super::{Emergency, MotionMode, Operation, Platform, Refusal};
 use crate::geometry::{Point, Segment};
 use crate::localization::Uncertainty;
 use crate::map::{Map, Roadmap};
-use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlannerState, Target};
+use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlanJob, Planned, PlannerState, Target};
 use crate::program::{Deed, Program};
 use crate::replay::Player;
 use crate::settings::Settings;
@@ -126,6 +126,24 @@ impl Platform {
         if self.automatic.motion().number == number
             && let Some(event) = self.automatic.navigated(news)
         {
+            self.moved(event);
+        }
+    }
+
+    /// From now on plans are made by whoever polls [`Platform::poll_plan`], in another thread: in a large map they take longer than a cycle. A goal
+    /// without a way is then given up later, not refused.
+    pub fn plan_beside(&mut self) {
+        self.automatic.plan_beside();
+    }
+
+    /// A plan to be made; its result is for [`Platform::planned`].
+    pub fn poll_plan(&mut self) -> Option<PlanJob> {
+        self.automatic.poll_plan()
+    }
+
+    /// Takes a plan that was made; nothing, if it is not wanted any more.
+    pub fn planned(&mut self, planned: Planned) {
+        if let Some(event) = self.automatic.planned(planned) {
             self.moved(event);
         }
     }
