@@ -32,5 +32,5 @@ mod whistle;
 pub use config::{AxisConfig, ConfigError, ControlMode, DriveKind, GroupConfig};
 pub use execution::End;
 pub use fault::{EmergencyRecord, Fault};
-pub use group::{Event, Group, State};
+pub use group::{Event, Group, Measured, State};
 pub use thread::{Clock, Drives, StartError};

@@ -31,7 +31,7 @@ use dragoman_ros::{
 };
 use futures::channel::oneshot;
 
-use crate::driver::{self, ControlMode, Drives, End, Event, Fault, GroupConfig, StartError, State};
+use crate::driver::{self, ControlMode, Drives, End, Event, Fault, GroupConfig, Measured, StartError, State};
 use crate::drives::DriveError;
 
 /// What an arm's node is made from.
@@ -155,7 +155,9 @@ pub fn start(
     tasks.every(Duration::from_secs_f64(1.0 / values.value::<f64>("rate")), move || {
         let mut arm = lock(&measured);
         arm.handle_events();
-        if let Err(error) = states.publish(&arm.joint_state()) {
+        if let Some(state) = arm.joint_state()
+            && let Err(error) = states.publish(&state)
+        {
             tracing::warn!(%error, "joint_states");
         }
     })?;
@@ -259,17 +261,18 @@ async fn switch(arm: &SharedArm, switch: Switch) -> (bool, String) {
 }
 
 impl Arm {
-    fn joint_state(&self) -> sensor_msgs::msg::JointState {
-        let (position, velocity) =
-            self.drives.with(|_, group| (group.positions().collect(), group.velocities().collect()));
-        let mut state = sensor_msgs::msg::JointState {
-            name: self.names.clone(),
-            position,
-            velocity,
-            ..Default::default()
-        };
+    /// The joints that are measured; none where no joint is.
+    fn joint_state(&self) -> Option<sensor_msgs::msg::JointState> {
+        let measured: Vec<Option<Measured>> = self.drives.with(|now, group| group.measured(now).collect());
+        let mut state = sensor_msgs::msg::JointState::default();
+        for (name, measured) in self.names.iter().zip(measured) {
+            let Some(Measured { position, velocity }) = measured else { continue };
+            state.name.push(name.clone());
+            state.position.push(position);
+            state.velocity.push(velocity);
+        }
         state.header.stamp = self.stamp();
-        state
+        (!state.name.is_empty()).then_some(state)
     }
 
     /// Joints that a command names move, the others keep their last command; without names it is for all, in order.

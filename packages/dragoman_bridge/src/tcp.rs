@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use nix::sys::socket::{setsockopt, sockopt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
@@ -16,6 +17,35 @@ pub(crate) fn acknowledge_quickly(stream: &TcpStream) {
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let _ = stream;
+}
+
+/// When a client whose machine has vanished is given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Keepalive {
+    /// Silence before it is asked whether it is there, s.
+    pub(crate) idle_s: u32,
+    /// Between two such questions, s.
+    pub(crate) interval_s: u32,
+    /// Questions without an answer.
+    pub(crate) probes: u32,
+}
+
+impl Keepalive {
+    /// Silent clients are asked by TCP whether they are there. One that does not take what is sent to it for so long is given up as well:
+    /// TCP asks nothing while it has something to send.
+    pub(crate) fn apply(&self, stream: &TcpStream) -> nix::Result<()> {
+        setsockopt(stream, sockopt::KeepAlive, &true)?;
+        setsockopt(stream, sockopt::TcpKeepIdle, &self.idle_s)?;
+        setsockopt(stream, sockopt::TcpKeepInterval, &self.interval_s)?;
+        setsockopt(stream, sockopt::TcpKeepCount, &self.probes)?;
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        setsockopt(stream, sockopt::TcpUserTimeout, &(self.total_s().saturating_mul(1000)))?;
+        Ok(())
+    }
+
+    fn total_s(&self) -> u32 {
+        self.idle_s.saturating_add(self.interval_s.saturating_mul(self.probes))
+    }
 }
 
 /// Resolves when the stream can be read (`true`) or, if there is something to write, written.
@@ -82,5 +112,19 @@ mod tests {
             limit.reached().await;
             assert!(begin.elapsed() >= LIMIT, "{:?} after a pause of {pause} ms", begin.elapsed());
         }
+    }
+
+    #[tokio::test]
+    async fn the_system_looks_after_silent_clients() {
+        use nix::sys::socket::getsockopt;
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        Keepalive { idle_s: 7, interval_s: 3, probes: 2 }.apply(&client).unwrap();
+        assert!(getsockopt(&client, sockopt::KeepAlive).unwrap());
+        assert_eq!(getsockopt(&client, sockopt::TcpKeepIdle).unwrap(), 7);
+        assert_eq!(getsockopt(&client, sockopt::TcpKeepInterval).unwrap(), 3);
+        assert_eq!(getsockopt(&client, sockopt::TcpKeepCount).unwrap(), 2);
+        #[cfg(target_os = "linux")]
+        assert_eq!(getsockopt(&client, sockopt::TcpUserTimeout).unwrap(), 13_000);
     }
 }

@@ -241,7 +241,8 @@ impl Mover {
             && self.pipeline.is_measured()
             && let Some(state) = self.last_state.take()
         {
-            self.cycle(&state);
+            // Its pose has been published already.
+            self.advance(&state, false);
         }
     }
 
@@ -255,8 +256,15 @@ impl Mover {
         }
     }
 
-    /// One cycle of the pipeline for one measurement.
+    /// One cycle of the pipeline for one measurement. A message about other joints alone, a gripper's, is none.
     fn cycle(&mut self, state: &sensor_msgs::msg::JointState) {
+        if state.name.is_empty() || state.name.iter().any(|name| self.joint_names.contains(name)) {
+            self.advance(state, true);
+        }
+    }
+
+    /// `is_new`: it has just been measured, and its poses are still to be published.
+    fn advance(&mut self, state: &sensor_msgs::msg::JointState, is_new: bool) {
         let measured = self.in_order(state);
         let enabled = self.drives.is_some_and(|(enabled, at)| enabled && at.elapsed() < DRIVE_STATUS_TIMEOUT);
         let stamp = self.stamp();
@@ -274,14 +282,17 @@ impl Mover {
         if state.header.stamp != builtin_interfaces::msg::Time::default() {
             measured_at.stamp.clone_from(&state.header.stamp);
         }
-        if let Some(links) = self.links.as_ref().filter(|_| valid) {
-            report(links.tell(&self.joint_names, &measured, &measured_at.stamp), "tf");
+        // Only a complete and finite measurement has a pose.
+        if valid && is_new {
+            if let Some(links) = &self.links {
+                report(links.tell(&self.joint_names, &measured, &measured_at.stamp), "tf");
+            }
+            let pose = geometry_msgs::msg::PoseStamped { header: measured_at, pose: pose_message(&pose) };
+            let setpoint =
+                geometry_msgs::msg::PoseStamped { header: header.clone(), pose: pose_message(&setpoint) };
+            report(self.pose.publish(&pose), "pose");
+            report(self.setpoint.publish(&setpoint), "setpoint");
         }
-        let pose = geometry_msgs::msg::PoseStamped { header: measured_at, pose: pose_message(&pose) };
-        let setpoint =
-            geometry_msgs::msg::PoseStamped { header: header.clone(), pose: pose_message(&setpoint) };
-        report(self.pose.publish(&pose), "pose");
-        report(self.setpoint.publish(&setpoint), "setpoint");
         if let Some(position) = command {
             let name = self.joint_names.clone();
             let message =
@@ -332,9 +343,9 @@ impl Mover {
         }
     }
 
-    /// The last valid joint positions, in the order of the chain.
+    /// The last valid joint positions, in the order of the chain; none when they are too old.
     fn measured(&self) -> Option<Vec<f64>> {
-        self.last_state.as_ref().map(|state| self.in_order(state))
+        self.last_state.as_ref().filter(|_| self.pipeline.is_measured()).map(|state| self.in_order(state))
     }
 
     /// A twist about the axes of the base frame, or of the tip frame as it is commanded.

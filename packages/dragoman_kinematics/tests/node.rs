@@ -43,7 +43,7 @@ struct Bench {
 impl Bench {
     /// Ranger Mark I in namespace `/arm`, without workspace limits; `test` tells the tests' domains apart.
     fn new(test: u16) -> Self {
-        let domain_id = 91 + (std::process::id() % 3) as u16 * 3 + test;
+        let domain_id = 89 + (std::process::id() % 3) as u16 * 4 + test;
         let discovery = Discovery { domain_id, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
         let context = Context::with_options(&discovery, Arguments::default()).unwrap();
         let model = Model::from_dh_yaml(include_str!("data/ranger_mk1.yaml")).unwrap();
@@ -264,4 +264,42 @@ fn a_motion_ends_with_the_joint_states_and_is_not_resumed() {
     bench.until("the arm is back", |world| world.pose.clone());
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(bench.world.lock().unwrap().joints, joints);
+}
+
+#[test]
+fn only_a_complete_and_finite_measurement_has_a_pose() {
+    let mut bench = Bench::new(3);
+    bench.ready();
+    let names: Vec<String> = bench.robot.joints().iter().map(|joint| joint.name.clone()).collect();
+    let states = bench.node.create_publisher("joint_states", QosProfile::default()).unwrap();
+    let tell = |name: &[String], position: &[f64]| {
+        let mut state = JointState { name: name.to_vec(), position: position.to_vec(), ..Default::default() };
+        state.header.stamp.sec = 3000;
+        states.publish(&state).unwrap();
+    };
+    // The node hears this publisher: the joints come the other way round, from the tool to the base.
+    let (backwards, other_way): (Vec<String>, Vec<f64>) = names.iter().cloned().zip(REACHING).rev().unzip();
+    let is_told_here = |world: &World| world.pose.clone().filter(|pose| pose.header.stamp.sec == 3000);
+    bench.world.lock().unwrap().silent = true;
+    let pose = bench.until("the pose of joints in another order", |world| {
+        tell(&backwards, &other_way);
+        std::thread::sleep(Duration::from_millis(20));
+        is_told_here(world)
+    });
+    let expected = bench.robot.forward(&REACHING).translation.vector;
+    let position = pose.pose.position;
+    assert!((nalgebra::Vector3::new(position.x, position.y, position.z) - expected).norm() < 1e-6);
+    std::thread::sleep(Duration::from_millis(200));
+
+    bench.world.lock().unwrap().pose = None;
+    for _ in 0..10 {
+        tell(&["gripper".to_owned()], &[0.02]);
+        tell(&names[..3], &REACHING[..3]);
+        tell(&names, &REACHING[..5]);
+        tell(&[], &REACHING[..1]);
+        tell(&names, &[f64::NAN; 6]);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(bench.world.lock().unwrap().pose, None);
 }

@@ -22,6 +22,7 @@ mod states;
 mod status;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_geometry::limits::Ramp;
@@ -42,6 +43,7 @@ use crate::settings::{Settings, SettingsError};
 pub use command::{Board, Command, Emergency, MotionMode, Motor, Operation, Refusal};
 use dragoman_geometry::{compose, is_finite, relative};
 use dragoman_neobotix::map::{Map, Roadmap};
+pub use states::PreparedMap;
 pub use status::{Event, Status};
 
 /// Events that nobody takes are dropped, the oldest first.
@@ -128,12 +130,14 @@ pub struct Platform {
     mapper: Mapper,
     /// Lines of the last scan, in the platform's frame.
     scanned: Vec<Line>,
-    map: Map,
-    ground: Ground,
+    map: Arc<Map>,
+    ground: Arc<Ground>,
     roadmap: Roadmap,
     obstacles: Obstacles,
     automatic: Automatic,
     blocked: bool,
+    /// Whether the last cycle found that the laser is silent.
+    blind: bool,
     target_reached: bool,
     program: Program,
     /// While the program is at work.
@@ -170,12 +174,13 @@ impl Platform {
             is_mapping: false,
             mapper: Mapper::default(),
             scanned: Vec::new(),
-            ground: Ground::new(&map, &settings),
-            map,
+            ground: Arc::new(Ground::new(&map, &settings)),
+            map: Arc::new(map),
             roadmap: Roadmap::default(),
             obstacles: Obstacles::default(),
             automatic: Automatic::default(),
             blocked: false,
+            blind: false,
             target_reached: false,
             program: Program::default(),
             interpreter: None,
@@ -206,6 +211,7 @@ impl Platform {
             known: !self.localizer.is_searching(),
         };
         self.obstacles.update(&sight, lines, settings);
+        self.watch_laser();
         let wanted = if self.may_move() { self.wanted(input, step) } else { Twist::ZERO };
         let twist = self.permitted(wanted);
         let stopped =
@@ -245,6 +251,15 @@ impl Platform {
             self.enter(Operation::NotInitialized);
         }
         self.base_alive = input.base_alive;
+    }
+
+    /// A laser is expected to measure while the platform is connected.
+    fn watch_laser(&mut self) {
+        let blind = self.connected && self.obstacles.is_blind(self.now, &self.settings);
+        if blind != self.blind {
+            self.blind = blind;
+            self.event(if blind { Event::LaserSilent } else { Event::LaserFound });
+        }
     }
 
     fn watch_emergency(&mut self, pressed: bool) {
@@ -334,8 +349,8 @@ impl Platform {
             self.event(Event::WatchdogExpired);
         }
         let moving = self.operation == Operation::Moving;
-        // Nobody drives to a goal without knowing where it is.
-        let oriented = !self.localizer.is_searching();
+        // The platform moves by itself only while it knows where it is and sees what is in its way.
+        let oriented = !self.localizer.is_searching() && !self.blind;
         let finite =
             |twist: Option<Twist>| twist.filter(|twist| moving && twist.is_finite()).unwrap_or(Twist::ZERO);
         match self.mode {
@@ -413,11 +428,12 @@ impl Platform {
     fn permitted(&mut self, wanted: Twist) -> Twist {
         let allowance = safety::allow(wanted, self.obstacles.seen(), &self.settings);
         self.blocked = allowance.blocked;
-        if self.settings.collision.enabled && self.obstacles.is_blind(self.now, &self.settings) {
-            self.blocked = wanted != Twist::ZERO;
+        let automatic = matches!(self.mode, MotionMode::Automatic | MotionMode::Program | MotionMode::Replay);
+        // A person who has to drive a blind platform switches the collision check off. By itself it does not move then either.
+        if self.blind && (automatic || self.settings.collision.enabled) {
+            self.blocked = wanted != Twist::ZERO || self.automatic.is_busy() || self.player.is_some();
             return Twist::ZERO;
         }
-        let automatic = matches!(self.mode, MotionMode::Automatic | MotionMode::Program | MotionMode::Replay);
         if automatic && allowance.twist != Twist::ZERO && self.enters_prohibited(allowance.twist) {
             self.blocked = true;
             return Twist::ZERO;

@@ -22,7 +22,7 @@ use nalgebra::Matrix3;
 use crate::motion::obstacles::Scan;
 use crate::planning::field::DistanceField;
 use crate::settings::LocalizationSettings;
-use lines::Lines;
+pub(crate) use lines::Lines;
 use search::Search;
 
 /// Hypotheses that are followed, at most.
@@ -106,7 +106,12 @@ impl Localizer {
 
     /// Another map; the platform is looked for about where it was.
     pub fn set_map(&mut self, map: &Map, settings: &LocalizationSettings) {
-        self.lines = Lines::new(&map.lines);
+        self.set_lines(Lines::new(&map.lines), settings);
+    }
+
+    /// The same, of lines that are in order already.
+    pub(crate) fn set_lines(&mut self, lines: Lines, settings: &LocalizationSettings) {
+        self.lines = lines;
         self.place(self.pose(), settings);
     }
 

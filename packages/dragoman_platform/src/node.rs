@@ -8,6 +8,7 @@
 //! | `base`, `laser`, `ultrasonics` | the base in front of which it works: odometry, sensors, battery, emergency stop, joystick in; velocities out |
 //! | `services` | states, modes, motions, hardware: a service for each command |
 //! | `documents` | map, roadmap and program: set, given, loaded, saved |
+//! | `files` | files, and other work that takes long |
 //! | `special`, `outlets` | speech, sounds, head, camera |
 //! | `can` | CAN messages, from a bus or from topics |
 //! | `recorder` | recording and replay |
@@ -21,6 +22,7 @@ mod actions;
 mod base;
 mod can;
 mod documents;
+mod files;
 mod laser;
 mod nav2;
 mod outlets;

@@ -37,6 +37,8 @@ pub struct Settings {
     pub localization: LocalizationSettings,
     /// Making maps.
     pub mapping: MappingSettings,
+    /// Whether there is a laser. Until it has measured the platform is blind; one without a laser never is.
+    pub has_laser: bool,
     /// The ultrasonic sensors, in the order of their numbers; 16 at most.
     pub ultrasonics: Vec<UltrasonicSettings>,
 }
@@ -109,6 +111,13 @@ pub struct PlanningSettings {
     pub max_cells: usize,
     /// Most squares that are looked at for one plan.
     pub max_expansions: usize,
+}
+
+impl PlanningSettings {
+    /// Whether the grid of a map is the same with these settings.
+    pub(crate) fn has_grid_of(&self, other: &Self) -> bool {
+        (self.resolution, self.max_cells) == (other.resolution, other.max_cells)
+    }
 }
 
 /// Finding oneself on the map.
@@ -344,6 +353,7 @@ impl Default for Settings {
                 merge_distance: 0.08,
                 merge_angle: 0.1,
             },
+            has_laser: true,
             ultrasonics: Vec::new(),
         }
     }

@@ -28,8 +28,7 @@ use futures::future::BoxFuture;
 
 use services::Reports;
 
-pub(crate) use table::To;
-pub use table::{Namespaces, Table};
+pub use table::{Namespaces, Service, Table, TableError, To, Topic};
 use topics::{Counts, Listeners, OnDemand};
 use types::{with_message_type, with_service_type};
 

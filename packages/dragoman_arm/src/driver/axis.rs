@@ -108,12 +108,12 @@ impl Axis {
         self.config.kind != DriveKind::Suppressed
     }
 
-    /// Measured position, rad or m.
+    /// Position as last measured, rad or m; home before.
     pub(super) fn position(&self) -> f64 {
         self.origin + self.counts / self.config.counts_per_unit
     }
 
-    /// Measured velocity, rad/s or m/s, smoothed over a few cycles.
+    /// Velocity as last measured, rad/s or m/s, smoothed over a few cycles.
     pub(super) fn velocity(&self) -> f64 {
         self.velocity / self.config.counts_per_unit
     }
@@ -155,6 +155,11 @@ impl Axis {
         self.status = status;
         self.reported = Some(now);
         self.surplus = self.surplus.saturating_add(1);
+    }
+
+    /// Whether the drive has reported its position within this time, and has not lost its count since.
+    pub(super) fn is_fresh(&self, now: Duration, within: Duration) -> bool {
+        !self.has_restarted && self.reported.is_some_and(|reported| now.saturating_sub(reported) <= within)
     }
 
     /// How long nothing has been heard of a drive that reports at every cycle.
@@ -264,7 +269,14 @@ impl Axis {
     }
 
     /// What goes to the drive at every cycle; `setpoint` is a position, velocity (rad/s, m/s) or current (A).
+    ///
+    /// A set-point that is no number counts as none: the joint stays where it is. As a count it would be 0.
     pub(super) fn cycle(&mut self, now: Duration, enabled: bool, setpoint: f64, out: &mut Outbox) {
+        let setpoint = match self.mode {
+            _ if setpoint.is_finite() => setpoint,
+            ControlMode::Position => self.position(),
+            ControlMode::Velocity | ControlMode::Torque => 0.0,
+        };
         match self.config.kind {
             DriveKind::Whistle if enabled => whistle::cycle(self, now, setpoint, out),
             DriveKind::Whistle => {}
@@ -320,5 +332,26 @@ impl Axis {
         self.heartbeat = None;
         self.velocity = 0.0;
         self.unanswered = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setpoint_that_is_no_number_is_no_count() {
+        let now = Duration::from_secs(1);
+        let group = GroupConfig::default();
+        let config = AxisConfig { kind: DriveKind::Cia402, ..AxisConfig::whistle(5, 1000.0, 0.5) };
+        for setpoint in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut axis = Axis::new(&config, &group);
+            axis.stage = Stage::SetUp;
+            axis.report(now, 4321, 0, group.cycle());
+            let mut out = Outbox::new();
+            axis.cycle(now, true, setpoint, &mut out);
+            let target = out.first().unwrap().data().get(2..6).unwrap().to_vec();
+            assert_eq!(target, 4321_i32.to_le_bytes(), "{setpoint}");
+        }
     }
 }

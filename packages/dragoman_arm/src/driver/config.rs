@@ -235,9 +235,11 @@ impl AxisConfig {
             return Err(ConfigError::Node { joint, node: self.node });
         }
         let positive = |value: f64| value.is_finite() && value > 0.0;
+        // A drive counts with 32 bits.
+        let countable = |counts: f64| positive(counts.abs()) && counts.abs() <= f64::from(u32::MAX);
         let values = [
             ("home", self.home, self.home.is_finite()),
-            ("counts per unit", self.counts_per_unit, positive(self.counts_per_unit.abs())),
+            ("counts per unit", self.counts_per_unit, countable(self.counts_per_unit)),
             ("maximum velocity", self.max_velocity, positive(self.max_velocity)),
             ("maximum current", self.max_current, positive(self.max_current)),
             ("maximum deceleration", self.max_deceleration, positive(self.max_deceleration)),
@@ -279,6 +281,12 @@ mod tests {
         assert_eq!(broken(|config| config.axes[2].node = 127), "node number 127 is used twice");
         assert_eq!(broken(|config| config.axes[1].home = f64::NAN), "joint 1: home is NaN");
         assert_eq!(broken(|config| config.axes[1].counts_per_unit = 0.0), "joint 1: counts per unit is 0");
+        for counts in [1e300, f64::NAN, f64::INFINITY] {
+            let mut config = six();
+            config.axes[1].counts_per_unit = counts;
+            let error = config.check().unwrap_err().to_string();
+            assert!(error.starts_with("joint 1: counts per unit is "), "{error}");
+        }
         assert!(broken(|config| config.sample_ratio = 0).contains("sample ratio"));
         assert!(broken(|config| config.lead = Duration::from_secs(60)).contains("lead"));
     }

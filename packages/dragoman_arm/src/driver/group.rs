@@ -42,6 +42,16 @@ pub enum State {
     Faulted,
 }
 
+/// What a drive has just reported of its joint. A [`Group`] gives one only while the drive reports, so that what was never measured, or not for too
+/// long, cannot be published.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// rad or m.
+    pub position: f64,
+    /// rad/s or m/s, smoothed over a few cycles.
+    pub velocity: f64,
+}
+
 /// How far switching on has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Enabling {
@@ -193,14 +203,22 @@ impl Group {
         (self.bus_warning.as_ref(), self.bus_warnings)
     }
 
-    /// Measured positions, rad or m.
-    pub fn positions(&self) -> impl Iterator<Item = f64> {
-        self.axes.iter().map(Axis::position)
+    /// Each joint as its drive measured it within [`GroupConfig::feedback_loss`]; none where the drive is silent. A suppressed joint is where it was
+    /// told to be, as long as any drive of the group reports or there is none.
+    pub fn measured(&self, now: Duration) -> impl Iterator<Item = Option<Measured>> {
+        let within = self.config.feedback_loss;
+        let drives = || self.axes.iter().filter(|axis| axis.has_drive());
+        let heard = drives().any(|axis| axis.is_fresh(now, within)) || drives().next().is_none();
+        self.axes.iter().map(move |axis| {
+            let known = if axis.has_drive() { axis.is_fresh(now, within) } else { heard };
+            known.then(|| Measured { position: axis.position(), velocity: axis.velocity() })
+        })
     }
 
-    /// Measured velocities, rad/s or m/s.
-    pub fn velocities(&self) -> impl Iterator<Item = f64> {
-        self.axes.iter().map(Axis::velocity)
+    /// Where control takes the joints to be, rad or m: as last measured, at home where they never were. To be published there is
+    /// [`Group::measured`].
+    pub fn positions(&self) -> impl Iterator<Item = f64> {
+        self.axes.iter().map(Axis::position)
     }
 
     /// Temperatures in degrees Celsius, [`crate::TEMPERATURE_ABSENT`] where a drive has not told.

@@ -249,7 +249,10 @@ impl Topics {
             return false;
         }
         self.published = state.statistics.cycles;
-        if let Err(error) = self.joints.publish(&self.joint_state(&state)) {
+        let joints = self.joint_state(&state);
+        if !joints.name.is_empty()
+            && let Err(error) = self.joints.publish(&joints)
+        {
             tracing::warn!(%error, "publishing");
         }
         state.is_alive()

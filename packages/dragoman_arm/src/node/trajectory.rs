@@ -13,8 +13,8 @@ use dragoman_ros::{Clock, builtin_interfaces};
 use futures::future::{Either, select};
 
 use super::{SharedArm, lock};
-use crate::driver::End;
 use crate::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
+use crate::driver::{End, Measured};
 
 // r2r gives every constant a type of its own, an enumeration.
 #[allow(clippy::unnecessary_cast)]
@@ -221,8 +221,11 @@ fn seconds_since(stamp: &builtin_interfaces::msg::Time, now: Duration) -> f64 {
 impl super::Arm {
     /// Where the drives should be, are, and the difference.
     fn feedback(&self) -> Feedback {
-        let (desired, actual): (Vec<f64>, Vec<f64>) =
-            self.drives.with(|_, group| (group.desired().collect(), group.positions().collect()));
+        // A joint that is not measured now is nowhere.
+        let actual = |joint: Option<Measured>| joint.map_or(f64::NAN, |measured| measured.position);
+        let (desired, actual): (Vec<f64>, Vec<f64>) = self
+            .drives
+            .with(|now, group| (group.desired().collect(), group.measured(now).map(actual).collect()));
         let error = desired.iter().zip(&actual).map(|(desired, actual)| desired - actual).collect();
         let point = |positions| JointTrajectoryPoint { positions, ..Default::default() };
         let mut feedback = Feedback {

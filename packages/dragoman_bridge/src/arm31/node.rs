@@ -48,6 +48,12 @@ pub enum Arm31NodeError {
         /// Joints of the robot.
         joints: usize,
     },
+    /// Parameter `joint_names` of the client side has too few or too many names.
+    #[error("parameter joint_names has {names} names; 1 to {} are possible", super::wire::VALUE_COUNT)]
+    JointNames {
+        /// How many it has.
+        names: usize,
+    },
     /// As any node's.
     #[error(transparent)]
     Node(NodeError),

@@ -45,6 +45,7 @@ fn unnamed() -> String {
 }
 
 pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
+    super::numbers::check(text)?;
     let table: Table =
         serde_norway::from_str(text).map_err(|error| ModelError::Yaml { reason: error.to_string() })?;
     let mut parts = Vec::new();

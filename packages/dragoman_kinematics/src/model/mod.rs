@@ -5,6 +5,7 @@
 
 mod dh;
 mod error;
+mod numbers;
 mod settings;
 pub(crate) mod urdf;
 

@@ -36,8 +36,9 @@ impl RobotSettings {
     /// Reads a settings document.
     ///
     /// # Errors
-    /// [`ModelError::Yaml`].
+    /// [`ModelError::Yaml`], with the line: also for a number that is not finite, or beyond what a robot can be.
     pub fn from_yaml(text: &str) -> Result<Self, ModelError> {
+        super::numbers::check(text)?;
         serde_norway::from_str(text).map_err(|error| ModelError::Yaml { reason: error.to_string() })
     }
 

@@ -1,14 +1,37 @@
 //! What each command does.
 
-use dragoman_geometry::{Pose, Twist, wrap_angle};
-use dragoman_geometry::{compose, is_finite, position};
-use dragoman_neobotix::map::{MAX_COORDINATE, Map};
+use std::sync::Arc;
+
+use dragoman_geometry::{Pose, Twist, compose, is_finite, position, wrap_angle};
+use dragoman_neobotix::map::{MAX_COORDINATE, Map, MapError};
 
 use super::{Command, Emergency, Event, MotionMode, Operation, Platform, Refusal};
+use crate::localization::Lines;
 use crate::motion::automatic::Target;
 use crate::planning::{Ground, PlanError};
 use crate::replay::{Player, Recording};
-use crate::settings::Settings;
+use crate::settings::{PlanningSettings, Settings};
+
+/// A map with what is counted of it once. For a large map that takes longer than a cycle: it is done before the platform gets the map.
+#[derive(Debug)]
+pub struct PreparedMap {
+    map: Map,
+    ground: Ground,
+    lines: Lines,
+    planning: PlanningSettings,
+}
+
+impl PreparedMap {
+    /// For a platform with these settings.
+    ///
+    /// # Errors
+    /// The map is invalid.
+    pub fn new(map: Map, settings: &Settings) -> Result<Self, MapError> {
+        map.check()?;
+        let (ground, lines) = (Ground::new(&map, settings), Lines::new(&map.lines));
+        Ok(Self { map, ground, lines, planning: settings.planning })
+    }
+}
 
 impl Platform {
     /// Does what a command says, from the next cycle on.
@@ -256,15 +279,22 @@ impl Platform {
 
     /// A new map is for the next motion; the one under way is given up.
     fn set_map(&mut self, map: Map) -> Result<(), Refusal> {
-        map.check()?;
-        self.ground = Ground::new(&map, &self.settings);
+        self.set_prepared_map(PreparedMap::new(map, &self.settings)?);
+        Ok(())
+    }
+
+    /// As [`Command::SetMap`], without the work that takes long.
+    pub fn set_prepared_map(&mut self, prepared: PreparedMap) {
+        let PreparedMap { map, ground, lines, planning } = prepared;
+        // The settings may have changed in the meantime.
+        let is_valid = planning.has_grid_of(&self.settings.planning);
+        self.ground = Arc::new(if is_valid { ground } else { Ground::new(&map, &self.settings) });
         if !self.is_mapping {
-            self.localizer.set_map(&map, &self.settings.localization);
+            self.localizer.set_lines(lines, &self.settings.localization);
         }
-        self.map = map;
+        self.map = Arc::new(map);
         self.give_up_goal();
         self.obstacles.clear();
-        Ok(())
     }
 
     fn set_pose(&mut self, pose: Pose) -> Result<(), Refusal> {
@@ -286,8 +316,8 @@ impl Platform {
     fn set_settings(&mut self, settings: Settings) -> Result<(), Refusal> {
         settings.check()?;
         self.ramp.set_limits(settings.limits).map_err(crate::settings::SettingsError::from)?;
-        if settings.planning != self.settings.planning {
-            self.ground = Ground::new(&self.map, &settings);
+        if !settings.planning.has_grid_of(&self.settings.planning) {
+            self.ground = Arc::new(Ground::new(&self.map, &settings));
         }
         self.settings = settings;
         Ok(())

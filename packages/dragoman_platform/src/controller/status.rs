@@ -6,7 +6,7 @@ use dragoman_neobotix::map::{Map, Roadmap};
 
 use super::{Emergency, MotionMode, Operation, Platform, Refusal};
 use crate::localization::Uncertainty;
-use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlannerState, Target};
+use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlanJob, Planned, PlannerState, Target};
 use crate::program::{Deed, Program};
 use crate::replay::Player;
 use crate::settings::Settings;
@@ -37,6 +37,10 @@ pub enum Event {
     WatchdogExpired,
     /// The base has fallen silent; the platform has to be initialized anew.
     BaseSilent,
+    /// The laser has not measured for too long, or never since the platform was connected; the platform does not move by itself.
+    LaserSilent,
+    /// It measures.
+    LaserFound,
     /// The laser sees what the map does not explain; the platform drives to no goal until it has found itself.
     LocalizationLost,
     /// It has.
@@ -72,8 +76,10 @@ pub struct Status {
     pub target_reached: bool,
     /// State of the planner.
     pub planner: PlannerState,
-    /// Whether an obstacle keeps it from moving.
+    /// Whether an obstacle, or that it is blind, keeps it from moving.
     pub collision: bool,
+    /// Whether it is connected and its laser does not measure: it does not move by itself. Always false without a laser.
+    pub blind: bool,
 }
 
 impl Platform {
@@ -110,7 +116,7 @@ impl Platform {
     /// What another navigator is to do now, if there is one ([`Settings::is_delegated`]), and the number of the motion. It stops when this is
     /// something else, or nothing.
     pub fn delegated(&self) -> Option<(u64, &Target)> {
-        let may = self.operation == Operation::Moving && self.emergency == Emergency::Inactive;
+        let may = self.operation == Operation::Moving && self.emergency == Emergency::Inactive && !self.blind;
         let target = self.automatic.delegated().filter(|_| may && !self.brakes.contains(&true))?;
         Some((self.automatic.motion().number, target))
     }
@@ -120,6 +126,24 @@ impl Platform {
         if self.automatic.motion().number == number
             && let Some(event) = self.automatic.navigated(news)
         {
+            self.moved(event);
+        }
+    }
+
+    /// From now on plans are made by whoever polls [`Platform::poll_plan`], in another thread: in a large map they take longer than a cycle. A goal
+    /// without a way is then given up later, not refused.
+    pub fn plan_beside(&mut self) {
+        self.automatic.plan_beside();
+    }
+
+    /// A plan to be made; its result is for [`Platform::planned`].
+    pub fn poll_plan(&mut self) -> Option<PlanJob> {
+        self.automatic.poll_plan()
+    }
+
+    /// Takes a plan that was made; nothing, if it is not wanted any more.
+    pub fn planned(&mut self, planned: Planned) {
+        if let Some(event) = self.automatic.planned(planned) {
             self.moved(event);
         }
     }
@@ -168,6 +192,7 @@ impl Platform {
             target_reached: self.target_reached,
             planner: self.automatic.planner(),
             collision: self.blocked,
+            blind: self.blind,
         }
     }
 

@@ -17,6 +17,8 @@ struct Bench {
     input: Input<'static>,
     /// What stands there, in the map.
     things: Vec<Point>,
+    /// Whether the laser measures.
+    sees: bool,
     events: Vec<Event>,
 }
 
@@ -27,7 +29,8 @@ impl Bench {
             Output { twist: Twist::ZERO, brakes: [true; 2], digital_outputs: [0; 2], ultrasonics: 0 };
         let input = Input::at(Duration::ZERO, Pose::ORIGIN);
         let (things, events) = (Vec::new(), Vec::new());
-        Self { platform, now: Duration::from_secs(5), pose: Pose::ORIGIN, output, input, things, events }
+        let now = Duration::from_secs(5);
+        Self { platform, now, pose: Pose::ORIGIN, output, input, things, sees: true, events }
     }
 
     /// Moving in this mode.
@@ -57,7 +60,8 @@ impl Bench {
         let seen: Vec<Point> =
             self.things.iter().map(|&thing| dragoman_geometry::inverse_transform(self.pose, thing)).collect();
         let scan = Scan { origin: Point::new(0.4, 0.0), points: &seen };
-        let input = Input { now: self.now, odometry: self.pose, scan: Some(scan), ..self.input };
+        let scan = self.sees.then_some(scan);
+        let input = Input { now: self.now, odometry: self.pose, scan, ..self.input };
         self.output = self.platform.cycle(&input);
         while let Some(event) = self.platform.poll_event() {
             self.events.push(event);
@@ -484,4 +488,5 @@ fn a_program_with_two_tasks_runs_to_its_end() {
     assert_eq!(refused, 2);
 }
 
+mod blind;
 mod goals;

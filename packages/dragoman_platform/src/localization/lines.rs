@@ -11,7 +11,7 @@ const MAX_SQUARES: f64 = 200_000.0;
 
 /// Lines in squares of a raster.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     lines: Vec<Segment>,
     side: f64,
     squares: HashMap<[i32; 2], Vec<u32>>,
@@ -19,7 +19,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Lines without a length are left out: they have no direction.
-    pub(super) fn new(lines: &[Segment]) -> Self {
+    pub(crate) fn new(lines: &[Segment]) -> Self {
         let lines: Vec<Segment> = lines.iter().filter(|line| line.length() > 1e-3).copied().collect();
         let length: f64 = lines.iter().map(Segment::length).sum();
         let side = (length / MAX_SQUARES).max(1.0);

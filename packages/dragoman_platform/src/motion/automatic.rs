@@ -3,6 +3,7 @@
 
 mod task;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_geometry::{Point, position};
@@ -139,9 +140,9 @@ pub struct Situation<'a> {
     /// Whether an obstacle kept it from moving.
     pub blocked: bool,
     /// What there is.
-    pub map: &'a Map,
+    pub map: &'a Arc<Map>,
     /// What the map leaves free.
-    pub ground: &'a Ground,
+    pub ground: &'a Arc<Ground>,
     /// What is in the way.
     pub obstacles: &'a Obstacles,
     /// How to move.
@@ -159,10 +160,61 @@ impl Situation<'_> {
     }
 }
 
+/// A plan that is to be made. It owns all that it needs, so that it can be made in another thread while the platform goes on.
+#[derive(Debug)]
+pub struct PlanJob {
+    number: u64,
+    task: Task,
+    now: Duration,
+    pose: Pose,
+    velocity: Twist,
+    blocked: bool,
+    map: Arc<Map>,
+    ground: Arc<Ground>,
+    obstacles: Obstacles,
+    settings: Settings,
+}
+
+/// What has come of a [`PlanJob`].
+#[derive(Debug)]
+pub struct Planned {
+    number: u64,
+    task: Task,
+    outcome: Outcome,
+}
+
+/// Why there is no plan, and whether there would be none without obstacles either.
+type Outcome = Result<(), (PlanError, bool)>;
+
+impl PlanJob {
+    fn new(number: u64, task: Task, situation: &Situation<'_>) -> Self {
+        let Situation { now, pose, velocity, blocked, map, ground, obstacles, settings } = *situation;
+        let (map, ground) = (Arc::clone(map), Arc::clone(ground));
+        let (obstacles, settings) = (obstacles.clone(), settings.clone());
+        Self { number, task, now, pose, velocity, blocked, map, ground, obstacles, settings }
+    }
+
+    /// Looks for a way. In a large map that takes longer than a cycle.
+    pub fn solve(self) -> Planned {
+        let Self { number, mut task, now, pose, velocity, blocked, map, ground, obstacles, settings } = self;
+        let (map, ground, obstacles, settings) = (&map, &ground, &obstacles, &settings);
+        let outcome =
+            task.try_plan(&Situation { now, pose, velocity, blocked, map, ground, obstacles, settings });
+        Planned { number, task, outcome }
+    }
+}
+
 /// Does what is to be done for a target.
 #[derive(Debug, Default)]
 pub struct Automatic {
     task: Option<Task>,
+    /// Whether plans are made by whoever polls [`Automatic::poll_plan`].
+    plans_beside: bool,
+    /// A plan that is still to be handed out.
+    job: Option<PlanJob>,
+    /// The number of the plan that is being made.
+    awaited: Option<u64>,
+    jobs: u64,
     /// What another navigator is to do.
     delegated: Option<Target>,
     motion: Motion,
@@ -210,11 +262,16 @@ impl Automatic {
 
     fn drive(&mut self, mut task: Task, situation: &Situation<'_>) -> Result<(), PlanError> {
         self.planner = PlannerState::Planning;
-        if situation.stands() {
-            self.planner = match task.plan(situation) {
+        if self.plans_beside {
+            // The way is looked for later; what can be said at once is said at once.
+            if situation.map.forbids(&situation.settings.footprint.at(task.goal)) {
+                return Err(PlanError::CollisionTarget);
+            }
+        } else if situation.stands() {
+            self.planner = match task.try_plan(situation) {
                 Ok(()) => PlannerState::PathFound,
-                Err(error) if task.is_hopeless(situation) => return Err(error),
-                Err(error) => error.into(),
+                Err((error, true)) => return Err(error),
+                Err((error, false)) => error.into(),
             };
         }
         self.task = Some(task);
@@ -229,7 +286,52 @@ impl Automatic {
         self.task = None;
         self.delegated = None;
         self.reference = None;
+        (self.job, self.awaited) = (None, None);
         self.planner = PlannerState::Standby;
+    }
+
+    /// From now on plans are made by whoever polls [`Automatic::poll_plan`]. A target without a way is then given up later, not refused.
+    pub fn plan_beside(&mut self) {
+        self.plans_beside = true;
+    }
+
+    /// A plan to be made; its result is for [`Automatic::planned`].
+    pub fn poll_plan(&mut self) -> Option<PlanJob> {
+        self.job.take()
+    }
+
+    /// Takes a plan that was made; nothing, if it is not wanted any more.
+    pub fn planned(&mut self, planned: Planned) -> Option<MotionEvent> {
+        if self.awaited != Some(planned.number) {
+            return None;
+        }
+        self.awaited = None;
+        self.task = Some(planned.task);
+        self.settle(planned.outcome)
+    }
+
+    fn settle(&mut self, outcome: Outcome) -> Option<MotionEvent> {
+        let task = self.task.as_mut()?;
+        match outcome {
+            Ok(()) => {
+                self.planner = PlannerState::PathFound;
+                let replanned = task.blocked.take().map(|_| MotionEvent::Replanned);
+                self.motion.replans += u32::from(replanned.is_some());
+                replanned
+            }
+            // Obstacles go away; what the map forbids it will forbid later, too.
+            Err((error, hopeless)) => {
+                self.planner = error.into();
+                task.replan = false;
+                if !hopeless {
+                    return None;
+                }
+                self.cancel();
+                self.planner = error.into();
+                self.motion.end = Some(MotionEnd::Failed(error));
+                Some(MotionEvent::Failed(error))
+            }
+        }
     }
 
     /// What another navigator is to do.
@@ -307,25 +409,18 @@ impl Automatic {
             if !situation.stands() {
                 return (task.brake(situation), event);
             }
-            return match task.plan(situation) {
-                Ok(()) => {
-                    self.planner = PlannerState::PathFound;
-                    let replanned = task.blocked.take().map(|_| MotionEvent::Replanned);
-                    self.motion.replans += u32::from(replanned.is_some());
-                    (Twist::ZERO, event.or(replanned))
+            if self.plans_beside {
+                if self.awaited.is_none() {
+                    self.jobs += 1;
+                    self.awaited = Some(self.jobs);
+                    self.job = Some(PlanJob::new(self.jobs, task.clone(), situation));
                 }
-                Err(error) => {
-                    self.planner = error.into();
-                    task.replan = false;
-                    // Obstacles go away; what the map forbids it will forbid later, too.
-                    if task.is_hopeless(situation) {
-                        self.cancel();
-                        self.planner = error.into();
-                        self.motion.end = Some(MotionEnd::Failed(error));
-                        return (Twist::ZERO, Some(MotionEvent::Failed(error)));
-                    }
-                    (Twist::ZERO, event)
-                }
+                return (Twist::ZERO, event);
+            }
+            let outcome = task.try_plan(situation);
+            return match self.settle(outcome) {
+                Some(failed @ MotionEvent::Failed(_)) => (Twist::ZERO, Some(failed)),
+                settled => (Twist::ZERO, event.or(settled)),
             };
         }
         match task.go_on(situation) {

@@ -96,9 +96,10 @@ impl Obstacles {
         }
     }
 
-    /// Whether there is a laser, and it has not measured for so long.
+    /// Whether there is a laser, and its last scan is older than the timeout, or there never was one.
     pub fn is_blind(&self, now: Duration, settings: &Settings) -> bool {
-        self.scanned_at.is_some_and(|scanned| now.saturating_sub(scanned) > settings.collision.scan_timeout)
+        let timeout = settings.collision.scan_timeout;
+        settings.has_laser && self.scanned_at.is_none_or(|scanned| now.saturating_sub(scanned) > timeout)
     }
 
     /// Sets an obstacle by hand, in the map, or takes it away.
@@ -213,7 +214,9 @@ mod tests {
         let settings = Settings::default();
         let mut obstacles = Obstacles::default();
         let lines = no_lines(&settings);
-        assert!(!obstacles.is_blind(SECOND * 100, &settings));
+        // Before the first scan it is blind, unless there is no laser.
+        assert!(obstacles.is_blind(SECOND, &settings));
+        assert!(!obstacles.is_blind(SECOND, &Settings { has_laser: false, ..Settings::default() }));
         obstacles.update(&sight(1, Pose::ORIGIN, scan(&[Point::new(2.0, 0.0)]), &[]), &lines, &settings);
         let ahead = Pose::new(0.5, 0.0, std::f64::consts::FRAC_PI_2);
         obstacles.update(&sight(2, ahead, None, &[]), &lines, &settings);

@@ -80,6 +80,14 @@ pub(super) fn serve(
             (message.linear.x, message.angular.z) = (twist.linear, twist.angular);
             topics::report(velocities.publish(&message));
         }
+        // A plan takes longer than a cycle, in which an emergency stop has to be obeyed.
+        if let Some(job) = driven.with(|state| state.platform.poll_plan()) {
+            let shared = driven.clone();
+            tokio::task::spawn_blocking(move || {
+                let planned = job.solve();
+                shared.with(|state| state.platform.planned(planned));
+            });
+        }
     })?;
     Ok(())
 }

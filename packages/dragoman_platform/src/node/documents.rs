@@ -16,9 +16,11 @@ use dragoman_ros::dragoman_msgs::srv::{PlatformGetDocument, PlatformSetDocument}
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
 
-use super::services::{Answer, answers, serve_order, serve_question};
+use super::files::{beside, write};
+use super::services::{Answer, answers, serve_question};
 use super::state::{Refused, Shared, State};
-use crate::controller::{Command, Refusal};
+use crate::controller::{Command, PreparedMap, Refusal};
+use crate::settings::Settings;
 
 /// A mapped line no farther from a line of the map is that line, m.
 const EXPLAINED: f64 = 0.1;
@@ -131,37 +133,84 @@ pub(super) fn data_folder(named: &str) -> PathBuf {
     user.unwrap_or_else(std::env::temp_dir).join("dragoman/neobotix")
 }
 
-/// Puts a document into force. Nothing has changed where it cannot be.
+/// A document that was read and checked. To put it into force takes no time.
+struct Prepared {
+    kind: Kind,
+    document: NamedDocument,
+    content: Content,
+}
+
+enum Content {
+    Map(Box<PreparedMap>),
+    Roadmap(dragoman_neobotix::map::Roadmap),
+    Program(crate::program::Program),
+}
+
+/// Reads a document, and counts what is needed of it. That takes long.
 ///
 /// # Errors
-/// It makes no sense; the controller does not take it.
-pub(super) fn set(
-    state: &mut State,
+/// It makes no sense.
+fn prepare(
     kind: Kind,
     mut document: NamedDocument,
-) -> Result<(), DocumentFileError> {
+    settings: &Settings,
+) -> Result<Prepared, DocumentFileError> {
     if document.name.is_empty() {
         kind.default_name().clone_into(&mut document.name);
     }
     let (name, text) = (&document.name, document.text.as_bytes());
     let wrong = |source| DocumentFileError::Document { name: name.clone(), source };
     let refused = |source| DocumentFileError::Refused { name: name.clone(), source };
-    match kind {
+    let content = match kind {
         Kind::Map => {
             let map = Map::read(text).map_err(wrong)?;
-            state.platform.command(Command::SetMap((&map).into())).map_err(refused)?;
+            let prepared = PreparedMap::new((&map).into(), settings).map_err(Refusal::from);
+            Content::Map(Box::new(prepared.map_err(refused)?))
         }
-        Kind::Roadmap => {
-            let roadmap = Roadmap::read(text).map_err(wrong)?;
-            state.platform.command(Command::SetRoadmap((&roadmap).into())).map_err(refused)?;
+        Kind::Roadmap => Content::Roadmap((&Roadmap::read(text).map_err(wrong)?).into()),
+        Kind::Program => Content::Program((&Program::read(text).map_err(wrong)?).into()),
+    };
+    Ok(Prepared { kind, document, content })
+}
+
+/// Puts a document into force. Nothing has changed where it cannot be.
+///
+/// # Errors
+/// The controller does not take it.
+fn adopt(state: &mut State, prepared: Prepared) -> Result<(), DocumentFileError> {
+    let Prepared { kind, document, content } = prepared;
+    let refused = |source| DocumentFileError::Refused { name: document.name.clone(), source };
+    match content {
+        Content::Map(map) => state.platform.set_prepared_map(*map),
+        Content::Roadmap(roadmap) => {
+            state.platform.command(Command::SetRoadmap(roadmap)).map_err(refused)?;
         }
-        Kind::Program => {
-            let program = Program::read(text).map_err(wrong)?;
-            state.platform.command(Command::SetProgram((&program).into())).map_err(refused)?;
+        Content::Program(program) => {
+            state.platform.command(Command::SetProgram(program)).map_err(refused)?;
         }
     }
     *state.documents.place(kind) = document;
     Ok(())
+}
+
+/// Reads a document, and puts it into force.
+///
+/// # Errors
+/// It makes no sense; the controller does not take it.
+pub(super) fn set(state: &mut State, kind: Kind, document: NamedDocument) -> Result<(), DocumentFileError> {
+    let prepared = prepare(kind, document, state.platform.settings())?;
+    adopt(state, prepared)
+}
+
+/// As [`set`], while the node goes on. `find` gives the document.
+async fn put(
+    shared: &Shared,
+    kind: Kind,
+    find: impl FnOnce() -> Result<NamedDocument, DocumentFileError> + Send + 'static,
+) -> Result<(), Refused> {
+    let settings = shared.with(|state| state.platform.settings().clone());
+    let prepared = beside(move || prepare(kind, find()?, &settings)).await;
+    shared.ask(|state| Ok(adopt(state, prepared?)?))
 }
 
 /// Puts the document of a file into force, under the file's name without its end.
@@ -201,43 +250,51 @@ pub(super) fn load_named(state: &mut State, kind: Kind, name: &str) -> Result<()
 }
 
 /// Reads the document in force again from the disk.
-fn load(state: &mut State, kind: Kind) -> Result<(), DocumentFileError> {
-    let name = state.documents.place(kind).name.clone();
-    load_named(state, kind, &name)
+async fn load(shared: &Shared, kind: Kind) -> Result<(), Refused> {
+    let (name, path) = shared.with(|state| {
+        let name = state.documents.place(kind).name.clone();
+        let path = file(state, kind, &name);
+        (name, path)
+    });
+    put(shared, kind, move || Ok(NamedDocument { name, text: read(&path?)? })).await
 }
 
 /// Writes the document in force to the disk. A file that is there is replaced when the new one is complete.
-fn save(state: &mut State, kind: Kind) -> Result<(), DocumentFileError> {
-    let name = state.documents.place(kind).name.clone();
-    let path = file(state, kind, &name)?;
-    write(&path, text(state, kind)?.as_bytes())
-}
-
-/// Writes a file of the data folder, which is made where it is not there.
-///
-/// # Errors
-/// The system's.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> {
-    let failed = |source| DocumentFileError::File { path: path.to_owned(), source };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    let unfinished = PathBuf::from(name);
-    std::fs::write(&unfinished, bytes).and_then(|()| std::fs::rename(&unfinished, path)).map_err(failed)
+async fn save(shared: &Shared, kind: Kind) -> Result<(), Refused> {
+    let found = shared.with(|state| {
+        let name = state.documents.place(kind).name.clone();
+        Ok::<_, DocumentFileError>((file(state, kind, &name)?, text(state, kind)?))
+    });
+    let saved = beside(move || {
+        let (path, text) = found?;
+        write(&path, text.as_bytes())
+    });
+    let saved = saved.await;
+    shared.ask(|_| saved)
 }
 
 /// Stops mapping. What was mapped comes into the map in place of what was mapped before, but for what the map has as lines already.
-fn stop_mapping(state: &mut State) -> Result<(), Refused> {
-    let was_mapping = state.platform.status().is_mapping;
-    state.platform.command(Command::StopMapping)?;
-    let mapped: Vec<Segment> = state.platform.mapped_lines().collect();
-    if !was_mapping || mapped.is_empty() {
-        return Ok(());
+async fn stop_mapping(shared: &Shared) -> Result<(), Refused> {
+    let stopped = shared.ask(|state| {
+        let was_mapping = state.platform.status().is_mapping;
+        state.platform.command(Command::StopMapping)?;
+        let mapped: Vec<Segment> = state.platform.mapped_lines().collect();
+        if !was_mapping || mapped.is_empty() {
+            return Ok(None);
+        }
+        let name = state.documents.place(Kind::Map).name.clone();
+        let text = text(state, Kind::Map)?;
+        Ok(Some((NamedDocument { name, text }, mapped)))
+    })?;
+    match stopped {
+        Some((map, mapped)) => put(shared, Kind::Map, move || with_mapped(map, mapped)).await,
+        None => Ok(()),
     }
-    let name = state.documents.place(Kind::Map).name.clone();
-    let text = text(state, Kind::Map)?;
+}
+
+/// A map with these lines in place of those that were mapped before.
+fn with_mapped(map: NamedDocument, mapped: Vec<Segment>) -> Result<NamedDocument, DocumentFileError> {
+    let NamedDocument { name, text } = map;
     let wrong = |source| DocumentFileError::Document { name: name.clone(), source };
     let mut map = Map::read(text.as_bytes()).map_err(wrong)?;
     for layer in &mut map.layers {
@@ -263,7 +320,7 @@ fn stop_mapping(state: &mut State) -> Result<(), Refused> {
         layer.items.extend(new);
     }
     let text = map.write()?;
-    Ok(set(state, Kind::Map, NamedDocument { name, text })?)
+    Ok(NamedDocument { name, text })
 }
 
 /// The document in force; an empty one where none was set.
@@ -280,18 +337,22 @@ fn text(state: &mut State, kind: Kind) -> Result<String, DocumentFileError> {
 }
 
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
-    serve_order::<Trigger::Service>(tasks, shared, "mapping_stop", |state, _| stop_mapping(state))?;
+    let stopped = shared.clone();
+    tasks.serve_later::<Trigger::Service, _>("mapping_stop", move |_request| {
+        let shared = stopped.clone();
+        async move { Trigger::Response::default().told(stop_mapping(&shared).await) }
+    })?;
     for kind in [Kind::Map, Kind::Roadmap, Kind::Program] {
         let name = kind.default_name();
-        serve_order::<PlatformSetDocument::Service>(
-            tasks,
-            shared,
-            &format!("set_{name}"),
-            move |state, request| {
-                let document = NamedDocument { name: request.name, text: request.document };
-                Ok(set(state, kind, document)?)
-            },
-        )?;
+        let given = shared.clone();
+        tasks.serve_later::<PlatformSetDocument::Service, _>(&format!("set_{name}"), move |request| {
+            let shared = given.clone();
+            let document = NamedDocument { name: request.name, text: request.document };
+            async move {
+                let outcome = put(&shared, kind, move || Ok(document)).await;
+                PlatformSetDocument::Response::default().told(outcome)
+            }
+        })?;
         serve_question::<PlatformGetDocument::Service>(
             tasks,
             shared,
@@ -306,10 +367,16 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
                 Ok(PlatformGetDocument::Response { name, document, ..Default::default() })
             },
         )?;
-        let load = move |state: &mut State, _| Ok(load(state, kind)?);
-        serve_order::<Trigger::Service>(tasks, shared, &format!("load_{name}"), load)?;
-        let save = move |state: &mut State, _| Ok(save(state, kind)?);
-        serve_order::<Trigger::Service>(tasks, shared, &format!("save_{name}"), save)?;
+        let loaded = shared.clone();
+        tasks.serve_later::<Trigger::Service, _>(&format!("load_{name}"), move |_request| {
+            let shared = loaded.clone();
+            async move { Trigger::Response::default().told(load(&shared, kind).await) }
+        })?;
+        let saved = shared.clone();
+        tasks.serve_later::<Trigger::Service, _>(&format!("save_{name}"), move |_request| {
+            let shared = saved.clone();
+            async move { Trigger::Response::default().told(save(&shared, kind).await) }
+        })?;
     }
     Ok(())
 }

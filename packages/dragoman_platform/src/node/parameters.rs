@@ -276,6 +276,7 @@ pub(super) fn settings(values: &Parameters, parameters: &table::Parameters) -> S
         limits: Limits { linear: axis("linear"), angular: axis("angular") },
         watchdog: Duration::from_secs_f64(values.value("watchdog")),
         ultrasonics: vec![sensor; sensors],
+        has_laser: !values.value::<String>("base_scan").is_empty(),
         is_delegated: !values.value::<String>("nav2").is_empty(),
         ..Settings::default()
     };

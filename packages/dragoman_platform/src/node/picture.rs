@@ -13,7 +13,7 @@ use futures::StreamExt;
 use futures::channel::mpsc::Receiver;
 use futures::channel::oneshot;
 
-use super::documents::write;
+use super::files::{beside, write};
 use super::services::Answer;
 use super::state::{Refused, Shared};
 
@@ -102,10 +102,13 @@ struct Camera {
 impl Camera {
     async fn save(&self, name: &str) -> Result<(), Refused> {
         let grabbed = grab(&self.context, &self.namespace, &self.topic, name).await;
-        self.shared.ask(|state| {
+        let folder = self.shared.with(|state| state.data_folder.join("images"));
+        let saved = beside(move || {
             let (name, bytes) = grabbed?;
-            Ok(write(&state.data_folder.join("images").join(name), &bytes)?)
-        })
+            Ok::<_, Refused>(write(&folder.join(name), &bytes)?)
+        });
+        let saved = saved.await;
+        self.shared.ask(|_| saved)
     }
 }
 

@@ -6,7 +6,8 @@ use dragoman_neobotix::codes::ParameterType;
 use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_neobotix::parameters::declarations;
 
-use super::documents::{Kind, load_named, write};
+use super::documents::{Kind, load_named};
+use super::files::write_beside;
 use super::picture::MOST_WANTED;
 use super::services::set_parameter;
 use super::state::{Refused, State};
@@ -49,7 +50,8 @@ impl State {
                 if scan {
                     let points = self.heard.points.iter().map(|point| format!("{} {}\n", point.x, point.y));
                     let text: String = points.collect();
-                    write(&self.data_folder.join("scans").join(format!("{name}.dat")), text.as_bytes())?;
+                    let file = self.data_folder.join("scans").join(format!("{name}.dat"));
+                    write_beside(file, move || text.into_bytes());
                 }
                 if image {
                     let busy = |_| Refused(format!("{MOST_WANTED} pictures are waiting already"));

@@ -8,8 +8,8 @@ use dragoman_geometry::Twist;
 use dragoman_ros::dragoman_msgs::srv::PlatformSetEvent;
 use dragoman_ros::tasks::NodeTasks;
 
-use super::documents::write;
-use super::services::serve_order;
+use super::files::{beside, write, write_beside};
+use super::services::Answer;
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, MotionMode, Operation};
 use crate::replay::{MAX_TEXT_LEN, Recording, Sample};
@@ -29,23 +29,43 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
     const STOP_REPLAY: u8 = Request::STOP_REPLAY as u8;
     const BREAK_REPLAY: u8 = Request::BREAK_REPLAY as u8;
     const CONTINUE_REPLAY: u8 = Request::CONTINUE_REPLAY as u8;
-    serve_order::<PlatformSetEvent::Service>(tasks, shared, "set_event", |state, request| {
-        match request.event {
-            START_RECORDING => state.start_recording(),
-            STOP_RECORDING => state.stop_recording(),
-            START_REPLAY => {
-                if state.recorder.is_some() {
-                    return Err(Refused("a recording is under way".to_owned()));
-                }
-                let recording = read(&state.recording_file())?;
-                Ok(state.platform.command(Command::StartReplay(recording))?)
-            }
-            STOP_REPLAY => state.replaying(Command::Stop),
-            BREAK_REPLAY => state.replaying(Command::Break),
-            CONTINUE_REPLAY => state.replaying(Command::Continue),
-            other => Err(Refused(format!("there is no event {other}; 1 to 6"))),
+    let shared = shared.clone();
+    tasks.serve_later::<PlatformSetEvent::Service, _>("set_event", move |request| {
+        let shared = shared.clone();
+        async move {
+            let outcome = match request.event {
+                START_RECORDING => shared.ask(State::start_recording),
+                STOP_RECORDING => save_recording(&shared).await,
+                START_REPLAY => replay(&shared).await,
+                STOP_REPLAY => shared.ask(|state| state.replaying(Command::Stop)),
+                BREAK_REPLAY => shared.ask(|state| state.replaying(Command::Break)),
+                CONTINUE_REPLAY => shared.ask(|state| state.replaying(Command::Continue)),
+                other => shared.ask(|_| Err(Refused(format!("there is no event {other}; 1 to 6")))),
+            };
+            PlatformSetEvent::Response::default().told(outcome)
         }
     })
+}
+
+/// Writes what was recorded; that before is replaced.
+async fn save_recording(shared: &Shared) -> Result<(), Refused> {
+    let stopped = shared.with(State::stop_recording);
+    let saved = beside(move || {
+        let (path, recording) = stopped?;
+        Ok::<_, Refused>(write(&path, recording.to_string().as_bytes())?)
+    });
+    let saved = saved.await;
+    shared.ask(|_| saved)
+}
+
+/// Drives the recording again.
+async fn replay(shared: &Shared) -> Result<(), Refused> {
+    let file = shared.with(|state| match state.recorder {
+        Some(_) => Err(Refused("a recording is under way".to_owned())),
+        None => Ok(state.recording_file()),
+    });
+    let recording = beside(move || read(&file?)).await;
+    shared.ask(|state| Ok(state.platform.command(Command::StartReplay(recording?))?))
 }
 
 impl State {
@@ -64,13 +84,13 @@ impl State {
         Ok(())
     }
 
-    /// Writes what was recorded; that before is replaced.
-    fn stop_recording(&mut self) -> Result<(), Refused> {
+    /// What was recorded, and the file that it belongs in.
+    fn stop_recording(&mut self) -> Result<(PathBuf, Recording), Refused> {
         let recorder = self.recorder.take().ok_or_else(|| Refused("nothing is recorded".to_owned()))?;
         if recorder.recording.samples().len() < 2 {
             return Err(Refused("nothing has been recorded yet".to_owned()));
         }
-        Ok(write(&self.recording_file(), recorder.recording.to_string().as_bytes())?)
+        Ok((self.recording_file(), recorder.recording))
     }
 
     /// Notes where the platform is, and how it moves. A recording that is full ends by itself.
@@ -81,10 +101,11 @@ impl State {
         let twist = twist.map_or(Twist::ZERO, |twist| Twist::new(twist.linear.x, twist.angular.z));
         let Some(recorder) = &mut self.recorder else { return };
         let time = time.saturating_sub(recorder.start);
-        if !recorder.recording.push(Sample { time, pose, twist })
-            && let Err(Refused(reason)) = self.stop_recording()
-        {
-            self.refuse(&reason);
+        if !recorder.recording.push(Sample { time, pose, twist }) {
+            match self.stop_recording() {
+                Ok((path, recording)) => write_beside(path, move || recording.to_string().into_bytes()),
+                Err(Refused(reason)) => self.refuse(&reason),
+            }
         }
     }
 

@@ -26,6 +26,7 @@ fn state(state: &mut State) -> (Severity, String, Vec<(&'static str, String)>) {
         ("operation", format!("{:?}", status.operation)),
         ("motion mode", format!("{:?}", status.mode)),
         ("emergency stop", format!("{:?}", status.emergency)),
+        ("blind", status.blind.to_string()),
         ("planner", format!("{:?}", status.planner)),
         ("pose", format!("{:.3} {:.3} {:.3}", status.pose.x, status.pose.y, status.pose.heading)),
         ("requests", requests.to_string()),
@@ -43,6 +44,9 @@ fn summary(status: &Status, base_alive: bool, refusal: Option<String>) -> (Sever
             (Severity::Warn, format!("the emergency stop is {:?}", status.emergency))
         }
         Some(refusal) => (Severity::Warn, format!("refused: {refusal}")),
+        None if status.blind => {
+            (Severity::Error, "no laser scan: the platform is blind and does not move by itself".to_owned())
+        }
         None if status.collision => (Severity::Warn, "an obstacle is in the way".to_owned()),
         None => (Severity::Ok, format!("{:?}", status.operation)),
     }

@@ -87,6 +87,7 @@ impl Shared {
     ) -> Result<Self, PlatformNodeError> {
         let settings = parameters::settings(&values, &parameters::platform_parameters(&values));
         let mut platform = Platform::new(settings)?;
+        platform.plan_beside();
         // Finite, and within bounds: its declaration says so.
         let _ = platform.command(Command::SetPose(parameters::pose(&values, "initial_pose")?));
         let laser = parameters::pose(&values, "laser_pose")?;
@@ -232,7 +233,9 @@ impl State {
 
     fn happened(&mut self, event: Event) {
         match event {
-            Event::BaseSilent | Event::WatchdogExpired => tracing::warn!(?event, "the platform"),
+            Event::BaseSilent | Event::WatchdogExpired | Event::LaserSilent => {
+                tracing::warn!(?event, "the platform")
+            }
             Event::Program(deed) => {
                 if let Err(Refused(reason)) = self.perform(deed) {
                     self.refuse(&reason);

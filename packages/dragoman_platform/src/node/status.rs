@@ -27,7 +27,14 @@ pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
             .flat_map(|line| [line.a, line.b])
             .map(|end| point32(transform(pose, end)))
             .collect(),
-        scan: state.heard.points.iter().map(|&point| point32(transform(pose, point))).collect(),
+        // An old scan is not where the platform is now.
+        scan: state
+            .heard
+            .points
+            .iter()
+            .filter(|_| !status.blind)
+            .map(|&point| point32(transform(pose, point)))
+            .collect(),
         path: state.platform.path().map(point32).collect(),
         joystick_buttons: state.heard.joystick_buttons.clone(),
         translation_velocity: velocity.linear,
@@ -41,6 +48,7 @@ pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
         emergency_state: status.emergency as i32,
         planner_state: status.planner as i32,
         collision: status.collision,
+        blind: status.blind,
         siren: flag("SirenEnabled"),
         flash_light: flag("FlashlightEnabled"),
         head_angle: state.head_angle,

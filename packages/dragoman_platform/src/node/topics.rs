@@ -11,6 +11,7 @@ use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
 use dragoman_ros::parameters::Parameters;
+use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
@@ -31,7 +32,8 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters)
         resolution: values.value("map_resolution"),
         status: node.create_publisher("status", QosProfile::default())?,
         path: node.create_publisher("path", latched())?,
-        map: node.create_publisher("map", latched())?,
+        map: node.create_publisher("map", latched())?.into(),
+        drawing: None,
         tf: if tells { Some(messages::transforms(node)?) } else { None },
         shown_map: None,
         shown_path: Vec::new(),
@@ -47,7 +49,9 @@ struct Topics {
     resolution: f64,
     status: Publisher<PlatformStatus>,
     path: Publisher<Path>,
-    map: Publisher<OccupancyGrid>,
+    map: SharedPublisher<OccupancyGrid>,
+    /// The map that is being drawn and published.
+    drawing: Option<tokio::task::JoinHandle<()>>,
     tf: Option<Publisher<TFMessage>>,
     shown_map: Option<Map>,
     shown_path: Vec<Point>,
@@ -92,19 +96,26 @@ impl Topics {
         Some(path)
     }
 
-    /// The map, if there is another.
+    /// The map, if there is another, and the last one has been published.
     fn new_map(&self, state: &State) -> Option<(Map, Time)> {
+        if self.drawing.as_ref().is_some_and(|drawing| !drawing.is_finished()) {
+            return None;
+        }
         let map = state.platform.map();
         (self.shown_map.as_ref() != Some(map)).then(|| (map.clone(), state.stamp()))
     }
 
     fn publish_map(&mut self, map: Map, stamp: Time) {
-        let mut message = messages::grid(&map, self.resolution);
-        message.header.frame_id.clone_from(&self.map_frame);
-        message.info.map_load_time = stamp.clone();
-        message.header.stamp = stamp;
-        self.shown_map = Some(map);
-        report(self.map.publish(&message));
+        let (publisher, resolution, frame) = (self.map.clone(), self.resolution, self.map_frame.clone());
+        self.shown_map = Some(map.clone());
+        // Millions of cells take a while.
+        self.drawing = Some(tokio::task::spawn_blocking(move || {
+            let mut message = messages::grid(&map, resolution);
+            message.header.frame_id = frame;
+            message.info.map_load_time = stamp.clone();
+            message.header.stamp = stamp;
+            report(publisher.publish(&message));
+        }));
     }
 
     /// From the map to where the odometry began.

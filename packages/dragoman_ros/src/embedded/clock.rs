@@ -175,11 +175,10 @@ impl Timer {
         };
         let since_last = now.saturating_sub(self.last);
         self.last = now;
-        self.next += self.period;
-        if self.next <= now {
-            let behind = (now - self.next).as_nanos() / self.period.as_nanos() + 1;
-            self.next += self.period * u32::try_from(behind).unwrap_or(u32::MAX);
-        }
+        // However far the clock has jumped, one tick is for all that were missed; the next is in step with those before.
+        let beyond = (now - self.next).as_nanos() % self.period.as_nanos();
+        let beyond = Duration::from_nanos(u64::try_from(beyond).unwrap_or_default());
+        self.next = now.saturating_add(self.period - beyond.min(self.period));
         Ok(since_last)
     }
 
@@ -195,5 +194,31 @@ impl Timer {
             }
         })
         .await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    #[test]
+    fn a_clock_that_jumps_ahead_fires_a_timer_once() {
+        let clock = Arc::new(Mutex::new(Clock::create(ClockType::RosTime).unwrap()));
+        let set = |time: Duration| lock(&clock).set_simulated(Some(time));
+        set(Duration::ZERO);
+        let period = Duration::from_millis(1);
+        let mut timer = Timer::new(Arc::clone(&clock), period).unwrap();
+        assert!(timer.tick().now_or_never().is_none());
+        // From the start of a simulation to the present: more periods than a u32 counts.
+        let present = Duration::from_micros(1_800_000_000_000_300);
+        set(present);
+        assert_eq!(timer.tick().now_or_never().unwrap().unwrap(), present);
+        assert!(timer.tick().now_or_never().is_none(), "it fires once for all that were missed");
+        // In step with the ticks before.
+        set(present + Duration::from_micros(699));
+        assert!(timer.tick().now_or_never().is_none());
+        set(present + Duration::from_micros(700));
+        assert!(timer.tick().now_or_never().is_some());
     }
 }

@@ -43,8 +43,8 @@ impl Timer {
         }
         let since_last = now - *last;
         *last = now;
-        let behind = (now - *next).as_nanos() / period.as_nanos();
-        *next += period * u32::try_from(behind + 1).unwrap_or(u32::MAX);
+        let beyond = (now - *next).as_nanos() % period.as_nanos();
+        *next = now + period - Duration::from_nanos(u64::try_from(beyond).unwrap_or_default());
         Ok(since_last)
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::driver::{ControlMode, Event, Fault as DriverFault, GroupConfig, State};
+use dragoman_arm::driver::{AxisConfig, ControlMode, Event, Fault as DriverFault, GroupConfig, State};
 use dragoman_arm::simpliq::{Argument, Command, Request, objects};
 use dragoman_io::can::{BusFault, Frame};
 use dragoman_sim::device::Fault;
@@ -440,4 +440,38 @@ fn any_bytes_from_the_bus_are_survived() {
             lab.run(0.001);
         }
     });
+}
+
+#[test]
+fn only_what_drives_report_is_measured() {
+    let mut config = six();
+    config.axes[5] = AxisConfig::suppressed(0.25);
+    let measured = |lab: &Lab| -> Vec<Option<f64>> {
+        lab.group.measured(lab.now).map(|joint| joint.map(|measured| measured.position)).collect()
+    };
+    let mut lab = Lab::new(config);
+    assert_eq!(measured(&lab), [None; 6], "nothing has been heard yet");
+    lab.cut = true;
+    lab.run(2.0);
+    assert_eq!(measured(&lab), [None; 6], "there is no drive");
+    lab.cut = false;
+    lab.until(State::Disabled, 5.0);
+    let all: Vec<Option<f64>> = lab.positions().into_iter().map(Some).collect();
+    assert_eq!(measured(&lab), all);
+    // One drive is silent, its process data 4 do not come: the others are still measured.
+    lab.muted = Some(0x480 + 103);
+    lab.run(0.2);
+    let without: Vec<bool> = measured(&lab).iter().map(Option::is_some).collect();
+    assert_eq!(without, [true, true, false, true, true, true]);
+    lab.muted = None;
+    lab.until(State::Disabled, 5.0);
+    // The bus is lost: nothing is measured, not even the joint that has no drive.
+    lab.bus_fault(BusFault::Down);
+    lab.cut = true;
+    lab.run(0.2);
+    assert_eq!(measured(&lab), [None; 6]);
+    lab.cut = false;
+    lab.bus_fault(BusFault::Up);
+    lab.until(State::Disabled, 5.0);
+    assert!(measured(&lab).iter().all(Option::is_some));
 }

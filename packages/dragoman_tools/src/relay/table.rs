@@ -11,44 +11,52 @@ const TURTLEBOT: &str = include_str!("../../../../launch/config/relay/turtlebot2
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
+    /// One entry for each topic.
     #[serde(default)]
-    pub(crate) topics: Vec<Topic>,
+    pub topics: Vec<Topic>,
+    /// One entry for each service.
     #[serde(default)]
-    pub(crate) services: Vec<Service>,
+    pub services: Vec<Service>,
 }
 
+/// A topic that is relayed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Topic {
-    pub(crate) name: String,
+pub struct Topic {
+    /// Relative to the namespace of the programs, or of a robot.
+    pub name: String,
     /// `package/msg/Name`.
     #[serde(rename = "type")]
-    pub(crate) type_name: String,
-    pub(crate) to: To,
+    pub type_name: String,
+    /// The direction.
+    pub to: To,
     /// The last message is kept for whoever joins later.
     #[serde(default)]
-    pub(crate) latched: bool,
+    pub latched: bool,
     /// The robot is listened to only while a program listens.
     #[serde(default)]
-    pub(crate) on_demand: bool,
+    pub on_demand: bool,
 }
 
+/// Where messages of a topic go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum To {
+pub enum To {
     /// A program's messages go to all robots.
     Robots,
     /// The first robot's messages go to the programs.
     Programs,
 }
 
+/// A service whose requests go to all robots.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Service {
-    pub(crate) name: String,
+pub struct Service {
+    /// Relative to the namespace of the programs, or of a robot.
+    pub name: String,
     /// `package/srv/Name`.
     #[serde(rename = "type")]
-    pub(crate) type_name: String,
+    pub type_name: String,
 }
 
 /// Where programs and robots are.
@@ -60,10 +68,11 @@ pub struct Namespaces {
     robots: Vec<String>,
 }
 
-/// A table or namespaces that make no sense.
+/// A table or namespaces that cannot be used.
+#[allow(missing_docs)] // The messages say it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub(crate) enum TableError {
+pub enum TableError {
     #[error("the table cannot be read: {reason}")]
     Yaml { reason: String },
     #[error("'{name}' is no relative name")]
@@ -78,12 +87,12 @@ pub(crate) enum TableError {
 
 impl Table {
     /// That of the TurtleBot with its arm (seed 003, table A.2).
-    pub(crate) fn turtlebot() -> Result<Self, TableError> {
+    pub fn turtlebot() -> Result<Self, TableError> {
         Self::from_yaml(TURTLEBOT)
     }
 
     /// Reads a table as in `launch/config/relay/`.
-    pub(crate) fn from_yaml(text: &str) -> Result<Self, TableError> {
+    pub fn from_yaml(text: &str) -> Result<Self, TableError> {
         let table: Self =
             serde_norway::from_str(text).map_err(|error| TableError::Yaml { reason: error.to_string() })?;
         let mut topics = HashSet::new();
@@ -106,7 +115,7 @@ impl Table {
     }
 
     /// Whether nothing that is given out comes in again.
-    pub(crate) fn check(&self, namespaces: &Namespaces) -> Result<(), TableError> {
+    pub fn check(&self, namespaces: &Namespaces) -> Result<(), TableError> {
         if namespaces.robots.is_empty() {
             return Err(TableError::NoRobot);
         }
@@ -142,7 +151,7 @@ impl Table {
 
 impl Namespaces {
     /// `programs` may be the root, `/`.
-    pub(crate) fn new(programs: &str, robots: &[String]) -> Self {
+    pub fn new(programs: &str, robots: &[String]) -> Self {
         let clean = |namespace: &str| match namespace.trim_matches('/') {
             "" => String::new(),
             inner => format!("/{inner}"),
@@ -151,17 +160,17 @@ impl Namespaces {
     }
 
     /// The robots' namespaces, as they are shown.
-    pub(crate) fn robots(&self) -> impl Iterator<Item = &str> {
+    pub fn robots(&self) -> impl Iterator<Item = &str> {
         self.robots.iter().map(|robot| if robot.is_empty() { "/" } else { robot.as_str() })
     }
 
     /// A name as programs know it.
-    pub(crate) fn of_programs(&self, name: &str) -> String {
+    pub fn of_programs(&self, name: &str) -> String {
         format!("{}/{name}", self.programs)
     }
 
     /// A name at each robot.
-    pub(crate) fn all_of_robots(&self, name: &str) -> Vec<String> {
+    pub fn all_of_robots(&self, name: &str) -> Vec<String> {
         self.robots.iter().map(|robot| format!("{robot}/{name}")).collect()
     }
 }

@@ -4,7 +4,6 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use nix::sys::socket::{setsockopt, sockopt};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
@@ -13,17 +12,26 @@ use tokio::time::timeout;
 use super::clients::WorldClients;
 use super::server::Report;
 use crate::apolo::{Connection, Outcome};
-use crate::tcp::{TimeLimit, acknowledge_quickly, resolved};
+use crate::tcp::{Keepalive, TimeLimit, acknowledge_quickly, resolved};
 
 /// Bytes that are read at once.
 const READ_LEN: usize = 4096;
 
-/// A client whose machine has vanished is noticed after about two minutes.
-const KEEPALIVE_IDLE_S: u32 = 60;
-const KEEPALIVE_INTERVAL_S: u32 = 10;
+/// A client whose machine has vanished is given up after two minutes, also while it has answers to take.
+const KEEPALIVE: Keepalive = Keepalive { idle_s: 60, interval_s: 10, probes: 6 };
 
 /// Serves the client until it goes.
 pub(super) async fn serve(
+    stream: TcpStream,
+    connection: Connection,
+    world: Arc<WorldClients>,
+    report: Arc<Report>,
+) {
+    serve_with(KEEPALIVE, stream, connection, world, report).await;
+}
+
+async fn serve_with(
+    keepalive: Keepalive,
     mut stream: TcpStream,
     mut connection: Connection,
     world: Arc<WorldClients>,
@@ -31,7 +39,11 @@ pub(super) async fn serve(
 ) {
     let mut open = None;
     let (mut reader, writer) = stream.split();
-    let served = run(&mut reader, &writer, &mut connection, &world, &report, &mut open).await;
+    let prepared = prepare(writer.as_ref(), keepalive);
+    let served = match prepared {
+        Ok(()) => run(&mut reader, &writer, &mut connection, &world, &report, &mut open).await,
+        Err(error) => Err(error),
+    };
     if let Err(error) = served {
         tracing::debug!(%error, "a client of Apolo's protocol is gone");
     }
@@ -43,6 +55,13 @@ pub(super) async fn serve(
     report.add(&mut connection);
 }
 
+fn prepare(stream: &TcpStream, keepalive: Keepalive) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    acknowledge_quickly(stream);
+    keepalive.apply(stream)?;
+    Ok(())
+}
+
 async fn run(
     reader: &mut ReadHalf<'_>,
     writer: &WriteHalf<'_>,
@@ -52,11 +71,6 @@ async fn run(
     open: &mut Option<BoxFuture<'static, Outcome>>,
 ) -> std::io::Result<()> {
     let stream: &TcpStream = writer.as_ref();
-    stream.set_nodelay(true)?;
-    acknowledge_quickly(stream);
-    setsockopt(stream, sockopt::KeepAlive, &true)?;
-    setsockopt(stream, sockopt::TcpKeepIdle, &KEEPALIVE_IDLE_S)?;
-    setsockopt(stream, sockopt::TcpKeepInterval, &KEEPALIVE_INTERVAL_S)?;
     let mut buffer = [0; READ_LEN];
     let mut limit = TimeLimit::new(world.timeout());
     // Until the client has closed its direction. What it has asked for until then is answered.
@@ -123,4 +137,54 @@ fn write(stream: &TcpStream, connection: &mut Connection) -> std::io::Result<boo
         }
     }
     Ok(sent)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+    use std::time::{Duration, Instant};
+
+    use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node};
+    use nix::sys::socket::{setsockopt, sockopt};
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+    use crate::apolo::ServerConfig;
+
+    /// The client asks for more than the buffers of both sides hold, and takes no answer: TCP has something to send, and asks nothing.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_client_that_takes_no_answers_is_given_up() {
+        let discovery =
+            Discovery { domain_id: 88, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+        let mut node = Node::create(context, "vanished", "/nowhere").unwrap();
+        // Nobody answers: each question is answered no at once.
+        let world = Arc::new(WorldClients::new(&mut node, Duration::from_micros(1)).unwrap());
+        let listener = tokio::net::TcpListener::bind((IpAddr::from([127, 0, 0, 1]), 0)).await.unwrap();
+        let client = tokio::net::TcpSocket::new_v4().unwrap();
+        client.set_recv_buffer_size(4096).unwrap();
+        let (client, accepted) =
+            tokio::join!(client.connect(listener.local_addr().unwrap()), listener.accept());
+        let (mut client, (stream, _)) = (client.unwrap(), accepted.unwrap());
+        setsockopt(&stream, sockopt::SndBuf, &4096).unwrap();
+        let keepalive = Keepalive { idle_s: 1, interval_s: 1, probes: 1 };
+        let connection = Connection::new(ServerConfig::default());
+        let served =
+            tokio::spawn(serve_with(keepalive, stream, connection, world, Arc::new(Report::default())));
+        let asking = tokio::spawn(async move {
+            // `G` about robot "Neo" of the world without a name.
+            let question = b"aa\x0b\0G\0\x04Neo\0".repeat(1000);
+            while client.write_all(&question).await.is_ok() {}
+        });
+        let begin = Instant::now();
+        tokio::time::timeout(Duration::from_secs(60), served).await.expect("it is not given up").unwrap();
+        println!("given up after {:?}", begin.elapsed());
+        asking.abort();
+    }
+
+    #[test]
+    fn the_time_limit_is_the_documented_one() {
+        assert_eq!(KEEPALIVE.idle_s + KEEPALIVE.probes * KEEPALIVE.interval_s, 120);
+    }
 }

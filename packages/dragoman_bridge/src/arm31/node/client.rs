@@ -104,9 +104,12 @@ pub fn start_client(
     tasks.spawn(server);
     let period = |name: &str| Some(Duration::from_secs_f64(parameters.value(name)));
     let joint_names: Vec<String> = parameters.value("joint_names");
+    if !(1..=VALUE_COUNT).contains(&joint_names.len()) {
+        return Err(Arm31NodeError::JointNames { names: joint_names.len() });
+    }
     let config = ClientConfig {
         controller,
-        joint_count: joint_names.len().clamp(1, VALUE_COUNT),
+        joint_count: joint_names.len(),
         joint_state_period: period("joint_state_period"),
         pose_period: period("pose_period"),
         temperature_period: period("temperature_period"),
@@ -128,12 +131,16 @@ pub fn start_client(
         let description = tasks.node().create_publisher("robot_description", latched)?;
         description.publish(&std_msgs::msg::String { data: urdf })?;
         let measured = Arc::clone(&topics.measured);
-        let joints = robot.joint_count();
+        let places: Vec<Option<usize>> = {
+            let place = |name: &String| topics.joint_names().iter().position(|other| other == name);
+            robot.joints().iter().map(|joint| place(&joint.name)).collect()
+        };
         serve_solver(&mut tasks, &robot, move || {
             // Keeps the description at hand for whoever joins later.
             let _ = &description;
-            let known = measured.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            known.filter(|position| position.len() == joints)
+            let known = measured.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+            // The controller's joints may be in another order than the model's.
+            places.iter().map(|place| known.get((*place)?).copied()).collect()
         })?;
     }
     let connected = Arc::clone(&topics.connected);

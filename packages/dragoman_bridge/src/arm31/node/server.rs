@@ -136,6 +136,24 @@ fn subscribe(node: &mut Node) -> Result<SelectAll<BoxStream<'static, Input>>> {
     Ok(futures::stream::select_all([joints, pose, drives, events]))
 }
 
+/// The joints of the chain as the arm's `drive_status` names them, base first. The protocol has no names: values are brought into this order by name.
+#[derive(Debug, Default)]
+struct Chain(Vec<String>);
+
+impl Chain {
+    /// All values in the order of the chain; none where that is not known, or a joint is missing.
+    fn ordered(&self, names: &[String], values: &[f64]) -> Option<Vec<f64>> {
+        if self.0.is_empty() {
+            return None;
+        }
+        if names.is_empty() {
+            return (values.len() == self.0.len()).then(|| values.to_vec());
+        }
+        let value_of = |joint: &String| values.get(names.iter().position(|name| name == joint)?).copied();
+        self.0.iter().map(value_of).collect()
+    }
+}
+
 /// The events that the protocol has a text for.
 fn motion_event(event: &dragoman_msgs::msg::MotionEvent) -> Option<MotionEvent> {
     use dragoman_msgs::msg::MotionEvent as Kind;
@@ -160,6 +178,7 @@ async fn serve(
     let socket = tokio::net::UdpSocket::from_std(socket)?;
     let mut results = FuturesUnordered::new();
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
+    let mut chain = Chain::default();
     loop {
         while let Some((id, call)) = server.poll_call() {
             results.push(clients.call(id, call));
@@ -186,7 +205,7 @@ async fn serve(
                 }
             }
             Some(input) = inputs.next() => {
-                handle(&mut server, input);
+                handle(&mut server, &mut chain, input);
                 if server.is_measured() {
                     first_measured.take().map(|sender| sender.send(()));
                 }
@@ -203,15 +222,25 @@ fn far_future() -> Instant {
     Instant::now() + Duration::from_secs(3600)
 }
 
-fn handle(server: &mut Server, input: Input) {
+fn handle(server: &mut Server, chain: &mut Chain, input: Input) {
     let now = Instant::now();
     match input {
-        Input::Joints(state) => server.handle_joint_state(now, &state.position),
+        // A message about other joints, or about some of the arm's, tells no angles.
+        Input::Joints(state) => {
+            if let Some(position) = chain.ordered(&state.name, &state.position) {
+                server.handle_joint_state(now, &position);
+            }
+        }
         Input::Pose(stamped) => {
             let (p, q) = (stamped.pose.position, stamped.pose.orientation);
             server.handle_pose(now, [p.x, p.y, p.z], [q.x, q.y, q.z, q.w]);
         }
-        Input::Drives(status) => server.handle_drive_status(now, &status.temperature),
+        Input::Drives(status) => {
+            if !status.name.is_empty() {
+                chain.0 = status.name;
+            }
+            server.handle_drive_status(now, &status.temperature);
+        }
         Input::Event(event) => server.handle_event(now, event),
     }
 }
@@ -240,5 +269,52 @@ fn publish(diagnostics: &mut Diagnostics, before: &ServerStatistics, now: &Serve
         diagnostics.publish(Severity::Warn, "the arm's services do not answer", &values);
     } else {
         diagnostics.publish(Severity::Ok, "serving", &values);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dragoman_ros::{dragoman_msgs::msg::DriveStatus, sensor_msgs::msg::JointState};
+
+    use super::*;
+    use crate::arm31::wire::{Command, Datagram};
+
+    fn names(list: &[&str]) -> Vec<String> {
+        list.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// What the server answers to `jP`.
+    fn angles(server: &mut Server) -> [f32; 3] {
+        let request = Datagram::new(Command::JointPosition.letters(), [0.0; 7], 0);
+        server.handle_datagram(Instant::now(), SocketAddr::from(([127, 0, 0, 1], 1)), request.bytes());
+        let (_, answer) = server.poll_transmit().unwrap();
+        assert_eq!(&answer[..2], b"Pj", "{answer:?}");
+        std::array::from_fn(|joint| {
+            f32::from_le_bytes(std::array::from_fn(|byte| answer[2 + 4 * joint + byte]))
+        })
+    }
+
+    #[test]
+    fn joints_are_matched_by_name() {
+        let (mut server, mut chain) = (Server::new(ServerConfig::default()), Chain::default());
+        let mut tell = |server: &mut Server, list: &[&str], position: &[f64]| {
+            let state = JointState { name: names(list), position: position.to_vec(), ..Default::default() };
+            handle(server, &mut chain, Input::Joints(state));
+            let status = DriveStatus { name: names(&["base", "elbow", "wrist"]), ..Default::default() };
+            handle(server, &mut chain, Input::Drives(status));
+        };
+        // Nothing is known of the order before the first status.
+        tell(&mut server, &["gripper"], &[9.0]);
+        tell(&mut server, &["wrist", "gripper", "base", "elbow"], &[3.0, 9.0, 1.0, 2.0]);
+        assert_eq!(angles(&mut server), [1.0, 2.0, 3.0]);
+        tell(&mut server, &["gripper"], &[9.0]);
+        tell(&mut server, &["elbow"], &[9.0]);
+        tell(&mut server, &["wrist", "elbow"], &[9.0, 9.0]);
+        tell(&mut server, &[], &[9.0]);
+        assert_eq!(angles(&mut server), [1.0, 2.0, 3.0], "messages that are not complete");
+        tell(&mut server, &["base", "elbow", "wrist"], &[4.0, 5.0, 6.0]);
+        assert_eq!(angles(&mut server), [4.0, 5.0, 6.0]);
+        tell(&mut server, &[], &[7.0, 8.0, 9.0]);
+        assert_eq!(angles(&mut server), [7.0, 8.0, 9.0]);
     }
 }

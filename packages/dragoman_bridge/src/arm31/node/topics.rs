@@ -15,7 +15,7 @@ pub(super) struct Topics {
     base_frame: String,
     clock: Arc<Mutex<Clock>>,
     pub(super) connected: Arc<Mutex<bool>>,
-    /// The last joint positions, rad.
+    /// The last joint positions in the order of `joint_names`, rad; none while the controller does not answer.
     pub(super) measured: Arc<Mutex<Option<Vec<f64>>>>,
     state: ArmState,
     told: Option<MotionState>,
@@ -53,6 +53,11 @@ impl Topics {
             motion_status: node.create_publisher("motion_status", latched)?,
             motion_events: node.create_publisher("motion_events", QosProfile::default().keep_last(100))?,
         })
+    }
+
+    /// In the order of the controller, base of the chain first.
+    pub(super) fn joint_names(&self) -> &[String] {
+        &self.joint_names
     }
 
     /// A call has ended.
@@ -175,6 +180,9 @@ impl Topics {
     }
 
     fn set_connected(&self, connected: bool) {
+        if !connected {
+            *self.measured.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
         *self.connected.lock().unwrap_or_else(PoisonError::into_inner) = connected;
     }
 

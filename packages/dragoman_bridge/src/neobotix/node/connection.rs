@@ -4,7 +4,6 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Instant;
 
-use nix::sys::socket::{setsockopt, sockopt};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
@@ -12,51 +11,22 @@ use tokio::net::tcp::{ReadHalf, WriteHalf};
 use super::clients::PlatformClients;
 use super::report::Report;
 use crate::neobotix::Session;
-use crate::tcp::{TimeLimit, acknowledge_quickly, resolved};
+use crate::tcp::{Keepalive, TimeLimit, acknowledge_quickly, resolved};
 
 /// Bytes that are read at once.
 const READ_LEN: usize = 16_384;
-
-/// When a client whose machine has vanished is given up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Patience {
-    /// Silence before it is asked whether it is there, s.
-    pub(super) idle_s: u32,
-    /// Between two such questions, s.
-    pub(super) interval_s: u32,
-    /// Questions without an answer.
-    pub(super) probes: u32,
-}
-
-impl Patience {
-    /// Silent clients are asked by TCP whether they are there. One that does not take what is sent to it for so long is given up as well:
-    /// TCP asks nothing while it has something to send.
-    fn apply(&self, stream: &TcpStream) -> nix::Result<()> {
-        setsockopt(stream, sockopt::KeepAlive, &true)?;
-        setsockopt(stream, sockopt::TcpKeepIdle, &self.idle_s)?;
-        setsockopt(stream, sockopt::TcpKeepInterval, &self.interval_s)?;
-        setsockopt(stream, sockopt::TcpKeepCount, &self.probes)?;
-        #[cfg(any(target_os = "linux", target_os = "android"))]
-        setsockopt(stream, sockopt::TcpUserTimeout, &(self.total_s() * 1000))?;
-        Ok(())
-    }
-
-    fn total_s(&self) -> u32 {
-        self.idle_s.saturating_add(self.interval_s.saturating_mul(self.probes))
-    }
-}
 
 /// Serves the client until it goes.
 pub(super) async fn serve(
     mut stream: TcpStream,
     mut session: Session,
     platform: Arc<PlatformClients>,
-    patience: Patience,
+    keepalive: Keepalive,
     report: Arc<Report>,
     start: Instant,
 ) {
     let (mut reader, writer) = stream.split();
-    let served = run(&mut reader, &writer, &mut session, &platform, patience, &report, start).await;
+    let served = run(&mut reader, &writer, &mut session, &platform, keepalive, &report, start).await;
     if let Err(error) = served {
         tracing::debug!(%error, "a client of Neobotix' protocol is gone");
     }
@@ -68,14 +38,14 @@ async fn run(
     writer: &WriteHalf<'_>,
     session: &mut Session,
     platform: &Arc<PlatformClients>,
-    patience: Patience,
+    keepalive: Keepalive,
     report: &Report,
     start: Instant,
 ) -> std::io::Result<()> {
     let stream: &TcpStream = writer.as_ref();
     stream.set_nodelay(true)?;
     acknowledge_quickly(stream);
-    patience.apply(stream)?;
+    keepalive.apply(stream)?;
     let mut buffer = vec![0; READ_LEN];
     let now = || start.elapsed();
     let mut open = None;
@@ -139,24 +109,4 @@ fn write(stream: &TcpStream, session: &mut Session) -> std::io::Result<bool> {
         }
     }
     Ok(sent)
-}
-
-#[cfg(test)]
-mod tests {
-    use nix::sys::socket::getsockopt;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn the_system_looks_after_silent_clients() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        Patience { idle_s: 7, interval_s: 3, probes: 2 }.apply(&client).unwrap();
-        assert!(getsockopt(&client, sockopt::KeepAlive).unwrap());
-        assert_eq!(getsockopt(&client, sockopt::TcpKeepIdle).unwrap(), 7);
-        assert_eq!(getsockopt(&client, sockopt::TcpKeepInterval).unwrap(), 3);
-        assert_eq!(getsockopt(&client, sockopt::TcpKeepCount).unwrap(), 2);
-        #[cfg(target_os = "linux")]
-        assert_eq!(getsockopt(&client, sockopt::TcpUserTimeout).unwrap(), 13_000);
-    }
 }

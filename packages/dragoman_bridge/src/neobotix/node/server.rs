@@ -14,10 +14,11 @@ use tokio::task::JoinSet;
 
 use super::NeobotixNodeError;
 use super::clients::PlatformClients;
-use super::connection::{self, Patience};
+use super::connection;
 use super::report::{Figures, Report, publish};
 use crate::neobotix::wire::DEFAULT_PORTS;
 use crate::neobotix::{ServerConfig, Session};
+use crate::tcp::Keepalive;
 
 /// How long a client that has hung up may take to be noticed when the next one is there already.
 const FAREWELL: Duration = Duration::from_millis(20);
@@ -84,7 +85,7 @@ pub fn start_server(
     let report = Arc::new(Report::default());
     let port = Port {
         platform: Arc::new(PlatformClients::new(tasks.node(), timeout)?),
-        patience: Patience {
+        keepalive: Keepalive {
             idle_s: seconds("keepalive_idle"),
             interval_s: seconds("keepalive_interval"),
             probes: seconds("keepalive_probes"),
@@ -131,7 +132,7 @@ fn open(parameters: &Parameters) -> Result<Vec<TcpListener>, NeobotixNodeError> 
 #[derive(Clone)]
 struct Port {
     platform: Arc<PlatformClients>,
-    patience: Patience,
+    keepalive: Keepalive,
     report: Arc<Report>,
     start: Instant,
 }
@@ -173,7 +174,7 @@ impl Port {
         let session = Session::new(ServerConfig::default(), self.start.elapsed());
         let (platform, report) = (Arc::clone(&self.platform), Arc::clone(&self.report));
         self.report.clients.fetch_add(1, Ordering::Relaxed);
-        sessions.spawn(connection::serve(stream, session, platform, self.patience, report, self.start));
+        sessions.spawn(connection::serve(stream, session, platform, self.keepalive, report, self.start));
     }
 
     fn note_end(&self, ended: std::result::Result<(), tokio::task::JoinError>) {

@@ -229,6 +229,8 @@ pub(in crate::neobotix) fn message(reply: &Status) -> PlatformStatus {
         docked: flag(reply.is_docked),
         localization_lost: flag(reply.is_localization_lost),
         collision: flag(reply.is_colliding),
+        // The protocol does not tell.
+        blind: false,
         lookup_percent: reply.lookup_percent,
         infrared: infrared.into_iter().map(flag).collect(),
         siren: flag(siren),

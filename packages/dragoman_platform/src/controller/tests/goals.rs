@@ -3,6 +3,7 @@
 use super::*;
 use crate::motion::automatic::{MotionEnd, Navigation, Target};
 use crate::replay::{Recording, ReplayError};
+use crate::testing;
 
 /// Half a metre ahead, and a quarter turn.
 fn recording() -> Recording {
@@ -137,4 +138,90 @@ fn motions_have_numbers_and_ends() {
     bench.tell(Command::Stop).unwrap();
     let target = Target::Pose(Pose::ORIGIN);
     assert_eq!(bench.platform.would_drive(&target), Err(Refusal::WrongState(Operation::Ready)));
+}
+
+/// 60 m by 60 m: the grid has more than a million squares.
+#[test]
+fn a_prepared_map_is_in_force_within_a_cycle() {
+    let mut map = Map::default();
+    for wall in 0..120 {
+        let x = f64::from(wall) * 0.5;
+        map.lines.push(dragoman_geometry::Segment::new(Point::new(x, 0.0), Point::new(x, 60.0)));
+    }
+    let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
+    let begin = std::time::Instant::now();
+    let prepared = PreparedMap::new(map.clone(), bench.platform.settings()).unwrap();
+    let preparing = begin.elapsed();
+    let begin = std::time::Instant::now();
+    bench.platform.set_prepared_map(prepared);
+    let adopting = begin.elapsed();
+    println!("{preparing:?} to prepare the map, {adopting:?} to put it into force");
+    assert!(adopting * 20 < preparing, "{preparing:?} {adopting:?}");
+    assert_eq!(bench.platform.map(), &map);
+    // Parameters that do not change the grid do not count it anew.
+    let mut settings = bench.platform.settings().clone();
+    settings.planning.enabled = false;
+    let begin = std::time::Instant::now();
+    bench.tell(Command::SetSettings(Box::new(settings))).unwrap();
+    assert!(begin.elapsed() * 20 < preparing, "{preparing:?} {:?}", begin.elapsed());
+}
+
+#[test]
+fn an_emergency_stop_is_obeyed_while_a_plan_is_made() {
+    let goal = Pose::new(3.0, 1.0, 0.5);
+    let mut settings = Settings::default();
+    // It is where its wheels say: the walls below are none that its laser sees.
+    settings.localization.local = false;
+    let mut bench = Bench::moving(settings, MotionMode::Automatic);
+    bench.platform.plan_beside();
+    // What can be said at once is.
+    let prohibited = testing::rectangle(8.0, 8.0, 10.0, 10.0);
+    bench.tell(Command::SetMap(Map { prohibited: vec![prohibited], ..Map::default() })).unwrap();
+    let refused = bench.tell(Command::MoveAbsolute(Pose::new(9.0, 9.0, 0.0)));
+    assert_eq!(refused, Err(PlanError::CollisionTarget.into()));
+    bench.tell(Command::MoveAbsolute(goal)).unwrap();
+    bench.cycle();
+    let job = bench.platform.poll_plan().expect("a plan is wanted");
+    assert_eq!(bench.platform.status().planner, PlannerState::Planning);
+    assert!(bench.platform.poll_plan().is_none(), "one at a time");
+    // Nobody waits for the plan.
+    bench.input.emergency_stop = true;
+    bench.cycle();
+    assert_eq!((bench.platform.status().emergency, bench.output.brakes), (Emergency::Active, [true; 2]));
+    bench.input.emergency_stop = false;
+    bench.run(1.0);
+    bench.tell(Command::Start).unwrap();
+    bench.platform.planned(job.solve());
+    bench.run(1.0);
+    assert_eq!((bench.pose, bench.platform.status().goal), (Pose::ORIGIN, None), "a plan of before");
+
+    bench.tell(Command::MoveAbsolute(goal)).unwrap();
+    bench.events.clear();
+    for _ in 0..1500 {
+        bench.cycle();
+        if let Some(job) = bench.platform.poll_plan() {
+            // It takes a while.
+            bench.run(0.3);
+            bench.platform.planned(job.solve());
+        }
+    }
+    bench.assert_at(goal);
+    // A goal to which there is no way is given up.
+    let wall = |ax: f64, ay: f64, bx: f64, by: f64| {
+        dragoman_geometry::Segment::new(Point::new(ax, ay), Point::new(bx, by))
+    };
+    let lines = vec![
+        wall(10.0, -2.0, 14.0, -2.0),
+        wall(14.0, -2.0, 14.0, 2.0),
+        wall(14.0, 2.0, 10.0, 2.0),
+        wall(10.0, 2.0, 10.0, -2.0),
+    ];
+    bench.tell(Command::SetMap(Map { lines, ..Map::default() })).unwrap();
+    bench.tell(Command::MoveAbsolute(Pose::new(12.0, 0.0, 0.0))).unwrap();
+    bench.cycle();
+    let job = bench.platform.poll_plan().expect("a plan is wanted");
+    bench.platform.planned(job.solve());
+    assert_eq!(bench.platform.motion().end, Some(MotionEnd::Failed(PlanError::NoPath)));
+    bench.cycle();
+    assert!(bench.events.contains(&Event::Motion(MotionEvent::Failed(PlanError::NoPath))));
 }

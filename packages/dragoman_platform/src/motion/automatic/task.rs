@@ -19,14 +19,14 @@ const CORRECTIONS: u32 = 5;
 /// Nearer than this to where it is to go the platform need not drive, m.
 const THERE: f64 = 0.005;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Active {
     Turn(f64),
     Drive(Follower),
 }
 
 /// A target at work.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Task {
     pub(super) goal: Pose,
     /// The way that was asked for, and how far along it the platform has come, m.
@@ -102,8 +102,12 @@ impl Task {
             })
     }
 
-    /// Makes the steps anew, from where the platform stands.
-    pub(super) fn plan(&mut self, situation: &Situation<'_>) -> Result<(), PlanError> {
+    /// Makes the steps anew, from where the platform stands; otherwise tells why not, and whether there would be no way without obstacles, either.
+    pub(super) fn try_plan(&mut self, situation: &Situation<'_>) -> Result<(), (PlanError, bool)> {
+        self.plan(situation).map_err(|error| (error, self.steps(situation, false).is_err()))
+    }
+
+    fn plan(&mut self, situation: &Situation<'_>) -> Result<(), PlanError> {
         self.active = None;
         self.steps.clear();
         self.planned = false;
@@ -112,11 +116,6 @@ impl Task {
         self.replan = false;
         self.corrections = 0;
         Ok(())
-    }
-
-    /// Whether there would be no way without obstacles, either.
-    pub(super) fn is_hopeless(&mut self, situation: &Situation<'_>) -> bool {
-        self.steps(situation, false).is_err()
     }
 
     fn steps(&mut self, situation: &Situation<'_>, with_obstacles: bool) -> Result<Vec<Step>, PlanError> {

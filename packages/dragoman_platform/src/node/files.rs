@@ -1,0 +1,97 @@
+//! Files of the platform's data folder, and other work that takes too long for the node's task: while that is done, an emergency stop has to be obeyed.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::documents::DocumentFileError;
+use super::state::Refused;
+
+/// Does work in a thread of its own, while the node goes on.
+pub(super) async fn beside<R, E>(work: impl FnOnce() -> Result<R, E> + Send + 'static) -> Result<R, Refused>
+where
+    R: Send + 'static,
+    E: Into<Refused> + Send + 'static,
+{
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result.map_err(Into::into),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// As [`write`], for which nobody waits: a file that cannot be written is told to the log.
+pub(super) fn write_beside(path: PathBuf, bytes: impl FnOnce() -> Vec<u8> + Send + 'static) {
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = write(&path, &bytes()) {
+            tracing::warn!(%error, "a file could not be written");
+        }
+    });
+}
+
+/// Writes a file of the data folder, which is made where it is not there. After a power cut the file is complete, the new one or that before.
+///
+/// # Errors
+/// The system's; then nothing of the new file is left.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let unfinished = PathBuf::from(name);
+    replace(path, &unfinished, bytes).map_err(|source| {
+        // It may not be there either.
+        let _ = std::fs::remove_file(&unfinished);
+        DocumentFileError::File { path: path.to_owned(), source }
+    })
+}
+
+fn replace(path: &Path, unfinished: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut file = File::create(unfinished)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    drop(file);
+    std::fs::rename(unfinished, path)?;
+    // The new name is on the disk only when the folder is.
+    #[cfg(unix)]
+    File::open(folder)?.sync_all()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_save_that_fails_leaves_nothing_behind() {
+        let folder = std::env::temp_dir().join(format!("dragoman_files_{}", std::process::id()));
+        let names = || {
+            let mut names: Vec<String> = std::fs::read_dir(folder.join("maps"))
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+                .collect();
+            names.sort();
+            names
+        };
+        let file = folder.join("maps/hall.xml");
+        write(&file, b"one").unwrap();
+        write(&file, b"two").unwrap();
+        assert_eq!((std::fs::read(&file).unwrap(), names()), (b"two".to_vec(), vec!["hall.xml".to_owned()]));
+        // A folder is where the file is to be.
+        let taken = folder.join("maps/taken.xml");
+        std::fs::create_dir_all(taken.join("something")).unwrap();
+        let error = write(&taken, b"three").unwrap_err().to_string();
+        assert!(error.contains("taken.xml"), "{error}");
+        assert_eq!(names(), ["hall.xml", "taken.xml"]);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_takes_long_is_done_beside_the_task() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let work = beside(move || receiver.recv());
+        // In the task itself this would never be sent.
+        let go_on = async { sender.send(7) };
+        let (result, sent) = futures::future::join(work, go_on).await;
+        assert_eq!((result, sent), (Ok(7), Ok(())));
+    }
+}
