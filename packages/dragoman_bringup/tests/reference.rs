@@ -215,7 +215,8 @@ fn policies(qos: &str) -> String {
 #[derive(Default)]
 struct Endpoints {
     readers: usize,
-    writers: usize,
+    /// Those that publish no topic: of services, and of service clients.
+    other_writers: usize,
     /// Topic, type, reliability and durability.
     published: BTreeSet<[String; 3]>,
     /// Types of the services that it offers or calls, by the kind of table and name.
@@ -226,7 +227,7 @@ struct Endpoints {
 /// Pages with the tables of the sections written anew, and what is wrong besides.
 fn generate(pages: &Pages, nodes: &[(&str, &str)], graph: &Graph) -> (Pages, Vec<String>) {
     let (mut pages, mut problems) = (pages.clone(), Vec::new());
-    let mut subscribed: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut subscribed: BTreeMap<(String, String), usize> = BTreeMap::new();
     let unknown = graph.nodes.keys().filter(|name| !nodes.iter().any(|(node, _)| node == name));
     problems.extend(unknown.map(|node| format!("{node} has no section")));
     for (node, heading) in nodes {
@@ -243,7 +244,7 @@ fn generate(pages: &Pages, nodes: &[(&str, &str)], graph: &Graph) -> (Pages, Vec
                 }
             })
         };
-        let (mut readers, mut writers, mut covered) = (0, 0, BTreeSet::new());
+        let (mut readers, mut other_writers, mut covered) = (0, 0, BTreeSet::new());
 
         let mut topics = Vec::new();
         for mut row in rows(&pages, heading, "topic") {
@@ -264,16 +265,14 @@ fn generate(pages: &Pages, nodes: &[(&str, &str)], graph: &Graph) -> (Pages, Vec
         for row in topics.iter().chain(&implied_topics) {
             for name in names(&row[0], node) {
                 if row[2] == "publishes" {
-                    writers += 1;
                     covered.insert(name);
                 } else {
                     readers += 1;
-                    subscribed.entry(name).or_default().push(row[1].clone());
+                    *subscribed.entry((name, row[1].clone())).or_default() += 1;
                 }
             }
         }
         for [topic, type_name, qos] in seen.published.iter().filter(|[topic, ..]| !covered.contains(topic)) {
-            writers += 1;
             topics.push([topic, type_name, "publishes", qos, "", ""].map(str::to_owned).to_vec());
         }
 
@@ -291,7 +290,7 @@ fn generate(pages: &Pages, nodes: &[(&str, &str)], graph: &Graph) -> (Pages, Vec
                     continue;
                 }
                 readers += seen.len();
-                writers += seen.len();
+                other_writers += seen.len();
                 row[1] = seen.into_iter().flatten().next().cloned().unwrap_or_default();
                 of_kind.extend(is_own.then_some(row));
             }
@@ -315,29 +314,25 @@ fn generate(pages: &Pages, nodes: &[(&str, &str)], graph: &Graph) -> (Pages, Vec
                 problems.push(format!("{heading}: there is no table of kind {kind} for {of_kind:?}"));
             }
         }
-        if (seen.readers, seen.writers) != (readers, writers) {
+        if (seen.readers, seen.other_writers) != (readers, other_writers) {
             problems.push(format!(
-                "{node} has {} readers and {} writers; topics and services in its tables account for {readers} and \
-                 {writers}. Add rows of new subscriptions and services by hand",
-                seen.readers, seen.writers
+                "{node} has {} readers and {} writers of services; its tables have {readers} and {other_writers}. Add \
+                 rows of new subscriptions and services by hand",
+                seen.readers, seen.other_writers
             ));
         }
     }
     let published: BTreeMap<_, _> =
         graph.nodes.values().flat_map(|seen| &seen.published).map(|[topic, of, _]| (topic, of)).collect();
-    for (topic, types) in subscribed {
-        for of in &types {
-            // Of a topic with subscriptions of two types the library counts both for each.
-            let seen = graph.subscriptions.get(&(topic.clone(), of.clone()));
-            if seen != Some(&types.len()) {
-                problems.push(format!(
-                    "{} rows subscribe to {topic}; of type {of} there are {seen:?}",
-                    types.len()
-                ));
-            }
-            if let Some(other) = published.get(&topic).filter(|other| **other != of) {
-                problems.push(format!("two types of one topic: {topic}, {of} and {other}"));
-            }
+    for (key, count) in &subscribed {
+        let (topic, of) = key;
+        if graph.subscriptions.get(key) != Some(count) {
+            let seen = graph.subscriptions.get(key);
+            problems
+                .push(format!("{count} rows subscribe to {topic}, {of}; in the graph there are {seen:?}"));
+        }
+        if let Some(other) = published.get(topic).filter(|other| **other != of) {
+            problems.push(format!("two types of one topic: {topic}, {of} and {other}"));
         }
     }
     (pages, problems)
@@ -434,8 +429,11 @@ impl Observer {
         for info in self.participants.values().flatten().filter(|info| info.node_name != "observer") {
             let node = format!("{}/{}", info.node_namespace.trim_end_matches('/'), info.node_name);
             let owned: BTreeSet<&[u8]> = info.writer_gid_seq.iter().map(|gid| gid.data.as_slice()).collect();
-            let mut seen =
-                Endpoints { readers: info.reader_gid_seq.len(), writers: owned.len(), ..Default::default() };
+            let mut seen = Endpoints {
+                readers: info.reader_gid_seq.len(),
+                other_writers: owned.len(),
+                ..Default::default()
+            };
             for (topic, writer) in writers.iter().filter(|(_, of)| owned.contains(of.endpoint_gid.as_slice()))
             {
                 let reliability = match writer.qos_profile.reliability {
@@ -447,6 +445,7 @@ impl Observer {
                     _ => "volatile",
                 };
                 let qos = format!("{reliability}, {durability}");
+                seen.other_writers -= 1;
                 seen.published.insert([(*topic).clone(), writer.topic_type.clone(), qos]);
             }
             let heading =
