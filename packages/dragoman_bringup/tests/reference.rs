@@ -367,7 +367,8 @@ fn compare(lab: &Lab, nodes: &[(&str, &str)]) {
             let differences: Vec<String> = removed.chain(added).collect();
             assert!(
                 update && problems.is_empty(),
-                "docs/reference is stale; DRAGOMAN_UPDATE_REFERENCE=1 rewrites its tables\n{}\n{}\n",
+                "docs/reference is stale, or its rows have another order; DRAGOMAN_UPDATE_REFERENCE=1 rewrites \
+                 its tables\n{}\n{}\n",
                 differences.join("\n"),
                 problems.join("\n")
             );
