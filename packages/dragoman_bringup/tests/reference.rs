@@ -21,8 +21,8 @@ use dragoman_ros::rcl_interfaces::msg::{ParameterDescriptor, ParameterValue};
 use dragoman_ros::rcl_interfaces::srv::{DescribeParameters, GetParameters, ListParameters};
 use dragoman_ros::rmw_dds_common::msg::{NodeEntitiesInfo, ParticipantEntitiesInfo};
 use dragoman_ros::{
-    Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile, WrappedServiceTypeSupport,
-    WrappedTypesupport,
+    Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile, TopicEndpointInfo,
+    WrappedServiceTypeSupport, WrappedTypesupport,
 };
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
@@ -211,134 +211,114 @@ fn policies(qos: &str) -> String {
     qos.split(", ").take(2).collect::<Vec<_>>().join(", ")
 }
 
-/// What a node has in the graph.
-#[derive(Default)]
-struct Endpoints {
-    readers: usize,
-    /// Those that publish no topic: of services, and of service clients.
-    other_writers: usize,
-    /// Topic, type, reliability and durability.
-    published: BTreeSet<[String; 3]>,
-    /// Types of the services that it offers or calls, by the kind of table and name.
-    services: HashMap<(&'static str, String), String>,
-    parameters: Vec<Row>,
-}
-
 /// Pages with the tables of the sections written anew, and what is wrong besides.
-fn generate(pages: &Pages, nodes: &[(&str, &str)], graph: &Graph) -> (Pages, Vec<String>) {
-    let (mut pages, mut problems) = (pages.clone(), Vec::new());
-    let mut subscribed: BTreeMap<(String, String), usize> = BTreeMap::new();
-    let unknown = graph.nodes.keys().filter(|name| !nodes.iter().any(|(node, _)| node == name));
+fn generate(pages: &Pages, sections: &[(&str, &str)], observer: &mut Observer) -> (Pages, Vec<String>) {
+    let (mut new, mut problems) = (pages.clone(), Vec::new());
+    let (mut published_by_all, mut subscribed) = (BTreeMap::new(), BTreeMap::new());
+    let infos = observer.nodes();
+    let unknown = infos.keys().filter(|name| !sections.iter().any(|(node, _)| node == name));
     problems.extend(unknown.map(|node| format!("{node} has no section")));
-    for (node, heading) in nodes {
-        let Some(seen) = graph.nodes.get(*node) else {
+    for (node, heading) in sections {
+        let Some(info) = infos.get(*node) else {
             problems.push(format!("{node} does not exist"));
             continue;
         };
-        let is_seen = |row: &Row| {
-            names(&row[0], node).into_iter().all(|name| {
-                if row.get(2).is_some_and(|direction| direction == "publishes") {
-                    seen.published.contains(&[name, row[1].clone(), policies(&row[3])])
-                } else {
-                    graph.subscriptions.get(&(name, row[1].clone())).is_some_and(|count| *count > 0)
-                }
-            })
+        let mut replace = |kind: &str, of_kind: Vec<Row>| {
+            let unexplained = of_kind.iter().filter(|row| row.last().is_none_or(String::is_empty));
+            let mut wrong: Vec<_> =
+                unexplained.map(|row| format!("{heading}: {} needs a meaning", row[0])).collect();
+            new.values_mut().for_each(|text| *text = with_rows(text, heading, kind, &of_kind));
+            if rows(&new, heading, kind) != of_kind {
+                wrong.push(format!("{heading} has no table of kind {kind} for {of_kind:?}"));
+            }
+            wrong
         };
-        let (mut readers, mut other_writers, mut covered) = (0, 0, BTreeSet::new());
-
-        let mut topics = Vec::new();
-        for mut row in rows(&pages, heading, "topic") {
-            if row[2] == "publishes" {
-                // The type and the policies as they are in the graph, if they are the same for all names.
-                let of_name = |name: &String| seen.published.iter().find(move |[topic, ..]| topic == name);
-                if let Some([_, type_name, qos]) = names(&row[0], node).first().and_then(of_name) {
-                    row[3] = row[3].replacen(&policies(&row[3]), qos, 1);
-                    row[1].clone_from(type_name);
+        let published = observer.published(info);
+        let (mut readers, mut writers, mut covered) = (0, published.len(), BTreeSet::new());
+        for kind in ["topic", "service", "called service"] {
+            let own = rows(pages, heading, kind);
+            let (count, mut kept) = (own.len(), Vec::new());
+            for (index, row) in own.into_iter().chain(implied(pages, heading, kind)).enumerate() {
+                let is_published = row.get(2).is_some_and(|direction| direction == "publishes");
+                let names = names(&row[0], node);
+                // Type and quality of service in the graph; they must be the same for all names.
+                let facts = names.iter().map(|name| match kind {
+                    "topic" if is_published => published.iter().find(|[topic, ..]| topic == name).cloned(),
+                    "topic" => {
+                        let exists = observer.subscriptions(name, &row[1]) > 0;
+                        exists.then(|| [name.clone(), row[1].clone(), row[3].clone()])
+                    }
+                    _ => observer.service_type(info, kind, name).map(|of| [name.clone(), of, String::new()]),
+                });
+                let facts: Vec<_> = facts.map(|fact| fact.map(|[_, of, qos]| (of, qos))).collect();
+                let mut seen = row.clone();
+                if let Some(Some((of, qos))) = facts.first() {
+                    seen[1].clone_from(of);
+                    if is_published {
+                        seen[3] = row[3].replacen(&policies(&row[3]), qos, 1);
+                    }
                 }
-            }
-            topics.extend(is_seen(&row).then_some(row));
-        }
-        let implied_topics = implied(&pages, heading, "topic");
-        problems.extend(
-            implied_topics.iter().filter(|row| !is_seen(row)).map(|row| format!("{node} has no {row:?}")),
-        );
-        for row in topics.iter().chain(&implied_topics) {
-            for name in names(&row[0], node) {
-                if row[2] == "publishes" {
-                    covered.insert(name);
-                } else {
-                    readers += 1;
-                    *subscribed.entry((name, row[1].clone())).or_default() += 1;
+                let exists = facts.iter().all(|fact| fact.is_some() && *fact == facts[0]);
+                if index >= count && !(exists && seen == row) {
+                    problems.push(format!("{node} has no {row:?}"));
                 }
-            }
-        }
-        for [topic, type_name, qos] in seen.published.iter().filter(|[topic, ..]| !covered.contains(topic)) {
-            topics.push([topic, type_name, "publishes", qos, "", ""].map(str::to_owned).to_vec());
-        }
-
-        let mut tables = vec![("topic", topics)];
-        for kind in ["service", "called service"] {
-            let mut of_kind = Vec::new();
-            let (own, implied) = (rows(&pages, heading, kind), implied(&pages, heading, kind));
-            for (mut row, is_own) in
-                own.into_iter().map(|row| (row, true)).chain(implied.into_iter().map(|row| (row, false)))
-            {
-                let seen: Vec<_> =
-                    names(&row[0], node).into_iter().map(|name| seen.services.get(&(kind, name))).collect();
-                if seen.iter().any(Option::is_none) || !is_own && seen.iter().any(|of| *of != Some(&row[1])) {
-                    problems.extend((!is_own).then(|| format!("{node} has no {row:?}")));
+                if !exists {
                     continue;
                 }
-                readers += seen.len();
-                other_writers += seen.len();
-                row[1] = seen.into_iter().flatten().next().cloned().unwrap_or_default();
-                of_kind.extend(is_own.then_some(row));
+                if is_published {
+                    covered.extend(names);
+                } else {
+                    readers += names.len();
+                    if kind == "topic" {
+                        let keys = names.into_iter().map(|name| (name, row[1].clone()));
+                        keys.for_each(|key| *subscribed.entry(key).or_insert(0) += 1);
+                    } else {
+                        writers += names.len();
+                    }
+                }
+                kept.extend((index < count).then_some(seen));
             }
-            tables.push((kind, of_kind));
-        }
-        let common = rows(&pages, COMMON, "parameter");
-        let (of_all, own): (Vec<Row>, Vec<Row>) =
-            seen.parameters.iter().cloned().partition(|row| common.iter().any(|one| one[0] == row[0]));
-        if !seen.parameters.is_empty() && of_all != common {
-            problems.push(format!("{node} has {of_all:?} of the common parameters {common:?}"));
-        }
-        tables.push(("parameter", own));
-
-        for (kind, of_kind) in tables {
-            let unexplained = of_kind.iter().filter(|row| row.last().is_none_or(String::is_empty));
-            problems.extend(unexplained.map(|row| format!("{heading}: {} needs a meaning", row[0])));
-            for text in pages.values_mut() {
-                *text = with_rows(text, heading, kind, &of_kind);
+            if kind == "topic" {
+                for [topic, of, qos] in published.iter().filter(|[topic, ..]| !covered.contains(topic)) {
+                    kept.push([topic, of, "publishes", qos, "", ""].map(str::to_owned).to_vec());
+                }
             }
-            if rows(&pages, heading, kind) != of_kind {
-                problems.push(format!("{heading}: there is no table of kind {kind} for {of_kind:?}"));
-            }
+            problems.extend(replace(kind, kept));
         }
-        if (seen.readers, seen.other_writers) != (readers, other_writers) {
+        if !rows(pages, heading, "parameter").is_empty() {
+            let common = rows(pages, COMMON, "parameter");
+            let (of_all, own): (Vec<Row>, Vec<Row>) = observer
+                .parameters(node)
+                .into_iter()
+                .partition(|row| common.iter().any(|known| known[0] == row[0]));
+            if of_all != common {
+                problems.push(format!("{node} has {of_all:?} of the common parameters {common:?}"));
+            }
+            problems.extend(replace("parameter", own));
+        }
+        let seen = (info.reader_gid_seq.len(), info.writer_gid_seq.len());
+        if seen != (readers, writers) {
             problems.push(format!(
-                "{node} has {} readers and {} writers of services; its tables have {readers} and {other_writers}. Add \
-                 rows of new subscriptions and services by hand",
-                seen.readers, seen.other_writers
+                "{node} has {} readers and {} writers; its tables have {readers} and {writers}. Add rows of new \
+                 subscriptions and services by hand",
+                seen.0, seen.1
             ));
         }
+        published_by_all.extend(published.into_iter().map(|[topic, of, _]| (topic, of)));
     }
-    let published: BTreeMap<_, _> =
-        graph.nodes.values().flat_map(|seen| &seen.published).map(|[topic, of, _]| (topic, of)).collect();
-    for (key, count) in &subscribed {
-        let (topic, of) = key;
-        if graph.subscriptions.get(key) != Some(count) {
-            let seen = graph.subscriptions.get(key);
-            problems
-                .push(format!("{count} rows subscribe to {topic}, {of}; in the graph there are {seen:?}"));
+    for ((topic, of), count) in &subscribed {
+        let seen = observer.subscriptions(topic, of);
+        if seen != *count {
+            problems.push(format!("{count} rows subscribe to {topic}, {of}; in the graph there are {seen}"));
         }
-        if let Some(other) = published.get(topic).filter(|other| **other != of) {
+        if let Some(other) = published_by_all.get(topic).filter(|other| *other != of) {
             problems.push(format!("two types of one topic: {topic}, {of} and {other}"));
         }
     }
-    (pages, problems)
+    (new, problems)
 }
 
-fn compare(lab: &Lab, nodes: &[(&str, &str)]) {
+fn compare(lab: &Lab, sections: &[(&str, &str)]) {
     static UPDATE: Mutex<()> = Mutex::new(());
     let update = std::env::var_os("DRAGOMAN_UPDATE_REFERENCE").is_some();
     // As the lab itself is started.
@@ -350,8 +330,7 @@ fn compare(lab: &Lab, nodes: &[(&str, &str)]) {
     loop {
         let guard = UPDATE.lock();
         let pages = read_pages();
-        let graph = observer.graph(&pages, nodes);
-        let (new, problems) = generate(&pages, nodes, &graph);
+        let (new, problems) = generate(&pages, sections, &mut observer);
         if new == pages && problems.is_empty() {
             return;
         }
@@ -379,13 +358,6 @@ fn compare(lab: &Lab, nodes: &[(&str, &str)]) {
     }
 }
 
-#[derive(Default)]
-struct Graph {
-    nodes: BTreeMap<String, Endpoints>,
-    /// Numbers of subscriptions by topic and type.
-    subscriptions: HashMap<(String, String), usize>,
-}
-
 /// A peer in the lab's domain.
 struct Observer {
     node: Node,
@@ -410,89 +382,63 @@ impl Observer {
         Self { node, infos, participants, probes, parameters }
     }
 
-    /// The graph as it is now, as far as it concerns these sections.
-    fn graph(&mut self, pages: &Pages, sections: &[(&str, &str)]) -> Graph {
+    fn nodes(&mut self) -> BTreeMap<String, NodeEntitiesInfo> {
         while let Some(Some(info)) = self.infos.next().now_or_never() {
             self.participants.insert(info.gid.data, info.node_entities_info_seq);
         }
-        let topics = self.node.get_topic_names_and_types().unwrap();
-        let writers: Vec<_> = topics
-            .keys()
-            .flat_map(|topic| {
-                self.node
-                    .get_publishers_info_by_topic(topic, false)
-                    .unwrap()
-                    .into_iter()
-                    .map(move |of| (topic, of))
-            })
-            .collect();
-        let mut graph = Graph::default();
-        for info in self.participants.values().flatten().filter(|info| info.node_name != "observer") {
-            let node = format!("{}/{}", info.node_namespace.trim_end_matches('/'), info.node_name);
-            let owned: BTreeSet<&[u8]> = info.writer_gid_seq.iter().map(|gid| gid.data.as_slice()).collect();
-            let mut seen = Endpoints {
-                readers: info.reader_gid_seq.len(),
-                other_writers: owned.len(),
-                ..Default::default()
-            };
-            for (topic, writer) in writers.iter().filter(|(_, of)| owned.contains(of.endpoint_gid.as_slice()))
-            {
-                let reliability = match writer.qos_profile.reliability {
-                    ReliabilityPolicy::BestEffort => "best effort",
-                    _ => "reliable",
-                };
-                let durability = match writer.qos_profile.durability {
-                    DurabilityPolicy::TransientLocal => "transient local",
-                    _ => "volatile",
-                };
-                let qos = format!("{reliability}, {durability}");
-                seen.other_writers -= 1;
-                seen.published.insert([(*topic).clone(), writer.topic_type.clone(), qos]);
-            }
-            let heading =
-                sections.iter().find(|(known, _)| *known == node).map_or("", |(_, heading)| heading);
-            for (kind, prefix, suffix, type_suffix) in
-                [("service", "rr", "Reply", "_Response_"), ("called service", "rq", "Request", "_Request_")]
-            {
-                let all = rows(pages, heading, kind).into_iter().chain(implied(pages, heading, kind));
-                for name in all.flat_map(|row| names(&row[0], &node)) {
-                    let topic = format!("{prefix}{name}{suffix}");
-                    for writer in self.node.get_publishers_info_by_topic(&topic, true).unwrap() {
-                        if owned.contains(writer.endpoint_gid.as_slice()) {
-                            let of = writer.topic_type.replace("::dds_::", "::").replace("::", "/");
-                            let of = of.trim_end_matches(type_suffix).to_owned();
-                            seen.services.insert((kind, name.clone()), of);
-                        }
-                    }
-                }
-            }
-            if !rows(pages, heading, "parameter").is_empty() {
-                seen.parameters = self.parameters.get(&node).cloned().unwrap_or_default();
-            }
-            graph.nodes.insert(node, seen);
-        }
-        for (node, heading) in sections {
-            let has_parameters = !rows(pages, heading, "parameter").is_empty();
-            if has_parameters && !self.parameters.contains_key(*node) && graph.nodes.contains_key(*node) {
-                let parameters = self.parameters(node);
-                graph.nodes.get_mut(*node).unwrap().parameters.clone_from(&parameters);
-                self.parameters.insert((*node).to_owned(), parameters);
-            }
-            for row in rows(pages, heading, "topic").into_iter().filter(|row| row[2] == "subscribes") {
-                for topic in names(&row[0], node) {
-                    let key = (topic, row[1].clone());
-                    let node = &mut self.node;
-                    let probe = self.probes.entry(key.clone()).or_insert_with(|| probe(node, &key.0, &key.1));
-                    let count = probe();
-                    graph.subscriptions.insert(key, count);
+        let infos = self.participants.values().flatten().filter(|info| info.node_name != "observer");
+        let named = infos.map(|info| {
+            (format!("{}/{}", info.node_namespace.trim_end_matches('/'), info.node_name), info.clone())
+        });
+        named.collect()
+    }
+
+    /// Topic, type, reliability and durability of a node's publishers.
+    fn published(&self, info: &NodeEntitiesInfo) -> Vec<[String; 3]> {
+        let mut found = Vec::new();
+        for topic in self.node.get_topic_names_and_types().unwrap().into_keys() {
+            for writer in self.node.get_publishers_info_by_topic(&topic, false).unwrap() {
+                if is_owned(info, &writer) {
+                    let reliability = match writer.qos_profile.reliability {
+                        ReliabilityPolicy::BestEffort => "best effort",
+                        _ => "reliable",
+                    };
+                    let durability = match writer.qos_profile.durability {
+                        DurabilityPolicy::TransientLocal => "transient local",
+                        _ => "volatile",
+                    };
+                    found.push([topic.clone(), writer.topic_type, format!("{reliability}, {durability}")]);
                 }
             }
         }
-        graph
+        found.sort();
+        found
+    }
+
+    /// The type of a service that a node offers or calls.
+    fn service_type(&self, info: &NodeEntitiesInfo, kind: &str, name: &str) -> Option<String> {
+        let (topic, suffix) = match kind {
+            "service" => (format!("rr{name}Reply"), "_Response_"),
+            _ => (format!("rq{name}Request"), "_Request_"),
+        };
+        let mut writers = self.node.get_publishers_info_by_topic(&topic, true).unwrap().into_iter();
+        let writer = writers.find(|writer| is_owned(info, writer))?;
+        let of = writer.topic_type.replace("::dds_::", "::").replace("::", "/");
+        Some(of.trim_end_matches(suffix).to_owned())
+    }
+
+    /// How many subscriptions of this type a topic has in other processes.
+    fn subscriptions(&mut self, topic: &str, type_name: &str) -> usize {
+        let key = (topic.to_owned(), type_name.to_owned());
+        let node = &mut self.node;
+        self.probes.entry(key).or_insert_with(|| probe(node, topic, type_name))()
     }
 
     /// The rows of the table of a node's parameters.
     fn parameters(&mut self, node: &str) -> Vec<Row> {
+        if let Some(known) = self.parameters.get(node) {
+            return known.clone();
+        }
         let asked = ListParameters::Request { prefixes: Vec::new(), depth: 0 };
         let names = self.ask::<ListParameters::Service>(node, "list_parameters", asked).result.names;
         let asked = DescribeParameters::Request { names: names.clone() };
@@ -501,11 +447,8 @@ impl Observer {
         let asked = GetParameters::Request { names: names.clone() };
         let values = self.ask::<GetParameters::Service>(node, "get_parameters", asked).values;
         assert_eq!((described.len(), values.len()), (names.len(), names.len()));
-        described
-            .iter()
-            .zip(&values)
-            .map(|(descriptor, value)| parameter_row(node, descriptor, value))
-            .collect()
+        let declared = described.iter().zip(&values).map(|(of, value)| parameter_row(node, of, value));
+        self.parameters.entry(node.to_owned()).or_insert(declared.collect()).clone()
     }
 
     fn ask<S: WrappedServiceTypeSupport + 'static>(
@@ -524,6 +467,10 @@ impl Observer {
         let answer = runtime.block_on(async { tokio::time::timeout(TIME_LIMIT, asked).await });
         answer.unwrap_or_else(|_| panic!("{name} does not answer"))
     }
+}
+
+fn is_owned(info: &NodeEntitiesInfo, writer: &TopicEndpointInfo) -> bool {
+    info.writer_gid_seq.iter().any(|gid| gid.data == writer.endpoint_gid)
 }
 
 /// A publisher of the type of that name.
