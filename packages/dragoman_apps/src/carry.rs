@@ -12,7 +12,7 @@ mod table;
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{Pose, Twist, wrap_angle};
 
 use table::Table;
 

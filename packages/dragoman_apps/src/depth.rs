@@ -21,6 +21,14 @@ pub struct DepthImage {
     pub rows: Vec<(usize, Vec<f32>)>,
 }
 
+/// Rows that a program looks at are this far apart.
+const ROW_STEP: usize = 16;
+
+/// The rows of an image of this height that a program looks at, the middle one among them.
+pub fn sampled_rows(height: usize) -> impl Iterator<Item = usize> {
+    (height / 2 % ROW_STEP..height).step_by(ROW_STEP)
+}
+
 /// Where the camera is on the robot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CameraMount {

@@ -6,7 +6,6 @@
 //! | [`depth`] | depth images: where what they show is, grey values |
 //! | [`carry`] | the first application: a cube from one table to the other |
 //! | [`navigate`] | the second: with the Kinect from target to target |
-//! | [`virtual_lab`] | the robot, its drivers and its world on virtual time |
 //! | `node` (feature of that name) | a program on the topics and services of the robot in ROS |
 //! | `command` (the same feature) | what the commands `carry` and `navigate` have in common |
 
@@ -18,4 +17,3 @@ pub mod navigate;
 #[cfg(feature = "node")]
 pub mod node;
 pub mod program;
-pub mod virtual_lab;

@@ -19,7 +19,7 @@ mod memory;
 use std::f64::consts::FRAC_PI_2;
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{Pose, Twist, wrap_angle};
 
 pub use field::{Field, KA, KR, NEAR_GREY};
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::{Pose, Twist};
 use dragoman_ros::arbotix_msgs::srv::{Relax, SetSpeed};
 use dragoman_ros::geometry_msgs::msg::Twist as Velocity;
 use dragoman_ros::kobuki_ros_interfaces::msg::SensorState;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::{Pose, Twist};
 
 use crate::depth::DepthImage;
 

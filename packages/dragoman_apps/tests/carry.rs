@@ -5,12 +5,12 @@ mod common;
 use std::f64::consts::FRAC_PI_2;
 use std::time::Duration;
 
+use common::virtual_lab::{ARM, ROBOT, VirtualLab};
 use common::{run, start};
 use dragoman_apps::carry::{Carry, FAR_TABLE, NEAR_TABLE};
 use dragoman_apps::program::{Action, Contacts, Joint, Observation, Program, Stamped, Status};
-use dragoman_apps::virtual_lab::{ARM, ROBOT, VirtualLab};
-use dragoman_base::motion::{Pose, Twist};
-use dragoman_sim::Worlds;
+use dragoman_geometry::{Pose, Twist};
+use dragoman_world::Worlds;
 
 /// Height of the tables and half of their edge; half of the cube's edge, m.
 const TOP: f64 = 0.46;
@@ -72,7 +72,7 @@ impl Program for Idle {
 /// A box on the way: the bumper feels it, the robot passes by, and grasps all the same.
 #[test]
 fn a_box_on_the_way_is_passed() {
-    let scene = dragoman_sim::world::SCENES.iter().find(|(name, _)| *name == "laboratory").unwrap().1;
+    let scene = dragoman_world::SCENES.iter().find(|(name, _)| *name == "laboratory").unwrap().1;
     let obstacle =
         "    bodies:\n      - { name: box, xyz: [1.2, 0.12, 0.05], shapes: [{ box: [0.1, 0.1, 0.1] }] }\n";
     let scene = scene.replacen("    bodies:\n", obstacle, 1);

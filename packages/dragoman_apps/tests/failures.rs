@@ -6,7 +6,7 @@ use dragoman_apps::carry::Carry;
 use dragoman_apps::depth::DepthImage;
 use dragoman_apps::navigate::{Navigate, NavigateSettings};
 use dragoman_apps::program::{Action, Contacts, Failure, Observation, Program, Stamped, Status};
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::{Pose, Twist};
 use proptest::prelude::*;
 
 const STEP: Duration = Duration::from_millis(20);

@@ -2,10 +2,10 @@
 
 mod common;
 
+use common::virtual_lab::ROBOT;
 use common::{run, start};
 use dragoman_apps::navigate::{ARRIVED, CORRIDOR, Navigate, NavigateSettings};
 use dragoman_apps::program::Status;
-use dragoman_apps::virtual_lab::ROBOT;
 
 #[test]
 fn it_reaches_the_goal_and_touches_nothing_from_every_seed() {

@@ -4,8 +4,8 @@
 //! where they have the length of that, and by CiA 402 where they have the other.
 
 use canopen_rs::{NmtCommand, NmtState};
+use dragoman_io::can::Frame;
 
-use crate::can::Frame;
 use crate::canopen::{Emergency, Service, sdo};
 use crate::driver::cia402::DriveState;
 use crate::simpliq::{Answer, Command, Request, Status, emergencies};

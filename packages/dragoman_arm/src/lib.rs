@@ -2,7 +2,6 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`can`] | frames and the port to a CAN bus |
 //! | [`canopen`] | CANopen without I/O: services, SDO transfers, emergencies |
 //! | [`simpliq`] | Elmo SimplIQ drives: the binary interpreter, tables of commands, objects and emergencies |
 //! | [`dynamixel`] | Dynamixel servos on a serial line: protocol, driver, the joints of a WidowX |
@@ -11,7 +10,6 @@
 //! | [`drives`] | why commands to joints are refused |
 //! | [`node`] | the node: topics, services and the action of an arm |
 
-pub mod can;
 pub mod canopen;
 pub mod describe;
 pub mod driver;

@@ -22,6 +22,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dragoman_io::can::Bus;
 use dragoman_ros::diagnostics::Diagnostics;
 use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
@@ -30,7 +31,6 @@ use dragoman_ros::{
 };
 use futures::channel::oneshot;
 
-use crate::can::Bus;
 use crate::driver::{self, ControlMode, Drives, End, Event, Fault, GroupConfig, StartError, State};
 use crate::drives::DriveError;
 

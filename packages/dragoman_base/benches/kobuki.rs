@@ -9,7 +9,7 @@ use dragoman_base::kobuki::wire::{
     CliffReadings, CoreSensors, Decoder, DockIr, Feedback, GeneralPurposeInput, Inertia, RawGyro,
     WheelCurrents, frame,
 };
-use dragoman_base::motion::Twist;
+use dragoman_geometry::Twist;
 
 /// All that a base tells every 20 ms.
 fn packet() -> Vec<u8> {

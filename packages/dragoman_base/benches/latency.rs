@@ -11,7 +11,8 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
 use dragoman_base::kobuki::wire::{BaseControl, Command, CoreSensors, Decoder, Feedback, Inertia, frame};
-use dragoman_base::node::{Connection, JOINT_STATES, Stream, start_kobuki};
+use dragoman_base::node::{JOINT_STATES, start_kobuki};
+use dragoman_io::serial::{Connection, Stream};
 use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile};

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use crate::limits::{LimitError, Limits, Ramp};
-use crate::motion::Twist;
+use dragoman_geometry::Twist;
+
+use dragoman_geometry::limits::{LimitError, Limits, Ramp};
 
 /// Why a base stands still. Of several the first in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]

@@ -8,21 +8,19 @@
 //! | `kobuki` | what a Kobuki offers besides: sensors, events, LEDs, outputs, sounds |
 //! | `differential` | what any other base tells the log |
 //! | `messages` | a Kobuki's measurements as messages |
-//! | [`life`] | the life cycle |
-//! | `refusals` | what was refused, and how often |
 //! | `report` | `/diagnostics` |
 
 mod differential;
 mod kobuki;
-pub mod life;
 mod messages;
 mod motion;
 pub mod parameters;
-mod refusals;
 mod report;
 
 use std::time::Duration;
 
+use dragoman_io::serial::{Connection, NoPort, lifecycle};
+use dragoman_io::serial::{Line, REOPEN_TIME};
 use dragoman_ros::parameters::{self as ros_parameters, Declaration, Parameters};
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
@@ -30,13 +28,9 @@ use futures::channel::oneshot;
 use futures::future::BoxFuture;
 
 use crate::base::Base;
-use crate::connection;
-pub use crate::connection::{Connection, SIMULATED, Simulate, Stream};
 use crate::differential::driver as differential_driver;
+use crate::geometry::Geometry;
 use crate::kobuki::driver as kobuki_driver;
-use crate::line::{Line, REOPEN_TIME};
-use crate::motion::Geometry;
-pub use refusals::Refusals;
 
 /// Name of the node, and so of its own topics: `/mobile_base/sensors/core`.
 pub const NODE_NAME: &str = "mobile_base";
@@ -62,7 +56,7 @@ pub struct BaseNode {
 #[non_exhaustive]
 pub enum BaseNodeError {
     /// There is neither a port nor a simulated base.
-    #[error("{}", connection::NoPort)]
+    #[error("{}", NoPort)]
     NoPort,
     /// Parameters of a wrong length.
     #[error("parameters size and center have three numbers each")]
@@ -161,7 +155,7 @@ impl Start {
         geometry: Result<Geometry, BaseNodeError>,
     ) -> Result<motion::Served, BaseNodeError> {
         self.tasks.spawn(motion::follow_limits(self.values.clone(), line.clone()));
-        life::serve(&mut self.tasks, line)?;
+        lifecycle::serve(&mut self.tasks, line)?;
         Ok(motion::serve(&mut self.tasks, line, &self.values, geometry?)?)
     }
 
@@ -177,7 +171,7 @@ impl Start {
         let (mut open, place) = self
             .connection
             .opener(self.values.value("device_port"), baud)
-            .map_err(|connection::NoPort| BaseNodeError::NoPort)?;
+            .map_err(|NoPort| BaseNodeError::NoPort)?;
         let reported = place.clone();
         self.tasks.every(REPORT_PERIOD, move || report(&reported))?;
         let (measured, first) = oneshot::channel();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::motion::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{Pose, Twist, wrap_angle};
 
 /// The wheels, and how they are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]

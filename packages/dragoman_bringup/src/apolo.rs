@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Args;
 use dragoman_bridge::apolo::node::{ApoloNodeError, start_client, start_server};
 use dragoman_ros::Context;
-use dragoman_sim::node::{DrivenRobot, Live};
+use dragoman_world::node::{DrivenRobot, Live};
 
 use crate::claims::Claims;
 use crate::supervisor::Supervisor;
@@ -75,7 +75,7 @@ pub(crate) fn start_world(
     supervisor: &Supervisor,
 ) -> Result<World, Box<dyn Error>> {
     let file = file.map_or(Some(""), Path::to_str).ok_or("--world: the path is no valid text")?;
-    let world = dragoman_sim::node::start(context, namespace, file, driven)?;
+    let world = dragoman_world::node::start(context, namespace, file, driven)?;
     supervisor.spawn(below(namespace, "world"), world.node);
     Ok(World { worlds: world.worlds, live: world.live })
 }

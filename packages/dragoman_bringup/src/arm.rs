@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::can::Bus;
 use dragoman_arm::driver::{Clock, DriveKind, Drives, GroupConfig, State};
 use dragoman_arm::node::{ArmNode, ArmSettings};
+use dragoman_io::can::Bus;
 use dragoman_kinematics::node::{KinematicsNode, KinematicsSettings};
 use dragoman_ros::Context;
 use dragoman_sim::{AxisSettings, Cia402Drive, Cia402Settings, Rack, RackBus, Whistle, WhistleSettings};
@@ -80,8 +80,8 @@ impl Arm {
 /// A place on a CAN bus; one that is not there yet is waited for.
 #[cfg(target_os = "linux")]
 fn open(interface: &str, group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
-    use dragoman_arm::can::SocketCanBus;
-    use dragoman_arm::can::socketcan::{Filter, OpenError};
+    use dragoman_io::can::SocketCanBus;
+    use dragoman_io::can::socketcan::{Filter, OpenError};
     // What others say on the bus is dropped by the kernel: of CANopen's identifiers the low seven bits are the node.
     let with_drive = group.axes.iter().filter(|axis| axis.kind != DriveKind::Suppressed);
     let filters: Vec<Filter> = with_drive.map(|axis| Filter { id: axis.node.into(), mask: 0x7f }).collect();

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, JOINT_STATES, Simulate};
+use dragoman_base::node::{self, BaseNode, BaseNodeError, JOINT_STATES};
+use dragoman_io::serial::{Connection, Simulate};
 use dragoman_ros::Context;
 use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Kobuki, KobukiSettings};

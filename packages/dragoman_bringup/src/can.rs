@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use dragoman_arm::can::candump::{self, LogLine, ReadError};
-use dragoman_arm::can::{Bus, Received, ReplayBus};
+use dragoman_io::can::candump::{self, LogLine, ReadError};
+use dragoman_io::can::{Bus, Received, ReplayBus};
 
 use monitor::Monitor;
 
@@ -109,7 +109,7 @@ fn live(_: &MonitorOptions, _: Monitor<impl Write>, _: &AtomicBool) -> Result<()
 #[cfg(target_os = "linux")]
 fn live(options: &MonitorOptions, mut monitor: Monitor<impl Write>, stopped: &AtomicBool) -> Result<()> {
     let interface = options.can.as_deref().unwrap_or_default();
-    let mut bus = dragoman_arm::can::SocketCanBus::open(interface, &[])?;
+    let mut bus = dragoman_io::can::SocketCanBus::open(interface, &[])?;
     let mut log = options.log.as_deref().map(Log::create).transpose()?;
     let began = std::time::Instant::now();
     while !stopped.load(Ordering::Relaxed) {

@@ -5,13 +5,13 @@ use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use clap::Args;
-use dragoman_base::motion::Pose;
 use dragoman_bridge::neobotix::node::{NeobotixNodeError, start_server};
+use dragoman_geometry::Pose;
 use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_platform::node::{NODE_NAME, NamedDocument, Setup, start as start_node};
 use dragoman_ros::Context;
-use dragoman_sim::node::Live;
-use dragoman_sim::node::hardware::{self, HardwareSettings};
+use dragoman_world::node::Live;
+use dragoman_world::node::hardware::{self, HardwareSettings};
 
 use crate::below;
 use crate::supervisor::Supervisor;

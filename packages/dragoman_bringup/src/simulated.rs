@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use dragoman_base::connection::{Simulate, Stream};
+use dragoman_io::serial::{Simulate, Stream};
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::serial::edge::RealTime;
 

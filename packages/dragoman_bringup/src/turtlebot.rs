@@ -4,11 +4,12 @@ use std::error::Error;
 
 use clap::{Args, ValueEnum};
 use dragoman_arm::node::dynamixel::{self, DynamixelNode, DynamixelNodeError};
-use dragoman_base::node::{self, BaseNode, BaseNodeError, Connection, SIMULATED, Simulate, start_kobuki};
+use dragoman_base::node::{self, BaseNode, BaseNodeError, start_kobuki};
+use dragoman_io::serial::{Connection, SIMULATED, Simulate};
 use dragoman_kinematics::node::state::{self, StateSettings};
 use dragoman_ros::Context;
-use dragoman_sim::node::simulation::{self, SimulationSettings};
-use dragoman_sim::node::{Devices, DrivenRobot, Live};
+use dragoman_world::node::simulation::{self, SimulationSettings};
+use dragoman_world::node::{Devices, DrivenRobot, Live};
 use futures::channel::oneshot;
 
 use crate::relay::{self, Namespaces, Table};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dragoman_arm::node::dynamixel::{self, DynamixelNode, DynamixelNodeError, JOINT_STATES};
-use dragoman_base::node::{Connection, Simulate};
+use dragoman_io::serial::{Connection, Simulate};
 use dragoman_ros::Context;
 use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Widowx, WidowxSettings};

@@ -13,7 +13,7 @@ use dragoman_ros::dragoman_msgs::srv::Place;
 use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
 use dragoman_ros::sensor_msgs::msg::{Image, LaserScan};
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
-use dragoman_sim::world::CameraFigures;
+use dragoman_world::CameraFigures;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 

@@ -4,13 +4,11 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::{Point, Polygon, Segment, direction, inverse_transform, position, transform};
+use dragoman_neobotix::map::Map;
 use dragoman_platform::controller::{Command, Input, MotionMode, Platform};
-use dragoman_platform::geometry::{
-    Point, Polygon, Segment, direction, inverse_transform, position, transform,
-};
 use dragoman_platform::localization::Localizer;
-use dragoman_platform::map::Map;
 use dragoman_platform::motion::obstacles::Scan;
 use dragoman_platform::planning::{Ground, Scene};
 use dragoman_platform::settings::Settings;

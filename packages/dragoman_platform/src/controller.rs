@@ -24,12 +24,10 @@ mod status;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dragoman_base::limits::Ramp;
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::limits::Ramp;
+use dragoman_geometry::{Pose, Twist};
 
-use crate::geometry::{compose, is_finite, relative};
 use crate::localization::Localizer;
-use crate::map::{Map, Roadmap};
 use crate::mapping::Mapper;
 use crate::mapping::extract::{Line, extract};
 use crate::motion::automatic::{Automatic, MotionEvent, Situation};
@@ -42,6 +40,8 @@ use crate::replay::{Player, Replayed};
 use crate::settings::{Settings, SettingsError};
 
 pub use command::{Board, Command, Emergency, MotionMode, Motor, Operation, Refusal};
+use dragoman_geometry::{compose, is_finite, relative};
+use dragoman_neobotix::map::{Map, Roadmap};
 pub use status::{Event, Status};
 
 /// Events that nobody takes are dropped, the oldest first.

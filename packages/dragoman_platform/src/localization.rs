@@ -14,11 +14,11 @@ mod lines;
 mod matching;
 mod search;
 
-use dragoman_base::motion::{Pose, wrap_angle};
+use dragoman_geometry::{Point, Segment, compose, position, transform};
+use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_neobotix::map::Map;
 use nalgebra::Matrix3;
 
-use crate::geometry::{Point, Segment, compose, position, transform};
-use crate::map::Map;
 use crate::motion::obstacles::Scan;
 use crate::planning::field::DistanceField;
 use crate::settings::LocalizationSettings;

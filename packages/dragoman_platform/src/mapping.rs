@@ -10,9 +10,9 @@
 
 pub mod extract;
 
-use dragoman_base::motion::{Pose, wrap_angle};
+use dragoman_geometry::{Point, Segment, Vector, position, transform};
+use dragoman_geometry::{Pose, wrap_angle};
 
-use crate::geometry::{Point, Segment, Vector, position, transform};
 use crate::settings::MappingSettings;
 use extract::{Line, Moments};
 

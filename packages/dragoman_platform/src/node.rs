@@ -15,16 +15,13 @@
 //! | `nav2` | the same two of a Nav2 that drives in place of the controller |
 //! | `picture` | pictures of the camera as files |
 //! | `program` | what a program looks at, and what it does beside moving |
-//! | `topics`, `status`, [`messages`], `grid` | what is published |
 //! | `report` | `/diagnostics` |
 
 mod actions;
 mod base;
 mod can;
 mod documents;
-mod grid;
 mod laser;
-pub mod messages;
 mod nav2;
 mod outlets;
 pub mod parameters;
@@ -42,7 +39,7 @@ mod ultrasonics;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
 use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
@@ -133,7 +130,7 @@ pub enum PlatformNodeError {
         /// Which file.
         path: PathBuf,
         /// What is wrong, and where.
-        source: crate::parameters::IniError,
+        source: dragoman_neobotix::parameters::IniError,
     },
     /// A folder has none of the files that the guide names.
     #[error("{}: none of the guide's parameter files is there, Interpolation.ini say", .0.display())]

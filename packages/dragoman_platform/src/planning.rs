@@ -13,10 +13,10 @@
 pub mod field;
 mod search;
 
-use dragoman_base::motion::{Pose, wrap_angle};
+use dragoman_geometry::{Point, Segment, direction, heading, position};
+use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_neobotix::map::Map;
 
-use crate::geometry::{Point, Segment, direction, heading, position};
-use crate::map::Map;
 use crate::motion::curve::Curve;
 use crate::settings::Settings;
 use field::DistanceField;

@@ -20,7 +20,7 @@ pub mod interpreter;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
 
 /// Instructions of a program, at most.
 pub const MAX_INSTRUCTIONS: usize = 100_000;

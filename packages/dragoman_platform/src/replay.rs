@@ -6,10 +6,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{position, relative};
+use dragoman_neobotix::map::MAX_COORDINATE;
 
-use crate::geometry::{position, relative};
-use crate::map::MAX_COORDINATE;
 use crate::settings::Settings;
 
 /// Most samples: an hour of 20 a second.
@@ -283,10 +283,10 @@ impl Player {
 
 #[cfg(test)]
 mod tests {
+    use dragoman_geometry::compose;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::geometry::compose;
 
     const STEP: Duration = Duration::from_millis(50);
 

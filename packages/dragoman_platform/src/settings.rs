@@ -1,12 +1,14 @@
 //! All that can be set, with its defaults: the parameters of seed 002, section 5.9, that decide how the platform moves, in SI units. The
 //! parameters' names there are in the comments.
 
+mod from_parameters;
+
 use std::time::Duration;
 
-use dragoman_base::limits::{AxisLimits, LimitError, Limits};
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::limits::{AxisLimits, LimitError, Limits};
 
-use crate::geometry::Footprint;
+use dragoman_geometry::Footprint;
 
 /// Everything that can be set.
 #[derive(Debug, Clone, PartialEq)]

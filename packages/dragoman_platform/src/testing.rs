@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, Twist};
-use dragoman_sim::Worlds;
+use dragoman_geometry::{Point, Polygon, Segment, transform};
+use dragoman_geometry::{Pose, Twist};
+use dragoman_world::Worlds;
 
-use crate::geometry::{Point, Polygon, Segment, transform};
-use crate::map::Map;
+use dragoman_neobotix::map::Map;
 
 /// Between two cycles.
 pub(crate) const STEP: Duration = Duration::from_millis(50);
@@ -65,7 +65,7 @@ impl Lab {
         beams
             .map(|(index, range)| {
                 let angle = figures.first_angle + index as f64 * figures.angle_step;
-                transform(laser, Point::from(crate::geometry::direction(angle) * range))
+                transform(laser, Point::from(dragoman_geometry::direction(angle) * range))
             })
             .collect()
     }

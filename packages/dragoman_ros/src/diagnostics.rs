@@ -1,5 +1,9 @@
 //! `/diagnostics`: what a node's hardware or clients are up to, once a second.
 
+mod refusals;
+
+pub use refusals::Refusals;
+
 use crate::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus, KeyValue};
 use crate::{Clock, ClockType, Node, Publisher, QosProfile};
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use canopen_rs::{Address, DataType, NmtCommand, NmtState, NodeId, Value};
-use dragoman_arm::can::Frame;
 use dragoman_arm::canopen::sdo::{Progress, Transfer, TransferError};
 use dragoman_arm::canopen::{Emergency, Service};
+use dragoman_io::can::Frame;
 
 use crate::device::{Application, Device};
 

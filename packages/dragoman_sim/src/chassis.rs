@@ -1,7 +1,7 @@
 //! Two wheels with their motors, and the chassis between them: what moves, and what it costs.
 
-use dragoman_base::motion::{Pose, Twist, wrap_angle};
 use dragoman_base::odometry::WheelGeometry;
+use dragoman_geometry::{Pose, Twist, wrap_angle};
 
 /// They change at whole milliseconds only, and so do not depend on when they are looked at.
 pub(crate) const TICK_S: f64 = 1e-3;

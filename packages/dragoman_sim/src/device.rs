@@ -17,9 +17,9 @@ use std::time::Duration;
 use canopen_rs::nmt::{NmtStateMachine, decode_command, encode_heartbeat};
 use canopen_rs::sdo::SdoPayload;
 use canopen_rs::{Address, ByteString, Entry, NmtCommand, NmtState, NodeId, Value};
-use dragoman_arm::can::Frame;
 use dragoman_arm::canopen::{Emergency, Service};
 use dragoman_arm::simpliq::objects::{HEARTBEAT_CONSUMER, HEARTBEAT_PRODUCER};
+use dragoman_io::can::Frame;
 
 use crate::axis::Axis;
 pub use faults::Fault;

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use dragoman_base::differential::driver::Config;
 use dragoman_base::differential::line::{Answer, Lines, Request};
-use dragoman_base::motion::{Pose, Twist};
 use dragoman_base::odometry::WheelGeometry;
+use dragoman_geometry::{Pose, Twist};
 
 use crate::chassis::{Chassis, Contact, Wheels};
 use crate::serial::{Sender, SerialDevice};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dragoman_arm::can::{Bus, Frame, InProcessBus, Received, SendError};
 use dragoman_arm::driver::Clock;
+use dragoman_io::can::{Bus, Frame, InProcessBus, Received, SendError};
 
 use crate::device::{Application, Device};
 

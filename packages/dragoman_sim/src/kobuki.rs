@@ -33,8 +33,8 @@ pub use sound::Note;
 
 use dragoman_base::kobuki::driver::LedColor;
 use dragoman_base::kobuki::wire::{Charger, Charging, SoundSequence};
-use dragoman_base::motion::{Pose, Twist};
 use dragoman_base::odometry::WheelGeometry;
+use dragoman_geometry::{Pose, Twist};
 
 use crate::chassis::{Chassis, Contact};
 use crate::serial::{Sender, SerialDevice};

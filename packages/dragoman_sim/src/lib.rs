@@ -11,10 +11,6 @@
 //! | [`widowx`] | a WidowX: an arm of Dynamixel servos on a serial line, byte by byte |
 //! | [`serial`] | what all devices on a serial line have; one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
-//! | [`turtlebot`] | what ties a Kobuki and a WidowX to their robot in a world |
-//! | [`world`] | bodies, arms, robots on wheels, range sensors and landmarks in a room (Apolo, seed 000) |
-//! | [`console`] | the simulator's console |
-//! | `node` (feature of that name) | the world and the simulator in ROS; the only file, with its parts, that knows ROS |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
 
 pub mod axis;
@@ -22,18 +18,13 @@ pub mod axis;
 mod bench;
 pub mod chassis;
 pub mod cia402;
-pub mod console;
 pub mod device;
 pub mod differential;
 pub mod drive_rack;
 pub mod kobuki;
-#[cfg(feature = "node")]
-pub mod node;
 pub mod serial;
-pub mod turtlebot;
 pub mod whistle;
 pub mod widowx;
-pub mod world;
 
 pub use axis::AxisSettings;
 pub use cia402::{Cia402Drive, Cia402Settings};
@@ -41,7 +32,5 @@ pub use device::{Device, Fault};
 pub use differential::{DifferentialBase, DifferentialSettings};
 pub use drive_rack::{Rack, RackBus};
 pub use kobuki::{Kobuki, KobukiSettings};
-pub use turtlebot::Turtlebot;
 pub use whistle::{Whistle, WhistleSettings};
 pub use widowx::{Widowx, WidowxSettings};
-pub use world::{LoadError, World, WorldError, Worlds};

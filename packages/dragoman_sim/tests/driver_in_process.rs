@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::can::{Bus, InProcessBus};
 use dragoman_arm::driver::{AxisConfig, DriveKind, Event, Group, GroupConfig, State};
+use dragoman_io::can::{Bus, InProcessBus};
 use dragoman_sim::device::Application;
 use dragoman_sim::{Cia402Drive, Cia402Settings, Device, Fault, Rack, Whistle, WhistleSettings};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dragoman_base::kobuki::driver::{Config, Driver, Event, Led, LedColor};
-use dragoman_base::motion::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{Pose, Twist, wrap_angle};
 use dragoman_sim::kobuki::{self, Noise};
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::{Kobuki, KobukiSettings};

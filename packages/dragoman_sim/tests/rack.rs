@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use canopen_rs::NodeId;
-use dragoman_arm::can::{Bus, Frame, InProcessBus, Received, SendError};
+use dragoman_io::can::{Bus, Frame, InProcessBus, Received, SendError};
 use dragoman_sim::{Fault, Rack, Whistle, WhistleSettings};
 
 fn whistle(node: u8) -> Whistle {

@@ -1,7 +1,7 @@
 //! Where the table is: its two front legs in the depth image. By odometry alone the gripper misses the cube, for it is 37 mm wide at most and
 //! the cube 30 mm, and a heading that is off by a tenth of a degree puts the robot 5 mm beside it after 3 m.
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
 
 use crate::depth::{CameraMount, DepthImage};
 
@@ -140,21 +140,25 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use dragoman_sim::Worlds;
-    use dragoman_sim::world::DepthImage as Picture;
+    use dragoman_world::DepthImage as Picture;
+    use dragoman_world::Worlds;
 
     use super::*;
-    use crate::virtual_lab::{ROBOT, some_rows};
+    use crate::depth::sampled_rows;
 
     /// Where the legs of the far table of the laboratory are.
     const LEGS: [f64; 2] = [3.205, 0.0];
 
     /// What the Kinect shows from there.
     fn picture(worlds: &mut Worlds, pose: Pose) -> DepthImage {
-        assert!(worlds.place_m_robot(None, ROBOT, [pose.x, pose.y, 0.0], pose.heading).unwrap());
+        assert!(
+            worlds.place_m_robot(None, "turtlebot2_widowx", [pose.x, pose.y, 0.0], pose.heading).unwrap()
+        );
         let mut picture = Picture::default();
         worlds.view(None, "Kinect").unwrap().depth(&mut picture);
-        some_rows(&picture)
+        let (width, height) = (picture.width(), picture.height());
+        let row = |row| (row, picture.depths()[row * width..][..width].to_vec());
+        DepthImage { width, height, rows: sampled_rows(height).map(row).collect() }
     }
 
     #[test]

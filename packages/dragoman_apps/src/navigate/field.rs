@@ -1,6 +1,6 @@
 //! The virtual forces of seed 003, section 5.3.
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
 
 use super::NEAR_TARGET;
 use crate::depth::{DepthImage, column_angle, grey};

@@ -1,6 +1,6 @@
 //! The free direction nearest to the wanted one, and how fast to go there.
 
-use dragoman_base::motion::{Twist, wrap_angle};
+use dragoman_geometry::{Twist, wrap_angle};
 
 use super::{MAX_ANGULAR_VELOCITY, ROBOT_RADIUS, TURN_ON_SPOT};
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
 
 /// Edge of a cell, m.
 const CELL: f64 = 0.04;
@@ -43,7 +43,7 @@ impl Memory {
             if now.saturating_sub(*seen) > KEEP || range > RADIUS {
                 return false;
             }
-            let bearing = dragoman_base::motion::wrap_angle(away_y.atan2(away_x) - camera.heading);
+            let bearing = dragoman_geometry::wrap_angle(away_y.atan2(away_x) - camera.heading);
             let next = views.partition_point(|view| view.bearing > bearing);
             // Between two views that both go further.
             let is_through = |view: Option<&View>| view.is_some_and(|view| view.free > range + SEEN_THROUGH);

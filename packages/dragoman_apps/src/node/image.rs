@@ -2,10 +2,7 @@
 
 use dragoman_ros::sensor_msgs::msg::Image;
 
-use crate::depth::DepthImage;
-
-/// Rows of an image that are looked at are this far apart.
-const ROW_STEP: usize = 16;
+use crate::depth::{DepthImage, sampled_rows};
 /// The largest image that is looked at, pixels in a row or column.
 const MAX_SIZE: usize = 8192;
 
@@ -53,9 +50,8 @@ pub(super) fn depth_image(image: &Image) -> Result<DepthImage, ImageError> {
         return Err(misfit);
     }
     let big = image.is_bigendian != 0;
-    let first = height / 2 % ROW_STEP;
-    let mut rows = Vec::with_capacity(height / ROW_STEP + 1);
-    for row in (first..height).step_by(ROW_STEP) {
+    let mut rows = Vec::new();
+    for row in sampled_rows(height) {
         let begin = row.checked_mul(step).ok_or_else(|| misfit.clone())?;
         let bytes = image.data.get(begin..begin + width * size).ok_or_else(|| misfit.clone())?;
         let depths = bytes.chunks_exact(size).map(|pixel| match *pixel {

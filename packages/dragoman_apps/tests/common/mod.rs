@@ -2,14 +2,16 @@
 
 #![allow(unreachable_pub)] // Every test target uses its part.
 
+pub mod virtual_lab;
+
 use std::time::{Duration, Instant};
 
 use dragoman_apps::program::Program;
-use dragoman_apps::virtual_lab::{ARM, LabSettings, ROBOT, Run, VirtualLab};
-use dragoman_base::motion::Pose;
-use dragoman_sim::Worlds;
+use dragoman_geometry::Pose;
 use dragoman_sim::kobuki::Noise;
+use dragoman_world::Worlds;
 use oorandom::Rand64;
+use virtual_lab::{ARM, LabSettings, ROBOT, Run, VirtualLab};
 
 /// How far the robot may start from where the scene has it, m, and how far it may be turned, rad.
 const START_OFFSET: f64 = 0.03;

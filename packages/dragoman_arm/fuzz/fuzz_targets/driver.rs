@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use dragoman_arm::can::{BusFault, Frame, Received};
+use dragoman_io::can::{BusFault, Frame, Received};
 use dragoman_arm::driver::{AxisConfig, DriveKind, Group, GroupConfig};
 use libfuzzer_sys::fuzz_target;
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use canopen_rs::sdo::{SdoAbortCode, SdoClient, SdoEvent, SdoPayload, encode_abort};
 use canopen_rs::{Address, DataType, NodeId, Value};
+use dragoman_io::can::Frame;
 
 use super::Service;
-use crate::can::Frame;
 
 /// How long a node may take for each answer.
 pub const ANSWER_TIME: Duration = Duration::from_millis(100);

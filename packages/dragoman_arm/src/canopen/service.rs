@@ -4,7 +4,7 @@ use std::fmt;
 
 use canopen_rs::NodeId;
 
-use crate::can::Frame;
+use dragoman_io::can::Frame;
 
 /// A service of CANopen, and the node that it concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Service {
 
     /// A frame of this service; data beyond eight bytes is cut off.
     pub fn frame(self, data: &[u8]) -> Frame {
-        let data = data.get(..crate::can::frame::MAX_DATA).unwrap_or(data);
+        let data = data.get(..dragoman_io::can::frame::MAX_DATA).unwrap_or(data);
         Frame::standard(self.id(), data).unwrap_or_else(|| Frame::without_data(self.id()))
     }
 }

@@ -3,12 +3,12 @@
 //! RPDO1 carries control word and target position, TPDO4 status word and position, both at every SYNC.
 
 use canopen_rs::{Address, NmtCommand, NodeId, Value};
+use dragoman_io::can::Frame;
 
 use super::config::GroupConfig;
 use super::conversation::{Condition, Step};
 use super::queue::round;
 use super::whistle::DRIVE_HEARTBEAT;
-use crate::can::Frame;
 use crate::canopen::Service;
 use crate::simpliq::objects::{
     self, EVERY_SYNC, HEARTBEAT_CONSUMER, HEARTBEAT_PRODUCER, POSITION, RPDO1, TPDO4,

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use canopen_rs::nmt::encode_command;
 use canopen_rs::{Address, NmtCommand, NodeId, Value};
+use dragoman_io::can::Frame;
 
 use super::fault::Fault;
-use crate::can::Frame;
 use crate::canopen::sdo::Progress;
 use crate::canopen::{Service, Transfer};
 use crate::simpliq::{Answer, Argument, Command, Request};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::can::BusFault;
+use dragoman_io::can::BusFault;
+
 use crate::canopen::{Emergency, TransferError};
 use crate::simpliq::{Answer, Command, emergencies};
 

@@ -16,13 +16,14 @@ mod switching;
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use dragoman_io::can::{BusFault, Frame};
+
 use super::axis::Axis;
 use super::config::{ConfigError, GroupConfig};
 use super::execution::{End, Execution, History};
 use super::fault::{EmergencyLog, Fault};
 use super::outbox::Outbox;
 use super::reference::Reference;
-use crate::can::{BusFault, Frame};
 
 /// What a group does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::can::Frame;
+use dragoman_io::can::Frame;
 
 /// Room that is made at once, so that no cycle allocates.
 const ROOM: usize = 512;

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use dragoman_io::can::{Bus, BusFault, Received, SendError};
+
 use super::config::{ConfigError, GroupConfig};
 use super::group::{Group, State};
-use crate::can::{Bus, BusFault, Received, SendError};
 
 /// How long to wait before a frame is offered again to a bus whose queue was full.
 const FULL_WAIT: Duration = Duration::from_micros(500);

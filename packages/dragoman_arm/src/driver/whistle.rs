@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use canopen_rs::{NmtCommand, NodeId, Value};
+use dragoman_io::can::Frame;
 
 use super::axis::Axis;
 use super::config::{ControlMode, GroupConfig, QUEUE_ROWS};
 use super::conversation::{Condition, Step, request_frame};
 use super::outbox::Outbox;
 use super::queue::round;
-use crate::can::Frame;
 use crate::canopen::Service;
 use crate::simpliq::commands::motion;
 use crate::simpliq::{Argument, Command, Request, objects};

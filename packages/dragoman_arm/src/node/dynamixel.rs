@@ -14,10 +14,10 @@ mod report;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dragoman_base::base::SerialDriver;
-use dragoman_base::connection::{Connection, NoPort};
-use dragoman_base::line::{Line, REOPEN_TIME};
-use dragoman_base::node::{Refusals, life};
+use dragoman_io::serial::SerialDriver;
+use dragoman_io::serial::{Connection, NoPort};
+use dragoman_io::serial::{Line, REOPEN_TIME, lifecycle};
+use dragoman_ros::diagnostics::Refusals;
 use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, sensor_msgs};
@@ -38,7 +38,7 @@ const REPORT_PERIOD: Duration = Duration::from_secs(1);
 pub struct DynamixelNode {
     /// What the node does: give it to an executor.
     pub node: RunningNode,
-    /// Where the arm is: the port, or [`dragoman_base::connection::SIMULATED`].
+    /// Where the arm is: the port, or [`dragoman_io::serial::SIMULATED`].
     pub place: String,
     /// Resolves as soon as all servos have been heard.
     pub measured: oneshot::Receiver<()>,
@@ -99,7 +99,7 @@ pub fn start(
     let names: Vec<String> = driver.names().map(str::to_owned).collect();
     let chain = Chain { line: Line::new(driver, REOPEN_TIME), refusals: Refusals::default(), names };
     joints::serve(&mut tasks, &chain)?;
-    life::serve(&mut tasks, &chain.line)?;
+    lifecycle::serve(&mut tasks, &chain.line)?;
     let mut topics = Topics::new(tasks.node(), &values.value::<String>("joint_states_topic"))?;
     let mut report = report::publisher(tasks.node(), &chain)?;
 

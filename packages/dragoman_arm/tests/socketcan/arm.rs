@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use canopen_rs::NodeId;
-use dragoman_arm::can::{Bus, SocketCanBus};
 use dragoman_arm::driver::{AxisConfig, Clock, Drives, Event, GroupConfig, State};
+use dragoman_io::can::{Bus, SocketCanBus};
 use dragoman_sim::Rack;
 use dragoman_sim::whistle::{Simpliq, Whistle, WhistleSettings};
 

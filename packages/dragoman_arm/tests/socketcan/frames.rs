@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use dragoman_arm::can::candump::{Content, LogLine};
-use dragoman_arm::can::socketcan::{Filter, OpenError};
-use dragoman_arm::can::{Bus, Received, SocketCanBus};
+use dragoman_io::can::candump::{Content, LogLine};
+use dragoman_io::can::socketcan::{Filter, OpenError};
+use dragoman_io::can::{Bus, Received, SocketCanBus};
 
 use crate::support::{
     PATIENCE, Vcan, available, can_utils, cansend, frame, ip, next, report_skipped, send_patiently, skip,
@@ -127,7 +127,7 @@ fn a_burst_as_fast_as_the_queue_takes_it_arrives_whole_and_in_order() {
         let sending = scope.spawn(|| {
             stay_on_a_processor(0);
             let numbered =
-                |number: u32| dragoman_arm::can::Frame::standard(0x123, &number.to_le_bytes()).unwrap();
+                |number: u32| dragoman_io::can::Frame::standard(0x123, &number.to_le_bytes()).unwrap();
             (0..frames).map(|number| send_patiently(&mut sender, &numbered(number))).sum::<usize>()
         });
         for number in 0..frames {

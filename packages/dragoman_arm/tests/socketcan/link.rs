@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dragoman_arm::can::{Bus, BusFault, Received, SendError};
+use dragoman_io::can::{Bus, BusFault, Received, SendError};
 
 use crate::support::{Vcan, can_utils, cansend, frame, next, send_patiently};
 use crate::test_name;

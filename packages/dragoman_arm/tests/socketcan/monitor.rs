@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use dragoman_arm::can::Bus;
-use dragoman_arm::can::candump::{self, Content};
+use dragoman_io::can::Bus;
+use dragoman_io::can::candump::{self, Content};
 
 use crate::support::{PATIENCE, Vcan, dragoman, frame};
 use crate::test_name;

@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use dragoman_arm::can::SocketCanBus;
-use dragoman_arm::can::candump::Content;
 use dragoman_arm::driver::{Event, GroupConfig};
+use dragoman_io::can::SocketCanBus;
+use dragoman_io::can::candump::Content;
 use dragoman_sim::whistle::Whistle;
 
 use crate::arm::{SimulatedDrives, six, start_driver};

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dragoman_arm::can::{Bus, Frame, Received, SendError, SocketCanBus};
+use dragoman_io::can::{Bus, Frame, Received, SendError, SocketCanBus};
 
 /// Long after a test has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);

@@ -3,11 +3,11 @@
 use std::f64::consts::TAU;
 use std::time::{Duration, Instant};
 
-use dragoman_arm::can::Frame;
-use dragoman_arm::can::candump::Content;
 use dragoman_arm::canopen::Service;
 use dragoman_arm::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
 use dragoman_arm::driver::{End, Event, GroupConfig, State};
+use dragoman_io::can::Frame;
+use dragoman_io::can::candump::Content;
 use dragoman_sim::whistle::Whistle;
 
 use crate::arm::{Arm, COUNTS_PER_REVOLUTION, six};

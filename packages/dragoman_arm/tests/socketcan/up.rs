@@ -7,8 +7,8 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use dragoman_arm::can::candump::{Content, LogLine};
 use dragoman_arm::canopen::Service;
+use dragoman_io::can::candump::{Content, LogLine};
 
 use crate::support::{PATIENCE, Vcan, alone, available, dragoman};
 use crate::test_name;

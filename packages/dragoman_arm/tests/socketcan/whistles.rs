@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use dragoman_arm::can::{Bus, BusFault, Received, SocketCanBus};
+use dragoman_io::can::{Bus, BusFault, Received, SocketCanBus};
 
 use crate::support::{Vcan, can_utils, cansend, dragoman, frame, next};
 use crate::test_name;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use dragoman_arm::can::SocketCanBus;
-use dragoman_arm::can::candump::{self, LogLine};
+use dragoman_io::can::SocketCanBus;
+use dragoman_io::can::candump::{self, LogLine};
 
 use crate::support::{PATIENCE, Vcan, can_utils, frame, send_patiently};
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use dragoman_base::differential::driver::{Config, Driver};
 use dragoman_base::differential::line::{Answer, Lines, Request};
-use dragoman_base::motion::Twist;
+use dragoman_geometry::Twist;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use dragoman_base::kobuki::driver::{Config, Driver, Led, LedColor};
 use dragoman_base::kobuki::wire::{CoreSensors, SoundSequence, frame};
-use dragoman_base::limits::{AxisLimits, Limits};
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::limits::{AxisLimits, Limits};
+use dragoman_geometry::{Pose, Twist};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

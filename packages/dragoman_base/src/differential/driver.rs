@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use super::line::{Answer, Lines, Request};
 use crate::commander::{Commander, Link, Refusal, Standstill};
-use crate::limits::{LimitError, Limits};
-use crate::motion::{Pose, Twist};
 use crate::odometry::{Measurement, NotFinite, Odometry, Wheel};
 use crate::outbox::Outbox;
 use crate::safety::{Change, Contact, Safety};
 
 pub use config::{Config, ConfigError};
+use dragoman_geometry::limits::{LimitError, Limits};
+use dragoman_geometry::{Pose, Twist};
 
 /// Events that nobody takes are dropped, the oldest first.
 const MAX_EVENTS: usize = 256;

@@ -20,7 +20,7 @@
 //! ```
 //! # use std::time::Duration;
 //! use dragoman_base::kobuki::driver::{Config, Driver};
-//! use dragoman_base::motion::Twist;
+//! use dragoman_geometry::Twist;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut driver = Driver::new(Config::default())?;
@@ -52,8 +52,6 @@ use super::wire::{
     BaseControl, Command, ControllerGains, Decoder, Feedback, GainsRequest, Inertia, Sound, SoundSequence,
 };
 use crate::commander::{Commander, Link, Refusal, Standstill};
-use crate::limits::{LimitError, Limits};
-use crate::motion::{Pose, Twist};
 use crate::odometry::{GyroReading, Measurement, NotFinite, Odometry, WheelGeometry};
 use crate::outbox::Outbox;
 use crate::safety::{Change, Contact, Safety};
@@ -67,6 +65,8 @@ pub use recorder::{Record, Recorded};
 pub use state::{Sensors, State};
 
 use clock::{DeviceClock, Step};
+use dragoman_geometry::limits::{LimitError, Limits};
+use dragoman_geometry::{Pose, Twist};
 use events::Edges;
 use heading::Heading;
 use outputs::Wanted;

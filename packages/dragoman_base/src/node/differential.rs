@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use dragoman_io::serial::Line;
+
 use super::motion::MotionTopics;
 use crate::differential::driver::{Driver, Event};
-use crate::line::Line;
 
 /// The topics of such a base.
 pub(super) struct DifferentialTopics {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use dragoman_geometry::Pose;
+use dragoman_io::serial::Line;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu};
@@ -9,13 +11,11 @@ use dragoman_ros::std_msgs::msg::{Empty, Int16MultiArray, String as Text};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
 
-use super::Refusals;
 use super::messages;
 use super::motion::{MotionTopics, log_expired, log_motors, log_robot};
 use crate::kobuki::driver::{Driver, Event, Led, LedColor, Record, Recorded, State};
 use crate::kobuki::wire::{ControllerGains, SoundSequence};
-use crate::line::Line;
-use crate::motion::Pose;
+use dragoman_ros::diagnostics::Refusals;
 
 /// Topics on which a Kobuki tells what it measures.
 pub(super) struct KobukiTopics {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use dragoman_geometry::Twist;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu};
@@ -13,7 +14,6 @@ use crate::kobuki::driver::{Battery, Identity, PowerEvent, Sensors, Side, Wheel}
 use crate::kobuki::wire::{
     BaseControl, Charging, ControllerGains, CoreSensors, DigitalInputs, DockIr, RawGyro,
 };
-use crate::motion::Twist;
 
 /// Frame of the gyro.
 const GYRO_FRAME: &str = "gyro_link";

@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use dragoman_geometry::{Pose, Twist};
+use dragoman_io::serial::Line;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
 use dragoman_ros::geometry_msgs::msg::{Quaternion, TransformStamped, Twist as TwistMessage};
@@ -15,10 +17,10 @@ use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Clock, Node, Publisher, QosProfile, velocity};
 use futures::StreamExt;
 
-use super::{Refusals, parameters};
+use super::parameters;
 use crate::base::{Base, Motion};
-use crate::line::Line;
-use crate::motion::{Geometry, Pose, Twist};
+use crate::geometry::Geometry;
+use dragoman_ros::diagnostics::Refusals;
 
 /// What [`serve`] gives to the rest of the node.
 pub(super) struct Served {
@@ -47,7 +49,8 @@ fn serve_velocities<B: Base>(
 ) -> dragoman_ros::Result<()> {
     let (line, refusals) = (line.clone(), refusals.clone());
     let command = move |twist: TwistMessage| {
-        if let Err(refusal) = line.command(Twist::new(twist.linear.x, twist.angular.z)) {
+        let twist = Twist::new(twist.linear.x, twist.angular.z);
+        if let Err(refusal) = line.send_now(|now, driver| driver.command(now, twist)) {
             refusals.note(&refusal);
         }
     };

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use dragoman_geometry::Pose;
+use dragoman_geometry::limits::{AxisLimits, Limits};
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
 use dragoman_ros::velocity;
 
 use super::BaseNodeError;
 use crate::differential::driver as differential;
+use crate::geometry::Geometry;
 use crate::kobuki::driver::{BatteryConfig, Config, HeadingSource};
-use crate::limits::{AxisLimits, Limits};
-use crate::motion::{Geometry, Pose};
 
 /// The parameters of every base, whose limits default to `limits`.
 fn common(port: &str, joint_states: &str, limits: &Limits, feedback_timeout: f64) -> Vec<Declaration> {

@@ -1,14 +1,14 @@
 //! What `/diagnostics` tells of a base.
 
+use dragoman_io::serial::Line;
 use dragoman_ros::Node;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 
-use super::Refusals;
 use crate::base::Motion;
 use crate::commander::Standstill;
 use crate::differential::driver as differential;
 use crate::kobuki::driver::{BatteryLevel, Driver, State};
-use crate::line::Line;
+use dragoman_ros::diagnostics::Refusals;
 
 /// What publishes a Kobuki's state each time it is called.
 pub(super) fn kobuki(

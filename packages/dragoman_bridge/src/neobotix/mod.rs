@@ -10,9 +10,8 @@
 //! 5. `services` (feature `node`): the table of the services with their commands, for both sides.
 //! 6. `node` (feature of that name): sockets and ROS around them.
 //!
-//! The maps, roadmaps and programs that some of them carry, the table of the parameters, and states and modes with the
-//! guide's numbers belong to a platform, whoever talks to it: [`documents`], [`parameters`], [`file_name`] and [`status`] are
-//! those of `dragoman_platform`.
+//! [`wire`], [`documents`], [`parameters`], [`file_name`] and [`status`] are those of `dragoman_neobotix`, which the platform
+//! shares.
 //!
 //! The cores have no I/O, no clock and no ROS type. Nothing here knows what a platform does with a command.
 
@@ -23,10 +22,9 @@ pub mod node;
 pub mod server;
 #[cfg(feature = "node")]
 pub mod services;
-pub mod wire;
 
 pub use call::{CallId, Inexpressible, Outcome, Refusal};
 pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics, Loss};
 pub use server::{ServerConfig, ServerStatistics, Session, SessionEvent};
 
-pub use dragoman_platform::{codes as status, documents, file_name, parameters};
+pub use dragoman_neobotix::{codes as status, documents, file_name, parameters, wire};

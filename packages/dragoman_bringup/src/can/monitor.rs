@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use dragoman_arm::can::statistics::BusStatistics;
-use dragoman_arm::can::{Frame, Received};
 use dragoman_arm::canopen::Service;
 use dragoman_arm::describe::describe;
+use dragoman_io::can::statistics::BusStatistics;
+use dragoman_io::can::{Frame, Received};
 
 /// From summary to summary, and what they are about.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -192,7 +192,7 @@ fn service_name(service: Option<Service>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use dragoman_arm::can::BusFault;
+    use dragoman_io::can::BusFault;
 
     use super::*;
 

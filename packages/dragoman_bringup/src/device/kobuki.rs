@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use dragoman_base::kobuki::wire::DockSignals;
-use dragoman_base::motion::Twist;
+use dragoman_geometry::Twist;
 use dragoman_sim::kobuki::inputs::{ADC_MAX, CLIFF_ADC_EDGE, CLIFF_ADC_FLOOR};
 use dragoman_sim::kobuki::{BATTERY_RANGE, ChargerSource, Event, Noise, Row};
 use dragoman_sim::{Kobuki, KobukiSettings};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use dragoman_base::motion::Twist;
+use dragoman_geometry::Twist;
 use dragoman_sim::differential::Event;
 use dragoman_sim::{DifferentialBase, DifferentialSettings};
 

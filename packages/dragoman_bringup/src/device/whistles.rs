@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use dragoman_arm::can::Bus;
 use dragoman_arm::canopen::NodeId;
+use dragoman_io::can::Bus;
 use dragoman_sim::device::Application;
 use dragoman_sim::{Cia402Drive, Cia402Settings, Device, Fault, Rack, Whistle, WhistleSettings};
 
@@ -68,7 +68,7 @@ pub(super) fn run(options: &WhistlesOptions) -> Result<()> {
 
 #[cfg(target_os = "linux")]
 fn open(interface: &str) -> Result<Box<dyn Bus>> {
-    Ok(Box::new(dragoman_arm::can::SocketCanBus::open(interface, &[])?))
+    Ok(Box::new(dragoman_io::can::SocketCanBus::open(interface, &[])?))
 }
 
 #[cfg(not(target_os = "linux"))]

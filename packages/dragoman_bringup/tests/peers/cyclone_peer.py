@@ -160,7 +160,8 @@ def graph(peer):
         for sample in (sample for reader in endpoints for sample in reader.take(2000)):
             found.add(bytes(sample.key.bytes))
             data = sample.qos[Policy.Userdata].data if Policy.Userdata in sample.qos else b""
-            if re.fullmatch(b"typehash=RIHS01_[0-9a-f]{64};", data):
+            # rmw_cyclonedds puts the identity of a service's client or server before it.
+            if re.search(b"(^|;)typehash=RIHS01_[0-9a-f]{64};", data):
                 hashed.add(bytes(sample.key.bytes))
         # A DDS identifier has 16 bytes; what Humble has behind them is zero.
         return sum(gid[:16] not in found or any(gid[16:]) for gid in gids())

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::{Pose, Twist};
 use dragoman_platform::replay::{Player, Recording, Replayed};
 use dragoman_platform::settings::Settings;
 use libfuzzer_sys::fuzz_target;

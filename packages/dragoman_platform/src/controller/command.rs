@@ -1,9 +1,9 @@
 //! Commands, states, and why a command is refused.
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::Point;
+use dragoman_geometry::{Pose, Twist};
+use dragoman_neobotix::map::{Map, MapError, Roadmap, RouteError};
 
-use crate::geometry::Point;
-use crate::map::{Map, MapError, Roadmap, RouteError};
 use crate::planning::PlanError;
 use crate::program::{Program, ProgramError, Quarry};
 use crate::replay::{Recording, ReplayError};

@@ -1,10 +1,11 @@
 //! The platform in the default lab, with its laser and noisy odometry.
 
+use dragoman_geometry::wrap_angle;
+use dragoman_geometry::{Point, Segment, direction, heading, position};
+use dragoman_neobotix::map::{Edge, Station};
+
 use super::*;
-use crate::geometry::{Point, Segment, direction, heading, position};
-use crate::map::{Edge, Station};
 use crate::testing::{self, Lab, lab_map};
-use dragoman_base::motion::wrap_angle;
 
 const START: Pose = Pose { x: 4.5, y: 3.8, heading: -std::f64::consts::FRAC_PI_2 };
 

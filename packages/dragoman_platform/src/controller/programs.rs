@@ -1,7 +1,8 @@
 //! The motion mode program: tasks that drive the platform.
 
+use dragoman_geometry::position;
+
 use super::{Event, MotionMode, Operation, Platform, Refusal};
-use crate::geometry::position;
 use crate::motion::automatic::Target;
 use crate::program::interpreter::{Action, Conditions, Interpreter};
 use crate::program::{Deed, Movement, Program};

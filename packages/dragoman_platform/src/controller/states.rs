@@ -1,10 +1,10 @@
 //! What each command does.
 
-use dragoman_base::motion::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{compose, is_finite, position};
+use dragoman_neobotix::map::{MAX_COORDINATE, Map};
 
 use super::{Command, Emergency, Event, MotionMode, Operation, Platform, Refusal};
-use crate::geometry::{compose, is_finite, position};
-use crate::map::{MAX_COORDINATE, Map};
 use crate::motion::automatic::Target;
 use crate::planning::{Ground, PlanError};
 use crate::replay::{Player, Recording};

@@ -1,11 +1,11 @@
 //! What is told of a platform.
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::{Point, Segment};
+use dragoman_geometry::{Pose, Twist};
+use dragoman_neobotix::map::{Map, Roadmap};
 
 use super::{Emergency, MotionMode, Operation, Platform, Refusal};
-use crate::geometry::{Point, Segment};
 use crate::localization::Uncertainty;
-use crate::map::{Map, Roadmap};
 use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlannerState, Target};
 use crate::program::{Deed, Program};
 use crate::replay::Player;

@@ -1,5 +1,6 @@
+use dragoman_geometry::{Point, direction, position};
+
 use super::*;
-use crate::geometry::{Point, direction, position};
 use crate::motion::automatic::PlannerState;
 use crate::planning::PlanError;
 use crate::program::{Awaited, Condition, Deed, Instruction, Movement, Quarry, Task};
@@ -54,7 +55,7 @@ impl Bench {
             Pose::new(0.0, 0.0, twist.angular * time),
         );
         let seen: Vec<Point> =
-            self.things.iter().map(|&thing| crate::geometry::inverse_transform(self.pose, thing)).collect();
+            self.things.iter().map(|&thing| dragoman_geometry::inverse_transform(self.pose, thing)).collect();
         let scan = Scan { origin: Point::new(0.4, 0.0), points: &seen };
         let input = Input { now: self.now, odometry: self.pose, scan: Some(scan), ..self.input };
         self.output = self.platform.cycle(&input);
@@ -92,7 +93,7 @@ impl Bench {
     fn assert_at(&self, goal: Pose) {
         assert!(self.events.contains(&Event::Motion(MotionEvent::Arrived)), "{:?}", self.events);
         assert!((position(self.pose) - position(goal)).norm() < 0.02, "{:?} {goal:?}", self.pose);
-        let wrong = dragoman_base::motion::wrap_angle(self.pose.heading - goal.heading);
+        let wrong = dragoman_geometry::wrap_angle(self.pose.heading - goal.heading);
         assert!(wrong.abs() < 1.0_f64.to_radians(), "{:?} {goal:?}", self.pose);
         assert!(self.platform.status().target_reached);
     }
@@ -357,7 +358,7 @@ fn with_planning_obstacles_are_gone_round() {
     for _ in 0..3000 {
         bench.cycle();
         for &thing in &things {
-            let seen = crate::geometry::inverse_transform(bench.pose, thing);
+            let seen = dragoman_geometry::inverse_transform(bench.pose, thing);
             assert!(!bench.platform.settings().footprint.contains(seen), "{:?}", bench.pose);
         }
     }
@@ -387,7 +388,7 @@ fn a_path_is_waited_on_and_entered_again_behind_an_obstacle() {
 #[test]
 fn what_the_map_forbids_is_refused_and_never_entered() {
     let corners = [[2.0, -1.0], [4.0, -1.0], [4.0, 1.0], [2.0, 1.0]].map(Point::from);
-    let area = crate::geometry::Polygon::new(corners.to_vec()).unwrap();
+    let area = dragoman_geometry::Polygon::new(corners.to_vec()).unwrap();
     let map = Map { prohibited: vec![area], ..Map::default() };
     let mut bench = Bench::moving(without_planning(), MotionMode::Automatic);
     bench.tell(Command::SetMap(map.clone())).unwrap();

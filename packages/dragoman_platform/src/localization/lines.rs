@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::geometry::{Point, Segment};
+use dragoman_geometry::{Point, Segment};
 
 /// A point farther from a line than this is not of it, m.
 pub(super) const GATE: f64 = 0.6;

@@ -1,11 +1,11 @@
 //! The pose that fits a scan to lines best, with what was known before: Gauss-Newton on the points' distances from their lines, with Cauchy's
 //! weights, which make little of what is on no line.
 
-use dragoman_base::motion::{Pose, wrap_angle};
+use dragoman_geometry::{Point, transform};
+use dragoman_geometry::{Pose, wrap_angle};
 use nalgebra::{Matrix3, Vector3};
 
 use super::lines::{GATE, Lines};
-use crate::geometry::{Point, transform};
 use crate::settings::LocalizationSettings;
 
 const ITERATIONS: usize = 12;

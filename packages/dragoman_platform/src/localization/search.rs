@@ -2,10 +2,10 @@
 
 use std::f64::consts::TAU;
 
-use dragoman_base::motion::{Pose, wrap_angle};
+use dragoman_geometry::{Point, compose, position, transform};
+use dragoman_geometry::{Pose, wrap_angle};
 use nalgebra::Matrix3;
 
-use crate::geometry::{Point, compose, position, transform};
 use crate::planning::field::DistanceField;
 use crate::settings::LocalizationSettings;
 

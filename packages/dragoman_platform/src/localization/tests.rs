@@ -23,8 +23,8 @@ impl Bench {
     }
 
     fn cycle(&mut self, linear: f64, angular: f64) {
-        self.lab.drive(dragoman_base::motion::Twist::new(linear, angular));
-        let step = crate::geometry::relative(self.odometry, self.lab.odometry);
+        self.lab.drive(dragoman_geometry::Twist::new(linear, angular));
+        let step = dragoman_geometry::relative(self.odometry, self.lab.odometry);
         self.odometry = self.lab.odometry;
         self.localizer.predict(step, &self.settings.localization);
         let points = self.lab.scan();
@@ -51,7 +51,7 @@ fn half_a_metre_and_twenty_degrees_off_it_finds_itself() {
         println!("seed {seed}");
         let start = Pose::new(4.5, 3.8, -TAU / 4.0);
         let mut bench = Bench::new(seed, start);
-        let away = crate::geometry::direction(seed as f64 * TAU / 24.0) * 0.5;
+        let away = dragoman_geometry::direction(seed as f64 * TAU / 24.0) * 0.5;
         let wrong = if seed % 2 == 0 { 20.0_f64 } else { -20.0 };
         let guess =
             Pose::new(start.x + away.x, start.y + away.y, wrap_angle(start.heading + wrong.to_radians()));

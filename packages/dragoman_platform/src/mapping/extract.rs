@@ -1,10 +1,10 @@
 //! The lines of one scan: points are split where they jump or bend, parts that are on one line are put together, and each gets the line that is
 //! nearest to its points, in the sense of least squares.
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::{Point, Segment, Vector, transform};
 use nalgebra::Matrix2;
 
-use crate::geometry::{Point, Segment, Vector, transform};
 use crate::motion::obstacles::Scan;
 use crate::settings::MappingSettings;
 
@@ -65,7 +65,7 @@ impl Moments {
         let [xx, yy, xy] = [self.scatter[(0, 0)], self.scatter[(1, 1)], self.scatter[(0, 1)]];
         let angle = (2.0 * xy).atan2(xx - yy) / 2.0;
         let across = (xx + yy) / 2.0 - ((xx - yy) / 2.0).hypot(xy);
-        (Point::from(self.mean), crate::geometry::direction(angle), (across.max(0.0) / self.count).sqrt())
+        (Point::from(self.mean), dragoman_geometry::direction(angle), (across.max(0.0) / self.count).sqrt())
     }
 }
 

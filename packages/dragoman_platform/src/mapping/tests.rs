@@ -1,8 +1,8 @@
+use dragoman_geometry::direction;
 use proptest::prelude::*;
 
 use super::extract::extract;
 use super::*;
-use crate::geometry::direction;
 use crate::motion::obstacles::Scan;
 use crate::settings::Settings;
 use crate::testing::{self, Lab, lab_map};

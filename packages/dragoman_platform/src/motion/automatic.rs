@@ -5,11 +5,11 @@ mod task;
 
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::{Point, position};
+use dragoman_geometry::{Pose, Twist};
+use dragoman_neobotix::map::Map;
 
 use super::obstacles::Obstacles;
-use crate::geometry::{Point, position};
-use crate::map::Map;
 use crate::planning::{Ground, PlanError, Scene, Step};
 use crate::settings::Settings;
 use task::{Active, Task};

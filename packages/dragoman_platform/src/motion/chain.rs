@@ -1,6 +1,6 @@
 //! Chains of points: how far a platform has come along one, and what is left.
 
-use crate::geometry::{Point, Segment};
+use dragoman_geometry::{Point, Segment};
 
 /// How far along a chain of points the platform has come, m: not back, and not to where the chain comes by again later.
 pub(super) fn progress(chain: &[Point], place: Point, before: f64) -> f64 {

@@ -1,9 +1,9 @@
 //! Paths as curves, sampled every 2 cm, and how fast they may be driven.
 
-use dragoman_base::motion::{Pose, wrap_angle};
+use dragoman_geometry::{Point, Segment, Vector, direction, heading, position};
+use dragoman_geometry::{Pose, wrap_angle};
 use nalgebra::Point2;
 
-use crate::geometry::{Point, Segment, Vector, direction, heading, position};
 use crate::settings::Settings;
 
 /// From one sample of a curve to the next, m.

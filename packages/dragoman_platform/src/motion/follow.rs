@@ -1,9 +1,9 @@
 //! Keeping to a curve, and turning on the spot.
 
-use dragoman_base::motion::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{Segment, direction, position};
 
 use super::curve::{Curve, Sample};
-use crate::geometry::{Segment, direction, position};
 use crate::settings::{MotionSettings, Settings};
 
 /// How far ahead and back along the curve the nearest place is looked for, m: a curve may cross itself.
@@ -139,10 +139,10 @@ pub fn turn(current: f64, target: f64, settings: &Settings) -> f64 {
 mod tests {
     use std::time::Duration;
 
-    use dragoman_base::limits::Ramp;
+    use dragoman_geometry::Point;
+    use dragoman_geometry::limits::Ramp;
 
     use super::*;
-    use crate::geometry::Point;
 
     const STEP: Duration = Duration::from_millis(20);
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, wrap_angle};
+use dragoman_geometry::{Point, direction, heading, inverse_transform, position, transform};
+use dragoman_geometry::{Pose, wrap_angle};
 
-use crate::geometry::{Point, direction, heading, inverse_transform, position, transform};
 use crate::planning::field::DistanceField;
 use crate::settings::{Settings, UltrasonicSettings};
 

@@ -1,9 +1,9 @@
 //! How fast the platform may go on towards what its sensors see. The field that has to be free is what the platform sweeps until it stands:
 //! it grows with speed, and bends with the way.
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::{Footprint, Point, direction, inverse_transform};
+use dragoman_geometry::{Pose, Twist};
 
-use crate::geometry::{Footprint, Point, direction, inverse_transform};
 use crate::settings::Settings;
 
 /// From one place that is looked at to the next: no point of the platform moves farther, m.
@@ -162,7 +162,7 @@ mod tests {
             let settings = Settings::default();
             let points: Vec<Point> = points.into_iter().map(|(x, y)| Point::new(x, y)).collect();
             let clear: Vec<Point> = points.into_iter().filter(|&p| !settings.footprint.grown(0.02).contains(p)).collect();
-            let mut ramp = dragoman_base::limits::Ramp::new(settings.limits).unwrap();
+            let mut ramp = dragoman_geometry::limits::Ramp::new(settings.limits).unwrap();
             let mut pose = Pose::ORIGIN;
             for _ in 0..150 {
                 let seen: Vec<Point> = clear.iter().map(|&point| inverse_transform(pose, point)).collect();
@@ -171,7 +171,7 @@ mod tests {
                 }
                 let allowed = allow(Twist::new(linear, angular), &seen, &settings).twist;
                 let twist = ramp.step(allowed, std::time::Duration::from_millis(20));
-                pose = crate::geometry::compose(pose, pose_after(twist, 0.02));
+                pose = dragoman_geometry::compose(pose, pose_after(twist, 0.02));
             }
         }
     }

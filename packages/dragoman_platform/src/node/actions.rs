@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::{Point, Segment, compose, position, relative};
+use dragoman_neobotix::messages::quaternion;
 use dragoman_ros::builtin_interfaces;
 use dragoman_ros::geometry_msgs::msg::{Pose as PoseMessage, PoseStamped};
 use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
@@ -10,10 +12,8 @@ use dragoman_ros::reasons::{following_error, navigation_error};
 use dragoman_ros::tasks::{Goal, NodeTasks, Outcome};
 use futures::FutureExt;
 
-use super::messages::quaternion;
 use super::state::{Refused, Shared, State};
 use crate::controller::Command;
-use crate::geometry::{Point, Segment, compose, position, relative};
 use crate::motion::automatic::{MotionEnd, Target};
 use crate::planning::PlanError;
 

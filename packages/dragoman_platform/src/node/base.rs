@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::{Point, transform};
+use dragoman_geometry::{Pose, Twist};
+use dragoman_neobotix::messages;
 use dragoman_ros::geometry_msgs::msg::{Quaternion, Twist as TwistMessage};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
@@ -17,9 +19,8 @@ use dragoman_ros::{Context, Publisher, QosProfile, WrappedTypesupport};
 use super::laser::Laser;
 use super::state::Shared;
 use super::ultrasonics::Ultrasonics;
-use super::{PlatformNodeError, messages, parameters, topics};
+use super::{PlatformNodeError, parameters, topics};
 use crate::controller::Command;
-use crate::geometry::{Point, transform};
 
 /// Channels for ultrasonic sensors.
 const MAX_ULTRASONICS: usize = 16;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use dragoman_arm::can::{Bus, Frame, Received};
+use dragoman_io::can::{Bus, Frame, Received};
 use dragoman_ros::dragoman_msgs::msg::CanMessage;
 use dragoman_ros::dragoman_msgs::srv::{
     PlatformAddCanListeningId, PlatformGetCanMessages, PlatformSendCanMessage,
@@ -125,8 +125,8 @@ impl State {
 /// A place on the bus of an interface; one that is not there yet is waited for.
 #[cfg(target_os = "linux")]
 fn open(interface: &str) -> std::result::Result<Box<dyn Bus>, String> {
-    use dragoman_arm::can::SocketCanBus;
-    use dragoman_arm::can::socketcan::OpenError;
+    use dragoman_io::can::SocketCanBus;
+    use dragoman_io::can::socketcan::OpenError;
     match SocketCanBus::open(interface, &[]) {
         Ok(bus) => Ok(Box::new(bus)),
         Err(error @ OpenError::NoInterface { .. }) => {
@@ -172,7 +172,7 @@ fn message(frame: &Frame) -> CanMessage {
 
 #[cfg(test)]
 mod tests {
-    use dragoman_arm::can::InProcessBus;
+    use dragoman_io::can::InProcessBus;
 
     use super::*;
 

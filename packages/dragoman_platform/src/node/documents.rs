@@ -6,6 +6,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use dragoman_geometry::{Point, Segment};
+use dragoman_neobotix::documents::{
+    Document, DocumentError, Layer, MAX_DOCUMENT_LEN, Map, MapItem, MappedLine, PointElement, Program,
+    Roadmap, WriteError,
+};
+use dragoman_neobotix::file_name::{FileNameError, plain_file_name};
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetDocument, PlatformSetDocument};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
@@ -13,12 +19,6 @@ use dragoman_ros::tasks::NodeTasks;
 use super::services::{Answer, answers, serve_order, serve_question};
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, Refusal};
-use crate::documents::{
-    Document, DocumentError, Layer, MAX_DOCUMENT_LEN, Map, MapItem, MappedLine, PointElement, Program,
-    Roadmap, WriteError,
-};
-use crate::file_name::{FileNameError, plain_file_name};
-use crate::geometry::{Point, Segment};
 
 /// A mapped line no farther from a line of the map is that line, m.
 const EXPLAINED: f64 = 0.1;
@@ -243,7 +243,7 @@ fn stop_mapping(state: &mut State) -> Result<(), Refused> {
     for layer in &mut map.layers {
         layer.items.retain(|item| !matches!(item, MapItem::MappedLine(_)));
     }
-    let known = crate::map::Map::from(&map).lines;
+    let known = dragoman_neobotix::map::Map::from(&map).lines;
     let is_new = |line: &Segment| {
         let is_explained =
             |point: Point| known.iter().map(|known| known.distance(point)).any(|away| away <= EXPLAINED);

@@ -3,16 +3,16 @@
 
 use std::time::Duration;
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::{Point, Segment, heading, position};
+use dragoman_neobotix::messages::quaternion;
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{ActionClient, GoalStatus, Node, WrappedActionTypeSupport};
 use futures::future::{Either, select};
 
-use super::messages::quaternion;
 use super::state::{Shared, State};
-use crate::geometry::{Point, Segment, heading, position};
 use crate::motion::automatic::{Navigation, Target};
 
 /// How often it is looked whether there is something else to do.

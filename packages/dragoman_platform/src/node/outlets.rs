@@ -1,11 +1,11 @@
 //! What the platform cannot do itself is a topic for whoever can: speech, sounds, head, camera, CAN bus.
 
+use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_ros::dragoman_msgs::msg::CanMessage;
 use dragoman_ros::std_msgs::msg::{Float64, String as Text};
 use dragoman_ros::{Node, Publisher, QosProfile, WrappedTypesupport};
 
 use super::state::{Refused, State};
-use crate::file_name::plain_file_name;
 
 /// Longest text, bytes.
 const MAX_TEXT: usize = 64 * 1024;

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dragoman_base::limits::{AxisLimits, Limits};
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::limits::{AxisLimits, Limits};
+use dragoman_neobotix::codes::ParameterType;
+use dragoman_neobotix::parameters::{self as table, Value};
 use dragoman_ros::ParameterValue;
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
 use futures::StreamExt;
 
 use super::state::Shared;
 use super::{PlatformNodeError, Setup};
-use crate::codes::ParameterType;
-use crate::parameters::{self as table, Value};
 use crate::settings::{Settings, UltrasonicSettings};
 
 /// The guide's parameter files (section 4.4).
@@ -280,7 +280,7 @@ pub(super) fn settings(values: &Parameters, parameters: &table::Parameters) -> S
         ..Settings::default()
     };
     settings.footprint.side = values.value::<f64>("width") / 2.0;
-    parameters.apply(&mut settings);
+    settings.apply(parameters);
     settings
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_ros::dragoman_msgs::srv::PlatformSetFile;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{CompressedImage, Image};
@@ -15,7 +16,6 @@ use futures::channel::oneshot;
 use super::documents::write;
 use super::services::Answer;
 use super::state::{Refused, Shared};
-use crate::file_name::plain_file_name;
 
 /// How long a picture is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);

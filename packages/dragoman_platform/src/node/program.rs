@@ -2,13 +2,14 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use dragoman_neobotix::codes::ParameterType;
+use dragoman_neobotix::file_name::plain_file_name;
+use dragoman_neobotix::parameters::declarations;
+
 use super::documents::{Kind, load_named, write};
 use super::picture::MOST_WANTED;
 use super::services::set_parameter;
 use super::state::{Refused, State};
-use crate::codes::ParameterType;
-use crate::file_name::plain_file_name;
-use crate::parameters::declarations;
 use crate::program::{Date, Deed};
 
 impl State {

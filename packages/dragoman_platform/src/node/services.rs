@@ -1,6 +1,9 @@
 //! States, modes, motions, hardware, parameters: a service for each command (seed 002, section 6.3).
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::Point;
+use dragoman_geometry::{Pose, Twist};
+use dragoman_neobotix::codes::Code;
+use dragoman_neobotix::parameters::{Declaration, Parameters, Value, declaration, declarations};
 use dragoman_ros::WrappedServiceTypeSupport;
 use dragoman_ros::dragoman_msgs::msg::PlatformParameter;
 use dragoman_ros::dragoman_msgs::srv::{
@@ -17,10 +20,7 @@ use dragoman_ros::tasks::NodeTasks;
 
 use super::state::{Refused, Shared, State};
 use super::{parameters, status};
-use crate::codes::Code;
 use crate::controller::{Board, Command, MotionMode, Motor};
-use crate::geometry::Point;
-use crate::parameters::{Declaration, Parameters, Value, declaration, declarations};
 
 /// An answer that tells whether the request had an effect, and why not.
 pub(super) trait Answer: Default {

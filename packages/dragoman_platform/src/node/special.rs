@@ -1,5 +1,6 @@
 //! Special functions, debugging.
 
+use dragoman_geometry::{Point, position};
 use dragoman_ros::Result;
 use dragoman_ros::dragoman_msgs::msg::PlatformDebugData;
 use dragoman_ros::dragoman_msgs::srv::{
@@ -12,7 +13,6 @@ use dragoman_ros::visualization_msgs::msg::Marker;
 
 use super::services::{Answer, answers, serve_order, serve_question};
 use super::state::{Refused, Shared, State};
-use crate::geometry::{Point, position};
 
 answers! { PlatformGetCamera PlatformGetDebugData }
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use dragoman_base::motion::{Pose, Twist};
+use dragoman_geometry::Point;
+use dragoman_geometry::{Pose, Twist};
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
@@ -19,7 +20,6 @@ use super::recorder::Recorder;
 use super::ultrasonics::Echoes;
 use super::{PlatformNodeError, parameters, program};
 use crate::controller::{Command, Event, Input, MotionMode, Operation, Output, Platform, Refusal};
-use crate::geometry::Point;
 use crate::motion::obstacles::Scan;
 use crate::program::interpreter::Conditions;
 use crate::settings::Settings;

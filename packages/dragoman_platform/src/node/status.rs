@@ -1,12 +1,12 @@
 //! The status of the platform as a message.
 
+use dragoman_geometry::Pose;
+use dragoman_geometry::{Point, transform};
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::geometry_msgs::msg::{Point32, Pose2D};
 
 use super::state::State;
 use crate::controller::{Operation, Status};
-use crate::geometry::{Point, transform};
-use dragoman_base::motion::Pose;
 
 /// All that is known; what the platform does not have is 0.
 pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {

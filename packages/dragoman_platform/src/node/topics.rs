@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
+use dragoman_geometry::{Point, compose, relative};
+use dragoman_neobotix::map::Map;
+use dragoman_neobotix::messages;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
@@ -14,9 +17,7 @@ use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Publisher, QosProfile, Result, WrappedTypesupport};
 
 use super::state::{Shared, State};
-use super::{messages, status};
-use crate::geometry::{Point, compose, relative};
-use crate::map::Map;
+use super::status;
 
 /// Publishes at the rate of that parameter.
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters) -> Result<()> {

@@ -1,6 +1,7 @@
 //! How far it is to the next obstacle, for every square of a grid.
 
-use crate::geometry::{Point, Polygon, Segment};
+use dragoman_geometry::{Point, Polygon, Segment};
+
 use crate::settings::PlanningSettings;
 
 /// Distances to the nearest marked square, between the squares' middles.
@@ -102,7 +103,7 @@ impl DistanceField {
 
     pub(super) fn middle(&self, square: usize) -> Point {
         let (x, y) = (square % self.width, square / self.width);
-        self.origin + crate::geometry::Vector::new(x as f64 + 0.5, y as f64 + 0.5) * self.resolution
+        self.origin + dragoman_geometry::Vector::new(x as f64 + 0.5, y as f64 + 0.5) * self.resolution
     }
 
     pub(super) fn width(&self) -> usize {

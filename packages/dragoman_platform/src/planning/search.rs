@@ -2,9 +2,10 @@
 
 use std::collections::BinaryHeap;
 
+use dragoman_geometry::Point;
+use dragoman_neobotix::map::Node;
+
 use super::field::DistanceField;
-use crate::geometry::Point;
-use crate::map::Node;
 use crate::settings::PlanningSettings;
 
 /// Within this distance beyond the room that is needed a way costs more, m.

@@ -1,5 +1,6 @@
+use dragoman_geometry::Polygon;
+
 use super::*;
-use crate::geometry::Polygon;
 
 fn rectangle(left: f64, bottom: f64, right: f64, top: f64) -> Polygon {
     let corners = [[left, bottom], [right, bottom], [right, top], [left, top]];

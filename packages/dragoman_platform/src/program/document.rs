@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, wrap_angle};
-
-use super::{Awaited, Condition, Date, Deed, Instruction, Movement, Program, Quarry, Task};
-use crate::documents::{
+use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_neobotix::documents::{
     self, AudioAction, MotionAction, MoveTarget, OutputState, Step, SurveillanceAction, TargetPlace,
     WaitEvent,
 };
+
+use super::{Awaited, Condition, Date, Deed, Instruction, Movement, Program, Quarry, Task};
 
 /// What the guide does not know is left out; [`check`](documents::Document::check) of the document refuses it.
 impl From<&documents::Program> for Program {
@@ -135,7 +135,7 @@ fn awaited(event: &WaitEvent) -> Option<Awaited> {
 
 #[cfg(test)]
 mod tests {
-    use crate::documents::Document;
+    use dragoman_neobotix::documents::Document;
 
     use super::*;
 

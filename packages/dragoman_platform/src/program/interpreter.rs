@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
-use dragoman_base::motion::Pose;
+use dragoman_geometry::Pose;
 
 use super::{Awaited, Condition, Date, Deed, Instruction, Movement, Program, ProgramError, Quarry, Task};
 

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::can::Frame;
+use dragoman_io::can::Frame;
 use dragoman_sim::{Fault, Whistle, WhistleSettings};
 use libfuzzer_sys::fuzz_target;
 

@@ -209,7 +209,7 @@ proptest! {
         let mut bench = Bench::set_up();
         for (id, data, wait) in frames {
             let id = if id % 4 == 0 { [0x080, 0x265, 0x665, 0x000][usize::from(id / 4 % 4)] } else { id };
-            let frame = dragoman_arm::can::Frame::standard(id, &data).unwrap();
+            let frame = dragoman_io::can::Frame::standard(id, &data).unwrap();
             bench.drive.handle(bench.now, &frame);
             // Random control words may well enable it.
             let may_move = bench.drive.state() == DriveState::OperationEnabled || bench.drive.is_moving();

@@ -1,7 +1,7 @@
 //! What the world and the user do to the machine.
 
 use dragoman_base::kobuki::wire::DockSignals;
-use dragoman_base::motion::Twist;
+use dragoman_geometry::Twist;
 
 use crate::chassis::Wheels;
 

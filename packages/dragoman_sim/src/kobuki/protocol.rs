@@ -10,8 +10,8 @@ use dragoman_base::kobuki::wire::{
     HardwareVersion, Inertia, Outputs, Overcurrents, RawGyro, RequestFlags, Sound, SoundSequence,
     UniqueDeviceId, Version, WheelCurrents, WheelDrops, frame,
 };
-use dragoman_base::motion::Twist;
 use dragoman_base::odometry::WheelGeometry;
+use dragoman_geometry::Twist;
 
 use super::inputs::{ADC_MAX, CLIFF_THRESHOLD};
 use super::sound::Note;

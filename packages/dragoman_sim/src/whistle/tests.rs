@@ -8,11 +8,11 @@ mod motion;
 use std::time::Duration;
 
 use canopen_rs::{Address, DataType, NmtCommand, NmtState, NodeId, Value};
-use dragoman_arm::can::Frame;
 use dragoman_arm::canopen::Service;
 use dragoman_arm::canopen::sdo::TransferError;
 use dragoman_arm::simpliq::commands::{Command, motion as mp};
 use dragoman_arm::simpliq::{Answer, Argument, Request, objects};
+use dragoman_io::can::Frame;
 
 use super::{Whistle, WhistleSettings};
 use crate::bench::{MASTER, ms, node, us};

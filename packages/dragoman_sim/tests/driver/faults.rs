@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use canopen_rs::NodeId;
-use dragoman_arm::can::{BusFault, Frame};
 use dragoman_arm::driver::{ControlMode, Event, Fault as DriverFault, GroupConfig, State};
 use dragoman_arm::simpliq::{Argument, Command, Request, objects};
+use dragoman_io::can::{BusFault, Frame};
 use dragoman_sim::device::Fault;
 use dragoman_sim::whistle::{Whistle, WhistleSettings};
 

@@ -5,8 +5,8 @@ use std::f64::consts::TAU;
 use std::time::{Duration, Instant};
 
 use canopen_rs::NodeId;
-use dragoman_arm::can::{BusFault, Frame, Received};
 use dragoman_arm::driver::{AxisConfig, Event, Group, GroupConfig, State};
+use dragoman_io::can::{BusFault, Frame, Received};
 use dragoman_sim::whistle::{Whistle, WhistleSettings};
 
 /// Counts per revolution of the thesis' arm (seed 001, `elmoarm.cpf`).

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use canopen_rs::{NmtState, NodeId};
+use dragoman_io::can::{BusFault, Received};
 
 use super::super::axis::Stage;
 use super::super::cia402;
 use super::super::config::DriveKind;
 use super::super::fault::Fault;
 use super::{Group, START_PAUSE, State};
-use crate::can::{BusFault, Received};
 use crate::canopen::{Emergency, Service};
 use crate::simpliq::{self, emergencies};
 

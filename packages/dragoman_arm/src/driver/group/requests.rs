@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use dragoman_io::can::BusFault;
+
 use super::super::axis::{Axis, Stage};
 use super::super::config::ControlMode;
 use super::super::conversation::Condition;
@@ -9,7 +11,6 @@ use super::super::execution::{End, Execution};
 use super::super::fault::Fault;
 use super::super::trajectory::{Tolerances, Trajectory};
 use super::{Group, Joining, State};
-use crate::can::BusFault;
 use crate::drives::{DriveError, check_joint_values};
 
 impl Group {

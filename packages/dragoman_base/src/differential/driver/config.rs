@@ -3,8 +3,10 @@
 use std::f64::consts::TAU;
 use std::time::Duration;
 
-use crate::limits::{AxisLimits, LimitError, Limits};
-use crate::motion::{Geometry, Pose, Twist};
+use dragoman_geometry::limits::{AxisLimits, LimitError, Limits};
+use dragoman_geometry::{Pose, Twist};
+
+use crate::geometry::Geometry;
 use crate::odometry::WheelGeometry;
 
 /// What the base is like, and how it is talked to.

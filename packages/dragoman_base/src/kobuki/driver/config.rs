@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use dragoman_geometry::limits::{LimitError, Limits};
+
 use super::BatteryConfig;
-use crate::limits::{LimitError, Limits};
 
 /// Where the heading of the odometry comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,6 @@
 //! The gyro's heading, relative to its first reading.
 
-use crate::motion::wrap_angle;
+use dragoman_geometry::wrap_angle;
 
 /// The gyro's heading, relative to its first reading or to where the odometry was reset (protocols: Kobuki). It goes on where a
 /// lost connection or a restart of the base has moved the gyro's zero.

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use dragoman_geometry::Twist;
+
 use super::super::wire::{BaseControl, frame};
-use crate::motion::Twist;
 
 /// Records that nobody takes are dropped, the oldest first.
 const MAX_RECORDS: usize = 256;

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use dragoman_geometry::limits::Limits;
+use dragoman_geometry::{Pose, Twist};
+
 use super::{Battery, Identity};
 use crate::commander::Standstill;
 use crate::kobuki::wire::{
     CliffReadings, CoreSensors, DockIr, Feedback, GeneralPurposeInput, Inertia, Outputs, RawGyro, Statistics,
     WheelCurrents,
 };
-use crate::limits::Limits;
-use crate::motion::{Pose, Twist};
 use crate::odometry::Wheel;
 
 /// What the sensors told last, as it was on the line; each of them `None` before the first time.

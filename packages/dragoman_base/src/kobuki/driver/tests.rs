@@ -1,11 +1,12 @@
 mod random;
 
+use dragoman_geometry::limits::AxisLimits;
+
 use super::*;
 use crate::kobuki::wire::{
     Bumpers, Buttons, Charger, CliffReadings, Cliffs, CoreSensors, DigitalInputs, FirmwareVersion,
     GeneralPurposeInput, HardwareVersion, Outputs, RequestFlags, UniqueDeviceId, Version, WheelDrops, frame,
 };
-use crate::limits::AxisLimits;
 
 fn milliseconds(count: u64) -> Duration {
     Duration::from_millis(count)

@@ -2,8 +2,8 @@
 
 use std::f64::consts::TAU;
 
-use dragoman_base::motion::Pose;
-use dragoman_platform::geometry::{Point, inverse_transform};
+use dragoman_geometry::Pose;
+use dragoman_geometry::{Point, inverse_transform};
 
 /// What the protocol does not tell of a laser.
 #[derive(Debug, Clone, Copy, PartialEq)]

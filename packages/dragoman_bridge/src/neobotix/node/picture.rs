@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use dragoman_base::motion::{Pose, Twist};
-use dragoman_platform::geometry::Point;
-use dragoman_platform::map::Map;
-use dragoman_platform::node::messages;
+use dragoman_geometry::Point;
+use dragoman_geometry::{Pose, Twist};
+use dragoman_neobotix::map::Map;
+use dragoman_neobotix::messages;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Odometry as OdometryMessage, Path};
 use dragoman_ros::parameters::Parameters;

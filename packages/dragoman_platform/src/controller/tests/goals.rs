@@ -48,7 +48,7 @@ fn a_recorded_motion_is_driven_again_and_waits_for_obstacles() {
     assert_eq!(bench.platform.status().operation, Operation::Ready);
     assert!(bench.events.contains(&Event::ReplayEnded), "{:?}", bench.events);
     let end = recording().samples()[99].pose;
-    let error = crate::geometry::relative(end, bench.pose);
+    let error = dragoman_geometry::relative(end, bench.pose);
     assert!(error.x.hypot(error.y) < 0.03 && error.heading.abs() < 0.04, "{error:?}");
 
     // From elsewhere it is refused; carried off, it is given up.
@@ -102,7 +102,7 @@ fn where_another_navigator_drives_it_is_told_where_to() {
 
     // What the map forbids goes nowhere.
     let area = [[1.0, -1.0], [3.0, -1.0], [3.0, 1.0], [1.0, 1.0]].map(Point::from).to_vec();
-    let area = crate::geometry::Polygon::new(area).unwrap();
+    let area = dragoman_geometry::Polygon::new(area).unwrap();
     let settings = Settings { is_delegated: true, ..Settings::default() };
     let mut bench = Bench::moving(settings, MotionMode::Automatic);
     bench.tell(Command::SetMap(Map { prohibited: vec![area], ..Map::default() })).unwrap();

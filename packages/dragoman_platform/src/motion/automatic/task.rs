@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dragoman_base::motion::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{Point, heading, position};
+use dragoman_geometry::{Pose, Twist, wrap_angle};
+use dragoman_neobotix::map::Map;
 
 use super::{MotionEvent, STANDING, Situation};
-use crate::geometry::{Point, heading, position};
-use crate::map::Map;
 use crate::motion::chain::{after, progress};
 use crate::motion::curve::Curve;
 use crate::motion::follow::{self, Follower};

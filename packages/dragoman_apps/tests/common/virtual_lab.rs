@@ -1,0 +1,261 @@
+//! The robot in its world on virtual time: the drivers of base and arm, the simulated devices at the other ends of their lines, and
+//! the world, stepped by milliseconds. What a program sees and does here is what it sees and does in ROS.
+
+use std::time::Duration;
+
+use dragoman_arm::dynamixel::driver as arm;
+use dragoman_base::kobuki::driver as base;
+use dragoman_base::kobuki::wire::{Bumpers, Cliffs};
+use dragoman_geometry::Pose;
+use dragoman_sim::kobuki::Noise;
+use dragoman_sim::serial::SerialDevice;
+use dragoman_sim::widowx::{Widowx, WidowxSettings};
+use dragoman_sim::{Kobuki, KobukiSettings};
+use dragoman_world::turtlebot::Turtlebot;
+use dragoman_world::{View, Worlds};
+
+use dragoman_apps::depth::{DepthImage, sampled_rows};
+use dragoman_apps::program::{Action, Contacts, Joint, Observation, Program, Stamped, Status};
+
+/// Name of the robot in the scenes.
+pub const ROBOT: &str = "turtlebot2_widowx";
+/// Name of its arm.
+pub const ARM: &str = "widowx";
+/// Name of its camera.
+const CAMERA: &str = "Kinect";
+
+/// How often the program is called: with each message of the odometry, ms.
+const PROGRAM_PERIOD: u64 = 20;
+/// How often devices and world are brought together, ms.
+const EXCHANGE_PERIOD: u64 = 10;
+/// Time between two depth images, ms.
+const DEPTH_PERIOD: u64 = 100;
+
+/// How a run differs from others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LabSettings {
+    /// Of all noise.
+    pub seed: u64,
+    /// Noise of the gyro.
+    pub noise: Noise,
+    /// Where the robot starts, seen from where the scene has it.
+    pub start: Pose,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// [`Status::Running`] where the time was over.
+    pub status: Status,
+    /// Virtual time that it took.
+    pub time: Duration,
+    /// What it said, and when.
+    pub said: Vec<(Duration, String)>,
+}
+
+/// The robot in a scene.
+pub struct VirtualLab {
+    worlds: Worlds,
+    robot: Turtlebot,
+    kobuki: Kobuki,
+    base: base::Driver,
+    widowx: Widowx,
+    arm: arm::Driver,
+    /// Milliseconds since the start.
+    now: u64,
+    /// Why a joint did not do as it was told.
+    refusal: Option<String>,
+    depth: Option<Stamped<DepthImage>>,
+    view: View,
+    image: dragoman_world::DepthImage,
+}
+
+/// Why there is no lab.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabError {
+    /// The robot is not in the scene, or the world refuses something.
+    #[error(transparent)]
+    World(#[from] dragoman_world::WorldError),
+    /// The robot cannot stand where it starts.
+    #[error("the robot cannot stand at x {} m, y {} m", .0.x, .0.y)]
+    Start(Pose),
+    /// The options of the base's driver.
+    #[error(transparent)]
+    Base(#[from] base::ConfigError),
+    /// The options of the arm's driver.
+    #[error(transparent)]
+    Arm(#[from] arm::ConfigError),
+}
+
+impl VirtualLab {
+    /// The robot in a scene.
+    ///
+    /// # Errors
+    /// The scene has no such robot, or it cannot stand where it is to start.
+    pub fn new(mut worlds: Worlds, settings: LabSettings) -> Result<Self, LabError> {
+        let LabSettings { seed, noise, start } = settings;
+        worlds.reseed(seed);
+        let [x, y, z, heading] = worlds.location_m_robot(None, ROBOT)?;
+        if !worlds.place_m_robot(None, ROBOT, [x + start.x, y + start.y, z], heading + start.heading)? {
+            return Err(LabError::Start(start));
+        }
+        let mut base = base::Driver::new(base::Config::default())?;
+        base.opened(Duration::ZERO);
+        let mut arm = arm::Driver::new(arm::Config::widowx())?;
+        arm.opened(Duration::ZERO);
+        Ok(Self {
+            robot: Turtlebot::new(&mut worlds, None, ROBOT)?,
+            worlds,
+            kobuki: Kobuki::new(KobukiSettings { noise, seed, ..KobukiSettings::default() }),
+            base,
+            widowx: Widowx::new(WidowxSettings { seed, ..WidowxSettings::default() }),
+            arm,
+            now: 0,
+            refusal: None,
+            depth: None,
+            view: View::default(),
+            image: dragoman_world::DepthImage::default(),
+        })
+    }
+
+    /// The world, for its truth.
+    pub fn worlds(&mut self) -> &mut Worlds {
+        &mut self.worlds
+    }
+
+    /// The base, for what it meets.
+    pub fn kobuki(&self) -> &Kobuki {
+        &self.kobuki
+    }
+
+    /// Virtual time since the start.
+    pub fn now(&self) -> Duration {
+        Duration::from_millis(self.now)
+    }
+
+    /// Where the odometry says that the robot is.
+    pub fn odometry(&self) -> Pose {
+        self.base.state().pose
+    }
+
+    /// Runs a program to its end, or until `limit` is over. `watch` looks at the lab whenever devices and world have been brought together,
+    /// every 10 ms.
+    ///
+    /// # Errors
+    /// The world refuses a motion.
+    pub fn run(
+        &mut self,
+        program: &mut impl Program,
+        limit: Duration,
+        mut watch: impl FnMut(&mut Self),
+    ) -> Result<Run, LabError> {
+        let (began, mut said, mut status) = (self.now(), Vec::new(), Status::Running);
+        let mut actions = Vec::new();
+        while status == Status::Running && self.now() - began < limit {
+            self.step()?;
+            if self.now.is_multiple_of(EXCHANGE_PERIOD) {
+                watch(self);
+            }
+            if self.now.is_multiple_of(PROGRAM_PERIOD) {
+                status = self.observe(program, &mut actions);
+                for action in actions.drain(..) {
+                    if let Action::Say(text) = &action {
+                        said.push((self.now(), text.clone()));
+                    }
+                    self.act(action);
+                }
+            }
+        }
+        Ok(Run { status, time: self.now() - began, said })
+    }
+
+    fn observe(&mut self, program: &mut impl Program, actions: &mut Vec<Action>) -> Status {
+        let state = self.base.state();
+        let contacts = state.sensors.core.map(|core| Contacts {
+            bumpers: [Bumpers::LEFT, Bumpers::CENTER, Bumpers::RIGHT].map(|side| core.bumpers.contains(side)),
+            cliff: core.cliffs.intersects(Cliffs::all()),
+            wheel_drop: !core.wheel_drops.is_empty(),
+        });
+        let refusal = self.refusal.take();
+        let stamp = |at| move |value| Stamped { at, value };
+        let seen = Observation {
+            now: self.now(),
+            odometry: state.heard.map(|heard| Stamped { at: heard, value: state.pose }),
+            contacts: state.heard.and_then(|heard| contacts.map(stamp(heard))),
+            depth: self.depth.as_ref().map(|depth| Stamped { at: depth.at, value: &depth.value }),
+            refusal: refusal.as_deref(),
+        };
+        program.step(&seen, actions)
+    }
+
+    fn act(&mut self, action: Action) {
+        let now = self.now();
+        let told = match action {
+            Action::Velocity(twist) => {
+                // Refused where the base is not heard yet: the next one counts.
+                if let Ok(bytes) = self.base.command(now, twist) {
+                    self.kobuki.receive(now, bytes);
+                }
+                Ok(())
+            }
+            // A command that is refused has no answer in ROS either.
+            Action::Command(joint, position) => {
+                let _ = self.arm.command(now, index(joint), position);
+                Ok(())
+            }
+            Action::SetSpeed(joint, speed) => self.arm.set_speed(now, index(joint), speed),
+            Action::Relax(joint) => self.arm.relax(now, index(joint)),
+            Action::Say(_) => Ok(()),
+        };
+        if let Err(refusal) = told {
+            self.refusal = Some(refusal.to_string());
+        }
+    }
+
+    /// One millisecond.
+    fn step(&mut self) -> Result<(), LabError> {
+        self.now += 1;
+        let now = self.now();
+        self.kobuki.advance(now);
+        while let Some(packet) = self.kobuki.transmit() {
+            let mut bytes = packet.as_slice();
+            while self.base.receive(now, &mut bytes) {}
+        }
+        self.base.poll(now);
+        self.kobuki.receive(now, self.base.transmit());
+        while self.base.poll_event().is_some() {}
+
+        self.widowx.advance(now);
+        while let Some(packet) = self.widowx.transmit() {
+            let mut bytes = packet.as_slice();
+            while self.arm.receive(now, &mut bytes) {}
+        }
+        self.arm.poll(now);
+        self.widowx.receive(now, self.arm.transmit());
+        while self.arm.poll_event().is_some() {}
+
+        if self.now.is_multiple_of(EXCHANGE_PERIOD) {
+            let Self { worlds, robot, kobuki, widowx, .. } = self;
+            robot.exchange(worlds, kobuki, Some(widowx))?;
+        }
+        if self.now.is_multiple_of(DEPTH_PERIOD) {
+            self.worlds.look(None, CAMERA, &mut self.view)?;
+            self.view.depth(&mut self.image);
+            self.depth = Some(Stamped { at: now, value: some_rows(&self.image) });
+        }
+        Ok(())
+    }
+}
+
+/// Where a joint is in the chain of servos.
+fn index(joint: Joint) -> usize {
+    joint as usize
+}
+
+/// The rows of an image that a program looks at.
+fn some_rows(image: &dragoman_world::DepthImage) -> DepthImage {
+    let (width, height) = (image.width(), image.height());
+    let row = |row| (row, image.depths()[row * width..][..width].to_vec());
+    DepthImage { width, height, rows: sampled_rows(height).map(row).collect() }
+}

@@ -1,0 +1,19 @@
+//! Poses, velocities, angles and shapes in the plane. Metres and radians; x forward, counterclockwise positive (REP 103).
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `pose` | [`Pose`], [`Twist`], [`wrap_angle`] |
+//! | `frames` | points, and poses seen from other frames |
+//! | [`limits`] | limits of velocities and accelerations, and how to keep them |
+//! | `shapes` | [`Segment`], [`Polygon`], [`Footprint`] |
+
+mod frames;
+pub mod limits;
+mod pose;
+mod shapes;
+
+pub use frames::{
+    Point, Vector, compose, direction, heading, inverse_transform, position, relative, transform,
+};
+pub use pose::{Pose, Twist, wrap_angle};
+pub use shapes::{Footprint, Polygon, PolygonError, Segment, is_finite};

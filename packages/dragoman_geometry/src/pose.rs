@@ -1,0 +1,66 @@
+//! Poses, velocities and angles in the plane.
+
+use std::fmt;
+
+/// Velocities of a base in its own frame: x forward, counterclockwise positive (REP 103).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Twist {
+    /// Forward, m/s.
+    pub linear: f64,
+    /// Counterclockwise, rad/s.
+    pub angular: f64,
+}
+
+impl Twist {
+    /// Standing still.
+    pub const ZERO: Self = Self { linear: 0.0, angular: 0.0 };
+
+    /// Of these velocities, m/s and rad/s.
+    pub fn new(linear: f64, angular: f64) -> Self {
+        Self { linear, angular }
+    }
+
+    /// Whether neither is NaN or infinite.
+    pub fn is_finite(&self) -> bool {
+        self.linear.is_finite() && self.angular.is_finite()
+    }
+}
+
+impl fmt::Display for Twist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} m/s, {} rad/s", self.linear, self.angular)
+    }
+}
+
+/// A pose in the plane.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Pose {
+    /// m.
+    pub x: f64,
+    /// m.
+    pub y: f64,
+    /// From x towards y, rad, -pi to pi.
+    pub heading: f64,
+}
+
+impl Pose {
+    /// Where odometry begins.
+    pub const ORIGIN: Self = Self { x: 0.0, y: 0.0, heading: 0.0 };
+
+    /// At this place.
+    pub fn new(x: f64, y: f64, heading: f64) -> Self {
+        Self { x, y, heading }
+    }
+
+    /// Whether nothing is NaN or infinite.
+    pub fn is_finite(&self) -> bool {
+        self.x.is_finite() && self.y.is_finite() && self.heading.is_finite()
+    }
+}
+
+/// An angle in rad, brought into -pi to pi.
+pub fn wrap_angle(angle: f64) -> f64 {
+    let wrapped = (angle + std::f64::consts::PI).rem_euclid(std::f64::consts::TAU) - std::f64::consts::PI;
+    // pi stays pi.
+    if wrapped == -std::f64::consts::PI && angle > 0.0 { std::f64::consts::PI } else { wrapped }
+}

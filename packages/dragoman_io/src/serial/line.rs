@@ -1,0 +1,469 @@
+//! Between a driver, of a base or an arm, and its byte stream: a serial port, or simulated firmware in the same process.
+//!
+//! One task reads, writes, and waits for the driver's deadline; a velocity goes out on the thread that gives it, as long as the
+//! stream takes it at once. A stream that ends, fails or takes no bytes is opened again for as long as the line is wanted.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+use super::driver::SerialDriver;
+
+/// How long the stream may take to accept what a driver says in a turn.
+const WRITE_TIME: Duration = Duration::from_millis(200);
+/// How long to wait before a stream is opened again.
+pub const REOPEN_TIME: Duration = Duration::from_millis(200);
+/// How often it is looked whether a stream has been closed.
+const CLOSING_STEP: Duration = Duration::from_millis(2);
+/// What is read at once: more than comes in a turn.
+const READ_SIZE: usize = 1024;
+
+/// A driver and its line. Clones are the same.
+pub struct Line<B> {
+    shared: Arc<Shared<B>>,
+}
+
+struct Shared<B> {
+    inner: Mutex<Inner<B>>,
+    /// There is something to send, or the deadline has changed.
+    wake: Notify,
+    /// Whether the stream is to be open.
+    wanted: watch::Sender<bool>,
+    start: Instant,
+    reopen_time: Duration,
+}
+
+struct Inner<B> {
+    driver: B,
+    /// On its way to the stream.
+    output: Vec<u8>,
+    /// Where it goes; not there while the line's task writes, and without a stream.
+    writer: Option<Writer>,
+    /// Why the stream is not open.
+    failure: Option<String>,
+}
+
+type Writer = Pin<Box<dyn AsyncWrite + Send>>;
+
+impl<B> Clone for Line<B> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<B: SerialDriver> Line<B> {
+    /// A line that is not open yet, and is opened again after `reopen_time`, such as [`REOPEN_TIME`].
+    pub fn new(driver: B, reopen_time: Duration) -> Self {
+        let failure = Some("it has not been opened yet".to_owned());
+        let inner = Inner { driver, output: Vec::new(), writer: None, failure };
+        let shared = Shared {
+            inner: Mutex::new(inner),
+            wake: Notify::new(),
+            wanted: watch::Sender::new(true),
+            start: Instant::now(),
+            reopen_time,
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Lets the driver do something at the present time, and sends what it has to say then.
+    pub fn with<R>(&self, action: impl FnOnce(Duration, &mut B) -> R) -> R {
+        let result = self.speak(action);
+        self.shared.wake.notify_one();
+        result
+    }
+
+    /// As [`Line::with`], with the bytes that `action` returns sent at once where the stream is free, without a task that would have
+    /// to wake up first.
+    ///
+    /// # Errors
+    /// Those of `action`.
+    pub fn send_now<E>(&self, action: impl FnOnce(Duration, &mut B) -> Result<&[u8], E>) -> Result<(), E> {
+        self.inner(|now, inner| {
+            let bytes = action(now, &mut inner.driver)?;
+            inner.output.extend_from_slice(bytes);
+            inner.write_free();
+            Ok(())
+        })?;
+        // The driver's deadline is another one now, and the stream may not have taken everything.
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+
+    /// Looks at the driver, or takes from it what is for us.
+    pub fn look<R>(&self, look: impl FnOnce(&mut B) -> R) -> R {
+        self.inner(|_, inner| look(&mut inner.driver))
+    }
+
+    /// Why the stream is not open; `None`: it is.
+    pub fn failure(&self) -> Option<String> {
+        self.inner(|_, inner| inner.failure.clone())
+    }
+
+    /// Opens the stream again after [`Line::close`].
+    pub fn open(&self) {
+        self.shared.wanted.send_replace(true);
+    }
+
+    /// Stops what is driven, and closes the stream for others to have it, when that has been said. Waits for it, but not for ever.
+    pub async fn close(&self) {
+        self.with(|_, driver| driver.stop());
+        self.shared.wanted.send_replace(false);
+        let closed = async {
+            while self.failure().is_none() {
+                tokio::time::sleep(CLOSING_STEP).await;
+            }
+        };
+        if tokio::time::timeout(2 * WRITE_TIME, closed).await.is_err() {
+            tracing::warn!("the line does not close");
+        }
+    }
+
+    /// Serves the driver for as long as the future is polled. `open` opens the stream; `changed` is called after each
+    /// measurement, when a deadline has passed, and when the stream cannot be opened or has been lost.
+    pub async fn run<S>(self, mut open: impl AsyncFnMut() -> io::Result<S>, mut changed: impl FnMut())
+    where
+        S: AsyncRead + AsyncWrite + Send + 'static,
+    {
+        let mut wanted = self.shared.wanted.subscribe();
+        let mut reported = None;
+        loop {
+            // Wanted for as long as there is a sender, which is in `self`.
+            let _ = wanted.wait_for(|wanted| *wanted).await;
+            let failure = match open().await {
+                Ok(stream) => {
+                    tracing::info!("the line is open");
+                    reported = None;
+                    let (reader, writer) = tokio::io::split(stream);
+                    self.opened(Box::pin(writer));
+                    self.serve(reader, &mut wanted, &mut changed).await.to_string()
+                }
+                Err(error) => error.to_string(),
+            };
+            // Once for each reason, not at every attempt.
+            if reported.as_ref() != Some(&failure) {
+                tracing::warn!(failure, "the line is down");
+                reported = Some(failure.clone());
+            }
+            self.lost(failure);
+            changed();
+            tokio::time::sleep(self.shared.reopen_time).await;
+        }
+    }
+
+    /// Until the stream ends, or is not wanted any more; returns why.
+    async fn serve(
+        &self,
+        mut stream: impl AsyncRead + Unpin,
+        wanted: &mut watch::Receiver<bool>,
+        changed: &mut impl FnMut(),
+    ) -> io::Error {
+        let mut bytes = [0; READ_SIZE];
+        let mut output = Vec::new();
+        loop {
+            // Looked at first: what was to be said before the stream was given up is said.
+            let is_wanted = *wanted.borrow_and_update();
+            let (deadline, writer) = self.inner(|_, inner| {
+                std::mem::swap(&mut output, &mut inner.output);
+                let writer = if output.is_empty() { None } else { inner.writer.take() };
+                (inner.driver.deadline(), writer)
+            });
+            if let Some(mut writer) = writer {
+                match tokio::time::timeout(WRITE_TIME, writer.write_all(&output)).await {
+                    Ok(Ok(())) => output.clear(),
+                    Ok(Err(error)) => return error,
+                    Err(_) => return io::Error::new(io::ErrorKind::TimedOut, "the line takes no bytes"),
+                }
+                if self.inner(|_, inner| {
+                    inner.writer = Some(writer);
+                    !inner.output.is_empty()
+                }) {
+                    continue;
+                }
+            }
+            if !is_wanted {
+                return io::Error::other("it was closed on request");
+            }
+            let due = async {
+                match deadline {
+                    Some(deadline) => tokio::time::sleep_until(self.shared.start + deadline).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                // What has come is read before it is judged that nothing has: we may be late ourselves.
+                biased;
+                read = stream.read(&mut bytes) => match read {
+                    Ok(0) => return io::Error::new(io::ErrorKind::UnexpectedEof, "the line has ended"),
+                    Ok(count) => {
+                        let mut rest = bytes.get(..count).unwrap_or_default();
+                        while self.speak(|now, driver| driver.receive(now, &mut rest)) {
+                            changed();
+                        }
+                    }
+                    Err(error) => return error,
+                },
+                _ = wanted.changed() => {}
+                () = self.shared.wake.notified() => {}
+                () = due => {
+                    self.speak(|now, driver| driver.poll(now));
+                    changed();
+                }
+            }
+        }
+    }
+
+    /// Lets the driver do something, and keeps what it has to say then.
+    fn speak<R>(&self, action: impl FnOnce(Duration, &mut B) -> R) -> R {
+        self.inner(|now, inner| {
+            let result = action(now, &mut inner.driver);
+            inner.output.extend_from_slice(inner.driver.transmit());
+            result
+        })
+    }
+
+    fn opened(&self, writer: Writer) {
+        self.inner(|now, inner| {
+            inner.output.clear();
+            inner.driver.opened(now);
+            inner.writer = Some(writer);
+            inner.failure = None;
+        });
+    }
+
+    fn lost(&self, failure: String) {
+        self.inner(|now, inner| {
+            inner.output.clear();
+            inner.driver.lost(now);
+            inner.writer = None;
+            inner.failure = Some(failure);
+        });
+    }
+
+    fn inner<R>(&self, action: impl FnOnce(Duration, &mut Inner<B>) -> R) -> R {
+        let mut inner = self.shared.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        action(self.shared.start.elapsed(), &mut inner)
+    }
+}
+
+impl<B> Inner<B> {
+    /// Writes what the stream takes without waiting. The rest, and any error, is left to the line's task.
+    fn write_free(&mut self) {
+        let Some(writer) = &mut self.writer else { return };
+        // Nobody waits for this stream to take more: the task that would has not got it.
+        let written = writer.as_mut().poll_write(&mut Context::from_waker(Waker::noop()), &self.output);
+        if let Poll::Ready(Ok(count)) = written {
+            self.output.drain(..count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::io::{DuplexStream, duplex};
+    use tokio::sync::mpsc;
+
+    /// Says `m` when told to move, a dot when it is due, and remembers what it heard.
+    #[derive(Default)]
+    struct Parrot {
+        output: Vec<u8>,
+        said: Vec<u8>,
+        heard: Vec<u8>,
+        opened: usize,
+        lost: usize,
+        due: Option<Duration>,
+    }
+
+    impl SerialDriver for Parrot {
+        fn opened(&mut self, _now: Duration) {
+            self.opened += 1;
+        }
+
+        fn lost(&mut self, _now: Duration) {
+            self.lost += 1;
+            self.output.clear();
+        }
+
+        fn receive(&mut self, _now: Duration, bytes: &mut &[u8]) -> bool {
+            let Some((first, rest)) = bytes.split_first() else { return false };
+            self.heard.push(*first);
+            *bytes = rest;
+            true
+        }
+
+        fn poll(&mut self, now: Duration) {
+            if self.due.is_some_and(|due| now >= due) {
+                self.due = None;
+                self.output.push(b'.');
+            }
+        }
+
+        fn deadline(&self) -> Option<Duration> {
+            self.due
+        }
+
+        fn transmit(&mut self) -> &[u8] {
+            self.said = std::mem::take(&mut self.output);
+            &self.said
+        }
+
+        fn stop(&mut self) {
+            self.output.push(b's');
+        }
+
+        fn is_alive(&self) -> bool {
+            true
+        }
+
+        fn has_power(&self) -> bool {
+            true
+        }
+
+        fn set_power(&mut self, _now: Duration, _on: bool) -> bool {
+            true
+        }
+
+        fn trouble(&self) -> Option<String> {
+            None
+        }
+    }
+
+    /// Says `m`.
+    fn speak(line: &Line<Parrot>) {
+        let said = line.send_now(|_, parrot| {
+            parrot.output.push(b'm');
+            Ok::<_, Infallible>(parrot.transmit())
+        });
+        assert_eq!(said, Ok(()));
+    }
+
+    /// A line whose streams' other ends come out of the receiver, each with room for `capacity` bytes.
+    fn line(capacity: usize) -> (Line<Parrot>, mpsc::UnboundedReceiver<DuplexStream>) {
+        let line = Line::new(Parrot::default(), REOPEN_TIME);
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let running = line.clone().run(
+            async move || {
+                let (near, far) = duplex(capacity);
+                sender.send(far).map_err(io::Error::other)?;
+                Ok(near)
+            },
+            || {},
+        );
+        tokio::spawn(running);
+        (line, receiver)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bytes_go_both_ways_and_deadlines_are_kept() {
+        let (line, mut ends) = line(64);
+        let mut far = ends.recv().await.unwrap();
+        far.write_all(b"hello").await.unwrap();
+        speak(&line);
+        line.with(|now, parrot| parrot.due = Some(now + Duration::from_secs(3)));
+        let before = Instant::now();
+        let mut bytes = [0; 2];
+        far.read_exact(&mut bytes).await.unwrap();
+        assert_eq!(&bytes, b"m.");
+        assert_eq!(before.elapsed().as_secs(), 3);
+        line.with(|_, parrot| assert_eq!(parrot.heard, b"hello"));
+        assert_eq!(line.failure(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_that_ends_is_opened_again() {
+        let (line, mut ends) = line(64);
+        for count in 1..=1000 {
+            let far = ends.recv().await.unwrap();
+            tokio::task::yield_now().await;
+            line.with(|_, parrot| assert_eq!((parrot.opened, parrot.lost), (count, count - 1)));
+            drop(far);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_that_takes_nothing_is_given_up() {
+        let (line, mut ends) = line(4);
+        let full = ends.recv().await.unwrap();
+        line.with(|_, parrot| parrot.output.extend_from_slice(b"too much"));
+        let mut far = ends.recv().await.unwrap();
+        tokio::task::yield_now().await;
+        line.with(|_, parrot| assert_eq!((parrot.opened, parrot.lost), (2, 1)));
+        speak(&line);
+        assert_eq!(far.read_u8().await.unwrap(), b'm', "nothing is left of what could not be said");
+        drop(full);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_is_given_to_others_on_request_when_the_base_has_been_stopped() {
+        let (line, mut ends) = line(64);
+        for _ in 0..200 {
+            let mut far = ends.recv().await.unwrap();
+            tokio::task::yield_now().await;
+            line.close().await;
+            assert_eq!(line.failure().as_deref(), Some("it was closed on request"));
+            let mut said = Vec::new();
+            far.read_to_end(&mut said).await.unwrap();
+            assert_eq!(said, b"s");
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            assert!(ends.try_recv().is_err(), "it stays closed");
+            line.open();
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_that_cannot_be_opened_is_tried_again_and_says_why() {
+        let line = Line::new(Parrot::default(), REOPEN_TIME);
+        let changes = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&changes);
+        let run = line.clone().run(
+            async || Err::<DuplexStream, _>(io::Error::other("no such port")),
+            move || {
+                counted.fetch_add(1, Ordering::Relaxed);
+            },
+        );
+        assert!(tokio::time::timeout(Duration::from_secs(2), run).await.is_err());
+        assert_eq!(line.failure().as_deref(), Some("no such port"));
+        assert!((9..=11).contains(&changes.load(Ordering::Relaxed)));
+    }
+
+    /// Real pseudo-terminals, which a master that is closed ends.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_thousand_cables_leave_nothing_behind() {
+        let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+        let line = Line::new(Parrot::default(), Duration::from_micros(100));
+        let (sender, mut masters) = mpsc::channel(1);
+        let running = line.clone().run(
+            async move || {
+                let pty = nix::pty::openpty(None, None).map_err(io::Error::from)?;
+                let descriptor = std::os::fd::AsRawFd::as_raw_fd(&pty.slave);
+                let path = std::fs::read_link(format!("/proc/self/fd/{descriptor}"))?;
+                let port = crate::serial::SerialPort::open(&path, 115_200)?;
+                sender.send(pty.master).await.map_err(io::Error::other)?;
+                Ok(port)
+            },
+            || {},
+        );
+        let running = tokio::spawn(running);
+        drop(masters.recv().await.unwrap());
+        let before = descriptors();
+        for _ in 0..1000 {
+            drop(masters.recv().await.unwrap());
+        }
+        let opened = line.with(|_, parrot| parrot.opened);
+        running.abort();
+        assert!(opened >= 1000, "{opened}");
+        // Other tests of this process open and close files too, but none of them a thousand.
+        assert!(descriptors() < before + 100, "{before} before, {} after", descriptors());
+    }
+}

@@ -1,0 +1,24 @@
+//! What a platform controller and a client of Neobotix PlatformCtrl share (PlatformCtrl guide), without I/O, clock and ROS.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | [`wire`] | the messages on TCP ports 10000 and 10002 |
+//! | [`codes`] | states, modes and kinds with the protocol's numbers |
+//! | [`parameters`] | the parameters by their keys, and `.ini` files |
+//! | [`documents`] | maps, roadmaps and programs as XML |
+//! | [`map`] | lines, prohibited areas, work area; stations and the ways between them |
+//! | [`import`] | documents as maps and roadmaps |
+//! | [`file_name`] | file names that a client may give |
+//! | `messages` (feature `ros`) | maps, paths and poses as ROS messages |
+
+pub mod codes;
+pub mod documents;
+pub mod file_name;
+#[cfg(feature = "ros")]
+mod grid;
+pub mod import;
+pub mod map;
+#[cfg(feature = "ros")]
+pub mod messages;
+pub mod parameters;
+pub mod wire;

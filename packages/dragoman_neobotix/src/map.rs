@@ -1,0 +1,411 @@
+//! What the platform knows of its surroundings: lines that its laser sees, areas it must not enter or leave, stations and the ways between
+//! them (seed 002, section 6.5). Metres and radians, in the frame `map`.
+
+use std::collections::BinaryHeap;
+
+use dragoman_geometry::Pose;
+
+use dragoman_geometry::{Point, Polygon, Segment, heading, is_finite, position};
+
+/// Farther from the origin than this nothing is taken, m.
+pub const MAX_COORDINATE: f64 = 100_000.0;
+
+/// A map. All parts may be empty: then there is nothing in the way, and nothing to find oneself by.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Map {
+    /// What stands there, as a laser sees it: `line`, `linemapped`.
+    pub lines: Vec<Segment>,
+    /// Areas that the platform must not enter: `prohibit`.
+    pub prohibited: Vec<Polygon>,
+    /// The area that it must not leave: `workarea`.
+    pub workarea: Option<Polygon>,
+}
+
+/// Why a map or a roadmap is refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MapError {
+    /// NaN, infinite, or too far away.
+    #[error("{part} {index} is not within {MAX_COORDINATE} m of the origin")]
+    OutOfRange {
+        /// "line", "prohibited area", ...
+        part: &'static str,
+        /// Which one, from 0.
+        index: usize,
+    },
+    /// Two stations of one name or identifier.
+    #[error("there are two stations called {0:?}")]
+    TwoStations(String),
+    /// An edge leads from or to nowhere.
+    #[error("edge {edge} has the station {station:?}, which there is not")]
+    UnknownStation {
+        /// Which edge, from 0.
+        edge: usize,
+        /// The station's identifier.
+        station: String,
+    },
+}
+
+fn within(points: &[Point]) -> bool {
+    points.iter().all(|point| point.coords.amax() <= MAX_COORDINATE && is_finite(point))
+}
+
+impl Map {
+    /// Checks that all coordinates can be counted with.
+    ///
+    /// # Errors
+    /// The first part whose cannot.
+    pub fn check(&self) -> Result<(), MapError> {
+        let lines = self.lines.iter().map(|line| within(&[line.a, line.b]));
+        let prohibited = self.prohibited.iter().map(|area| within(area.corners()));
+        let workarea = self.workarea.iter().map(|area| within(area.corners()));
+        let parts = lines.enumerate().map(|(index, fits)| ("line", index, fits));
+        let parts = parts.chain(prohibited.enumerate().map(|(index, fits)| ("prohibited area", index, fits)));
+        let mut parts = parts.chain(workarea.enumerate().map(|(index, fits)| ("work area", index, fits)));
+        match parts.find(|(_, _, fits)| !fits) {
+            Some((part, index, _)) => Err(MapError::OutOfRange { part, index }),
+            None => Ok(()),
+        }
+    }
+
+    /// All corners and ends.
+    pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
+        let areas = self.prohibited.iter().chain(&self.workarea);
+        let corners = areas.flat_map(|area| area.corners().iter().copied());
+        self.lines.iter().flat_map(|line| [line.a, line.b]).chain(corners)
+    }
+
+    /// Everything that a platform must not touch, as lines: those of the map, and the rims of its areas.
+    pub fn barriers(&self) -> impl Iterator<Item = Segment> + '_ {
+        let areas = self.prohibited.iter().chain(&self.workarea);
+        self.lines.iter().copied().chain(areas.flat_map(Polygon::edges))
+    }
+
+    /// Whether a platform that covers this touches a line.
+    pub fn hits_line(&self, covered: &Polygon) -> bool {
+        self.lines
+            .iter()
+            .any(|line| covered.contains(line.a) || covered.edges().any(|edge| edge.crosses(line)))
+    }
+
+    /// Whether a platform that covers this is in a prohibited area, or not wholly in the work area.
+    pub fn forbids(&self, covered: &Polygon) -> bool {
+        self.prohibited.iter().any(|area| area.overlaps(covered))
+            || self.workarea.as_ref().is_some_and(|area| {
+                let leaves = || area.edges().any(|edge| covered.edges().any(|side| side.crosses(&edge)));
+                covered.corners().iter().any(|&corner| !area.contains(corner)) || leaves()
+            })
+    }
+}
+
+/// A place with a name to drive to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Station {
+    /// By which edges know it.
+    pub id: String,
+    /// By which `CMD_MOVE_TO_STATION` knows it.
+    pub name: String,
+    /// Where it is, and the direction to look in there.
+    pub pose: Pose,
+}
+
+/// A way from one station to another, in this direction only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edge {
+    /// The identifier of the station where it begins.
+    pub start: String,
+    /// Where it ends.
+    pub end: String,
+    /// Points between the two, in the order in which they are passed.
+    pub points: Vec<Point>,
+}
+
+/// Stations and the ways between them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Roadmap {
+    /// Identifiers and names are unique.
+    pub stations: Vec<Station>,
+    /// Between these stations.
+    pub edges: Vec<Edge>,
+}
+
+/// Why there is no way to a station.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RouteError {
+    /// There is no such station.
+    #[error("there is no station {0:?} in the roadmap")]
+    UnknownStation(String),
+    /// No edges lead there from the nearest place of the roadmap.
+    #[error("no way on the roadmap leads to {0:?} from here")]
+    Unreachable(String),
+}
+
+impl Roadmap {
+    /// Checks that stations are unique, edges lead from one to another, and all coordinates can be counted with.
+    ///
+    /// # Errors
+    /// The first one that is wrong.
+    pub fn check(&self) -> Result<(), MapError> {
+        for (index, station) in self.stations.iter().enumerate() {
+            if !(within(&[position(station.pose)]) && station.pose.is_finite()) {
+                return Err(MapError::OutOfRange { part: "station", index });
+            }
+            let before = self.stations.iter().take(index);
+            if before.into_iter().any(|other| other.id == station.id || other.name == station.name) {
+                return Err(MapError::TwoStations(station.name.clone()));
+            }
+        }
+        for (edge, Edge { start, end, points }) in self.edges.iter().enumerate() {
+            if let Some(station) = [start, end].into_iter().find(|id| self.index(id).is_none()) {
+                return Err(MapError::UnknownStation { edge, station: station.clone() });
+            }
+            if !within(points) {
+                return Err(MapError::OutOfRange { part: "edge", index: edge });
+            }
+        }
+        Ok(())
+    }
+
+    /// The station of this name, or else of this identifier.
+    pub fn station(&self, name: &str) -> Option<&Station> {
+        let named = self.stations.iter().find(|station| station.name == name);
+        named.or_else(|| self.stations.iter().find(|station| station.id == name))
+    }
+
+    /// The shortest way on the roadmap to a station: from the place of it that is nearest to `from`, on a station or on an edge, which is
+    /// left at its end only. The first point is that place; the last pose is the station's.
+    ///
+    /// # Errors
+    /// There is no such station, or no way.
+    pub fn route(&self, from: Point, name: &str) -> Result<Vec<Pose>, RouteError> {
+        let goal = self.station(name).ok_or_else(|| RouteError::UnknownStation(name.to_owned()))?;
+        let ways: Vec<Vec<Point>> = self.edges.iter().map(|edge| self.way(edge)).collect();
+        let lengths: Vec<f64> = ways.iter().map(|way| length(way)).collect();
+        let to_goal = self.costs_to(self.index(&goal.id).unwrap_or_default(), &lengths);
+
+        // Every place to enter at: how far it is from here, what is left from there, and the way to the next station.
+        let stations = self.stations.iter().zip(&to_goal).enumerate();
+        let mut entries: Vec<(f64, f64, usize, Vec<Point>)> = stations
+            .map(|(index, (station, &cost))| {
+                let place = position(station.pose);
+                ((place - from).norm(), cost, index, vec![place])
+            })
+            .collect();
+        for (edge, way) in self.edges.iter().zip(&ways) {
+            if let Some((distance, rest)) = enter(way, from)
+                && let Some(end) = self.index(&edge.end)
+            {
+                entries.push((distance, length(&rest) + to_goal[end], end, rest));
+            }
+        }
+        let nearest = entries.iter().map(|entry| entry.0).fold(f64::INFINITY, f64::min);
+        // Ways there and back lie upon each other; a millimetre decides nothing.
+        entries.retain(|entry| entry.0 <= nearest + 1e-3);
+        let entry = entries.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((_, cost, mut at, mut points)) = entry.filter(|entry| entry.1.is_finite()) else {
+            return Err(RouteError::Unreachable(name.to_owned()));
+        };
+        debug_assert!(cost >= 0.0);
+        while self.stations[at].id != goal.id {
+            let next = self.edges.iter().zip(&ways).zip(&lengths).filter_map(|((edge, way), &length)| {
+                let end = self.index(&edge.end)?;
+                (edge.start == self.stations[at].id).then_some((end, way, length + to_goal[end]))
+            });
+            let Some((end, way, _)) = next.min_by(|a, b| a.2.total_cmp(&b.2)) else {
+                return Err(RouteError::Unreachable(name.to_owned()));
+            };
+            points.extend(way.iter().skip(1));
+            at = end;
+        }
+        points.dedup_by(|a, b| (*a - *b).norm() < 1e-6);
+        let headings = points.windows(2).map(|pair| heading(pair[0], pair[1]));
+        let headings = headings.chain([goal.pose.heading]);
+        Ok(points.iter().zip(headings).map(|(point, heading)| Pose::new(point.x, point.y, heading)).collect())
+    }
+
+    fn index(&self, id: &str) -> Option<usize> {
+        self.stations.iter().position(|station| station.id == id)
+    }
+
+    /// All points of an edge with its stations.
+    fn way(&self, edge: &Edge) -> Vec<Point> {
+        let place = |id: &str| self.index(id).map(|index| position(self.stations[index].pose));
+        place(&edge.start).into_iter().chain(edge.points.iter().copied()).chain(place(&edge.end)).collect()
+    }
+
+    /// Dijkstra's algorithm, from the goal backwards: how far it is from each station, m; infinite where no way leads.
+    fn costs_to(&self, goal: usize, lengths: &[f64]) -> Vec<f64> {
+        let mut costs = vec![f64::INFINITY; self.stations.len()];
+        let mut open = BinaryHeap::new();
+        if let Some(cost) = costs.get_mut(goal) {
+            *cost = 0.0;
+            open.push(Node { cost: 0.0, index: goal });
+        }
+        while let Some(Node { cost, index }) = open.pop() {
+            if cost > costs[index] {
+                continue;
+            }
+            for (edge, length) in self.edges.iter().zip(lengths) {
+                if edge.end == self.stations[index].id
+                    && let Some(start) = self.index(&edge.start)
+                    && cost + length < costs[start]
+                {
+                    costs[start] = cost + length;
+                    open.push(Node { cost: costs[start], index: start });
+                }
+            }
+        }
+        costs
+    }
+}
+
+/// A node of a search; the cheapest is the first in a [`BinaryHeap`].
+#[derive(Debug, Clone, Copy)]
+pub struct Node {
+    /// The cost of the way to it.
+    pub cost: f64,
+    /// Which node it is.
+    pub index: usize,
+}
+
+impl Ord for Node {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        other.cost.total_cmp(&self.cost).then(other.index.cmp(&self.index))
+    }
+}
+
+impl PartialOrd for Node {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Node {}
+
+/// Of a chain of points, m.
+pub(crate) fn length(points: &[Point]) -> f64 {
+    points.windows(2).map(|pair| (pair[1] - pair[0]).norm()).sum()
+}
+
+/// How far the nearest point of a chain is, and the chain from there.
+fn enter(way: &[Point], from: Point) -> Option<(f64, Vec<Point>)> {
+    let parts = way.windows(2).enumerate().map(|(index, pair)| {
+        let segment = Segment::new(pair[0], pair[1]);
+        let place = segment.at(segment.nearest_part(from));
+        ((place - from).norm(), index, place)
+    });
+    let (distance, index, place) = parts.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some((distance, std::iter::once(place).chain(way.iter().skip(index + 1).copied()).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn station(name: &str, x: f64, y: f64) -> Station {
+        Station { id: format!("id_{name}"), name: name.to_owned(), pose: Pose::new(x, y, 1.0) }
+    }
+
+    fn edge(start: &str, end: &str, points: &[[f64; 2]]) -> Edge {
+        let points = points.iter().map(|&point| Point::from(point)).collect();
+        Edge { start: format!("id_{start}"), end: format!("id_{end}"), points }
+    }
+
+    /// A square with a detour: a - b - c - d, one way round, and a short cut with a bow from a to c.
+    fn roadmap() -> Roadmap {
+        Roadmap {
+            stations: vec![
+                station("a", 0.0, 0.0),
+                station("b", 4.0, 0.0),
+                station("c", 4.0, 4.0),
+                station("d", 0.0, 4.0),
+                station("alone", 20.0, 20.0),
+            ],
+            edges: vec![
+                edge("a", "b", &[]),
+                edge("b", "c", &[]),
+                edge("c", "d", &[[2.0, 5.0]]),
+                edge("d", "a", &[]),
+                edge("a", "c", &[[1.0, 2.0]]),
+            ],
+        }
+    }
+
+    fn places(route: &[Pose]) -> Vec<[f64; 2]> {
+        route.iter().map(|pose| [pose.x, pose.y]).collect()
+    }
+
+    #[test]
+    fn routes_are_the_shortest_and_keep_to_one_ways() {
+        let roadmap = roadmap();
+        roadmap.check().unwrap();
+        // The way with the bow is shorter than that round the corner.
+        let route = roadmap.route(Point::new(-1.0, -1.0), "c").unwrap();
+        assert_eq!(places(&route), [[0.0, 0.0], [1.0, 2.0], [4.0, 4.0]]);
+        assert_eq!(route[2].heading, 1.0);
+        assert_eq!(route[0].heading, 2.0_f64.atan2(1.0));
+        // In the middle of an edge: on to its end, never back.
+        let route = roadmap.route(Point::new(3.0, -0.2), "a").unwrap();
+        assert_eq!(places(&route), [[3.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 5.0], [0.0, 4.0], [0.0, 0.0]]);
+        // There already.
+        assert_eq!(places(&roadmap.route(Point::new(4.1, 4.1), "c").unwrap()), [[4.0, 4.0]]);
+    }
+
+    #[test]
+    fn both_directions_of_a_way_are_looked_at() {
+        let mut roadmap = roadmap();
+        roadmap.edges = vec![edge("a", "b", &[]), edge("b", "a", &[])];
+        for (goal, x) in [("a", 0.0), ("b", 4.0)] {
+            let route = roadmap.route(Point::new(1.0, 0.5), goal).unwrap();
+            assert_eq!(places(&route), [[1.0, 0.0], [x, 0.0]]);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_reached_is_told() {
+        let roadmap = roadmap();
+        let unknown = RouteError::UnknownStation("x".to_owned());
+        assert_eq!(roadmap.route(Point::origin(), "x"), Err(unknown));
+        let unreachable = RouteError::Unreachable("alone".to_owned());
+        assert_eq!(roadmap.route(Point::origin(), "alone"), Err(unreachable));
+        assert_eq!(roadmap.route(Point::new(20.0, 20.0), "alone").unwrap().len(), 1);
+    }
+
+    #[test]
+    fn roadmaps_and_maps_are_checked() {
+        let mut wrong = roadmap();
+        wrong.edges.push(edge("a", "nowhere", &[]));
+        let station = "id_nowhere".to_owned();
+        assert_eq!(wrong.check(), Err(MapError::UnknownStation { edge: 5, station }));
+        let mut wrong = roadmap();
+        wrong.stations.push(self::station("b", 9.0, 9.0));
+        assert_eq!(wrong.check(), Err(MapError::TwoStations("b".to_owned())));
+        let line = Segment::new(Point::origin(), Point::new(f64::INFINITY, 0.0));
+        let map = Map { lines: vec![line], ..Map::default() };
+        assert_eq!(map.check(), Err(MapError::OutOfRange { part: "line", index: 0 }));
+    }
+
+    #[test]
+    fn a_map_forbids_what_is_prohibited_or_outside() {
+        let square = |from: f64, to: f64| {
+            let corners = [[from, from], [to, from], [to, to], [from, to]];
+            Polygon::new(corners.map(Point::from).to_vec()).unwrap()
+        };
+        let map =
+            Map { prohibited: vec![square(4.0, 5.0)], workarea: Some(square(0.0, 10.0)), lines: vec![] };
+        assert!(!map.forbids(&square(1.0, 2.0)) && !map.hits_line(&square(1.0, 2.0)));
+        assert!(
+            map.forbids(&square(4.4, 4.6))
+                && map.forbids(&square(3.0, 6.0))
+                && map.forbids(&square(3.0, 4.5))
+        );
+        assert!(map.forbids(&square(-1.0, 1.0)) && map.forbids(&square(-3.0, -2.0)));
+    }
+}

@@ -1,0 +1,50 @@
+//! What platforms publish, as messages: for this node, and for whatever else appears in ROS as a platform.
+
+use dragoman_geometry::Pose;
+use dragoman_geometry::{Point, heading};
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::geometry_msgs::msg::{PoseStamped, Quaternion, TransformStamped};
+use dragoman_ros::nav_msgs::msg::Path;
+use dragoman_ros::std_msgs::msg::Header;
+use dragoman_ros::tf2_msgs::msg::TFMessage;
+use dragoman_ros::{Node, Publisher, QosProfile, Result};
+
+pub use crate::grid::message as grid;
+
+/// A way along these points, each with the direction to the next one, and the last with that of the goal, rad, where there is one.
+pub fn path(header: &Header, points: &[Point], goal_heading: Option<f64>) -> Path {
+    let last = points.windows(2).last().map_or(0.0, |pair| heading(pair[0], pair[1]));
+    let headings =
+        points.windows(2).map(|pair| heading(pair[0], pair[1])).chain([goal_heading.unwrap_or(last)]);
+    let pose = |(point, heading): (&Point, f64)| {
+        let mut pose = PoseStamped { header: header.clone(), ..Default::default() };
+        (pose.pose.position.x, pose.pose.position.y) = (point.x, point.y);
+        pose.pose.orientation = quaternion(heading);
+        pose
+    };
+    Path { header: header.clone(), poses: points.iter().zip(headings).map(pose).collect() }
+}
+
+/// A pose of one frame in another.
+pub fn transform(stamp: &Time, parent: &str, child: &str, pose: Pose) -> TransformStamped {
+    let mut message = TransformStamped { child_frame_id: child.to_owned(), ..Default::default() };
+    message.header.stamp = stamp.clone();
+    parent.clone_into(&mut message.header.frame_id);
+    (message.transform.translation.x, message.transform.translation.y) = (pose.x, pose.y);
+    message.transform.rotation = quaternion(pose.heading);
+    message
+}
+
+/// A turn about z, rad.
+pub fn quaternion(heading: f64) -> Quaternion {
+    let (z, w) = (heading / 2.0).sin_cos();
+    Quaternion { z, w, ..Default::default() }
+}
+
+/// The topic of transforms.
+///
+/// # Errors
+/// The middleware's refusal.
+pub fn transforms(node: &mut Node) -> Result<Publisher<TFMessage>> {
+    node.create_publisher("/tf", QosProfile::default().keep_last(100))
+}

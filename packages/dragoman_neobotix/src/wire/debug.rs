@@ -1,0 +1,243 @@
+//! Reply to CMD_GET_DEBUG_DATA (seed 002, section 6.4).
+
+use super::field::layout;
+use super::{Coded, Point, Text};
+use crate::codes;
+
+codes! {
+    /// What a graphical object looks like.
+    pub enum GraphicalKind {
+        /// Point.
+        PointCross = 0, "TYPE_POINT_CROSS";
+        /// Point.
+        PointRectangle = 1, "TYPE_POINT_RECT";
+        /// Point.
+        PointTriangle = 2, "TYPE_POINT_TRIA";
+        /// Point.
+        PointSmallDot = 3, "TYPE_POINT_SMALLDOT";
+        /// Point.
+        PointLargeDot = 4, "TYPE_POINT_LARGEDOT";
+        /// Line.
+        LineThin = 5, "TYPE_LINE_THIN";
+        /// Line.
+        LineThick = 6, "TYPE_LINE_THICK";
+        /// Line.
+        LineArrow = 7, "TYPE_LINE_ARROW";
+        /// Line.
+        LineDoubleDot = 8, "TYPE_LINE_DOUBLEDOT";
+        /// Frame.
+        FrameRectangle = 9, "TYPE_FRAME_RECT";
+        /// Frame.
+        FrameCircle = 10, "TYPE_FRAME_CIRC";
+        /// Frame.
+        FrameTriangle = 11, "TYPE_FRAME_TRIA";
+        /// Frame.
+        FramePlatform = 12, "TYPE_FRAME_PLTF";
+        /// Circle.
+        Circle = 13, "TYPE_CIRCLE";
+        /// Text; its layout is not in the guide's table of categories.
+        String = 14, "TYPE_STRING";
+        /// Ellipse.
+        Ellipse = 15, "TYPE_ELLIPSE";
+        /// Label.
+        NumberLabel = 16, "TYPE_NUM_LABEL";
+        /// Point.
+        PointPixel = 17, "TYPE_POINT_PIXEL";
+        /// Point.
+        PointPermanent = 18, "TYPE_POINT_PERM";
+    }
+
+    /// Color of a graphical object.
+    pub enum GraphicalColor {
+        /// Red.
+        Red = 20, "COLOR_RED";
+        /// Green.
+        Green = 21, "COLOR_GREEN";
+        /// Blue.
+        Blue = 22, "COLOR_BLUE";
+        /// Pink.
+        Pink = 23, "COLOR_PINK";
+        /// Magenta.
+        Magenta = 24, "COLOR_MAGENTA";
+        /// White.
+        White = 25, "COLOR_WHITE";
+        /// Yellow.
+        Yellow = 26, "COLOR_YELLOW";
+        /// Gray.
+        Gray = 27, "COLOR_GRAY";
+        /// Orange.
+        Orange = 28, "COLOR_ORANGE";
+        /// Dark gray.
+        DarkGray = 29, "COLOR_DARKGRAY";
+        /// Cyan.
+        Cyan = 30, "COLOR_CYAN";
+    }
+}
+
+layout! {
+    /// Reply to CMD_GET_DEBUG_DATA, in the order of the wire. Positions are in the world.
+    #[derive(Eq, Default)]
+    pub struct DebugData {
+        /// Validation gates.
+        pub validation_gates: Vec<ValidationGate>,
+        /// What is mapped, in mapping mode only.
+        pub mapping: Option<Mapping>,
+        /// Interpolated path.
+        pub path: Vec<PathPose>,
+        /// What programs want to be drawn.
+        pub graphical_objects: Vec<GraphicalObject>,
+        /// Not used.
+        pub variables: Vec<Variable>,
+        /// Things that move.
+        pub moving_clusters: Vec<Cluster>,
+        /// Persons.
+        pub person_clusters: Vec<Cluster>,
+        /// Balls.
+        pub ball_clusters: Vec<Cluster>,
+        /// Lines of the log.
+        pub protocol_queue: Vec<QueueEntry>,
+        /// What the network does.
+        pub tcp: TcpStatistics,
+        /// How fast the platform may drive.
+        pub safe_velocities: SafeVelocities,
+    }
+
+    /// A gate.
+    #[derive(Copy, Eq, Default)]
+    pub struct ValidationGate {
+        /// Its corners.
+        pub corners: [Point; 4],
+    }
+
+    /// What is mapped.
+    #[derive(Eq, Default)]
+    pub struct Mapping {
+        /// Segments.
+        pub segments: Vec<Segment>,
+        /// Segments that are still being explored.
+        pub explored_segments: Vec<Segment>,
+        /// Where the platform may be.
+        pub global_localization: GlobalLocalization,
+    }
+
+    /// A straight line.
+    #[derive(Copy, Eq, Default)]
+    pub struct Segment {
+        /// Its beginning.
+        pub source: Point,
+        /// Its end.
+        pub target: Point,
+    }
+
+    /// Where the platform may be.
+    #[derive(Eq, Default)]
+    pub struct GlobalLocalization {
+        /// Poses that are possible.
+        pub frames: Vec<PathPose>,
+        /// Lines that can be seen.
+        pub visible_lines: Vec<Segment>,
+        /// Validation gates.
+        pub validation_gates: Vec<ValidationGate>,
+    }
+
+    /// A pose with an angle in whole radians, as the guide's table has it.
+    #[derive(Copy, Eq, Default)]
+    pub struct PathPose {
+        /// Position.
+        pub x_mm: i32,
+        /// Position.
+        pub y_mm: i32,
+        /// From the x axis.
+        pub angle_rad: i32,
+    }
+
+    /// Something to draw.
+    #[derive(Copy, Eq, Default)]
+    pub struct GraphicalObject {
+        /// What it looks like.
+        pub kind: Coded<GraphicalKind>,
+        /// Its color.
+        pub color: Coded<GraphicalColor>,
+        /// Position.
+        pub x_mm: i32,
+        /// Position.
+        pub y_mm: i32,
+        /// From the x axis.
+        pub angle_deg: i32,
+        /// x of a line's, circle's, ellipse's or label's second point, mm; 0 otherwise.
+        pub second_x_mm: i32,
+        /// y of a line's, circle's or ellipse's second point, mm; 0 otherwise.
+        pub second_y_mm: i32,
+        /// Angle of a frame or an ellipse; 0 otherwise.
+        pub second_angle_mdeg: i32,
+        /// 0.
+        pub reserved: i32,
+    }
+
+    /// A variable; not used.
+    #[derive(Eq, Default)]
+    pub struct Variable {
+        /// Its id.
+        pub id: i32,
+        /// Its value, written out.
+        pub value: Text,
+    }
+
+    /// Points of a scan that belong together.
+    #[derive(Copy, Eq, Default)]
+    pub struct Cluster {
+        /// Position.
+        pub x_mm: i32,
+        /// Position.
+        pub y_mm: i32,
+        /// Its number.
+        pub index: i32,
+    }
+
+    /// A line of the log.
+    #[derive(Eq, Default)]
+    pub struct QueueEntry {
+        /// What it says.
+        pub text: Text,
+    }
+
+    /// What the network does; whole numbers, also of seconds.
+    #[derive(Copy, Eq, Default)]
+    pub struct TcpStatistics {
+        /// Average time to receive.
+        pub receive_time_s: i32,
+        /// Share of receiving.
+        pub receive_percent: i32,
+        /// Average time to send.
+        pub send_time_s: i32,
+        /// Share of sending.
+        pub send_percent: i32,
+        /// Bytes received.
+        pub received_bytes_per_s: i32,
+        /// Bytes sent.
+        pub sent_bytes_per_s: i32,
+        /// Messages received.
+        pub received_telegrams_per_s: i32,
+        /// Messages sent.
+        pub sent_telegrams_per_s: i32,
+        /// Average time that a message is waited for.
+        pub wait_time_s: i32,
+        /// Share of waiting.
+        pub wait_percent: i32,
+    }
+
+    /// How fast the platform may drive.
+    #[derive(Copy, Eq, Default)]
+    pub struct SafeVelocities {
+        /// For the laser in front.
+        pub forward_laser_mm_per_s: i32,
+        /// For the laser behind.
+        pub backward_laser_mm_per_s: i32,
+        /// For the ultrasonic sensors in front.
+        pub forward_ultrasonic_mm_per_s: i32,
+        /// For the ultrasonic sensors behind.
+        pub backward_ultrasonic_mm_per_s: i32,
+        /// For the optocouplers.
+        pub optocoupler_mm_per_s: i32,
+    }
+}

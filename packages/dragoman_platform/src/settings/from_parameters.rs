@@ -1,0 +1,83 @@
+//! What the parameters of PlatformCtrl are to the controller.
+
+use dragoman_neobotix::parameters::{Parameters, Value};
+
+use super::Settings;
+
+impl Settings {
+    /// Sets what `parameters` decide; everything else stays. Parameters that this controller does not need are ignored.
+    pub fn apply(&mut self, parameters: &Parameters) {
+        let number = |key: &str| parameters.value(key).map_or(0.0, Value::as_f64);
+        let flag = |key: &str| parameters.value(key).and_then(Value::as_bool).unwrap_or_default();
+        let metres = |key: &str| number(key) / 1000.0;
+
+        let (length, axis) = (metres("PltfLength"), metres("DistPltfCenterToWheelAxis"));
+        self.footprint.front = length / 2.0 - axis;
+        self.footprint.rear = length / 2.0 + axis;
+        self.wheel_separation = metres("DistWheels");
+        self.collision.enabled = flag("CollCheckEnabled");
+        self.collision.min_distance = metres("CollLaserMinDist");
+        self.interpolation.linear_velocity = metres("IpoTransVel");
+        self.interpolation.angular_velocity = number("IpoRotvel");
+        self.interpolation.start_turn = flag("StartTurnEnabled");
+        self.interpolation.end_turn = flag("EndTurnEnabled");
+        self.motion.offset_gain = number("PathFollowParam1");
+        self.motion.heading_gain = number("PathFollowParam2");
+        self.motion.stabilization = flag("PositionStabilizationEnabled");
+        self.planning.enabled = flag("PlanningEnabled");
+        self.localization.local = flag("LocalLocalization");
+        self.localization.global = flag("GlobalLocalization");
+        self.mapping.min_scan_line = metres("MinLineLenAux");
+        self.mapping.min_map_line = metres("MinLineLenMap");
+        // mm^2, the square of a deviation.
+        self.mapping.max_deviation = number("LineExtractMaxCov").max(0.0).sqrt() / 1000.0;
+        for (index, sensor) in self.ultrasonics.iter_mut().enumerate() {
+            let key = |end: &str| format!("UltraSonic{}{end}", index + 1);
+            sensor.pose.x = metres(&key("X"));
+            sensor.pose.y = metres(&key("Y"));
+            sensor.pose.heading = number(&key("Angle")).to_radians();
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use dragoman_geometry::Pose;
+
+    use super::*;
+    use crate::settings::UltrasonicSettings;
+
+    /// What a parameter is unless it is set, and what the controller does unless it is told otherwise, are the same.
+    #[test]
+    fn defaults_are_those_of_the_controller() {
+        let mut settings = Settings::default();
+        settings.apply(&Parameters::default());
+        assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn parameters_are_in_force_in_si_units() {
+        let ultrasonics = vec![UltrasonicSettings { pose: Pose::ORIGIN, range: 2.0, cone: 0.5 }; 2];
+        let mut settings = Settings { ultrasonics, ..Settings::default() };
+        let mut parameters = Parameters::default();
+        for (key, value) in [
+            ("IpoTransVel", "250"),
+            ("DistPltfCenterToWheelAxis", "100"),
+            ("PlanningEnabled", "false"),
+            ("UltraSonic2Angle", "180"),
+            ("LineExtractMaxCov", "100"),
+        ] {
+            parameters.set(key, value).unwrap();
+        }
+        settings.apply(&parameters);
+        assert_eq!(settings.interpolation.linear_velocity, 0.25);
+        assert!(
+            (settings.footprint.front - 0.35).abs() < 1e-12 && (settings.footprint.rear - 0.55).abs() < 1e-12
+        );
+        assert!(!settings.planning.enabled);
+        assert_eq!(settings.ultrasonics.last().unwrap().pose.heading, std::f64::consts::PI);
+        assert!((settings.mapping.max_deviation - 0.01).abs() < 1e-12);
+        settings.check().unwrap();
+    }
+}

@@ -1,0 +1,295 @@
+//! The pictures of cameras: drawn, encoded and published from a thread for each camera, only what somebody listens to.
+//!
+//! The worlds stand still while poses are copied; drawing and sending holds nobody up. Every picture is drawn once,
+//! for all topics that show it, and only when something has moved or depths have noise.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::sensor_msgs::msg::{CameraInfo, CompressedImage, Image};
+use dragoman_ros::tasks::{NodeError, NodeTasks};
+use dragoman_ros::{Node, Publisher, QosProfile, Result};
+
+use super::pictures::{self, Encoding};
+use super::sensors::{Kind, Sensor};
+use super::{Live, Stamps, listened};
+use crate::{CameraFigures, ColorImage, DepthImage, View};
+
+/// Pictures in a second, unless the world file has another number: the Kinect's.
+const RATE: f64 = 30.0;
+/// How often it is looked whether somebody listens while nobody does.
+const IDLE_PERIOD: Duration = Duration::from_millis(100);
+
+/// Makes the topics, and starts a thread for each camera that ends with the node.
+pub(super) fn serve(
+    tasks: &mut NodeTasks,
+    live: &Live,
+    stamps: &Stamps,
+    sensors: &[Sensor],
+) -> std::result::Result<(), NodeError> {
+    for sensor in sensors {
+        let Kind::Camera(figures, _) = sensor.kind else { continue };
+        let mut feed = Feed::new(tasks.node(), live, stamps, sensor, figures)?;
+        let (end, ended) = channel();
+        let name = format!("camera {}", sensor.name.chars().take(8).collect::<String>());
+        let thread = std::thread::Builder::new().name(name).spawn(move || feed.run(&ended))?;
+        let running = Running { end: Some(end), thread: Some(thread) };
+        tasks.spawn(async move {
+            let _running = running;
+            std::future::pending::<()>().await;
+        });
+    }
+    Ok(())
+}
+
+/// A thread that ends when this is dropped.
+struct Running {
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A camera and where its pictures go.
+struct Feed {
+    live: Live,
+    stamps: Stamps,
+    world: String,
+    name: String,
+    period: Duration,
+    figures: CameraFigures,
+    view: View,
+    depth: DepthImage,
+    color: ColorImage,
+    /// What `depth` shows; none before the first.
+    measured: Option<View>,
+    /// Likewise `color`.
+    painted: Option<View>,
+    /// The brightness of `color`; empty until it is wanted.
+    gray: Vec<u8>,
+    /// Bytes of a picture on its way to another encoding.
+    bytes: Vec<u8>,
+    metres: Topic<Image>,
+    metres_compressed: Topic<CompressedImage>,
+    millimetres: Topic<Image>,
+    depth_info: Topic<CameraInfo>,
+    rgb: Topic<Image>,
+    rgb_compressed: Topic<CompressedImage>,
+    mono: Topic<Image>,
+    mono_compressed: Topic<CompressedImage>,
+    rgb_info: Topic<CameraInfo>,
+}
+
+/// A topic, and its message, which is used again.
+struct Topic<T: dragoman_ros::WrappedTypesupport + 'static> {
+    publisher: Publisher<T>,
+    message: T,
+    /// Somebody listens, as it was looked last.
+    is_wanted: bool,
+    /// The message's data are those of the picture as it is now.
+    is_filled: bool,
+}
+
+impl<T: dragoman_ros::WrappedTypesupport> Topic<T> {
+    fn new(node: &mut Node, name: &str, message: T) -> Result<Self> {
+        // Reliable, so that it matches whatever a subscription asks for.
+        let publisher = node.create_publisher(name, QosProfile::default().keep_last(2))?;
+        Ok(Self { publisher, message, is_wanted: false, is_filled: false })
+    }
+
+    fn look(&mut self) -> bool {
+        self.is_wanted = listened(&self.publisher);
+        self.is_wanted
+    }
+
+    /// Sends what `stamp` and, unless the data are there already, `fill` make of the message, if somebody listens.
+    fn send(&mut self, stamp: impl FnOnce(&mut T), fill: impl FnOnce(&mut T)) {
+        if self.is_wanted {
+            stamp(&mut self.message);
+            if !self.is_filled {
+                fill(&mut self.message);
+                self.is_filled = true;
+            }
+            if let Err(error) = self.publisher.publish(&self.message) {
+                tracing::warn!(%error, "publishing a picture");
+            }
+        }
+    }
+}
+
+impl Feed {
+    fn new(
+        node: &mut Node,
+        live: &Live,
+        stamps: &Stamps,
+        sensor: &Sensor,
+        figures: CameraFigures,
+    ) -> Result<Self> {
+        let topic = |end: &str| format!("{}/{end}", sensor.topic);
+        let [depth_frame, color_frame] = sensor.optical_frames();
+        let (depth_frame, color_frame) = (depth_frame.as_str(), color_frame.as_str());
+        let blank = |encoding, frame| pictures::blank(encoding, &figures, frame);
+        let compressed = pictures::blank_compressed;
+        use Encoding::{Metres, Millimetres, Mono, Rgb};
+        Ok(Self {
+            live: live.clone(),
+            stamps: stamps.clone(),
+            world: sensor.world.clone(),
+            name: sensor.name.clone(),
+            period: Duration::from_secs_f64(1.0 / sensor.rate.unwrap_or(RATE)),
+            figures,
+            view: View::default(),
+            depth: DepthImage::default(),
+            color: ColorImage::default(),
+            measured: None,
+            painted: None,
+            gray: Vec::new(),
+            bytes: Vec::new(),
+            metres: Topic::new(node, &topic("depth/image"), blank(Metres, depth_frame))?,
+            metres_compressed: Topic::new(
+                node,
+                &topic("depth/image/compressed"),
+                compressed(Metres, depth_frame),
+            )?,
+            millimetres: Topic::new(node, &topic("depth/image_raw"), blank(Millimetres, depth_frame))?,
+            depth_info: Topic::new(
+                node,
+                &topic("depth/camera_info"),
+                pictures::camera_info(&figures, depth_frame),
+            )?,
+            rgb: Topic::new(node, &topic("rgb/image_color"), blank(Rgb, color_frame))?,
+            rgb_compressed: Topic::new(
+                node,
+                &topic("rgb/image_color/compressed"),
+                compressed(Rgb, color_frame),
+            )?,
+            mono: Topic::new(node, &topic("rgb/image_mono"), blank(Mono, color_frame))?,
+            mono_compressed: Topic::new(
+                node,
+                &topic("rgb/image_mono/compressed"),
+                compressed(Mono, color_frame),
+            )?,
+            rgb_info: Topic::new(
+                node,
+                &topic("rgb/camera_info"),
+                pictures::camera_info(&figures, color_frame),
+            )?,
+        })
+    }
+
+    /// Publishes until `ended` has no other side any more.
+    fn run(&mut self, ended: &Receiver<()>) {
+        let mut due = Instant::now();
+        loop {
+            let now = Instant::now();
+            due = if self.publish() { (due + self.period).max(now) } else { now + IDLE_PERIOD };
+            let wait = due.saturating_duration_since(Instant::now());
+            if ended.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
+                return;
+            }
+        }
+    }
+
+    /// Whether somebody listens.
+    fn publish(&mut self) -> bool {
+        let depth =
+            [self.metres.look(), self.metres_compressed.look(), self.millimetres.look()].contains(&true);
+        let color =
+            [self.rgb.look(), self.rgb_compressed.look(), self.mono.look(), self.mono_compressed.look()]
+                .contains(&true);
+        let info = [self.depth_info.look(), self.rgb_info.look()].contains(&true);
+        if !depth && !color && !info {
+            return false;
+        }
+        let (stamps, live) = (&self.stamps, &self.live);
+        let seen = live.with(|state| {
+            let stamp = stamps.now(&state.pace);
+            state.pace.worlds().look(Some(&self.world), &self.name, &mut self.view).map(|()| stamp)
+        });
+        match seen {
+            Ok(stamp) => {
+                if depth {
+                    self.publish_depth(&stamp);
+                }
+                if color {
+                    self.publish_color(&stamp);
+                }
+                self.depth_info.send(|info| info.header.stamp = stamp.clone(), |_| {});
+                self.rgb_info.send(|info| info.header.stamp = stamp.clone(), |_| {});
+            }
+            Err(error) => tracing::warn!(%error, "a camera"),
+        }
+        true
+    }
+
+    fn publish_depth(&mut self, stamp: &Time) {
+        if self.view.is_noisy() || !shows(self.measured.as_ref(), &self.view) {
+            self.view.depth(&mut self.depth);
+            self.measured.get_or_insert_default().clone_from(&self.view);
+            self.metres.is_filled = false;
+            self.millimetres.is_filled = false;
+            self.metres_compressed.is_filled = false;
+        }
+        let (image, bytes) = (&self.depth, &mut self.bytes);
+        self.metres.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| pictures::metres(image, &mut message.data),
+        );
+        self.millimetres.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| pictures::millimetres(image, &mut message.data),
+        );
+        self.metres_compressed.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| pictures::png(image, bytes, &mut message.data),
+        );
+    }
+
+    fn publish_color(&mut self, stamp: &Time) {
+        if !shows(self.painted.as_ref(), &self.view) {
+            self.view.color(&mut self.color);
+            self.painted.get_or_insert_default().clone_from(&self.view);
+            self.gray.clear();
+            self.rgb.is_filled = false;
+            self.rgb_compressed.is_filled = false;
+            self.mono.is_filled = false;
+            self.mono_compressed.is_filled = false;
+        }
+        let (image, figures) = (&self.color, &self.figures);
+        if self.gray.is_empty() && (self.mono.is_wanted || self.mono_compressed.is_wanted) {
+            self.gray.resize(figures.width * figures.height, 0);
+            pictures::mono(image, &mut self.gray);
+        }
+        let gray = &self.gray;
+        self.rgb.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| message.data.copy_from_slice(image.rgb()),
+        );
+        self.rgb_compressed.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| pictures::jpeg(Encoding::Rgb, figures, image.rgb(), &mut message.data),
+        );
+        self.mono.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| message.data.copy_from_slice(gray),
+        );
+        self.mono_compressed.send(
+            |message| message.header.stamp = stamp.clone(),
+            |message| pictures::jpeg(Encoding::Mono, figures, gray, &mut message.data),
+        );
+    }
+}
+
+/// Whether what was drawn of `drawn` is what `view` would give.
+fn shows(drawn: Option<&View>, view: &View) -> bool {
+    drawn.is_some_and(|drawn| drawn.shows_the_same(view))
+}

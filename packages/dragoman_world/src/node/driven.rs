@@ -1,0 +1,118 @@
+//! Robots with drivers of their own: whenever the worlds are brought up to the present time, their devices are, too, and both
+//! know of each other.
+
+use std::time::Duration;
+
+use dragoman_ros::Result;
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::geometry_msgs::msg::TransformStamped;
+use dragoman_ros::tasks::NodeTasks;
+
+use super::frames::{stamped, world_frame};
+use super::pace::Pace;
+use super::{Live, State};
+use crate::Worlds;
+use crate::{Turtlebot, WorldError};
+use dragoman_sim::serial::edge::RealTime;
+use dragoman_sim::{Kobuki, Widowx};
+
+/// How long devices and worlds go without knowing of each other, at most.
+const LONGEST: Duration = Duration::from_millis(20);
+/// How long at least: requests may come fast.
+const SHORTEST: Duration = Duration::from_millis(2);
+
+/// A robot on wheels of the first world that has it, with a driver of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DrivenRobot {
+    /// Its name in the world.
+    pub name: String,
+    /// Where its driver's odometry begins; the node tells where that is in the world. None: it does not.
+    pub odometry_frame: Option<String>,
+}
+
+/// The simulated devices of a TurtleBot; without one, or with a real one, that part of the robot stays as it is.
+#[derive(Clone, Default)]
+pub struct Devices {
+    /// The base.
+    pub kobuki: Option<RealTime<Kobuki>>,
+    /// The arm on it.
+    pub widowx: Option<RealTime<Widowx>>,
+}
+
+pub(super) struct Driven {
+    pub(super) robot: DrivenRobot,
+    coupled: Option<Coupled>,
+    last: Duration,
+}
+
+struct Coupled {
+    robot: Turtlebot,
+    devices: Devices,
+    /// Of its world.
+    frame: String,
+}
+
+impl Driven {
+    pub(super) fn new(robot: DrivenRobot) -> Self {
+        Self { robot, coupled: None, last: Duration::ZERO }
+    }
+
+    fn exchange(&mut self, worlds: &mut Worlds) -> std::result::Result<(), WorldError> {
+        let Some(Coupled { robot, devices, .. }) = &mut self.coupled else { return Ok(()) };
+        let Devices { kobuki, widowx } = devices;
+        if let Some(kobuki) = kobuki {
+            kobuki.with(|kobuki| robot.exchange_base(worlds, kobuki))?;
+        }
+        widowx.as_ref().map_or(Ok(()), |widowx| widowx.with(|widowx| robot.exchange_arm(worlds, widowx)))
+    }
+
+    /// Where in its world its odometry begins.
+    pub(super) fn transform(&self, pace: &mut Pace, stamp: &Time) -> Option<TransformStamped> {
+        let Coupled { robot, frame, .. } = self.coupled.as_ref()?;
+        let origin = robot.odometry_origin(pace.worlds()).ok()?;
+        Some(stamped(stamp, frame, self.robot.odometry_frame.clone()?, &origin))
+    }
+}
+
+impl State {
+    /// Lets devices and worlds know of each other, if the last time was a while ago.
+    pub(super) fn exchange(&mut self, now: Duration) {
+        for driven in &mut self.driven {
+            if now.saturating_sub(driven.last) < SHORTEST {
+                continue;
+            }
+            driven.last = now;
+            if let Err(error) = driven.exchange(self.pace.worlds()) {
+                tracing::debug!(%error, "devices");
+            }
+        }
+    }
+}
+
+impl Live {
+    /// Ties the devices of a driven robot to it.
+    ///
+    /// # Errors
+    /// No world has a robot on wheels of this name; it was not among the driven ones at the start.
+    pub fn couple(&self, robot: &str, devices: Devices) -> std::result::Result<(), WorldError> {
+        self.with(|state| {
+            let unknown = || WorldError::UnknownName { name: robot.to_owned() };
+            let tied = Turtlebot::new(state.pace.worlds(), None, robot)?;
+            let mut worlds = state.pace.worlds().worlds().iter().enumerate();
+            let (at, world) = worlds.find(|(_, world)| world.pose(robot).is_ok()).ok_or_else(unknown)?;
+            let coupled = Coupled { robot: tied, devices, frame: world_frame(at, world) };
+            let driven = state.driven.iter_mut().find(|driven| driven.robot.name == robot);
+            driven.ok_or_else(unknown)?.coupled = Some(coupled);
+            Ok(())
+        })
+    }
+}
+
+/// Lets devices and worlds know of each other though nobody asks.
+pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<()> {
+    if live.with(|state| state.driven.is_empty()) {
+        return Ok(());
+    }
+    let live = live.clone();
+    tasks.every(LONGEST, move || live.with(|_| ()))
+}

@@ -1,0 +1,174 @@
+//! What the base of the lab's platform tells besides odometry and laser: its ultrasonic sensors, and its battery. A node of its own, in the
+//! platform's namespace.
+
+use std::time::{Duration, Instant};
+
+use dragoman_ros::sensor_msgs::msg::{BatteryState, Range};
+use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile};
+
+use super::{Live, WorldNodeError, listened};
+use crate::{ULTRASONIC_CONE, ULTRASONIC_RANGE};
+
+/// Name of the node.
+pub const NODE_NAME: &str = "hardware";
+/// How often the sensors measure while somebody listens.
+const SENSOR_PERIOD: Duration = Duration::from_millis(100);
+/// How often the battery is told.
+const BATTERY_PERIOD: Duration = Duration::from_secs(1);
+
+/// Whose hardware it is.
+pub struct HardwareSettings {
+    /// Namespace of the platform.
+    pub namespace: String,
+    /// The worlds.
+    pub worlds: Live,
+    /// The robot's name in the first world that has it.
+    pub robot: String,
+    /// What the names of the sensors' frames begin with.
+    pub frame_prefix: String,
+}
+
+/// Names of the topics of the ultrasonic sensors that this robot carries, in the order of the world file.
+///
+/// # Errors
+/// There is no such robot.
+pub fn ultrasonic_topics(worlds: &Live, robot: &str) -> Result<Vec<String>, crate::WorldError> {
+    let count = worlds.with(|state| state.pace.worlds().all_ultrasonics(None, robot))?.len();
+    Ok((1..=count).map(|number| format!("ultrasonic_{number}")).collect())
+}
+
+/// Starts node `hardware`.
+///
+/// # Errors
+/// There is no such robot; the middleware's refusal.
+pub fn start(context: &Context, settings: HardwareSettings) -> Result<RunningNode, WorldNodeError> {
+    let HardwareSettings { namespace, worlds, robot, frame_prefix } = settings;
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, &namespace)?);
+    let clock = tasks.node().get_ros_clock();
+    let stamp = move || {
+        let mut clock = clock.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Clock::to_builtin_time(&clock.get_now().unwrap_or_default())
+    };
+    let topics = ultrasonic_topics(&worlds, &robot).unwrap_or_default();
+    let publishers: Vec<Publisher<Range>> = topics
+        .iter()
+        .map(|topic| tasks.node().create_publisher(topic, QosProfile::sensor_data()))
+        .collect::<Result<_, _>>()?;
+    let (measured, carrier, now) = (worlds.clone(), robot.clone(), stamp.clone());
+    tasks.every(SENSOR_PERIOD, move || {
+        if !publishers.iter().any(listened) {
+            return;
+        }
+        let ranges = measured.with(|state| state.pace.worlds().all_ultrasonics(None, &carrier));
+        let Ok(ranges) = ranges else { return };
+        for ((publisher, topic), range) in publishers.iter().zip(&topics).zip(ranges) {
+            let mut message = echo(range);
+            message.header.stamp = now();
+            message.header.frame_id = format!("{frame_prefix}{topic}");
+            if let Err(error) = publisher.publish(&message) {
+                tracing::warn!(%error, "publishing a range");
+            }
+        }
+    })?;
+
+    let publisher = tasks.node().create_publisher("battery_state", QosProfile::default())?;
+    let mut battery = Battery::new();
+    let (mut before, mut looked) = (None::<nalgebra::Vector3<f64>>, Instant::now());
+    tasks.every(BATTERY_PERIOD, move || {
+        let place = worlds.pose(&robot).ok().map(|(_, pose)| pose.translation.vector);
+        let moved = before.zip(place).is_some_and(|(before, place)| (place - before).norm() > 1e-3);
+        before = place;
+        let now = Instant::now();
+        battery.use_up(now - looked, moved);
+        looked = now;
+        let mut message = battery.state();
+        message.header.stamp = stamp();
+        if let Err(error) = publisher.publish(&message) {
+            tracing::warn!(%error, "publishing the battery");
+        }
+    })?;
+    Ok(tasks.start()?)
+}
+
+/// Nothing heard is infinitely far (REP 117).
+fn echo(range: f64) -> Range {
+    let [least, most] = ULTRASONIC_RANGE;
+    Range {
+        radiation_type: Range::ULTRASOUND as u8,
+        field_of_view: ULTRASONIC_CONE as f32,
+        min_range: least as f32,
+        max_range: most as f32,
+        range: if range < most { range as f32 } else { f32::INFINITY },
+        ..Default::default()
+    }
+}
+
+/// Lead cells of 24 V and 60 Ah that nobody charges.
+struct Battery {
+    /// Ah.
+    charge: f64,
+    /// A.
+    current: f64,
+}
+
+impl Battery {
+    /// Ah.
+    const CAPACITY: f64 = 60.0;
+    /// Empty and full, at rest, V.
+    const VOLTAGE: [f64; 2] = [22.0, 25.6];
+    /// At rest and while it drives, A.
+    const CURRENT: [f64; 2] = [3.0, 9.0];
+
+    fn new() -> Self {
+        Self { charge: Self::CAPACITY, current: Self::CURRENT[0] }
+    }
+
+    fn use_up(&mut self, time: Duration, moves: bool) {
+        let [rest, drives] = Self::CURRENT;
+        self.current = if moves { drives } else { rest };
+        self.charge = (self.charge - self.current * time.as_secs_f64() / 3600.0).max(0.0);
+    }
+
+    fn state(&self) -> BatteryState {
+        let part = self.charge / Self::CAPACITY;
+        let [empty, full] = Self::VOLTAGE;
+        BatteryState {
+            voltage: (empty + (full - empty) * part) as f32,
+            temperature: f32::NAN,
+            current: -self.current as f32,
+            charge: self.charge as f32,
+            capacity: Self::CAPACITY as f32,
+            design_capacity: Self::CAPACITY as f32,
+            percentage: part as f32,
+            power_supply_status: BatteryState::POWER_SUPPLY_STATUS_DISCHARGING as u8,
+            power_supply_health: BatteryState::POWER_SUPPLY_HEALTH_GOOD as u8,
+            power_supply_technology: BatteryState::POWER_SUPPLY_TECHNOLOGY_UNKNOWN as u8,
+            present: true,
+            ..Default::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_battery_is_used_up_faster_while_it_drives() {
+        let hour = Duration::from_secs(3600);
+        let mut battery = Battery::new();
+        assert_eq!((battery.state().percentage, battery.state().voltage), (1.0, 25.6));
+        battery.use_up(hour, false);
+        assert!((battery.charge - 57.0).abs() < 1e-9);
+        battery.use_up(hour, true);
+        assert!((battery.charge - 48.0).abs() < 1e-9 && battery.state().current == -9.0);
+        battery.use_up(hour * 100, true);
+        assert_eq!((battery.state().percentage, battery.state().voltage), (0.0, 22.0));
+    }
+
+    #[test]
+    fn what_is_too_far_is_no_echo() {
+        assert_eq!((echo(1.5).range, echo(3.0).range), (1.5, f32::INFINITY));
+    }
+}

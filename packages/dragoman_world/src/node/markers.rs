@@ -1,0 +1,226 @@
+//! The worlds as markers for rviz2, sent from a thread of their own: meshes are large, and no request is to wait for them.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use dragoman_ros::Publisher;
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
+use dragoman_ros::std_msgs::msg::ColorRGBA;
+use dragoman_ros::visualization_msgs::msg::{Marker, MarkerArray};
+use nalgebra::{Isometry3, Translation3};
+
+use super::frames::{pose_message, world_frame};
+use crate::World;
+use crate::{Geometry, Landmark, Shape, Worlds};
+
+/// Namespace of the markers of landmarks.
+const LANDMARKS: &str = "landmarks";
+/// Diameter of a landmark as it is shown, m.
+const LANDMARK_SIZE: f64 = 0.1;
+const LANDMARK_COLOR: [f64; 4] = [0.95, 0.8, 0.1, 1.0];
+
+/// Where everything is that has a marker, in their order, and when. Nothing else of the worlds has to be copied.
+pub(super) struct Places {
+    poses: Vec<Isometry3<f64>>,
+    stamp: Time,
+}
+
+impl Places {
+    pub(super) fn of(worlds: &Worlds, stamp: &Time) -> Self {
+        Self { poses: worlds.worlds().iter().flat_map(places).collect(), stamp: stamp.clone() }
+    }
+}
+
+/// Sends the markers; its thread ends when it is dropped.
+pub(super) struct Board {
+    places: Option<Sender<Places>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Board {
+    /// # Errors
+    /// The system has no thread left.
+    pub(super) fn new(worlds: &Worlds, publisher: Publisher<MarkerArray>) -> std::io::Result<Self> {
+        let mut markers = Markers::new(worlds);
+        let (places, moved) = channel();
+        let send = move || {
+            while let Some(places) = newest(&moved) {
+                if let Err(error) = publisher.publish(markers.at(&places)) {
+                    tracing::warn!(%error, "publishing markers");
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("markers".into()).spawn(send)?;
+        Ok(Self { places: Some(places), thread: Some(thread) })
+    }
+
+    /// Shows everything there, as soon as what was shown before has been sent.
+    pub(super) fn show(&self, places: Places) {
+        if let Some(board) = &self.places {
+            // It lives as long as this.
+            let _ = board.send(places);
+        }
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        self.places.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Waits for the next places, and passes by what is out of date already; none at the end.
+fn newest(moved: &Receiver<Places>) -> Option<Places> {
+    let first = moved.recv().ok()?;
+    Some(moved.try_iter().last().unwrap_or(first))
+}
+
+/// A marker for each shape of each part, in the part's namespace, and one for each landmark; before them, the first time, what
+/// takes away all markers that a viewer has of this topic. What they look like does not change.
+struct Markers {
+    message: MarkerArray,
+    is_shown: bool,
+}
+
+impl Markers {
+    fn new(worlds: &Worlds) -> Self {
+        let worlds = worlds.worlds().iter().enumerate();
+        let markers = worlds.flat_map(|(at, world)| of_world(world, &world_frame(at, world), at > 0));
+        let clear = Marker { action: Marker::DELETEALL as i32, ..Default::default() };
+        Self {
+            message: MarkerArray { markers: std::iter::once(clear).chain(markers).collect() },
+            is_shown: false,
+        }
+    }
+
+    fn at(&mut self, places: &Places) -> &MarkerArray {
+        if self.is_shown && self.message.markers.len() > places.poses.len() {
+            self.message.markers.remove(0);
+        }
+        self.is_shown = true;
+        let moving = self.message.markers.iter_mut().rev();
+        for (marker, pose) in moving.zip(places.poses.iter().rev()) {
+            marker.header.stamp = places.stamp.clone();
+            marker.pose = pose_message(pose);
+        }
+        &self.message
+    }
+}
+
+/// In the order of [`of_world`].
+fn places(world: &World) -> impl Iterator<Item = Isometry3<f64>> {
+    let parts = world.parts().iter();
+    let shapes = parts.flat_map(|part| part.shapes.iter().map(|shape| part.pose() * shape.pose));
+    shapes.chain(world.landmarks().iter().map(|mark| Translation3::from(mark.position).into()))
+}
+
+fn of_world(world: &World, frame: &str, is_further: bool) -> Vec<Marker> {
+    let named = |mut marker: Marker, name: &str, id: usize| {
+        frame.clone_into(&mut marker.header.frame_id);
+        marker.ns = if is_further { format!("{}/{name}", world.name()) } else { name.to_owned() };
+        marker.id = i32::try_from(id).unwrap_or(i32::MAX);
+        marker
+    };
+    let mut markers = Vec::new();
+    for part in world.parts() {
+        let shapes = part.shapes.iter().enumerate();
+        markers.extend(shapes.map(|(id, shape)| named(of_shape(shape), &part.name, id)));
+    }
+    let landmark = |mark: &Landmark| {
+        let geometry = Geometry::Sphere { radius: LANDMARK_SIZE / 2.0 };
+        let shape = Shape { geometry, pose: Isometry3::identity(), color: LANDMARK_COLOR };
+        named(of_shape(&shape), LANDMARKS, usize::from(mark.id))
+    };
+    markers.extend(world.landmarks().iter().map(landmark));
+    markers
+}
+
+fn of_shape(shape: &Shape) -> Marker {
+    let (type_, [x, y, z]) = match &shape.geometry {
+        Geometry::Box { size } => (Marker::CUBE as i32, *size),
+        Geometry::Cylinder { radius, length } => {
+            (Marker::CYLINDER as i32, [2.0 * radius, 2.0 * radius, *length])
+        }
+        Geometry::Sphere { radius } => (Marker::SPHERE as i32, [2.0 * radius; 3]),
+        Geometry::Mesh { .. } | Geometry::Extrusion { .. } => (Marker::TRIANGLE_LIST as i32, [1.0; 3]),
+    };
+    let [r, g, b, a] = shape.color.map(|part| part as f32);
+    Marker {
+        type_,
+        action: Marker::ADD as i32,
+        scale: Vector3 { x, y, z },
+        color: ColorRGBA { r, g, b, a },
+        points: shape.geometry.triangles().into_iter().flatten().map(|[x, y, z]| Point { x, y, z }).collect(),
+        ..Default::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dragoman_ros::geometry_msgs::msg::Pose;
+
+    const WORLDS: &str = "worlds:
+- name: A
+  bodies:
+  - name: roof
+    shapes:
+    - {extrusion: {polygon: [[0, 0], [1, 0], [0, 1]], height: 1}, xyz: [0, 0, 5]}
+    - {sphere: {radius: 1}}
+  landmarks: [{name: m, id: 7, xyz: [1, 2, 3]}]
+- name: B
+  landmarks: [{name: n, id: 8, xyz: [4, 5, 6]}]
+";
+
+    fn worlds() -> Worlds {
+        Worlds::from_yaml(WORLDS, &|name| Err(format!("no {name}"))).unwrap()
+    }
+
+    fn position(pose: &Pose) -> [f64; 3] {
+        [pose.position.x, pose.position.y, pose.position.z]
+    }
+
+    #[test]
+    fn what_moves_is_shown_there_and_nothing_is_built_again() {
+        let mut worlds = worlds();
+        let mut markers = Markers::new(&worlds);
+        let first = markers.at(&Places::of(&worlds, &Time::default()));
+        assert_eq!((first.markers.len(), first.markers[0].action), (5, Marker::DELETEALL as i32));
+        let points = first.markers[1].points.as_ptr();
+        assert_eq!(
+            first.markers[1].points.len(),
+            worlds.worlds()[0].parts()[0].shapes[0].geometry.triangles().len() * 3
+        );
+
+        worlds.place(None, "roof", [10.0, 0.0, 0.0], [0.0; 3]).unwrap();
+        worlds.place(None, "n", [7.0, 8.0, 9.0], [0.0; 3]).unwrap();
+        let stamp = Time { sec: 3, nanosec: 4 };
+        let second = markers.at(&Places::of(&worlds, &stamp));
+        let shown =
+            second.markers.iter().map(|marker| (marker.ns.as_str(), marker.id, position(&marker.pose)));
+        let expected = [
+            ("roof", 0, [10.0, 0.0, 5.0]),
+            ("roof", 1, [10.0, 0.0, 0.0]),
+            ("landmarks", 7, [1.0, 2.0, 3.0]),
+            ("B/landmarks", 8, [7.0, 8.0, 9.0]),
+        ];
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
+        assert!(second.markers.iter().all(|marker| marker.header.stamp == stamp));
+        assert_eq!(second.markers[0].points.as_ptr(), points, "points have been built again");
+    }
+
+    #[test]
+    fn only_the_newest_places_are_shown() {
+        let (worlds, (sender, receiver)) = (worlds(), channel());
+        for sec in 1..=3 {
+            sender.send(Places::of(&worlds, &Time { sec, nanosec: 0 })).unwrap();
+        }
+        assert_eq!(newest(&receiver).map(|places| places.stamp.sec), Some(3));
+        drop(sender);
+        assert!(newest(&receiver).is_none());
+    }
+}

@@ -1,0 +1,218 @@
+//! Worlds as time goes by: how fast, and velocities that expire. Times are since the node's start.
+
+use std::time::Duration;
+
+use crate::WorldError;
+use crate::Worlds;
+
+/// The longest time that goes by at once, s.
+const LONGEST_STEP: f64 = 3600.0;
+
+/// How fast the worlds' time runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Speed {
+    /// World time per real time.
+    Factor(f64),
+    /// Whoever has the worlds steps them, one step after the other.
+    AsFastAsPossible,
+}
+
+/// Worlds that follow the time.
+pub(super) struct Pace {
+    worlds: Worlds,
+    speed: Speed,
+    command_timeout: Duration,
+    now: Duration,
+    commands: Vec<Command>,
+}
+
+/// A robot that drives.
+struct Command {
+    world: String,
+    robot: String,
+    expires: Duration,
+}
+
+impl Pace {
+    /// A velocity holds for `command_timeout` of real time, or where the worlds' runs as fast as possible, of that.
+    pub(super) fn new(worlds: Worlds, speed: Speed, command_timeout: Duration) -> Self {
+        Self { worlds, speed, command_timeout, now: Duration::ZERO, commands: Vec::new() }
+    }
+
+    pub(super) fn worlds(&mut self) -> &mut Worlds {
+        &mut self.worlds
+    }
+
+    /// Time in the worlds.
+    pub(super) fn time(&self) -> Duration {
+        self.worlds.worlds().first().map_or(Duration::ZERO, |world| world.time())
+    }
+
+    /// Lets a time of the worlds go by at once. Commands age by it, so that a robot drives as far as it would have.
+    ///
+    /// # Errors
+    /// The time is not between 0 and [`LONGEST_STEP`].
+    pub(super) fn step(&mut self, time: f64) -> Result<(), WorldError> {
+        if !(0.0..=LONGEST_STEP).contains(&time) {
+            let (least, most) = (0.0, LONGEST_STEP);
+            return Err(WorldError::OutOfRange { field: "duration", value: time, least, most });
+        }
+        let mut rest = Duration::from_secs_f64(time);
+        while let Some(at) = self.next_to_expire().filter(|&at| self.commands[at].expires <= self.now + rest)
+        {
+            let passes = self.commands[at].expires.saturating_sub(self.now);
+            self.skip(passes);
+            rest -= passes;
+            self.stop(at);
+        }
+        self.skip(rest);
+        Ok(())
+    }
+
+    fn skip(&mut self, time: Duration) {
+        self.worlds.advance(time);
+        for command in &mut self.commands {
+            command.expires -= time;
+        }
+    }
+
+    /// Lets the worlds come up to a time; robots stop when their commands expire.
+    pub(super) fn advance_to(&mut self, now: Duration) {
+        let Speed::Factor(factor) = self.speed else { return };
+        while let Some(at) = self.next_to_expire().filter(|&at| self.commands[at].expires <= now) {
+            self.pass(self.commands[at].expires, factor);
+            self.stop(at);
+        }
+        self.pass(now, factor);
+    }
+
+    /// Ends a command.
+    fn stop(&mut self, at: usize) {
+        let Command { world, robot, .. } = self.commands.swap_remove(at);
+        // It was found when it was commanded.
+        let _ = self.worlds.set_twist(Some(&world), &robot, [0.0; 2]);
+    }
+
+    fn next_to_expire(&self) -> Option<usize> {
+        (0..self.commands.len()).min_by_key(|&at| self.commands[at].expires)
+    }
+
+    fn pass(&mut self, now: Duration, factor: f64) {
+        if let Some(passed) = now.checked_sub(self.now) {
+            self.worlds.advance(passed.mul_f64(factor));
+            self.now = now;
+        }
+    }
+
+    /// Lets a robot drive from now on: m/s and rad/s.
+    ///
+    /// # Errors
+    /// Those of [`Worlds::set_twist`].
+    pub(super) fn command(&mut self, world: &str, robot: &str, twist: [f64; 2]) -> Result<(), WorldError> {
+        self.worlds.set_twist(Some(world), robot, twist)?;
+        self.commands.retain(|command| (command.world.as_str(), command.robot.as_str()) != (world, robot));
+        if twist != [0.0; 2] {
+            let expires = self.now + self.command_timeout;
+            self.commands.push(Command { world: world.to_owned(), robot: robot.to_owned(), expires });
+        }
+        Ok(())
+    }
+
+    /// Whether a command to this robot holds.
+    pub(super) fn is_driving(&self, world: &str, robot: &str) -> bool {
+        self.commands.iter().any(|command| (command.world.as_str(), command.robot.as_str()) == (world, robot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORLD: &str = "World 1";
+
+    fn seconds(seconds: f64) -> Duration {
+        Duration::from_secs_f64(seconds)
+    }
+
+    fn pace(factor: f64) -> Pace {
+        let mut pace = Pace::new(Worlds::load_default().unwrap(), Speed::Factor(factor), seconds(0.6));
+        assert!(pace.worlds().place_m_robot(None, "Neo", [0.0, 0.0, 0.1], 0.0).unwrap());
+        pace
+    }
+
+    fn x(pace: &mut Pace) -> f64 {
+        pace.worlds().location_m_robot(None, "Neo").unwrap()[0]
+    }
+
+    #[test]
+    fn a_velocity_holds_until_it_expires_however_rarely_one_looks() {
+        for step in [0.001, 0.05, 2.0] {
+            let mut pace = pace(1.0);
+            pace.advance_to(seconds(1.0));
+            pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+            assert!(pace.is_driving(WORLD, "Neo"));
+            let mut now = 1.0;
+            while now < 3.0 {
+                now += step;
+                pace.advance_to(seconds(now));
+            }
+            assert!((x(&mut pace) - 0.3).abs() < 1e-6, "{step}: {}", x(&mut pace));
+            assert!(!pace.is_driving(WORLD, "Neo"));
+        }
+    }
+
+    #[test]
+    fn a_velocity_counts_from_when_it_came() {
+        let mut pace = pace(1.0);
+        pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+        pace.advance_to(seconds(0.4));
+        pace.command(WORLD, "Neo", [-0.5, 0.0]).unwrap();
+        pace.advance_to(seconds(0.6));
+        pace.command(WORLD, "Neo", [0.0, 0.0]).unwrap();
+        pace.advance_to(seconds(5.0));
+        assert!((x(&mut pace) - 0.1).abs() < 1e-6, "{}", x(&mut pace));
+    }
+
+    #[test]
+    fn time_may_run_fast_or_stand() {
+        for factor in [0.0, 4.0] {
+            let mut pace = pace(factor);
+            pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+            pace.advance_to(seconds(0.5));
+            assert!((x(&mut pace) - 0.25 * factor).abs() < 1e-6, "{factor}: {}", x(&mut pace));
+            assert_eq!(pace.time(), seconds(0.5 * factor));
+        }
+    }
+
+    #[test]
+    fn time_may_be_told_to_go_by() {
+        for steps in [1, 7, 1000] {
+            let mut pace = pace(0.0);
+            pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+            for _ in 0..steps {
+                pace.step(1.4 / f64::from(steps)).unwrap();
+            }
+            assert!((x(&mut pace) - 0.3).abs() < 1e-6, "{steps}: {}", x(&mut pace));
+            assert!((pace.time().as_secs_f64() - 1.4).abs() < 1e-5, "{:?}", pace.time());
+        }
+    }
+
+    #[test]
+    fn no_time_goes_by_when_the_step_makes_no_sense() {
+        let mut pace = pace(0.0);
+        for time in [-0.1, 3601.0, f64::NAN, f64::INFINITY] {
+            assert!(pace.step(time).is_err(), "{time}");
+        }
+        assert_eq!(pace.time(), Duration::ZERO);
+    }
+
+    #[test]
+    fn what_is_refused_stops_nobody() {
+        let mut pace = pace(1.0);
+        pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+        assert!(pace.command(WORLD, "Neo", [f64::NAN, 0.0]).is_err());
+        assert!(pace.command(WORLD, "pieza", [0.1, 0.0]).is_err());
+        pace.advance_to(seconds(0.2));
+        assert!((x(&mut pace) - 0.1).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,70 @@
+//! The parameters, and which worlds they mean.
+
+use std::path::Path;
+
+use dragoman_ros::parameters::{Declaration, Parameters, Range};
+
+use super::{WorldNodeError, frames};
+use crate::Worlds;
+
+/// The parameters of the node; `world_file` is the default of that name.
+pub fn declarations(world_file: &str) -> Vec<Declaration> {
+    let declared = [
+        Declaration::new(
+            "world_file",
+            world_file,
+            "YAML file of the worlds, or a scene: lab, laboratory, corridor; empty: lab.",
+        ),
+        Declaration::new("seed", -1, "Seed of all noise; -1: that of each world's file.")
+            .within(Range::Integer { from: -1, to: u32::MAX.into() }),
+        Declaration::new("rate", 20.0, "How often changes are published, at most, Hz.")
+            .within(Range::Double { from: 0.1, to: 200.0 }),
+        Declaration::new(
+            "real_time_factor",
+            1.0,
+            "How fast the worlds' time runs; 0: it stands, and goes by as service advance says.",
+        )
+        .within(Range::Double { from: 0.0, to: 100.0 }),
+        Declaration::new(
+            "as_fast_as_possible",
+            false,
+            "The worlds' time runs as fast as this computer can, with /clock; real_time_factor counts no more.",
+        ),
+        Declaration::new(
+            "publish_clock",
+            false,
+            "Publish the worlds' time on /clock, and stamp all messages with it.",
+        ),
+        Declaration::new(
+            "command_timeout",
+            0.6,
+            "A velocity that is not repeated for this long counts no more, s.",
+        )
+        .within(Range::Double { from: 0.01, to: 60.0 }),
+    ];
+    declared.into_iter().map(Declaration::read_only).collect()
+}
+
+/// The worlds. Files that the world file names are sought in its folder.
+pub(super) fn worlds(values: &Parameters) -> Result<Worlds, WorldNodeError> {
+    let path: String = values.value("world_file");
+    let loaded = if path.is_empty() {
+        Worlds::load_default()
+    } else if let Some(scene) = Worlds::scene(&path) {
+        scene
+    } else {
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| WorldNodeError::File { path: path.clone(), source })?;
+        let folder = Path::new(&path).parent().unwrap_or(Path::new(""));
+        let read = |name: &str| std::fs::read(folder.join(name)).map_err(|error| error.to_string());
+        Worlds::from_yaml(&text, &read)
+    };
+    let mut worlds = loaded.map_err(|source| WorldNodeError::World { path: path.clone(), source })?;
+    if let Some((frame, things)) = frames::shared(&worlds) {
+        return Err(WorldNodeError::Frames { path, frame, things });
+    }
+    if let Ok(seed) = u64::try_from(values.value::<i64>("seed")) {
+        worlds.reseed(seed);
+    }
+    Ok(worlds)
+}

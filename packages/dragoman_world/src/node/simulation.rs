@@ -1,0 +1,310 @@
+//! The node of the simulator itself: what seed 003, table A.2, marks as the simulator's own, and what a user does to the
+//! robot by hand.
+//!
+//! Where the thesis shows no message type it is the plainest that holds the value: `std_msgs/Float64` for times, as its
+//! programs read `.Data` (section A.4), `std_msgs/Empty` for what carries nothing. Its function for the pose
+//! (`getKobukiSimulationPoseMsg`, table 4.3) is not printed; here it is a `geometry_msgs/PoseStamped` in the world's frame.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use dragoman_base::kobuki::driver::LedColor;
+use dragoman_ros::dragoman_msgs::srv::PressButton;
+use dragoman_ros::geometry_msgs::msg::{PoseStamped, Twist};
+use dragoman_ros::kobuki_ros_interfaces::msg::{Led, MotorPower};
+use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::shared::SharedPublisher;
+use dragoman_ros::std_msgs::msg::{ColorRGBA, Empty, Float64, String as Text};
+use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, Result, WrappedTypesupport, velocity};
+use futures::StreamExt;
+
+use super::frames::pose_message;
+use super::{Live, WorldNodeError, listened};
+use crate::WorldError;
+use crate::console::Console;
+use dragoman_sim::Kobuki;
+use dragoman_sim::kobuki::Noise;
+use dragoman_sim::serial::edge::RealTime;
+
+/// Name of the node, and so of its topics: `/simulation/pose`.
+pub const NODE_NAME: &str = "simulation";
+/// The longest that a button is held by one request, s.
+const LONGEST_PRESS: f64 = 60.0;
+/// How often buttons and LEDs are looked at.
+const HAND_PERIOD: Duration = Duration::from_millis(50);
+/// Commands to the robot, by which `/vrep/last_cmd_time` goes; those of the base are below its name.
+const JOINTS: [&str; 6] =
+    ["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"];
+
+/// What the node shows and touches.
+pub struct SimulationSettings {
+    /// Namespace of the robot, `/` say: there it takes its commands.
+    pub robot_namespace: String,
+    /// The worlds.
+    pub worlds: Live,
+    /// The robot's name in the first world that has it.
+    pub robot: String,
+    /// Its base, if that is simulated here.
+    pub base: Option<RealTime<Kobuki>>,
+}
+
+/// The parameters of the node.
+pub fn declarations() -> Vec<Declaration> {
+    vec![
+        Declaration::new("rate", 50.0, "How often pose and time are published while somebody listens, Hz.")
+            .within(Range::Double { from: 0.1, to: 1000.0 })
+            .read_only(),
+        Declaration::new(
+            "imu_noise",
+            true,
+            "Whether the gyro of the simulated base has noise and a rate at rest.",
+        ),
+        velocity::declaration(),
+    ]
+}
+
+/// Starts node `simulation` in the root namespace.
+///
+/// # Errors
+/// A wrong parameter; the middleware's refusal.
+pub fn start(
+    context: &Context,
+    settings: SimulationSettings,
+) -> std::result::Result<RunningNode, WorldNodeError> {
+    let SimulationSettings { robot_namespace, worlds, robot, base } = settings;
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, "")?);
+    let (values, server) = parameters::declare(tasks.node(), declarations())?;
+    tasks.spawn(server);
+    let rate: f64 = values.value("rate");
+    serve_console(&mut tasks)?;
+    note_commands(&mut tasks, &values, &worlds, robot_namespace.trim_end_matches('/'))?;
+    if let Some(base) = base {
+        follow_noise(&mut tasks, values, base.clone());
+        serve_base(&mut tasks, base)?;
+    }
+    let mut truth = Truth::new(tasks.node(), worlds, robot)?;
+    tasks.every(Duration::from_secs_f64(1.0 / rate), move || truth.publish())?;
+    Ok(tasks.start()?)
+}
+
+fn latched() -> QosProfile {
+    QosProfile::default().keep_last(1).transient_local()
+}
+
+fn report(result: Result<()>) {
+    if let Err(error) = result {
+        tracing::warn!(%error, "publishing");
+    }
+}
+
+/// Where the robot really is, and the time in its world.
+struct Truth {
+    worlds: Live,
+    robot: String,
+    clock: Arc<Mutex<Clock>>,
+    pose: Publisher<PoseStamped>,
+    time: Publisher<Float64>,
+}
+
+impl Truth {
+    fn new(node: &mut Node, worlds: Live, robot: String) -> Result<Self> {
+        Ok(Self {
+            worlds,
+            robot,
+            clock: node.get_ros_clock(),
+            pose: node.create_publisher("~/pose", QosProfile::default())?,
+            time: node.create_publisher("~/sim_time", QosProfile::default())?,
+        })
+    }
+
+    fn publish(&mut self) {
+        if listened(&self.time) {
+            report(self.time.publish(&Float64 { data: self.worlds.time().as_secs_f64() }));
+        }
+        if listened(&self.pose) {
+            // A robot that another world file does not have is nowhere.
+            let Ok((frame, pose)) = self.worlds.pose(&self.robot) else { return };
+            let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now();
+            let mut message = PoseStamped { pose: pose_message(&pose), ..Default::default() };
+            message.header.stamp = Clock::to_builtin_time(&now.unwrap_or_default());
+            message.header.frame_id = frame;
+            report(self.pose.publish(&message));
+        }
+    }
+}
+
+/// Status bar and console: in the log, and on a topic each.
+fn serve_console(tasks: &mut NodeTasks) -> Result<()> {
+    let bar = tasks.node().create_publisher::<Text>("vrep/status_bar", latched())?;
+    tasks.subscribe("vrep/status_bar_message", QosProfile::default(), move |message: Text| {
+        tracing::info!("status bar: {}", message.data);
+        report(bar.publish(&message));
+    })?;
+    let shown = tasks.node().create_publisher::<Text>("vrep/aux_console/text", latched())?;
+    let console = Arc::new(Mutex::new((Console::default(), shown)));
+    let change = |act: fn(&mut Console)| {
+        let console = Arc::clone(&console);
+        move |_: Empty| touch(&console, act)
+    };
+    tasks.subscribe("vrep/aux_console/create", QosProfile::default(), change(Console::create))?;
+    tasks.subscribe("vrep/aux_console/delete", QosProfile::default(), change(Console::delete))?;
+    tasks.subscribe("vrep/aux_console/hide", QosProfile::default(), change(Console::hide))?;
+    tasks.subscribe("vrep/aux_console/show", QosProfile::default(), change(Console::show))?;
+    tasks.subscribe("vrep/aux_console/clear", QosProfile::default(), change(Console::clear))?;
+    tasks.subscribe("vrep/aux_console/print", QosProfile::default().keep_last(100), move |message: Text| {
+        tracing::info!("console: {}", message.data);
+        touch(&console, |console| console.print(&message.data));
+    })
+}
+
+fn touch(shared: &Mutex<(Console, Publisher<Text>)>, act: impl FnOnce(&mut Console)) {
+    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    let (console, shown) = &mut *shared;
+    act(console);
+    report(shown.publish(&Text { data: console.text() }));
+}
+
+/// Tells when the robot, or the simulator, was told something the last time. Services are not seen.
+fn note_commands(tasks: &mut NodeTasks, values: &Parameters, worlds: &Live, namespace: &str) -> Result<()> {
+    let last = tasks.node().create_publisher::<Float64>("vrep/last_cmd_time", latched())?;
+    let note = Note { worlds: worlds.clone(), last: last.into() };
+    let base = format!("{namespace}/mobile_base/commands");
+    velocity::subscribe(tasks, values, &format!("{namespace}/cmd_vel"), Note::qos(), note.handler())?;
+    note.of::<Twist>(tasks, &format!("{base}/velocity"))?;
+    note.of::<Led>(tasks, &format!("{base}/led1"))?;
+    note.of::<Led>(tasks, &format!("{base}/led2"))?;
+    note.of::<MotorPower>(tasks, &format!("{base}/motor_power"))?;
+    note.of::<Empty>(tasks, &format!("{base}/reset_odometry"))?;
+    for joint in JOINTS {
+        note.of::<Float64>(tasks, &format!("{namespace}/{joint}/command"))?;
+    }
+    Ok(())
+}
+
+struct Note {
+    worlds: Live,
+    last: SharedPublisher<Float64>,
+}
+
+impl Note {
+    fn of<T: WrappedTypesupport + Send + 'static>(&self, tasks: &mut NodeTasks, topic: &str) -> Result<()> {
+        tasks.subscribe(topic, Self::qos(), self.handler::<T>())
+    }
+
+    fn handler<T>(&self) -> impl FnMut(T) + Clone + Send + 'static + use<T> {
+        let (worlds, last) = (self.worlds.clone(), self.last.clone());
+        move |_| report(last.publish(&Float64 { data: worlds.time().as_secs_f64() }))
+    }
+
+    fn qos() -> QosProfile {
+        QosProfile::default().keep_last(1)
+    }
+}
+
+/// The gyro's noise follows its parameter.
+fn follow_noise(tasks: &mut NodeTasks, values: Parameters, base: RealTime<Kobuki>) {
+    let set = move |values: &Parameters| {
+        let noise = if values.value("imu_noise") { Noise::Typical } else { Noise::None };
+        base.with(|kobuki| kobuki.set_noise(noise));
+    };
+    set(&values);
+    tasks.spawn(async move {
+        let mut changes = values.changes();
+        while changes.next().await.is_some() {
+            set(&values);
+        }
+    });
+}
+
+/// Buttons that are pressed, and LEDs as they shine.
+fn serve_base(tasks: &mut NodeTasks, base: RealTime<Kobuki>) -> Result<()> {
+    let held: Arc<Mutex<[Option<Instant>; 3]>> = Arc::default();
+    let (pressed, touched) = (Arc::clone(&held), base.clone());
+    tasks.serve::<PressButton::Service>("~/press_button", move |request| {
+        match press(&pressed, &touched, &request) {
+            Ok(()) => PressButton::Response { success: true, message: "pressed".to_owned() },
+            Err(message) => PressButton::Response { success: false, message },
+        }
+    })?;
+    let mut lamps = [
+        tasks.node().create_publisher::<ColorRGBA>("~/led1", latched())?,
+        tasks.node().create_publisher::<ColorRGBA>("~/led2", latched())?,
+    ]
+    .map(|publisher| (publisher, None));
+    tasks.every(HAND_PERIOD, move || {
+        let now = Instant::now();
+        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+        let leds = base.with(|kobuki| {
+            for (until, button) in held.iter_mut().zip(&mut kobuki.inputs.buttons) {
+                if until.is_some_and(|until| until <= now) {
+                    (*until, *button) = (None, false);
+                }
+            }
+            kobuki.leds()
+        });
+        for ((publisher, shown), led) in lamps.iter_mut().zip(leds) {
+            if *shown != Some(led) {
+                *shown = Some(led);
+                report(publisher.publish(&color(led)));
+            }
+        }
+    })
+}
+
+fn press(
+    held: &Mutex<[Option<Instant>; 3]>,
+    base: &RealTime<Kobuki>,
+    request: &PressButton::Request,
+) -> std::result::Result<(), String> {
+    let PressButton::Request { button, duration } = *request;
+    let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(until) = held.get_mut(usize::from(button)) else {
+        return Err(format!("there is no button {button}: they are 0, 1 and 2"));
+    };
+    // NaN is not within.
+    if !(duration > 0.0 && duration <= LONGEST_PRESS) {
+        return Err(format!("a duration of {duration} s is not within 0 to {LONGEST_PRESS} s"));
+    }
+    let end = Instant::now() + Duration::from_secs_f64(duration);
+    *until = Some(until.map_or(end, |before| before.max(end)));
+    base.with(|kobuki| {
+        if let Some(input) = kobuki.inputs.buttons.get_mut(usize::from(button)) {
+            *input = true;
+        }
+    });
+    Ok(())
+}
+
+/// The colours of seed 003, section 3.6.1.
+fn color(led: LedColor) -> ColorRGBA {
+    let [r, g, b] = match led {
+        LedColor::Black => [0.4, 0.4, 0.4],
+        LedColor::Green => [0.0, 1.0, 0.0],
+        LedColor::Orange => [1.0, 0.5, 0.0],
+        LedColor::Red => [1.0, 0.0, 0.0],
+    };
+    ColorRGBA { r, g, b, a: 1.0 }
+}
+
+impl Live {
+    /// Time in the worlds.
+    pub fn time(&self) -> Duration {
+        self.with(|state| state.pace.time())
+    }
+
+    /// Where an object is: the frame of its world, and its pose in it.
+    ///
+    /// # Errors
+    /// No world has it.
+    pub fn pose(&self, object: &str) -> std::result::Result<(String, nalgebra::Isometry3<f64>), WorldError> {
+        self.with(|state| {
+            let worlds = state.pace.worlds();
+            let pose = worlds.pose(None, object)?;
+            let holder = worlds.worlds().iter().enumerate().find(|(_, world)| world.pose(object).is_ok());
+            let frame =
+                holder.map_or_else(|| "map".to_owned(), |(at, world)| super::frames::world_frame(at, world));
+            Ok((frame, pose))
+        })
+    }
+}
