@@ -266,7 +266,8 @@ fn generate(pages: &Pages, sections: &[(&str, &str)], observer: &mut Observer) -
                     continue;
                 }
                 if is_published {
-                    covered.extend(names);
+                    let facts = facts.into_iter().flatten();
+                    covered.extend(names.into_iter().zip(facts).map(|(name, (of, qos))| [name, of, qos]));
                 } else {
                     readers += names.len();
                     if kind == "topic" {
@@ -279,7 +280,8 @@ fn generate(pages: &Pages, sections: &[(&str, &str)], observer: &mut Observer) -
                 kept.extend((index < count).then_some(seen));
             }
             if kind == "topic" {
-                for [topic, of, qos] in published.iter().filter(|[topic, ..]| !covered.contains(topic)) {
+                let published: BTreeSet<_> = published.iter().cloned().collect();
+                for [topic, of, qos] in published.difference(&covered) {
                     kept.push([topic, of, "publishes", qos, "", ""].map(str::to_owned).to_vec());
                 }
             }
