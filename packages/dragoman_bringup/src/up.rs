@@ -18,10 +18,10 @@ pub(crate) struct UpOptions {
     /// Address on which the legacy protocols are served; 0.0.0.0 is every interface.
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
-    /// The arm in the lab: ranger_mk1, ranger_mk2, platform_arm, or a file (README of dragoman_kinematics).
+    /// The arm in the lab: ranger_mk1, ranger_mk2, platform_arm, or a file (docs/own-robot.md).
     #[arg(long, value_name = "ROBOT", default_value = "ranger_mk1")]
     robot: String,
-    /// The worlds that the TurtleBot's and Apolo's programs see: lab, laboratory, corridor, or a file (README of dragoman_sim); lab unless told
+    /// The worlds that the TurtleBot's and Apolo's programs see: lab, laboratory, corridor, or a file (docs/apolo-world.md); lab unless told
     /// otherwise.
     #[arg(long, value_name = "WORLD", conflicts_with = "bridge_only")]
     world: Option<PathBuf>,

@@ -56,7 +56,7 @@ fn topics_services_and_echoes_have_their_times_and_plots() {
         let times: Vec<f64> = row[3..].iter().map(|word| word.parse().unwrap()).collect();
         let [median, p90, p99, longest, transit, told_period] = times[..] else { panic!("{row:?}") };
         assert!(0.0 < median && median <= p90 && p90 <= p99 && p99 <= longest, "{row:?}");
-        // Loose, for a machine that others use; the figures of a quiet one are in the README.
+        // Loose, for a machine that others use; the figures of a quiet one are in docs/commands.md.
         assert!(median < 20.0 && transit <= median + 1.0, "{row:?}");
         assert!((period * 0.5..period * 2.0).contains(&told_period), "{row:?}");
     }

@@ -88,7 +88,7 @@ fn rviz2_is_in_the_namespace_of_the_robot() {
     }
 }
 
-/// A node of a parameter file: name, README, heading of its tables there.
+/// A node of a parameter file: name, page of the reference, heading of its tables there.
 type Described = (&'static str, &'static str, &'static str);
 
 /// Parameter files with the nodes that they are for.
@@ -96,44 +96,41 @@ const FILES: [(&str, &[Described]); 8] = [
     (
         "lab",
         &[
-            ("arm31", "dragoman_bridge", "Node /ranger/arm31, server side"),
-            ("apolo", "dragoman_bridge", "Node /apolo/apolo, server side"),
-            ("world", "dragoman_sim", "Node /apolo/world"),
-            ("arm", "dragoman_arm", "Node /ranger/arm"),
-            ("mobile_base", "dragoman_base", "Node /mobile_base"),
-            ("widowx", "dragoman_arm", "Node /widowx"),
-            ("platform", "dragoman_platform", "Node /neobotix/platform"),
+            ("arm31", "arm31", "Node /ranger/arm31, server side"),
+            ("apolo", "apolo", "Node /apolo/apolo, server side"),
+            ("world", "apolo", "Node /apolo/world"),
+            ("arm", "ranger", "Node /ranger/arm"),
+            ("mobile_base", "turtlebot2-widowx", "Node /mobile_base"),
+            ("widowx", "turtlebot2-widowx", "Node /widowx"),
+            ("platform", "neobotix", "Node /neobotix/platform"),
         ],
     ),
     (
         "ranger",
-        &[
-            ("arm31", "dragoman_bridge", "Node /ranger/arm31, server side"),
-            ("arm", "dragoman_arm", "Node /ranger/arm"),
-        ],
+        &[("arm31", "arm31", "Node /ranger/arm31, server side"), ("arm", "ranger", "Node /ranger/arm")],
     ),
-    ("ranger_mk1_motion", &[("kinematics", "dragoman_kinematics", "Node /ranger/kinematics")]),
-    ("arm31", &[("arm31", "dragoman_bridge", "Node /ranger/arm31, client side")]),
+    ("ranger_mk1_motion", &[("kinematics", "ranger", "Node /ranger/kinematics")]),
+    ("arm31", &[("arm31", "arm31", "Node /ranger/arm31, client side")]),
     (
         "apolo",
         &[
-            ("apolo", "dragoman_bridge", "Node /apolo/apolo, server side"),
-            ("apolo_client", "dragoman_bridge", "Node /apolo/apolo_client, client side"),
+            ("apolo", "apolo", "Node /apolo/apolo, server side"),
+            ("apolo_client", "apolo", "Node /apolo/apolo_client, client side"),
         ],
     ),
-    ("neobotix", &[("platform", "dragoman_platform", "Node /neobotix/platform")]),
-    ("kobuki", &[("mobile_base", "dragoman_base", "Node /mobile_base")]),
+    ("neobotix", &[("platform", "neobotix", "Node /neobotix/platform")]),
+    ("kobuki", &[("mobile_base", "turtlebot2-widowx", "Node /mobile_base")]),
     (
         "turtlebot2_widowx",
         &[
-            ("mobile_base", "dragoman_base", "Node /mobile_base"),
-            ("widowx", "dragoman_arm", "Node /widowx"),
-            ("simulation", "dragoman_sim", "Node /simulation"),
+            ("mobile_base", "turtlebot2-widowx", "Node /mobile_base"),
+            ("widowx", "turtlebot2-widowx", "Node /widowx"),
+            ("simulation", "turtlebot2-widowx", "Node /simulation"),
         ],
     ),
 ];
 
-/// The READMEs' tables are compared with the nodes by `tests/readme.rs`.
+/// `tests/reference.rs` compares the reference with the nodes.
 #[test]
 fn parameter_files_hold_the_defaults_of_their_nodes() {
     for (name, nodes) in FILES {
@@ -141,14 +138,14 @@ fn parameter_files_hold_the_defaults_of_their_nodes() {
         let file: Value = serde_norway::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
         let sections = file.as_mapping().unwrap();
         assert_eq!(sections.len(), nodes.len(), "{name}.yaml");
-        for (node, package, heading) in nodes {
+        for (node, page, heading) in nodes {
             let section = sections.iter().find_map(|(key, section)| {
                 (key.as_str().and_then(|key| key.rsplit('/').next()) == Some(node)).then_some(section)
             });
             let mut given = Vec::new();
             flatten("", &section.unwrap()["ros__parameters"], &mut given);
             assert!(!given.is_empty());
-            let defaults = defaults(package, heading);
+            let defaults = defaults(page, heading);
             for (parameter, value) in given {
                 let default = defaults.iter().find(|(known, _)| *known == parameter).map(|(_, text)| text);
                 let default = default.unwrap_or_else(|| panic!("{name}.yaml: {node} has no {parameter}"));
@@ -175,8 +172,8 @@ fn flatten(prefix: &str, value: &Value, into: &mut Vec<(String, Value)>) {
 }
 
 /// The rows of the table of parameters below a heading: name and default.
-fn defaults(package: &str, heading: &str) -> Vec<(String, String)> {
-    let path = format!("{}/../{package}/README.md", env!("CARGO_MANIFEST_DIR"));
+fn defaults(page: &str, heading: &str) -> Vec<(String, String)> {
+    let path = format!("{}/../../docs/reference/{page}.md", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text
         .lines()
@@ -187,7 +184,7 @@ fn defaults(package: &str, heading: &str) -> Vec<(String, String)> {
         .take_while(|line| !line.starts_with('#'))
         .skip_while(|line| !line.starts_with("| parameter |"));
     let head = lines.next();
-    assert!(head.is_some(), "{package}: no parameters below '{heading}'");
+    assert!(head.is_some(), "{page}: no parameters below '{heading}'");
     lines
         .skip(1)
         .take_while(|line| line.starts_with('|'))

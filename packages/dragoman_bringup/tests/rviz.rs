@@ -1,14 +1,13 @@
-//! `launch/rviz/`: every topic that is shown is one that the READMEs' tables have, with its type and its quality of service. Its name is
+//! `launch/rviz/`: the tables of `docs/reference/` have every topic that is shown, with its type and its quality of service. Its name is
 //! relative, so that rviz2 shows the robot of the namespace in which it is started.
 
 use serde_norway::{Mapping, Value};
 
-const READMES: [&str; 5] = [
-    include_str!("../../dragoman_base/README.md"),
-    include_str!("../../dragoman_kinematics/README.md"),
-    include_str!("../../dragoman_platform/README.md"),
-    include_str!("../../dragoman_sim/README.md"),
-    include_str!("../../dragoman_bridge/README.md"),
+const PAGES: [&str; 4] = [
+    include_str!("../../../docs/reference/apolo.md"),
+    include_str!("../../../docs/reference/neobotix.md"),
+    include_str!("../../../docs/reference/ranger.md"),
+    include_str!("../../../docs/reference/turtlebot2-widowx.md"),
 ];
 
 /// What a display of rviz2 shows.
@@ -26,7 +25,7 @@ const TYPES: [(&str, &str); 9] = [
 
 /// Rows about topics that are published, without the marks around names: topic, type, quality of service.
 fn published() -> Vec<[String; 3]> {
-    let lines = READMES.iter().flat_map(|text| text.lines());
+    let lines = PAGES.iter().flat_map(|text| text.lines());
     let rows = lines.filter_map(|line| {
         let cells: Vec<String> = line.split('|').map(|cell| cell.trim().replace('`', "")).collect();
         match cells.as_slice() {

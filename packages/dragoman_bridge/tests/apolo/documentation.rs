@@ -1,8 +1,8 @@
-//! The README's table against the code.
+//! The tables of `docs/protocol-apolo.md` against the code.
 
 use dragoman_bridge::apolo::wire::{Answer, Command};
 
-const README: &str = include_str!("../../README.md");
+const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocol-apolo.md"));
 
 #[test]
 fn the_table_of_commands_is_the_code_s() {
@@ -15,6 +15,6 @@ fn the_table_of_commands_is_the_code_s() {
             Answer::LandMarks => "`b`".to_owned(),
         };
         let row = format!("| `{command}` | {answer} | `{}` | {} |", command.service(), command.meaning());
-        assert!(README.contains(&row), "README.md lacks the row\n{row}");
+        assert!(PAGE.contains(&row), "the page lacks the row\n{row}");
     }
 }

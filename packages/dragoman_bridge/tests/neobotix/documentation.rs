@@ -1,16 +1,16 @@
-//! The README's tables against the code.
+//! The tables of `docs/protocol-neobotix.md` against the code.
 
 use dragoman_bridge::neobotix::parameters::declarations;
 use dragoman_bridge::neobotix::wire::CommandKind;
 
-const README: &str = include_str!("../../README.md");
+const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocol-neobotix.md"));
 
 #[test]
 fn the_table_of_commands_is_the_code_s() {
     for kind in CommandKind::all() {
         let answer = if kind.is_answered() { "a reply" } else { "nothing" };
         let row = format!("| {} | `{kind}` | {answer} | {} |", kind.number(), kind.meaning());
-        assert!(README.contains(&row), "README.md lacks the row\n{row}");
+        assert!(PAGE.contains(&row), "the page lacks the row\n{row}");
     }
 }
 
@@ -24,6 +24,6 @@ fn the_table_of_parameters_is_the_code_s() {
             "| `{}` | {} | {kind} | {} | {range} | {unit} | {} |",
             one.key, one.category, one.default, one.description
         );
-        assert!(README.contains(&row), "README.md lacks the row\n{row}");
+        assert!(PAGE.contains(&row), "the page lacks the row\n{row}");
     }
 }

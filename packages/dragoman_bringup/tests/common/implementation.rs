@@ -1,6 +1,6 @@
 //! What programs on rcl (`DRAGOMAN_TEST_PROGRAM`) cannot do: the one list of it, which tests ask.
 //!
-//! The README of dragoman_ros ("Where it differs") tells users the same; `tests/readme.rs` compares the two.
+//! `docs/middleware.md` ("On r2r") has the same table; `tests/reference.rs` compares the two.
 
 use super::peers::{lab_middleware, report};
 

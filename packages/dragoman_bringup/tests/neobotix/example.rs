@@ -1,4 +1,4 @@
-//! The example of dragoman_bridge's README, as printed but for the port.
+//! The example of `docs/protocol-neobotix.md`, as printed but for the port.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use super::Site;
 use crate::common::neobotix::{CONNECT, NeobotixClient};
 
-const README: &str = include_str!("../../../dragoman_bridge/README.md");
+const PAGE: &str = include_str!("../../../../docs/protocol-neobotix.md");
 
 #[test]
-fn the_readme_s_example_drives_the_platform() {
-    let (_, example) =
-        README.split_once("import socket, struct, time\n").expect("the example is in the README");
+fn the_printed_example_drives_the_platform() {
+    let (_, example) = PAGE.split_once("import socket, struct, time\n").expect("the page has the example");
     let (program, rest) = example.split_once("\nEOF\n").unwrap();
     let (printed, _) = rest.split_once("\n$").unwrap();
     let mut site = Site::new("example");
@@ -30,7 +29,7 @@ fn the_readme_s_example_drives_the_platform() {
     );
     let child = Command::new("python3").arg("-").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let Ok(mut child) = child else {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: the README's example: there is no python3");
+        let _ = writeln!(std::io::stderr(), "SKIPPED: the printed example: there is no python3");
         return;
     };
     child.stdin.take().unwrap().write_all(program.as_bytes()).unwrap();

@@ -106,9 +106,9 @@ fn the_first_world_that_has_the_object_is_meant() {
 }
 
 #[test]
-fn the_example_of_the_readme_loads() {
-    let readme = include_str!("../../../dragoman_sim/README.md");
-    let example = readme.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+fn the_printed_example_loads() {
+    let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/apolo-world.md"));
+    let example = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
     let mut worlds = load(example);
     assert_eq!(worlds.world(None).unwrap().collisions(), []);
     assert!(worlds.place_m_robot(None, "Rover", [0.5, 0.5, 0.2], 1.0).unwrap());
