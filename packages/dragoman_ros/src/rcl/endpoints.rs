@@ -167,7 +167,7 @@ impl<T: WrappedActionTypeSupport + 'static> ActionClient<T> {
         let lost = self.server_lost();
         Ok(async move {
             let (goal, result, feedback) = accepted.await?;
-            Ok((goal, unless_lost(result, lost), feedback))
+            Ok((goal, Box::pin(unless_lost(result, lost)), feedback))
         })
     }
 
