@@ -43,7 +43,7 @@ const REPORT_PERIOD: Duration = Duration::from_secs(1);
 pub struct BaseNode {
     /// What the node does: give it to an executor.
     pub node: RunningNode,
-    /// Where the base is: the port, or [`SIMULATED`].
+    /// Where the base is: the port, or [`SIMULATED`](dragoman_io::serial::SIMULATED).
     pub place: String,
     /// Resolves with the first measurement.
     pub measured: oneshot::Receiver<()>,
