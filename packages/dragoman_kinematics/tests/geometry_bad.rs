@@ -19,6 +19,16 @@ fn table_error(from: &str, to: &str) -> ModelError {
     Model::from_dh_yaml(&TABLE.replacen(from, to, 1)).unwrap_err()
 }
 
+/// YAML files are refused with the place of such a number.
+#[track_caller]
+fn assert_refused_with_line(error: &ModelError, value: &str) {
+    let ModelError::Yaml { reason } = error else { panic!("{error:?}") };
+    assert!(
+        reason.contains(&format!("{value} is no number for a robot")) && reason.contains("line"),
+        "{reason}"
+    );
+}
+
 #[test]
 fn numbers_that_are_no_numbers() {
     let error = urdf_error(r#"xyz="0.4 0 0""#, r#"xyz="0.4 NaN 0""#);
@@ -27,10 +37,9 @@ fn numbers_that_are_no_numbers() {
     );
     let error = urdf_error(r#"rpy="0 1.3 0""#, r#"rpy="0 inf 0""#);
     assert!(matches!(error, ModelError::NotFinite { field: "origin rpy", .. }));
-    let error = table_error("d: 0.2491", "d: .nan");
-    assert!(matches!(&error, ModelError::NotFinite { element, field: "d", .. } if element == "joint_1"));
-    let error = table_error("a: 0.5589", "a: .inf");
-    assert!(matches!(error, ModelError::NotFinite { field: "a", .. }));
+    for (from, to, value) in [("d: 0.2491", "d: .nan", "NaN"), ("a: 0.5589", "a: .inf", "inf")] {
+        assert_refused_with_line(&table_error(from, to), value);
+    }
     assert!(matches!(table_error("d: 0.2491", "d: many"), ModelError::Yaml { .. }));
 }
 
@@ -42,7 +51,7 @@ fn limits_and_rates() {
         limits("lift", 2.5, 2.2)
     );
     assert_eq!(table_error("upper: 1.6", "upper: -3"), limits("joint_3", -2.35, -3.0));
-    assert!(matches!(table_error("upper: 1.6", "upper: .nan"), ModelError::Limits { .. }));
+    assert_refused_with_line(&table_error("upper: 1.6", "upper: .nan"), "NaN");
     assert!(matches!(table_error("upper: 1.6, ", ""), ModelError::Limits { .. }));
     assert!(matches!(table_error("upper: 1.6", "upper: 1e9"), ModelError::Limits { .. }));
     assert!(matches!(
@@ -131,7 +140,8 @@ fn settings_must_fit() {
     let of = |home| RobotSettings::from_yaml(&text(home)).unwrap().model(&xml);
     assert!(of("[0, 0, 0, 0, 1, 0]").is_ok());
     assert!(matches!(of("[0, 0, 0]"), Err(ModelError::WrongLength { field: "home", .. })));
-    assert!(matches!(of("[0, 0, 0, .inf, 1, 0]"), Err(ModelError::NotFinite { .. })));
+    let error = RobotSettings::from_yaml(&text("[0, 0, 0, .inf, 1, 0]")).unwrap_err();
+    assert_refused_with_line(&error, "home[3]: inf");
 }
 
 /// Replaces a stretch of `text` and cuts the tail now and then.
