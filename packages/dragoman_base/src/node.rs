@@ -19,8 +19,7 @@ mod report;
 
 use std::time::Duration;
 
-use dragoman_io::serial::{Connection, NoPort, lifecycle};
-use dragoman_io::serial::{Line, REOPEN_TIME};
+use dragoman_io::serial::{Connection, Line, NoPort, REOPEN_TIME, lifecycle};
 use dragoman_ros::parameters::{self as ros_parameters, Declaration, Parameters};
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};

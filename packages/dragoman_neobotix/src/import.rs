@@ -2,8 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use dragoman_geometry::Pose;
-use dragoman_geometry::{Point, Polygon, Segment};
+use dragoman_geometry::{Point, Polygon, Pose, Segment};
 
 use crate::documents::{MapItem, PointElement};
 use crate::{documents, map};

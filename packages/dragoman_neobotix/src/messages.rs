@@ -1,7 +1,6 @@
 //! What platforms publish, as messages: for this node, and for whatever else appears in ROS as a platform.
 
-use dragoman_geometry::Pose;
-use dragoman_geometry::{Point, heading};
+use dragoman_geometry::{Point, Pose, heading};
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, Quaternion, TransformStamped};
 use dragoman_ros::nav_msgs::msg::Path;

@@ -4,8 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dragoman_geometry::Pose;
-use dragoman_geometry::{Point, Polygon, Segment, direction, inverse_transform, position, transform};
+use dragoman_geometry::{Point, Polygon, Pose, Segment, direction, inverse_transform, position, transform};
 use dragoman_neobotix::map::Map;
 use dragoman_platform::controller::{Command, Input, MotionMode, Platform};
 use dragoman_platform::localization::Localizer;

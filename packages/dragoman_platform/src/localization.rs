@@ -14,8 +14,7 @@ mod lines;
 mod matching;
 mod search;
 
-use dragoman_geometry::{Point, Segment, compose, position, transform};
-use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_geometry::{Point, Pose, Segment, compose, position, transform, wrap_angle};
 use dragoman_neobotix::map::Map;
 use nalgebra::Matrix3;
 

@@ -10,8 +10,7 @@
 
 pub mod extract;
 
-use dragoman_geometry::{Point, Segment, Vector, position, transform};
-use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_geometry::{Point, Pose, Segment, Vector, position, transform, wrap_angle};
 
 use crate::settings::MappingSettings;
 use extract::{Line, Moments};

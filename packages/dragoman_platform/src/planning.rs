@@ -13,8 +13,7 @@
 pub mod field;
 mod search;
 
-use dragoman_geometry::{Point, Segment, direction, heading, position};
-use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_geometry::{Point, Pose, Segment, direction, heading, position, wrap_angle};
 use dragoman_neobotix::map::Map;
 
 use crate::motion::curve::Curve;

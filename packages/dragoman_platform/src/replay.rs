@@ -6,8 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use dragoman_geometry::{Pose, Twist, wrap_angle};
-use dragoman_geometry::{position, relative};
+use dragoman_geometry::{Pose, Twist, position, relative, wrap_angle};
 use dragoman_neobotix::map::MAX_COORDINATE;
 
 use crate::settings::Settings;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use dragoman_geometry::{Point, Polygon, Segment, transform};
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Point, Polygon, Pose, Segment, Twist, transform};
 use dragoman_world::Worlds;
 
 use dragoman_neobotix::map::Map;

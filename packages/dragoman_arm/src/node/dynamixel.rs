@@ -14,9 +14,7 @@ mod report;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dragoman_io::serial::SerialDriver;
-use dragoman_io::serial::{Connection, NoPort};
-use dragoman_io::serial::{Line, REOPEN_TIME, lifecycle};
+use dragoman_io::serial::{Connection, Line, NoPort, REOPEN_TIME, SerialDriver, lifecycle};
 use dragoman_ros::diagnostics::Refusals;
 use dragoman_ros::parameters as ros_parameters;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};

@@ -1,7 +1,6 @@
 //! Commands, states, and why a command is refused.
 
-use dragoman_geometry::Point;
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Point, Pose, Twist};
 use dragoman_neobotix::map::{Map, MapError, Roadmap, RouteError};
 
 use crate::planning::PlanError;

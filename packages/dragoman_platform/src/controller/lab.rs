@@ -1,7 +1,6 @@
 //! The platform in the default lab, with its laser and noisy odometry.
 
-use dragoman_geometry::wrap_angle;
-use dragoman_geometry::{Point, Segment, direction, heading, position};
+use dragoman_geometry::{Point, Segment, direction, heading, position, wrap_angle};
 use dragoman_neobotix::map::{Edge, Station};
 
 use super::*;

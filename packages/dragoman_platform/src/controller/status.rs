@@ -1,7 +1,6 @@
 //! What is told of a platform.
 
-use dragoman_geometry::{Point, Segment};
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Point, Pose, Segment, Twist};
 use dragoman_neobotix::map::{Map, Roadmap};
 
 use super::{Emergency, MotionMode, Operation, Platform, Refusal};

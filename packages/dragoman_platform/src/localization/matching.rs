@@ -1,8 +1,7 @@
 //! The pose that fits a scan to lines best, with what was known before: Gauss-Newton on the points' distances from their lines, with Cauchy's
 //! weights, which make little of what is on no line.
 
-use dragoman_geometry::{Point, transform};
-use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_geometry::{Point, Pose, transform, wrap_angle};
 use nalgebra::{Matrix3, Vector3};
 
 use super::lines::{GATE, Lines};

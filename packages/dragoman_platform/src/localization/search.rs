@@ -2,8 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use dragoman_geometry::{Point, compose, position, transform};
-use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_geometry::{Point, Pose, compose, position, transform, wrap_angle};
 use nalgebra::Matrix3;
 
 use crate::planning::field::DistanceField;

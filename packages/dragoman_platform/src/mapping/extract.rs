@@ -1,8 +1,7 @@
 //! The lines of one scan: points are split where they jump or bend, parts that are on one line are put together, and each gets the line that is
 //! nearest to its points, in the sense of least squares.
 
-use dragoman_geometry::Pose;
-use dragoman_geometry::{Point, Segment, Vector, transform};
+use dragoman_geometry::{Point, Pose, Segment, Vector, transform};
 use nalgebra::Matrix2;
 
 use crate::motion::obstacles::Scan;

@@ -6,8 +6,7 @@ mod task;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dragoman_geometry::{Point, position};
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Point, Pose, Twist, position};
 use dragoman_neobotix::map::Map;
 
 use super::obstacles::Obstacles;

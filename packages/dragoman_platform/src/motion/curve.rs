@@ -1,7 +1,6 @@
 //! Paths as curves, sampled every 2 cm, and how fast they may be driven.
 
-use dragoman_geometry::{Point, Segment, Vector, direction, heading, position};
-use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_geometry::{Point, Pose, Segment, Vector, direction, heading, position, wrap_angle};
 use nalgebra::Point2;
 
 use crate::settings::Settings;

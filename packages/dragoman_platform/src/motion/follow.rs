@@ -1,7 +1,6 @@
 //! Keeping to a curve, and turning on the spot.
 
-use dragoman_geometry::{Pose, Twist, wrap_angle};
-use dragoman_geometry::{Segment, direction, position};
+use dragoman_geometry::{Pose, Segment, Twist, direction, position, wrap_angle};
 
 use super::curve::{Curve, Sample};
 use crate::settings::{MotionSettings, Settings};

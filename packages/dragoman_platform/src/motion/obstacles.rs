@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dragoman_geometry::{Point, direction, heading, inverse_transform, position, transform};
-use dragoman_geometry::{Pose, wrap_angle};
+use dragoman_geometry::{
+    Point, Pose, direction, heading, inverse_transform, position, transform, wrap_angle,
+};
 
 use crate::planning::field::DistanceField;
 use crate::settings::{Settings, UltrasonicSettings};

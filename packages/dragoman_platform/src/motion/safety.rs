@@ -1,8 +1,7 @@
 //! How fast the platform may go on towards what its sensors see. The field that has to be free is what the platform sweeps until it stands:
 //! it grows with speed, and bends with the way.
 
-use dragoman_geometry::{Footprint, Point, direction, inverse_transform};
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Footprint, Point, Pose, Twist, direction, inverse_transform};
 
 use crate::settings::Settings;
 

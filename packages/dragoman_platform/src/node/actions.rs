@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dragoman_geometry::Pose;
-use dragoman_geometry::{Point, Segment, compose, position, relative};
+use dragoman_geometry::{Point, Pose, Segment, compose, position, relative};
 use dragoman_neobotix::messages::quaternion;
 use dragoman_ros::builtin_interfaces;
 use dragoman_ros::geometry_msgs::msg::{Pose as PoseMessage, PoseStamped};

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dragoman_geometry::{Point, transform};
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Point, Pose, Twist, transform};
 use dragoman_neobotix::messages;
 use dragoman_ros::geometry_msgs::msg::{Quaternion, Twist as TwistMessage};
 use dragoman_ros::nav_msgs::msg::Odometry;

@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use dragoman_geometry::Pose;
-use dragoman_geometry::{Point, Segment, heading, position};
+use dragoman_geometry::{Point, Pose, Segment, heading, position};
 use dragoman_neobotix::messages::quaternion;
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
 use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};

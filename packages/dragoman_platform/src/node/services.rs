@@ -1,7 +1,6 @@
 //! States, modes, motions, hardware, parameters: a service for each command (seed 002, section 6.3).
 
-use dragoman_geometry::Point;
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Point, Pose, Twist};
 use dragoman_neobotix::codes::Code;
 use dragoman_neobotix::parameters::{Declaration, Parameters, Value, declaration, declarations};
 use dragoman_ros::WrappedServiceTypeSupport;

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use dragoman_geometry::Point;
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Point, Pose, Twist};
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;

@@ -1,7 +1,6 @@
 //! The status of the platform as a message.
 
-use dragoman_geometry::Pose;
-use dragoman_geometry::{Point, transform};
+use dragoman_geometry::{Point, Pose, transform};
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::geometry_msgs::msg::{Point32, Pose2D};
 

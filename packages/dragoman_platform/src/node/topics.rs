@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use dragoman_geometry::Pose;
-use dragoman_geometry::{Point, compose, relative};
+use dragoman_geometry::{Point, Pose, compose, relative};
 use dragoman_neobotix::map::Map;
 use dragoman_neobotix::messages;
 use dragoman_ros::builtin_interfaces::msg::Time;

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dragoman_geometry::{Pose, Twist, wrap_angle};
-use dragoman_geometry::{compose, relative};
+use dragoman_geometry::{Pose, Twist, compose, relative, wrap_angle};
 
 /// What two poses may differ by although the platform has not moved, m and rad.
 const SLACK: f64 = 0.1;

@@ -2,8 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use dragoman_geometry::Pose;
-use dragoman_geometry::{Point, inverse_transform};
+use dragoman_geometry::{Point, Pose, inverse_transform};
 
 /// What the protocol does not tell of a laser.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dragoman_geometry::Point;
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Point, Pose, Twist};
 use dragoman_neobotix::map::Map;
 use dragoman_neobotix::messages;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use dragoman_geometry::{Point, heading, position};
-use dragoman_geometry::{Pose, Twist, wrap_angle};
+use dragoman_geometry::{Point, Pose, Twist, heading, position, wrap_angle};
 use dragoman_neobotix::map::Map;
 
 use super::{MotionEvent, STANDING, Situation};
