@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::documents::DocumentFileError;
 use super::state::Refused;
@@ -33,6 +34,9 @@ pub(super) fn write_beside(path: PathBuf, bytes: impl FnOnce() -> Vec<u8> + Send
 /// # Errors
 /// The system's; then nothing of the new file is left.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> {
+    // Saves run in threads of their own, and two of the same file would share its unfinished one.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     let unfinished = PathBuf::from(name);
