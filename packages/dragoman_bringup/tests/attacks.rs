@@ -1,7 +1,7 @@
 //! Hostile RTPS packets against a running lab: it goes on answering, publishing and finding others, and its memory comes
 //! back.
 //!
-//! The figures are printed. The limits are loose, for machines that others use.
+//! The figures are printed. A release build (`DRAGOMAN_TEST_PROGRAM`) has stricter limits.
 
 #![cfg(target_os = "linux")]
 
@@ -30,25 +30,36 @@ use wire::{
 
 /// How long an attack is watched at least.
 const ATTACK: Duration = Duration::from_secs(3);
+/// The answer to STOP takes no longer, at the 99th percentile.
+const STOP: Duration = Duration::from_millis(20);
+/// Joint states, of which a hundred are sent a second, are no further apart, in a release build and in another one.
+const GAPS: [Duration; 2] = [Duration::from_millis(30), Duration::from_millis(100)];
+/// Except for one, which may be the machine's doing.
+const HICCUP: Duration = Duration::from_millis(200);
 const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
-/// The times between joint states until `stop`, the longest.
-fn longest_gap(domain: u16, stop: &AtomicBool, listening: &AtomicBool) -> Duration {
+/// The two longest times between joint states until `stop`, the longest first.
+fn longest_gaps(domain: u16, stop: &AtomicBool, listening: &AtomicBool) -> [Duration; 2] {
     let mut beside = Beside::new(domain);
-    let mut states = beside.subscribe::<JointState>("/joint_states");
+    let mut states = beside.subscribe::<JointState>("/ranger/joint_states");
     beside.next("the first joint states", &mut states);
     listening.store(true, Ordering::Relaxed);
     let mut last = Instant::now();
-    let mut longest = Duration::ZERO;
+    let mut gaps = [Duration::ZERO; 2];
     while !stop.load(Ordering::Relaxed) {
-        let next = async { tokio::time::timeout(Duration::from_millis(100), states.next()).await };
+        let next = async { tokio::time::timeout(Duration::from_secs(1), states.next()).await };
         let arrived = beside.runtime.block_on(next).is_ok();
-        longest = longest.max(last.elapsed());
+        let gap = last.elapsed();
+        if gap > gaps[0] {
+            gaps = [gap, gaps[0]];
+        } else if gap > gaps[1] {
+            gaps[1] = gap;
+        }
         if arrived {
             last = Instant::now();
         }
     }
-    longest
+    gaps
 }
 
 /// Seconds that a lab has kept a core busy.
@@ -86,9 +97,9 @@ fn attacked(name: &str, attack: impl FnOnce(&Peer) + Send) -> Lab {
     let peer = Peer::new(made_up(1), LOCALHOST, LOCALHOST, lab.domain);
     let (stop, listening) = (AtomicBool::new(false), AtomicBool::new(false));
     let mut answers = Vec::new();
-    let (before, gap) = std::thread::scope(|scope| {
+    let (before, gaps) = std::thread::scope(|scope| {
         let stopped = StopOnDrop(&stop);
-        let listener = scope.spawn(|| longest_gap(lab.domain, &stop, &listening));
+        let listener = scope.spawn(|| longest_gaps(lab.domain, &stop, &listening));
         while !listening.load(Ordering::Relaxed) {
             assert!(!listener.is_finished(), "{name}: joint states");
             std::thread::sleep(Duration::from_millis(20));
@@ -124,16 +135,19 @@ fn attacked(name: &str, attack: impl FnOnce(&Peer) + Send) -> Lab {
     }
     let after = lab.resident_kib();
     println!(
-        "{name}: STOP answered within {:.1} ms (p99 of {}), joint states at most {:.0} ms apart, \
+        "{name}: STOP answered within {:.1} ms (p99 of {}), joint states at most {:.0} and {:.0} ms apart, \
          memory {:.1} -> {:.1} MiB",
         p99.as_secs_f64() * 1e3,
         answers.len(),
-        gap.as_secs_f64() * 1e3,
+        gaps[0].as_secs_f64() * 1e3,
+        gaps[1].as_secs_f64() * 1e3,
         before as f64 / 1024.0,
         after as f64 / 1024.0,
     );
-    assert!(p99 < Duration::from_millis(200), "{name}: {p99:?}");
-    assert!(gap < Duration::from_secs(1), "{name}: {gap:?}");
+    assert!(p99 < STOP, "{name}: {p99:?}");
+    let is_release = std::env::var_os("DRAGOMAN_TEST_PROGRAM").is_some();
+    let allowed = GAPS[usize::from(!is_release)];
+    assert!(gaps[0] < HICCUP && gaps[1] < allowed, "{name}: {gaps:?}");
     assert!(after * 5 <= before * 6, "{name}: {before} -> {after} KiB");
     lab
 }

@@ -68,7 +68,8 @@ impl Default for WidowxSettings {
 /// count as nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Inputs {
-    /// Torque that gravity and what the arm carries put on its joints, N m, base first; positive turns the joint to positive positions.
+    /// Torque that gravity and what the arm carries put on its joints, N m, base first; positive turns the joint to positive positions. More than
+    /// ten times what a joint's motor can give counts as that.
     pub load: [f64; GRIPPER],
     /// The joints of the arm cannot turn below these positions, rad: something is in the way.
     pub lowest: [Option<f64>; GRIPPER],

@@ -11,6 +11,8 @@ const POSITION_GAIN: f64 = 30.0;
 const INERTIA: f64 = 0.01;
 /// A gear that is turned from outside brakes: friction for each rad/s, beside the dry one, as a multiple of it, s.
 const DAMPING_TIME: f64 = 2.0;
+/// No load turns a joint with more than this many times what its motor can give: a real gear would break.
+const MAX_LOAD: f64 = 10.0;
 /// Of the motor, degrees Celsius.
 const AMBIENT: f64 = 25.0;
 /// How much hotter than its surroundings a motor becomes that gives all it can, degrees.
@@ -92,8 +94,10 @@ impl Joint {
         if self.is_inverted { -value } else { value }
     }
 
-    /// A millisecond. `load` turns the joint, N m.
+    /// A millisecond. `load` turns the joint, N m; finite, and limited to [`MAX_LOAD`].
     pub(super) fn step(&mut self, drive: Option<&Drive>, load: f64, ends: Ends) {
+        let most = MAX_LOAD * self.model.stall_torque();
+        let load = load.clamp(-most, most);
         match drive {
             Some(drive) => self.drive(drive, load, ends),
             None => self.slide(load),

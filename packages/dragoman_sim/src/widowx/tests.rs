@@ -309,3 +309,21 @@ fn the_world_cannot_break_it() {
     let arm = Widowx::new(settings);
     assert_eq!(arm.positions(), [0.0, FRAC_PI_2, -FRAC_PI_2, 0.0, 0.0, 2.5]);
 }
+
+#[test]
+fn no_load_turns_a_joint_faster_than_its_gear_could_take() {
+    for load in [1e3, -1e3, 1e300, -f64::MAX] {
+        for is_held in [true, false] {
+            let mut bench = Bench::new(WidowxSettings { is_held, ..WidowxSettings::default() });
+            bench.arm.inputs.load = [load; 5];
+            let mut fastest = 0.0_f64;
+            for _ in 0..100 {
+                bench.run(ms(1));
+                for velocity in bench.arm.velocities() {
+                    fastest = fastest.max(velocity.abs());
+                }
+            }
+            assert!((1.0..100.0).contains(&fastest), "{load} N m: {fastest} rad/s");
+        }
+    }
+}
