@@ -1,15 +1,15 @@
-//! EMCY messages: what they hold, and what their codes mean.
+//! EMCY messages and the meanings of their codes.
 
 use std::fmt;
 
-/// An emergency message of a node (CiA 301): error code, error register, five bytes of the maker.
+/// An emergency message of a node (CiA 301): error code, error register, five manufacturer-specific bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Emergency {
     /// The error code; 0 when all errors are gone.
     pub code: u16,
-    /// Object 0x1001: which classes of errors there are.
+    /// Object 0x1001: the classes of the present errors.
     pub register: u8,
-    /// What the maker adds.
+    /// Manufacturer-specific data.
     pub maker: [u8; 5],
 }
 
