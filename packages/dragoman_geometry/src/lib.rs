@@ -3,8 +3,8 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `pose` | [`Pose`], [`Twist`], [`wrap_angle`] |
-//! | `frames` | points, and poses seen from other frames |
-//! | [`limits`] | limits of velocities and accelerations, and how to keep them |
+//! | `frames` | points, and poses in other frames |
+//! | [`limits`] | limits of velocities and accelerations, and velocity ramps |
 //! | `shapes` | [`Segment`], [`Polygon`], [`Footprint`] |
 
 mod frames;
