@@ -52,14 +52,14 @@ bool until(double patience, Condition condition) {
     return true;
 }
 
-inline void tell(const std::string& name, const std::string& value) {
+inline void report(const std::string& name, const std::string& value) {
     std::printf("%s: %s\n", name.c_str(), value.c_str());
     std::fflush(stdout);
 }
-inline void tell(const std::string& name, double value) {
+inline void report(const std::string& name, double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", value);
-    tell(name, std::string(text));
+    report(name, std::string(text));
 }
 
 // Hands payloads through as they are, encapsulation header included.
