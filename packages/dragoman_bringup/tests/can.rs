@@ -79,7 +79,7 @@ fn half_a_line_is_passed_over_and_a_file_of_another_kind_refused() {
     let cut = Recording::new("cut", &format!("{LOG}(1600000000.2000"));
     let (success, shown, errors) = run(&["--replay", cut.path()]);
     assert!(success && shown.contains("PX: 12345"), "{errors}");
-    assert!(errors.contains("passed over 1 lines") && errors.contains("line 6"), "{errors}");
+    assert!(errors.contains("skipped 1 lines") && errors.contains("line 6"), "{errors}");
     let other = Recording::new("other", "rubbish\n");
     let (success, shown, errors) = run(&["--replay", other.path()]);
     assert!(!success && shown.is_empty(), "{shown}");

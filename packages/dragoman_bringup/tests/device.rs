@@ -275,12 +275,12 @@ fn a_path_that_is_taken_is_refused() {
     let file = TestPath::new("file");
     std::fs::write(&file.0, "mine").unwrap();
     let error = refused(&file.0);
-    assert!(error.contains("is there already"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
     assert_eq!(std::fs::read_to_string(&file.0).unwrap(), "mine");
 
     let device = Device::start("taken", &[]);
     let error = refused(&device.path.0);
-    assert!(error.contains("is a link to /dev/pts/"), "{error}");
+    assert!(error.contains("is already a link to /dev/pts/"), "{error}");
     Client::open(&device.path.0).core();
 
     let error = refused(Path::new("/nowhere/at/all"));
@@ -321,9 +321,11 @@ fn the_end_of_standard_input_is_not_its_end() {
 #[test]
 fn faults_are_checked_at_the_start() {
     let path = TestPath::new("faults");
-    for (fault, reason) in
-        [("fly@1", "'fly' is no command"), ("reset", "has no time"), ("press 9@1", "'9' is no whole number")]
-    {
+    for (fault, reason) in [
+        ("fly@1", "'fly' is not a command"),
+        ("reset", "has no time"),
+        ("press 9@1", "'9' is not a whole number"),
+    ] {
         let output = command(&path.0, &["--fault", fault]).stdin(Stdio::null()).output().unwrap();
         assert!(!output.status.success());
         let error = String::from_utf8(output.stderr).unwrap();
