@@ -23,7 +23,7 @@ pub struct Description {
 pub fn describe(frame: &Frame) -> Description {
     let service = frame.standard_id().and_then(Service::of);
     let text = match service {
-        _ if frame.is_remote() => Some("asks for this".to_owned()),
+        _ if frame.is_remote() => Some("remote request".to_owned()),
         Some(service) => in_words(service, frame.data()),
         None => None,
     };
@@ -219,7 +219,7 @@ mod tests {
             ("5E5#4F01100081000000", "SDO answer 101", "0x1001:0 = 129 (0x81)"),
             ("5E5#80002F0300000206", "SDO answer 101", "0x2F00:3 aborted: 0x06020000, no such object"),
             ("765#05", "heartbeat 101", "operational"),
-            ("765#R1", "heartbeat 101", "asks for this"),
+            ("765#R1", "heartbeat 101", "remote request"),
         ] {
             let described = describe(&frame.replace(' ', "").parse().unwrap());
             assert_eq!(described.service.unwrap().to_string(), service, "{frame}");

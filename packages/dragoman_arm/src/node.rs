@@ -102,7 +102,7 @@ struct Arm {
     enable_at_start: bool,
     /// The callers awaiting the end of each trajectory.
     waiting: HashMap<u64, oneshot::Sender<End>>,
-    /// The last refusals, each kept for a second to limit log messages.
+    /// The last refusal, kept for a second to limit log messages.
     refusal: Option<String>,
     refused_commands: u64,
 }

@@ -148,9 +148,8 @@ impl Commander {
         moving
     }
 
-    /// A command is being sent, or the base may have an unknown old one; stop commands are repeated for the time that a
-    /// command holds.
-    pub fn sending(&mut self, now: Duration) {
+    /// Repeats stop commands for as long as a command holds: one is being sent, or the base may follow an unknown old one.
+    pub fn extend_stop(&mut self, now: Duration) {
         self.stopping = Some(now.saturating_add(self.timeout));
     }
 

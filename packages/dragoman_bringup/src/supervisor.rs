@@ -199,7 +199,7 @@ impl Supervisor {
         });
         drop(state);
         if let Some((name, Some(mut start_again))) = part {
-            tracing::info!(part = name, "starting again");
+            tracing::info!(part = name, "restarting");
             let started = start_again();
             let mut state = self.shared.lock();
             let (task, ended) = match started {
@@ -252,9 +252,9 @@ impl Supervisor {
                 troubled.push(part.name.as_str());
             }
             let value = match (part.starts_at, part.restart_count) {
-                (Some(_), _) => format!("starts again soon; {}", part.last_reason),
+                (Some(_), _) => format!("restarts soon; {}", part.last_reason),
                 (None, 0) => "running".to_owned(),
-                (None, count) => format!("running; started again {count} times; {}", part.last_reason),
+                (None, count) => format!("running; restarted {count} times; {}", part.last_reason),
             };
             (part.name.clone(), value)
         });
@@ -262,7 +262,7 @@ impl Supervisor {
         if troubled.is_empty() {
             return (Severity::Ok, "all parts are running".to_owned(), values);
         }
-        (Severity::Warn, format!("started again: {}", troubled.join(", ")), values)
+        (Severity::Warn, format!("restarted: {}", troubled.join(", ")), values)
     }
 }
 
@@ -417,7 +417,7 @@ mod tests {
         supervisor.spawn_restartable("port", live(), move || Ok::<_, String>(live()));
         assert_eq!(watch_for(&supervisor, 3600).await, None);
         let (severity, message, values) = supervisor.report();
-        assert_eq!((severity, message.as_str()), (Severity::Warn, "started again: port"));
+        assert_eq!((severity, message.as_str()), (Severity::Warn, "restarted: port"));
         assert!(values[0].1.contains("58 times; has ended"), "{values:?}");
     }
 

@@ -228,7 +228,7 @@ fn same_points(what: &str, known: &[Point32], found: &[Point32], tolerance: f32)
     );
 }
 
-/// Compares all fields of the status of a platform at rest: exactly, except those measured anew each time.
+/// Compares all fields of the status of a platform at rest: exactly, except those measured again each time.
 #[track_caller]
 fn same_status([a, b]: [PlatformStatus; 2]) {
     for (what, one, other) in

@@ -1,7 +1,7 @@
 //! Compares `docs/reference/` with the running programs: no row may be missing, superfluous or wrong.
 //!
 //! A table belongs to the heading above it and is known by its first head cell: `topic`, `service`, `called service`,
-//! `action` or `parameter`. The test writes each table anew and compares it with the file; with
+//! `action` or `parameter`. The test rewrites each table and compares it with the file; with
 //! `DRAGOMAN_UPDATE_REFERENCE=1` it also replaces the file. Rows of parameters come from the parameter services. For
 //! published topics the graph gives name, type, reliability and durability; for services the type. Rates, history
 //! depths and meanings stay as they are in the file. DDS neither says which node a subscription belongs to, nor lists

@@ -158,11 +158,7 @@ fn the_robot_is_one_tree_with_one_publisher_for_each_transform() {
     let state = last(&joints).unwrap();
     assert_eq!(state.name, JOINTS);
     assert!(state.position.iter().all(|position| position.is_finite()));
-    assert!(
-        (state.position[2] - FRAC_PI_4).abs() < 0.01,
-        "where the thesis has it first: {}",
-        state.position[2]
-    );
+    assert!((state.position[2] - FRAC_PI_4).abs() < 0.01, "not at the start position: {}", state.position[2]);
     until("the description", || {
         last(&description).is_some_and(|text| text.data.contains("turtlebot2_widowx"))
     });

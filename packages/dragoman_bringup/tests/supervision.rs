@@ -100,7 +100,7 @@ fn a_port_whose_node_panics_is_served_again_and_diagnostics_say_so() {
         })
     };
     assert_eq!(state_of(|state| state == "running").0, 0);
-    let (level, state) = state_of(|state| state.contains("started again 1 times"));
+    let (level, state) = state_of(|state| state.contains("restarted 1 times"));
     assert_eq!(level, 1, "{state}");
     assert!(state.contains("has panicked: a fault on purpose"), "{state}");
     assert!(matches!(lab.client().ask("PS", [0.0; 7], 0), Answer::Values(..)));

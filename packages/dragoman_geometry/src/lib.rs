@@ -1,4 +1,5 @@
-//! Poses, velocities, angles and shapes in the plane. Metres and radians; x forward, counterclockwise positive (REP 103).
+//! Poses, velocities, angles and shapes in the plane. Metres and radians; x forward, counterclockwise
+//! positive (REP 103).
 //!
 //! | file | holds |
 //! | --- | --- |

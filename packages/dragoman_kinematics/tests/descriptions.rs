@@ -132,8 +132,8 @@ fn every_joint_that_moves_has_its_limits() {
     }
 }
 
-/// Unimation PUMA 560: Corke and Armstrong-Helouvry (1994), and 0.1 m of tool. The paper's rows end at the far end of their
-/// link; here `alpha` and `a` are in the row after theirs.
+/// Unimation PUMA 560: Corke and Armstrong-Helouvry (1994), and 0.1 m of tool. The paper's rows end at the far end of
+/// their link; here `alpha` and `a` are in the row after theirs.
 const PUMA: [[f64; 4]; 7] = [
     [0.0, 0.0, 0.0, 0.0],
     [FRAC_PI_2, 0.0, 0.0, 0.0],

@@ -54,7 +54,7 @@ fn set(qos: &mut QosProfile, policy: &str, value: &ParameterValue) -> Result<(),
                 "reliable" => ReliabilityPolicy::Reliable,
                 "best_effort" => ReliabilityPolicy::BestEffort,
                 "system_default" => ReliabilityPolicy::SystemDefault,
-                _ => return Err(format!("'{word}' is none of reliable, best_effort, system_default")),
+                _ => return Err(format!("'{word}' is not one of reliable, best_effort, system_default")),
             }
         }
         ("durability", Text(word)) => {
@@ -62,7 +62,7 @@ fn set(qos: &mut QosProfile, policy: &str, value: &ParameterValue) -> Result<(),
                 "volatile" => DurabilityPolicy::Volatile,
                 "transient_local" => DurabilityPolicy::TransientLocal,
                 "system_default" => DurabilityPolicy::SystemDefault,
-                _ => return Err(format!("'{word}' is none of volatile, transient_local, system_default")),
+                _ => return Err(format!("'{word}' is not one of volatile, transient_local, system_default")),
             }
         }
         ("history", Text(word)) => {
@@ -70,7 +70,7 @@ fn set(qos: &mut QosProfile, policy: &str, value: &ParameterValue) -> Result<(),
                 "keep_last" => HistoryPolicy::KeepLast,
                 "keep_all" => HistoryPolicy::KeepAll,
                 "system_default" => HistoryPolicy::SystemDefault,
-                _ => return Err(format!("'{word}' is none of keep_last, keep_all, system_default")),
+                _ => return Err(format!("'{word}' is not one of keep_last, keep_all, system_default")),
             }
         }
         ("depth", Integer(depth)) => {
@@ -119,9 +119,9 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_with_its_name() {
         for (policy, value, words) in [
-            ("reliability", word("reliably"), "'reliably' is none of reliable"),
-            ("durability", word(""), "none of volatile"),
-            ("history", word("last"), "none of keep_last"),
+            ("reliability", word("reliably"), "'reliably' is not one of reliable"),
+            ("durability", word(""), "not one of volatile"),
+            ("history", word("last"), "not one of keep_last"),
             ("depth", ParameterValue::Integer(-1), "-1 is not a depth"),
             ("depth", word("3"), "an integer is expected, not a value of type string"),
             ("history", ParameterValue::Bool(true), "a word is expected, not a value of type boolean"),

@@ -81,8 +81,8 @@ impl Node {
         Ok(Publisher { inner: self.inner.create_publisher(topic, qos)?, local, offer })
     }
 
-    /// The messages that arrive on `topic`, from now on; parameters `qos_overrides./topic.subscription...` take precedence
-    /// over `qos`.
+    /// The messages that arrive on `topic`, from now on; parameters `qos_overrides./topic.subscription...` take
+    /// precedence over `qos`.
     ///
     /// # Errors
     /// An invalid name or override; an error of rcl.

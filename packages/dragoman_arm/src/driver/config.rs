@@ -45,7 +45,7 @@ impl ControlMode {
 /// One joint and its drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisConfig {
-    /// What the drive speaks.
+    /// Protocol of the drive.
     pub kind: DriveKind,
     /// Its node number, 1 to 127; not used where the joint is suppressed.
     pub node: u8,
@@ -147,7 +147,7 @@ pub enum ConfigError {
     Value {
         /// Index of the joint.
         joint: usize,
-        /// What is wrong.
+        /// Name of the value.
         name: &'static str,
         /// Its value.
         value: f64,

@@ -116,7 +116,7 @@ pub struct EmergencyRecord {
     pub node: u8,
     /// The last message.
     pub emergency: Emergency,
-    /// How often it came.
+    /// Number of messages.
     pub count: u64,
     /// Time of the first, on the driver's clock.
     pub first: Duration,

@@ -1,4 +1,4 @@
-//! Where the joints should be from cycle to cycle: at rest, following commands, along a trajectory, braking.
+//! Set-points of the joints in every cycle: at rest, following commands, along a trajectory, braking.
 
 use super::trajectory::Trajectory;
 

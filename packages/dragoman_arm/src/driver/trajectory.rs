@@ -92,7 +92,7 @@ impl Trajectory {
     /// Checks `points` for an arm that is at `start` and moves at most at `max_velocity`.
     ///
     /// The first error in the points.
-    /// What is wrong with the points.
+    /// The first error in the points.
     pub fn new(points: Vec<Point>, start: &[f64], max_velocity: &[f64]) -> Result<Self, TrajectoryError> {
         if points.is_empty() {
             return Err(TrajectoryError::Empty);

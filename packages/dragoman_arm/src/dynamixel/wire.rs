@@ -15,8 +15,7 @@
 //! | [`packet`] | packets in a stream of bytes: [`Decoder`], [`encode`](packet::encode) |
 //! | `instruction` | [`Instruction`]: packets from the master |
 //! | `status` | [`Status`] with its [`ErrorFlags`]: packets from a servo |
-//! | [`table`] | the control table: [`Register`](table::Register), blocks that are read together, [`Model`] and its
-//! units |
+//! | [`table`] | the control table: [`Register`](table::Register), blocks of it, [`Model`] and its units |
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

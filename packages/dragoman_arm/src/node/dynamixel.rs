@@ -58,7 +58,7 @@ pub enum DynamixelNodeError {
     Length {
         /// The parameter.
         name: &'static str,
-        /// How many values it has.
+        /// Number of its values.
         given: usize,
         /// Expected number.
         joints: usize,

@@ -126,7 +126,7 @@ pub enum DriveParameterError {
     Length {
         /// The parameter.
         name: &'static str,
-        /// How many values it has.
+        /// Number of its values.
         given: usize,
         /// Expected number.
         joints: usize,

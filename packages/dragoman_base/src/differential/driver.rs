@@ -381,12 +381,12 @@ impl Driver {
         self.contact.last_received = Some(self.now);
         if self.contact.link != Link::Alive {
             // The base may have an unknown old command.
-            self.commander.sending(self.now);
+            self.commander.extend_stop(self.now);
         }
         self.set_link(Link::Alive);
         self.speeds_due |= self.commander.is_moving() || self.commander.repeats_stop(self.now);
         if self.commander.is_moving() {
-            self.commander.sending(self.now);
+            self.commander.extend_stop(self.now);
         }
     }
 
@@ -412,7 +412,7 @@ impl Safety for Driver {
     fn send_stop(&mut self) {
         const STOP: Request = Request::SetSpeeds([0, 0]);
         self.speeds_due = false;
-        self.commander.sending(self.now);
+        self.commander.extend_stop(self.now);
         if self.contact.link != Link::Disconnected
             && self.pending.back().is_none_or(|(last, _)| *last != STOP)
         {

@@ -4,8 +4,7 @@
 //! | request | answer | meaning |
 //! | --- | --- | --- |
 //! | `e` CR | left, space, right, CR LF | counts of the encoders, 32 bits, wrapping |
-//! | `m` left right CR | `OK` CR LF | speeds of the wheels, encoder ticks per period of the controller (usually 30 Hz),
-//! 16 bits |
+//! | `m` left right CR | `OK` CR LF | speeds of the wheels, ticks per controller period (usually 30 Hz), 16 bits |
 //! | `r` CR | `OK` CR LF | set the encoders to 0 |
 //! | anything else | `Invalid Command` CR LF | |
 //!

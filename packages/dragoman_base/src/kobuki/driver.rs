@@ -398,7 +398,7 @@ impl Driver {
         if self.contact.link != Link::Alive || restarted {
             self.send_outputs_now();
             // The base may have an unknown old command.
-            self.commander.sending(self.now);
+            self.commander.extend_stop(self.now);
         }
         self.set_link(Link::Alive);
         if let Some(inertia) = &gyro {
@@ -444,7 +444,7 @@ impl Driver {
     fn send_velocity(&mut self) {
         let twist = self.commander.velocity(self.now);
         self.say_velocity(BaseControl::from_velocities(twist.linear, twist.angular), twist);
-        self.commander.sending(self.now);
+        self.commander.extend_stop(self.now);
     }
 
     fn send_outputs(&mut self) {
@@ -504,7 +504,7 @@ impl Safety for Driver {
 
     fn send_stop(&mut self) {
         self.say_velocity(BaseControl::STOP, Twist::ZERO);
-        self.commander.sending(self.now);
+        self.commander.extend_stop(self.now);
     }
 
     fn note(&mut self, change: Change) {

@@ -63,7 +63,7 @@ pub use version::{FirmwareVersion, HardwareVersion, Version};
 #[non_exhaustive]
 pub enum DecodeError {
     /// The frame ends before the sub-payload does. It is the last of the frame.
-    #[error("sub-payload {id} says {declared} bytes, {present} are left of the frame")]
+    #[error("sub-payload {id} declares {declared} bytes, but {present} are left in the frame")]
     Truncated {
         /// Id of the sub-payload.
         id: u8,

@@ -166,7 +166,7 @@ impl Facts {
     }
 
     pub fn number(&self, name: &str) -> f64 {
-        self.text(name).parse().unwrap_or_else(|_| panic!("{name} is no number: {self:#?}"))
+        self.text(name).parse().unwrap_or_else(|_| panic!("{name} is not a number: {self:#?}"))
     }
 
     #[track_caller]

@@ -1,4 +1,4 @@
-"""A peer on Cyclone DDS that uses a mobile base: what base.rs judges.
+"""A peer on Cyclone DDS that uses a mobile base, whose output base.rs checks.
 
     cyclone_base.py watch SECONDS   rates and last values of every topic of the base
     cyclone_base.py command TYPE    every command topic once, in the order of COMMANDS; then drive for 1 s by cmd_vel, a Twist or
@@ -69,7 +69,7 @@ COMMANDS = [
 
 
 def nanoseconds(sample):
-    """When a sample was true."""
+    """Time stamp of a sample."""
     stamp = (sample.transforms[0] if hasattr(sample, "transforms") else sample).header.stamp
     return stamp.sec * 1_000_000_000 + stamp.nanosec
 

@@ -1,4 +1,4 @@
-"""A peer on Cyclone DDS that looks through the lab's camera: what camera.rs judges.
+"""A peer on Cyclone DDS that looks through the lab's camera, whose output camera.rs checks.
 
     cyclone_camera.py look                      one message of every topic, and what is in its middle
     cyclone_camera.py rates SECONDS TOPIC...    how many arrive, reliably and not

@@ -1,4 +1,4 @@
-"""A peer on Cyclone DDS: what a ROS 2 machine with rmw_cyclonedds does to a running lab.
+"""A peer on Cyclone DDS that uses a running lab like a ROS 2 machine with rmw_cyclonedds.
 
     cyclone_peer.py session       everything once; see session()
     cyclone_peer.py graph         nodes and their endpoints
@@ -6,7 +6,7 @@
     cyclone_peer.py hold          read joint_states until killed
     cyclone_peer.py joins COUNT   join the domain, receive one sample, leave; COUNT times
 
-Reads ROS_DOMAIN_ID, stays on the loopback interface, and prints lines `name: value`, which interop.rs judges.
+Reads ROS_DOMAIN_ID, stays on the loopback interface, and prints lines `name: value`, which interop.rs checks.
 """
 
 import math
@@ -163,10 +163,10 @@ def graph(peer):
             # rmw_cyclonedds puts the identity of a service's client or server before it.
             if re.search(b"(^|;)typehash=RIHS01_[0-9a-f]{64};", data):
                 hashed.add(bytes(sample.key.bytes))
-        # A DDS identifier has 16 bytes; what Humble has behind them is zero.
+        # A DDS identifier has 16 bytes; the rest is zero in Humble.
         return sum(gid[:16] not in found or any(gid[16:]) for gid in gids())
 
-    # DDS may find on a busy machine later what is listed.
+    # On a busy machine DDS discovery may lag behind the list.
     until(lambda: unknown() == 0, 15)
     participant = bytes(infos[-1].gid.data)
     names = {node.node_namespace.rstrip("/") + "/" + node.node_name for node in infos[-1].node_entities_info_seq}
@@ -244,7 +244,7 @@ def parameters(peer):
 
 
 def nonsense(peer):
-    """Sends what no ROS client sends; the arm must not notice."""
+    """Sends packets that no ROS client sends; the arm must not react."""
     stranger = Peer()
     cut = stranger.writer("rq/ranger/stopRequest", ros.CutRequest)
     until(cut.get_matched_subscriptions, 15)
@@ -252,7 +252,7 @@ def nonsense(peer):
         cut.write(ros.CutRequest(client=7))
     command = peer.writer("rt/ranger/joint_command", ros.JointState)
     until(command.get_matched_subscriptions, 15)
-    # The last of the motion before.
+    # The last sample of the previous motion.
     time.sleep(1)
     before = peer.first("rt/ranger/joint_states", ros.JointState, latched=False).position
     for positions in ([math.nan] * 6, [1.0], [math.inf] * 6, [0.0] * 1000):

@@ -1,4 +1,4 @@
-"""A peer on Cyclone DDS that uses the lab's TurtleBot with arm by table A.2 of its thesis: what turtlebot.rs judges.
+"""A peer on Cyclone DDS that uses the lab's TurtleBot with arm by the TurtleBot thesis, table A.2, whose output turtlebot.rs checks.
 
     cyclone_turtlebot.py watch SECONDS   rates and last values of what it measures; its cameras are another test's
     cyclone_turtlebot.py base            drives, falls silent, resets, switches motors and LEDs, presses a button
@@ -191,7 +191,7 @@ class Arm:
         return state.position[state.name.index(joint)]
 
     def go(self, joint, position, patience=5):
-        """Commands a joint; how long it takes to come near, or None."""
+        """Commands a joint; returns the time until it is near, or None."""
         self.commands[joint].write(ros.Float64(position))
         start = time.monotonic()
         reached = until(lambda: abs(self.position(joint) - position) < 0.03, patience)
@@ -222,7 +222,7 @@ def arm(peer):
         arm.relax[joint].call()
         report(f"{joint}_after_relax", arm.go(joint, target) is not None)
         arm.go(joint, begin)
-    # What makes no sense moves nothing.
+    # Invalid commands move nothing.
     before = [arm.position(joint) for joint in JOINTS]
     for joint in JOINTS:
         for nonsense in (math.nan, math.inf, 100.0):

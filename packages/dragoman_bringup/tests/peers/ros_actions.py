@@ -1,9 +1,9 @@
 """rclpy of ROS 2 Jazzy or Humble as client or server of action Fibonacci.
 
-    ros_actions.py client NAME everything that a client can ask for, once
+    ros_actions.py client NAME all client requests, once
     ros_actions.py server NAME serves until it is killed
 
-Prints lines `name: value`, which actions.rs judges.
+Prints lines `name: value`, which actions.rs checks.
 """
 
 import sys

@@ -5,7 +5,7 @@
     ros_peer.py set NAME NUMBER...
                               sets a parameter of the kinematics node to a number, or to a list of several
 
-Prints lines `name: value`, which interop.rs judges.
+Prints lines `name: value`, which interop.rs checks.
 """
 
 import math
@@ -91,7 +91,7 @@ def graph(node):
     report("services", " ".join(f"{name}={'+'.join(kinds)}" for name, kinds in sorted(services.items())))
     publishers = node.get_publishers_info_by_topic("/ranger/joint_states")
     report("joint_states_publishers", " ".join(f"{p.node_namespace}/{p.node_name}" for p in publishers))
-    # Humble has none.
+    # Not in Humble.
     report("joint_states_hashes", " ".join(str(getattr(p, "topic_type_hash", None)) for p in publishers))
 
 
@@ -105,7 +105,7 @@ def services(node):
     report("disable", outcome("disable"))
     report("enable", outcome("enable"))
 
-    # A client of another type: its requests must not be taken for the right ones, and must not disturb.
+    # A client of another type: its requests must neither be accepted nor disturb.
     stranger = rclpy.Context()
     stranger.init(args=[])
     wrong = rclpy.create_node("stranger", context=stranger, start_parameter_services=False)
@@ -130,7 +130,7 @@ def services(node):
 
 
 class Parameters:
-    """Those of another node; rclpy has no such thing before Iron."""
+    """Parameters of another node; missing in rclpy before Iron."""
 
     SERVICES = {
         "list_parameters": ListParameters,
@@ -183,7 +183,7 @@ def parameters(node):
 
 
 def log(node):
-    """What the lab has logged in the last ten seconds, the refusals among it."""
+    """Checks the lab's log of the last ten seconds, including refusals."""
     lines = []
     qos = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     node.create_subscription(Log, "/rosout", lines.append, qos)

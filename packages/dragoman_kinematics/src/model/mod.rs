@@ -102,8 +102,8 @@ impl Model {
         dh::parse(text)
     }
 
-    /// Reads the chain from link `base` (default: the root) to link `tip` (default: the only leaf that a joint moves) of a URDF.
-    /// Fixed joints are folded into their neighbours. URDF has no acceleration limits: see
+    /// Reads the chain from link `base` (default: the root) to link `tip` (default: the only leaf that a joint moves)
+    /// of a URDF. Fixed joints are folded into their neighbours. URDF has no acceleration limits: see
     /// [`Model::with_accelerations`]. A `velocity` of zero counts as not given.
     ///
     /// # Errors
@@ -155,8 +155,8 @@ impl Model {
         &self.tip
     }
 
-    /// The links whose frames the joints between base and tip determine: those between them, and those that fixed joints
-    /// attach to one of them. A table has `base`, `link_1` ... with one number per joint, and `tool`.
+    /// The links whose frames the joints between base and tip determine: those between them, and those that fixed
+    /// joints attach to one of them. A table has `base`, `link_1` ... with one number per joint, and `tool`.
     pub fn links(&self) -> &[Link] {
         &self.links
     }

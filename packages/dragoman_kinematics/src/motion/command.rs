@@ -3,9 +3,10 @@
 //! Decisions where the Ranger thesis is silent or lenient:
 //! - numbers that are not finite are refused, and so are magnitudes above 1e5 (m, rad or s), which only a corrupted
 //!   message contains; a zero quaternion is refused, any other is normalized;
-//! - a negative minimum duration counts as none, as in the Ranger thesis; a radius, amplitude or period must be positive;
+//! - a negative minimum duration counts as none, as in the Ranger thesis; a radius, amplitude or period must be
+//!   positive;
 //! - joint goals beyond a joint's limit are clamped, with an [`Event::JointLimit`] in the next step;
-//! - goals stay set after a motion and through mode switches; they may be changed during a motion, which goes on;
+//! - goals stay set after a motion and through mode switches; they may be changed during a motion, which continues;
 //! - a begin that arrives while a stop is being carried out, or during the cycles after a mode switch, is accepted and
 //!   starts as soon as the arm may move.
 
@@ -225,7 +226,7 @@ fn positive(name: &'static str, value: f64) -> Result<f64, Rejected> {
 
 impl Pipeline {
     /// `CM`: switches the command mode. Motions and sequences are dropped, no command goes out for the configured
-    /// number of cycles (two), and both generators start anew from the measured state.
+    /// number of cycles (two), and both generators restart from the measured state.
     pub fn set_command_mode(&mut self, mode: CommandMode) {
         self.drop_motion();
         self.mode = mode;
@@ -233,10 +234,10 @@ impl Pipeline {
         self.needs_reset = true;
     }
 
-    /// `ST`: ends every motion and sequence. The motion is braked along its path within `stop_acceleration` (0.1 s
-    /// from full speed with the defaults); then the command stays, or goes back to the measured configuration when
-    /// the arm lags by more than `stop_following_error`. The thesis resets to the measured pose in one cycle, which is
-    /// a jump backwards by the lag of the drives.
+    /// `ST`: ends every motion and sequence. The motion is braked along its path within `stop_acceleration` (0.1 s from
+    /// full speed with the defaults); then the command stays, or goes back to the measured configuration when the arm
+    /// lags by more than `stop_following_error`. The Ranger thesis resets to the measured pose in one cycle, which is a
+    /// jump backwards by the lag of the drives.
     pub fn stop(&mut self) {
         self.halt_sequences();
         self.queued = None;
@@ -353,7 +354,8 @@ impl Pipeline {
     /// it sets out along `axes[1]`, one turn per `period` seconds or as fast as the limits allow.
     ///
     /// # Errors
-    /// Radius or period below 1e-6 or too large, the same axis twice; otherwise as [`begin_motion`](Self::begin_motion).
+    /// Radius or period below 1e-6 or too large, the same axis twice; otherwise as
+    /// [`begin_motion`](Self::begin_motion).
     pub fn begin_circle(&mut self, radius: f64, period: f64, axes: [Axis; 2]) -> Result<(), Rejected> {
         let (radius, period) = (positive("radius", radius)?, positive("period", period)?);
         if axes[0] == axes[1] {
@@ -395,8 +397,8 @@ impl Pipeline {
     }
 
     /// Moves the tool with a velocity: `linear` m/s and `angular` rad/s in the base frame, scaled down to the limits.
-    /// The command must be repeated: after `twist_timeout` without a new one the motion stops. Zero stops it at the planned
-    /// deceleration. A twist that arrives after a stop moves the tool again.
+    /// The command must be repeated: after `twist_timeout` without a new one the motion stops. Zero stops it at the
+    /// planned deceleration. A twist that arrives after a stop moves the tool again.
     ///
     /// # Errors
     /// Numbers that are not finite or too large; otherwise as [`begin_motion`](Self::begin_motion), except that a

@@ -29,7 +29,7 @@ pub enum Event {
     },
     /// The measured pose is within the workspace again.
     WorkspaceClear,
-    /// A joint goal or command was replaced by the limit of the joint; the motion goes on.
+    /// A joint goal or command was replaced by the limit of the joint; the motion continues.
     JointLimit {
         /// Index of the joint, from the base.
         joint: usize,
@@ -45,7 +45,7 @@ pub enum Event {
         /// Distance of the measured pose from the set-point, m + rad.
         present: f64,
     },
-    /// A via point was reached and the sequence goes on.
+    /// A via point was reached and the sequence continues.
     ViaPointReached {
         /// Its index.
         index: usize,

@@ -96,8 +96,9 @@ impl Pipeline {
     }
 
     /// The divergence check of the Ranger thesis, for a solution that is not exact: reports and returns true when it
-    /// misses `target` by more than the tolerance. The thesis also allows the measured pose's own distance, because its
-    /// five iterations rarely end on the target; here an inexact solution means that there is no exact one nearby.
+    /// misses `target` by more than the tolerance. The Ranger thesis also allows the measured pose's own distance,
+    /// because its five iterations rarely end on the target; here an inexact solution means that there is no exact one
+    /// nearby.
     fn diverges(&self, target: &Isometry3<f64>, events: &mut Events) -> bool {
         let solution = pose_distance(&self.robot.forward(&self.candidate), target);
         // Negated, so that NaN counts as divergence.

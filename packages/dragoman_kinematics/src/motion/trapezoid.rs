@@ -4,7 +4,8 @@
 //! it is triangular. It may start with a velocity, for braking a motion and for ending a shape.
 //! Source: Ranger thesis, 3.5: "trapezoidal trajectory ... within configured velocity and acceleration limits".
 
-/// Limits of one axis, both positive: unit/s and unit/s^2, where the unit is the axis' own (m, rad, or 1 for a path parameter).
+/// Limits of one axis, both positive: unit/s and unit/s^2, where the unit is the axis' own (m, rad, or 1 for a path
+/// parameter).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AxisLimits {
     /// Greatest speed, unit/s.
@@ -119,7 +120,8 @@ impl TrapezoidalProfile {
         self.end
     }
 
-    /// The same motion, slowed uniformly to last at least `duration` seconds; a shorter or non-finite one changes nothing.
+    /// The same motion, slowed uniformly to last at least `duration` seconds; a shorter or non-finite one changes
+    /// nothing.
     ///
     /// Time is scaled as a whole, so velocities fall by the ratio and accelerations by its square: a stretched profile
     /// keeps its shape and stays within every limit. Meant for profiles that start at rest.

@@ -183,8 +183,8 @@ impl Goal {
     /// the tool reduces it fastest.
     ///
     /// With the rotation as a quaternion (w, v) in the tool frame the turn is `2 atan2(v_k, w)` (swing-twist
-    /// decomposition); the direction is its gradient, where `w' = v . omega / 2` and `v' = (v x omega - w omega) / 2` for
-    /// a tool that turns with `omega`.
+    /// decomposition); the direction is its gradient, where `w' = v . omega / 2` and `v' = (v x omega - w omega) / 2`
+    /// for a tool that turns with `omega`.
     fn twist(&self, k: usize, current: &[Vec3; 3]) -> (f64, Vec3) {
         let between = [0, 1, 2].map(|column| [0, 1, 2].map(|row| dot(&current[row], &self.rotation[column])));
         let [x, y, z] = &between;

@@ -42,7 +42,7 @@ impl Context {
     /// No participant can be created: all 120 participant ids of the domain are taken, or there is no network.
     pub fn with_options(discovery: &Discovery, arguments: Arguments) -> Result<Self> {
         if Distribution::current() == Distribution::Humble {
-            tracing::info!("messages have the forms of ROS 2 Humble, as ROS_DISTRO says");
+            tracing::info!("using the message formats of ROS 2 Humble (ROS_DISTRO)");
         }
         let background = Background::start()?;
         let participant = Participant::new(discovery, arguments.enclave(), &background)?;

@@ -2,7 +2,7 @@
 //!
 //! rcl would pass every message to the middleware and wake a thread for it, also within a process. Here
 //! - a message goes through memory if its publisher keeps no samples for late subscribers and if it is matched only by
-//! subscriptions of this process; otherwise it goes through rcl, to all. No message takes both ways;
+//!   subscriptions of this process; otherwise it goes through rcl, to all. No message takes both ways;
 //! - a request goes through memory if this process has exactly one server of the service.
 //!
 //! The graph is unchanged: every endpoint exists in rcl.

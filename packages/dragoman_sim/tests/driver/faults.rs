@@ -144,7 +144,7 @@ fn a_bus_that_takes_no_frames() {
     matrix(
         &[
             "takes no frames",
-            "nothing was heard",
+            "has not reported",
             "no answer about",
             "does not answer",
             "heartbeat of the master",
@@ -157,7 +157,7 @@ fn a_bus_that_takes_no_frames() {
 #[test]
 fn a_cable_that_is_cut() {
     matrix(
-        &["nothing was heard", "no answer about", "does not answer"],
+        &["has not reported", "no answer about", "does not answer"],
         |lab| lab.cut = true,
         |lab| lab.cut = false,
     );

@@ -222,7 +222,7 @@ mod tests {
         let (returned, report) = collected(vec![Answer::Missing, given(true)]);
         assert_eq!((returned, report.returned, report.agree), (Some(true), 1, false));
         assert!(report.seconds[0].is_nan() && report.seconds[1] == 0.005);
-        assert_eq!(in_words(&report), "/arm/enable: /real is not there, /sim answered true");
+        assert_eq!(in_words(&report), "/arm/enable: /real is missing, /sim answered true");
         let (returned, report) = collected(vec![Answer::Missing, Answer::TimedOut]);
         assert_eq!((returned, report.returned), (None, -1));
         assert_eq!(report.outcomes, [2, 1]);

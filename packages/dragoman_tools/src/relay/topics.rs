@@ -31,7 +31,7 @@ pub(crate) struct Counts {
     pub(crate) lost: AtomicU64,
 }
 
-/// Returns the number of subscribers at a robot.
+/// A function that returns the number of subscribers at a robot.
 pub(crate) type Listeners = Box<dyn Fn() -> usize + Send>;
 
 impl Topic {

@@ -103,7 +103,7 @@ pub(super) struct Servo {
     /// The goal of an enabled joint; `None`: as it is found.
     goal_ticks: Option<u16>,
     speed: f64,
-    /// The write that failed repeatedly.
+    /// Failed attempts of the present write.
     attempts: u32,
     writes_left: u32,
 }
@@ -308,7 +308,7 @@ impl Servo {
         }
     }
 
-    /// Whether its registers agree with the command for an enabled joint.
+    /// Compares its registers with the command for an enabled joint.
     fn supervised(&mut self, before: Option<Control>, control: Control) -> Option<Change> {
         if control.torque_limit == 0 && before.is_none_or(|before| before.torque_limit != 0) {
             self.relax();

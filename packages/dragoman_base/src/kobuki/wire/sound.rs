@@ -12,7 +12,7 @@ const PERIOD_UNIT: f64 = 2.75e-6;
 pub struct Sound {
     /// Period of the tone, 2.75 us; 0: silence.
     pub period_2_75_us: u16,
-    /// How long it lasts, ms.
+    /// Duration, ms.
     pub duration_ms: u8,
 }
 

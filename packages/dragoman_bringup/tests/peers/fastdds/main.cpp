@@ -1,12 +1,12 @@
-// A peer on Fast DDS: what a ROS 2 machine with rmw_fastrtps does to a running lab.
+// A peer on Fast DDS that uses a running lab like a ROS 2 machine with rmw_fastrtps.
 //
 //     fastdds_peer session       everything once
 //     fastdds_peer watch SECONDS rates of the arm's topics
 //     fastdds_peer hold          read joint_states until killed
 //     fastdds_peer joins COUNT   join the domain, receive one sample, leave; COUNT times
-//     fastdds_peer images COUNT  receive images; with socket buffers as the system gives them
+//     fastdds_peer images COUNT  receive images; with the system's socket buffers
 //
-// Reads ROS_DOMAIN_ID, stays on the loopback interface, and prints lines `name: value`, which interop.rs judges.
+// Reads ROS_DOMAIN_ID, stays on the loopback interface, and prints lines `name: value`, which interop.rs checks.
 
 #include <algorithm>
 #include <limits>
@@ -186,7 +186,7 @@ static void parameters(Peer& peer) {
     report("parameter_unchanged", python(get.call<Values>(Names{{name}}).values.at(0).real == value.real));
 }
 
-// Sends what no ROS client sends; the arm must not notice.
+// Sends packets that no ROS client sends; the arm must not react.
 static void nonsense(Peer& peer) {
     pause(1);  // The last of the motion before.
     const auto before = first<JointState>(peer, "rt/ranger/joint_states", {1}).position;

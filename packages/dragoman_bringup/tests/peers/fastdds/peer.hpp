@@ -62,7 +62,7 @@ inline void report(const std::string& name, double value) {
     report(name, std::string(text));
 }
 
-// Hands payloads through as they are, encapsulation header included.
+// Passes payloads unchanged, including the encapsulation header.
 class RawType : public fast::TopicDataType {
 public:
     explicit RawType(const std::string& name) {
@@ -132,7 +132,7 @@ inline Gid gid(const rtps::GUID_t& guid) {
     return gid;
 }
 
-// Remembers every endpoint that discovery finds.
+// Stores every discovered endpoint.
 struct Discovered : fast::DomainParticipantListener {
     std::set<Gid> endpoints;
     void on_publisher_discovery(fast::DomainParticipant*, rtps::WriterDiscoveryInfo&& found) override {

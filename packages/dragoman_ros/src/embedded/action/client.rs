@@ -38,7 +38,7 @@ struct Shared<T: WrappedActionTypeSupport> {
     send_goal: Client<T::SendGoal>,
     cancel_goal: Client<CancelGoal::Service>,
     get_result: Client<T::GetResult>,
-    /// Tasks receiving feedback and status.
+    /// Readers of feedback and status.
     readers: [Arc<Reader>; 2],
     /// Goals whose results are awaited.
     goals: Mutex<HashMap<Uuid, Awaited<T>>>,

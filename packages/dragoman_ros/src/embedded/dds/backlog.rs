@@ -18,7 +18,7 @@ pub(super) struct Backlog {
     /// Resolves when all readers have acknowledged the samples written before its creation; false if that cannot be
     /// determined.
     mark: Option<BoxFuture<'static, bool>>,
-    /// Time since which it has its maximum size.
+    /// Time since which it is full.
     full_since: Option<Instant>,
 }
 
@@ -35,17 +35,17 @@ impl Backlog {
         self.since.bytes += bytes;
     }
 
-    /// From this size every write checks whether the readers have caught up.
+    /// Whether every write must check if the readers have caught up.
     pub(super) fn is_large(&self) -> bool {
         self.is_beyond(4096, 8 << 20)
     }
 
-    /// From this size the readers have a time limit.
+    /// Whether the time limit of the readers runs.
     pub(super) fn is_full(&self) -> bool {
         self.is_beyond(32_768, 64 << 20)
     }
 
-    /// At this size further samples are refused.
+    /// Whether further samples must be refused.
     pub(super) fn is_overfull(&self) -> bool {
         self.is_beyond(65_536, 128 << 20)
     }

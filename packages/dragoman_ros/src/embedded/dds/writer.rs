@@ -99,7 +99,7 @@ type RawWriter = DataWriter<RawPayload, RawAdapter>;
 struct WriterState {
     writer: Arc<RawWriter>,
     unacknowledged: Backlog,
-    /// The number of matches at the last write.
+    /// The generation of the matches at the last write.
     seen: u64,
     /// Number of samples delivered within this process only.
     unsent: i64,
