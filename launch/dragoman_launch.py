@@ -1,4 +1,4 @@
-"""What the launch files of this folder have in common."""
+"""Common code of the launch files in this folder."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def below(values, name):
 
 
 def _fast_dds():
-    """Return what lets Fast DDS take memory only as it is needed, unless it is configured already."""
+    """Return the setting that makes Fast DDS allocate memory on demand, unless it is already configured."""
     if any(os.environ.get(name) for name in ['FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE']):
         return {}
     profile = str(CONFIG / 'fastdds_memory.xml')
@@ -92,7 +92,7 @@ def _fast_dds():
 
 
 def _transforms(namespace):
-    """Return what lets a node have its transforms in `namespace`, which is relative to the node's own unless it begins with /."""
+    """Return remappings of a node's transforms to `namespace`, which is relative to the node's own unless it begins with /."""
     prefix = f'{namespace.rstrip("/")}/' if namespace else ''
     return [(f'/{name}', f'{prefix}{name}') for name in ['tf', 'tf_static'] if prefix != '/']
 

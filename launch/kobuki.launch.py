@@ -30,6 +30,6 @@ def programs(values):
 def generate_launch_description():
     return describe(
         programs,
-        argument('kind', 'kobuki', 'what the base is', choices=['kobuki', 'differential']),
+        argument('kind', 'kobuki', 'kind of base', choices=['kobuki', 'differential']),
         argument('port', '/dev/ttyUSB0', 'serial port of the base, in modes real and mixed'),
         modes=('sim', 'real', 'mixed'), params_file=str(CONFIG / 'kobuki.yaml'), rviz='kobuki')

@@ -1,4 +1,4 @@
-"""A platform that finds its way by laser: the lab's, a real one behind its PlatformCtrl, or ours in front of a base that is in ROS."""
+"""A platform that navigates by laser: the lab's, a real one behind its PlatformCtrl, or ours in front of a base that is in ROS."""
 
 from pathlib import Path
 import sys

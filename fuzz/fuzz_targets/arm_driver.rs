@@ -1,7 +1,7 @@
-//! Bytes as what happens to a group of drives: frames, faults of the bus, time, requests of users. Checked: no panic, finite
-//! set-points, no more frames than drives can be sent, time that goes on.
+//! Drives a group with random events: frames, bus faults, elapsed time, user requests. Checks: no panic, finite
+//! set-points, no more frames than drives can be sent, time that never goes back.
 //!
-//! An event is a byte that says what it is, two of argument, one of length and as many of data, eight at most.
+//! Each event is a kind byte, two argument bytes, a length byte and that many data bytes, eight at most.
 
 #![no_main]
 
@@ -27,7 +27,7 @@ fuzz_target!(|input: &[u8]| {
         let position = f64::from(argument) / 1000.0;
         match what % 8 {
             0 | 1 => {
-                // Every other frame is one of our drives'.
+                // Every other frame comes from one of our drives.
                 let id = if what % 2 == 0 { argument & 0x7ff } else { (argument & 0x780) | 1 + (argument & 1) };
                 let frame = Frame::standard(id, data).expect("11 bits and eight bytes");
                 group.receive(now, &Received::Frame(frame));

@@ -1,4 +1,4 @@
-//! Bytes as a candump log. Checked: no panic, frames print as they were read, a replay comes to its end.
+//! Interprets the input as a candump log. Checks: no panic, frames print as they were read, a replay ends.
 
 #![no_main]
 

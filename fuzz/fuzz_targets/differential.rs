@@ -1,7 +1,7 @@
-//! Bytes as lines of a differential drive, in both directions, and as what happens to its driver. Checked: no panic, what is read prints as
-//! the same, a driver that stands still when its time is over.
+//! Interprets the input as lines of a differential drive, in both directions, and as input of its driver. Checks: no
+//! panic, a parsed line prints as the same, the driver commands standstill after the timeout.
 //!
-//! The first byte says how many come in one piece, and how much time passes between the pieces.
+//! The first byte selects how many bytes come in one piece, and the time between the pieces.
 
 #![no_main]
 

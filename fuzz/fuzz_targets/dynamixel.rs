@@ -1,8 +1,9 @@
-//! Bytes as what comes over a line of Dynamixel servos. Checked, of the codec: no panic, what is read is written as it was read. Of the
-//! driver, which gets them as answers, with time and commands between: no panic, one request at a time, a bounded number of bytes and
-//! events, deadlines that come, figures that are finite.
+//! Interprets the input as bytes received on a line of Dynamixel servos. Codec checks: no panic; a decoded packet
+//! encodes to the same bytes. Driver checks, with the bytes as answers and time and commands in between: no panic, one
+//! request at a time, a bounded number of bytes and events, deadlines that pass, finite values.
 //!
-//! An event of the driver is a byte that says what it is (low three bits) and how long or which (the others), followed by its data.
+//! Each driver event is a byte with its kind (low three bits) and its length or index (the others), followed by its
+//! data.
 
 #![no_main]
 
@@ -42,7 +43,7 @@ fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
     head
 }
 
-/// The servo that the driver asks, and how many bytes it wants.
+/// The servo that the driver addresses, and how many bytes it requests.
 fn asked(said: &[u8]) -> Option<(u8, usize)> {
     let (mut decoder, mut said) = (Decoder::default(), said);
     let mut asked = None;
@@ -75,14 +76,14 @@ fuzz_target!(|input: &[u8]| {
                 while driver.receive(now, &mut bytes) {}
             }
             1 | 2 => {
-                // The answer that is waited for.
+                // The awaited answer.
                 let Some((id, length)) = question else { continue };
                 let mut parameters = take(&mut input, length).to_vec();
                 parameters.resize(length, 0);
                 let known = [Identity::LENGTH, Control::LENGTH, Measurement::LENGTH, 0];
                 assert!(known.contains(&(length as u8)));
                 if length == usize::from(Identity::LENGTH) && operation & 7 == 2 {
-                    // A servo as there are.
+                    // A real servo model.
                     parameters[..2].copy_from_slice(&29_u16.to_le_bytes());
                     parameters[6..10].copy_from_slice(&[0, 0, 0xff, 0x0f]);
                     parameters[16] = 2;

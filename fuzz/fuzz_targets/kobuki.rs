@@ -1,7 +1,7 @@
-//! Bytes as a Kobuki's serial line, in both directions. Checked: no panic, every byte accounted for, what is decoded encodes to the same
-//! bytes.
+//! Interprets the input as bytes of a Kobuki's serial line, in both directions. Checks: no panic, every byte accounted
+//! for, decoded data encodes to the same bytes.
 //!
-//! The first byte says how many come in one piece.
+//! The first byte selects how many bytes come in one piece.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! Bytes as what happens to a Kobuki's driver: bytes of the line, frames with random sensors, time, commands, connections. Checked: no panic,
-//! finite poses, a base that stands still when its time is over.
+//! Drives a Kobuki's driver with random events: bytes of the line, frames with random sensor values, time, commands,
+//! connections. Checks: no panic, finite poses, a standstill command after the timeout.
 //!
-//! An event is a byte that says what it is, one of argument, and its data.
+//! Each event is a kind byte, an argument byte, and its data.
 
 #![no_main]
 

@@ -1,8 +1,8 @@
-//! Datagrams into a DDS participant, as from the network.
+//! Sends datagrams to a DDS participant, as from the network.
 //!
-//! Input: datagrams, each after its length (two bytes, little-endian). Where they have the bytes `US`, `READER` or `WRITER`
-//! below, those are replaced by our GUID prefix and our endpoints. Checked: no thread panics or gets stuck (the event loop
-//! answers each input, and the other thread goes on), and memory stays below libFuzzer's limit.
+//! Input: datagrams, each after its length (two bytes, little-endian). The bytes `US`, `READER` or `WRITER` below are
+//! replaced by our GUID prefix and our endpoints. Checks: no thread panics or hangs (the event loop answers each input,
+//! and the other thread continues), and memory stays below libFuzzer's limit.
 
 #![no_main]
 
@@ -22,7 +22,7 @@ const US: &[u8; 12] = b"\x01\x12dragoman01";
 const READER: &[u8; 4] = b"\xffour";
 const WRITER: &[u8; 4] = b"\xffouw";
 const SOURCE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9);
-/// The discovery thread goes round at least once in five seconds, and the machine may be busy.
+/// The discovery thread completes its loop at least once in five seconds, and the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Target {
@@ -34,7 +34,7 @@ struct Target {
 }
 
 impl Target {
-    /// One for all inputs: what stays of one is part of the test of the next.
+    /// One participant for all inputs: the state left by one input is part of the test of the next.
     fn new() -> Self {
         let participant = DomainParticipantBuilder::new(200)
             .with_only_networks([IpAddr::V4(Ipv4Addr::LOCALHOST)])
@@ -84,7 +84,7 @@ impl Target {
         datagrams
     }
 
-    /// Panics when the other thread has stood still for too long.
+    /// Panics when the other thread has hung for too long.
     fn check_discovery(&self) {
         static TURNS: AtomicU64 = AtomicU64::new(0);
         static SINCE: AtomicU64 = AtomicU64::new(0);

@@ -1,7 +1,7 @@
 //! CANopen (CiA 301) as the driver and the simulated drives need it, without I/O.
 //!
-//! The codecs of SDO, NMT and EMCY are those of the crate `canopen-rs`. Its SDO *client* takes the answer to one object
-//! for the answer to another, which a drive that answers late brings about; [`sdo`] compares them.
+//! The codecs of SDO, NMT and EMCY come from the crate `canopen-rs`. Its SDO *client* accepts a late answer about one
+//! object as the answer about another; [`sdo`] compares the objects.
 //!
 //! | file | holds |
 //! | --- | --- |

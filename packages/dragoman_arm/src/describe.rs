@@ -1,7 +1,7 @@
-//! Frames in words, for people who watch a bus.
+//! Readable descriptions of CAN frames, for bus monitors.
 //!
-//! What process data mean is set up in each node; here they are read as the driver sets them up: by [`crate::simpliq`]
-//! where they have the length of that, and by CiA 402 where they have the other.
+//! The mapping of process data is configured in each node. They are decoded with the driver's mapping: as
+//! [`crate::simpliq`] if their length fits, else as CiA 402.
 
 use canopen_rs::{NmtCommand, NmtState};
 use dragoman_io::can::Frame;
@@ -10,12 +10,12 @@ use crate::canopen::{Emergency, Service, sdo};
 use crate::driver::cia402::DriveState;
 use crate::simpliq::{Answer, Command, Request, Status, emergencies};
 
-/// What a frame says.
+/// A decoded frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
-    /// The service; `None` where CANopen has none of this identifier.
+    /// The service; `None` if CANopen does not define this identifier.
     pub service: Option<Service>,
-    /// What the data say; empty where nothing is known of them.
+    /// The decoded data; empty if the data are unknown.
     pub text: String,
 }
 
@@ -23,7 +23,7 @@ pub struct Description {
 pub fn describe(frame: &Frame) -> Description {
     let service = frame.standard_id().and_then(Service::of);
     let text = match service {
-        _ if frame.is_remote() => Some("asks for this".to_owned()),
+        _ if frame.is_remote() => Some("remote request".to_owned()),
         Some(service) => in_words(service, frame.data()),
         None => None,
     };
@@ -144,7 +144,7 @@ fn transfer(data: &[u8], is_request: bool) -> Option<String> {
     })
 }
 
-/// The value of an expedited transfer, or what the first message of a segmented one announces.
+/// The value of an expedited transfer, or the size announced by the first message of a segmented one.
 fn first_value(command: u8, value: [u8; 4]) -> String {
     let has_size = command & 0x01 != 0;
     if command & 0x02 == 0 {
@@ -163,7 +163,7 @@ fn first_value(command: u8, value: [u8; 4]) -> String {
     format!("{number} (0x{number:0width$X})", width = 2 * length)
 }
 
-/// Up to seven bytes, as text where they are text.
+/// Up to seven bytes, as text if printable.
 fn segment(command: u8, data: &[u8]) -> Option<String> {
     let bytes = data.get(1..8 - usize::from((command >> 1) & 7))?;
     let is_text = !bytes.is_empty() && bytes.iter().all(|byte| (0x20..0x7f).contains(byte));
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_service_of_the_drives_is_told_in_words() {
+    fn every_service_of_the_drives_is_described() {
         for (frame, service, text) in [
             ("000#0100", "NMT", "start: all nodes"),
             ("000#8165", "NMT", "reset: node 101"),
@@ -219,7 +219,7 @@ mod tests {
             ("5E5#4F01100081000000", "SDO answer 101", "0x1001:0 = 129 (0x81)"),
             ("5E5#80002F0300000206", "SDO answer 101", "0x2F00:3 aborted: 0x06020000, no such object"),
             ("765#05", "heartbeat 101", "operational"),
-            ("765#R1", "heartbeat 101", "asks for this"),
+            ("765#R1", "heartbeat 101", "remote request"),
         ] {
             let described = describe(&frame.replace(' ', "").parse().unwrap());
             assert_eq!(described.service.unwrap().to_string(), service, "{frame}");

@@ -1,17 +1,17 @@
-//! The driver of an arm's drives on a CAN bus. All but [`thread`] is without I/O and clock.
+//! The driver of an arm's drives on a CAN bus. All modules but [`thread`] are without I/O and clock.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`config`] | what a group of drives is made of |
+//! | [`config`] | configuration of a group of drives |
 //! | [`group`] | [`Group`]: the drives of one arm, which start, move and stop together |
 //! | `axis` | one joint with its drive: conversion to counts, reports, supervision |
-//! | `whistle`, [`cia402`] | what is said to the two kinds of drives, and when |
-//! | `conversation` | questions and answers with deadlines and repetitions |
-//! | `queue` | rows for a drive that interpolates, ahead of what it reads |
+//! | `whistle`, [`cia402`] | the messages to the two kinds of drives, and their order |
+//! | `conversation` | requests and answers with deadlines and retries |
+//! | `queue` | rows for an interpolating drive, ahead of the row it reads |
 //! | [`reference`](mod@reference) | set-points from cycle to cycle: following commands, a trajectory, braking |
 //! | [`trajectory`] | a joint trajectory and its interpolation |
-//! | [`execution`] | a trajectory that is under way: tolerances, and how it ends |
-//! | `outbox` | frames that wait to be sent |
+//! | [`execution`] | a trajectory in progress: tolerances, and its result |
+//! | `outbox` | frames waiting to be sent |
 //! | [`fault`] | why a group stops; the record of emergencies |
 //! | [`thread`] | the thread that runs a group on a bus |
 

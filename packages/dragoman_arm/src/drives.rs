@@ -1,18 +1,18 @@
-//! What commands to joints are refused for.
+//! Errors of commands to joints.
 
-/// The temperature that stands for "not reported", in degrees Celsius (31-byte protocol, `TM`).
+/// The value for "temperature not reported", in degrees Celsius (31-byte protocol, `TM`).
 pub const TEMPERATURE_ABSENT: f64 = -1000.0;
 
-/// Why drives refuse.
+/// Why a command to the drives was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriveError {
-    /// Not one value per joint.
+    /// The number of values is not the number of joints.
     #[error("{given} joint values were given; the arm has {joints} joints")]
     WrongLength {
-        /// Joints of the arm.
+        /// Number of joints of the arm.
         joints: usize,
-        /// Values given.
+        /// Number of values given.
         given: usize,
     },
     /// NaN or infinite.
@@ -26,15 +26,15 @@ pub enum DriveError {
     /// The drives are disabled.
     #[error("the drives are disabled")]
     Disabled,
-    /// The drives did not do what they were told; the text says which and why.
+    /// The drives did not execute a command; the text gives the reason.
     #[error("{0}")]
     Fault(String),
 }
 
-/// Checks a vector of joint values from outside.
+/// Checks a vector of joint values.
 ///
 /// # Errors
-/// Wrong number of values, or not finite.
+/// Wrong number of values, or a value that is not finite.
 pub fn check_joint_values(values: &[f64], joints: usize) -> Result<(), DriveError> {
     if values.len() != joints {
         return Err(DriveError::WrongLength { joints, given: values.len() });

@@ -1,4 +1,4 @@
-//! Dynamixel servos on a serial line, such as a WidowX has (seed 003).
+//! Dynamixel servos on a serial line, as in a WidowX (TurtleBot thesis, 3.6.2).
 //!
 //! | file | holds |
 //! | --- | --- |

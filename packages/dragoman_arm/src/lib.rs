@@ -1,13 +1,13 @@
-//! An arm's drives on a CAN bus, or its servos on a serial line, and its joints as ROS sees them.
+//! The drives of an arm on a CAN bus, or its servos on a serial line, and its ROS node.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | [`canopen`] | CANopen without I/O: services, SDO transfers, emergencies |
 //! | [`simpliq`] | Elmo SimplIQ drives: the binary interpreter, tables of commands, objects and emergencies |
 //! | [`dynamixel`] | Dynamixel servos on a serial line: protocol, driver, the joints of a WidowX |
-//! | [`describe`] | frames in words |
+//! | [`describe`] | readable descriptions of frames |
 //! | [`driver`] | the drives of an arm as a group: set-up, cyclic set-points, stop, faults |
-//! | [`drives`] | why commands to joints are refused |
+//! | [`drives`] | errors of commands to joints |
 //! | [`node`] | the node: topics, services and the action of an arm |
 
 pub mod canopen;

@@ -1,12 +1,12 @@
-//! The nodes that offer an arm's joints: with their parts, the only files of this package that know ROS. This one is that of drives on a
-//! CAN bus.
+//! The ROS nodes of an arm; only these files of the package depend on ROS. This file holds the node of drives on a CAN
+//! bus.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | this | topics, services of the whole arm, start-up |
 //! | [`parameters`] | the parameters, and the group of drives that they describe |
 //! | `trajectory` | the action `follow_joint_trajectory` |
-//! | `joints` | what is there for each joint: `command`, `relax`, `enable`, `set_speed` |
+//! | `joints` | the interfaces of each joint: `command`, `relax`, `enable`, `set_speed` |
 //! | [`dynamixel`] | the node of servos on a serial line: a WidowX |
 //! | `life` | the life cycle |
 //! | `report` | `/diagnostics` |
@@ -34,41 +34,41 @@ use futures::channel::oneshot;
 use crate::driver::{self, ControlMode, Drives, End, Event, Fault, GroupConfig, Measured, StartError, State};
 use crate::drives::DriveError;
 
-/// What an arm's node is made from.
+/// Settings of an arm's node.
 #[derive(Debug, Clone)]
 pub struct ArmSettings {
-    /// Namespace of the arm, `/ranger` say.
+    /// Namespace of the arm, for example `/ranger`.
     pub namespace: String,
     /// Joint names, base of the chain first.
     pub joint_names: Vec<String>,
-    /// What the drives are, for diagnostics.
+    /// Hardware id in diagnostics.
     pub hardware_id: String,
-    /// The drives, where no parameter says otherwise.
+    /// Defaults of the drives' parameters.
     pub drives: GroupConfig,
 }
 
-/// An arm's node at work.
+/// A running arm node.
 pub struct ArmNode {
-    /// What the node does: give it to an executor.
+    /// The tasks of the node, for an executor.
     pub node: RunningNode,
     /// Its drives.
     pub drives: Arc<Drives>,
 }
 
-/// Why an arm's node cannot start.
+/// Error starting an arm's node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArmNodeError {
-    /// The drives' parameters make no sense together.
+    /// The drives' parameters are invalid.
     #[error(transparent)]
     Drives(parameters::DriveParameterError),
-    /// The drives cannot be run.
+    /// The drives cannot be started.
     #[error(transparent)]
     Start(StartError),
-    /// There is no such bus.
+    /// The bus cannot be opened.
     #[error("{0}")]
     Bus(String),
-    /// As any node's.
+    /// Error of the middleware or of a parameter.
     #[error(transparent)]
     Node(NodeError),
 }
@@ -82,11 +82,11 @@ where
     }
 }
 
-/// How often `drive_status` and `/diagnostics` are published when nothing changes.
+/// Period of `drive_status` and `/diagnostics` when nothing changes.
 const STATUS_PERIOD: Duration = Duration::from_secs(1);
-/// How often it is looked whether the drives have done what a service asked for.
+/// Polling interval for the completion of a service request.
 const LOOK_PERIOD: Duration = Duration::from_millis(5);
-/// How long switching on or off may take before the caller is told that it has not happened.
+/// Timeout of switching on or off.
 const SWITCH_TIME: Duration = Duration::from_secs(5);
 
 type SharedArm = Arc<Mutex<Arm>>;
@@ -94,24 +94,24 @@ type SharedArm = Arc<Mutex<Arm>>;
 struct Arm {
     drives: Arc<Drives>,
     names: Vec<String>,
-    /// Joints that take no commands of their own (`<joint>/enable`).
+    /// Joints that are disabled (`<joint>/enable`).
     ignored: Vec<bool>,
     clock: Arc<Mutex<Clock>>,
     status: Publisher<dragoman_msgs::msg::DriveStatus>,
-    /// Whether the drives are still to be switched on for the first time.
+    /// Whether the first automatic switch-on is still pending.
     enable_at_start: bool,
-    /// Who waits for the end of which trajectory.
+    /// The callers awaiting the end of each trajectory.
     waiting: HashMap<u64, oneshot::Sender<End>>,
-    /// Why something was last refused, until a second has passed.
+    /// The last refusal, kept for a second to limit log messages.
     refusal: Option<String>,
     refused_commands: u64,
 }
 
-/// Starts node `arm` in the arm's namespace. `open_bus` gets the group of drives and the parameter `can`, and gives the bus
-/// and its clock.
+/// Starts node `arm` in the arm's namespace. `open_bus` gets the group of drives and the parameter `can`, and returns
+/// the bus and its clock.
 ///
 /// # Errors
-/// A wrong parameter; no bus; the middleware's refusal.
+/// An invalid parameter; a bus that cannot be opened; an error of the middleware.
 pub fn start(
     context: &Context,
     settings: ArmSettings,
@@ -207,18 +207,18 @@ fn serve_switches(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Resul
     })
 }
 
-/// What `enable` and `disable` ask for.
+/// The request of `enable` or `disable`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Switch {
     On,
     Off,
 }
 
-/// Switches the drives, and waits until they are.
+/// Switches the drives, and waits until they have switched.
 async fn switch(arm: &SharedArm, switch: Switch) -> (bool, String) {
     let drives = {
         let mut arm = lock(arm);
-        // Whoever switches off means it, also while the drives are still starting.
+        // Switching off is effective even while the drives are still starting.
         arm.enable_at_start &= switch == Switch::On;
         let begun = match switch {
             Switch::On => arm.drives.with(|_, group| group.enable()),
@@ -245,12 +245,12 @@ async fn switch(arm: &SharedArm, switch: Switch) -> (bool, String) {
     let state = tokio::time::timeout(SWITCH_TIME, ended).await;
     let mut arm = lock(arm);
     arm.handle_events();
-    // Before the answer, so that whoever asked finds the new state known.
+    // Before the answer, so that the caller finds the new state published.
     arm.publish_status();
     match (switch, state) {
         (Switch::On, Ok(State::Enabled)) => (true, "enabled".to_owned()),
         (Switch::Off, Ok(State::Enabled)) => (false, "the drives were switched on again".to_owned()),
-        // Drives that are missing or faulty are off as well.
+        // Missing or faulty drives are off as well.
         (Switch::Off, Ok(_)) => (true, "disabled".to_owned()),
         (_, Err(_)) => (false, format!("the drives did not do so within {SWITCH_TIME:?}")),
         (Switch::On, Ok(_)) => {
@@ -261,7 +261,7 @@ async fn switch(arm: &SharedArm, switch: Switch) -> (bool, String) {
 }
 
 impl Arm {
-    /// The joints that are measured; none where no joint is.
+    /// The measured joints; `None` if no joint is measured.
     fn joint_state(&self) -> Option<sensor_msgs::msg::JointState> {
         let measured: Vec<Option<Measured>> = self.drives.with(|now, group| group.measured(now).collect());
         let mut state = sensor_msgs::msg::JointState::default();
@@ -275,8 +275,8 @@ impl Arm {
         (!state.name.is_empty()).then_some(state)
     }
 
-    /// Joints that a command names move, the others keep their last command; without names it is for all, in order.
-    /// Positions, or where there are none velocities, or currents (effort, A).
+    /// Joints named in a command move, the others keep their last command; a command without names is for all joints,
+    /// in order. Positions if given, else velocities, else currents (effort, A).
     fn command(&mut self, message: &sensor_msgs::msg::JointState) {
         let target = self.drives.with(|_, group| group.reference().target().to_vec());
         let still = vec![0.0; self.names.len()];
@@ -333,17 +333,17 @@ impl Arm {
         }
     }
 
-    /// Tells the log what happened, and those who wait for the end of a trajectory.
+    /// Logs an event, and reports the end of a trajectory to its caller.
     fn handle_events(&mut self) {
         while let Some(event) = self.drives.with(|_, group| group.poll_event()) {
             match event {
                 Event::State(state) => self.state_changed(state),
                 Event::Fault(fault) => tracing::error!(%fault, "the drives are stopped"),
                 Event::Interrupted(fault) => tracing::warn!(%fault, "the motion is interrupted"),
-                Event::SetUpFailed(fault) => tracing::error!(%fault, "the drives are not there"),
+                Event::SetUpFailed(fault) => tracing::error!(%fault, "drive setup failed"),
                 Event::Trajectory { id, end } => {
                     if let Some(waiting) = self.waiting.remove(&id) {
-                        // One who has gone does not want to know.
+                        // The caller may be gone.
                         let _ = waiting.send(end);
                     }
                 }
@@ -362,7 +362,7 @@ impl Arm {
         self.publish_status();
     }
 
-    /// Starts a trajectory; returns its number and what will tell its end.
+    /// Starts a trajectory; returns its number and a receiver of its result.
     fn start(&mut self, planned: trajectory::Planned) -> Result<(u64, oneshot::Receiver<End>), String> {
         let trajectory::Planned { trajectory, tolerances, .. } = planned;
         let started = self.drives.with(|_, group| group.follow_trajectory(trajectory, tolerances));
@@ -372,9 +372,9 @@ impl Arm {
         Ok((id, receiver))
     }
 
-    /// Ends a trajectory that may still be under way.
+    /// Cancels a trajectory if it is still in progress.
     fn cancel(&mut self, id: u64) {
-        // It may have ended already, and another be under way.
+        // It may have ended already, and another may have started.
         self.handle_events();
         if self.waiting.contains_key(&id) {
             self.drives.with(|_, group| group.halt());
@@ -407,7 +407,7 @@ impl Arm {
         }
     }
 
-    /// ROS time.
+    /// The present ROS time.
     fn now(&self) -> Duration {
         self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default()
     }

@@ -1,12 +1,12 @@
-//! What is particular to Elmo's SimplIQ drives (Whistle and its kin): their binary interpreter, as data tables.
+//! Elmo SimplIQ drives (for example the Whistle): their binary interpreter, as data tables.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | [`interpreter`] | requests and answers of the binary interpreter (RPDO2 and TPDO2) |
 //! | [`commands`] | the commands that the driver uses, and the interpreter's error codes |
 //! | [`status`] | the bits of the status register |
-//! | [`emergencies`] | what the drives add to an EMCY message |
-//! | [`objects`] | the objects that are written at start-up |
+//! | [`emergencies`] | manufacturer-specific part of EMCY messages |
+//! | [`objects`] | objects written at start-up |
 
 pub mod commands;
 pub mod emergencies;
@@ -20,10 +20,10 @@ pub use commands::Command;
 pub use interpreter::{Answer, Argument, Request};
 pub use status::Status;
 
-/// The period of a drive's position loop: the unit of `MP[4]` (seed 001, `elmoarm2.h`).
+/// The period of a drive's position loop: the unit of `MP[4]` (Ranger thesis, `elmoarm2.h`).
 pub const POSITION_LOOP: Duration = Duration::from_micros(360);
 
-/// Requests that a drive holds unanswered; more are lost (seed 001, section 3.2.2).
+/// Unanswered requests that a drive holds; more are lost (Ranger thesis, 3.2.2).
 pub const MAX_UNANSWERED: usize = 2;
 
 /// Rows of the tables `QP` and `QT`.

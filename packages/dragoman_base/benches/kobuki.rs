@@ -1,4 +1,4 @@
-//! What a cycle costs: a frame of feedback to state and answer, a command to bytes.
+//! Cost of a cycle: decoding a frame of feedback into the state, encoding a command.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use dragoman_base::kobuki::wire::{
 };
 use dragoman_geometry::Twist;
 
-/// All that a base tells every 20 ms.
+/// All sub-payloads that a base sends every 20 ms.
 fn packet() -> Vec<u8> {
     let parts = [
         Feedback::Core(CoreSensors { battery_decivolts: 160, ..CoreSensors::default() }),

@@ -1,9 +1,10 @@
-//! How long a velocity command takes from `publish` to the wire, through the running node, beside 50 Hz of feedback. On the wire
-//! are the bytes when the stream is given them: what a serial port does with them then is the kernel's.
+//! Latency of a velocity command from `publish` to the wire, through the running node, with 50 Hz of feedback. The
+//! measurement ends when the stream takes the bytes; delays of a serial port belong to the kernel.
 //!
-//! Two publishers: one in the node's process, whose messages go by memory, and one with a participant of its own, whose messages go
-//! over DDS and the loopback interface as another process' do. Each is measured once more with a bare subscription in the node's place,
-//! whose callback only takes the time: what is more than that is the driver's. `cargo bench -p dragoman_base --bench latency` prints a table.
+//! Two publishers: one in the node's process, whose messages go by memory, and one with its own participant, whose
+//! messages go over DDS and the loopback interface like those of another process. Each is also measured with a bare
+//! subscription instead of the node, whose callback only takes the time: the difference is the driver's share. `cargo
+//! bench -p dragoman_base --bench latency` prints a table.
 
 use std::io;
 use std::pin::Pin;
@@ -20,9 +21,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream
 use tokio::sync::mpsc;
 
 const COMMANDS: i16 = 500;
-/// With as many commands each, for the driver and the bare subscription in turn.
+/// Rounds of as many commands each, alternating between the driver and the bare subscription.
 const ROUNDS: usize = 4;
-/// Of the bare subscription.
+/// Messages of the bare subscription.
 const BARE_TOPIC: &str = "/bare_cmd_vel";
 const DOMAIN: u16 = 98;
 
@@ -32,7 +33,7 @@ struct Arrival {
     at: Instant,
 }
 
-/// The driver's end of the line, which notes the speeds that are written.
+/// The driver's end of the line, which records the written speeds.
 struct Wire {
     stream: DuplexStream,
     decoder: Decoder,
@@ -106,7 +107,7 @@ fn main() {
     for (way, context) in [("by memory", context.clone()), ("over DDS, by loopback", self::context())] {
         let mut node = Node::create(context, "commander", "").unwrap();
         let mut measured = Vec::new();
-        // In turn, so that what else the machine does meets both alike.
+        // Alternating, so that other load on the machine affects both alike.
         let mut publisher = |topic: &str| {
             let publisher = node.create_publisher::<Twist>(topic, QosProfile::default()).unwrap();
             runtime.block_on(publisher.wait_for_inter_process_subscribers().unwrap()).unwrap();
@@ -142,7 +143,7 @@ fn print_row(name: &str, [p50, p90, p99, most]: [f64; 4]) {
     println!("{name:<44} {p50:>8.0} {p90:>8.0} {p99:>8.0} {most:>8.0}");
 }
 
-/// A node that only reads, as the driver's does, and notes when.
+/// A node that only reads, like the driver's node, and records the time.
 fn bare_reader(
     context: &Context,
     read: mpsc::UnboundedSender<Arrival>,
@@ -161,7 +162,7 @@ fn context() -> Context {
     Context::with_options(&discovery, Arguments::default()).unwrap()
 }
 
-/// A base that tells its encoders 50 times a second.
+/// A base that reports its encoders 50 times a second.
 async fn device(mut end: DuplexStream) {
     let mut bytes = [0; 1024];
     let mut period = tokio::time::interval(Duration::from_millis(20));
@@ -186,7 +187,7 @@ async fn device(mut end: DuplexStream) {
     }
 }
 
-/// One command every 5 ms, each with a speed of its own among its neighbours; how long each took.
+/// Sends one command every 5 ms, each with a unique speed; returns the latency of each.
 async fn measure(
     publisher: &Publisher<Twist>,
     arrivals: &mut mpsc::UnboundedReceiver<Arrival>,
@@ -198,7 +199,7 @@ async fn measure(
         let speed = 1 + index % 600;
         let mut twist = Twist::default();
         twist.linear.x = f64::from(speed) / 1000.0;
-        let told = Instant::now();
+        let sent = Instant::now();
         publisher.publish(&twist).unwrap();
         let arrival = async {
             loop {
@@ -209,7 +210,7 @@ async fn measure(
             }
         };
         if let Ok(at) = tokio::time::timeout(Duration::from_secs(1), arrival).await {
-            times.push(at.saturating_duration_since(told));
+            times.push(at.saturating_duration_since(sent));
         }
     }
     assert!(times.len() > usize::from(COMMANDS.unsigned_abs()) * 99 / 100, "commands are lost");

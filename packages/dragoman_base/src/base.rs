@@ -1,4 +1,4 @@
-//! What every base's driver does, whatever the base.
+//! The common interface of all base drivers.
 
 use std::time::Duration;
 
@@ -13,54 +13,54 @@ use crate::odometry::{NotFinite, Wheel};
 
 /// A base's driver.
 pub trait Base: SerialDriver {
-    /// Moves with this velocity until the next command, or until it expires. Returns all bytes that are to be sent.
+    /// Moves with this velocity until the next command, or until it expires. Returns all bytes to send.
     ///
     /// # Errors
-    /// NaN or infinite, or the base would not move; nothing changes then.
+    /// Not finite, or the base must not move; nothing changes then.
     fn command(&mut self, now: Duration, twist: Twist) -> Result<&[u8], Refusal>;
 
     /// Switches the motors on or off; off stops the base and refuses commands.
     ///
     /// # Errors
-    /// They may not be switched on now.
+    /// They must not be switched on now.
     fn set_motor_power(&mut self, on: bool) -> Result<(), Refusal>;
 
-    /// Declares the base to be here; the origin is a reset, wheels included.
+    /// Sets the pose of the odometry; the origin is a reset, including the wheels.
     ///
     /// # Errors
-    /// NaN or infinite.
+    /// Not finite.
     fn set_odometry(&mut self, pose: Pose) -> Result<(), NotFinite>;
 
     /// Sets other limits.
     ///
     /// # Errors
-    /// A limit is none; the old ones stay.
+    /// An invalid limit; the old ones stay.
     fn set_limits(&mut self, limits: Limits) -> Result<(), LimitError>;
 
-    /// The motion as it was measured last.
+    /// The last measured motion.
     fn motion(&self) -> Motion;
 }
 
-/// Where a base is, how it moves, and why it does not.
+/// Pose and velocity of a base, and why it stands still.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motion {
-    /// Whether measurements come.
+    /// Whether measurements arrive.
     pub alive: bool,
     /// Whether the motors are on.
     pub motor_power: bool,
-    /// Why the base is not told to move; `None`: it is.
+    /// Why the base is commanded to stand still; `None`: it is commanded to move.
     pub standstill: Option<Standstill>,
-    /// Seen from where its odometry began.
+    /// Pose relative to the start of its odometry.
     pub pose: Pose,
-    /// Of the pose: x, y, z and turns about them, row by row.
+    /// Covariance of the pose: x, y, z and rotations about them, row by row.
     pub pose_covariance: [f64; 36],
-    /// In its own frame.
+    /// Velocity in its own frame.
     pub twist: Twist,
     /// The left and the right wheel.
     pub wheels: [Wheel; 2],
 }
 
-/// The drivers' own methods are the same for all bases.
+/// Forwards to the drivers' methods, which have the same names for all bases.
 macro_rules! base {
     ($driver:ty, $state:ty, $set_motor_power:expr) => {
         impl SerialDriver for $driver {

@@ -1,4 +1,4 @@
-//! What a base is told to do: whether it may, how fast, and until when. The same for every base.
+//! The velocity commanded to a base: permission, limits and timeout. The same for all bases.
 
 use std::time::Duration;
 
@@ -6,55 +6,55 @@ use dragoman_geometry::Twist;
 
 use dragoman_geometry::limits::{LimitError, Limits, Ramp};
 
-/// Why a base stands still. Of several the first in this order.
+/// Why a base stands still. If several apply, the first in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 #[non_exhaustive]
 pub enum Standstill {
     /// There is no connection.
     #[error("the base is not connected")]
     Disconnected,
-    /// Nothing was heard since the connection was opened.
-    #[error("nothing was heard of the base yet")]
-    Unheard,
-    /// Nothing is heard any more.
-    #[error("the base has fallen silent")]
+    /// Nothing was received since the connection was opened.
+    #[error("no data of the base received yet")]
+    NoFeedback,
+    /// No data is received any more.
+    #[error("the base has stopped sending")]
     Silent,
-    /// A wheel has dropped, and that is to switch the motors off.
+    /// A wheel has dropped, and is configured to switch the motors off.
     #[error("the motors are off, a wheel has dropped")]
     WheelDrop,
     /// The motors were switched off.
     #[error("the motors are off")]
     MotorsOff,
     /// The last command is too old.
-    #[error("commands have stopped coming")]
+    #[error("the last command has expired")]
     CommandExpired,
-    /// It may move, and was not told to.
+    /// It may move, but there is no command.
     #[error("there is no command")]
     NoCommand,
 }
 
-/// Why a command is refused.
+/// Why a command was refused.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// NaN or infinite.
+    /// The velocity is not finite.
     #[error("a velocity of {0} is not finite")]
     NotFinite(Twist),
-    /// The base would not move.
+    /// The base must not move.
     #[error("{0}")]
     Standstill(Standstill),
 }
 
-/// The connection to a base, as far as it decides whether it moves.
+/// State of the connection to a base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Link {
-    /// There is none.
+    /// Not connected.
     Disconnected,
-    /// It is there; nothing was heard yet.
-    Unheard,
-    /// The base is heard.
+    /// Connected; nothing was received yet.
+    NoFeedback,
+    /// Data is received.
     Alive,
-    /// It was heard, and is not any more.
+    /// Data has stopped.
     Silent,
 }
 
@@ -63,23 +63,23 @@ pub enum Link {
 pub struct Commander {
     ramp: Ramp,
     timeout: Duration,
-    /// What was told last, and when.
+    /// The last command and its time.
     command: Option<(Twist, Duration)>,
     expired: bool,
     stepped: Duration,
-    /// Until when standing still is repeated, in case it was not heard.
+    /// Time until which the stop command is repeated, in case one was lost.
     stopping: Option<Duration>,
     /// Whether the motors are switched on.
     pub motor_power: bool,
-    /// Whether a wheel that dropped has switched them off.
+    /// Whether a dropped wheel has switched them off.
     pub wheel_dropped: bool,
 }
 
 impl Commander {
-    /// With motors on and no command. A command expires after `timeout`.
+    /// Motors on, no command. A command expires after `timeout`.
     ///
     /// # Errors
-    /// A limit is none.
+    /// An invalid limit.
     pub fn new(limits: Limits, timeout: Duration) -> Result<Self, LimitError> {
         Ok(Self {
             ramp: Ramp::new(limits)?,
@@ -93,10 +93,10 @@ impl Commander {
         })
     }
 
-    /// Takes a command, in place of the last.
+    /// Takes a command, which replaces the last.
     ///
     /// # Errors
-    /// Not finite, or the base would not move; the last command holds on in the first case.
+    /// Not finite, or the base must not move; in the first case the last command stays valid.
     pub fn accept(&mut self, now: Duration, twist: Twist, link: Link) -> Result<(), Refusal> {
         if !twist.is_finite() {
             return Err(Refusal::NotFinite(twist));
@@ -109,11 +109,11 @@ impl Commander {
         Ok(())
     }
 
-    /// Why the base may not move.
+    /// Why the base must not move.
     pub fn prohibition(&self, link: Link) -> Option<Standstill> {
         match link {
             Link::Disconnected => Some(Standstill::Disconnected),
-            Link::Unheard => Some(Standstill::Unheard),
+            Link::NoFeedback => Some(Standstill::NoFeedback),
             Link::Silent => Some(Standstill::Silent),
             Link::Alive if self.wheel_dropped => Some(Standstill::WheelDrop),
             Link::Alive if !self.motor_power => Some(Standstill::MotorsOff),
@@ -121,25 +121,25 @@ impl Commander {
         }
     }
 
-    /// Why the base is not told to move; `None`: it is.
+    /// Why the base is commanded to stand still; `None`: it is commanded to move.
     pub fn standstill(&self, link: Link) -> Option<Standstill> {
         let idle = if self.expired { Standstill::CommandExpired } else { Standstill::NoCommand };
         self.prohibition(link).or((!self.is_moving()).then_some(idle))
     }
 
-    /// The velocity to be told now; goes along the ramp.
+    /// The velocity to send now; advances along the ramp.
     pub fn velocity(&mut self, now: Duration) -> Twist {
         let step = now.saturating_sub(self.stepped);
         self.stepped = now;
         self.ramp.step(self.command.map_or(Twist::ZERO, |(twist, _)| twist), step)
     }
 
-    /// Whether the base is told to move, or is on its way to standing still.
+    /// Whether the base is commanded to move, or still decelerates.
     pub fn is_moving(&self) -> bool {
         self.command.is_some_and(|(twist, _)| twist != Twist::ZERO) || self.ramp.velocity() != Twist::ZERO
     }
 
-    /// Forgets the command, and stands still at once. Whether there was motion.
+    /// Drops the command, and sets the velocity to 0 at once. Returns whether there was motion.
     pub fn stop(&mut self) -> bool {
         let moving = self.is_moving();
         self.command = None;
@@ -148,12 +148,12 @@ impl Commander {
         moving
     }
 
-    /// The base is told something now, or nobody knows what it was told before; standing still is repeated for as long as a command holds.
-    pub fn tell(&mut self, now: Duration) {
+    /// Repeats stop commands for as long as a command holds: one is being sent, or the base may follow an unknown old one.
+    pub fn extend_stop(&mut self, now: Duration) {
         self.stopping = Some(now.saturating_add(self.timeout));
     }
 
-    /// Whether standing still is to be told again.
+    /// Whether the stop command must be repeated.
     pub fn repeats_stop(&self, now: Duration) -> bool {
         self.stopping.is_some_and(|until| now < until)
     }
@@ -163,13 +163,13 @@ impl Commander {
         self.stopping = self.stopping.map(|_| now.saturating_add(self.timeout));
     }
 
-    /// Stands still, and tells nobody: there is nobody.
+    /// Clears its state without sending; not connected.
     pub fn forget(&mut self) {
         self.stop();
         self.stopping = None;
     }
 
-    /// Stops what is too old; whether there was motion.
+    /// Drops an expired command; returns whether there was motion.
     pub fn expire(&mut self, now: Duration) -> bool {
         if self.deadline().is_none_or(|deadline| now < deadline) {
             return false;
@@ -181,7 +181,7 @@ impl Commander {
 
     /// When the command expires.
     pub fn deadline(&self) -> Option<Duration> {
-        self.command.map(|(_, told)| told.saturating_add(self.timeout))
+        self.command.map(|(_, time)| time.saturating_add(self.timeout))
     }
 
     /// The limits in force.
@@ -192,7 +192,7 @@ impl Commander {
     /// Sets other limits.
     ///
     /// # Errors
-    /// A limit is none; the old ones stay.
+    /// An invalid limit; the old ones stay.
     pub fn set_limits(&mut self, limits: Limits) -> Result<(), LimitError> {
         self.ramp.set_limits(limits)
     }

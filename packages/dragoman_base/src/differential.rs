@@ -1,4 +1,5 @@
-//! A base with two driven wheels behind a line protocol: machines that are not a Kobuki (RoMAA, Pioneer, Neobotix), and many self-made ones.
+//! A base with two driven wheels and a line protocol: robots other than the Kobuki (RoMAA, Pioneer, Neobotix), and many
+//! self-made ones.
 //!
 //! | file | holds |
 //! | --- | --- |

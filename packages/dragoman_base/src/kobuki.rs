@@ -1,8 +1,8 @@
-//! The Kobuki base (seed 003).
+//! The Kobuki base (TurtleBot thesis, 2.1 and 3.6.1).
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`wire`] | the bytes on the serial line, without state of the base |
+//! | [`wire`] | the bytes on the serial line |
 //! | [`driver`] | the driver without I/O: commands, feedback, events |
 
 pub mod driver;

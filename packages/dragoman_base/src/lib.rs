@@ -1,14 +1,14 @@
-//! A mobile base: its wire protocol, its odometry, and what moves it.
+//! Mobile bases: wire protocols, odometry, drivers, and the ROS node.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | [`kobuki`] | the Kobuki base: frames and sub-payloads on the serial line, and the driver |
-//! | [`differential`] | any other base with two driven wheels, behind a line protocol |
-//! | [`odometry`] | where a base with two driven wheels is |
-//! | [`commander`] | what every base is told to do: whether it may, how fast, until when |
-//! | `safety` | what brings every base to a standstill |
+//! | [`differential`] | other bases with two driven wheels and a line protocol |
+//! | [`odometry`] | pose of a base with two driven wheels |
+//! | [`commander`] | velocity commands to every base: permission, limits, timeout |
+//! | `safety` | stops every base on failures |
 //! | [`geometry`] | outer dimensions |
-//! | [`base`] | what every driver does |
+//! | [`base`] | common interface of the drivers |
 //! | [`node`] | the ROS node |
 
 pub mod base;

@@ -1,12 +1,12 @@
-//! The node of a mobile base: with its parts, the only file of this package that knows ROS.
+//! The ROS node of a mobile base; only these files of the package depend on ROS.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | this | start-up |
-//! | [`parameters`] | the parameters, and what they mean to a driver |
-//! | `motion` | what every base offers: velocities, odometry, wheel joints, Player's position2d |
-//! | `kobuki` | what a Kobuki offers besides: sensors, events, LEDs, outputs, sounds |
-//! | `differential` | what any other base tells the log |
+//! | [`parameters`] | the parameters, and the driver options made from them |
+//! | `motion` | interfaces of every base: velocities, odometry, wheel joints, Player's position2d |
+//! | `kobuki` | further interfaces of a Kobuki: sensors, events, LEDs, outputs, sounds |
+//! | `differential` | motion and log messages of other bases |
 //! | `messages` | a Kobuki's measurements as messages |
 //! | `report` | `/diagnostics` |
 
@@ -31,42 +31,42 @@ use crate::differential::driver as differential_driver;
 use crate::geometry::Geometry;
 use crate::kobuki::driver as kobuki_driver;
 
-/// Name of the node, and so of its own topics: `/mobile_base/sensors/core`.
+/// Name of the node, and namespace of its own topics: `/mobile_base/sensors/core`.
 pub const NODE_NAME: &str = "mobile_base";
-/// Of a Kobuki's serial line.
+/// Baud rate of a Kobuki's serial line.
 const KOBUKI_BAUD: u32 = 115_200;
-/// How often `/diagnostics` is published.
+/// Period of `/diagnostics`.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
-/// A base's node at work.
+/// A running base node.
 pub struct BaseNode {
-    /// What the node does: give it to an executor.
+    /// The tasks of the node, for an executor.
     pub node: RunningNode,
-    /// Where the base is: the port, or [`SIMULATED`](dragoman_io::serial::SIMULATED).
+    /// Location of the base: the port, or [`SIMULATED`](dragoman_io::serial::SIMULATED).
     pub place: String,
     /// Resolves with the first measurement.
     pub measured: oneshot::Receiver<()>,
-    /// Stops the base and closes its line; to be awaited before the node is dropped.
+    /// Stops the base and closes its line; await it before dropping the node.
     pub stop: BoxFuture<'static, ()>,
 }
 
-/// Why a base's node cannot start.
+/// Error starting a base's node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaseNodeError {
-    /// There is neither a port nor a simulated base.
+    /// No port is set, and there is no simulated base.
     #[error("{}", NoPort)]
     NoPort,
-    /// Parameters of a wrong length.
-    #[error("parameters size and center have three numbers each")]
+    /// A list parameter of a wrong length.
+    #[error("parameters size and center must have three numbers each")]
     Geometry,
-    /// A Kobuki's parameters make no sense together.
+    /// A Kobuki's parameters are invalid.
     #[error(transparent)]
     Kobuki(#[from] kobuki_driver::ConfigError),
-    /// Another base's parameters make no sense together.
+    /// Another base's parameters are invalid.
     #[error(transparent)]
     Differential(#[from] differential_driver::ConfigError),
-    /// As any node's.
+    /// Error of the middleware or of a parameter.
     #[error(transparent)]
     Node(NodeError),
 }
@@ -80,14 +80,14 @@ where
     }
 }
 
-/// Where the wheels are told unless another node joins them with other joints.
+/// Default topic of the wheel joints, unless another node merges them with other joints.
 pub const JOINT_STATES: &str = "joint_states";
 
-/// Starts node `mobile_base` in `namespace` for a Kobuki. A port that is not there is waited for. `joint_states` is the default of
-/// parameter `joint_states_topic`: [`JOINT_STATES`], say.
+/// Starts node `mobile_base` in `namespace` for a Kobuki, and waits for a missing port. `joint_states` is the default
+/// of parameter `joint_states_topic`, for example [`JOINT_STATES`].
 ///
 /// # Errors
-/// A wrong parameter; no port; the middleware's refusal.
+/// An invalid parameter; no port; an error of the middleware.
 pub fn start_kobuki(
     context: &Context,
     namespace: &str,
@@ -103,11 +103,11 @@ pub fn start_kobuki(
     start.finish(line, KOBUKI_BAUD, move |line| topics.update(line), report)
 }
 
-/// Starts node `mobile_base` in `namespace` for any other base with two driven wheels, behind the line protocol of
-/// [`crate::differential`]. A port that is not there is waited for. `joint_states` as for [`start_kobuki`].
+/// Starts node `mobile_base` in `namespace` for another base with two driven wheels and the line protocol of
+/// [`crate::differential`], and waits for a missing port. `joint_states` as for [`start_kobuki`].
 ///
 /// # Errors
-/// A wrong parameter; no port; the middleware's refusal.
+/// An invalid parameter; no port; an error of the middleware.
 pub fn start_differential(
     context: &Context,
     namespace: &str,
@@ -125,7 +125,7 @@ pub fn start_differential(
     start.finish(line, baud, move |line| topics.update(line), report)
 }
 
-/// A node on its way.
+/// A node under construction.
 struct Start {
     tasks: NodeTasks,
     values: Parameters,
@@ -147,7 +147,7 @@ impl Start {
         Ok(Self { tasks, values, connection })
     }
 
-    /// What every base has.
+    /// The parts that every base has.
     fn serve<B: Base>(
         &mut self,
         line: &Line<B>,
@@ -158,8 +158,8 @@ impl Start {
         Ok(motion::serve(&mut self.tasks, line, &self.values, geometry?)?)
     }
 
-    /// `update` publishes what is new and tells whether there was a measurement; `report` tells the diagnostics where the base
-    /// is.
+    /// `update` publishes new data and returns whether there was a measurement; `report` publishes the diagnostics with
+    /// the location of the base.
     fn finish<B: Base>(
         mut self,
         line: Line<B>,
@@ -184,7 +184,7 @@ impl Start {
                 if update(&updated)
                     && let Some(measured) = measured.take()
                 {
-                    // Whoever does not wait for it does not need it.
+                    // The receiver is optional.
                     let _ = measured.send(());
                 }
             },

@@ -1,26 +1,27 @@
-//! Where a base with two driven wheels is, by its encoders, and by its gyro where it has one (seed 003, section 3.6.1).
+//! Pose of a base with two driven wheels from its encoders, and from its gyro if it has one (TurtleBot thesis, 3.6.1).
 
 use std::time::Duration;
 
 use dragoman_geometry::{Pose, Twist, wrap_angle};
 
-/// The wheels, and how they are counted.
+/// Dimensions of the wheels and resolution of the encoders.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WheelGeometry {
-    /// Between the wheels' middles, m.
+    /// Distance of the wheels' centres, m.
     pub separation: f64,
-    /// m.
+    /// Radius of the wheels, m.
     pub radius: f64,
-    /// Of the encoder, per metre that the wheel rolls.
+    /// Encoder ticks per metre that the wheel rolls.
     pub ticks_per_metre: f64,
-    /// At which the encoders begin anew: 65536 where they have 16 bits.
+    /// Value at which the encoders wrap: 65536 for 16 bits.
     pub tick_modulus: u64,
-    /// Faster than a wheel can be, m/s. What is beyond is no motion; the encoder has begun anew.
+    /// Upper bound of a wheel's speed, m/s. Faster changes are not motion but a restart of the encoder.
     pub max_speed: f64,
 }
 
 impl WheelGeometry {
-    /// The Kobuki: 230 mm, 35 mm, 2578.33 ticks per turn, which is 11.7 per mm; 16 bits; 0.7 m/s (seed 003, section 2.1).
+    /// The Kobuki: 230 mm, 35 mm, 2578.33 ticks per turn, which is 11.7 per mm; 16 bits; 0.7 m/s (TurtleBot thesis,
+    /// 2.1).
     pub const KOBUKI: Self = Self {
         separation: 0.23,
         radius: 0.035,
@@ -35,46 +36,46 @@ impl WheelGeometry {
         [twist.linear - turning, twist.linear + turning]
     }
 
-    /// The motion of the base for these speeds of the wheels, or these distances; m/s or m.
+    /// The motion of the base for these wheel speeds (m/s) or distances (m).
     pub fn twist(&self, [left, right]: [f64; 2]) -> Twist {
         Twist { linear: (left + right) / 2.0, angular: (right - left) / self.separation }
     }
 }
 
-/// What the gyro tells.
+/// A measurement of the gyro.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GyroReading {
-    /// Counterclockwise, rad; from any direction, as long as it stays the same one.
+    /// Heading, counterclockwise, rad; relative to any fixed direction.
     pub heading: f64,
-    /// Its rate, rad/s.
+    /// Turn rate, rad/s.
     pub rate: f64,
 }
 
-/// What a base has measured at one time.
+/// The measurements of a base at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measurement {
     /// Encoders of the left and the right wheel; they wrap.
     pub ticks: [i64; 2],
-    /// Since the measurement before, by the clock of the base.
+    /// Time since the previous measurement, by the base's clock.
     pub interval: Duration,
-    /// What the gyro tells, where the heading is to come from it.
+    /// Measurement of the gyro, if the heading comes from it.
     pub gyro: Option<GyroReading>,
 }
 
-/// A wheel, as `/joint_states` has it.
+/// State of a wheel, as in `/joint_states`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Wheel {
-    /// How far it has turned forwards since the start or the last reset, rad.
+    /// Angle of forward rotation since the start or the last reset, rad.
     pub angle: f64,
-    /// rad/s.
+    /// Angular velocity, rad/s.
     pub rate: f64,
 }
 
-/// Beyond what a wheel can do in the interval this much is granted: the base's clock has steps.
+/// Tolerance on a wheel's maximum distance per interval: the base's clock is quantized.
 const TIME_TOLERANCE: f64 = 0.1;
 
-/// Where a base is, from measurement to measurement. The first one after the start, or after [`interrupt`](Self::interrupt), is only what
-/// the next is compared with.
+/// Integrates the pose of a base over its measurements. The first one after the start, or after
+/// [`interrupt`](Self::interrupt), is only the reference of the next.
 #[derive(Debug, Clone)]
 pub struct Odometry {
     geometry: WheelGeometry,
@@ -100,9 +101,9 @@ impl Odometry {
         }
     }
 
-    /// Goes on by what was measured. Rates stay as they are where the base's clock has not moved.
+    /// Takes a measurement. Rates are unchanged if the base's clock has not advanced.
     ///
-    /// The path between two measurements is an arc. Its turn is the gyro's where both have one.
+    /// The path between two measurements is an arc. Its angle comes from the gyro if both have its data.
     pub fn update(&mut self, measurement: Measurement) {
         self.heading_from_gyro = measurement.gyro.is_some();
         let Some(last) = self.last.replace(measurement) else {
@@ -121,7 +122,7 @@ impl Odometry {
             (Some(last), Some(gyro)) => wrap_angle(gyro.heading - last.heading),
             _ => step.angular,
         };
-        // The chord of an arc with this turn.
+        // The chord of an arc with this angle.
         let half = turn / 2.0;
         let chord = if half.abs() < 1e-6 { step.linear } else { step.linear * half.sin() / half };
         let direction = self.pose.heading + half;
@@ -140,14 +141,14 @@ impl Odometry {
         }
     }
 
-    /// The next measurement will only be what those after it are compared with; the pose stays. To be called where counting may have begun
-    /// anew: the connection was lost, the base was switched off.
+    /// Makes the next measurement a mere reference for later ones; the pose is unchanged. For use when the counts may
+    /// have restarted: the connection was lost, the base was power-cycled.
     pub fn interrupt(&mut self) {
         self.last = None;
         self.stand();
     }
 
-    /// Begins anew at the origin, with wheels at 0.
+    /// Restarts at the origin, with wheels at 0.
     pub fn reset(&mut self) {
         self.pose = Pose::ORIGIN;
         for wheel in &mut self.wheels {
@@ -155,8 +156,8 @@ impl Odometry {
         }
     }
 
-    /// Declares the base to be here; what is not finite is refused. The origin is a [reset](Self::reset): that is how Player's clients say
-    /// so (seed 004).
+    /// Sets the pose, which must be finite. The origin is a [reset](Self::reset), as in Player's interface (RoMAA
+    /// page).
     ///
     /// # Errors
     /// Returns the pose that is not finite.
@@ -172,12 +173,12 @@ impl Odometry {
         Ok(())
     }
 
-    /// Where the base is, seen from where it began.
+    /// The pose relative to the start.
     pub fn pose(&self) -> Pose {
         self.pose
     }
 
-    /// How it moves, in its own frame.
+    /// The velocity in the base's own frame.
     pub fn twist(&self) -> Twist {
         self.twist
     }
@@ -187,12 +188,13 @@ impl Odometry {
         self.wheels
     }
 
-    /// How often the encoders have jumped, which is not counted as motion.
+    /// How often the encoders have jumped, which does not count as motion.
     pub fn jumps(&self) -> u64 {
         self.jumps
     }
 
-    /// The covariance of the pose, row by row: x, y, z and turns about them. What a base in the plane does not know is huge.
+    /// The covariance of the pose, row by row: x, y, z and rotations about them. Entries that a base in the plane does
+    /// not measure are huge.
     pub fn pose_covariance(&self) -> [f64; 36] {
         const UNKNOWN: f64 = 1e10;
         let heading = if self.heading_from_gyro { 0.05 } else { 0.2 };
@@ -200,7 +202,7 @@ impl Odometry {
         std::array::from_fn(|index| if index % 7 == 0 { diagonal[index / 7] } else { 0.0 })
     }
 
-    /// How far a wheel rolled between two counts, m: the shorter way round.
+    /// The distance of a wheel between two counts, m: the shorter direction.
     fn distance(&self, from: i64, to: i64) -> f64 {
         let modulus = i128::from(self.geometry.tick_modulus.max(1));
         let ahead = (i128::from(to) - i128::from(from)).rem_euclid(modulus);

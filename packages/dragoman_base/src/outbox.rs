@@ -1,6 +1,6 @@
-//! Bytes on their way to a base.
+//! Bytes waiting to be sent to a base.
 
-/// Bytes that wait to be sent. Taking them keeps their memory for the next ones.
+/// Bytes waiting to be sent. Taking them keeps the allocated memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outbox {
     bytes: Vec<u8>,
@@ -8,7 +8,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Where further bytes are appended.
+    /// The buffer to append bytes to.
     pub(crate) fn bytes(&mut self) -> &mut Vec<u8> {
         if std::mem::take(&mut self.taken) {
             self.bytes.clear();
@@ -16,7 +16,7 @@ impl Outbox {
         &mut self.bytes
     }
 
-    /// All that wait; none are left.
+    /// Takes all waiting bytes.
     pub(crate) fn take(&mut self) -> &[u8] {
         self.bytes();
         self.taken = true;

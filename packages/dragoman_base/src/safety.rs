@@ -1,30 +1,30 @@
-//! What brings a base to a standstill, the same for every base: silence, commands that expire, motors that are switched off.
+//! Stops a base on failures, the same for all bases: silence, expired commands, motors switched off.
 
 use std::time::Duration;
 
 use crate::commander::{Commander, Link};
 
-/// The connection to a base, and when the base was heard on it.
+/// The connection to a base, and the time of its last data.
 #[derive(Debug)]
 pub(crate) struct Contact {
-    /// What is known of the connection.
+    /// State of the connection.
     pub(crate) link: Link,
-    /// When a measurement came last, on this connection.
-    pub(crate) heard: Option<Duration>,
-    /// How long the base may say nothing.
+    /// Time of the last measurement on this connection.
+    pub(crate) last_received: Option<Duration>,
+    /// Time without data after which the base counts as silent.
     timeout: Duration,
 }
 
 impl Contact {
     /// None yet.
     pub(crate) fn new(timeout: Duration) -> Self {
-        Self { link: Link::Disconnected, heard: None, timeout }
+        Self { link: Link::Disconnected, last_received: None, timeout }
     }
 
-    /// When the base counts as silent, if it says nothing.
+    /// When the base counts as silent, without further data.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        let heard = self.heard.filter(|_| self.link == Link::Alive);
-        heard.map(|heard| heard.saturating_add(self.timeout))
+        let received = self.last_received.filter(|_| self.link == Link::Alive);
+        received.map(|received| received.saturating_add(self.timeout))
     }
 
     fn is_silent(&self, now: Duration) -> bool {
@@ -32,47 +32,47 @@ impl Contact {
     }
 }
 
-/// What has changed, of every base.
+/// A change, common to all bases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// The base is heard, or is not any more.
+    /// Data of the base started or stopped arriving.
     Robot { online: bool },
     /// The motors were switched on or off.
     MotorPower { on: bool },
-    /// Commands stopped coming while the base was moving; it was stopped.
+    /// The last command expired while the base was moving; it was stopped.
     CommandExpired,
 }
 
-/// A driver, as far as it has a base stand still.
+/// The parts of a driver that stopping the base needs.
 pub(crate) trait Safety {
-    /// What the base is told to do.
+    /// The commander.
     fn commander(&mut self) -> &mut Commander;
 
-    /// How it is heard.
+    /// The connection.
     fn contact(&mut self) -> &mut Contact;
 
-    /// Tells the base to stand, as well as it can be told.
-    fn tell_stop(&mut self);
+    /// Sends a stop command, as far as the connection allows.
+    fn send_stop(&mut self);
 
-    /// Notes what has changed.
+    /// Records a change.
     fn note(&mut self, change: Change);
 
-    /// Stands still at once, whatever was commanded.
+    /// Stops at once, whatever was commanded.
     fn stand(&mut self) {
         if self.commander().stop() {
-            self.tell_stop();
+            self.send_stop();
         }
     }
 
-    /// Stops what is too old.
+    /// Stops on an expired command.
     fn expire(&mut self, now: Duration) {
         if self.commander().expire(now) {
-            self.tell_stop();
+            self.send_stop();
             self.note(Change::CommandExpired);
         }
     }
 
-    /// Stands still if the base has fallen silent; whether it just has.
+    /// Stops if the base has become silent; returns whether it just has.
     fn notice_silence(&mut self, now: Duration) -> bool {
         let silent = self.contact().is_silent(now);
         if silent {
@@ -82,7 +82,7 @@ pub(crate) trait Safety {
         silent
     }
 
-    /// Something else is known of the connection.
+    /// The state of the connection has changed.
     fn set_link(&mut self, link: Link) {
         let before = std::mem::replace(&mut self.contact().link, link);
         let online = link == Link::Alive;

@@ -1,4 +1,4 @@
-//! `dragoman apolo`: a real Apolo in ROS; and the lab's world, and the port on which old programs find it.
+//! `dragoman apolo`: a real Apolo in ROS. Also the lab's world and its port for old programs.
 
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
@@ -15,7 +15,7 @@ use crate::{address, below};
 
 #[derive(Args)]
 pub(crate) struct ApoloOptions {
-    /// Where Apolo, or another server of its protocol, listens; its own port is 12000.
+    /// Address of Apolo, or of another server of its protocol; its own port is 12000.
     #[arg(long, value_name = "HOST:PORT")]
     server: String,
     /// Namespace in which its world appears.
@@ -34,7 +34,7 @@ pub(crate) async fn start(
     claims: &Claims,
 ) -> Result<(), Box<dyn Error>> {
     let server = address::resolve("--server", &options.server)?;
-    // Where another one serves the namespace, it would be asked in a circle.
+    // If another process serves the namespace, requests would run in a circle.
     claims.claim_namespace(context, "apolo_client", &options.namespace)?;
     claims.alone().await;
     let name = below(&options.namespace, "apolo_client");
@@ -43,7 +43,7 @@ pub(crate) async fn start(
     Ok(())
 }
 
-/// Starts the port in front of the world in `namespace`; where it is.
+/// Starts the port in front of the world in `namespace`; returns its address.
 pub(crate) fn serve(
     context: &Context,
     namespace: &str,
@@ -58,15 +58,15 @@ pub(crate) fn serve(
     Ok(server.address)
 }
 
-/// The lab's world.
+/// The world of the lab.
 pub(crate) struct World {
     /// Names of the worlds.
     pub(crate) worlds: Vec<String>,
-    /// The worlds themselves.
+    /// The worlds.
     pub(crate) live: Live,
 }
 
-/// Starts the world of `file`, or the lab's, in `namespace`. `driven` are robots with drivers of their own.
+/// Starts the world of `file`, or the lab's, in `namespace`. `driven` are robots with their own drivers.
 pub(crate) fn start_world(
     context: &Context,
     namespace: &str,
@@ -74,7 +74,7 @@ pub(crate) fn start_world(
     driven: Vec<DrivenRobot>,
     supervisor: &Supervisor,
 ) -> Result<World, Box<dyn Error>> {
-    let file = file.map_or(Some(""), Path::to_str).ok_or("--world: the path is no valid text")?;
+    let file = file.map_or(Some(""), Path::to_str).ok_or("--world: the path is not valid UTF-8")?;
     let world = dragoman_world::node::start(context, namespace, file, driven)?;
     supervisor.spawn(below(namespace, "world"), world.node);
     Ok(World { worlds: world.worlds, live: world.live })

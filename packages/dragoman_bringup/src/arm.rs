@@ -17,12 +17,12 @@ use crate::below;
 use crate::robot::RobotDescription;
 use crate::supervisor::Supervisor;
 
-/// An arm at work.
+/// A running arm.
 pub(crate) struct Arm {
     drives: Arc<Drives>,
     /// Whether its drives are simulated in this process.
     pub(crate) is_simulated: bool,
-    /// Resolves when motions can begin.
+    /// Resolves when the arm can move.
     pub(crate) drives_on: oneshot::Receiver<()>,
 }
 
@@ -53,19 +53,19 @@ pub(crate) fn start(
 }
 
 impl Arm {
-    /// What has become of the drives within `patience`, for the terminal.
+    /// The state of the drives after at most `patience`, for the terminal.
     pub(crate) async fn start_up(&self, patience: Duration) -> String {
         let there = async {
             while self.drives.with(|_, group| group.state()) == State::Unconfigured {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        // Whether in time or not, the group tells.
+        // The group's state is valid with or without a timeout.
         let _ = tokio::time::timeout(patience, there).await;
         self.drives.with(|_, group| match group.state() {
             State::Unconfigured => {
                 let reason = group.fault().map_or("no answer yet".to_owned(), ToString::to_string);
-                format!("waiting for them ({reason}); /diagnostics tells how it goes on")
+                format!("waiting for them ({reason}); see /diagnostics")
             }
             State::Enabling | State::Enabled => "on".to_owned(),
             State::Faulted | State::Stopping => {
@@ -77,12 +77,12 @@ impl Arm {
     }
 }
 
-/// A place on a CAN bus; one that is not there yet is waited for.
+/// Opens a CAN interface; waits for a missing one.
 #[cfg(target_os = "linux")]
 fn open(interface: &str, group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
     use dragoman_io::can::SocketCanBus;
     use dragoman_io::can::socketcan::{Filter, OpenError};
-    // What others say on the bus is dropped by the kernel: of CANopen's identifiers the low seven bits are the node.
+    // The kernel drops other frames: the low seven bits of CANopen's identifiers are the node.
     let with_drive = group.axes.iter().filter(|axis| axis.kind != DriveKind::Suppressed);
     let filters: Vec<Filter> = with_drive.map(|axis| Filter { id: axis.node.into(), mask: 0x7f }).collect();
     match SocketCanBus::open(interface, &filters) {
@@ -97,20 +97,20 @@ fn open(interface: &str, group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
 
 #[cfg(not(target_os = "linux"))]
 fn open(interface: &str, _group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
-    Err(format!("{interface}: CAN interfaces are known on Linux only"))
+    Err(format!("{interface}: CAN interfaces are supported on Linux only"))
 }
 
-/// The longest step of the simulated drives' time: well below what a driver may pause.
+/// The longest step of the simulated drives' time: well below the pauses that a driver tolerates.
 const LONGEST_STEP: Duration = Duration::from_millis(10);
 
-/// A bus with the drives of `group`, simulated.
+/// A bus with the simulated drives of `group`.
 fn simulate(group: &GroupConfig) -> (Box<dyn Bus>, Clock) {
     let clock = Clock::patient(LONGEST_STEP);
-    // One kind for all: the node has one parameter for it.
+    // All drives are of one kind: the node has one parameter for it.
     let cia402 = group.axes.iter().any(|axis| axis.kind == DriveKind::Cia402);
     let with_drive = group.axes.iter().filter(|axis| axis.kind != DriveKind::Suppressed);
     let devices = with_drive.filter_map(|axis| {
-        // Stiff enough for what the joint may do, and for the peaks of its trajectories.
+        // Stiff enough for the joint's limits, and for the peaks of its trajectories.
         let velocity_limit = 3.0 * axis.max_velocity * axis.counts_per_unit.abs();
         let motor = AxisSettings { velocity_limit, ..AxisSettings::default() };
         Some((NodeId::new(axis.node).ok()?, motor))

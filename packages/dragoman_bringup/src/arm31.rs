@@ -13,7 +13,7 @@ use crate::{address, below, robot};
 
 #[derive(Args)]
 pub(crate) struct Arm31Options {
-    /// Where the controller listens.
+    /// Address of the controller.
     #[arg(long, value_name = "HOST:PORT")]
     controller: String,
     /// Namespace in which the arm appears.

@@ -1,4 +1,4 @@
-//! `dragoman base`: a mobile base on a serial port in ROS; and a simulated one.
+//! `dragoman base`: a mobile base on a serial port in ROS. Also the simulated base.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ use crate::supervisor::Supervisor;
 
 #[derive(Args)]
 pub(crate) struct BaseOptions {
-    /// Serial port of the base, /dev/ttyUSB0 say; the parameter device_port of its node takes precedence.
+    /// Serial port of the base, for example /dev/ttyUSB0; the parameter device_port of its node takes precedence.
     #[arg(long, value_name = "PATH")]
     port: Option<PathBuf>,
-    /// What the base is.
+    /// Kind of base.
     #[arg(long, value_enum, default_value_t = Kind::Kobuki)]
     kind: Kind,
     /// Namespace in which the base appears.
@@ -30,9 +30,9 @@ pub(crate) struct BaseOptions {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// A Kobuki, base of the TurtleBot 2.
+    /// A Kobuki, the base of the TurtleBot 2.
     Kobuki,
-    /// Any base with two driven wheels behind the line protocol of ROSArduinoBridge; geometry and limits are parameters.
+    /// Any base with two driven wheels and the line protocol of ROSArduinoBridge; geometry and limits are parameters.
     Differential,
 }
 
@@ -59,24 +59,24 @@ pub(crate) async fn start(
         node_name: node::NODE_NAME,
         place,
         measured,
-        unheard: "nothing is heard of it yet",
+        no_data: "no data received yet",
         stop: stop_base,
     };
     machine::start(supervisor, base, &namespace).await;
     Ok(())
 }
 
-/// A Kobuki that is simulated in this process.
+/// A Kobuki simulated in this process.
 pub(crate) struct SimulatedBase {
-    /// The machine, for whoever touches it.
+    /// The machine, for the simulation that moves it.
     pub(crate) kobuki: RealTime<Kobuki>,
-    /// Opens a line to it.
+    /// Opens a line to the machine.
     pub(crate) line: Simulate,
 }
 
 /// Switches a simulated Kobuki on.
 pub(crate) fn simulate() -> SimulatedBase {
-    // It is switched on already.
+    // It is already on.
     let settings = KobukiSettings { boot_time: Duration::ZERO, ..KobukiSettings::default() };
     let kobuki = RealTime::new(Kobuki::new(settings));
     let line = line_to(&kobuki);

@@ -1,8 +1,8 @@
-//! Who is in charge of a namespace: of two processes that serve the same one, the older goes on and the other ends.
+//! Ownership of namespaces: of two processes that serve the same namespace, the older continues and the other ends.
 //!
-//! Every process claims its namespaces, or single nodes, on a latched topic. Where two claims meet, both repeat theirs and say whom they
-//! have heard. A process gives way only to an older one that has answered it several times in the course of a second: a
-//! single announcement, whoever sends it, ends nothing.
+//! Every process claims its namespaces, or single nodes, on a latched topic. When two claims conflict, both processes
+//! repeat theirs and list the claims they have received. A process gives way only to an older one that has answered it
+//! several times within a second: a single announcement, from any sender, ends nothing.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,32 +18,32 @@ use uuid::Uuid;
 
 use crate::supervisor::Supervisor;
 
-/// Hidden from `ros2 topic list`, as names with an underscore are.
+/// Hidden from `ros2 topic list` by its leading underscore.
 const TOPIC: &str = "/dragoman/_claims";
-/// How often claims that meet are repeated.
+/// Period of repeating conflicting claims.
 const REPEAT_PERIOD: Duration = Duration::from_millis(400);
-/// How often it is looked whether there is something to publish.
+/// Polling interval for claims to publish.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
-/// Answers of an older holder before this process gives way, and the time that they take at least.
+/// Answers of an older holder before this process gives way, and the minimum time they must span.
 const ANSWERS: u32 = 3;
 const ANSWER_TIME: Duration = Duration::from_millis(700);
-/// A holder that is silent for so long is forgotten.
+/// Time without claims after which a holder is forgotten.
 const FORGET_TIME: Duration = Duration::from_secs(5);
-/// Other holders that are remembered.
+/// Maximum number of other holders stored.
 const MOST_RIVALS: usize = 32;
-/// How long a process that must not start beside another looks for it.
+/// Time that a process looks for older holders before it starts.
 const SEARCH_TIME: Duration = Duration::from_secs(1);
 
-/// The claims of this process. Clones are the same.
+/// The claims of this process. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Claims {
     core: Arc<Mutex<Core>>,
-    /// Another holder was heard, or forgotten.
+    /// A claim of another holder was received, or a holder was forgotten.
     changed: Arc<Notify>,
 }
 
 impl Claims {
-    /// Without any namespace yet. `command` is what this process is.
+    /// No namespaces yet. `command` is the name of the running command.
     pub(crate) fn new(command: &str) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let description = format!("`dragoman {command}` with process id {}", std::process::id());
@@ -51,10 +51,10 @@ impl Claims {
         Self { core: Arc::new(Mutex::new(core)), changed: Arc::default() }
     }
 
-    /// Claims the namespace of node `name` in `namespace`, which the command line may have put elsewhere.
+    /// Claims the namespace of node `name` in `namespace`, after remapping.
     ///
     /// # Errors
-    /// The middleware's refusal.
+    /// An error of the middleware.
     pub(crate) fn claim_namespace(&self, context: &Context, name: &str, namespace: &str) -> Result<()> {
         let node = Node::create(context.clone(), name, namespace)?;
         self.lock().claim([node.namespace()?]);
@@ -64,18 +64,18 @@ impl Claims {
     /// Claims the name of a node that shares its namespace with others.
     ///
     /// # Errors
-    /// The middleware's refusal.
+    /// An error of the middleware.
     pub(crate) fn claim_name(&self, context: &Context, name: &str, namespace: &str) -> Result<()> {
         let node = Node::create(context.clone(), name, namespace)?;
         self.lock().claim([node.fully_qualified_name()?]);
         Ok(())
     }
 
-    /// Resolves when no older holder of the same namespaces has been heard for a while. Where there is one, the process is ended
-    /// by then.
+    /// Resolves when no older holder of the same namespaces has been received for a while. If there is one, the process
+    /// has been ended by then.
     pub(crate) async fn alone(&self) {
         loop {
-            // Either somebody is heard, and is waited for, or nobody is.
+            // Waits for received holders only.
             if tokio::time::timeout(SEARCH_TIME, self.changed.notified()).await.is_err()
                 && !self.lock().has_older_rival(Instant::now())
             {
@@ -84,7 +84,7 @@ impl Claims {
         }
     }
 
-    /// Lets a node exchange claims with other processes.
+    /// Exchanges claims with other processes through a node.
     pub(crate) fn serve(&self, tasks: &mut NodeTasks, supervisor: &Supervisor) -> Result<()> {
         let qos = QosProfile::default().transient_local();
         let publisher = tasks.node().create_publisher::<NamespaceClaim>(TOPIC, qos.clone().keep_last(1))?;
@@ -95,7 +95,7 @@ impl Claims {
             let outcome = claims.lock().handle_claim(now, &claim);
             match outcome {
                 Outcome::Nothing => {}
-                Outcome::Heard => {
+                Outcome::Conflict => {
                     claims.changed.notify_one();
                     publish(&answers, claims.lock().poll_claim(now));
                 }
@@ -119,13 +119,13 @@ fn publish(publisher: &SharedPublisher<NamespaceClaim>, claim: Option<NamespaceC
     }
 }
 
-/// The claims without I/O.
+/// The claims, without I/O.
 struct Core {
     own: NamespaceClaim,
     rivals: HashMap<String, Rival>,
-    /// When the claim was published last.
+    /// Time of the last published claim.
     published: Option<Instant>,
-    /// There is something new to say.
+    /// A change must be published.
     is_due: bool,
 }
 
@@ -133,17 +133,17 @@ struct Core {
 struct Rival {
     is_older: bool,
     count: u32,
-    heard: Instant,
-    /// How often it has answered us, and since when.
+    received: Instant,
+    /// Number of its answers, and the time of the first.
     answers: u32,
     answered: Option<Instant>,
 }
 
 enum Outcome {
     Nothing,
-    /// A rival has been heard.
-    Heard,
-    /// An older one is there, and this is why both cannot be.
+    /// A claim of a rival was received.
+    Conflict,
+    /// There is an older holder; this is the error text.
     Lost(String),
 }
 
@@ -158,31 +158,31 @@ impl Core {
         self.is_due = true;
     }
 
-    /// Takes the claim of any process, this one included.
+    /// Takes the claim of any process, including this one.
     fn handle_claim(&mut self, now: Instant, claim: &NamespaceClaim) -> Outcome {
         let shared = self.own.namespaces.iter().find(|name| claim.namespaces.contains(name));
         let (Some(shared), true) = (shared, claim.holder != self.own.holder) else {
             return Outcome::Nothing;
         };
-        self.rivals.retain(|_, rival| now.duration_since(rival.heard) < FORGET_TIME);
+        self.rivals.retain(|_, rival| now.duration_since(rival.received) < FORGET_TIME);
         if self.rivals.len() >= MOST_RIVALS && !self.rivals.contains_key(&claim.holder) {
             return Outcome::Nothing;
         }
         let is_older = age(claim) < age(&self.own);
         let rival = self.rivals.entry(claim.holder.clone()).or_insert_with(|| {
             self.is_due = true;
-            Rival { is_older, count: 0, heard: now, answers: 0, answered: None }
+            Rival { is_older, count: 0, received: now, answers: 0, answered: None }
         });
         let is_new = claim.count > rival.count;
         rival.count = rival.count.max(claim.count);
-        rival.heard = now;
+        rival.received = now;
         if !(is_older && is_new && claim.heard.contains(&self.own.holder)) {
-            return Outcome::Heard;
+            return Outcome::Conflict;
         }
         rival.answers += 1;
         let since = *rival.answered.get_or_insert(now);
         if rival.answers < ANSWERS || now.duration_since(since) < ANSWER_TIME {
-            return Outcome::Heard;
+            return Outcome::Conflict;
         }
         let other: String = claim.description.chars().filter(|c| !c.is_control()).take(80).collect();
         Outcome::Lost(format!(
@@ -191,14 +191,14 @@ impl Core {
         ))
     }
 
-    /// The claim to publish, if it is time.
+    /// The claim to publish, if it is due.
     fn poll_claim(&mut self, now: Instant) -> Option<NamespaceClaim> {
-        self.rivals.retain(|_, rival| now.duration_since(rival.heard) < FORGET_TIME);
+        self.rivals.retain(|_, rival| now.duration_since(rival.received) < FORGET_TIME);
         let is_old = self.published.is_none_or(|time| now.duration_since(time) >= REPEAT_PERIOD);
         if self.own.namespaces.is_empty() || !(self.is_due || (is_old && !self.rivals.is_empty())) {
             return None;
         }
-        // However many are heard, this is not said more often.
+        // The rate does not depend on the number of rivals.
         if self.is_due && self.published.is_some_and(|time| now.duration_since(time) < POLL_PERIOD) {
             return None;
         }
@@ -210,12 +210,12 @@ impl Core {
     }
 
     fn has_older_rival(&self, now: Instant) -> bool {
-        let is_there = |rival: &Rival| rival.is_older && now.duration_since(rival.heard) < FORGET_TIME;
+        let is_there = |rival: &Rival| rival.is_older && now.duration_since(rival.received) < FORGET_TIME;
         self.rivals.values().any(is_there)
     }
 }
 
-/// Less for the older of two; the same for none.
+/// Less for the older of two; equal only for the same process.
 fn age(claim: &NamespaceClaim) -> (i32, u32, &str) {
     (claim.since.sec, claim.since.nanosec, &claim.holder)
 }
@@ -230,7 +230,8 @@ mod tests {
         core
     }
 
-    /// Two processes that hear each other from `meet` on, in milliseconds; who has given way, and when.
+    /// Two processes that receive each other's claims from `meet` on, in milliseconds; returns which gave way, and
+    /// when.
     fn run(first: &mut Core, second: &mut Core, starts: [u64; 2], meet: u64) -> Vec<(usize, u64)> {
         let begin = Instant::now();
         let mut latched: [Option<NamespaceClaim>; 2] = [None, None];
@@ -295,13 +296,13 @@ mod tests {
         assert!(first.poll_claim(Instant::now() + Duration::from_secs(60)).is_none(), "nothing is repeated");
     }
 
-    fn stranger(holder: &str, count: u32, heard: &[&str]) -> NamespaceClaim {
+    fn stranger(holder: &str, count: u32, received: &[&str]) -> NamespaceClaim {
         NamespaceClaim {
             since: Time { sec: 1, nanosec: 0 },
             holder: holder.to_owned(),
             count,
             namespaces: vec!["/apolo".to_owned()],
-            heard: heard.iter().map(|name| (*name).to_owned()).collect(),
+            heard: received.iter().map(|name| (*name).to_owned()).collect(),
             ..Default::default()
         }
     }

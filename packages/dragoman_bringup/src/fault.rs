@@ -1,4 +1,4 @@
-//! `--fault`: lets parts fail on purpose, to see what happens then.
+//! `--fault`: makes parts fail on purpose, for tests.
 
 use std::pin::Pin;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::time::Sleep;
 
-/// What is to happen to a part, once.
+/// One fault to inject into a part.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fault {
     part: String,
@@ -24,12 +24,12 @@ pub(crate) struct Kind {
 }
 
 impl Fault {
-    /// Whether it is meant for the part of this name, and has not been used.
+    /// Whether it is for the part of this name, and still unused.
     pub(crate) fn takes(&self, part: &str) -> bool {
         self.part == part && !self.is_used
     }
 
-    /// Uses it.
+    /// Marks it as used.
     pub(crate) fn kind(&mut self) -> Kind {
         self.is_used = true;
         self.kind

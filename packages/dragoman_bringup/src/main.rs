@@ -8,14 +8,14 @@
 //! | `arm31.rs` | `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm |
 //! | `address.rs` | addresses on the command line |
 //! | `base.rs` | `dragoman base`: a mobile base in ROS |
-//! | `claims.rs` | who is in charge of a namespace |
+//! | `claims.rs` | ownership of namespaces |
 //! | `fault.rs` | `--fault`: parts that fail on purpose |
 //! | `neobotix.rs` | `dragoman neobotix`: a real PlatformCtrl in ROS |
-//! | `platform.rs` | `dragoman platform`: a mobile platform in front of a base; and that of the lab |
+//! | `platform.rs` | `dragoman platform`: a mobile platform in front of a base; also the platform of the lab |
 //! | `machine.rs` | a machine on a serial port as a ROS node, for `base` and `arm` |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
-//! | `simulated.rs` | devices that are simulated in this process |
-//! | `supervisor.rs` | the owner of everything that runs |
+//! | `simulated.rs` | devices simulated in this process |
+//! | `supervisor.rs` | the owner of all running parts |
 //! | `turtlebot.rs` | the lab's TurtleBot: simulated, on its hardware, or both |
 //! | `widowx.rs` | `dragoman arm`: an arm of servos on a serial port in ROS |
 
@@ -51,10 +51,10 @@ use dragoman_tools::{can, device, latency, record, relay, teleop};
 use claims::Claims;
 use supervisor::Supervisor;
 
-/// Brings robots and programs that speak only their old wire protocols into ROS 2.
+/// Connects robots and programs that only support their old wire protocols to ROS 2.
 ///
-/// Without a command: up. What follows --ros-args is read as in every ROS 2 program, for example
-/// --ros-args -p arm31:port:=5032 -r /ranger/pose:=/tool_pose
+/// Without a command: up. Arguments after --ros-args are read as in every ROS 2 program, for example --ros-args -p
+/// arm31:port:=5032 -r /ranger/pose:=/tool_pose
 #[derive(Parser)]
 #[command(name = "dragoman", version, args_conflicts_with_subcommands = true)]
 struct Cli {
@@ -76,58 +76,58 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Let a real arm controller that speaks the 31-byte UDP protocol appear in ROS.
+    /// Connect a real arm controller with the 31-byte UDP protocol to ROS.
     Arm31 {
         #[command(flatten)]
         options: arm31::Arm31Options,
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Let the world of a real Apolo, or of another server of its TCP protocol, appear in ROS.
+    /// Connect the world of a real Apolo, or of another server of its TCP protocol, to ROS.
     Apolo {
         #[command(flatten)]
         options: apolo::ApoloOptions,
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Let a mobile base on a serial port appear in ROS: a Kobuki, base of the TurtleBot 2.
+    /// Connect a mobile base on a serial port to ROS: a Kobuki, the base of the TurtleBot 2.
     Base {
         #[command(flatten)]
         options: base::BaseOptions,
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Let an arm of servos on a serial port appear in ROS: a WidowX.
+    /// Connect an arm of servos on a serial port to ROS: a WidowX.
     Arm {
         #[command(flatten)]
         options: widowx::ArmOptions,
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Measure how soon a program hears what a robot tells.
+    /// Measure the delay from a robot's messages to a program.
     ///
-    /// Of a topic it is the time from the stamp of a message (its header's; without a header that of its publication, as DDS tells it)
-    /// to its reception by this program. TRANSIT is from publication to reception, PERIOD the mean time from one reception to
-    /// the next: about as long as a program waits at most that waits for the next message.
+    /// For a topic the delay is the time from the stamp of a message (of its header; without a header that of its
+    /// publication, from DDS) to its reception by this program. TRANSIT is the time from publication to reception,
+    /// PERIOD the mean time between receptions: about the longest time that a program waits for the next message.
     ///
-    /// What answers is asked, and the time to the answer is measured: the service /mobile_base/get_geometry, and, if they are named,
-    /// /vrep/status_bar_message and /vrep/aux_console/print, whose text comes back.
+    /// For a service the time from request to response is measured: /mobile_base/get_geometry, and, if they are named,
+    /// /vrep/status_bar_message and /vrep/aux_console/print, whose text is published back.
     ///
-    /// Publisher and program need the same clock: one computer, or several that are synchronized to much less than a millisecond.
+    /// Publisher and program need the same clock: one computer, or several synchronized to well below a millisecond.
     Latency {
         #[command(flatten)]
         options: latency::LatencyOptions,
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Let the platform of a real PlatformCtrl, or of another server of its TCP protocol, appear in ROS.
+    /// Connect the platform of a real PlatformCtrl, or of another server of its TCP protocol, to ROS.
     Neobotix {
         #[command(flatten)]
         options: neobotix::NeobotixOptions,
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Let a base that is in ROS find its way: maps, stations, planned ways, Neobotix' commands as services and on TCP ports.
+    /// Navigate a base that is in ROS: maps, stations, planned paths, Neobotix' commands as services and on TCP ports.
     Platform {
         #[command(flatten)]
         options: platform::PlatformOptions,
@@ -141,7 +141,8 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Join robots in namespaces of their own: a program's commands go to all, and its requests; it hears the first.
+    /// Merge robots in separate namespaces: a program's commands and requests go to all robots; it receives the data of
+    /// the first.
     Relay {
         #[command(flatten)]
         options: relay::RelayOptions,
@@ -155,7 +156,7 @@ enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Look at a CAN bus, without ROS.
+    /// Monitor a CAN bus, without ROS.
     Can {
         #[command(subcommand)]
         command: can::CanCommand,
@@ -178,8 +179,8 @@ struct CommonOptions {
     /// error, warn, info, debug or trace; RUST_LOG takes precedence.
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log: String,
-    /// Let a part fail on purpose, once: PART=panic@SECONDS or PART=end@SECONDS, the part as /diagnostics names it; may be given several
-    /// times.
+    /// Make a part fail on purpose, once: PART=panic@SECONDS or PART=end@SECONDS, with the part's name in /diagnostics;
+    /// may be given several times.
     #[arg(long, value_name = "FAULT")]
     fault: Vec<fault::Fault>,
 }
@@ -214,7 +215,7 @@ fn exit_code(result: Result<(), impl std::fmt::Display>) -> ExitCode {
 }
 
 impl Selected {
-    /// As it is typed.
+    /// The name of the command on the command line.
     fn name(&self) -> &'static str {
         match self {
             Self::Up(_) => "up",
@@ -286,7 +287,7 @@ async fn execute(command: Selected, common: &CommonOptions) -> Result<(), Box<dy
     failure.map_or(result, |reason| Err(reason.into()))
 }
 
-/// Starts what serves until it is stopped, and may be stopped while it starts.
+/// Starts the parts of a server, which runs until it is stopped; can be interrupted during the start.
 async fn serve(
     command: Selected,
     context: &Context,
@@ -310,7 +311,7 @@ async fn serve(
             Selected::Relay(options) => {
                 supervisor.spawn(below("", relay::NODE_NAME), relay::start_with_options(context, &options)?)
             }
-            // They run to their end.
+            // These commands run to their end.
             Selected::Latency(_) | Selected::Teleop(_) | Selected::Record(_) => {}
         }
         println!("ready");
@@ -325,10 +326,10 @@ async fn serve(
     Ok(())
 }
 
-/// The node of the process itself, and the part that it is.
+/// The node of the process itself, and the name of its part.
 const OWN_NODE: &str = "/dragoman";
 
-/// How often the state of all parts is published.
+/// Period of publishing the state of all parts.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
 /// Node `/dragoman`: the log of the whole process on `/rosout`, the state of its parts on `/diagnostics`, its claims.
@@ -348,7 +349,7 @@ fn own_node(context: &Context, supervisor: &Supervisor, claims: &Claims) -> Resu
     Ok(tasks.start()?)
 }
 
-/// Publishes what the middleware refuses, and ends the process if it no longer works.
+/// Publishes the input refused by the middleware, and ends the process if the middleware no longer works.
 fn watch_middleware(
     tasks: &mut NodeTasks,
     context: &Context,
@@ -376,14 +377,14 @@ fn watch_middleware(
     Ok(())
 }
 
-/// A name that is relative or begins at the root, in `namespace`.
+/// A relative or absolute name, in `namespace`.
 fn below(namespace: &str, name: &str) -> String {
     let parts = [namespace, name].map(|part| part.trim_matches('/'));
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     format!("/{}", parts.join("/"))
 }
 
-/// The arguments that are not ROS's: those before `--ros-args` and behind the `--` that ends it.
+/// The arguments that do not belong to ROS: those before `--ros-args` and after the `--` that ends it.
 fn own_arguments(arguments: impl Iterator<Item = String>) -> Vec<String> {
     let mut inside = false;
     let mut own = Vec::new();

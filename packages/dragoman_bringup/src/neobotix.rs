@@ -12,7 +12,7 @@ use crate::{address, below, platform};
 
 #[derive(Args)]
 pub(crate) struct NeobotixOptions {
-    /// Where PlatformCtrl, or another server of its protocol, listens; its own ports are 10000 and 10002.
+    /// Address of PlatformCtrl, or of another server of its protocol; its own ports are 10000 and 10002.
     #[arg(long, value_name = "HOST:PORT")]
     server: String,
     /// Namespace in which the platform appears.
@@ -28,7 +28,7 @@ pub(crate) async fn start(
     claims: &Claims,
 ) -> Result<(), Box<dyn Error>> {
     let server = address::resolve("--server", &options.server)?;
-    // Where another one serves the namespace, it would be asked in a circle.
+    // If another process serves the namespace, requests would run in a circle.
     claims.claim_namespace(context, "neobotix_client", &options.namespace)?;
     claims.alone().await;
     let name = below(&options.namespace, "neobotix_client");

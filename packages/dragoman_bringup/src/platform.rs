@@ -1,5 +1,5 @@
-//! `dragoman platform`: a mobile platform in front of any base that is in ROS; and the one of the lab. Both with the ports on which old
-//! programs find it.
+//! `dragoman platform`: a mobile platform in front of any base that is in ROS. Also the platform of the lab. Both have
+//! the ports for old programs.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -21,7 +21,7 @@ pub(crate) struct PlatformOptions {
     /// Namespace in which the platform appears.
     #[arg(long, value_name = "NAMESPACE", default_value = NAMESPACE)]
     namespace: String,
-    /// Topic on which the base takes velocities; the parameters of the node take precedence here and below.
+    /// Topic for velocities to the base; the parameters of the node take precedence over this option and those below.
     #[arg(long, value_name = "TOPIC", default_value = "/cmd_vel")]
     cmd_vel: String,
     /// Topic of the base's odometry.
@@ -30,23 +30,24 @@ pub(crate) struct PlatformOptions {
     /// Topic of the laser's scans.
     #[arg(long, value_name = "TOPIC", default_value = "/scan")]
     scan: String,
-    /// Address on which PlatformCtrl's protocol is served; 0.0.0.0 is every interface.
+    /// Address for PlatformCtrl's protocol; 0.0.0.0 is every interface.
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
-    /// Parameter file at the start, or a folder of them by the guide's names (Interpolation.ini and so on).
+    /// Parameter file to load at the start, or a folder of files with the guide's names (Interpolation.ini and so on).
     #[arg(long, value_name = "PATH", default_value = "")]
     ini: String,
 }
 
 /// Namespace of the platform.
 pub(crate) const NAMESPACE: &str = "/neobotix";
-/// The node that describes it; another name than the TurtleBot's has, whose transforms go elsewhere while there are two.
+/// Node of its robot_description; the name differs from the TurtleBot's, whose transforms are remapped when there are
+/// two.
 const STATE_NODE: &str = "platform_state";
-/// Its description, so that the program runs from anywhere.
+/// Its description, compiled in, so that the program needs no files.
 const URDF: &str = include_str!("../../../urdf/neobotix.urdf");
 /// Its name in the world.
 const ROBOT: &str = "neobotix_platform";
-/// Where its laser is on it (launch/config/worlds/lab.yaml).
+/// Pose of its laser on it (launch/config/worlds/lab.yaml).
 const LASER: Pose = Pose { x: 0.4, y: 0.0, heading: 0.0 };
 
 /// Starts a platform.
@@ -76,7 +77,7 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// Serves PlatformCtrl's protocol in front of the platform in `namespace`; where.
+/// Serves PlatformCtrl's protocol in front of the platform in `namespace`; returns the addresses.
 pub(crate) fn serve(
     context: &Context,
     namespace: &str,
@@ -101,7 +102,8 @@ fn with_advice(error: NeobotixNodeError) -> Box<dyn Error> {
     }
 }
 
-/// Starts the platform of the lab, if the world has it; whether it does. `is_lab`: the world is that of the documents.
+/// Starts the platform of the lab, if the world contains it; returns whether it does. `is_lab`: the world is the
+/// documented one.
 pub(crate) fn start_simulated(
     context: &Context,
     namespace: &str,
@@ -132,7 +134,7 @@ pub(crate) fn start_simulated(
         base_cmd_vel: topic("cmd_vel"),
         base_odom: topic("odom"),
         base_scan: topic("scan"),
-        // The world tells where the robot really is; the platform tells where it believes to be.
+        // The world publishes the true pose of the robot; the platform publishes its estimate.
         frame_prefix: frame_prefix.clone(),
         initial_pose: Pose::new(
             round(pose.translation.x),
@@ -146,7 +148,7 @@ pub(crate) fn start_simulated(
         program: document("round", include_str!("../../../launch/config/neobotix/program.xml")),
     };
     supervisor.spawn(below(namespace, NODE_NAME), start_node(context, namespace, &setup)?);
-    // Nobody tells how its wheels stand.
+    // No node publishes its wheel angles.
     let described = StateSettings {
         node_name: STATE_NODE.to_owned(),
         namespace: namespace.to_owned(),
@@ -163,7 +165,7 @@ pub(crate) fn start_simulated(
     Ok(true)
 }
 
-/// To six decimals: what the world makes of its file is for nobody to read.
+/// Rounds to six decimals, to hide rounding errors of the world file.
 fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

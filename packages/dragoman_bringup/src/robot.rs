@@ -7,7 +7,7 @@ use dragoman_kinematics::motion::{ConfigError, MotionConfig};
 use dragoman_kinematics::{JointKind, Model, ModelError, Robot, RobotSettings};
 use serde::Deserialize;
 
-/// Settings and description of the robots in this repository, so that the program runs from anywhere.
+/// Settings and description of the built-in robots, compiled in, so that the program needs no files.
 const BUILT_IN: [(&str, &str, &str); 3] = [
     (
         "ranger_mk1",
@@ -26,14 +26,14 @@ const BUILT_IN: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// A robot, ready to be simulated.
+/// A robot for the simulation.
 pub(crate) struct RobotDescription {
     pub(crate) model: Model,
     /// Text of the URDF; empty for a robot from a Denavit-Hartenberg table.
     pub(crate) urdf: String,
-    /// Defaults of the parameters of its motion.
+    /// Defaults of its motion parameters.
     pub(crate) motion: MotionConfig,
-    /// Defaults of the parameters of its drives.
+    /// Defaults of its drive parameters.
     pub(crate) drives: GroupConfig,
 }
 
@@ -41,13 +41,13 @@ pub(crate) struct RobotDescription {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DriveSettings {
-    /// Node numbers on the CAN bus; 0 where a joint has no drive.
+    /// Node numbers on the CAN bus; 0 for a joint without drive.
     node_ids: Vec<u8>,
-    /// Counts per revolution of the joint (per metre, where it slides); negative where the drive counts the other way.
+    /// Counts per revolution (or per metre) of the joint; negative where the drive counts the other way.
     counts_per_revolution: Vec<f64>,
 }
 
-/// Why a robot cannot be loaded.
+/// Error loading a robot.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum RobotError {
@@ -63,8 +63,8 @@ pub(crate) enum RobotError {
     Motion { name: String, source: ConfigError },
 }
 
-/// Loads a built-in robot by name, or one from a settings file like those in `launch/config/robots/` (its URDF is sought
-/// beside it and in `urdf/`), or from a Denavit-Hartenberg table.
+/// Loads a built-in robot by name, or one from a settings file like those in `launch/config/robots/` (its URDF is
+/// searched beside it and in `urdf/`), or from a Denavit-Hartenberg table.
 pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
     let model_error = |source| RobotError::Model { name: name.to_owned(), source };
     let from_settings = |settings: &RobotSettings, urdf: &str| {
@@ -101,14 +101,14 @@ pub(crate) fn load(name: &str) -> Result<RobotDescription, RobotError> {
     Ok(RobotDescription { model, urdf: String::new(), motion, drives })
 }
 
-/// Node number of the first drive where the settings tell none: that of the thesis' arm.
+/// Default node number of the first drive: that of the Ranger thesis.
 const FIRST_NODE: u8 = 101;
-/// Counts of an encoder where the settings tell none, per revolution or per metre.
+/// Default counts of an encoder, per revolution or per metre.
 const COUNTS: f64 = 524_288.0;
-/// Rate of joints for which the description has no limit, rad/s or m/s.
+/// Velocity limit of joints whose description has none, rad/s or m/s.
 const MAX_RATE: f64 = 10.0;
 
-/// The drives that the settings describe, or one per joint.
+/// The drives of the settings, or by default one per joint.
 fn drives(model: &Model, home: &[f64], settings: &serde_norway::Value) -> Result<GroupConfig, String> {
     let mut group = numbered_drives(model, home);
     if settings.as_mapping().is_some_and(serde_norway::Mapping::is_empty) {
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn every_robot_has_limits_of_its_own() {
         let [mk1, mk2, platform] = BUILT_IN.map(|(name, _, _)| load(name).unwrap().motion);
-        assert_eq!(mk1, MotionConfig::default(), "the thesis' figures");
+        assert_eq!(mk1, MotionConfig::default(), "the figures of the Ranger thesis");
         assert_eq!(mk2.joint.max_rate, [0.5; 8]);
         assert_eq!(platform.joint.max_rate, [0.5, 0.5, 1.0, 1.0, 1.0, 1.0]);
         for other in [mk2, platform] {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_robot_is_told_with_the_known_ones() {
+    fn the_error_of_an_unknown_robot_lists_the_known_ones() {
         let error = load("puma").err().unwrap().to_string();
         assert!(error.contains("puma") && error.contains("ranger_mk1"), "{error}");
     }

@@ -1,8 +1,8 @@
-//! The owner of everything that runs: nodes, devices and threads.
+//! The owner of all running parts: nodes, devices and threads.
 //!
-//! A part that ends or panics is reported, and started again if it can be: after a pause, and not more than a few times a
-//! minute. Otherwise the process ends with a reason, and so it does when a thread panics that no part accounts for.
-//! Nothing goes on as if it were ready.
+//! A part that ends or panics is reported, and restarted if possible: after a pause, and not more than a few times a
+//! minute. Otherwise the process ends with a reason; it also does when a thread panics that belongs to no part. No
+//! failure is ignored.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -23,17 +23,17 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::fault::{Failing, Fault};
 
-/// The pause before a part is started again, doubled with every restart of the last minute.
+/// The pause before a restart, doubled with every restart of the last minute.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// So often within [`RESTART_WINDOW`] a part is started again.
+/// Most restarts of a part within [`RESTART_WINDOW`].
 const MOST_RESTARTS: usize = 5;
 const RESTART_WINDOW: Duration = Duration::from_secs(60);
-/// How long the machines may take to stop.
+/// Timeout of stopping the machines.
 const STOP_TIME: Duration = Duration::from_secs(3);
-/// How long a part may take to end.
+/// Timeout of ending a part.
 const END_TIME: Duration = Duration::from_secs(2);
 
-/// Clones are the same supervisor.
+/// Clones share the same supervisor.
 #[derive(Clone)]
 pub(crate) struct Supervisor {
     shared: Arc<Shared>,
@@ -41,17 +41,17 @@ pub(crate) struct Supervisor {
 
 struct Shared {
     state: Mutex<State>,
-    /// A part has ended, or the process is to end.
+    /// A part has ended, or the process must end.
     changed: Notify,
 }
 
 #[derive(Default)]
 struct State {
-    /// In the order in which they were started.
+    /// In order of their start.
     parts: Vec<Part>,
-    /// What stops the machines.
+    /// The functions that stop the machines.
     stops: Vec<BoxFuture<'static, ()>>,
-    /// Why the process has to end.
+    /// The reason to end the process.
     failure: Option<String>,
     faults: Vec<Fault>,
     is_stopping: bool,
@@ -60,15 +60,15 @@ struct State {
 struct Part {
     name: String,
     task: Option<JoinHandle<()>>,
-    /// Why it has ended, until that is dealt with.
+    /// The reason of its end, until it is handled.
     ended: Option<String>,
-    /// None for a part that cannot be started again.
+    /// `None` for a part that cannot be restarted.
     start_again: Option<StartAgain>,
-    /// While it waits for that.
+    /// The time of the next restart.
     starts_at: Option<Instant>,
-    /// When it was started again, oldest first.
+    /// Times of its restarts, oldest first.
     restarts: VecDeque<Instant>,
-    /// In all, and why the last time.
+    /// Total number of restarts, and the last reason.
     restart_count: usize,
     last_reason: String,
 }
@@ -76,13 +76,13 @@ struct Part {
 type StartAgain = Box<dyn FnMut() -> Result<BoxFuture<'static, ()>, Box<dyn Error>> + Send>;
 
 thread_local! {
-    /// Whether this thread is at work for a part, whose end is noticed whatever happens.
+    /// Whether this thread runs a part, whose end is supervised.
     static IS_SUPERVISED: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Supervisor {
-    /// Without parts. From now on every panic of this process is logged, and ends it unless it was in a part. `faults` are to
-    /// happen to parts.
+    /// A supervisor without parts. From now on every panic of this process is logged, and ends it unless it was in a
+    /// part. `faults` are injected into parts.
     pub(crate) fn new(faults: Vec<Fault>) -> Self {
         let state = Mutex::new(State { faults, ..State::default() });
         let shared = Arc::new(Shared { state, changed: Notify::new() });
@@ -90,12 +90,12 @@ impl Supervisor {
         Self { shared }
     }
 
-    /// Runs a part without which the process cannot go on.
+    /// Runs a part that the process needs.
     pub(crate) fn spawn(&self, name: impl Into<String>, part: impl Future<Output = ()> + Send + 'static) {
         self.add(name.into(), part.boxed(), None);
     }
 
-    /// Runs a part that can be started again.
+    /// Runs a part that can be restarted.
     pub(crate) fn spawn_restartable<F, E>(
         &self,
         name: impl Into<String>,
@@ -110,12 +110,12 @@ impl Supervisor {
         self.add(name.into(), part.boxed(), Some(start_again));
     }
 
-    /// Stops a machine with `stop` before anything else ends, on every way out.
+    /// Registers `stop` for a machine; it is called before anything else ends, in every case.
     pub(crate) fn on_stop(&self, stop: BoxFuture<'static, ()>) {
         self.shared.lock().stops.push(stop);
     }
 
-    /// Ends the process, in order.
+    /// Ends the process in an orderly way.
     pub(crate) fn fail(&self, reason: String) {
         self.shared.fail(reason);
     }
@@ -159,7 +159,7 @@ impl Supervisor {
         })
     }
 
-    /// Looks after the parts; resolves with the reason if the process has to end.
+    /// Supervises the parts; resolves with the reason when the process must end.
     pub(crate) async fn watch(&self) -> String {
         loop {
             let next = match self.review(Instant::now()) {
@@ -179,7 +179,7 @@ impl Supervisor {
         }
     }
 
-    /// Deals with what has ended; when to look again, or why the process has to end.
+    /// Handles ended parts; returns the time of the next check, or the reason to end the process.
     fn review(&self, now: Instant) -> Result<Option<Instant>, String> {
         let mut state = self.shared.lock();
         if let Some(reason) = &state.failure {
@@ -192,14 +192,14 @@ impl Supervisor {
         let Some(index) = due else {
             return Ok(state.parts.iter().filter_map(|part| part.starts_at).min());
         };
-        // What is started may ask for the supervisor.
+        // The started part may call the supervisor.
         let part = state.parts.get_mut(index).map(|part| {
             part.starts_at = None;
             (part.name.clone(), part.start_again.take())
         });
         drop(state);
         if let Some((name, Some(mut start_again))) = part {
-            tracing::info!(part = name, "starting again");
+            tracing::info!(part = name, "restarting");
             let started = start_again();
             let mut state = self.shared.lock();
             let (task, ended) = match started {
@@ -214,11 +214,12 @@ impl Supervisor {
                 }
             }
         }
-        // There may be more.
+        // More parts may have ended.
         Ok(Some(now))
     }
 
-    /// Stops the machines at once and together, then ends the parts, the newest first. `hurry` cuts the machines' time short.
+    /// Stops all machines at the same time, then ends the parts, the newest first. `hurry` shortens the machines'
+    /// timeout.
     pub(crate) async fn shut_down(&self, hurry: impl Future<Output = ()>) {
         let (stops, parts) = {
             let mut state = self.shared.lock();
@@ -240,7 +241,7 @@ impl Supervisor {
         }
     }
 
-    /// How the parts are, for `/diagnostics`.
+    /// The state of the parts, for `/diagnostics`.
     pub(crate) fn report(&self) -> (Severity, String, Vec<(String, String)>) {
         let state = self.shared.lock();
         let now = Instant::now();
@@ -251,9 +252,9 @@ impl Supervisor {
                 troubled.push(part.name.as_str());
             }
             let value = match (part.starts_at, part.restart_count) {
-                (Some(_), _) => format!("starts again soon; {}", part.last_reason),
+                (Some(_), _) => format!("restarts soon; {}", part.last_reason),
                 (None, 0) => "running".to_owned(),
-                (None, count) => format!("running; started again {count} times; {}", part.last_reason),
+                (None, count) => format!("running; restarted {count} times; {}", part.last_reason),
             };
             (part.name.clone(), value)
         });
@@ -261,12 +262,12 @@ impl Supervisor {
         if troubled.is_empty() {
             return (Severity::Ok, "all parts are running".to_owned(), values);
         }
-        (Severity::Warn, format!("started again: {}", troubled.join(", ")), values)
+        (Severity::Warn, format!("restarted: {}", troubled.join(", ")), values)
     }
 }
 
 impl Part {
-    /// If it has ended: when it is started again, or why the process has to end.
+    /// Handles the end of a part: schedules its restart, or returns the reason to end the process.
     fn plan(&mut self, now: Instant) -> Result<(), String> {
         let Some(reason) = self.ended.take() else { return Ok(()) };
         self.task = None;
@@ -292,7 +293,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first reason counts.
+    /// The first reason is kept.
     fn fail(&self, reason: String) {
         let mut state = self.lock();
         if !state.is_stopping {
@@ -320,7 +321,8 @@ impl<F: Future<Output = ()> + Unpin> Future for Supervised<F> {
     }
 }
 
-/// Logs every panic. One that no part accounts for, in a thread of a driver or of the middleware say, ends the process.
+/// Logs every panic. A panic that belongs to no part, for example in a thread of a driver or of the middleware, ends
+/// the process.
 fn report_panics(supervisor: Weak<Shared>) {
     std::panic::set_hook(Box::new(move |panic| {
         let thread = std::thread::current().name().unwrap_or("without name").to_owned();
@@ -353,7 +355,7 @@ mod tests {
         Supervisor { shared }
     }
 
-    /// Resolves when nothing has happened to the parts for `seconds`.
+    /// Resolves after `seconds` without any event of the parts.
     async fn watch_for(supervisor: &Supervisor, seconds: u64) -> Option<String> {
         timeout(Duration::from_secs(seconds), supervisor.watch()).await.ok()
     }
@@ -415,7 +417,7 @@ mod tests {
         supervisor.spawn_restartable("port", live(), move || Ok::<_, String>(live()));
         assert_eq!(watch_for(&supervisor, 3600).await, None);
         let (severity, message, values) = supervisor.report();
-        assert_eq!((severity, message.as_str()), (Severity::Warn, "started again: port"));
+        assert_eq!((severity, message.as_str()), (Severity::Warn, "restarted: port"));
         assert!(values[0].1.contains("58 times; has ended"), "{values:?}");
     }
 
@@ -438,7 +440,7 @@ mod tests {
         }
         let stopped = Note("machine", Arc::clone(&notes));
         supervisor.on_stop(async move { drop(stopped) }.boxed());
-        // One that hangs.
+        // A part that does not end.
         supervisor.on_stop(std::future::pending().boxed());
         tokio::task::yield_now().await;
         supervisor.shut_down(std::future::pending()).await;

@@ -1,4 +1,4 @@
-//! The lab's TurtleBot 2 with its arm: simulated, on its hardware, or both at once (seed 003, table A.1).
+//! The lab's TurtleBot 2 with its arm: simulated, real, or both at once (TurtleBot thesis, table A.1).
 
 use std::error::Error;
 
@@ -16,46 +16,47 @@ use crate::supervisor::Supervisor;
 use crate::{base, below, widowx};
 use dragoman_tools::relay::{self, Namespaces, Table};
 
-/// Its description, so that the program runs from anywhere.
+/// Its description, compiled in, so that the program needs no files.
 const URDF: &str = include_str!("../../../urdf/turtlebot2_widowx.urdf");
 /// Its name in the world.
 const ROBOT: &str = "turtlebot2_widowx";
-/// Where base and arm tell their joints, for the node that makes one message of them.
+/// Topics of the joint states of base and arm, for the node that merges them.
 const BASE_JOINTS: &str = "mobile_base/joint_states";
 const ARM_JOINTS: &str = "widowx/joint_states";
-/// Where the simulated robot is while the real one works beside it.
+/// Namespace of the simulated robot while the real one runs as well.
 const SIM_NAMESPACE: &str = "/sim";
-/// The nodes of a robot, whose transforms are its own while there are two.
+/// The nodes of a robot, whose transforms are remapped while there are two robots.
 const NODES: [&str; 3] = ["mobile_base", "robot_state", "widowx"];
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TurtlebotOptions {
-    /// Which TurtleBot programs drive.
+    /// The TurtleBot that programs drive.
     #[arg(long, value_enum, default_value_t = Mode::Sim)]
     mode: Mode,
     /// Namespace of the real robot, with --mode mixed.
     #[arg(long, value_name = "NAMESPACE", default_value = "/real")]
     real_namespace: String,
-    /// Namespace of the programs, with --mode mixed; to be told where the real robot is in that of the lab.
+    /// Namespace of the programs, with --mode mixed; must be set if the real robot is in the lab's namespace.
     #[arg(long, value_name = "NAMESPACE")]
     programs_namespace: Option<String>,
 }
 
-/// The modes of table A.1.
+/// The modes of the TurtleBot thesis, table A.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
     /// The simulated one.
     Sim,
-    /// The real one: on the ports that the parameters of its nodes name; without, one that is in ROS already.
+    /// The real one: on the ports in the parameters of its nodes; without ports, one that is already in ROS.
     Real,
-    /// Both, the simulated one in /sim; what programs command goes to both, and they hear the real one.
+    /// Both, with the simulated one in /sim; commands of programs go to both, and programs receive the data of the real
+    /// one.
     Mixed,
 }
 
-/// One robot at work.
+/// A running robot.
 pub(crate) struct Robot {
     pub(crate) namespace: String,
-    /// Base and arm, as far as they are here.
+    /// Base and arm, as far as they run in this process.
     pub(crate) devices: Vec<Device>,
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct Device {
     pub(crate) protocol: &'static str,
     /// Name of its node.
     pub(crate) node: &'static str,
-    /// Where it is: the port, or [`SIMULATED`].
+    /// Its location: the port, or [`SIMULATED`].
     pub(crate) place: String,
     /// Resolves with the first measurement.
     pub(crate) measured: oneshot::Receiver<()>,
@@ -77,25 +78,26 @@ impl Device {
     }
 }
 
-/// The robots that programs drive.
+/// The robots of the selected mode.
 pub(crate) struct Turtlebot {
-    /// Those whose nodes run here.
+    /// The robots whose nodes run here.
     pub(crate) robots: Vec<Robot>,
-    /// Where a robot is expected that is in ROS already.
+    /// Namespace of a robot that is expected to be in ROS already.
     pub(crate) elsewhere: Option<String>,
 }
 
 impl TurtlebotOptions {
-    /// The robot in the world that has a driver of its own. Where the real one drives, that of the world is Apolo's alone.
+    /// The robot in the world that has its own driver. If the real one drives, the robot in the world belongs to Apolo
+    /// alone.
     pub(crate) fn driven(&self) -> Vec<DrivenRobot> {
-        // With two robots the frame is that of the real one.
+        // With two robots the frame belongs to the real one.
         let odometry_frame = (self.mode == Mode::Sim).then(|| "odom".to_owned());
         let robot = DrivenRobot { name: ROBOT.to_owned(), odometry_frame };
         if self.mode == Mode::Real { Vec::new() } else { vec![robot] }
     }
 
-    /// What ROS is to be told besides the user's arguments: with two robots each has transforms of its own, and what the world
-    /// publishes of the simulated one is that one's.
+    /// ROS arguments besides the user's: with two robots each has its own transforms, and the world's sensor topics of
+    /// the simulated one move to its namespace.
     pub(crate) fn ros_arguments(&self, namespace: &str) -> Result<Vec<String>, Box<dyn Error>> {
         if self.mode != Mode::Mixed {
             return Ok(Vec::new());
@@ -111,7 +113,7 @@ impl TurtlebotOptions {
     }
 }
 
-/// Starts the nodes of the robots below `namespace`, and with two of them the relay.
+/// Starts the nodes of the robots below `namespace`, and for two robots the relay.
 pub(crate) fn start(
     context: &Context,
     namespace: &str,
@@ -172,7 +174,7 @@ fn start_simulated(
     let (simulated_base, simulated_arm) = (base::simulate(), widowx::simulate());
     let base = start_base(context, namespace, connection(simulated_base.line), supervisor)?;
     let arm = start_arm(context, namespace, connection(simulated_arm.line), supervisor)?;
-    // What is real does not move the robot in the world.
+    // A real device does not move the robot in the world.
     let is_simulated = |device: &Option<Device>| device.as_ref().is_some_and(Device::is_simulated);
     let in_world = Devices {
         kobuki: is_simulated(&base).then_some(simulated_base.kobuki),
@@ -180,7 +182,7 @@ fn start_simulated(
     };
     let base_in_world = in_world.kobuki.clone();
     if let Err(error) = worlds.couple(ROBOT, in_world) {
-        tracing::info!("the simulated TurtleBot is in no world: {error}");
+        tracing::info!("the simulated TurtleBot is not in a world: {error}");
     }
     start_state(context, namespace, supervisor)?;
     let simulation = SimulationSettings {
@@ -193,7 +195,7 @@ fn start_simulated(
     Ok(Robot { namespace: namespace.to_owned(), devices: base.into_iter().chain(arm).collect() })
 }
 
-/// Starts the node of a robot's base; none without a port.
+/// Starts the node of a robot's base; `None` without a port.
 fn start_base(
     context: &Context,
     namespace: &str,
@@ -211,7 +213,7 @@ fn start_base(
     Ok(Some(Device { name, protocol, node, place, measured }))
 }
 
-/// Starts the node of a robot's arm; none without a port.
+/// Starts the node of a robot's arm; `None` without a port.
 fn start_arm(
     context: &Context,
     namespace: &str,
@@ -229,7 +231,7 @@ fn start_arm(
     Ok(Some(Device { name, protocol, node, place, measured }))
 }
 
-/// Starts the node that tells where its links are.
+/// Starts the node that publishes the transforms of its links.
 fn start_state(context: &Context, namespace: &str, supervisor: &Supervisor) -> Result<(), Box<dyn Error>> {
     let settings = StateSettings {
         node_name: state::NODE_NAME.to_owned(),

@@ -15,30 +15,30 @@ use dragoman_tools::relay::Table;
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
-    /// Address on which the legacy protocols are served; 0.0.0.0 is every interface.
+    /// Address for the legacy protocols; 0.0.0.0 is every interface.
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     bind: IpAddr,
     /// The arm in the lab: ranger_mk1, ranger_mk2, platform_arm, or a file (docs/own-robot.md).
     #[arg(long, value_name = "ROBOT", default_value = "ranger_mk1")]
     robot: String,
-    /// The worlds that the TurtleBot's and Apolo's programs see: lab, laboratory, corridor, or a file (docs/apolo-world.md); lab unless told
-    /// otherwise.
+    /// The worlds for the TurtleBot's and Apolo's programs: lab, laboratory, corridor, or a file (docs/apolo-world.md);
+    /// by default lab.
     #[arg(long, value_name = "WORLD", conflicts_with = "bridge_only")]
     world: Option<PathBuf>,
-    /// Serve the legacy protocols only, for an arm, a world and a platform that are in ROS already.
+    /// Serve only the legacy protocols, for an arm, a world and a platform that are already in ROS.
     #[arg(long, conflicts_with = "mode")]
     bridge_only: bool,
-    /// These parts of the lab only, separated by commas.
+    /// Start only these parts of the lab, separated by commas.
     #[arg(long, value_enum, value_name = "PARTS", value_delimiter = ',')]
     only: Vec<Part>,
-    /// Namespace above all names of the lab; its transforms are there too.
+    /// Namespace above all names of the lab, including its transforms.
     #[arg(long, value_name = "NAMESPACE", default_value = "/")]
     namespace: String,
     #[command(flatten)]
     turtlebot: turtlebot::TurtlebotOptions,
 }
 
-/// What can be started by itself.
+/// Parts that can be started separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
     /// The arm with its 31-byte protocol.
@@ -56,12 +56,12 @@ impl UpOptions {
         self.only.is_empty() || self.only.contains(&part)
     }
 
-    /// What ROS is to be told besides the user's arguments.
+    /// ROS arguments besides the user's.
     pub(crate) fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
         let root = below(&self.namespace, "");
         let mut arguments = self.turtlebot.ros_arguments(&root)?;
         if root != "/" {
-            // What has a name from the root, and the nodes that are in no namespace.
+            // Absolute names, and the nodes outside namespaces.
             let sensors = Table::turtlebot()?.topics.into_iter().filter(|topic| topic.on_demand);
             let more = ["tf", "tf_static", "camera/depth/camera_info", "camera/rgb/camera_info"];
             let names = sensors.map(|topic| topic.name).chain(more.map(str::to_owned));
@@ -77,16 +77,16 @@ impl UpOptions {
 /// Namespace of the arm.
 const ARM_NAMESPACE: &str = "/ranger";
 
-/// How long the simulated robots may take to tell their first pose; until then the bridge cannot answer.
+/// Timeout of the first pose of the simulated robots; until then the bridge cannot answer.
 const START_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long drives on a bus are waited for before it is told that they are not there.
+/// Time after which drives on a bus that have not responded are reported.
 const DRIVE_PATIENCE: Duration = Duration::from_millis(500);
 
-/// Where something is that other nodes have, in the table at the start.
+/// Location of a part whose nodes run in another process, in the table at the start.
 const IN_ROS: &str = "(in ROS)";
 
-/// What is served: a line of the table at the start.
+/// A line of the table at the start.
 struct Served {
     robot: String,
     protocol: &'static str,
@@ -167,7 +167,7 @@ pub(crate) async fn start(
     if has_platform {
         claims.claim_namespace(context, "platform", &platform_namespace)?;
     }
-    // Without a simulated one it is another node's.
+    // Without a simulated platform the name is another node's.
     if has_platform || (options.bridge_only && options.wants(Part::Neobotix)) {
         let robot = if has_platform { "neobotix" } else { IN_ROS };
         let addresses = platform::serve(context, &platform_namespace, options.bind, supervisor)?;
@@ -224,7 +224,7 @@ pub(crate) async fn start(
                 return Err("the simulated arm does not start".into());
             }
         }
-        // Drives on a bus come when they come.
+        // Drives on a bus may respond later.
         Some(arm) => println!("drives: {}", arm.start_up(DRIVE_PATIENCE).await),
         None => {}
     }

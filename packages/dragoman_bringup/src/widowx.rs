@@ -1,4 +1,4 @@
-//! `dragoman arm`: an arm of servos on a serial port in ROS; and a simulated one.
+//! `dragoman arm`: an arm of servos on a serial port in ROS. Also the simulated arm.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::supervisor::Supervisor;
 
 #[derive(Args)]
 pub(crate) struct ArmOptions {
-    /// Serial port of the arm, /dev/ttyUSB0 say; the parameter device_port of its node takes precedence.
+    /// Serial port of the arm, for example /dev/ttyUSB0; the parameter device_port of its node takes precedence.
     #[arg(long, value_name = "PATH")]
     port: Option<PathBuf>,
-    /// What the arm is.
+    /// Kind of arm.
     #[arg(long, value_enum, default_value_t = Kind::Widowx)]
     kind: Kind,
     /// Namespace in which the arm appears.
@@ -29,7 +29,7 @@ pub(crate) struct ArmOptions {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// A WidowX: six Dynamixel servos, behind an ArbotiX board or a USB adapter; other chains by the node's parameters.
+    /// A WidowX: six Dynamixel servos, on an ArbotiX board or a USB adapter; the node's parameters select other chains.
     Widowx,
 }
 
@@ -53,18 +53,18 @@ pub(crate) async fn start(
         node_name: dynamixel::NODE_NAME,
         place,
         measured,
-        unheard: "not all of its servos are heard yet",
+        no_data: "not all of its servos have answered yet",
         stop: stop_arm,
     };
     machine::start(supervisor, arm, &namespace).await;
     Ok(())
 }
 
-/// An arm that is simulated in this process.
+/// An arm simulated in this process.
 pub(crate) struct SimulatedArm {
-    /// The servos, for whoever moves the arm in a world.
+    /// The servos, for the world that moves the arm.
     pub(crate) widowx: RealTime<Widowx>,
-    /// Opens a line to them.
+    /// Opens a line to the servos.
     pub(crate) line: Simulate,
 }
 

@@ -1,4 +1,4 @@
-//! Actions between our nodes and those of ROS 2, in both directions. `interop.rs` tells about peers.
+//! Actions between our nodes and those of ROS 2, in both directions. `interop.rs` describes the peers.
 
 mod common;
 
@@ -21,10 +21,10 @@ async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), future).await.expect("it happens within 20 s")
 }
 
-/// Goals of order 100 and more run until they are cancelled; the peer's server agrees.
+/// Goals of order 100 and more run until they are cancelled; the peer's server does the same.
 const ENDLESS: i32 = 100;
 
-/// Clients throw away feedback that arrives after the result.
+/// Clients drop feedback that arrives after the result.
 const FEEDBACK_LEAD: Duration = Duration::from_millis(200);
 
 async fn fibonacci(goal: Goal<Fibonacci::Action>) -> Outcome<Fibonacci::Result> {

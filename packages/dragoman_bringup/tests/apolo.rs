@@ -1,4 +1,4 @@
-//! Apolo's world in the lab: its port as its programs use it, its services and topics as ROS nodes use them.
+//! Apolo's world in the lab: its port as Apolo's clients use it, its services and topics as ROS nodes use them.
 
 mod common;
 
@@ -24,7 +24,7 @@ impl Lab {
     }
 }
 
-/// Waits until it holds.
+/// Waits until the condition holds.
 #[track_caller]
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! The applications of `dragoman_apps` over ROS, against the lab in a process of its own, in real time.
+//! The applications of `dragoman_apps` over ROS, against the lab in another process, in real time.
 
 mod common;
 
@@ -16,7 +16,7 @@ use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfi
 use futures::{FutureExt, StreamExt};
 
 const LIMIT: Duration = Duration::from_secs(60);
-/// How long a base takes to stand, and more.
+/// Time in which a base stops, with a margin.
 const WHILE: Duration = Duration::from_secs(1);
 
 fn context(domain: u16) -> Context {
@@ -29,17 +29,17 @@ fn lab(world: &str) -> Lab {
     Lab::start_with(domain(), &["up", "--world", world], &["-p", "arm31:port:=0"])
 }
 
-/// Runs a program for `limit` at most. How it ended, and what it said.
+/// Runs a program for at most `limit`. Returns its result and output.
 fn end(domain: u16, program: impl Program, limit: Duration) -> (Result<End, AppError>, Vec<String>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let mut said = Vec::new();
-    let tell = |text: &str| said.push(text.to_owned());
+    let print = |text: &str| said.push(text.to_owned());
     let ended = runtime
-        .block_on(async { run(&context(domain), "app", program, tell, tokio::time::sleep(limit)).await });
+        .block_on(async { run(&context(domain), "app", program, print, tokio::time::sleep(limit)).await });
     (ended, said)
 }
 
-/// Another node's subscriptions, before the program begins.
+/// Subscriptions of another node, made before the program starts.
 struct Witness {
     node: Node,
     odometry: futures::stream::BoxStream<'static, Odometry>,
@@ -59,7 +59,7 @@ impl Witness {
         }
     }
 
-    /// Takes what comes within a while, and gives the newest of the odometry.
+    /// Receives for a while, and returns the newest odometry.
     fn odometry(&mut self) -> Odometry {
         let (began, mut newest) = (Instant::now(), None);
         while newest.is_none() || began.elapsed() < WHILE {
@@ -83,10 +83,10 @@ fn a_target_is_reached_and_the_base_stands() {
     assert!(said.iter().any(|text| text.starts_with("target 1 of 1 reached")), "{said:?}");
     let odometry = witness.odometry();
     let position = odometry.pose.pose.position;
-    // 5 cm, and what a busy machine takes to pass the stop on.
+    // 5 cm, and the distance until a busy machine forwards the stop.
     assert!((position.x - 0.6).hypot(position.y - 0.1) < 0.25, "{position:?}");
     assert!(odometry.twist.twist.linear.x.abs() < 1e-3);
-    // What it says is on the console too.
+    // Its output is on the console too.
     let began = Instant::now();
     let mut console = String::new();
     while !console.contains("target 1 of 1 reached") {
@@ -98,7 +98,7 @@ fn a_target_is_reached_and_the_base_stands() {
     }
 }
 
-/// What Ctrl-C does.
+/// The effect of Ctrl-C.
 #[test]
 fn a_program_that_is_stopped_stops_the_base() {
     let lab = lab("laboratory");
@@ -120,7 +120,7 @@ fn without_a_robot_the_program_says_so() {
     assert!(error.contains("/odom, /mobile_base/sensors/core") && error.contains("domain"), "{error}");
 }
 
-/// Where the world says that something is.
+/// Position of an object in the world.
 fn location(domain: u16, name: &str) -> dragoman_ros::geometry_msgs::msg::Point {
     let mut node = Node::create(context(domain), "asker", "").unwrap();
     let client = node
@@ -143,7 +143,7 @@ fn location(domain: u16, name: &str) -> dragoman_ros::geometry_msgs::msg::Point 
     answer.position
 }
 
-/// The whole of it, in 80 s of real time.
+/// The whole application, in 80 s of real time.
 #[test]
 #[ignore = "takes 80 s; tests/carry.rs of dragoman_apps does the same on virtual time"]
 fn the_cube_is_carried_over_ros() {

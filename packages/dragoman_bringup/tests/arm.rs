@@ -1,4 +1,4 @@
-//! The arm of the lab, seen by another ROS node: trajectories, switches, single joints, life cycle, diagnostics.
+//! The lab's arm as another ROS node uses it: trajectories, switching, single joints, life cycle, diagnostics.
 
 mod common;
 
@@ -24,7 +24,7 @@ use futures::stream::BoxStream;
 const PATIENCE: Duration = Duration::from_secs(20);
 const NAMES: [&str; 6] = ["joint_1", "joint_2", "joint_3", "joint_4", "joint_5", "joint_6"];
 
-/// A node beside the lab.
+/// A node in the lab's domain.
 struct Operator {
     lab: Lab,
     runtime: tokio::runtime::Runtime,
@@ -132,7 +132,7 @@ fn trajectories_are_followed_refused_cancelled_and_replaced() {
         let last = feedback.last().unwrap();
         assert_eq!((last.joint_names.len(), last.desired.positions.len()), (6, 6));
 
-        // What makes no sense is refused.
+        // Invalid goals are refused.
         for bad in [
             goal(&NAMES, &[]),
             goal(&NAMES[..5], &[(1.0, way[..5].to_vec())]),
@@ -144,7 +144,7 @@ fn trajectories_are_followed_refused_cancelled_and_replaced() {
             assert!(client.send_goal_request(bad).unwrap().await.is_err());
         }
 
-        // Cancelled on the way.
+        // Cancelled during the motion.
         let back = goal(&NAMES, &[(5.0, start.clone())]);
         let (handle, result, _feedback) = client.send_goal_request(back.clone()).unwrap().await.unwrap();
         tokio::time::sleep(Duration::from_millis(300)).await;
@@ -152,7 +152,7 @@ fn trajectories_are_followed_refused_cancelled_and_replaced() {
         let (status, _) = tokio::time::timeout(PATIENCE, result).await.unwrap().unwrap();
         assert_eq!(status, GoalStatus::Canceled);
 
-        // Another goal takes over.
+        // Another goal replaces it.
         let (_first, first, _) = client.send_goal_request(back).unwrap().await.unwrap();
         let again = goal(&NAMES, &[(1.0, start.clone())]);
         let (_second, second, _) = client.send_goal_request(again).unwrap().await.unwrap();
@@ -237,7 +237,7 @@ fn single_joints_are_commanded_relaxed_and_slowed_down() {
     operator.until("slowly there", |now| (now[3] - start[3]).abs() < 1e-3);
 }
 
-/// Discovery misses a process that was killed only after its lease.
+/// Discovery detects a killed process only after its lease.
 const LEASE: Duration = Duration::from_secs(90);
 
 #[test]

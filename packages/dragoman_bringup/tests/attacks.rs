@@ -1,5 +1,5 @@
-//! Hostile RTPS packets against a running lab: it goes on answering, publishing and finding others, and its memory comes
-//! back.
+//! Hostile RTPS packets against a running lab: it keeps answering, publishing and discovering others, and its memory is
+//! released.
 //!
 //! The figures are printed. A release build (`DRAGOMAN_TEST_PROGRAM`) has stricter limits.
 
@@ -28,13 +28,13 @@ use wire::{
     SUBSCRIPTIONS_WRITER, announcement, endpoint, guid, made_up,
 };
 
-/// How long an attack is watched at least.
+/// Minimum time for which an attack is observed.
 const ATTACK: Duration = Duration::from_secs(3);
-/// The answer to STOP takes no longer, at the 99th percentile.
+/// Limit of the 99th percentile of the response time of STOP.
 const STOP: Duration = Duration::from_millis(20);
-/// Joint states, of which a hundred are sent a second, are no further apart, in a release build and in another one.
+/// Limit of the time between joint states, of which a hundred are sent a second, in a release build and in another one.
 const GAPS: [Duration; 2] = [Duration::from_millis(30), Duration::from_millis(100)];
-/// Except for one, which may be the machine's doing.
+/// Limit for one exception, which may be caused by the machine.
 const HICCUP: Duration = Duration::from_millis(200);
 const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
@@ -62,7 +62,7 @@ fn longest_gaps(domain: u16, stop: &AtomicBool, listening: &AtomicBool) -> [Dura
     gaps
 }
 
-/// Seconds that a lab has kept a core busy.
+/// Processor time of a lab, s.
 fn busy(lab: &Lab) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", lab.child.id())).unwrap();
     let after_name = stat.rsplit(')').next().unwrap();
@@ -70,14 +70,14 @@ fn busy(lab: &Lab) -> f64 {
     ticks.sum::<f64>() / 100.0
 }
 
-/// Shares of a core.
+/// Fractions of a core.
 fn busy_for(lab: &Lab, time: Duration) -> f64 {
     let before = busy(lab);
     std::thread::sleep(time);
     (busy(lab) - before) / time.as_secs_f64()
 }
 
-/// Ends the thread that listens, also when the lab has ended.
+/// Ends the receiving thread, also when the lab has ended.
 struct StopOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
@@ -86,11 +86,11 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// Starts a lab, attacks it, and looks at how it fares.
+/// Starts a lab, attacks it, and observes it.
 #[track_caller]
 fn attacked(name: &str, attack: impl FnOnce(&Peer) + Send) -> Lab {
     let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
-    // Without a patch a lab takes all memory there is: it may end, the machine must not.
+    // Without a patch a lab takes all memory: it may end, but the machine must survive.
     let limit = ["--pid", &lab.child.id().to_string(), "--as=4000000000"];
     let _ = Command::new("prlimit").args(limit).status();
     let client = lab.client();
@@ -122,13 +122,13 @@ fn attacked(name: &str, attack: impl FnOnce(&Peer) + Send) -> Lab {
     answers.sort();
     let p99 = answers[answers.len() * 99 / 100];
 
-    // It still finds others.
+    // It still discovers others.
     let mut newcomer = Beside::new(lab.domain);
     let mut states = newcomer.subscribe::<JointState>("/joint_states");
     newcomer.next("joint states for a newcomer", &mut states);
     drop((states, newcomer));
 
-    // Memory comes back.
+    // Memory is released.
     let end = Instant::now() + Duration::from_secs(10);
     while lab.resident_kib() * 5 > before * 6 && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(200));
@@ -204,7 +204,7 @@ fn fragment_of_a_stranger() {
     });
 }
 
-/// 500 peers come and go, one after the other, half of them without a word.
+/// 500 peers come and go, one after the other, half of them without saying goodbye.
 ///
 /// Patches: "Forget lost participants altogether", "Forget what was read of lost participants".
 #[test]
@@ -236,7 +236,7 @@ fn restarts_of_a_peer() {
                 peer.send(&Message::from(prefix).dispose(SPDP_READER, SPDP_WRITER, 2, key));
             }
         }
-        // The leases of the others end.
+        // The leases of the others expire.
         std::thread::sleep(Duration::from_secs(4));
     });
 }
@@ -260,7 +260,7 @@ fn false_participants() {
     assert!(share < 0.6, "{share}");
 }
 
-/// Whoever is announced at somebody else's address makes that no target.
+/// A participant announced with another's address does not make that address a target.
 ///
 /// Patch: "Answer a participant only at an address that is confirmed".
 #[test]

@@ -1,5 +1,5 @@
-//! A mobile base as its users have it: `dragoman base` at one end of a pseudo-terminal, a simulated base at the other, each in a process of
-//! its own, and a ROS node beside them.
+//! A mobile base in use: `dragoman base` on one end of a pseudo-terminal, a simulated base on the other, each in its
+//! own process, and a ROS node in the same domain.
 
 #![cfg(target_os = "linux")]
 
@@ -28,10 +28,10 @@ use dragoman_ros::{Publisher, QosProfile};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 
-/// A loaded machine may leave a process alone for longer than the 0.1 s after which a Kobuki counts as silent.
+/// A loaded machine may suspend a process for longer than the 0.1 s after which a Kobuki counts as silent.
 const PATIENT: [&str; 2] = ["-p", "feedback_timeout_sec:=1.0"];
 
-/// A node beside a base.
+/// A node in the domain of the base.
 struct Operator {
     base: Lab,
     device: Device,
@@ -64,7 +64,7 @@ impl Operator {
         let mut beside = Beside::new(base.domain);
         let velocity = beside.node.create_publisher("/cmd_vel", QosProfile::default()).unwrap();
         let mut operator = Self { base, device, beside, velocity };
-        // Whoever publishes at once speaks to nobody yet.
+        // A message published at once would have no receiver yet.
         operator.call::<GetGeometry::Service>("/mobile_base/get_geometry", GetGeometry::Request::default());
         operator.wait("the base reads cmd_vel", |operator| {
             operator.velocity.get_inter_process_subscription_count().unwrap() > 0
@@ -92,7 +92,8 @@ impl Operator {
         self.velocity.publish(&twist).unwrap();
     }
 
-    /// Drives ahead until the base is on its way. A lab on Fast DDS may hear a writer seconds after the writer hears of it.
+    /// Drives ahead until the base moves. A lab on Fast DDS may discover a writer seconds after the writer discovers
+    /// it.
     #[track_caller]
     fn sets_off(&mut self) {
         self.wait("the base sets off", |operator| {
@@ -174,11 +175,11 @@ fn a_square_returns_to_the_start() {
     let odometry_after = planar(&operator.next("odom", &mut odometry));
     let truth = operator.device.pose();
     let [x, y] = [truth[0] - truth_before[0], truth[1] - truth_before[1]];
-    // The two frames are turned against each other by where the base stood when the odometry began.
+    // The two frames are rotated by the base's heading at the start of the odometry.
     let (sin, cos) = (truth_before[2] - start[2]).sin_cos();
     let [ox, oy] = [odometry_after[0] - start[0], odometry_after[1] - start[1]];
     let error = (x - (cos * ox - sin * oy)).hypot(y - (sin * ox + cos * oy));
-    // 8 m by ticks of 0.085 mm, and a heading in steps of 0.01 degree.
+    // 8 m in ticks of 0.085 mm, and a heading in steps of 0.01 degree.
     assert!(error < 0.005, "the odometry is {error} m off after 8 m");
     assert!(x.hypot(y) < 0.03, "the base stands {x} {y} m from where it began");
 }
@@ -248,7 +249,7 @@ fn commands_reach_the_firmware() {
     let mut gains = operator.latched::<kobuki::ControllerInfo>("/mobile_base/controller_info");
     operator.find("the gains", &mut gains, |gains| gains.p_gain == 90.0 && gains.d_gain == 1.5);
 
-    // Motors off refuse velocities, and say so.
+    // With the motors off, velocities are refused and reported.
     operator.publish("/mobile_base/commands/motor_power", &kobuki::MotorPower { state: 0 });
     let before = operator.device.pose();
     operator.drive(0.3, 0.0, Duration::from_millis(500));
@@ -263,7 +264,7 @@ fn commands_reach_the_firmware() {
     let moved = operator.device.pose();
     assert!((moved[0] - after[0]).hypot(moved[1] - after[1]) > 0.1, "{after:?} {moved:?}");
 
-    // What makes no sense moves nothing, changes nothing, and is said.
+    // Invalid requests move nothing, change nothing, and are reported.
     for (linear, angular) in [(f64::NAN, 0.0), (0.0, f64::INFINITY), (f64::NEG_INFINITY, f64::NAN)] {
         operator.drive(0.2, 0.0, Duration::from_millis(200));
         operator.command(linear, angular);
@@ -305,10 +306,10 @@ fn measurements_arrive_with_their_units() {
         "cliff right 321",
         "charger adapter",
     ] {
-        operator.device.tell(line);
+        operator.device.send(line);
     }
     let mut core = operator.subscribe::<kobuki::SensorState>("/mobile_base/sensors/core");
-    let state = operator.find("what the device was told", &mut core, |state| {
+    let state = operator.find("the device's new state", &mut core, |state| {
         state.analog_input.get(2) == Some(&2047) && state.charger == 22 && state.bottom.first() == Some(&321)
     });
     assert_eq!((state.digital_input & 0xf, state.bottom.len(), state.current.len()), (2, 3, 2));
@@ -319,15 +320,15 @@ fn measurements_arrive_with_their_units() {
         ("cliff left on", |state| state.cliff == 5),
         ("press 1", |state| state.buttons == 2),
     ] {
-        operator.device.tell(line);
+        operator.device.send(line);
         operator.find(line, &mut core, fits);
     }
-    operator.device.tell("stall right on");
+    operator.device.send("stall right on");
     operator.drive(0.2, 0.0, Duration::from_millis(300));
     operator.find("a wheel that is held", &mut core, |state| {
         state.over_current == 2 && state.current[1] > state.current[0] && state.right_pwm > 0
     });
-    operator.device.tell("stall right off");
+    operator.device.send("stall right off");
     let ticks = operator.next("core", &mut core).left_encoder;
     operator.find("ticks", &mut core, |state| state.left_encoder != ticks);
     assert!((148..=152).contains(&state.battery), "{} dV", state.battery);
@@ -341,7 +342,7 @@ fn measurements_arrive_with_their_units() {
 
     let mut version = operator.latched::<kobuki::VersionInfo>("/mobile_base/version_info");
     let version = operator.next("version_info", &mut version);
-    assert_eq!(version.udid, [98434864, 959859523, 1126263088], "those of seed 003");
+    assert_eq!(version.udid, [98434864, 959859523, 1126263088], "those of the TurtleBot thesis");
     assert_eq!(version.features, 3);
     let mut gains = operator.latched::<kobuki::ControllerInfo>("/mobile_base/controller_info");
     let gains = operator.next("controller_info", &mut gains);
@@ -360,7 +361,7 @@ fn measurements_arrive_with_their_units() {
     assert_eq!(measured.header.frame_id, "gyro_link");
     assert!((measured.orientation.z.hypot(measured.orientation.w) - 1.0).abs() < 1e-9);
     operator.find("the turn, raw", &mut raw, turning);
-    // 1 rad/s: the wheels, 0.115 m from the middle and 0.035 m in radius, turn at 3.29 rad/s, against each other.
+    // 1 rad/s: the wheels, 0.115 m from the centre and 0.035 m in radius, turn at 3.29 rad/s in opposite directions.
     let wheels = operator.find("the wheels' turn", &mut joints, |joints| {
         (joints.velocity[1] - 3.286).abs() < 0.2 && (joints.velocity[0] + 3.286).abs() < 0.2
     });
@@ -380,7 +381,7 @@ fn measurements_arrive_with_their_units() {
 }
 
 #[test]
-fn events_are_told_once() {
+fn events_are_published_once() {
     let mut operator = Operator::kobuki("events", &PATIENT);
     let mut bumper = operator.subscribe::<kobuki::BumperEvent>("/mobile_base/events/bumper");
     let mut button = operator.subscribe::<kobuki::ButtonEvent>("/mobile_base/events/button");
@@ -389,30 +390,30 @@ fn events_are_told_once() {
     let mut power = operator.subscribe::<kobuki::PowerSystemEvent>("/mobile_base/events/power_system");
     let mut input = operator.subscribe::<kobuki::DigitalInputEvent>("/mobile_base/events/digital_input");
     std::thread::sleep(Duration::from_millis(500));
-    macro_rules! tells {
+    macro_rules! publishes {
         ($stream:ident, $line:literal, $event:pat if $fits:expr) => {
-            operator.device.tell($line);
-            let told = operator.next($line, &mut $stream);
-            assert!(matches!(&told, $event if $fits), "{}: {told:?}", $line);
+            operator.device.send($line);
+            let received = operator.next($line, &mut $stream);
+            assert!(matches!(&received, $event if $fits), "{}: {received:?}", $line);
         };
     }
-    tells!(bumper, "bump left on", event if (event.bumper, event.state) == (0, 1));
-    tells!(bumper, "bump left off", event if (event.bumper, event.state) == (0, 0));
-    tells!(bumper, "bump center on", event if (event.bumper, event.state) == (1, 1));
-    tells!(bumper, "bump right on", event if (event.bumper, event.state) == (2, 1));
-    tells!(button, "press 2", event if (event.button, event.state) == (2, 1));
-    tells!(button, "release 2", event if (event.button, event.state) == (2, 0));
-    tells!(button, "press 0", event if (event.button, event.state) == (0, 1));
-    tells!(cliff, "cliff center on", event if (event.sensor, event.state) == (1, 1) && event.bottom < 1000);
-    tells!(cliff, "cliff center off", event if (event.sensor, event.state) == (1, 0) && event.bottom > 1000);
-    tells!(drop, "drop left on", event if (event.wheel, event.state) == (0, 1));
-    tells!(drop, "drop right on", event if (event.wheel, event.state) == (1, 1));
-    tells!(drop, "drop left off", event if (event.wheel, event.state) == (0, 0));
-    tells!(power, "charger docking", event if event.event == kobuki::PowerSystemEvent::PLUGGED_TO_DOCKBASE as u8);
-    tells!(power, "charger none", event if event.event == kobuki::PowerSystemEvent::UNPLUGGED as u8);
-    tells!(power, "battery 13.8", event if event.event == kobuki::PowerSystemEvent::BATTERY_LOW as u8);
-    tells!(power, "battery 13.0", event if event.event == kobuki::PowerSystemEvent::BATTERY_CRITICAL as u8);
-    tells!(input, "input 3 on", event if event.values == [false, false, false, true]);
+    publishes!(bumper, "bump left on", event if (event.bumper, event.state) == (0, 1));
+    publishes!(bumper, "bump left off", event if (event.bumper, event.state) == (0, 0));
+    publishes!(bumper, "bump center on", event if (event.bumper, event.state) == (1, 1));
+    publishes!(bumper, "bump right on", event if (event.bumper, event.state) == (2, 1));
+    publishes!(button, "press 2", event if (event.button, event.state) == (2, 1));
+    publishes!(button, "release 2", event if (event.button, event.state) == (2, 0));
+    publishes!(button, "press 0", event if (event.button, event.state) == (0, 1));
+    publishes!(cliff, "cliff center on", event if (event.sensor, event.state) == (1, 1) && event.bottom < 1000);
+    publishes!(cliff, "cliff center off", event if (event.sensor, event.state) == (1, 0) && event.bottom > 1000);
+    publishes!(drop, "drop left on", event if (event.wheel, event.state) == (0, 1));
+    publishes!(drop, "drop right on", event if (event.wheel, event.state) == (1, 1));
+    publishes!(drop, "drop left off", event if (event.wheel, event.state) == (0, 0));
+    publishes!(power, "charger docking", event if event.event == kobuki::PowerSystemEvent::PLUGGED_TO_DOCKBASE as u8);
+    publishes!(power, "charger none", event if event.event == kobuki::PowerSystemEvent::UNPLUGGED as u8);
+    publishes!(power, "battery 13.8", event if event.event == kobuki::PowerSystemEvent::BATTERY_LOW as u8);
+    publishes!(power, "battery 13.0", event if event.event == kobuki::PowerSystemEvent::BATTERY_CRITICAL as u8);
+    publishes!(input, "input 3 on", event if event.values == [false, false, false, true]);
     std::thread::sleep(Duration::from_millis(500));
     let more = operator.runtime.block_on(async {
         [
@@ -424,7 +425,7 @@ fn events_are_told_once() {
             input.next().now_or_never().is_some(),
         ]
     });
-    assert_eq!(more, [false; 6], "nothing is told twice");
+    assert_eq!(more, [false; 6], "nothing is published twice");
 }
 
 #[test]
@@ -436,7 +437,7 @@ fn what_goes_over_the_line_can_be_looked_at() {
     let frame = operator.next("a frame from the base", &mut stream).data;
     assert!(frame.starts_with("{ AA 55 ") && frame.ends_with(" }"), "{frame}");
     operator.drive(0.1, 0.0, Duration::from_secs(1));
-    operator.find("the velocity", &mut control, |told| told.data == [100, 0, 100, 0]);
+    operator.find("the velocity", &mut control, |received| received.data == [100, 0, 100, 0]);
     // Speed 100 mm/s and radius 0 in a frame of six bytes of payload.
     operator.find("its frame", &mut command, |sent| sent.data == "{ AA 55 06 01 04 64 00 00 00 67 }");
 }
@@ -479,7 +480,7 @@ fn position2d_answers() {
     assert_eq!(power(&mut operator, true).message, "motors on");
 }
 
-/// The subject's severity and message.
+/// Severity and message of the status.
 fn wait_for_report(operator: &Operator, diagnostics: &mut BoxStream<'static, DiagnosticArray>, text: &str) {
     operator.find(text, diagnostics, |array| array.status.iter().any(|status| status.message.contains(text)));
 }
@@ -491,32 +492,32 @@ fn a_base_that_is_lost_stops_and_comes_back_by_itself() {
     let mut robot = operator.subscribe::<kobuki::RobotStateEvent>("/mobile_base/events/robot_state");
     operator.drive(0.2, 0.0, Duration::from_millis(500));
 
-    operator.device.tell("silence 3");
+    operator.device.send("silence 3");
     wait_for_report(&operator, &mut diagnostics, "fallen silent");
     operator.find("offline", &mut robot, |event| event.state == 0);
     operator.find("online", &mut robot, |event| event.state == 1);
     wait_for_report(&operator, &mut diagnostics, "there is no command");
 
-    operator.device.tell("cut 2");
+    operator.device.send("cut 2");
     wait_for_report(&operator, &mut diagnostics, "the line is down");
     operator.find("online", &mut robot, |event| event.state == 1);
     wait_for_report(&operator, &mut diagnostics, "there is no command");
 
     for _ in 0..50 {
-        operator.device.tell("garbage 200");
+        operator.device.send("garbage 200");
     }
-    operator.device.tell("corrupt 20");
+    operator.device.send("corrupt 20");
     operator.drive(0.2, 0.0, Duration::from_secs(1));
-    operator.device.tell("corrupt 0");
+    operator.device.send("corrupt 0");
     let (descriptors, memory) = (operator.descriptors(), operator.base.resident_kib());
     for _ in 0..30 {
-        operator.device.tell("cut 0.05");
+        operator.device.send("cut 0.05");
         operator.find("offline", &mut robot, |event| event.state == 0);
         operator.find("online", &mut robot, |event| event.state == 1);
     }
     assert!(operator.descriptors() <= descriptors + 1, "file descriptors grow");
     assert!(operator.base.resident_kib() < memory + 2048, "memory grows");
-    operator.device.tell("reset");
+    operator.device.send("reset");
     operator.drive(0.0, 0.0, Duration::from_secs(1));
     let before = operator.device.pose();
     operator.drive(0.2, 0.0, Duration::from_secs(1));
@@ -527,7 +528,7 @@ fn a_base_that_is_lost_stops_and_comes_back_by_itself() {
     );
 }
 
-/// The base stands 0.6 s after the last command at the latest; then it rolls out, and the machine may be late.
+/// The base stops 0.6 s after the last command at the latest; then it rolls out, and the machine may be late.
 const STOPPED: Duration = Duration::from_millis(600 + 900);
 
 #[test]
@@ -547,13 +548,13 @@ fn the_base_stops_when_its_driver_or_commander_is_gone() {
         let time = gone.elapsed();
         assert!(time < STOPPED, "{why}: it stood after {time:?} only");
     };
-    // The commander falls silent.
+    // The commander stops publishing.
     operator.drive(0.2, 0.0, Duration::from_millis(500));
     stands(&mut operator, "no commands");
     operator.drive(0.2, 0.0, Duration::from_millis(500));
     operator.base.signal("-STOP");
     stands(&mut operator, "SIGSTOP");
-    // What was stopped goes on, but not with what it was told before.
+    // Stopped programs continue, but not with their old commands.
     operator.base.signal("-CONT");
     std::thread::sleep(Duration::from_millis(500));
     stands(&mut operator, "SIGCONT");
@@ -569,11 +570,11 @@ fn an_ordinary_end_stops_the_base() {
     for signal in ["-TERM", "-INT", "-HUP"] {
         let mut operator = Operator::kobuki(&format!("end{signal}"), &PATIENT);
         operator.sets_off();
-        // An ordinary end says so to the base, and does not wait for its watchdog.
+        // On SIGINT or SIGTERM the node stops the base at once, without waiting for its watchdog.
         operator.base.signal(signal);
         let ended = Instant::now();
         operator.device.prints("speed 0.000");
-        assert!(ended.elapsed() < STOPPED, "SIG{signal}: told to stop after {:?} only", ended.elapsed());
+        assert!(ended.elapsed() < STOPPED, "SIG{signal}: commanded to stop only after {:?}", ended.elapsed());
     }
 }
 
@@ -584,8 +585,8 @@ fn the_base_stops_when_its_driver_is_killed_or_its_cable_pulled() {
         operator.sets_off();
         match what {
             "kill" => operator.base.signal("-KILL"),
-            "cut" => operator.device.tell("cut 5"),
-            _ => operator.device.tell("silence 5"),
+            "cut" => operator.device.send("cut 5"),
+            _ => operator.device.send("silence 5"),
         }
         std::thread::sleep(STOPPED);
         let before = operator.device.pose();
@@ -700,14 +701,14 @@ fn a_peer_that_is_not_ours_uses_the_base() {
 
     let events = run(&["events"]);
     assert_eq!(events.line(Duration::from_secs(30)), "listening");
-    for (line, told) in [
+    for (line, received) in [
         ("bump right on", "bumper: 2 1"),
         ("press 1", "button: 1 1"),
         ("drop right on", "wheel_drop: 1 1"),
         ("charger adapter", "power_system: 1"),
         ("input 0 on", "digital_input: 1 0 0 0"),
     ] {
-        operator.device.tell(line);
-        assert_eq!(events.line(PATIENCE), told);
+        operator.device.send(line);
+        assert_eq!(events.line(PATIENCE), received);
     }
 }

@@ -1,6 +1,6 @@
-//! The lab's camera and laser as a DDS peer that is not ours sees them.
+//! The lab's camera and laser as received by an independent DDS peer.
 //!
-//! The peer's program is in `peers/`; it is skipped where it is not on this machine, unless `DRAGOMAN_REQUIRE_PEERS` is
+//! The peer's program is in `peers/`; the test is skipped if it is not installed, unless `DRAGOMAN_REQUIRE_PEERS` is
 //! set.
 
 mod common;
@@ -18,14 +18,14 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Where the robot stands, looking east at the wall at x = 6, and where its camera for depth is ahead of its middle.
+/// Pose of the robot, facing the wall at x = 6, and the offset of its depth camera from its centre.
 const PLACE: [f64; 3] = [3.0, -4.2, 0.0];
 const CAMERA_AHEAD: f64 = -0.0365;
 const WALL: f64 = 6.0;
 /// From the camera to the wall, m.
 const DEPTH: f64 = WALL - PLACE[0] - CAMERA_AHEAD;
 
-/// A node in another process than the lab's.
+/// A node in another process than the lab.
 struct User {
     lab: Lab,
     node: Node,
@@ -33,7 +33,7 @@ struct User {
 }
 
 impl User {
-    /// The robot stands in front of the wall.
+    /// Places the robot in front of the wall.
     fn new() -> Self {
         let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
         let discovery =
@@ -70,13 +70,13 @@ impl User {
 /// Processor time of a process so far, s.
 fn processor_time(process: u32) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    // After the name, which may hold anything, the fields from the third on.
+    // After the name, which may contain any character, the fields from the third on.
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
     let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
     ticks / 100.0
 }
 
-/// With the Kinect's focal lengths in their places.
+/// With the Kinect's focal lengths inserted.
 fn matrix(figures: &str) -> String {
     let [fx, fy] = CameraFigures::KINECT.focal_lengths();
     figures.replace("FX", &fx.to_string()).replace("FY", &fy.to_string())
@@ -84,8 +84,8 @@ fn matrix(figures: &str) -> String {
 
 #[track_caller]
 fn middle(facts: &Facts, topic: &str, expected: &str) -> Vec<f64> {
-    let (told, middle) = facts.text(topic).split_once(" middle ").expect("a picture");
-    assert_eq!(told, expected, "{topic}");
+    let (received, middle) = facts.text(topic).split_once(" middle ").expect("a picture");
+    assert_eq!(received, expected, "{topic}");
     middle.split(' ').map(|value| value.parse().unwrap()).collect()
 }
 
@@ -147,7 +147,7 @@ fn cyclone_dds_gets_thirty_pictures_in_a_second() {
     for topic in topics {
         for kind in ["reliable", "best_effort"] {
             facts.show("Cyclone DDS", &[&format!("{kind} {topic}"), &format!("{kind} {topic} age_ms")]);
-            // 30, unless the machine has a lot else to do.
+            // 30, unless the machine is busy.
             assert!(facts.number(&format!("{kind} {topic}")) > 10.0, "{facts:#?}");
         }
     }
@@ -175,7 +175,7 @@ fn the_scan_has_the_names_of_the_thesis() {
     assert_eq!((scan.range_min, scan.range_max, scan.scan_time), (0.06, 4.095, 0.1));
     let ahead = scan.ranges[342];
     assert!((f64::from(ahead) - (WALL - PLACE[0])).abs() < 0.02, "{ahead}");
-    // The south wall is on the robot's right, at y = -5: the laser hangs upside down, and has it on its left.
+    // The south wall is on the robot's right, at y = -5: the laser is mounted upside down, and has it on its left.
     let left = scan.ranges[342 + 256];
     assert!((f64::from(left) - 0.8).abs() < 0.05, "{left}");
     let began = Instant::now();

@@ -22,7 +22,7 @@ fn run(arguments: &[&str]) -> (bool, String, String) {
     (status.success(), text(stdout), text(stderr))
 }
 
-/// A recording with this content; goes with the test's process.
+/// A recording with this content; its name is unique to the process.
 struct Recording(PathBuf);
 
 impl Recording {
@@ -79,7 +79,7 @@ fn half_a_line_is_passed_over_and_a_file_of_another_kind_refused() {
     let cut = Recording::new("cut", &format!("{LOG}(1600000000.2000"));
     let (success, shown, errors) = run(&["--replay", cut.path()]);
     assert!(success && shown.contains("PX: 12345"), "{errors}");
-    assert!(errors.contains("passed over 1 lines") && errors.contains("line 6"), "{errors}");
+    assert!(errors.contains("skipped 1 lines") && errors.contains("line 6"), "{errors}");
     let other = Recording::new("other", "rubbish\n");
     let (success, shown, errors) = run(&["--replay", other.path()]);
     assert!(!success && shown.is_empty(), "{shown}");
@@ -103,8 +103,9 @@ fn whoever_stops_reading_ends_it_without_an_error() {
 #[test]
 fn an_interface_that_is_not_there_is_refused_in_words() {
     let (success, _, errors) = run(&["--can", "can_nowhere"]);
-    // Where the kernel has no CAN it says that instead.
-    let reason = errors.contains("no interface can_nowhere") || errors.contains("kernel has no CAN");
+    // Without CAN in the kernel the error is another one.
+    let reason =
+        errors.contains("no interface can_nowhere") || errors.contains("kernel does not support CAN");
     assert!(!success && (reason || errors.contains("on Linux only")), "{errors}");
     assert_eq!(errors.lines().count(), 1, "{errors}");
 }

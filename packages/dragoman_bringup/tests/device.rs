@@ -1,4 +1,4 @@
-//! `dragoman device kobuki` and `wheels` on their pseudo-terminals, as a program meets them that opens a serial line.
+//! `dragoman device kobuki` and `wheels` on their pseudo-terminals, used by a program that opens the serial line.
 
 #![cfg(target_os = "linux")]
 
@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use common::device::{Device, PATIENCE, TestPath, command, wheels};
 use dragoman_base::differential::line::{Answer, Request};
 use dragoman_base::kobuki::wire::{
-    BaseControl, Command as Told, CoreSensors, Decoder, DockIr, Feedback, GeneralPurposeInput, Outputs,
-    SoundSequence,
+    BaseControl, Command as KobukiCommand, CoreSensors, Decoder, DockIr, Feedback, GeneralPurposeInput,
+    Outputs, SoundSequence,
 };
 use nix::fcntl::OFlag;
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
 
-/// What the tests look at in a packet.
+/// The fields of a packet that the tests use.
 #[derive(Debug, Clone, Copy, Default)]
 struct Packet {
     core: CoreSensors,
@@ -44,8 +44,8 @@ impl Packet {
     }
 }
 
-fn speed(speed_mm_per_s: i16, radius_mm: i16) -> Told {
-    Told::BaseControl(BaseControl { speed_mm_per_s, radius_mm })
+fn speed(speed_mm_per_s: i16, radius_mm: i16) -> KobukiCommand {
+    KobukiCommand::BaseControl(BaseControl { speed_mm_per_s, radius_mm })
 }
 
 /// A program that has opened the line.
@@ -65,13 +65,13 @@ impl Client {
         Self { line, decoder: Decoder::new(), found: VecDeque::new() }
     }
 
-    fn send(&mut self, command: Told) {
+    fn send(&mut self, command: KobukiCommand) {
         let mut bytes = Vec::new();
         command.encode_frame(&mut bytes);
         self.line.write_all(&bytes).unwrap();
     }
 
-    /// The next packet; `None` where the line has ended.
+    /// The next packet; `None` at the end of the line.
     fn packet(&mut self) -> Option<Packet> {
         let end = Instant::now() + PATIENCE;
         while self.found.is_empty() {
@@ -98,7 +98,7 @@ impl Client {
         self.packet().expect("the line is there").core
     }
 
-    /// Drives for some time by the machine's clock, and gives the last packet.
+    /// Drives for some time by the machine's clock, and returns the last packet.
     fn drive(&mut self, speed_mm_per_s: i16, radius_mm: i16, time_ms: u16) -> CoreSensors {
         let start = self.core().timestamp_ms;
         loop {
@@ -161,7 +161,7 @@ fn what_the_user_does_is_in_the_packets_and_what_it_does_is_printed() {
     for line in
         ["bump left on", "cliff center on", "drop right on", "press 1", "dock ir far-left 1", "analog 1 2047"]
     {
-        device.tell(line);
+        device.send(line);
     }
     let end = Instant::now() + PATIENCE;
     let packet = loop {
@@ -176,10 +176,10 @@ fn what_the_user_does_is_in_the_packets_and_what_it_does_is_printed() {
     assert_eq!(bits, [4, 2, 1, 2]);
     assert!((138..=139).contains(&core.battery_decivolts), "{}", core.battery_decivolts);
     assert_eq!(packet.dock_ir.left.bits(), 16);
-    client.send(Told::SetOutputs(Outputs::LED_1_GREEN | (Outputs::POWER - Outputs::POWER_5V)));
+    client.send(KobukiCommand::SetOutputs(Outputs::LED_1_GREEN | (Outputs::POWER - Outputs::POWER_5V)));
     device.prints("led1 green");
     device.prints("external power 5V off");
-    client.send(Told::SoundSequence(SoundSequence::Error));
+    client.send(KobukiCommand::SoundSequence(SoundSequence::Error));
     device.prints("sound error");
 }
 
@@ -191,7 +191,7 @@ fn a_cable_that_is_unplugged_comes_back() {
         client.send(speed(100, 0));
         client.core();
         if let Some(cut) = cut {
-            device.tell(cut);
+            device.send(cut);
         }
         while client.packet().is_some() {}
         let end = Instant::now() + PATIENCE;
@@ -199,7 +199,7 @@ fn a_cable_that_is_unplugged_comes_back() {
             assert!(Instant::now() < end, "no new line");
             std::thread::sleep(Duration::from_millis(5));
         }
-        // It went on meanwhile.
+        // It continued meanwhile.
         assert!(Client::open(&device.path.0).core().timestamp_ms > 1000);
     }
 }
@@ -207,7 +207,7 @@ fn a_cable_that_is_unplugged_comes_back() {
 #[test]
 fn clients_come_and_go() {
     let device = Device::start("clients", &[]);
-    // One follows the other sooner than the device looks.
+    // They follow each other faster than the device polls.
     for number in 0..500 {
         let mut client = Client::open(&device.path.0);
         if number % 3 > 0 {
@@ -220,7 +220,7 @@ fn clients_come_and_go() {
         client.core();
     }
     device.prints("motors on");
-    // The last one has left nothing for the next.
+    // The last client left no data for the next.
     device.prints("motors off");
     let mut client = Client::open(&device.path.0);
     let stamps: Vec<u16> = (0..5).map(|_| client.core().timestamp_ms).collect();
@@ -252,13 +252,13 @@ fn damage_on_the_line_is_survived() {
     let mut device = Device::start("damage", &[]);
     let mut client = Client::open(&device.path.0);
     client.core();
-    device.tell("corrupt 30");
+    device.send("corrupt 30");
     for _ in 0..5 {
-        device.tell("garbage 300");
+        device.send("garbage 300");
         client.line.write_all(&[0xaa, 0x55, 0xff, 0x01, 0x02]).unwrap();
     }
     client.drive(150, 0, 1000);
-    device.tell("corrupt 0");
+    device.send("corrupt 0");
     let stamp = client.core().timestamp_ms;
     client.drive(0, 0, 1000);
     assert!(client.core().timestamp_ms != stamp);
@@ -275,12 +275,12 @@ fn a_path_that_is_taken_is_refused() {
     let file = TestPath::new("file");
     std::fs::write(&file.0, "mine").unwrap();
     let error = refused(&file.0);
-    assert!(error.contains("is there already"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
     assert_eq!(std::fs::read_to_string(&file.0).unwrap(), "mine");
 
     let device = Device::start("taken", &[]);
     let error = refused(&device.path.0);
-    assert!(error.contains("is a link to /dev/pts/"), "{error}");
+    assert!(error.contains("is already a link to /dev/pts/"), "{error}");
     Client::open(&device.path.0).core();
 
     let error = refused(Path::new("/nowhere/at/all"));
@@ -303,7 +303,7 @@ fn what_a_killed_one_left_is_replaced_and_the_end_is_clean() {
 #[test]
 fn the_end_of_standard_input_is_not_its_end() {
     let mut device = Device::start("input", &[]);
-    device.tell("fly");
+    device.send("fly");
     device.input = None;
     let cpu = |device: &Device| {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", device.child.id())).unwrap();
@@ -321,9 +321,11 @@ fn the_end_of_standard_input_is_not_its_end() {
 #[test]
 fn faults_are_checked_at_the_start() {
     let path = TestPath::new("faults");
-    for (fault, reason) in
-        [("fly@1", "'fly' is no command"), ("reset", "has no time"), ("press 9@1", "'9' is no whole number")]
-    {
+    for (fault, reason) in [
+        ("fly@1", "'fly' is not a command"),
+        ("reset", "has no time"),
+        ("press 9@1", "'9' is not a whole number"),
+    ] {
         let output = command(&path.0, &["--fault", fault]).stdin(Stdio::null()).output().unwrap();
         assert!(!output.status.success());
         let error = String::from_utf8(output.stderr).unwrap();
@@ -352,7 +354,7 @@ fn wheels_answer_move_and_stop_by_themselves() {
         String::from_utf8(answer).unwrap().parse::<Answer>().unwrap()
     };
     assert_eq!(ask(Request::Encoders), Answer::Encoders([0, 0]));
-    // 20 ticks at 50 Hz: a turn per second.
+    // 20 ticks at 50 Hz: one turn per second.
     assert_eq!(ask(Request::SetSpeeds([20, 20])), Answer::Done);
     assert_eq!(device.prints("speeds"), "speeds 0.204 m/s 0.204 m/s");
     device.prints("motors off");

@@ -1,4 +1,4 @@
-//! Requests of a client that discovery never finds, many of them: nobody else waits.
+//! Many requests of a client that discovery never finds: other clients must not wait.
 
 mod common;
 
@@ -13,10 +13,10 @@ use dragoman_ros::{
 };
 use futures::executor::block_on;
 
-/// Within this the goal of 20 ms is met by far, and a busy machine passes; before, answers took 5 s.
+/// The goal of 20 ms is far below this, and a busy machine passes; before, answers took 5 s.
 const LIMIT: Duration = Duration::from_millis(500);
 
-/// Writes what a client on Cyclone DDS would ask, without the reader to which the answer would go.
+/// Writes the requests of a client on Cyclone DDS, without the reader for the answers.
 fn client_without_reader<T: WrappedTypesupport + Send + 'static>(
     node: &mut Node,
     service: &str,
@@ -27,18 +27,18 @@ fn client_without_reader<T: WrappedTypesupport + Send + 'static>(
     client
 }
 
-/// Cyclone's header takes the first 16 bytes: the array's length and first value. What follows is a goal of one joint, which is
-/// refused for that.
+/// Cyclone's header takes the first 16 bytes: the array's length and first value. The rest is a goal of one joint,
+/// which is refused.
 fn goal() -> SetJointGoal::Request {
     SetJointGoal::Request { position: vec![0.0, f64::from_bits(1), 0.5], min_duration: 1.0 }
 }
 
-/// Likewise the first prefix; what follows is a request for the names below no prefix, one level deep.
+/// Likewise the first prefix; the rest requests the names below no prefix, one level deep.
 fn list() -> ListParameters::Request {
     ListParameters::Request { prefixes: vec!["1234567".to_owned(), String::new()], depth: 1 }
 }
 
-/// Asks every 20 ms, for as long as `flood` has something to do; prints and checks how long answers take.
+/// Sends requests every 20 ms while `flood` has work; prints and checks the response times.
 fn asked_during(name: &str, mut flood: impl FnMut(Duration) -> bool, mut ask: impl FnMut()) {
     let start = Instant::now();
     let mut times = Vec::new();
@@ -67,7 +67,7 @@ fn requests_of_clients_that_are_never_found_silence_nobody() {
     let mut node = Node::create(context, "stranger", "").unwrap();
     let goals = client_without_reader(&mut node, "/ranger/set_joint_goal");
     let lists = client_without_reader(&mut node, "/apolo/world/list_parameters");
-    // At first the writer keeps what it sends a moment apart.
+    // At first the writer spaces its messages.
     std::thread::sleep(Duration::from_millis(500));
 
     let client = lab.client();

@@ -1,7 +1,7 @@
-//! Hosts, as network namespaces on one switch: who finds whom, by multicast and by `ROS_STATIC_PEERS`; a lab that is spread
-//! over three of them; what answers to others at all.
+//! Hosts, as network namespaces on one switch: discovery by multicast and by `ROS_STATIC_PEERS`; a lab spread over
+//! three of them; replies to unknown senders.
 //!
-//! Needs root and iproute2; elsewhere the tests say that they were skipped, and with `DRAGOMAN_REQUIRE_PEERS` they fail.
+//! Needs root and iproute2; otherwise the tests are reported as skipped, and with `DRAGOMAN_REQUIRE_PEERS` they fail.
 
 #![cfg(target_os = "linux")]
 
@@ -21,10 +21,10 @@ use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::std_srvs::srv::Trigger;
 use futures::stream::BoxStream;
 
-/// How long a loaded machine may take for what follows a change of the network.
+/// Timeout of effects of a network change, on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What host 2 records in some seconds of everything below `/ranger`.
+/// The recording on host 2 of everything below `/ranger`, for some seconds.
 fn record(hosts: &Hosts, variables: &[(&str, &str)]) -> Output {
     let file = std::env::temp_dir().join(format!("{}.mcap", hosts.name(2)));
     let _ = std::fs::remove_file(&file);
@@ -44,7 +44,7 @@ fn joint_states(output: &Output) -> u64 {
 }
 
 #[test]
-fn hosts_of_a_subnet_find_each_other_unless_told_otherwise() {
+fn hosts_of_a_subnet_find_each_other_by_default() {
     let Some(mut hosts) = hosts("subnet", 2, true) else { return };
     hosts.start_lab(&[]);
     let found = record(&hosts, &[]);
@@ -59,7 +59,7 @@ fn hosts_of_a_subnet_find_each_other_unless_told_otherwise() {
 fn a_static_peer_is_found_without_multicast() {
     let Some(mut hosts) = hosts("peers", 2, false) else { return };
     hosts.start_lab(&[]);
-    assert_eq!(joint_states(&record(&hosts, &[])), 0, "nothing tells one host of the other");
+    assert_eq!(joint_states(&record(&hosts, &[])), 0, "no host knows of the other");
     let found = record(&hosts, &[("ROS_STATIC_PEERS", "10.77.0.1")]);
     assert!(joint_states(&found) > 200, "{found:?}");
 }
@@ -77,14 +77,14 @@ impl Driver {
         Self { beside, odometry }
     }
 
-    /// Whether the platform takes a command now: what is lost on the way is asked again.
+    /// Whether the platform accepts a command now; lost requests are repeated.
     fn order(&mut self, name: &str) -> Option<Result<(), String>> {
         let name = format!("/neobotix/{name}");
         let answer = self.beside.try_call::<Trigger::Service>(&name, Trigger::Request::default())?;
         Some(if answer.success { Ok(()) } else { Err(answer.message) })
     }
 
-    /// Brings the platform to velocity mode, whatever it was in, and drives until its base tells that it moves.
+    /// Brings the platform from any mode to velocity mode, and drives until its base reports motion.
     #[track_caller]
     fn drives(&mut self) {
         let end = Instant::now() + PATIENCE;
@@ -111,7 +111,7 @@ impl Driver {
         panic!("the base does not move; {last}");
     }
 
-    /// Where the base is now, x in m: what has come until now is old.
+    /// The present x of the base, m; messages received so far are outdated.
     #[track_caller]
     fn travelled(&mut self) -> f64 {
         let start = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64();
@@ -122,7 +122,7 @@ impl Driver {
     }
 }
 
-/// The base is on one host, what leads it on the second, and a program that leads that on the third.
+/// The base is on one host, its platform on the second, and the platform's client on the third.
 #[test]
 fn a_lab_on_three_hosts_survives_a_cut_cable_and_a_restarted_host() {
     let Some(mut hosts) = hosts("spread", 3, true) else { return };
@@ -135,24 +135,24 @@ fn a_lab_on_three_hosts_survives_a_cut_cable_and_a_restarted_host() {
     let mut driver = hosts.on(3, Driver::new);
     driver.drives();
 
-    // The base's cable: the base stops by itself, and comes back when the cable does.
+    // The base's cable: the base stops by itself, and reconnects when the cable is back.
     hosts.cable(1, "down");
     std::thread::sleep(Duration::from_secs(10));
     let lost =
         driver.beside.try_call::<PlatformGetStatus::Service>("/neobotix/get_status", Default::default());
-    let status = lost.expect("the other two still hear each other").status;
+    let status = lost.expect("the other two still receive each other").status;
     let operation = u32::from(status.operation_state);
     assert_eq!(operation, PlatformStatus::NOT_INITIALIZED, "the platform knows that its base is lost");
     hosts.cable(1, "up");
     driver.drives();
 
-    // The cable of the host in the middle.
+    // The cable of the second host.
     hosts.cable(2, "down");
     std::thread::sleep(Duration::from_secs(10));
     hosts.cable(2, "up");
     driver.drives();
 
-    // A host that fails, and starts again.
+    // A host that fails and restarts.
     hosts.kill(platform);
     std::thread::sleep(Duration::from_secs(3));
     platform = hosts.start(2, &leader);
@@ -160,7 +160,7 @@ fn a_lab_on_three_hosts_survives_a_cut_cable_and_a_restarted_host() {
     hosts.kill(platform);
 }
 
-/// Whether a TCP port of host 1 takes a connection from host 2.
+/// Whether a TCP port of host 1 accepts a connection from host 2.
 fn answers(hosts: &Hosts, port: u16) -> bool {
     let address = SocketAddr::from(([10, 77, 0, 1], port));
     hosts.on(2, || TcpStream::connect_timeout(&address, Duration::from_secs(3)).is_ok())
@@ -201,7 +201,7 @@ fn only_interfaces_that_were_opened_answer() {
     assert!(hosts.on(1, || TcpStream::connect(inside).is_err()), "the other interface is closed");
 }
 
-/// What a participant on host 2 announces itself with (RTPS 2.5, 9.6.2.2): it hears answers on a port of its own.
+/// The announcement of a participant on host 2 (RTPS 2.5, 9.6.2.2): it receives answers on a port of its own.
 fn announcement(port: u16) -> Vec<u8> {
     let parameter = |id: u16, value: &[u8]| {
         let length = u16::try_from(value.len()).unwrap();
@@ -231,7 +231,7 @@ fn announcement(port: u16) -> Vec<u8> {
     [b"RTPS\x02\x03\x01\x10".as_slice(), &prefix, &[0x15, 5], &length.to_le_bytes(), &data].concat()
 }
 
-/// How many packets host 1 sends to a participant that announces itself to all its ports, by unicast and multicast.
+/// The number of packets from host 1 to a participant that announces itself to all its ports, by unicast and multicast.
 fn answers_to_a_stranger(hosts: &Hosts) -> usize {
     hosts.on(2, || {
         let stranger = UdpSocket::bind("10.77.0.2:0").unwrap();
@@ -240,7 +240,7 @@ fn answers_to_a_stranger(hosts: &Hosts) -> usize {
         for _ in 0..3 {
             for port in (7400..7440).chain([5031]) {
                 for host in [[10, 77, 0, 1], [239, 255, 0, 1]] {
-                    // A closed port is told, and is no failure here.
+                    // A closed port is reported, and is not a failure here.
                     let _ = stranger.send_to(&announcement, (std::net::Ipv4Addr::from(host), port));
                 }
             }
@@ -258,7 +258,7 @@ fn answers_to_a_stranger(hosts: &Hosts) -> usize {
     })
 }
 
-/// The local addresses of the UDP sockets of host 1, as `/proc/net/udp` has them.
+/// The local addresses of the UDP sockets of host 1, from `/proc/net/udp`.
 fn bound(hosts: &Hosts) -> Vec<String> {
     let table = hosts.on(1, || std::fs::read_to_string("/proc/thread-self/net/udp").unwrap());
     table.lines().skip(1).filter_map(|line| Some(line.split_whitespace().nth(1)?.to_owned())).collect()

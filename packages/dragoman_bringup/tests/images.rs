@@ -1,5 +1,5 @@
-//! Images at a camera's rate: they arrive at a Fast DDS reader whose socket buffers are what the system gives, and hold
-//! up nothing that is small.
+//! Images at a camera's rate: they arrive at a Fast DDS reader with the system's default socket buffers, and do not
+//! delay small messages.
 
 mod common;
 
@@ -19,7 +19,7 @@ const COUNT: u32 = 300;
 
 #[test]
 fn fast_dds_gets_images() {
-    // Something else may need the processors for a while.
+    // Another process may need the processors for a while.
     for attempt in 1..=3 {
         let Some(peer) = Peer::FastDds.command() else { return };
         let (images, wait) = send_images(peer);
@@ -30,7 +30,7 @@ fn fast_dds_gets_images() {
     }
 }
 
-/// How many images arrive, and how long a small message beside them takes, the median.
+/// The number of received images, and the median delay of a small message sent with them.
 fn send_images(peer: Command) -> (f64, Duration) {
     let domain = domain();
     let mut camera = Beside::new(domain);
@@ -48,7 +48,7 @@ fn send_images(peer: Command) -> (f64, Duration) {
     let mut waits = Vec::new();
     for number in 0..COUNT {
         pictures.publish(&image).unwrap();
-        // What is small overtakes what is large.
+        // Small messages overtake large ones.
         let published = Instant::now();
         ticks.publish(&UInt32 { data: number }).unwrap();
         watcher.find("a tick", &mut ticked, |tick: &UInt32| tick.data == number);

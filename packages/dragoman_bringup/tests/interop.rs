@@ -1,8 +1,7 @@
-//! DDS and ROS peers that are not ours use a running lab: Cyclone DDS, Fast DDS and ROS 2 itself, Jazzy or the one that is
-//! sourced.
+//! Independent DDS and ROS peers use a running lab: Cyclone DDS, Fast DDS and ROS 2 itself, Jazzy or the sourced one.
 //!
-//! The peers are programs in `peers/`; they measure and print, and the tests judge what they print. A peer that is not on
-//! this machine is skipped, unless `DRAGOMAN_REQUIRE_PEERS` is set. All traffic stays on the loopback interface.
+//! The peers are programs in `peers/`; they measure and print, and the tests check the output. A peer that is not
+//! installed is skipped, unless `DRAGOMAN_REQUIRE_PEERS` is set. All traffic stays on the loopback interface.
 
 mod common;
 
@@ -16,13 +15,13 @@ use common::{Answer, Lab, domain, roll_pitch_yaw};
 use dragoman_ros::WrappedTypesupport;
 use dragoman_ros::sensor_msgs::msg::JointState;
 
-/// One lab at a time: the rates that a peer measures are no measure of a machine that does something else.
+/// One lab at a time: rates measured on a busy machine mean nothing.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a peer to its end beside `lab`.
+/// Runs a peer to its end in the domain of `lab`.
 fn run(peer: Command, lab: &Lab, arguments: &[&str], patience: u64) -> Facts {
     Running::start(peer, lab.domain, arguments).facts(Duration::from_secs(patience))
 }
@@ -38,7 +37,7 @@ fn check_parameters(facts: &Facts) {
     facts.contains("parameters", &["via_points.cartesian", "workspace.bounds", "use_sim_time"]);
     assert!(facts.text("parameter_get").starts_with("type 3 value 0.002"), "{facts:#?}");
     assert_eq!(facts.text("parameter_get_undeclared"), "0 values");
-    // More than a datagram takes, also on the loopback interface.
+    // More than fits in a datagram, also on the loopback interface.
     assert_eq!(facts.text("parameter_get_often"), "3000 values");
     assert!(facts.text("parameter_describe").contains("counts as reached"), "{facts:#?}");
     facts.refused("parameter_set_undeclared", "was not declared");
@@ -54,7 +53,7 @@ fn check_graph(facts: &Facts) {
     assert_eq!(facts.text("gids_of_participant"), facts.text("gids_listed"));
 }
 
-/// What the two DDS peers do in a session.
+/// The session of the two DDS peers.
 fn check_session(facts: &Facts) {
     check_rates(facts);
     assert_eq!(facts.text("drive_status"), "6 joints, enabled True");
@@ -198,10 +197,10 @@ fn ros_2_slows_the_arm_down_by_a_parameter() {
     assert!(seconds > 5.0, "{seconds}");
 }
 
-/// Memory that joins of peers may leave behind: what the lab's own allocator keeps, but not a peer's proxies.
+/// Memory that remains after peers have joined: kept by the lab's allocator, not by a peer's proxies.
 const LEFT_BEHIND_KIB: u64 = 4096;
-/// On a middleware that is not ours. Fast DDS keeps proxies until about 800 participants have come and gone, for every endpoint: of a node
-/// with one publisher 4.5 MB for 200, of the lab 16 MB.
+/// On another middleware. Fast DDS keeps proxies until about 800 participants have come and gone, for every endpoint:
+/// for 200 nodes with one publisher 4.5 MB, for 200 labs 16 MB.
 const LEFT_BEHIND_BY_OTHERS_KIB: u64 = 32 * 1024;
 
 fn joins_and_leaves(peer: Peer, name: &str) {
@@ -233,7 +232,7 @@ fn cyclone_dds_joins_and_leaves_two_hundred_times() {
 
 #[test]
 fn fast_dds_joins_and_leaves_two_hundred_times() {
-    // A plain publisher of Humble's rclpy does not serve so many of them either; those of Cyclone DDS it does.
+    // A plain publisher of Humble's rclpy does not support so many of them either; those of Cyclone DDS it does.
     if distribution() == "humble" && lab_middleware().is_some_and(|name| name == "rmw_fastrtps_cpp") {
         report(
             "NOT MEANT: participants of Fast DDS 2.9 that come and go, for a lab on Humble's Fast DDS 2.6",
@@ -244,7 +243,7 @@ fn fast_dds_joins_and_leaves_two_hundred_times() {
 }
 
 /// `holder` reads joint_states, is stopped for 20 s while it stays a matched reader, and is then killed; `watcher` must
-/// get all of it all the time.
+/// receive all of it all the time.
 fn a_reader_gets_stuck_and_dies(holder: Peer, watcher: Peer, name: &str) {
     let (Some(held), Some(during), Some(after)) = (holder.command(), watcher.command(), watcher.command())
     else {
@@ -278,11 +277,11 @@ fn a_reader_gets_stuck_and_dies(holder: Peer, watcher: Peer, name: &str) {
 }
 
 #[test]
-fn a_cyclone_reader_that_is_stuck_holds_nobody_up() {
+fn a_stuck_cyclone_reader_delays_no_other() {
     a_reader_gets_stuck_and_dies(Peer::Cyclone, Peer::FastDds, "Cyclone DDS");
 }
 
 #[test]
-fn a_fast_dds_reader_that_is_stuck_holds_nobody_up() {
+fn a_stuck_fast_dds_reader_delays_no_other() {
     a_reader_gets_stuck_and_dies(Peer::FastDds, Peer::Cyclone, "Fast DDS");
 }

@@ -1,4 +1,4 @@
-//! The whole lab over its real interfaces: the 31-byte protocol by UDP, signals, the command line.
+//! The whole lab over its real interfaces: the 31-byte protocol on UDP, signals, the command line.
 
 mod common;
 
@@ -16,7 +16,8 @@ use futures::{FutureExt, Stream, StreamExt};
 use common::{Answer, ArmClient, Lab, distance, domain, roll_pitch_yaw};
 
 const NOTHING: [f32; 7] = [0.0; 7];
-/// Tool position at home from table 2.1 of the thesis: y is the sum of a2, a3 and the tool less d4, z that of d1, a3 and tool.
+/// Tool position at home, from table 2.1 of the Ranger thesis: y is the sum of a2, a3 and the tool minus d4, z that of
+/// d1, a3 and tool.
 const HOME: [f32; 3] = [0.0, 0.0201, 0.6671];
 
 fn values(given: &[f32]) -> [f32; 7] {
@@ -33,14 +34,14 @@ fn reply(letters: &str, answer: &Answer) -> [f32; 7] {
     }
 }
 
-/// The goal `height` metres above where the tool is, as `GT` takes it.
+/// The goal `height` metres above the tool, in the form for `GT`.
 fn above(client: &ArmClient, height: f32) -> [f32; 7] {
     let pose = client.ask("PS", NOTHING, 0).values();
     let [roll, pitch, yaw] = roll_pitch_yaw(pose);
     [pose[0], pose[1], pose[2] + height, roll, pitch, yaw, 0.0]
 }
 
-/// Begins a motion, once the last one has come to its end.
+/// Begins a motion after the end of the last one.
 fn begin(client: &ArmClient) {
     let start = Instant::now();
     while !matches!(client.ask("BG", NOTHING, 0), Answer::Values(..)) {
@@ -173,7 +174,7 @@ fn every_command_of_appendix_a_is_answered() {
 
 #[test]
 fn every_error_text_is_seen() {
-    // A ceiling just above the tool, and speeds that bring a far goal near.
+    // A ceiling just above the tool, and speeds at which a far goal is reached soon.
     let ros_arguments = [
         ["-p", "arm31:port:=0"],
         ["-p", "kinematics:workspace.bounds:=[-0.8, 2.0, -2.0, 2.0, -1.0, 0.68]"],
@@ -202,13 +203,13 @@ fn every_error_text_is_seen() {
     assert_eq!(client.ask("VP", NOTHING, 20).text(), "ER20 Cmd VP rejected");
     assert_eq!(client.ask("jV", NOTHING, 20).text(), "ER20 Cmd jV rejected");
 
-    // A joint goal beyond the limit is clamped, with a warning; the motion goes on.
+    // A joint goal beyond the limit is clamped, with a warning; the motion continues.
     client.ask("CM", values(&[1.0]), 0);
     let beyond = values(&[1.57, 0.0, 1.7, 0.0, 1.57, 0.0]);
     client.send("jG", beyond, 0);
-    let heard = listen(&client, "WN12 Joint limit.", Duration::from_secs(5));
-    assert!(heard, "WN12");
-    // A Cartesian goal above the ceiling is approached and given up.
+    let is_received = listen(&client, "WN12 Joint limit.", Duration::from_secs(5));
+    assert!(is_received, "WN12");
+    // A Cartesian goal above the ceiling is approached and abandoned.
     client.ask("CM", values(&[2.0]), 0);
     let mut above = client.ask("PS", NOTHING, 0).values();
     above[2] += 0.1;
@@ -228,12 +229,12 @@ fn every_error_text_is_seen() {
 fn listen(client: &ArmClient, text: &str, patience: Duration) -> bool {
     let start = Instant::now();
     client.socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-    let mut heard = false;
-    while !heard && start.elapsed() < patience {
-        heard = matches!(client.receive(), Some(Answer::Text(got)) if got == text);
+    let mut is_received = false;
+    while !is_received && start.elapsed() < patience {
+        is_received = matches!(client.receive(), Some(Answer::Text(got)) if got == text);
     }
     client.socket.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
-    heard
+    is_received
 }
 
 #[test]
@@ -303,7 +304,7 @@ fn signals_end_the_lab_within_two_seconds_and_without_an_error() {
     }
 }
 
-/// Ctrl-Z and `fg`: the waits of all threads are interrupted, and everything is late.
+/// Ctrl-Z and `fg`: the waits of all threads are interrupted, and all deadlines are missed.
 #[test]
 fn a_lab_that_was_stopped_for_a_while_goes_on() {
     let lab = Lab::start();
@@ -370,7 +371,7 @@ fn mistakes_on_the_command_line_are_named() {
 fn the_client_side_makes_the_server_side_an_arm_of_another_graph() {
     let lab = Lab::start();
     let controller = lab.address.to_string();
-    // The bridged arm lives in a domain of its own, and a second server side in that domain closes the circle.
+    // The bridged arm is in another domain, and a second server side in that domain closes the circle.
     let other = domain();
     let bridge = Lab::start_with(other, &["arm31", "--controller", &controller], &[]);
     let far = Lab::start_with(other, &["up", "--bridge-only"], &["-p", "arm31:port:=0"]);
@@ -415,7 +416,7 @@ fn an_arm_behind_a_controller_has_the_topics_of_one_in_the_lab() {
         Discovery { domain_id: bridge.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
     let context = Context::with_options(&discovery, Arguments::default()).unwrap();
     let mut node = Node::create(context, "observer", "/ranger").unwrap();
-    fn heard<T: WrappedTypesupport + 'static>(
+    fn subscribe<T: WrappedTypesupport + 'static>(
         node: &mut Node,
         topic: &str,
         qos: QosProfile,
@@ -423,11 +424,11 @@ fn an_arm_behind_a_controller_has_the_topics_of_one_in_the_lab() {
         node.subscribe::<T>(topic, qos).unwrap()
     }
     let latched = QosProfile::default().keep_last(1).transient_local();
-    let mut statuses = heard::<MotionStatus>(&mut node, "motion_status", latched.clone().keep_last(100));
-    let mut drives = heard::<DriveStatus>(&mut node, "drive_status", latched.clone().keep_last(100));
-    let mut descriptions = heard::<StringMessage>(&mut node, "robot_description", latched);
-    let mut setpoints = heard::<PoseStamped>(&mut node, "setpoint", QosProfile::default());
-    let mut poses = heard::<PoseStamped>(&mut node, "pose", QosProfile::default());
+    let mut statuses = subscribe::<MotionStatus>(&mut node, "motion_status", latched.clone().keep_last(100));
+    let mut drives = subscribe::<DriveStatus>(&mut node, "drive_status", latched.clone().keep_last(100));
+    let mut descriptions = subscribe::<StringMessage>(&mut node, "robot_description", latched);
+    let mut setpoints = subscribe::<PoseStamped>(&mut node, "setpoint", QosProfile::default());
+    let mut poses = subscribe::<PoseStamped>(&mut node, "pose", QosProfile::default());
     assert!(awaited(&mut descriptions, |_| true).data.contains("<robot"));
     assert!(!awaited(&mut statuses, |_| true).moving);
 

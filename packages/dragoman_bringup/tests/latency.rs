@@ -1,4 +1,4 @@
-//! How soon a program in another process hears the lab's robot.
+//! The delay of the lab's robot data in another process.
 
 mod common;
 
@@ -54,11 +54,11 @@ fn topics_services_and_echoes_have_their_times_and_plots() {
         let row = row(&table, name);
         assert_eq!(row[1..3], [measure, "30"]);
         let times: Vec<f64> = row[3..].iter().map(|word| word.parse().unwrap()).collect();
-        let [median, p90, p99, longest, transit, told_period] = times[..] else { panic!("{row:?}") };
+        let [median, p90, p99, longest, transit, printed_period] = times[..] else { panic!("{row:?}") };
         assert!(0.0 < median && median <= p90 && p90 <= p99 && p99 <= longest, "{row:?}");
-        // Loose, for a machine that others use; the figures of a quiet one are in docs/commands.md.
+        // Wide limits, for a shared machine; figures of an idle one are in docs/commands.md.
         assert!(median < 20.0 && transit <= median + 1.0, "{row:?}");
-        assert!((period * 0.5..period * 2.0).contains(&told_period), "{row:?}");
+        assert!((period * 0.5..period * 2.0).contains(&printed_period), "{row:?}");
     }
     for name in ["/mobile_base/get_geometry", "/vrep/aux_console/print"] {
         let row = row(&table, name);

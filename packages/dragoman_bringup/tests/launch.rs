@@ -1,4 +1,4 @@
-//! The launch files without ROS: their arguments, the commands that they start, and the parameter files beside them.
+//! The launch files without ROS: their arguments, the commands they start, and the parameter files next to them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_norway::Value;
 
 const LAUNCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../launch");
 
-/// What a launch file starts in one mode, with the defaults of its other arguments.
+/// The processes that a launch file starts in one mode, with the defaults of its other arguments.
 #[derive(Debug, Deserialize)]
 struct Start {
     file: String,
@@ -17,7 +17,7 @@ struct Start {
     params_file: String,
     /// Configuration of rviz2.
     rviz: String,
-    /// Of rviz2, if the launch file's is `/far`.
+    /// Of rviz2, with namespace `/far`.
     rviz_namespace: String,
     rviz_remappings: Vec<[String; 2]>,
     arguments: Vec<String>,
@@ -26,7 +26,7 @@ struct Start {
     package: Vec<String>,
 }
 
-/// All starts; none on a machine without Python.
+/// All starts; empty on a machine without Python.
 fn starts() -> Vec<Start> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/launch/commands.py");
     let output = match Command::new("python3").args(["-B", script, LAUNCH]).output() {
@@ -47,7 +47,7 @@ fn launch_files_start_commands_that_there_are() {
     for start in &starts {
         assert_eq!(start.package, ["dragoman_bringup"], "{start:?}");
         for words in &start.programs {
-            // The command line is understood before the help is printed.
+            // The command line is parsed before the help is printed.
             let output =
                 Command::new(env!("CARGO_BIN_EXE_dragoman")).args(words).arg("--help").output().unwrap();
             assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -77,7 +77,7 @@ fn launch_files_have_the_common_arguments_and_describe_all() {
     }
 }
 
-/// Its configurations' topics are relative (`tests/rviz.rs`), and so have to be the transforms.
+/// The topics of its configurations are relative (`tests/rviz.rs`), so the transforms must be too.
 #[test]
 fn rviz2_is_in_the_namespace_of_the_robot() {
     for start in starts() {
@@ -91,7 +91,7 @@ fn rviz2_is_in_the_namespace_of_the_robot() {
 /// A node of a parameter file: name, page of the reference, heading of its tables there.
 type Described = (&'static str, &'static str, &'static str);
 
-/// Parameter files with the nodes that they are for.
+/// Parameter files with their nodes.
 const FILES: [(&str, &[Described]); 8] = [
     (
         "lab",

@@ -1,4 +1,4 @@
-//! Nav2's actions: those that the lab's platform serves, and a Nav2 that drives in its place.
+//! Nav2's actions: those that the lab's platform offers, and a Nav2 that drives in its place.
 
 #![cfg(target_os = "linux")]
 
@@ -40,12 +40,12 @@ fn heading(pose: &PoseStamped) -> f64 {
     2.0 * pose.pose.orientation.z.atan2(pose.pose.orientation.w)
 }
 
-/// What a goal that was accepted comes to.
+/// The result of an accepted goal.
 async fn end<T>(result: impl Future<Output = dragoman_ros::Result<T>>) -> T {
     tokio::time::timeout(JOURNEY, result).await.expect("the goal ends").unwrap()
 }
 
-/// Whether a goal is accepted. What is accepted is cancelled.
+/// Whether a goal is accepted. An accepted goal is cancelled.
 fn is_accepted<A: WrappedActionTypeSupport + 'static>(
     beside: &Beside,
     client: &ActionClient<A>,
@@ -84,7 +84,7 @@ fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
     assert_eq!(last.current_pose.header.frame_id, "map");
     assert!((last.current_pose.pose.position.x - x).abs() < 0.1 && last.navigation_time.sec >= 1);
 
-    // What makes no sense, or cannot be reached.
+    // Invalid or unreachable goals.
     let mut tree = goal("map", near);
     tree.behavior_tree = "spin.xml".to_owned();
     let mut none = goal("map", near);
@@ -103,7 +103,7 @@ fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
         assert!(!is_accepted(&operator.beside, &client, bad.clone()), "{bad:?}");
     }
 
-    // In the frame of the odometry: 0.3 m ahead of where it is.
+    // In the odometry frame: 0.3 m ahead of the present position.
     let mut odometry = operator.beside.subscribe::<Odometry>("/neobotix/odom");
     let odometry = operator.beside.next("odometry", &mut odometry);
     let here = PoseStamped { pose: odometry.pose.pose, ..Default::default() };
@@ -117,7 +117,7 @@ fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
     let there = [before[0] + 0.3 * before[2].cos(), before[1] + 0.3 * before[2].sin()];
     assert!((x - there[0]).hypot(y - there[1]) < 0.05, "{x} {y} {there:?}");
 
-    // Cancelled on the way: it brakes, and stays started.
+    // Cancelled during the motion: it brakes, and stays started.
     let far = goal("map", [1.0, 3.0, 0.0]);
     let sent = client.send_goal_request(far.clone()).unwrap();
     let (handle, result, _feedback) = operator.beside.runtime.block_on(sent).expect("accepted");
@@ -134,7 +134,7 @@ fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
     operator.is(PlatformStatus::MOVING);
     assert!(!operator.status().target_reached);
 
-    // Another goal takes over; a stop ends that one.
+    // Another goal replaces it; a stop ends that one.
     let sent = client.send_goal_request(far.clone()).unwrap();
     let (_first, first, _) = operator.beside.runtime.block_on(sent).expect("accepted");
     let sent = client.send_goal_request(goal("map", [4.5, 3.8, 0.0])).unwrap();
@@ -146,7 +146,7 @@ fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
     assert_eq!((status, result.error_msg.as_str()), (GoalStatus::Aborted, "the motion was stopped"));
     assert!(!is_accepted(&operator.beside, &client, far), "it is not started");
 
-    // A path, as dense as those of planners.
+    // A path as dense as those of planners.
     operator.order("start").unwrap();
     operator.until("it stands", |operator| operator.status().translation_velocity == 0.0);
     let client =
@@ -170,17 +170,18 @@ fn goals_of_nav2s_actions_are_driven_to_cancelled_replaced_and_refused() {
     assert!((x - last.x).hypot(y - last.y) < 0.05 && angle(yaw, 3.1) < 0.05, "{x} {y} {yaw} {last:?}");
 }
 
-/// What the Nav2 of this test was told.
+/// A command that the Nav2 of this test received.
 #[derive(Debug)]
-enum Told {
+enum Received {
     Pose(PoseStamped),
     Path(Vec<PoseStamped>),
     Cancelled,
 }
 
-/// A Nav2 that drives nowhere: its first path lasts until it is cancelled, the others are done at once; the first pose cannot be reached.
-fn serve_nav2(domain: u16) -> mpsc::Receiver<Told> {
-    let (sender, told) = mpsc::channel();
+/// A Nav2 that does not drive: its first path lasts until it is cancelled, the others end at once; the first pose
+/// cannot be reached.
+fn serve_nav2(domain: u16) -> mpsc::Receiver<Received> {
+    let (sender, command) = mpsc::channel();
     let (ready, is_ready) = mpsc::channel();
     std::thread::spawn(move || {
         let Beside { runtime, node } = Beside::new(domain);
@@ -190,10 +191,10 @@ fn serve_nav2(domain: u16) -> mpsc::Receiver<Told> {
         let follow = move |goal: Goal<FollowPath::Action>| {
             let (paths, lasts) = (paths.clone(), std::mem::replace(&mut is_first, false));
             async move {
-                paths.send(Told::Path(goal.goal().path.poses.clone())).unwrap();
+                paths.send(Received::Path(goal.goal().path.poses.clone())).unwrap();
                 if lasts {
                     goal.canceled().await;
-                    paths.send(Told::Cancelled).unwrap();
+                    paths.send(Received::Cancelled).unwrap();
                     return Outcome::Canceled(FollowPath::Result::default());
                 }
                 Outcome::Succeeded(FollowPath::Result::default())
@@ -203,7 +204,7 @@ fn serve_nav2(domain: u16) -> mpsc::Receiver<Told> {
         let navigate = move |goal: Goal<Navigate>| {
             let poses = poses.clone();
             async move {
-                poses.send(Told::Pose(goal.goal().pose.clone())).unwrap();
+                poses.send(Received::Pose(goal.goal().pose.clone())).unwrap();
                 Outcome::Aborted(NavigateToPose::Result::default())
             }
         };
@@ -213,20 +214,20 @@ fn serve_nav2(domain: u16) -> mpsc::Receiver<Told> {
         runtime.block_on(node);
     });
     is_ready.recv().unwrap();
-    told
+    command
 }
 
 #[test]
-fn where_nav2_runs_it_is_told_to_drive() {
+fn a_running_nav2_is_commanded_to_drive() {
     let mut operator = Operator::with("nav2", &["-p", "platform:nav2:=/nav"]);
     let nav2 = serve_nav2(operator.lab.domain);
-    let told = |what: &str| nav2.recv_timeout(JOURNEY).unwrap_or_else(|_| panic!("{what} is not told"));
+    let command = |what: &str| nav2.recv_timeout(JOURNEY).unwrap_or_else(|_| panic!("{what} is missing"));
     operator.begin(4);
     let mut velocities = operator.beside.subscribe::<Twist>("/apolo/neobotix_platform/cmd_vel");
 
     let request = PlatformMoveToStation::Request { station: "middle".to_owned() };
     assert!(operator.call::<PlatformMoveToStation::Service>("move_to_station", request).success);
-    let Told::Path(path) = told("the path") else { panic!("a path is wanted") };
+    let Received::Path(path) = command("the path") else { panic!("a path is wanted") };
     let last = path.last().unwrap();
     assert!(path.len() > 60 && path.iter().all(|pose| pose.header.frame_id == "map"), "{}", path.len());
     assert!((last.pose.position.x - 1.0).abs() < 1e-6 && (last.pose.position.y - 3.0).abs() < 1e-6);
@@ -237,19 +238,19 @@ fn where_nav2_runs_it_is_told_to_drive() {
     assert!(operator.beside.runtime.block_on(silence).is_err(), "the base is Nav2's to drive");
 
     operator.order("break").unwrap();
-    assert!(matches!(told("the break"), Told::Cancelled));
+    assert!(matches!(command("the break"), Received::Cancelled));
     operator.order("continue").unwrap();
-    let Told::Path(rest) = told("the rest of the path") else { panic!("a path is wanted") };
+    let Received::Path(rest) = command("the rest of the path") else { panic!("a path is wanted") };
     assert!((rest.last().unwrap().pose.position.x - 1.0).abs() < 1e-6);
     operator.until("the goal is reached", |operator| operator.status().target_reached);
 
-    // A pose that Nav2 does not reach, and one that the map forbids.
+    // A pose that Nav2 does not reach, and one that the map prohibits.
     let to = |operator: &mut Operator, x, y| {
         let request = PlatformMoveToPose::Request { pose: Pose2D { x, y, theta: 1.0 } };
         operator.call::<PlatformMoveToPose::Service>("move_abs", request).success
     };
     assert!(to(&mut operator, 2.0, 3.5));
-    let Told::Pose(pose) = told("the pose") else { panic!("a pose is wanted") };
+    let Received::Pose(pose) = command("the pose") else { panic!("a pose is wanted") };
     assert!((pose.pose.position.x - 2.0).abs() < 1e-9 && angle(heading(&pose), 1.0) < 1e-9);
     operator.until("it is not reached", |operator| operator.status().planner_state == 2);
     assert!(!operator.status().target_reached);

@@ -1,4 +1,4 @@
-//! The lab's platform as old programs have it: raw sockets at PlatformCtrl's ports, and the world's truth beside them.
+//! The lab's platform as old programs use it: raw sockets at PlatformCtrl's ports, with the true pose from the world.
 
 mod common;
 
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use common::apolo::ApoloClient;
 use common::{Lab, domain};
 
-/// A lab with a data folder of its own for the platform.
+/// A lab with a separate data folder for the platform.
 struct Site {
     lab: Lab,
     folder: PathBuf,
@@ -37,12 +37,12 @@ impl Site {
         Self { lab, folder, world }
     }
 
-    /// Where the platform really is: x, y, z, heading.
+    /// True pose of the platform: x, y, z, heading.
     fn truth(&mut self) -> [f64; 4] {
         self.world.values(b'g', "neobotix_platform").try_into().unwrap()
     }
 
-    /// Whether it stands still: looked at for some time.
+    /// Whether it is at rest for some time.
     fn stands(&mut self) -> bool {
         let before = self.truth();
         std::thread::sleep(std::time::Duration::from_millis(500));

@@ -1,5 +1,6 @@
-//! Server side against client side: the lab's platform in one process, `dragoman neobotix` at its port in another process and another ROS
-//! domain. The picture in both domains is the same, and what is told to the second moves the first.
+//! Server side against client side: the lab's platform in one process, `dragoman neobotix` connected to its port in
+//! another process and another ROS domain. Both domains publish the same data, and commands in the second move the
+//! first.
 
 #![cfg(target_os = "linux")]
 
@@ -27,23 +28,23 @@ use dragoman_ros::{Client, Node, QosProfile, WrappedServiceTypeSupport};
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
 
-/// How long an answer may take.
+/// Timeout of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a motion through the lab may take on a loaded machine.
+/// Timeout of a motion through the lab, on a loaded machine.
 const JOURNEY: Duration = Duration::from_secs(150);
 
-/// The lab, and the platform of the lab behind the protocol.
+/// The lab, and its platform behind the protocol.
 struct Chain {
     _lab: Lab,
     _client: Lab,
     folder: PathBuf,
-    /// Beside the lab.
+    /// In the lab's domain.
     near: Operator,
-    /// Beside the client side.
+    /// In the client side's domain.
     far: Operator,
 }
 
-/// A node whose clients stay: hundreds of requests are made here.
+/// A node that keeps its clients: hundreds of requests are made here.
 struct Operator {
     beside: Beside,
     clients: HashMap<String, Box<dyn Any>>,
@@ -94,7 +95,7 @@ impl Chain {
         assert_ne!(lab.domain, client.domain);
         let (near, far) = (Operator::new(lab.domain), Operator::new(client.domain));
         let mut chain = Self { _lab: lab, _client: client, folder, near, far };
-        // The base has to have been heard.
+        // Data of the base must have been received.
         chain.until("the platform is initialized", |chain| {
             chain.order("connect_to_pltf").is_ok() && chain.order("init_pltf").is_ok()
         });
@@ -110,7 +111,7 @@ impl Chain {
         }
     }
 
-    /// Asks the client side.
+    /// Calls a service of the client side.
     #[track_caller]
     fn call<S: WrappedServiceTypeSupport + 'static>(
         &mut self,
@@ -120,7 +121,7 @@ impl Chain {
         self.far.call::<S>(&format!("/neobotix/{name}"), request)
     }
 
-    /// Asks the platform itself, and the client side.
+    /// Calls a service of the platform itself, and of the client side.
     #[track_caller]
     fn both<S: WrappedServiceTypeSupport + 'static>(
         &mut self,
@@ -158,7 +159,7 @@ impl Chain {
         self.call::<PlatformGetStatus::Service>("get_status", Default::default()).status
     }
 
-    /// Where the platform really is: x, y, heading.
+    /// True pose of the platform: x, y, heading.
     fn truth(&mut self) -> [f64; 3] {
         let request =
             GetLocationMRobot::Request { robot: "neobotix_platform".to_owned(), ..Default::default() };
@@ -167,7 +168,7 @@ impl Chain {
         [answer.position.x, answer.position.y, answer.yaw]
     }
 
-    /// Where the transforms have the base in the map: x, y, heading; beside the lab and beside the client side.
+    /// Pose of the base in the map by the transforms: x, y, heading; in the lab's and in the client side's domain.
     fn placed(&mut self) -> [[f64; 3]; 2] {
         [&mut self.near.beside, &mut self.far.beside].map(|beside| {
             let mut transforms = beside.subscribe::<TFMessage>("/tf");
@@ -195,7 +196,7 @@ impl Drop for Chain {
     }
 }
 
-/// The last message that has come since this was asked.
+/// The last message received after this call.
 fn newest<T>(messages: &mut BoxStream<'static, T>) -> Option<T> {
     std::iter::from_fn(|| messages.next().now_or_never().flatten()).last()
 }
@@ -214,7 +215,7 @@ fn near_angle(what: &str, a: f64, b: f64, tolerance: f64) {
     near(what, (a - b).sin().atan2((a - b).cos()), 0.0, tolerance);
 }
 
-/// Most of `found` are also in `known`: the laser is noisy, and each side has its own scan.
+/// Most of `found` are also in `known`: the laser is noisy, and each side has another scan.
 #[track_caller]
 fn same_points(what: &str, known: &[Point32], found: &[Point32], tolerance: f32) {
     let away = |a: &Point32, b: &Point32| (a.x - b.x).hypot(a.y - b.y);
@@ -227,7 +228,7 @@ fn same_points(what: &str, known: &[Point32], found: &[Point32], tolerance: f32)
     );
 }
 
-/// Everything that the status tells, of a platform that stands: exactly, but for what is measured anew each time.
+/// Compares all fields of the status of a platform at rest: exactly, except those measured again each time.
 #[track_caller]
 fn same_status([a, b]: [PlatformStatus; 2]) {
     for (what, one, other) in
@@ -291,7 +292,7 @@ fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
         voltages == [Some(25.5); 2]
     });
 
-    // The guide's story, in the second domain.
+    // The guide's session, in the second domain.
     chain.set_mode(4).unwrap();
     chain.order("start").unwrap();
     assert!(chain.set_mode(3).is_err(), "only a platform that is ready does");
@@ -316,17 +317,17 @@ fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
     }
     chain.order("break").unwrap();
     chain.until("it stands", |chain| chain.far_status().translation_velocity == 0.0);
-    // What is left of the way, point by point.
+    // The rest of the path, point by point.
     let mut paths = [&mut chain.near.beside, &mut chain.far.beside]
         .map(|beside| beside.latched::<Path>("/neobotix/path"));
-    let [known, told] =
+    let [known, bridged] =
         [chain.near.beside.next("path", &mut paths[0]), chain.far.beside.next("path", &mut paths[1])];
-    assert!(known.poses.len() > 1 && known.poses.len() == told.poses.len(), "{known:?} {told:?}");
-    assert_eq!([known.header.frame_id.as_str(), told.header.frame_id.as_str()], ["map"; 2]);
-    for (index, (a, b)) in known.poses.iter().zip(&told.poses).enumerate() {
+    assert!(known.poses.len() > 1 && known.poses.len() == bridged.poses.len(), "{known:?} {bridged:?}");
+    assert_eq!([known.header.frame_id.as_str(), bridged.header.frame_id.as_str()], ["map"; 2]);
+    for (index, (a, b)) in known.poses.iter().zip(&bridged.poses).enumerate() {
         near("x of the way", a.pose.position.x, b.pose.position.x, 0.01);
         near("y of the way", a.pose.position.y, b.pose.position.y, 0.01);
-        // The protocol does not tell the direction at the goal.
+        // The protocol does not transmit the direction at the goal.
         if index + 1 < known.poses.len() {
             let turns = [a, b].map(|pose| heading(&pose.pose.orientation));
             near_angle("direction of the way", turns[0], turns[1], 0.1);
@@ -340,35 +341,35 @@ fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
     let (away, wrong) = ((x - 1.0).hypot(y - 3.0), (turn - 170_f64.to_radians()).sin().asin().abs());
     assert!(away < 0.02 && wrong < 1_f64.to_radians(), "{x} {y} {turn}");
     same_status(chain.statuses());
-    let [known, told] = chain.placed();
-    near("x of the base", known[0], told[0], 0.03);
-    near("y of the base", known[1], told[1], 0.03);
-    near_angle("heading of the base", known[2], told[2], 0.03);
-    let [known, told] = chain.both::<PlatformGetPosition::Service>("get_position", Default::default());
-    near("x", known.pose.x, told.pose.x, 0.01);
-    near("y", known.pose.y, told.pose.y, 0.01);
-    near_angle("heading", known.pose.theta, told.pose.theta, 0.01);
+    let [known, bridged] = chain.placed();
+    near("x of the base", known[0], bridged[0], 0.03);
+    near("y of the base", known[1], bridged[1], 0.03);
+    near_angle("heading of the base", known[2], bridged[2], 0.03);
+    let [known, bridged] = chain.both::<PlatformGetPosition::Service>("get_position", Default::default());
+    near("x", known.pose.x, bridged.pose.x, 0.01);
+    near("y", known.pose.y, bridged.pose.y, 0.01);
+    near_angle("heading", known.pose.theta, bridged.pose.theta, 0.01);
 
     // The scan, beam by beam.
     let mut scans = [&mut chain.near.beside, &mut chain.far.beside]
         .map(|beside| beside.subscribe::<LaserScan>("/neobotix/scan"));
-    let [known, told] =
+    let [known, bridged] =
         [chain.near.beside.next("scan", &mut scans[0]), chain.far.beside.next("scan", &mut scans[1])];
-    assert_eq!(known.header.frame_id, told.header.frame_id);
-    assert_eq!(known.ranges.len(), told.ranges.len());
+    assert_eq!(known.header.frame_id, bridged.header.frame_id);
+    assert_eq!(known.ranges.len(), bridged.ranges.len());
     for (what, a, b) in [
-        ("first beam", known.angle_min, told.angle_min),
-        ("last beam", known.angle_max, told.angle_max),
-        ("between beams", known.angle_increment, told.angle_increment),
-        ("range", known.range_max, told.range_max),
+        ("first beam", known.angle_min, bridged.angle_min),
+        ("last beam", known.angle_max, bridged.angle_max),
+        ("between beams", known.angle_increment, bridged.angle_increment),
+        ("range", known.range_max, bridged.range_max),
     ] {
         near(what, a.into(), b.into(), 1e-3);
     }
-    // Where something is hit at a small angle, a beam more or less is much.
+    // At small incidence angles, one beam more or less changes the range much.
     let alike = known
         .ranges
         .iter()
-        .zip(&told.ranges)
+        .zip(&bridged.ranges)
         .filter(|(a, b)| (a.is_infinite() && b.is_infinite()) || (*a - *b).abs() < 0.1);
     let alike = alike.count();
     assert!(alike * 100 >= 95 * known.ranges.len(), "{alike} of {}", known.ranges.len());
@@ -403,22 +404,22 @@ fn documents_and_parameters_are_the_same_in_both_domains() {
                 grid
             })
     };
-    let [known, told] = grids(&chain, |grid| grid.info.width >= 240);
-    assert!(known == told, "{:?} {:?}", known.info, told.info);
+    let [known, bridged] = grids(&chain, |grid| grid.info.width >= 240);
+    assert!(known == bridged, "{:?} {:?}", known.info, bridged.info);
     for kind in ["map", "roadmap", "program"] {
-        let [known, told] =
+        let [known, bridged] =
             chain.both::<PlatformGetDocument::Service>(&format!("get_{kind}"), Default::default());
-        assert!(known.success && known == told, "{kind}: {told:?}");
+        assert!(known.success && known == bridged, "{kind}: {bridged:?}");
     }
     let text = "<map Version=\"1.0\"><!-- Größe --><layer index=\"0\"><line><point x=\"0\" y=\"0\"/><point x=\"1000\" y=\"0\"/></line></layer></map>";
     let request = PlatformSetDocument::Request { name: "mine".to_owned(), document: text.to_owned() };
     let answer = chain.call::<PlatformSetDocument::Service>("set_map", request);
     assert!(answer.success, "{}", answer.message);
-    let [known, told] = chain.both::<PlatformGetDocument::Service>("get_map", Default::default());
+    let [known, bridged] = chain.both::<PlatformGetDocument::Service>("get_map", Default::default());
     assert_eq!((known.name.as_str(), known.document.as_str()), ("mine", text));
-    assert_eq!(known, told);
-    let [known, told] = grids(&chain, |grid| grid.info.width < 100);
-    assert!(known == told, "{:?} {:?}", known.info, told.info);
+    assert_eq!(known, bridged);
+    let [known, bridged] = grids(&chain, |grid| grid.info.width < 100);
+    assert!(known == bridged, "{:?} {:?}", known.info, bridged.info);
     assert_eq!(chain.order("save_map"), Ok(()));
     let file = chain.folder.join("maps/mine.xml");
     chain.until("the map is saved", |_| file.exists());
@@ -433,14 +434,14 @@ fn documents_and_parameters_are_the_same_in_both_domains() {
     assert_eq!(set(&mut chain, "SirenEnabled", "true"), (true, String::new()));
     assert_eq!(set(&mut chain, "IpoTransVel", "-1"), (false, "no effect: IpoTransVel is 750".to_owned()));
     assert_eq!(set(&mut chain, "Siren", "true"), (false, "there is no parameter 'Siren'".to_owned()));
-    let [known, told] =
+    let [known, bridged] =
         chain.both::<PlatformGetParameters::Service>("get_pltf_param_vec", Default::default());
     assert!(known.success && known.parameters.len() == 94);
-    assert_eq!(known, told);
+    assert_eq!(known, bridged);
     for key in ["SirenEnabled", "Siren"] {
         let request = PlatformGetParameter::Request { key: key.to_owned() };
-        let [known, told] = chain.both::<PlatformGetParameter::Service>("get_pltf_param", request);
-        assert_eq!(known, told);
+        let [known, bridged] = chain.both::<PlatformGetParameter::Service>("get_pltf_param", request);
+        assert_eq!(known, bridged);
     }
     assert!(chain.statuses().iter().all(|status| status.siren));
 }

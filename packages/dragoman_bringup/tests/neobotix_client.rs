@@ -1,5 +1,5 @@
-//! `dragoman neobotix` in front of a PlatformCtrl that is written down here byte by byte, from the tables of the guide (seed 002, chapter
-//! 6), and a ROS node beside it.
+//! `dragoman neobotix` against a PlatformCtrl written here byte by byte from the tables of the PlatformCtrl guide,
+//! chapter 6, and a ROS node in its domain.
 
 #![cfg(target_os = "linux")]
 
@@ -21,7 +21,7 @@ use common::{Lab, domain};
 use dragoman_ros::WrappedServiceTypeSupport;
 use platform_ctrl::PlatformCtrl;
 
-/// How long a thing may take on a loaded machine.
+/// Timeout on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 struct Operator {

@@ -1,4 +1,4 @@
-//! Parts of the lab by themselves, and labs below namespaces.
+//! Separate parts of the lab, and labs below namespaces.
 
 mod common;
 
@@ -10,7 +10,7 @@ use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The topics of a domain as soon as all `wanted` are there.
+/// The topics of a domain when all `wanted` are present.
 fn topics(domain_id: u16, wanted: &[&str]) -> HashMap<String, Vec<String>> {
     let discovery = Discovery { domain_id, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
     let context = Context::with_options(&discovery, Arguments::default()).unwrap();
@@ -57,7 +57,7 @@ fn everything_of_a_lab_is_below_its_namespace() {
         "/left/neobotix/status",
         "/left/simulation/pose",
     ];
-    // What all nodes of a graph share.
+    // Topics of all nodes of a graph.
     let shared = ["/rosout", "/parameter_events", "/diagnostics", "/joy", "/clock", "/dragoman/_claims"];
     for name in topics(lab.domain, &wanted).keys() {
         assert!(name.starts_with("/left/") || shared.contains(&name.as_str()), "{name}");

@@ -1,4 +1,4 @@
-//! The lab's platform as ROS users have it: `dragoman up` in a process of its own, and a ROS node beside it.
+//! The lab's platform as ROS users use it: `dragoman up` in another process, and a ROS node in its domain.
 
 #![cfg(target_os = "linux")]
 
@@ -60,16 +60,16 @@ fn the_platform_goes_through_its_states_and_to_a_station() {
     let status = operator.status();
     assert!(status.scan.len() > 100 && status.initialized && !status.collision);
     assert!((status.estimated.x - x).hypot(status.estimated.y - y) < 0.03);
-    // All that the laser sees is in the room.
+    // All points of the laser are in the room.
     assert!(status.scan.iter().all(|point| point.x.abs() < 6.2 && point.y.abs() < 5.2));
     assert_eq!((status.motion_mode, status.header.frame_id.as_str()), (4, "map"));
 
-    // The session of clients in the field: they stop, set mode 3, continue, and turn the wheels.
+    // The session of clients in use: they stop, set mode 3, continue, and turn the wheels.
     operator.order("stop").unwrap();
     operator.set_mode(3).unwrap();
     operator.order("continue").unwrap();
     let before = operator.truth();
-    // Slowly: a loaded machine takes its time, and half a turn is the most that can be told.
+    // Slowly: a loaded machine is late, and half a turn is the maximum that a heading shows.
     for _ in 0..10 {
         let wheels = PlatformMoveWheels::Request { right: 0.05, left: -0.05 };
         assert!(operator.call::<PlatformMoveWheels::Service>("move_vel_wheel", wheels).success);
@@ -104,7 +104,7 @@ fn documents_parameters_and_special_functions_are_served() {
     let grid = operator.beside.find("the map", &mut maps, |grid| !grid.data.is_empty());
     assert!(grid.data.contains(&100) && grid.data.contains(&0) && grid.info.width >= 240);
 
-    // To the letter, with a comment in it; on the disk, and back again.
+    // Unchanged, including a comment; saved to disk and loaded again.
     let text = "<map Version=\"1.0\"><!-- mine --><layer index=\"0\"><line><point x=\"0\" y=\"0\"/><point x=\"1000\" y=\"0\"/></line></layer></map>";
     let set = |operator: &mut Operator, name: &str, text: &str| {
         let request = PlatformSetDocument::Request { name: name.to_owned(), document: text.to_owned() };
@@ -135,7 +135,7 @@ fn documents_parameters_and_special_functions_are_served() {
     assert!(operator.order("load_map").is_err() && !operator.folder.join("mine.xml").exists());
     operator.beside.find("the new map", &mut maps, |grid| grid.info.width < 100);
 
-    // Parameters act, and are ROS parameters.
+    // Parameters take effect, and are ROS parameters.
     let set = |operator: &mut Operator, key: &str, value: &str| {
         let request = PlatformSetParameter::Request { key: key.to_owned(), value: value.to_owned() };
         operator.call::<PlatformSetParameter::Service>("set_pltf_param", request).message
@@ -150,7 +150,7 @@ fn documents_parameters_and_special_functions_are_served() {
     let all = operator.call::<PlatformGetParameters::Service>("get_pltf_param_vec", Default::default());
     assert_eq!(all.parameters.len(), 94);
 
-    // What others do: refused while nobody is there.
+    // Functions of other nodes: refused while those are missing.
     let speak = |operator: &mut Operator| {
         let request = PlatformSetText::Request { text: "Guten Tag".to_owned() };
         operator.call::<PlatformSetText::Service>("speak_text", request).success
@@ -164,7 +164,7 @@ fn documents_parameters_and_special_functions_are_served() {
         assert!(!operator.call::<PlatformSetFile::Service>("grab_image", request).success);
     }
 
-    // CAN messages that are listened for are kept until they are read.
+    // CAN messages with requested ids are kept until they are read.
     let request = PlatformAddCanListeningId::Request { id: 0x281 };
     let answer = operator.call::<PlatformAddCanListeningId::Service>("add_can_listening_id", request);
     assert!(answer.success);

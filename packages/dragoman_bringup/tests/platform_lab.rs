@@ -1,4 +1,4 @@
-//! The lab's platform at work: what is in its way, what it must not enter, maps it makes, motions it repeats, programs, its sensors; and a
+//! The lab's platform at work: obstacles, prohibited areas, mapping, replayed motions, programs, its sensors; and a
 //! platform in front of another base.
 
 #![cfg(target_os = "linux")]
@@ -58,7 +58,7 @@ fn covered([x, y, heading]: [f64; 3]) -> impl Iterator<Item = [f64; 2]> {
 fn it_stops_for_obstacles_goes_round_them_and_enters_nothing_prohibited() {
     let mut operator = Operator::new("ways");
     operator.begin(4);
-    // Without planning it stands before what is in the way, and goes on when that is gone.
+    // Without planning it stops before an obstacle, and continues when that is gone.
     set(&mut operator, "PlanningEnabled", "false");
     move_to(&mut operator, [2.0, 3.8, std::f64::consts::PI]);
     operator.until("it moves", |operator| operator.truth()[0] < 4.4);
@@ -74,7 +74,7 @@ fn it_stops_for_obstacles_goes_round_them_and_enters_nothing_prohibited() {
     put(&mut operator, "Pioneer3AT", [2.0, -1.0]);
     operator.until("it goes on to its goal", |operator| operator.status().target_reached);
 
-    // With planning it goes round, and touches neither that nor what is prohibited.
+    // With planning it drives round the obstacle, and avoids it and the prohibited area.
     set(&mut operator, "PlanningEnabled", "true");
     let (obstacle, goal) = ([0.9, 1.9], [-1.2, -1.5, -2.0]);
     move_to(&mut operator, goal);
@@ -108,7 +108,7 @@ fn sensors_pictures_and_recorded_motions() {
     std::fs::remove_dir_all(&files).unwrap();
     assert!(operator.status().siren);
 
-    // Battery and ultrasonic sensors: those that measure, and no others.
+    // Battery, and only those ultrasonic sensors that measure.
     let mut batteries = operator.beside.subscribe::<BatteryState>("/neobotix/battery_state");
     let battery = operator.beside.next("the battery", &mut batteries);
     assert!((0.9..=1.0).contains(&battery.percentage), "{battery:?}");
@@ -121,15 +121,15 @@ fn sensors_pictures_and_recorded_motions() {
         operator.call::<PlatformStartUltrasonic::Service>("start_ultrasonic", request).success
     };
     assert!(start(&mut operator, 0b1_0000) && !start(&mut operator, 0x10000) && !start(&mut operator, -1));
-    // It stands at (4.5, 3.8) and looks to -y; sensor 5, on its left, to the wall at x = 6.
-    operator.until("the fifth sensor hears the wall", |operator| {
+    // It is at (4.5, 3.8) facing -y; sensor 5, on its left, faces the wall at x = 6.
+    operator.until("the fifth sensor detects the wall", |operator| {
         (operator.status().ultrasonic[4] - 1.2).abs() < 0.05
     });
     assert!(operator.status().ultrasonic.iter().enumerate().all(|(at, range)| at == 4 || *range == 0.0));
     operator.order("stop_ultrasonic").unwrap();
     operator.until("it measures no more", |operator| operator.status().ultrasonic == [0.0; 16]);
 
-    // A picture of the lab's camera.
+    // An image of the lab's camera.
     operator.until("a picture", |operator| {
         let request = PlatformSetFile::Request { file_name: "lab.png".to_owned() };
         operator.call::<PlatformSetFile::Service>("grab_image", request).success
@@ -138,7 +138,7 @@ fn sensors_pictures_and_recorded_motions() {
     operator.until("the file", |_| std::fs::metadata(&picture).is_ok_and(|file| file.len() > 1000));
     assert!(std::fs::read(&picture).unwrap().starts_with(b"\x89PNG\r\n\x1a\n"));
 
-    // A motion is recorded, and driven again from where it began.
+    // A motion is recorded, and replayed from its start.
     let event = |operator: &mut Operator, event: u32| {
         let request = PlatformSetEvent::Request { event: event as u8 };
         let answer = operator.call::<PlatformSetEvent::Service>("set_event", request);
@@ -180,7 +180,7 @@ fn sensors_pictures_and_recorded_motions() {
     assert!(event(&mut operator, Event::START_REPLAY).unwrap_err().contains("begins"));
 }
 
-/// Text of the attribute after each place of this name, as numbers.
+/// The numbers in the attribute after each occurrence of this name.
 fn numbers(text: &str, name: &str) -> Vec<f64> {
     let mark = format!("{name}=\"");
     let parts = text.split(mark.as_str()).skip(1);
@@ -202,7 +202,7 @@ fn maps_are_made_and_programs_run_to_their_ends() {
     let start = operator.truth();
     let mut turned = false;
     operator.until("a turn", |operator| {
-        // Slowly: a scan that is late by some milliseconds turns the walls.
+        // Slowly: a scan that is late by some milliseconds rotates the walls.
         velocity(operator, 0.0, 0.25);
         let heading = operator.truth()[2] - start[2];
         turned |= heading.sin().atan2(heading.cos()).abs() > 2.5;
@@ -233,7 +233,7 @@ fn maps_are_made_and_programs_run_to_their_ends() {
             .fold(0.0, f64::max);
         assert!(longest > 1000.0, "the wall at {value}: {lines:?}");
     }
-    // What the map has already does not come into it twice, as soon as the platform knows where it is there.
+    // Objects already in the map are not added twice, once the platform is localized in it.
     assert!(document(&mut operator, "set_map", "lab", &lab).success);
     velocity(&mut operator, 0.0, 0.0);
     operator.until("it stands, and has found itself in the lab's map", |operator| {
@@ -260,7 +260,7 @@ fn maps_are_made_and_programs_run_to_their_ends() {
     operator.order("stop").unwrap();
     assert!(document(&mut operator, "set_map", "lab", &lab).success);
 
-    // Two tasks: one drives, the other waits in vain and says so; both come to their ends.
+    // Two tasks: one drives, the other waits until its timeout and reports it; both end.
     let program = r#"<program version="1.0">
         <task name="drive" id="1" priority="1" version="1.0">
           <motion><settarget><coord x="3900" y="3800" angle="180"/></settarget></motion>
@@ -317,7 +317,7 @@ fn a_platform_is_in_front_of_any_base() {
     let order = |operator: &mut Operator, name: &str| {
         operator.beside.call::<Trigger::Service>(&format!("/second/{name}"), Default::default()).success
     };
-    operator.until("the base is heard", |operator| order(operator, "connect_to_pltf"));
+    operator.until("the base is connected", |operator| order(operator, "connect_to_pltf"));
     assert!(order(&mut operator, "init_pltf"));
     let mode = PlatformSetMode::Request { mode: 3 };
     assert!(operator.beside.call::<PlatformSetMode::Service>("/second/set_mode", mode).success);
@@ -353,9 +353,9 @@ fn parameter_files_that_make_no_sense_end_the_start() {
             .arg(&file)
             .output()
             .unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && told.contains(expected), "{told}");
-        assert!(told.contains(&file.display().to_string()), "{told}");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && errors.contains(expected), "{errors}");
+        assert!(errors.contains(&file.display().to_string()), "{errors}");
     }
     std::fs::remove_file(&file).unwrap();
 }

@@ -1,4 +1,4 @@
-//! `dragoman record` as its users run it: a process that records what others publish.
+//! `dragoman record` as users run it: a process that records the topics of others.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -21,7 +21,7 @@ struct Lab {
 }
 
 impl Lab {
-    /// `test` is another number for every test, so that they can run at the same time.
+    /// `test` differs for every test, so that they can run at the same time.
     fn new(test: u16) -> Self {
         let domain = 150 + (std::process::id() % 6) as u16 * 10 + test;
         let discovery =
@@ -58,7 +58,7 @@ impl Drop for Lab {
     }
 }
 
-/// The process, killed at the end whatever happens.
+/// The process; killed when dropped.
 struct Recorder(Option<Child>);
 
 impl Recorder {
@@ -67,7 +67,7 @@ impl Recorder {
         assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
     }
 
-    /// What it has printed when it ends by itself.
+    /// Its output when it has ended by itself.
     fn end(mut self) -> Output {
         let mut child = self.0.take().unwrap();
         let begin = Instant::now();
@@ -94,7 +94,7 @@ impl Drop for Recorder {
 fn wait_for_subscription<T: WrappedTypesupport>(publisher: &Publisher<T>) {
     let begin = Instant::now();
     while publisher.get_inter_process_subscription_count().unwrap() == 0 {
-        assert!(begin.elapsed() < PATIENCE, "nobody subscribes");
+        assert!(begin.elapsed() < PATIENCE, "no subscriber");
         std::thread::sleep(Duration::from_millis(10));
     }
     // The other side may match a little later.
@@ -118,7 +118,7 @@ fn messages(file: &[u8]) -> BTreeMap<String, Vec<mcap::Message<'_>>> {
     topics
 }
 
-/// Reads with the tools that others use. None when they are not installed.
+/// Reads with other tools. `None` if they are not installed.
 fn python(script: &str, file: &Path) -> Option<String> {
     let python = std::env::var("DRAGOMAN_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
     let importable = Command::new(&python).args(["-c", "import mcap_ros2.decoder"]).output();
@@ -289,7 +289,7 @@ print(count)
 }
 
 #[test]
-fn what_cannot_be_written_is_told_and_fails() {
+fn a_write_error_is_reported_and_fails() {
     let mut lab = Lab::new(4);
     for (file, reason) in [("/nowhere/a.mcap", "No such file"), (".", "exists")] {
         let output = lab.record(&["-o", file]).end();
@@ -298,7 +298,7 @@ fn what_cannot_be_written_is_told_and_fails() {
         assert!(error.contains(reason) && error.contains(file), "{error}");
     }
 
-    // A limit on the length of files, in units of 512 bytes, stands for a full disk.
+    // A limit on the file size, in units of 512 bytes, simulates a full disk.
     let poses = lab.publisher::<geometry_msgs::msg::PoseStamped>("/ranger/pose", QosProfile::default());
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' XFSZ; ulimit -f 40; exec \"$0\" \"$@\""]);

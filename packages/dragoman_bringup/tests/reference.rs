@@ -1,11 +1,11 @@
-//! `docs/reference/` against the running programs: no row may be missing, superfluous or wrong.
+//! Compares `docs/reference/` with the running programs: no row may be missing, superfluous or wrong.
 //!
 //! A table belongs to the heading above it and is known by its first head cell: `topic`, `service`, `called service`,
-//! `action` or `parameter`. The test writes each table anew and compares it with the file; with
-//! `DRAGOMAN_UPDATE_REFERENCE=1` it also replaces the file. Rows of parameters come from the parameter services. Of
-//! topics that a node publishes the graph gives name, type, reliability and durability; of services the type. Rates,
-//! history depths and meanings stay as they are in the file. DDS does not say which node a subscription belongs to, nor
-//! lists services. So their names are written by hand, and the numbers of a node's readers and writers must match.
+//! `action` or `parameter`. The test rewrites each table and compares it with the file; with
+//! `DRAGOMAN_UPDATE_REFERENCE=1` it also replaces the file. Rows of parameters come from the parameter services. For
+//! published topics the graph gives name, type, reliability and durability; for services the type. Rates, history
+//! depths and meanings stay as they are in the file. DDS neither says which node a subscription belongs to, nor lists
+//! services. So their names are written by hand, and the numbers of a node's readers and writers must match.
 
 mod common;
 
@@ -29,7 +29,7 @@ use futures::stream::{BoxStream, StreamExt};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The heading of what all nodes with parameters have; `~` stands for the node's name there.
+/// The heading of the rows that all nodes with parameters share; `~` stands for the node's name there.
 const COMMON: &str = "Every node with parameters";
 
 const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -162,8 +162,8 @@ fn with_rows(text: &str, heading: &str, kind: &str, rows: &[Row]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Names that stand for several: one for each joint of the lab's arms, for each robot of its world that no other node
-/// drives, and so on.
+/// Names that stand for several: one for each joint of the lab's arms, for each robot of its world without another
+/// driver, and so on.
 const SEVERAL: [(&str, &[&str]); 6] = [
     ("<joint>", &["joint_1", "joint_2", "joint_3", "joint_4", "joint_5", "joint_6"]),
     (
@@ -184,7 +184,7 @@ fn names(name: &str, node: &str) -> Vec<String> {
     }
 }
 
-/// The rows of `kind` that a section does not show: the parts of its actions, and what every node with parameters has.
+/// The rows of `kind` that a section omits: the parts of its actions, and those that all nodes with parameters share.
 fn implied(pages: &Pages, heading: &str, kind: &str) -> Vec<Row> {
     let mut all = Vec::new();
     for action in rows(pages, heading, "action") {
@@ -211,7 +211,7 @@ fn policies(qos: &str) -> String {
     qos.split(", ").take(2).collect::<Vec<_>>().join(", ")
 }
 
-/// Pages with the tables of the sections written anew, and what is wrong besides.
+/// Pages with the rewritten tables of the sections, and further errors.
 fn generate(pages: &Pages, sections: &[(&str, &str)], observer: &mut Observer) -> (Pages, Vec<String>) {
     let (mut new, mut problems) = (pages.clone(), Vec::new());
     let (mut published_by_all, mut subscribed) = (BTreeMap::new(), BTreeMap::new());
@@ -323,7 +323,7 @@ fn generate(pages: &Pages, sections: &[(&str, &str)], observer: &mut Observer) -
 fn compare(lab: &Lab, sections: &[(&str, &str)]) {
     static UPDATE: Mutex<()> = Mutex::new(());
     let update = std::env::var_os("DRAGOMAN_UPDATE_REFERENCE").is_some();
-    // As the lab itself is started.
+    // With the lab's own start parameters.
     let discovery =
         Discovery { domain_id: lab.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
     let context = Context::with_options(&discovery, Arguments::default()).unwrap();
@@ -366,7 +366,7 @@ struct Observer {
     infos: BoxStream<'static, ParticipantEntitiesInfo>,
     /// The last message of each participant.
     participants: HashMap<Vec<u8>, Vec<NodeEntitiesInfo>>,
-    /// Publishers that show who subscribes; they publish nothing.
+    /// Publishers that reveal the subscriptions; they publish nothing.
     probes: HashMap<(String, String), Probe>,
     parameters: HashMap<String, Vec<Row>>,
 }
@@ -512,7 +512,7 @@ fn parameter_row(node: &str, parameter: &ParameterDescriptor, value: &ParameterV
         9 => ("string array", format!("[{}]", value.string_array_value.join(", "))),
         other => panic!("{}: type {other} is missing here", parameter.name),
     };
-    // What the tests' command lines set: free ports, serial ports, and the robots of an Apolo.
+    // Values set by the tests' command lines: free ports, serial ports, and the robots of an Apolo.
     match (parameter.name.as_str(), node) {
         ("ports", _) => default = format!("{:?}", neobotix::wire::DEFAULT_PORTS),
         ("port", "/apolo/apolo") => default = apolo::wire::DEFAULT_PORT.to_string(),
@@ -580,7 +580,7 @@ fn relative_links_lead_somewhere() {
     assert!(broken.is_empty() && checked > 100, "{checked} links; broken:\n{}", broken.join("\n"));
 }
 
-/// The block of the guide in this language; there is one.
+/// The only block of the guide in this language.
 #[cfg(target_os = "linux")]
 fn block(language: &str) -> &'static str {
     let guide = include_str!("../../../docs/own-robot.md");

@@ -1,4 +1,5 @@
-//! One program and two robots: simulated ones in processes of their own, and robots that are missing, slow or of another opinion.
+//! One program and two robots: simulated ones in other processes, and robots that are missing, slow or answer
+//! differently.
 
 mod common;
 
@@ -25,7 +26,7 @@ use futures::{FutureExt, StreamExt};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A program, or robots of which it is known what they were told.
+/// A program, or robots that log the received commands.
 struct Peer {
     tasks: NodeTasks,
 }
@@ -39,7 +40,7 @@ impl Peer {
         Self { tasks: NodeTasks::new(Node::create(context, "peer", "").unwrap()) }
     }
 
-    fn hear<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str) -> Log<T> {
+    fn record<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str) -> Log<T> {
         let log = Log::default();
         let sink = Arc::clone(&log);
         let qos = QosProfile::default().keep_last(100);
@@ -70,7 +71,7 @@ impl<S: WrappedServiceTypeSupport + 'static> Client<S> {
         block_on(async { Node::is_available(&self.client).unwrap().await.unwrap() });
     }
 
-    /// The answer, if it comes within `patience`.
+    /// The response, if it comes within `patience`.
     fn call(&self, request: &S::Request, patience: Duration) -> Option<S::Response> {
         let answer = self.client.request(request).unwrap();
         let late = futures_timer(patience);
@@ -106,25 +107,25 @@ fn last<T: Clone>(log: &Log<T>) -> Option<T> {
 #[test]
 fn a_program_drives_two_simulated_robots_and_hears_the_first() {
     let domain = domain();
-    // The first is in a process of its own, as the real one would be; the other comes with the relay.
+    // The first runs in another process, like a real one; the other comes with the relay.
     let remaps = ["-r", "__ns:=/real", "-r", "/tf:=tf", "-p", "arm31:port:=0"];
     let _real = Lab::start_with(domain, &["up"], &remaps);
     let _mixed = Lab::start_with(domain, &["up", "--mode", "mixed"], &["-p", "arm31:port:=0"]);
     let mut peer = Peer::new(domain);
-    let heard = peer.hear::<Odometry>("/odom");
-    let real = peer.hear::<Odometry>("/real/odom");
-    let sim = peer.hear::<Odometry>("/sim/odom");
-    let joints = peer.hear::<JointState>("/joint_states");
-    let sim_joints = peer.hear::<JointState>("/sim/joint_states");
-    let transforms = peer.hear::<TFMessage>("/tf");
-    let reports = peer.hear::<RelayReport>("/relay/reports");
+    let received = peer.record::<Odometry>("/odom");
+    let real = peer.record::<Odometry>("/real/odom");
+    let sim = peer.record::<Odometry>("/sim/odom");
+    let joints = peer.record::<JointState>("/joint_states");
+    let sim_joints = peer.record::<JointState>("/sim/joint_states");
+    let transforms = peer.record::<TFMessage>("/tf");
+    let reports = peer.record::<RelayReport>("/relay/reports");
     let velocity = peer.publisher::<Twist>("/mobile_base/commands/velocity");
     let command = peer.publisher::<Float64>("/arm_5_joint/command");
     let enable = peer.client::<Enable::Service>("/arm_5_joint/enable");
     let geometry = peer.client::<GetGeometry::Service>("/mobile_base/get_geometry");
     peer.start();
-    until("both robots are heard", || {
-        last(&real).is_some() && last(&sim).is_some() && last(&heard).is_some()
+    until("data of both robots arrive", || {
+        last(&real).is_some() && last(&sim).is_some() && last(&received).is_some()
     });
     let mut forward = Twist::default();
     forward.linear.x = 0.2;
@@ -132,24 +133,25 @@ fn a_program_drives_two_simulated_robots_and_hears_the_first() {
     until("both move", || {
         velocity.publish(&forward).unwrap();
         std::thread::sleep(Duration::from_millis(50));
-        moved(&real) && moved(&sim) && moved(&heard)
+        moved(&real) && moved(&sim) && moved(&received)
     });
     let wrist = |log: &Log<JointState>| {
         let state = last(log)?;
         let at = state.name.iter().position(|name| name == "arm_5_joint")?;
         Some(state.position[at])
     };
-    until("both arms are where they are told to be", || {
+    until("both arms are at their commanded positions", || {
         command.publish(&Float64 { data: 0.2 }).unwrap();
         std::thread::sleep(Duration::from_millis(50));
         let reached = |log| wrist(log).is_some_and(|position| (position - 0.2).abs() < 0.02);
         reached(&joints) && reached(&sim_joints)
     });
     let bases = |message: &TFMessage| message.transforms.iter().any(|t| t.child_frame_id == "base_footprint");
-    until("the first robot's transform is heard", || transforms.lock().unwrap().iter().any(bases));
+    until("the first robot's transform arrives", || transforms.lock().unwrap().iter().any(bases));
     let stamps: Vec<_> = real.lock().unwrap().iter().map(|odometry| odometry.header.stamp.clone()).collect();
-    let own = heard.lock().unwrap().iter().filter(|odometry| stamps.contains(&odometry.header.stamp)).count();
-    assert!(own > 10, "what is heard is what the first robot tells: {own}");
+    let own =
+        received.lock().unwrap().iter().filter(|odometry| stamps.contains(&odometry.header.stamp)).count();
+    assert!(own > 10, "the program receives the first robot's data: {own}");
 
     geometry.wait();
     until("both answer", || {
@@ -178,9 +180,9 @@ fn a_robot_that_is_missing_or_slow_does_not_hold_up_the_other() {
     let domain = domain();
     let _relay = Lab::start_with(domain, &["relay"], &["-p", "relay:service_timeout:=0.5"]);
     let mut peer = Peer::new(domain);
-    // The second robot is there, the first is not; of a joint's services one is slow at the first.
-    let told = peer.hear::<Float64>("/sim/arm_1_joint/command");
-    let reports = peer.hear::<RelayReport>("/relay/reports");
+    // The second robot is running, the first is not; one service of the first robot's joints is slow.
+    let commands = peer.record::<Float64>("/sim/arm_1_joint/command");
+    let reports = peer.record::<RelayReport>("/relay/reports");
     let enable = |request: Enable::Request| Enable::Response { state: request.enable };
     peer.tasks.serve::<Enable::Service>("/sim/arm_1_joint/enable", enable).unwrap();
     peer.tasks.serve::<Enable::Service>("/sim/arm_2_joint/enable", enable).unwrap();
@@ -195,16 +197,16 @@ fn a_robot_that_is_missing_or_slow_does_not_hold_up_the_other() {
     let command = peer.publisher::<Float64>("/arm_1_joint/command");
     let clients: Vec<_> =
         (1..=3).map(|n| peer.client::<Enable::Service>(&format!("/arm_{n}_joint/enable"))).collect();
-    let nobody = peer.client::<Relax::Service>("/arm_4_joint/relax");
+    let unserved = peer.client::<Relax::Service>("/arm_4_joint/relax");
     peer.start();
 
     until("the robot that is there is commanded", || {
         command.publish(&Float64 { data: 0.5 }).unwrap();
         std::thread::sleep(Duration::from_millis(20));
-        last(&told) == Some(Float64 { data: 0.5 })
+        last(&commands) == Some(Float64 { data: 0.5 })
     });
     clients.iter().for_each(Client::wait);
-    // Servers and clients of services find each other one after the other.
+    // Servers and clients of services discover each other one after the other.
     std::thread::sleep(Duration::from_millis(1000));
     let ask = |client: &Client<Enable::Service>| {
         let before = reports.lock().unwrap().len();
@@ -225,9 +227,9 @@ fn a_robot_that_is_missing_or_slow_does_not_hold_up_the_other() {
     assert!(state && (0.4..1.5).contains(&took.as_secs_f64()), "{took:?}");
     assert_eq!((report.outcomes.as_slice(), report.returned), (&[1, 0][..], 1));
 
-    nobody.wait();
-    let answer = nobody.call(&Relax::Request::default(), Duration::from_millis(1500));
-    assert_eq!(answer, None, "nobody relaxed anything, and nobody says so");
+    unserved.wait();
+    let answer = unserved.call(&Relax::Request::default(), Duration::from_millis(1500));
+    assert_eq!(answer, None, "no joint was relaxed, and no response came");
     until("that is reported", || last(&reports).is_some_and(|report| report.returned == -1));
 }
 
@@ -250,11 +252,13 @@ fn the_real_robot_is_where_programs_look_for_it() {
     let row = row.unwrap_or_else(|| panic!("{:?}", lab.banner));
     assert!(row.contains(path.to_str().unwrap()) && row.ends_with("/mobile_base"), "{row}");
     let mut peer = Peer::new(domain);
-    let heard = peer.hear::<Odometry>("/odom");
-    let joints = peer.hear::<JointState>("/joint_states");
-    let nothing = peer.hear::<Float64>("/simulation/sim_time");
+    let received = peer.record::<Odometry>("/odom");
+    let joints = peer.record::<JointState>("/joint_states");
+    let nothing = peer.record::<Float64>("/simulation/sim_time");
     peer.start();
-    until("the machine is heard", || heard.lock().unwrap().len() > 20 && joints.lock().unwrap().len() > 20);
+    until("data of the machine arrive", || {
+        received.lock().unwrap().len() > 20 && joints.lock().unwrap().len() > 20
+    });
     assert_eq!(last(&joints).unwrap().name, ["wheel_left_joint", "wheel_right_joint"], "it has no arm");
     assert!(nothing.lock().unwrap().is_empty(), "nothing of it is simulated");
     drop(lab);
@@ -280,17 +284,17 @@ fn a_laser_is_listened_to_only_while_a_program_listens() {
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(listeners(), 0);
     for round in 0..2 {
-        let mut heard = node.node().subscribe::<LaserScan>("/scan", QosProfile::default()).unwrap();
+        let mut received = node.node().subscribe::<LaserScan>("/scan", QosProfile::default()).unwrap();
         until("the laser is listened to", || listeners() == 1);
         let mut scan = LaserScan { ranges: vec![1.5; 684], ..Default::default() };
         scan.header.stamp.sec = round + 1;
-        until("a scan is heard", || {
+        until("a scan arrives", || {
             scans.publish(&scan).unwrap();
             std::thread::sleep(Duration::from_millis(20));
-            matches!(heard.next().now_or_never(), Some(Some(passed)) if passed == scan)
+            matches!(received.next().now_or_never(), Some(Some(passed)) if passed == scan)
         });
-        drop(heard);
-        until("nobody listens any more", || listeners() == 0);
+        drop(received);
+        until("no subscriber is left", || listeners() == 0);
     }
 }
 

@@ -1,5 +1,5 @@
-//! `launch/rviz/`: the tables of `docs/reference/` have every topic that is shown, with its type and its quality of service. Its name is
-//! relative, so that rviz2 shows the robot of the namespace in which it is started.
+//! `launch/rviz/`: the tables of `docs/reference/` contain every displayed topic with its type and quality of service.
+//! Its name is relative, so that rviz2 shows the robot of the namespace in which it is started.
 
 use serde_norway::{Mapping, Value};
 
@@ -10,7 +10,7 @@ const PAGES: [&str; 4] = [
     include_str!("../../../docs/reference/turtlebot2-widowx.md"),
 ];
 
-/// What a display of rviz2 shows.
+/// A display of rviz2.
 const TYPES: [(&str, &str); 9] = [
     ("Camera", "sensor_msgs/msg/Image"),
     ("Image", "sensor_msgs/msg/Image"),
@@ -23,7 +23,7 @@ const TYPES: [(&str, &str); 9] = [
     ("RobotModel", "std_msgs/msg/String"),
 ];
 
-/// Rows about topics that are published, without the marks around names: topic, type, quality of service.
+/// Rows of published topics, without backticks: topic, type, quality of service.
 fn published() -> Vec<[String; 3]> {
     let lines = PAGES.iter().flat_map(|text| text.lines());
     let rows = lines.filter_map(|line| {
@@ -38,7 +38,7 @@ fn published() -> Vec<[String; 3]> {
     rows.collect()
 }
 
-/// Whether a row's topic is this one; what is in `<>` stands for one part of a name.
+/// Whether a row is for this topic; `<...>` stands for one part of a name.
 fn is_meant(row: &str, topic: &str) -> bool {
     let (row, topic): (Vec<_>, Vec<_>) = (row.split('/').collect(), topic.split('/').collect());
     row.len() == topic.len() && row.iter().zip(&topic).all(|(a, b)| a == b || a.starts_with('<'))
@@ -65,7 +65,7 @@ fn topics_of_the_configurations_are_those_of_the_tables() {
         let displays = manager["Displays"].as_sequence().unwrap();
         for display in displays.iter().map(|display| display.as_mapping().unwrap()) {
             let class = text(display, "Class").strip_prefix("rviz_default_plugins/").unwrap();
-            // rviz2 shows the panel of a picture from the start, and that switches the display on.
+            // rviz2 shows an image's panel from the start, which enables the display.
             let has_panel = ["Camera", "Image"].contains(&class);
             assert!(!has_panel || display["Enabled"] == Value::Bool(true), "{file}: {class} is not enabled");
             let topic = display.get("Topic").or_else(|| display.get("Description Topic"));

@@ -1,4 +1,4 @@
-//! What the simulator itself tells and takes: time, pose, console, buttons, LEDs, noise.
+//! The simulator's own topics and services: time, pose, console, buttons, LEDs, noise.
 
 mod common;
 
@@ -40,7 +40,7 @@ impl Program {
         Self { tasks: NodeTasks::new(Node::create(context, "program", "").unwrap()) }
     }
 
-    fn hear<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str, qos: QosProfile) -> Log<T> {
+    fn record<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str, qos: QosProfile) -> Log<T> {
         let log = Log::default();
         let sink = Arc::clone(&log);
         self.tasks.subscribe(topic, qos, move |message: T| sink.lock().unwrap().push(message)).unwrap();
@@ -89,10 +89,10 @@ fn latched() -> QosProfile {
 fn time_goes_by_and_the_pose_is_the_true_one() {
     let lab = Lab::start();
     let mut program = Program::new(&lab);
-    let times = program.hear::<Float64>("/simulation/sim_time", QosProfile::default());
-    let poses = program.hear::<PoseStamped>("/simulation/pose", QosProfile::default());
-    let drops = program.hear::<WheelDropEvent>("/mobile_base/events/wheel_drop", QosProfile::default());
-    let commanded = program.hear::<Float64>("/vrep/last_cmd_time", latched());
+    let times = program.record::<Float64>("/simulation/sim_time", QosProfile::default());
+    let poses = program.record::<PoseStamped>("/simulation/pose", QosProfile::default());
+    let drops = program.record::<WheelDropEvent>("/mobile_base/events/wheel_drop", QosProfile::default());
+    let commanded = program.record::<Float64>("/vrep/last_cmd_time", latched());
     let place = program.client::<PlaceXyz::Service>("/apolo/place_xyz");
     let joint = program.publisher::<Float64>("/arm_3_joint/command");
     program.start();
@@ -112,7 +112,7 @@ fn time_goes_by_and_the_pose_is_the_true_one() {
             pose.header.frame_id == "map" && (at.x, at.y) == (2.5, -1.25)
         })
     });
-    // Taken up and put down again.
+    // Lifted and put down again.
     for (height, dropped) in [(0.3, 1), (0.0, 0)] {
         request.position.z = height;
         assert!(call(&place, &request).success);
@@ -129,7 +129,7 @@ fn time_goes_by_and_the_pose_is_the_true_one() {
     });
 }
 
-/// Names of the joints as the thesis lists them (table B.13), with those that follow the gripper.
+/// Names of the joints in the TurtleBot thesis, table B.13, with those that follow the gripper.
 const JOINTS: [&str; 10] = [
     "wheel_left_joint",
     "wheel_right_joint",
@@ -147,10 +147,10 @@ const JOINTS: [&str; 10] = [
 fn the_robot_is_one_tree_with_one_publisher_for_each_transform() {
     let lab = Lab::start();
     let mut program = Program::new(&lab);
-    let joints = program.hear::<JointState>("/joint_states", QosProfile::default());
-    let moving = program.hear::<TFMessage>("/tf", QosProfile::default().keep_last(100));
-    let fixed = program.hear::<TFMessage>("/tf_static", latched());
-    let description = program.hear::<Text>("/robot_description", latched());
+    let joints = program.record::<JointState>("/joint_states", QosProfile::default());
+    let moving = program.record::<TFMessage>("/tf", QosProfile::default().keep_last(100));
+    let fixed = program.record::<TFMessage>("/tf_static", latched());
+    let description = program.record::<Text>("/robot_description", latched());
     program.start();
     until("wheels and arm are one message", || {
         last(&joints).is_some_and(|state| state.name.len() == JOINTS.len())
@@ -158,11 +158,7 @@ fn the_robot_is_one_tree_with_one_publisher_for_each_transform() {
     let state = last(&joints).unwrap();
     assert_eq!(state.name, JOINTS);
     assert!(state.position.iter().all(|position| position.is_finite()));
-    assert!(
-        (state.position[2] - FRAC_PI_4).abs() < 0.01,
-        "where the thesis has it first: {}",
-        state.position[2]
-    );
+    assert!((state.position[2] - FRAC_PI_4).abs() < 0.01, "not at the start position: {}", state.position[2]);
     until("the description", || {
         last(&description).is_some_and(|text| text.data.contains("turtlebot2_widowx"))
     });
@@ -203,8 +199,8 @@ fn the_robot_is_one_tree_with_one_publisher_for_each_transform() {
 fn text_goes_to_the_console_and_to_the_status_bar() {
     let lab = Lab::start();
     let mut program = Program::new(&lab);
-    let shown = program.hear::<Text>("/vrep/aux_console/text", latched());
-    let bar = program.hear::<Text>("/vrep/status_bar", latched());
+    let shown = program.record::<Text>("/vrep/aux_console/text", latched());
+    let bar = program.record::<Text>("/vrep/status_bar", latched());
     let say = program.publisher::<Text>("/vrep/aux_console/print");
     let status = program.publisher::<Text>("/vrep/status_bar_message");
     let [create, hide, show, clear, delete] = ["create", "hide", "show", "clear", "delete"]
@@ -243,9 +239,10 @@ fn text_goes_to_the_console_and_to_the_status_bar() {
 fn buttons_are_pressed_leds_shine_and_the_gyro_may_be_exact() {
     let lab = Lab::start();
     let mut program = Program::new(&lab);
-    let buttons = program.hear::<ButtonEvent>("/mobile_base/events/button", QosProfile::default());
-    let lamps = program.hear::<ColorRGBA>("/simulation/led2", latched());
-    let gyro = program.hear::<Imu>("/mobile_base/sensors/imu_data_raw", QosProfile::default().keep_last(100));
+    let buttons = program.record::<ButtonEvent>("/mobile_base/events/button", QosProfile::default());
+    let lamps = program.record::<ColorRGBA>("/simulation/led2", latched());
+    let gyro =
+        program.record::<Imu>("/mobile_base/sensors/imu_data_raw", QosProfile::default().keep_last(100));
     let press = program.client::<PressButton::Service>("/simulation/press_button");
     let set = program.client::<SetParameters::Service>("/simulation/set_parameters");
     let led = program.publisher::<Led>("/mobile_base/commands/led2");

@@ -1,4 +1,4 @@
-//! What happens when a part fails, when the end is asked for, and when two processes serve the same names.
+//! Failures of parts, shutdown, and two processes with the same names.
 
 #![cfg(unix)]
 
@@ -21,10 +21,10 @@ use futures::future::{Either, select};
 use futures::{Stream, StreamExt};
 use nix::libc;
 
-/// How long a loaded machine may take.
+/// Timeout on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A lab on free ports, whose errors are read.
+/// A lab on free ports, with its stderr.
 fn lab(domain: u16, arguments: &[&str]) -> Command {
     let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
     let mut command = Command::new(program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into()));
@@ -39,7 +39,7 @@ fn lab(domain: u16, arguments: &[&str]) -> Command {
     command
 }
 
-/// How a process ends, and what it printed as errors.
+/// Exit status of a process, and its stderr.
 fn end(mut child: Child) -> (ExitStatus, String) {
     let mut errors = child.stderr.take().unwrap();
     let reader = std::thread::spawn(move || {
@@ -66,7 +66,7 @@ fn node(domain: u16) -> Node {
     Node::create(Context::with_options(&discovery, Arguments::default()).unwrap(), "observer", "").unwrap()
 }
 
-/// The first that `find` likes.
+/// The first value that `find` returns.
 fn find<T, R>(stream: &mut (impl Stream<Item = T> + Unpin), find: impl Fn(T) -> Option<R>) -> R {
     let found = async {
         loop {
@@ -100,7 +100,7 @@ fn a_port_whose_node_panics_is_served_again_and_diagnostics_say_so() {
         })
     };
     assert_eq!(state_of(|state| state == "running").0, 0);
-    let (level, state) = state_of(|state| state.contains("started again 1 times"));
+    let (level, state) = state_of(|state| state.contains("restarted 1 times"));
     assert_eq!(level, 1, "{state}");
     assert!(state.contains("has panicked: a fault on purpose"), "{state}");
     assert!(matches!(lab.client().ask("PS", [0.0; 7], 0), Answer::Values(..)));
@@ -126,7 +126,7 @@ fn ignored_signals() -> u64 {
 #[test]
 fn signals_are_obeyed_from_the_start_on() {
     for (signal, number) in [("-INT", libc::SIGINT), ("-TERM", libc::SIGTERM), ("-HUP", libc::SIGHUP)] {
-        // A shell lets what it runs in the background ignore SIGINT, and so do we and our children.
+        // A shell makes its background processes ignore SIGINT, and they and their children inherit this.
         if ignored_signals() & (1 << (number - 1)) != 0 {
             println!("{signal} is ignored here");
             continue;
@@ -138,7 +138,7 @@ fn signals_are_obeyed_from_the_start_on() {
             let id = child.id().to_string();
             assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
             let (status, errors) = end(child);
-            // Before it has set itself up, the system ends it.
+            // Before it has installed its handlers, the system ends it.
             let is_early = delay < 200 && status.signal() == Some(number);
             assert!(is_early || status.code() == Some(0), "{signal} after {delay} ms: {status}: {errors}");
             assert!(
@@ -193,7 +193,7 @@ fn of_two_labs_that_start_together_one_goes_on() {
 fn a_strangers_announcements_end_nothing() {
     let domain = domain();
     let mut stranger = node(domain);
-    // What ended a lab once: somebody else has a writer on the topic of a service's answers.
+    // A former crash: another process has a writer on the topic of a service's responses.
     let _before = stranger
         .create_service::<GetLocation::Service>("/apolo/get_location", QosProfile::services_default());
     let mut lab = Lab::start_with(domain, &["up"], &["-p", "arm31:port:=0"]);

@@ -68,8 +68,13 @@ impl Driver {
 
     /// Waits for a command with these speeds.
     #[track_caller]
-    fn hears(&self, commands: &mut (impl futures::Stream<Item = Twist> + Unpin), linear: f64, angular: f64) {
-        let heard = async {
+    fn receives(
+        &self,
+        commands: &mut (impl futures::Stream<Item = Twist> + Unpin),
+        linear: f64,
+        angular: f64,
+    ) {
+        let received = async {
             loop {
                 let twist = commands.next().await.expect("the stream goes on");
                 if (twist.linear.x - linear).abs() < 1e-9 && (twist.angular.z - angular).abs() < 1e-9 {
@@ -77,11 +82,11 @@ impl Driver {
                 }
             }
         };
-        let heard = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, heard).await });
-        assert!(heard.is_ok(), "{linear} m/s, {angular} rad/s are not heard");
+        let received = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, received).await });
+        assert!(received.is_ok(), "{linear} m/s, {angular} rad/s are not received");
     }
 
-    /// How it ended.
+    /// Its exit status.
     fn leaves(mut self) -> std::process::ExitStatus {
         let start = Instant::now();
         loop {
@@ -105,17 +110,17 @@ impl Drop for Driver {
 fn keys_drive_and_leaving_stops() {
     let mut driver = Driver::new(&[]);
     let mut commands = driver.node.subscribe::<Twist>("/cmd_vel", QosProfile::default()).unwrap();
-    driver.types("ww\x1b[D"); // twice ahead, once the arrow to the left
-    driver.hears(&mut commands, 0.1, 0.2);
+    driver.types("ww\x1b[D"); // twice forward, once left
+    driver.receives(&mut commands, 0.1, 0.2);
     driver.reads("ahead +0.10 m/s   turn +0.20 rad/s");
-    // It says so again: a base that hears nothing for 0.6 s stops.
-    driver.hears(&mut commands, 0.1, 0.2);
+    // It repeats commands: a base without commands stops after 0.6 s.
+    driver.receives(&mut commands, 0.1, 0.2);
     driver.types(" ");
-    driver.hears(&mut commands, 0.0, 0.0);
+    driver.receives(&mut commands, 0.0, 0.0);
     driver.types("ss");
-    driver.hears(&mut commands, -0.1, 0.0);
+    driver.receives(&mut commands, -0.1, 0.0);
     driver.types("q");
-    driver.hears(&mut commands, 0.0, 0.0);
+    driver.receives(&mut commands, 0.0, 0.0);
     assert!(driver.leaves().success());
 }
 
@@ -128,10 +133,10 @@ fn a_signal_stops_the_base() {
         stamped.twist
     });
     driver.types("w");
-    driver.hears(&mut commands, 0.05, 0.0);
+    driver.receives(&mut commands, 0.05, 0.0);
     let pid = nix::unistd::Pid::from_raw(i32::try_from(driver.child.id()).unwrap());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
-    driver.hears(&mut commands, 0.0, 0.0);
+    driver.receives(&mut commands, 0.0, 0.0);
     assert!(driver.leaves().success());
 }
 
@@ -139,7 +144,7 @@ fn a_signal_stops_the_base() {
 fn motors_without_a_base_are_said_to_be_silent() {
     let mut driver = Driver::new(&[]);
     driver.types("p");
-    driver.reads("motors: nobody answers");
+    driver.reads("motors: no answer");
     driver.types("q");
     assert!(driver.leaves().success());
 }

@@ -62,7 +62,7 @@ impl User {
         [answer.position.x, answer.position.y, answer.yaw]
     }
 
-    /// Drives ahead until something is so.
+    /// Drives ahead until the condition holds.
     fn drive_until(&mut self, speed: f64, what: &str, mut is_so: impl FnMut(&mut Self) -> bool) {
         let start = Instant::now();
         let twist = Twist { linear: Vector3 { x: speed, ..Default::default() }, angular: Vector3::default() };
@@ -79,16 +79,16 @@ impl User {
 fn what_the_base_does_is_done_in_the_world_and_what_the_world_does_is_felt() {
     let lab = Lab::start();
     let mut user = User::new(&lab);
-    // The topics say how it is, or the driver does not take velocities yet.
+    // The state is on the topics, or the driver does not accept velocities yet.
     let [x, y, _] = user.place();
     user.drive_until(0.3, "it does not move", |user| user.place()[0] > x + 0.5);
     let [now_x, now_y, _] = user.place();
     assert!((now_y - y).abs() < 0.05, "{now_y}");
-    // Its arm goes with it.
+    // Its arm moves with it.
     let arm = GetLocation::Request { world: String::new(), object: "widowx".to_owned() };
     let arm = user.ask::<GetLocation::Service>("/apolo/get_location", arm).position;
     assert!((arm.x - now_x).abs() < 0.1 && (arm.z - 0.42).abs() < 1e-6, "{arm:?}");
-    // One tree: the world tells where its odometry begins, the driver where it is since.
+    // One tree: the world publishes the start of its odometry, the driver the motion since then.
     let mut links = Vec::new();
     let start = Instant::now();
     while !["odom", "base_footprint"].iter().all(|child| links.iter().any(|(_, known)| known == child)) {

@@ -1,4 +1,5 @@
-//! The lab's TurtleBot 2 with WidowX, used over Cyclone DDS by the names of seed 003, table A.2; the cameras' images are `camera.rs`' matter.
+//! The lab's TurtleBot 2 with WidowX, used over Cyclone DDS by the names of the TurtleBot thesis, table A.2; camera
+//! images are tested in `camera.rs`.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const JOINTS: [&str; 6] =
     ["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"];
 
-/// What the peer tells of a lab of its own; nothing without a peer.
+/// The peer's output with a new lab; `None` without a peer.
 fn facts(arguments: &[&str]) -> Option<Facts> {
     let peer = Peer::Cyclone.caller()?;
     let lab = Lab::start();
@@ -42,7 +43,7 @@ fn what_it_measures_arrives() {
     for topic in ["odom", "core", "imu_data", "pose", "sim_time"] {
         assert_within(&facts, &format!("{topic}_hz"), 40.0, 60.0);
     }
-    // As often as the arm is heard.
+    // The rate of the arm's joint states.
     assert_within(&facts, "joint_states_hz", 15.0, 60.0);
     assert_within(&facts, "imu_data_raw_hz", 80.0, 120.0);
     assert_within(&facts, "scan_hz", 8.0, 12.0);
@@ -66,7 +67,7 @@ fn what_it_measures_arrives() {
 }
 
 #[test]
-fn its_base_does_as_it_is_told() {
+fn its_base_follows_commands() {
     let Some(facts) = facts(&["base"]) else { return };
     assert_within(&facts, "driven_m", 0.25, 0.6);
     assert!((facts.number("driven_by_odometry_m") - facts.number("driven_m")).abs() < 0.02, "{facts:#?}");
@@ -85,7 +86,7 @@ fn its_base_does_as_it_is_told() {
 }
 
 #[test]
-fn its_arm_does_as_it_is_told() {
+fn its_arm_follows_commands() {
     let Some(facts) = facts(&["arm"]) else { return };
     let start = [0.785, 0.0, -0.785, -0.785, 0.0, 0.0];
     for (joint, position) in JOINTS.iter().zip(start) {
@@ -94,9 +95,9 @@ fn its_arm_does_as_it_is_told() {
             assert_eq!(facts.text(&format!("{joint}_{so}")), "True", "{facts:#?}");
         }
         assert_eq!(facts.text(&format!("{joint}_disabled")), "False", "{facts:#?}");
-        // 0.5 rad at 0.25 rad/s, but for the last 0.03.
+        // 0.5 rad at 0.25 rad/s, except the last 0.03.
         assert_within(&facts, &format!("{joint}_slow_s"), 1.5, 3.0);
-        // Without power, friction holds all but the two joints that lift the most.
+        // Without power, friction holds all joints except the two that carry the most.
         let falls = ["arm_2_joint", "arm_3_joint"].contains(joint);
         let (least, most) = if falls { (0.1, 2.0) } else { (0.0, 0.1) };
         assert_within(&facts, &format!("{joint}_moved_disabled"), least, most);

@@ -1,5 +1,5 @@
-//! A WidowX as its users have it: `dragoman arm` at one end of a pseudo-terminal, the simulated servos at the other, each in a process of
-//! its own, and a ROS node beside them.
+//! A WidowX in use: `dragoman arm` on one end of a pseudo-terminal, the simulated servos on the other, each in its own
+//! process, and a ROS node in the domain.
 
 #![cfg(target_os = "linux")]
 
@@ -21,16 +21,16 @@ use futures::FutureExt;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 
-/// Where the joints are at the start.
+/// Start positions of the joints.
 const START: [f64; 6] = [FRAC_PI_4, 0.0, -FRAC_PI_4, -FRAC_PI_4, 0.0, 0.0];
 const JOINTS: [&str; 6] =
     ["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"];
-/// A tick of the coarser servos, and what is left of the way.
+/// A tick of the coarser servos, and the remaining distance.
 const NEAR: f64 = 0.006;
-/// A loaded machine may leave a process alone for longer than a servo may be silent.
+/// A loaded machine may suspend a process for longer than a servo may be silent.
 const PATIENT: [&str; 2] = ["-p", "feedback_timeout:=1.5"];
 
-/// A node beside an arm.
+/// A node in the domain of the arm.
 struct Operator {
     arm: Lab,
     device: Device,
@@ -69,7 +69,7 @@ impl Operator {
         operator
     }
 
-    /// Positions and velocities by name, the first newest ones that fit.
+    /// Positions and velocities by name, of the newest message that fits.
     #[track_caller]
     fn states(
         &mut self,
@@ -103,7 +103,7 @@ impl Operator {
         self.states(&format!("{} at {position}", JOINTS[joint]), |states| {
             states.iter().any(|(name, at, _)| name == JOINTS[joint] && (at - position).abs() < NEAR)
         });
-        // The servo may be told before the joint is: what counts is where it is.
+        // The servo may get the command first: the joint's position counts.
         let there = self.truth("positions")[joint];
         assert!((there - position).abs() < 2.0 * NEAR, "{} is at {there}, not {position}", JOINTS[joint]);
     }
@@ -124,17 +124,17 @@ impl Operator {
         self.call::<SetSpeed::Service>(&format!("/{}/set_speed", JOINTS[joint]), SetSpeed::Request { speed });
     }
 
-    /// What the simulated arm says of its six joints.
+    /// The output of the simulated arm for its six joints.
     fn truth(&mut self, what: &str) -> [f64; 6] {
-        self.device.tell(what);
+        self.device.send(what);
         let line = self.device.prints(what);
         let values: Vec<f64> = line.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect();
         values.try_into().unwrap()
     }
 
-    /// Waits until the diagnostics say this.
+    /// Waits until the diagnostics contain this.
     #[track_caller]
-    fn told(&mut self, text: &str) -> DiagnosticStatus {
+    fn reports(&mut self, text: &str) -> DiagnosticStatus {
         let holds = |status: &DiagnosticStatus| status.message.contains(text);
         let array = self.beside.find(text, &mut self.diagnostics, |array| array.status.iter().any(holds));
         array.status.into_iter().find(holds).unwrap()
@@ -160,7 +160,7 @@ impl Operator {
     }
 }
 
-/// Whether they are the same, as they are printed.
+/// Whether their printed forms are equal.
 fn is_near(positions: &[f64], expected: &[f64]) -> bool {
     positions.iter().zip(expected).all(|(position, expected)| (position - expected).abs() < 1e-4)
 }
@@ -180,8 +180,8 @@ fn every_command_topic_moves_its_joint() {
         operator.command(joint, goal);
         operator.arrives(joint, goal);
     }
-    // Where the gripper is stopped it presses.
-    operator.device.tell("grip 1.7");
+    // The gripper presses where it is stopped.
+    operator.device.send("grip 1.7");
     operator.command(5, 2.5);
     operator.states("the grip", |states| (states[5].1 - 1.7).abs() < NEAR);
 
@@ -192,10 +192,10 @@ fn every_command_topic_moves_its_joint() {
         (-2.0, "arm_2_joint: the position -2 rad is not in -1.5708 to 1.5708 rad"),
     ] {
         operator.command(1, value);
-        operator.told(reason);
+        operator.reports(reason);
     }
     operator.command(5, 2.6);
-    operator.told("gripper_1_joint: the position 2.6 rad is not in 0.0000 to 2.5000 rad");
+    operator.reports("gripper_1_joint: the position 2.6 rad is not in 0.0000 to 2.5000 rad");
     assert!((operator.truth("positions")[1] - 0.6).abs() < NEAR, "what is refused moves nothing");
 }
 
@@ -214,13 +214,13 @@ fn every_service_does_what_the_thesis_says() {
         assert!(!operator.enable(joint, false));
         operator.device.prints(&format!("{name} torque off"));
         operator.command(joint, 0.9);
-        operator.told(&format!("{name}: it is disabled"));
+        operator.reports(&format!("{name}: it is disabled"));
         assert_eq!(operator.truth("torque")[joint], 0.0);
-        // Enabled: it holds where it is.
+        // Enabled: it holds its position.
         assert!(operator.enable(joint, true));
         operator.device.prints(&format!("{name} torque on"));
         assert!((operator.truth("positions")[joint] - 0.4).abs() < NEAR);
-        // As fast as it is told.
+        // At the commanded speed.
         operator.set_speed(joint, 0.2);
         operator.command(joint, 1.2);
         operator.states("its speed", |states| (states[joint].2 - 0.2).abs() < 0.02);
@@ -228,9 +228,9 @@ fn every_service_does_what_the_thesis_says() {
         operator.arrives(joint, 1.2);
     }
     operator.set_speed(0, -1.0);
-    operator.told("arm_1_joint: a speed of -1 rad/s is not above 0 and up to 3.1416 rad/s");
+    operator.reports("arm_1_joint: a speed of -1 rad/s is not above 0 and up to 3.1416 rad/s");
     operator.set_speed(0, f64::NAN);
-    operator.told("arm_1_joint: a speed of NaN rad/s is not above 0");
+    operator.reports("arm_1_joint: a speed of NaN rad/s is not above 0");
     operator.command(0, 0.4);
     operator.arrives(0, 0.4);
 }
@@ -238,8 +238,8 @@ fn every_service_does_what_the_thesis_says() {
 #[test]
 fn relaxed_joints_fall_and_enabled_ones_hold() {
     let mut operator = Operator::new("fall", &[]);
-    operator.device.tell("load 2 1.5");
-    operator.device.tell("load 3 0.2");
+    operator.device.send("load 2 1.5");
+    operator.device.send("load 3 0.2");
     std::thread::sleep(Duration::from_millis(300));
     let held = operator.truth("positions");
     assert!(is_near(&held, &START), "they hold: {held:?}");
@@ -265,9 +265,9 @@ fn a_cable_that_is_pulled_and_put_back_is_no_trouble() {
     operator.life("active");
     let before = descriptors(&operator);
     for goal in [1.0, -1.0, 0.5] {
-        operator.device.tell("cut 4");
+        operator.device.send("cut 4");
         operator.life("unconfigured");
-        operator.told("the line is down");
+        operator.reports("the line is down");
         operator.command(1, -1.2);
         operator.life("active");
         let there = operator.truth("positions");
@@ -279,41 +279,41 @@ fn a_cable_that_is_pulled_and_put_back_is_no_trouble() {
 }
 
 #[test]
-fn noise_silence_heat_and_resets_are_told_and_survived() {
+fn noise_silence_heat_and_resets_are_reported_and_survived() {
     let mut operator = Operator::new("faults", &[]);
-    operator.device.tell("corrupt 15");
+    operator.device.send("corrupt 15");
     for goal in [0.8, -0.8] {
-        operator.device.tell("garbage 300");
+        operator.device.send("garbage 300");
         operator.command(1, goal);
         operator.arrives(1, goal);
     }
-    operator.device.tell("corrupt 0");
-    // One servo falls silent, the others work.
-    operator.device.tell("silence 5 3");
-    operator.told("arm_3_joint: its servo (id 3) does not answer");
+    operator.device.send("corrupt 0");
+    // One servo stops answering, the others work.
+    operator.device.send("silence 5 3");
+    operator.reports("arm_3_joint: its servo (id 3) does not answer");
     operator.states("five joints", |states| states.len() == 5);
     operator.command(1, 0.3);
     operator.arrives(1, 0.3);
     operator.states("six joints", |states| states.len() == 6);
-    // A servo loses its power, and is taken up again by the next command.
-    operator.device.tell("reset 2");
+    // A servo loses its power, and works again after the next command.
+    operator.device.send("reset 2");
     operator.device.prints("arm_2_joint power on");
     operator.states("six joints", |states| states.len() == 6);
-    operator.told("5 of 6 joints hold");
+    operator.reports("5 of 6 joints hold");
     operator.command(1, -0.4);
     operator.arrives(1, -0.4);
     // Too hot.
-    operator.device.tell("heat 1 95");
+    operator.device.send("heat 1 95");
     operator.device.prints("arm_1_joint shutdown: overheating");
-    let status = operator.told("arm_1_joint: overheating");
+    let status = operator.reports("arm_1_joint: overheating");
     assert!(status.values.iter().any(|value| value.key == "arm_1_joint" && value.value.contains("°C")));
     operator.command(0, 0.0);
-    operator.told("arm_1_joint: its servo is too hot (95 degrees Celsius)");
-    operator.device.tell("heat 1 30");
-    operator.told("5 of 6 joints hold");
+    operator.reports("arm_1_joint: its servo is too hot (95 degrees Celsius)");
+    operator.device.send("heat 1 30");
+    operator.reports("5 of 6 joints hold");
     operator.command(0, 0.0);
     operator.arrives(0, 0.0);
-    operator.told("6 of 6 joints hold");
+    operator.reports("6 of 6 joints hold");
 }
 
 #[test]
@@ -365,6 +365,6 @@ fn without_a_port_it_says_what_is_missing() {
         .output()
         .unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("which serial port? Name it with --port PATH"), "{error}");
+    assert!(error.contains("no serial port: name it with --port PATH"), "{error}");
     assert!(!output.status.success());
 }

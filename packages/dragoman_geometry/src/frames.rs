@@ -18,32 +18,32 @@ pub fn direction(heading: f64) -> Vector {
     Vector::new(cos, sin)
 }
 
-/// The direction from one point to another, rad; 0 where they are one.
+/// The direction from one point to another, rad; 0 if they are equal.
 pub fn heading(from: Point, to: Point) -> f64 {
     let way = to - from;
     way.y.atan2(way.x)
 }
 
-/// A point of the frame `frame`, seen from where the frame is given.
+/// Transforms a point of the frame `frame` into the parent frame, in which `frame` is given.
 pub fn transform(frame: Pose, point: Point) -> Point {
     let (sin, cos) = frame.heading.sin_cos();
     Point::new(frame.x + cos * point.x - sin * point.y, frame.y + sin * point.x + cos * point.y)
 }
 
-/// The reverse of [`transform`]: a point seen from the frame.
+/// The reverse of [`transform`]: a point of the parent frame in `frame`.
 pub fn inverse_transform(frame: Pose, point: Point) -> Point {
     let (sin, cos) = frame.heading.sin_cos();
     let (x, y) = (point.x - frame.x, point.y - frame.y);
     Point::new(cos * x + sin * y, cos * y - sin * x)
 }
 
-/// The pose `inner` of the frame `frame`, seen from where the frame is given.
+/// The pose `inner` of the frame `frame` in the parent frame.
 pub fn compose(frame: Pose, inner: Pose) -> Pose {
     let point = transform(frame, position(inner));
     Pose::new(point.x, point.y, wrap_angle(frame.heading + inner.heading))
 }
 
-/// The reverse of [`compose`]: `pose` seen from the frame.
+/// The reverse of [`compose`]: `pose` in the frame `frame`.
 pub fn relative(frame: Pose, pose: Pose) -> Pose {
     let point = inverse_transform(frame, position(pose));
     Pose::new(point.x, point.y, wrap_angle(pose.heading - frame.heading))

@@ -1,10 +1,11 @@
-//! Poses, velocities, angles and shapes in the plane. Metres and radians; x forward, counterclockwise positive (REP 103).
+//! Poses, velocities, angles and shapes in the plane. Metres and radians; x forward, counterclockwise
+//! positive (REP 103).
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `pose` | [`Pose`], [`Twist`], [`wrap_angle`] |
-//! | `frames` | points, and poses seen from other frames |
-//! | [`limits`] | limits of velocities and accelerations, and how to keep them |
+//! | `frames` | points, and poses in other frames |
+//! | [`limits`] | limits of velocities and accelerations, and velocity ramps |
 //! | `shapes` | [`Segment`], [`Polygon`], [`Footprint`] |
 
 mod frames;

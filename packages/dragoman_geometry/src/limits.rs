@@ -7,21 +7,21 @@ use crate::Twist;
 /// Limits of one velocity, linear (m/s, m/s^2) or angular (rad/s, rad/s^2).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AxisLimits {
-    /// The fastest, both ways.
+    /// Maximum velocity, in both directions.
     pub velocity: f64,
-    /// How fast it may grow; `None`: at once.
+    /// Maximum acceleration; `None`: no limit.
     pub acceleration: Option<f64>,
-    /// How fast it may fall; `None`: at once.
+    /// Maximum deceleration; `None`: no limit.
     pub deceleration: Option<f64>,
 }
 
 impl AxisLimits {
-    /// Up to this velocity, at once.
+    /// Limits the velocity only.
     pub fn velocity(velocity: f64) -> Self {
         Self { velocity, acceleration: None, deceleration: None }
     }
 
-    /// The velocity after this time on the way to the target. Whoever turns round brakes first.
+    /// The velocity after this time on the way to the target. A reversal first decelerates to 0.
     fn ramp(&self, velocity: f64, target: f64, time: f64) -> f64 {
         let target = target.clamp(-self.velocity, self.velocity);
         let slower = if velocity * target <= 0.0 { 0.0 } else { target };
@@ -63,55 +63,55 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The Kobuki: 0.7 m/s and 180 deg/s (seed 003, section 2.1), at once.
+    /// The Kobuki: 0.7 m/s and 180 deg/s (TurtleBot thesis, 2.1), without acceleration limits.
     pub const KOBUKI: Self = Self {
         linear: AxisLimits { velocity: 0.7, acceleration: None, deceleration: None },
         angular: AxisLimits { velocity: std::f64::consts::PI, acceleration: None, deceleration: None },
     };
 
-    /// Checks that every limit is finite and more than 0.
+    /// Checks that every limit is finite and positive.
     ///
     /// # Errors
-    /// The first one that is not.
+    /// The first invalid limit.
     pub fn check(&self) -> Result<(), LimitError> {
         self.linear.check("linear")?;
         self.angular.check("angular")
     }
 }
 
-/// A limit that is none.
+/// An invalid limit.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("the limit of the {axis} {limit} is {value}; it has to be finite and more than 0")]
+#[error("the limit of the {axis} {limit} is {value}; it must be finite and more than 0")]
 pub struct LimitError {
     /// "linear" or "angular".
     pub axis: &'static str,
     /// "velocity", "acceleration" or "deceleration".
     pub limit: &'static str,
-    /// What it is.
+    /// Its value.
     pub value: f64,
 }
 
-/// Brings a velocity to what is wanted, within limits.
+/// Changes a velocity towards its target, within limits.
 #[derive(Debug, Clone)]
 pub struct Ramp {
     limits: Limits,
     velocity: Twist,
 }
 
-/// Longer steps count as this one: nobody was there to see what the base did meanwhile.
+/// The longest step: for longer ones the base's behaviour meanwhile is unknown.
 const MAX_STEP: Duration = Duration::from_millis(100);
 
 impl Ramp {
-    /// From standing still.
+    /// A ramp at standstill.
     ///
     /// # Errors
-    /// A limit is none.
+    /// An invalid limit.
     pub fn new(limits: Limits) -> Result<Self, LimitError> {
         limits.check()?;
         Ok(Self { limits, velocity: Twist::ZERO })
     }
 
-    /// Goes towards the target for this time; 0.1 s at most. A target that is not finite is standing still.
+    /// Advances towards the target by this time; 0.1 s at most. A target that is not finite means standstill.
     pub fn step(&mut self, target: Twist, time: Duration) -> Twist {
         let target = if target.is_finite() { target } else { Twist::ZERO };
         let time = time.min(MAX_STEP).as_secs_f64();
@@ -122,12 +122,12 @@ impl Ramp {
         self.velocity
     }
 
-    /// Stands still at once.
+    /// Sets the velocity to 0 at once.
     pub fn stop(&mut self) {
         self.velocity = Twist::ZERO;
     }
 
-    /// What was reached.
+    /// The present velocity.
     pub fn velocity(&self) -> Twist {
         self.velocity
     }
@@ -137,10 +137,10 @@ impl Ramp {
         self.limits
     }
 
-    /// Sets other limits; the velocity reached stays, and goes on from there.
+    /// Sets other limits; the present velocity is kept as the starting point.
     ///
     /// # Errors
-    /// A limit is none; the old ones stay.
+    /// An invalid limit; the old ones stay.
     pub fn set_limits(&mut self, limits: Limits) -> Result<(), LimitError> {
         limits.check()?;
         self.limits = limits;

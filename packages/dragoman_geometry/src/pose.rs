@@ -15,12 +15,12 @@ impl Twist {
     /// Standing still.
     pub const ZERO: Self = Self { linear: 0.0, angular: 0.0 };
 
-    /// Of these velocities, m/s and rad/s.
+    /// A twist of these velocities, m/s and rad/s.
     pub fn new(linear: f64, angular: f64) -> Self {
         Self { linear, angular }
     }
 
-    /// Whether neither is NaN or infinite.
+    /// Whether both are finite.
     pub fn is_finite(&self) -> bool {
         self.linear.is_finite() && self.angular.is_finite()
     }
@@ -35,30 +35,30 @@ impl fmt::Display for Twist {
 /// A pose in the plane.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Pose {
-    /// m.
+    /// x, m.
     pub x: f64,
-    /// m.
+    /// y, m.
     pub y: f64,
-    /// From x towards y, rad, -pi to pi.
+    /// Heading, from x towards y, rad, -pi to pi.
     pub heading: f64,
 }
 
 impl Pose {
-    /// Where odometry begins.
+    /// The start of odometry.
     pub const ORIGIN: Self = Self { x: 0.0, y: 0.0, heading: 0.0 };
 
-    /// At this place.
+    /// A pose at this position and heading.
     pub fn new(x: f64, y: f64, heading: f64) -> Self {
         Self { x, y, heading }
     }
 
-    /// Whether nothing is NaN or infinite.
+    /// Whether all values are finite.
     pub fn is_finite(&self) -> bool {
         self.x.is_finite() && self.y.is_finite() && self.heading.is_finite()
     }
 }
 
-/// An angle in rad, brought into -pi to pi.
+/// Wraps an angle in rad to -pi to pi.
 pub fn wrap_angle(angle: f64) -> f64 {
     let wrapped = (angle + std::f64::consts::PI).rem_euclid(std::f64::consts::TAU) - std::f64::consts::PI;
     // pi stays pi.

@@ -5,46 +5,46 @@ use crate::{Point, Pose, heading, transform};
 /// A straight line between two points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Segment {
-    /// Where it begins.
+    /// Start point.
     pub a: Point,
-    /// Where it ends.
+    /// End point.
     pub b: Point,
 }
 
 impl Segment {
-    /// Between these points, m.
+    /// A segment between these points, m.
     pub fn new(a: Point, b: Point) -> Self {
         Self { a, b }
     }
 
-    /// m.
+    /// Its length, m.
     pub fn length(&self) -> f64 {
         (self.b - self.a).norm()
     }
 
-    /// From the first point to the second, rad.
+    /// Its direction, from the first point to the second, rad.
     pub fn heading(&self) -> f64 {
         heading(self.a, self.b)
     }
 
-    /// Whether nothing is NaN or infinite.
+    /// Whether all values are finite.
     pub fn is_finite(&self) -> bool {
         [self.a, self.b].iter().all(is_finite)
     }
 
-    /// The point of the segment nearest to this one, as a part of the way from `a` to `b`, 0 to 1.
+    /// The parameter of the nearest point of the segment, as a fraction of the way from `a` to `b`, 0 to 1.
     pub fn nearest_part(&self, point: Point) -> f64 {
         let way = self.b - self.a;
         let square = way.norm_squared();
         if square > 0.0 { ((point - self.a).dot(&way) / square).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// The point at this part of the way.
+    /// The point at this fraction of the way.
     pub fn at(&self, part: f64) -> Point {
         self.a + (self.b - self.a) * part
     }
 
-    /// To a point, m.
+    /// The distance to a point, m.
     pub fn distance(&self, point: Point) -> f64 {
         (point - self.at(self.nearest_part(point))).norm()
     }
@@ -62,7 +62,7 @@ impl Segment {
         on(self, other.a) || on(self, other.b) || on(other, self.a) || on(other, self.b)
     }
 
-    /// Between two segments, m; 0 where they cross.
+    /// The distance between two segments, m; 0 if they cross.
     pub fn distance_to(&self, other: &Self) -> f64 {
         if self.crosses(other) {
             return 0.0;
@@ -73,31 +73,31 @@ impl Segment {
     }
 }
 
-/// Whether nothing is NaN or infinite.
+/// Whether all values are finite.
 pub fn is_finite(point: &Point) -> bool {
     point.x.is_finite() && point.y.is_finite()
 }
 
-/// An area with corners; three at least, in either sense.
+/// An area with at least three corners, in either orientation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Polygon {
     corners: Vec<Point>,
 }
 
-/// Why corners are no area.
+/// Error in the corners of an area.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolygonError {
     /// Fewer than three.
-    #[error("an area has three corners at least, not {0}")]
+    #[error("an area needs at least three corners, not {0}")]
     TooFewCorners(usize),
-    /// NaN or infinite.
+    /// A corner is not finite.
     #[error("corner {0} is not finite")]
     NotFinite(usize),
 }
 
 impl Polygon {
-    /// With these corners, m.
+    /// An area with these corners, m.
     ///
     /// # Errors
     /// Fewer than three, or one that is not finite.
@@ -111,18 +111,18 @@ impl Polygon {
         }
     }
 
-    /// m.
+    /// The corners, m.
     pub fn corners(&self) -> &[Point] {
         &self.corners
     }
 
-    /// From each corner to the next.
+    /// The edges, from each corner to the next.
     pub fn edges(&self) -> impl Iterator<Item = Segment> + '_ {
         let ends = self.corners.iter().cycle().skip(1);
         self.corners.iter().zip(ends).map(|(&a, &b)| Segment::new(a, b))
     }
 
-    /// Whether a point is inside; the edge may count as either.
+    /// Whether a point is inside; points on the edge may count as either.
     pub fn contains(&self, point: Point) -> bool {
         self.edges().fold(false, |inside, edge| {
             let crossing = (edge.a.y > point.y) != (edge.b.y > point.y)
@@ -139,39 +139,39 @@ impl Polygon {
     }
 }
 
-/// What the platform covers, seen from its centre of rotation: a rectangle.
+/// The outline of the platform, relative to its centre of rotation: a rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Footprint {
-    /// From the centre of rotation to the front, m.
+    /// Distance from the centre of rotation to the front, m.
     pub front: f64,
-    /// To the rear, m.
+    /// Distance to the rear, m.
     pub rear: f64,
-    /// To either side, m.
+    /// Distance to either side, m.
     pub side: f64,
 }
 
 impl Footprint {
-    /// Wider by this much all around, m.
+    /// Enlarged by this much on all sides, m.
     pub fn grown(&self, margin: f64) -> Self {
         Self { front: self.front + margin, rear: self.rear + margin, side: self.side + margin }
     }
 
-    /// Whether it covers a point of the platform's frame.
+    /// Whether it contains a point of the platform's frame.
     pub fn contains(&self, point: Point) -> bool {
         point.x < self.front && point.x > -self.rear && point.y.abs() < self.side
     }
 
-    /// The least circle about the centre of rotation that holds it, m: what it needs to turn on the spot.
+    /// Radius of the smallest circle about the centre of rotation that contains it, m: the space to turn on the spot.
     pub fn outer_radius(&self) -> f64 {
         self.front.max(self.rear).hypot(self.side)
     }
 
-    /// The greatest circle about the centre of rotation within it, m.
+    /// Radius of the largest circle about the centre of rotation inside it, m.
     pub fn inner_radius(&self) -> f64 {
         self.front.min(self.rear).min(self.side)
     }
 
-    /// Where it is with the platform there.
+    /// The polygon it covers with the platform at this pose.
     pub fn at(&self, pose: Pose) -> Polygon {
         let corners = [
             Point::new(self.front, self.side),

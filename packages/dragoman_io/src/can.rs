@@ -1,13 +1,13 @@
-//! The CAN bus: frames, the port through which they come and go, and its implementations.
+//! The CAN bus: frames, the interface to send and receive them, and its implementations.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | [`frame`] | a classic CAN frame, and how many bits it takes on the wire |
-//! | [`bus`] | [`Bus`]: the port; what can go wrong on a bus |
+//! | [`bus`] | [`Bus`]: the interface; faults of a bus |
 //! | [`in_process`] | a bus between threads of one process |
 //! | `socketcan` | a CAN interface of this Linux system |
 //! | [`candump`] | recorded logs, read, written and replayed |
-//! | [`error_frame`] | what an error frame of SocketCAN says |
+//! | [`error_frame`] | decodes error frames of SocketCAN |
 //! | [`statistics`] | load and frames per second |
 
 pub mod bus;

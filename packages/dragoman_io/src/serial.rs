@@ -1,11 +1,11 @@
-//! Serial lines: the port, a simulated device in its place, and what moves bytes between a driver and either.
+//! Serial lines: the port, a simulated device in its place, and the transfer of bytes between a driver and either.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `driver` | [`SerialDriver`]: a driver without I/O |
-//! | `connection` | [`Connection`]: where a device is, on a port or simulated |
+//! | `connection` | [`Connection`]: the location of a device, on a port or simulated |
 //! | `port` | [`SerialPort`] |
-//! | `line` | [`Line`]: a driver and its stream: reading, writing, opening again |
+//! | `line` | [`Line`]: a driver and its stream: reading, writing, reopening |
 //! | [`lifecycle`] | the life cycle of a node whose device is on a line |
 
 #[cfg(feature = "serial")]

@@ -1,5 +1,5 @@
-//! Cost of one step of the motion pipeline: trajectory, workspace limit, inverse kinematics, checks, joint limits.
-//! The aim is at most 20 us, a thousandth of the thesis' period of 19.44 ms.
+//! Cost of one step of the motion pipeline: trajectory, workspace limit, inverse kinematics, checks, joint limits. The
+//! aim is at most 20 us, a thousandth of the Ranger thesis' period of 19.44 ms.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dragoman_kinematics::motion::{Axis, AxisBox, CommandMode, MotionConfig, Pipeline, RawPose, Workspace};
@@ -20,7 +20,7 @@ impl Arm {
         let model = Model::from_dh_yaml(table).expect("the table of a known robot");
         let robot = Robot::new(&model).expect("a known robot");
         let mut config = MotionConfig::for_robot(&robot);
-        // A zone to be checked, but out of the way.
+        // A zone to be checked, but far from the path.
         let zone = AxisBox { x: [2.0, 3.0], y: [2.0, 3.0], z: [2.0, 3.0] };
         config.workspace = Workspace { forbidden: vec![zone; 4], ..Workspace::unlimited() };
         config.cartesian.max_velocity = [0.05; 6];
@@ -68,7 +68,7 @@ fn steps(criterion: &mut Criterion) {
         let mut up = false;
         group.bench_function(format!("{name}/line"), |bencher| {
             bencher.iter(|| {
-                // To and fro; begin is refused while the motion runs, which costs nothing worth mentioning.
+                // To and fro; begin is refused during the motion, which costs almost nothing.
                 if arm.pipeline.begin_motion().is_ok() || arm.time < 1.0 {
                     up = !up;
                     let goal = RawPose::from(if up { &there } else { &here });

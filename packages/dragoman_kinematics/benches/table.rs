@@ -1,8 +1,8 @@
-//! Prints one table: how often and how fast inverse kinematics answers, per robot, with Orocos KDL as a peer.
+//! Prints one table: success rate and time of inverse kinematics, per robot, with Orocos KDL as a peer.
 //!
-//! `cargo bench -p dragoman_kinematics --bench table`. Every answer is checked by forward kinematics and against
-//! the limits. A time is the least of three runs of the same call, which strips what other processes add; KDL's
-//! are taken alike.
+//! `cargo bench -p dragoman_kinematics --bench table`. Every answer is checked by forward kinematics and against the
+//! limits. A time is the minimum of three runs of the same call, which removes the load of other processes; KDL's are
+//! measured in the same way.
 
 mod common;
 mod kdl_peer;
@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 const POSES: usize = 10_000;
-/// Of the sets without solutions and of those for KDL, which take long.
+/// Size of the sets without solutions and of those for KDL, which are slow.
 const FEWER_POSES: usize = 1_000;
 const STEPS: usize = 10_000;
 const RUNS: usize = 3;
@@ -85,7 +85,7 @@ fn forward_time(robot: &Robot) -> f64 {
 }
 
 fn global(case: &Case, robot: &mut Robot, label: &str, targets: &[Isometry3<f64>]) {
-    // A wall clock runs on while other processes have the core; the number of starts is limit enough here.
+    // No time limit, which would include the load of other processes; the number of starts is the limit.
     let options = IkOptions { time_limit: Duration::from_secs(1), ..IkOptions::default() };
     let mut out = vec![0.0; robot.joint_count()];
     let mut times = Vec::new();
@@ -116,7 +116,7 @@ fn global(case: &Case, robot: &mut Robot, label: &str, targets: &[Isometry3<f64>
 }
 
 fn track(case: &Case, robot: &mut Robot) {
-    // A wall clock runs on while other processes have the core; the number of starts is limit enough here.
+    // No time limit, which would include the load of other processes; the number of starts is the limit.
     let options = IkOptions { time_limit: Duration::from_secs(1), ..IkOptions::default() };
     let mut previous = lissajous(robot, 0, STEPS);
     let mut out = previous.clone();

@@ -8,10 +8,10 @@
 //! | [`solver`] | [`Robot`]: the compiled chain; forward kinematics, Jacobian, inverse kinematics, tracking |
 //! | [`motion`] | trajectories, limits and the command pipeline of an arm |
 //! | [`state`] | a robot as a tree of links; the joints of several sources as one state |
-//! | `node` (feature of that name) | the ROS nodes that serve all of it |
+//! | `node` (feature of that name) | the ROS nodes |
 //!
-//! SI units and radians throughout; poses are those of the tool frame in the base frame. Outside of `node` no I/O,
-//! no clock but the time limit of inverse kinematics, no ROS type.
+//! SI units and radians throughout; poses are those of the tool frame in the base frame. Outside of `node` there is no
+//! I/O, no ROS type, and no clock except for the time limit of inverse kinematics.
 
 pub mod model;
 pub mod motion;

@@ -1,6 +1,6 @@
-//! The node that moves an arm: pipeline and kinematics as topics and services.
+//! The node that moves an arm: offers pipeline and kinematics as topics and services.
 //!
-//! With `node/` the only files of this package that know ROS.
+//! With `node/` the only files of this package that depend on ROS.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -9,7 +9,7 @@
 //! | `ik_services.rs` | `compute_fk`, `compute_ik` |
 //! | `links.rs` | transforms of its links |
 //! | `settings.rs` | parameters |
-//! | [`state`] | a node of its own: description, transforms and joints of a whole robot |
+//! | [`state`] | a separate node: description, transforms and joints of a whole robot |
 
 mod ik_services;
 mod links;
@@ -38,10 +38,10 @@ use links::Links;
 pub use ik_services::serve_solver;
 pub use settings::declarations;
 
-/// What the node is made from.
+/// Settings of the node.
 #[derive(Debug, Clone)]
 pub struct KinematicsSettings {
-    /// Namespace of the arm, `/ranger` say.
+    /// Namespace of the arm, for example `/ranger`.
     pub namespace: String,
     /// The robot, with its tool.
     pub model: Model,
@@ -51,17 +51,17 @@ pub struct KinematicsSettings {
     pub motion: MotionConfig,
 }
 
-/// Why the node cannot start.
+/// Error starting the node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KinematicsNodeError {
-    /// The robot cannot be used.
+    /// The robot model is invalid.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The parameters do not make a motion configuration.
+    /// The parameters are not a valid motion configuration.
     #[error(transparent)]
     Motion(#[from] ConfigError),
-    /// As any node's.
+    /// Error of the middleware or of a parameter.
     #[error(transparent)]
     Node(NodeError),
 }
@@ -75,49 +75,49 @@ where
     }
 }
 
-/// Drives that have said nothing for this long count as disabled.
+/// Drives whose status is older than this count as disabled.
 const DRIVE_STATUS_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How often `motion_status` is repeated when nothing changes, and `/diagnostics` published.
+/// Period of repeating an unchanged `motion_status`, and of `/diagnostics`.
 const STATUS_PERIOD: Duration = Duration::from_secs(1);
 
-/// How often the age of the last measurement is looked at.
+/// Period of checking the age of the last measurement.
 const WATCH_PERIOD: Duration = Duration::from_millis(100);
 
-/// What a stream of messages does wrong is logged once in this time.
+/// Interval of log messages about a faulty stream of messages.
 const WARNING_PERIOD: Duration = Duration::from_secs(5);
 
-/// What the parameter `publish_tf` of both nodes is.
+/// Description of the parameter `publish_tf` of both nodes.
 const PUBLISH_TF: &str =
-    "Publish the description and transforms; false where robot_state_publisher or another node does.";
+    "Publish the description and transforms; false if robot_state_publisher or another node does.";
 
-/// A kinematics node at work.
+/// A running kinematics node.
 #[derive(Debug)]
 pub struct KinematicsNode {
-    /// What the node does: give it to an executor.
+    /// The tasks of the node, for an executor.
     pub node: RunningNode,
-    /// Resolves when the node has heard that the arm's drives are on, so that motions can begin.
+    /// Resolves when the drives have reported that they are on, so that motions can begin.
     pub drives_on: oneshot::Receiver<()>,
 }
 
 /// Starts node `kinematics` in the arm's namespace.
 ///
 /// # Errors
-/// A model or a parameter that makes no sense; the middleware's refusal.
+/// An invalid model or parameter; an error of the middleware.
 pub fn start(context: &Context, settings: KinematicsSettings) -> Result<KinematicsNode, KinematicsNodeError> {
     let robot = Robot::new(&settings.model)?;
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "kinematics", &settings.namespace)?);
     let (parameters, server) = parameters::declare(tasks.node(), declarations(&settings.motion))?;
     tasks.spawn(server);
     let config = settings::motion_config(&parameters);
-    let tells: bool = parameters.value("publish_tf");
-    let links = if tells { Links::new(tasks.node(), &settings.urdf)? } else { None };
+    let publishes: bool = parameters.value("publish_tf");
+    let links = if publishes { Links::new(tasks.node(), &settings.urdf)? } else { None };
     let mover = Mover::new(tasks.node(), robot.clone(), config, links)?;
     let mover = Arc::new(Mutex::new(mover));
     let changed = Arc::clone(&mover);
     let mut changes = parameters.changes().ready_chunks(64);
     tasks.spawn(async move {
-        // Those that were set together come together.
+        // Parameters that were set together are handled together.
         while changes.next().await.is_some() {
             lock(&changed).configure(&parameters);
         }
@@ -126,7 +126,7 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     let known = Arc::clone(&mover);
     serve_solver(&mut tasks, &robot, move || lock(&known).measured())?;
 
-    let description = if tells {
+    let description = if publishes {
         let publisher = tasks.node().create_publisher("robot_description", latched())?;
         publisher.publish(&std_msgs::msg::String { data: settings.urdf })?;
         Some(publisher)
@@ -143,7 +143,7 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     tasks.subscribe("drive_status", latched(), move |status: dragoman_msgs::msg::DriveStatus| {
         lock(&switched).note_drives(status.enabled);
         if status.enabled {
-            // Nobody may be waiting for it.
+            // The receiver may be gone.
             first_on.take().map(|first_on| first_on.send(()));
         }
     })?;
@@ -162,7 +162,7 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
         let mut mover = lock(&mover);
         mover.publish_status();
         mover.publish_diagnostics(&mut diagnostics);
-        // Keeps the description at hand for whoever joins later.
+        // Keeps the publisher, for late subscribers.
         let _ = &description;
     })?;
     Ok(KinematicsNode { node: tasks.start()?, drives_on })
@@ -176,10 +176,10 @@ fn lock(mover: &Mutex<Mover>) -> MutexGuard<'_, Mover> {
     mover.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The pipeline with what it publishes.
+/// The pipeline with its publishers.
 struct Mover {
     pipeline: Pipeline,
-    /// What the parameters say.
+    /// The configuration in the parameters.
     config: MotionConfig,
     joint_names: Vec<String>,
     base_frame: String,
@@ -188,7 +188,7 @@ struct Mover {
     clock: Arc<Mutex<Clock>>,
     drives: Option<(bool, Instant)>,
     last_cycle: Option<Instant>,
-    /// The last one that told all joints.
+    /// The last one with all joints.
     last_state: Option<sensor_msgs::msg::JointState>,
     status: Option<Status>,
     /// The last refusal or limit, for diagnostics.
@@ -232,7 +232,7 @@ impl Mover {
         })
     }
 
-    /// A switch of the drives counts at once: whoever switched them on may command them with the next request.
+    /// A switch of the drives takes effect at once: the next request may already be a command.
     fn note_drives(&mut self, enabled: bool) {
         let switched = self.drives.is_none_or(|(before, _)| before != enabled);
         self.drives = Some((enabled, Instant::now()));
@@ -241,12 +241,12 @@ impl Mover {
             && self.pipeline.is_measured()
             && let Some(state) = self.last_state.take()
         {
-            // Its pose has been published already.
+            // Its pose was already published.
             self.advance(&state, false);
         }
     }
 
-    /// Without joint states there are no cycles that would notice.
+    /// Without joint states no cycle would notice the timeout.
     fn watch_measurement(&mut self) {
         if let Some(event) = self.pipeline.check_measurement(self.started.elapsed().as_secs_f64()) {
             let header = std_msgs::msg::Header { stamp: self.stamp(), frame_id: self.base_frame.clone() };
@@ -256,14 +256,15 @@ impl Mover {
         }
     }
 
-    /// One cycle of the pipeline for one measurement. A message about other joints alone, a gripper's, is none.
+    /// One cycle of the pipeline for one measurement. A message with other joints only, for example a gripper's, is
+    /// ignored.
     fn cycle(&mut self, state: &sensor_msgs::msg::JointState) {
         if state.name.is_empty() || state.name.iter().any(|name| self.joint_names.contains(name)) {
             self.advance(state, true);
         }
     }
 
-    /// `is_new`: it has just been measured, and its poses are still to be published.
+    /// `is_new`: it has just arrived, and its poses must be published.
     fn advance(&mut self, state: &sensor_msgs::msg::JointState, is_new: bool) {
         let measured = self.in_order(state);
         let enabled = self.drives.is_some_and(|(enabled, at)| enabled && at.elapsed() < DRIVE_STATUS_TIMEOUT);
@@ -285,7 +286,7 @@ impl Mover {
         // Only a complete and finite measurement has a pose.
         if valid && is_new {
             if let Some(links) = &self.links {
-                report(links.tell(&self.joint_names, &measured, &measured_at.stamp), "tf");
+                report(links.publish(&self.joint_names, &measured, &measured_at.stamp), "tf");
             }
             let pose = geometry_msgs::msg::PoseStamped { header: measured_at, pose: pose_message(&pose) };
             let setpoint =
@@ -315,7 +316,7 @@ impl Mover {
         }
     }
 
-    /// The measured positions in the order of the chain; empty where a joint is missing, which the pipeline refuses.
+    /// The measured positions in the order of the chain; empty if a joint is missing, which the pipeline refuses.
     fn in_order(&self, state: &sensor_msgs::msg::JointState) -> Vec<f64> {
         if state.name.is_empty() || state.name == self.joint_names {
             return state.position.clone();
@@ -327,7 +328,7 @@ impl Mover {
         self.joint_names.iter().map(position_of).collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// Takes changed parameters over, all or none.
+    /// Applies changed parameters, all or none.
     fn configure(&mut self, parameters: &Parameters) {
         let config = settings::motion_config(parameters);
         if config == self.config {
@@ -336,19 +337,19 @@ impl Mover {
         match self.pipeline.set_config(config.clone()) {
             Ok(()) => self.config = config,
             Err(error) => {
-                tracing::warn!(%error, "parameters refused, their old values are back");
+                tracing::warn!(%error, "parameters refused and reset to their old values");
                 self.trouble = Some(format!("parameters refused: {error}"));
                 settings::restore(parameters, &self.config);
             }
         }
     }
 
-    /// The last valid joint positions, in the order of the chain; none when they are too old.
+    /// The last valid joint positions, in the order of the chain; `None` when they are too old.
     fn measured(&self) -> Option<Vec<f64>> {
         self.last_state.as_ref().filter(|_| self.pipeline.is_measured()).map(|state| self.in_order(state))
     }
 
-    /// A twist about the axes of the base frame, or of the tip frame as it is commanded.
+    /// A twist about the axes of the base frame, or of the tip frame at the commanded pose.
     fn steer(&mut self, message: &geometry_msgs::msg::TwistStamped) {
         let geometry_msgs::msg::Twist { linear, angular } = &message.twist;
         let given = [[linear.x, linear.y, linear.z], [angular.x, angular.y, angular.z]].map(Vector3::from);
@@ -386,7 +387,7 @@ impl Mover {
             Event::SequenceAborted { .. } => MotionEvent::VIA_POINT_MISSED as u8,
             Event::MotionFinished | Event::SequenceFinished => MotionEvent::GOAL_REACHED as u8,
             Event::MeasurementTimeout { seconds } => {
-                tracing::warn!(seconds, "no joint_states: nothing moves until they are back");
+                tracing::warn!(seconds, "no joint_states: motion is disabled until they arrive");
                 return;
             }
             other => {
@@ -440,7 +441,7 @@ impl Mover {
     }
 }
 
-/// Whether a change of the status is worth a message; the speed changes in every cycle.
+/// Whether a change of the status must be published; the speed changes in every cycle.
 fn is_news(before: &Status, after: &Status) -> bool {
     Status { speed_scale: after.speed_scale, ..*before } != *after
 }

@@ -1,5 +1,5 @@
-//! Every description in `urdf/`: read by `urdf-rs` and `k`, complete, possible, and the same robot as its Denavit-Hartenberg
-//! table.
+//! Every description in `urdf/`: parsed by `urdf-rs` and `k`, complete, physically plausible, and the same robot as its
+//! Denavit-Hartenberg table.
 
 mod common;
 
@@ -11,7 +11,7 @@ use dragoman_kinematics::state::Tree;
 use nalgebra::{Isometry3, Matrix3, Matrix4};
 use urdf_rs::{Geometry, JointType, Link, Robot};
 
-/// File and description of all of them.
+/// File and content of all descriptions.
 fn all() -> Vec<(String, Robot)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../urdf");
     let names =
@@ -33,7 +33,7 @@ fn every_reader_sees_the_same_tree() {
         let by_itself: HashSet<&str> =
             moving.filter(|joint| joint.mimic.is_none()).map(|joint| joint.name.as_str()).collect();
         assert_eq!(tree.joint_names().collect::<HashSet<_>>(), by_itself, "{file}");
-        // All joints at zero, which is within the limits or not: only places are compared.
+        // All joints at zero, whether or not that is within the limits: only poses are compared.
         chain.set_joint_positions_unchecked(&vec![0.0; chain.dof()]);
         chain.update_transforms();
         for (link, pose) in tree.poses(|_| Some(0.0)) {
@@ -49,13 +49,13 @@ fn every_reader_sees_the_same_tree() {
     }
 }
 
-/// `k` was told zero for joints that follow others; they are elsewhere then.
+/// `k` was given zero for mimic joints, whose positions are different.
 fn has_mimicked_ancestor(robot: &Robot, link: &str) -> bool {
     let joint = robot.joints.iter().find(|joint| joint.child.link == link);
     joint.is_some_and(|joint| joint.mimic.is_some() || has_mimicked_ancestor(robot, &joint.parent.link))
 }
 
-/// A link has a look, a body and a mass, or it is a frame that nothing moves against what it is on.
+/// A link has a visual, a collision body and a mass, or it is a fixed frame of its parent.
 #[test]
 fn every_link_is_complete_or_a_frame() {
     for (file, robot) in all() {
@@ -91,7 +91,7 @@ fn every_link_is_complete_or_a_frame() {
     }
 }
 
-/// KDL knows no inertia of a root: robot_state_publisher would complain.
+/// KDL does not support an inertia of the root: robot_state_publisher would warn.
 #[test]
 fn roots_are_frames() {
     for (file, robot) in all() {
@@ -102,13 +102,13 @@ fn roots_are_frames() {
     }
 }
 
-/// Positive masses, inertias that are positive definite, and of which none exceeds the sum of the others.
+/// Positive masses, positive definite inertias, and no moment that exceeds the sum of the others.
 fn assert_possible(link: &Link, name: &str) {
     let urdf_rs::Inertia { ixx, ixy, ixz, iyy, iyz, izz } = link.inertial.inertia;
     let inertia = Matrix3::new(ixx, ixy, ixz, ixy, iyy, iyz, ixz, iyz, izz);
     let moments = inertia.symmetric_eigenvalues();
     assert!(link.inertial.mass.value > 0.0 && moments.min() > 0.0, "{name}: {moments}");
-    // Printed figures are rounded: what is as large as the sum of the others may be larger by a rounding of theirs.
+    // Printed figures are rounded: a moment equal to the sum of the others may exceed it by a rounding error.
     assert!(moments.max() <= (moments.sum() - moments.max()) * (1.0 + 1e-9), "{name}: {moments}");
     // A body no larger than these robots.
     assert!(moments.max() / link.inertial.mass.value < 1.0, "{name}: {moments}");
@@ -132,8 +132,8 @@ fn every_joint_that_moves_has_its_limits() {
     }
 }
 
-/// Unimation PUMA 560: Corke and Armstrong-Helouvry (1994), and 0.1 m of tool. The paper's rows end at the far end of their
-/// link; here `alpha` and `a` are in the row after theirs.
+/// Unimation PUMA 560: Corke and Armstrong-Helouvry (1994), and 0.1 m of tool. The paper's rows end at the far end of
+/// their link; here `alpha` and `a` are in the row after theirs.
 const PUMA: [[f64; 4]; 7] = [
     [0.0, 0.0, 0.0, 0.0],
     [FRAC_PI_2, 0.0, 0.0, 0.0],
@@ -158,8 +158,8 @@ fn k_finds_the_tools_where_the_tables_have_them() {
     }
 }
 
-/// The table that follows from the makers' lengths (m): shoulder 0.125 above the foot, upper arm 0.14203 up and 0.04825 ahead,
-/// forearm 0.14203, wrist 0.0715, tool 0.073 in front of it.
+/// The table that follows from the manufacturer's lengths (m): shoulder 0.125 above the foot, upper arm 0.14203 up and
+/// 0.04825 forward, forearm 0.14203, wrist 0.0715, tool 0.073 in front of it.
 #[test]
 fn k_finds_the_tool_of_the_widowx_where_its_table_has_it() {
     let (up, ahead) = (0.14203_f64, 0.04825_f64);

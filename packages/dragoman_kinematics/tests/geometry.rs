@@ -1,4 +1,4 @@
-//! Forward kinematics and Jacobian: against the thesis, against tables multiplied out, against `k`.
+//! Forward kinematics and Jacobian: compared with the Ranger thesis, with tables multiplied out, and with `k`.
 
 mod common;
 
@@ -7,7 +7,7 @@ use dragoman_kinematics::{Model, Robot, RobotSettings};
 use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::FRAC_PI_2;
 
-/// Figure 3.3 of the thesis (seed 001) prints four decimals of joints, position and orientation.
+/// Figure 3.3 of the Ranger thesis prints four decimals of joints, position and orientation.
 #[test]
 fn golden_datum_of_the_thesis() {
     let robot = robot(include_str!("data/ranger_mk1_appendix_d.yaml"));

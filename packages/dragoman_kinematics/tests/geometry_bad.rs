@@ -1,4 +1,4 @@
-//! Descriptions that are wrong: each gets its error, and mutated text never panics.
+//! Invalid descriptions: each gets its error, and mutated text never panics.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn table_error(from: &str, to: &str) -> ModelError {
 fn assert_refused_with_line(error: &ModelError, value: &str) {
     let ModelError::Yaml { reason } = error else { panic!("{error:?}") };
     assert!(
-        reason.contains(&format!("{value} is no number for a robot")) && reason.contains("line"),
+        reason.contains(&format!("{value} is not a plausible number for a robot")) && reason.contains("line"),
         "{reason}"
     );
 }
@@ -169,7 +169,7 @@ fn cuts() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, String)>> {
     prop::collection::vec((any::<prop::sample::Index>(), 0..40_usize, insert), 1..4)
 }
 
-/// Whatever comes out of a parser must be usable.
+/// The result of a parser must be usable.
 fn exercise(model: Result<Model, ModelError>) {
     match model {
         Ok(model) => {

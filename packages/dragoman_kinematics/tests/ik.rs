@@ -1,4 +1,4 @@
-//! Inverse kinematics: every answer is judged by forward kinematics and the joint limits, never by the solver.
+//! Inverse kinematics: every answer is checked by forward kinematics and the joint limits, never by the solver.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const MK1: &str = include_str!("data/ranger_mk1.yaml");
 
-/// Wall clocks run on while a loaded machine does something else; the number of starts is the limit in tests.
+/// No time limit, which would include the load of other processes; the number of starts is the limit in tests.
 fn patient() -> IkOptions {
     IkOptions { time_limit: Duration::from_secs(10), ..IkOptions::default() }
 }
@@ -143,7 +143,7 @@ fn unreachable_targets_leave_the_best_configuration() {
     let mut robot = robot(MK1);
     let seed = middle(&robot);
     let mut out = [0.0; 6];
-    // The last waypoint of figure 3.2 of the thesis, which made its solver diverge.
+    // The last waypoint of figure 3.2 of the Ranger thesis, at which its solver diverged.
     let target = Isometry3::from_parts(Translation3::new(-0.5, 4.0, 0.7), UnitQuaternion::identity());
     let before = (robot.forward(&seed).translation.vector - target.translation.vector).norm();
     let error = robot.inverse(&target, &seed, &patient(), &mut out).unwrap_err();
@@ -151,7 +151,7 @@ fn unreachable_targets_leave_the_best_configuration() {
     let after = (robot.forward(&out).translation.vector - target.translation.vector).norm();
     assert!((after - report.position_error).abs() < 1e-12);
     assert!(after < before && within_limits(&robot, &out), "{after} {before} {out:?}");
-    // Within reach, but turned so that the wrist cannot follow.
+    // Within reach, but with an orientation outside the wrist's range.
     let mut random = Random::announced("unreachable", 24);
     for _ in 0..200 {
         let mut target = robot.forward(&random.configuration(&robot));

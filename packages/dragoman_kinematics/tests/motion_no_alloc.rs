@@ -1,5 +1,5 @@
-//! A step of the pipeline does not allocate: not at rest, not in any motion, not at an error. Its own test binary,
-//! because the counting allocator serves the whole process, and without the harness, whose thread allocates beside it.
+//! A step of the pipeline does not allocate: not at rest, not in any motion, not at an error. A separate test binary,
+//! because the counting allocator applies to the whole process, and without the harness, whose thread allocates too.
 
 use dragoman_kinematics::motion::{Axis, CommandMode, Event, MotionConfig, Pipeline, RawPose, Workspace};
 use dragoman_kinematics::{Model, Robot};
@@ -19,7 +19,7 @@ struct Arm {
 }
 
 impl Arm {
-    /// Counts the allocations of `count` steps, the arm following at once.
+    /// Counts the allocations of `count` steps, with an arm that follows at once.
     fn allocations(&mut self, count: usize, enabled: bool) -> usize {
         let region = Region::new(ALLOCATOR);
         for _ in 0..count {

@@ -1,4 +1,4 @@
-//! The node over its topics, services and parameters, with an arm that goes where it is told at once.
+//! The node over its topics, services and parameters, with an arm that follows commands at once.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -23,11 +23,11 @@ use futures::executor::block_on;
 const REACHING: [f64; 6] = [-1.57, 1.5, 1.0, 0.0, 2.0, 0.0];
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What the arm and its observer share.
+/// State shared by the arm and its observer.
 #[derive(Default)]
 struct World {
     joints: Vec<f64>,
-    /// Set while no joint states are to be told.
+    /// Set to stop publishing joint states.
     silent: bool,
     pose: Option<PoseStamped>,
     status: Option<MotionStatus>,
@@ -41,7 +41,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Ranger Mark I in namespace `/arm`, without workspace limits; `test` tells the tests' domains apart.
+    /// Ranger Mark I in namespace `/arm`, without workspace limits; `test` selects the domain of the test.
     fn new(test: u16) -> Self {
         let domain_id = 89 + (std::process::id() % 3) as u16 * 4 + test;
         let discovery = Discovery { domain_id, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
@@ -112,7 +112,7 @@ impl Bench {
 
     /// Cartesian mode, as soon as the arm is measured and its drives known.
     fn ready(&mut self) {
-        self.until("a pose is told", |world| world.pose.clone());
+        self.until("a pose is published", |world| world.pose.clone());
         let mode = SetCommandMode::Request { mode: 2 };
         assert!(self.call::<SetCommandMode::Service>("set_command_mode", mode).success);
         let start = Instant::now();
@@ -121,9 +121,9 @@ impl Bench {
         }
     }
 
-    /// Sets a goal `height` metres above where the tool is.
+    /// Sets a goal `height` metres above the tool.
     fn set_goal(&mut self, height: f64) -> Pose {
-        let mut pose = self.until("a pose is told", |world| world.pose.clone()).pose;
+        let mut pose = self.until("a pose is published", |world| world.pose.clone()).pose;
         pose.position.z += height;
         let request = SetGoalPose::Request { pose: pose.clone(), min_duration: 0.0 };
         assert!(self.call::<SetGoalPose::Service>("set_goal_pose", request).success);
@@ -159,7 +159,7 @@ fn simulate(tasks: &mut NodeTasks, world: &Arc<Mutex<World>>) {
     let latched = QosProfile::default().keep_last(1).transient_local();
     let drives = tasks.node().create_publisher("drive_status", latched).unwrap();
     let (world, mut count) = (Arc::clone(world), 0);
-    let tell = move || {
+    let publish = move || {
         if count % 50 == 0 {
             drives.publish(&DriveStatus { enabled: true, ..Default::default() }).unwrap();
         }
@@ -167,12 +167,12 @@ fn simulate(tasks: &mut NodeTasks, world: &Arc<Mutex<World>>) {
         let world = world.lock().unwrap();
         if !world.silent {
             let mut state = JointState { position: world.joints.clone(), ..Default::default() };
-            // A time that no clock tells.
+            // A time that no clock reports.
             (state.header.stamp.sec, state.header.stamp.nanosec) = (1000, 7);
             states.publish(&state).unwrap();
         }
     };
-    tasks.every(Duration::from_millis(10), tell).unwrap();
+    tasks.every(Duration::from_millis(10), publish).unwrap();
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_parameter_counts_for_the_next_motion_and_one_that_fits_no_other_comes_back(
     let refused = bench.set(&[("twist_timeout", &[-1.0])]).remove(0);
     assert!(!refused.successful && refused.reason.contains("0.000001"), "{}", refused.reason);
     assert!(!bench.set(&[("max_time_step", &[0.2])])[0].successful, "fixed once the node runs");
-    // Within its range, but of no use beside the others.
+    // Within its range, but inconsistent with the others.
     bench.set(&[("twist_timeout", &[0.4]), ("via_points.cartesian", &[0.2])]);
     let start = Instant::now();
     while bench.get("via_points.cartesian").double_value != 0.002 {
@@ -272,19 +272,19 @@ fn only_a_complete_and_finite_measurement_has_a_pose() {
     bench.ready();
     let names: Vec<String> = bench.robot.joints().iter().map(|joint| joint.name.clone()).collect();
     let states = bench.node.create_publisher("joint_states", QosProfile::default()).unwrap();
-    let tell = |name: &[String], position: &[f64]| {
+    let publish = |name: &[String], position: &[f64]| {
         let mut state = JointState { name: name.to_vec(), position: position.to_vec(), ..Default::default() };
         state.header.stamp.sec = 3000;
         states.publish(&state).unwrap();
     };
-    // The node hears this publisher: the joints come the other way round, from the tool to the base.
+    // The publisher is matched: the joints come in reverse order, from the tool to the base.
     let (backwards, other_way): (Vec<String>, Vec<f64>) = names.iter().cloned().zip(REACHING).rev().unzip();
-    let is_told_here = |world: &World| world.pose.clone().filter(|pose| pose.header.stamp.sec == 3000);
+    let is_published_here = |world: &World| world.pose.clone().filter(|pose| pose.header.stamp.sec == 3000);
     bench.world.lock().unwrap().silent = true;
     let pose = bench.until("the pose of joints in another order", |world| {
-        tell(&backwards, &other_way);
+        publish(&backwards, &other_way);
         std::thread::sleep(Duration::from_millis(20));
-        is_told_here(world)
+        is_published_here(world)
     });
     let expected = bench.robot.forward(&REACHING).translation.vector;
     let position = pose.pose.position;
@@ -293,11 +293,11 @@ fn only_a_complete_and_finite_measurement_has_a_pose() {
 
     bench.world.lock().unwrap().pose = None;
     for _ in 0..10 {
-        tell(&["gripper".to_owned()], &[0.02]);
-        tell(&names[..3], &REACHING[..3]);
-        tell(&names, &REACHING[..5]);
-        tell(&[], &REACHING[..1]);
-        tell(&names, &[f64::NAN; 6]);
+        publish(&["gripper".to_owned()], &[0.02]);
+        publish(&names[..3], &REACHING[..3]);
+        publish(&names, &REACHING[..5]);
+        publish(&[], &REACHING[..1]);
+        publish(&names, &[f64::NAN; 6]);
         std::thread::sleep(Duration::from_millis(20));
     }
     std::thread::sleep(Duration::from_millis(200));

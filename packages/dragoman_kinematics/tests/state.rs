@@ -20,18 +20,18 @@ const BRANCHES: &str = include_str!("data/branches.urdf");
 const RANGER: &str = include_str!("../../../urdf/ranger_mk1.urdf");
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Compares all links with those of `k`, which takes mimic joints of mimic joints one step at a time.
+/// Compares all links with those of `k`, which resolves chains of mimic joints one step at a time.
 fn compare(urdf: &str, positions: &[f64]) {
     let tree = Tree::from_urdf(urdf).unwrap();
     let robot = urdf_rs::read_from_string(urdf).unwrap();
     let chain = k::Chain::<f64>::from(&robot);
-    let told: Vec<(String, f64)> =
+    let inputs: Vec<(String, f64)> =
         tree.joint_names().map(str::to_owned).zip(positions.iter().copied()).collect();
-    for (name, position) in &told {
-        // Beyond their limits joints are where they are.
+    for (name, position) in &inputs {
+        // Joints beyond their limits keep their positions.
         chain.find(name).unwrap().set_joint_position_unchecked(*position);
     }
-    for (name, position) in &told {
+    for (name, position) in &inputs {
         let mut followed = vec![(name.clone(), *position)];
         while let Some((name, position)) = followed.pop() {
             for joint in robot.joints.iter() {
@@ -43,7 +43,7 @@ fn compare(urdf: &str, positions: &[f64]) {
         }
     }
     chain.update_transforms();
-    let known = |joint: &str| told.iter().find(|(name, _)| name == joint).map(|(_, position)| *position);
+    let known = |joint: &str| inputs.iter().find(|(name, _)| name == joint).map(|(_, position)| *position);
     let poses = tree.poses(known);
     assert_eq!(poses.len(), robot.links.len());
     for (link, pose) in poses {
@@ -184,7 +184,7 @@ fn wheels_and_arm_are_one_message_and_one_tree() {
     let (merged, transforms) = loop {
         wheels.publish(&state(&["wheel_left_joint", "wheel_right_joint"], 1.0, 7)).unwrap();
         arm.publish(&state(&arm_joints, 0.25, 8)).unwrap();
-        // Refused, and nobody is disturbed.
+        // Refused, without effect on the others.
         arm.publish(&state(&arm_joints, f64::NAN, 9)).unwrap();
         std::thread::sleep(Duration::from_millis(20));
         let seen = seen.lock().unwrap();
@@ -221,17 +221,17 @@ fn wheels_and_arm_are_one_message_and_one_tree() {
 }
 
 #[test]
-fn without_sources_all_links_are_told_once() {
+fn without_sources_all_links_are_published_once() {
     let context = context(1, "");
     let settings = StateSettings { frame_prefix: "still/".to_owned(), ..settings(&[]) };
     let node = start(&context, &settings).unwrap();
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, received) = std::sync::mpsc::channel();
     let mut tasks = NodeTasks::new(Node::create(context, "observer", "/robot").unwrap());
     let latched = QosProfile::default().keep_last(1).transient_local();
-    tasks.subscribe("/tf_static", latched, move |m: TFMessage| tell.send(m).unwrap_or_default()).unwrap();
+    tasks.subscribe("/tf_static", latched, move |m: TFMessage| sender.send(m).unwrap_or_default()).unwrap();
     let observer = tasks.start().unwrap();
     std::thread::spawn(move || block_on(futures::future::join(node, observer)));
-    let message = told.recv_timeout(PATIENCE).unwrap();
+    let message = received.recv_timeout(PATIENCE).unwrap();
     let tree = Tree::from_urdf(BRANCHES).unwrap();
     let links = tree.poses(|_| Some(0.0));
     assert_eq!(message.transforms.len(), links.len() - 1);
@@ -241,12 +241,12 @@ fn without_sources_all_links_are_told_once() {
         );
     }
     let finger = message.transforms.iter().find(|t| t.child_frame_id == "still/gripper_left_link").unwrap();
-    // Where its joint's rule has it at zero.
+    // Where the mimic rule puts it at zero.
     assert_eq!(finger.transform.translation.y, 0.0215);
 }
 
 #[test]
-fn beside_robot_state_publisher_neither_description_nor_transforms_are_told() {
+fn beside_robot_state_publisher_neither_description_nor_transforms_are_published() {
     let context = context(3, "--ros-args -p publish_tf:=false");
     let state = start(&context, &settings(&["wheels"])).unwrap();
     let model = Model::from_urdf(RANGER, Some("base_link"), Some("tool0")).unwrap();
@@ -269,9 +269,9 @@ fn beside_robot_state_publisher_neither_description_nor_transforms_are_told() {
         std::thread::sleep(Duration::from_millis(5));
     };
     for topic in topics.keys() {
-        let is_told =
+        let is_published =
             ["tf", "tf_static", "robot_description"].iter().any(|name| topic.ends_with(&format!("/{name}")));
-        assert!(!is_told, "{topic}");
+        assert!(!is_published, "{topic}");
     }
 }
 

@@ -1,8 +1,8 @@
-//! How long a small message takes to another process and back: `cargo bench -p dragoman_ros --bench round_trip`.
+//! Round-trip time of a small message to another process: `cargo bench -p dragoman_ros --bench round_trip`.
 //!
-//! Two processes on the loopback interface; the second one sends back what it gets. A message goes when the one before
-//! is back, and then every 10 ms, as a controller's do. A bare UDP socket with a thread on each side shows what the
-//! system itself takes.
+//! Two processes on the loopback interface; the second one echoes messages. A message is sent when the previous one is
+//! back, and then every 10 ms, like a controller's messages. A bare UDP socket with a thread on each side shows the
+//! time of the system itself.
 
 use std::net::UdpSocket;
 use std::process::{Child, Command};
@@ -59,7 +59,7 @@ fn topics() -> [(&'static str, &'static str, QosProfile); 2] {
     ]
 }
 
-/// A row of the table: `round_trip` at once after each other, and 100 times a second.
+/// A row of the table: `round_trip` repeated without pause, and 100 times a second.
 fn measure(name: &str, mut round_trip: impl FnMut()) {
     let mut row = format!("{name:<28}");
     for (count, pause) in [(MESSAGES, Duration::ZERO), (MESSAGES / 10, Duration::from_millis(10))] {

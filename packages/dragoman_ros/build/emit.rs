@@ -17,7 +17,7 @@ struct Package<'a> {
 
 type Packages<'a> = BTreeMap<String, Package<'a>>;
 
-/// What the emitted text says of types beside their fields.
+/// Properties of types besides their fields.
 struct Types<'a> {
     descriptions: Descriptions,
     humble: Humble<'a>,
@@ -207,7 +207,7 @@ fn emit_action(
     )
 }
 
-/// A structure that no file defines.
+/// A structure that is not defined by a file.
 fn wrapper(
     out: &mut String,
     types: &Types,
@@ -246,7 +246,7 @@ fn structure(
 ) -> std::fmt::Result {
     let fields = message.get_fields();
     let in_humble = types.humble.other_than(type_name, fields);
-    // Makes the derived functions ones of the structure's own, beside which the trait is implemented by hand.
+    // Makes the derived functions inherent ones, so that the trait can be implemented by hand.
     let remote = if in_humble.is_some() { "#[serde(remote = \"Self\")]" } else { "" };
     writeln!(
         out,
@@ -268,7 +268,7 @@ fn structure(
     typesupport(out, types, rust_name, type_name)
 }
 
-/// A structure's fields with their attributes.
+/// Writes the fields of a structure with their attributes.
 pub(crate) fn fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::Result {
     for field in fields {
         if let Some(attribute) = serde_attribute(field) {
@@ -277,13 +277,13 @@ pub(crate) fn fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::Result
         writeln!(out, "pub {}: {},", identifier(&field.field_name), rust_type(field))?;
     }
     if fields.is_empty() {
-        // rosidl's C structures must not be empty, and so one byte travels.
+        // rosidl's C structures must not be empty, so one byte is sent.
         writeln!(out, "pub structure_needs_at_least_one_member: u8,")?;
     }
     Ok(())
 }
 
-/// Constants as r2r shows them: integers have the type that bindgen gives to a C enumeration.
+/// Constants as in r2r: integers have the type that bindgen gives to a C enumeration.
 fn constants(out: &mut String, message: &MessageFile, rust_name: &str) -> std::fmt::Result {
     let constants = message.get_constants();
     if constants.is_empty() {
@@ -306,7 +306,7 @@ fn constants(out: &mut String, message: &MessageFile, rust_name: &str) -> std::f
     writeln!(out, "}}")
 }
 
-/// The definitions by type name, with those of all nested types: what a recorder writes beside its messages.
+/// The definitions by type name, with those of all nested types, for recorders.
 fn definitions(packages: &Packages) -> BTreeMap<String, String> {
     let mut definitions = BTreeMap::new();
     for (name, package) in packages {
@@ -402,7 +402,7 @@ fn default_value(field: &FieldInfo) -> String {
     }
 }
 
-/// A field's name, with the underscore that bindgen appends where it is a word of the language.
+/// A field's name, with the underscore that bindgen appends to reserved words.
 pub(crate) fn identifier(name: &str) -> String {
     const RESERVED: [&str; 41] = [
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",

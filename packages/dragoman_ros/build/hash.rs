@@ -21,7 +21,7 @@ struct Field {
 /// `FieldType.FIELD_TYPE_NESTED_TYPE`.
 const NESTED: u8 = 1;
 
-/// What a sequence of at most some elements adds to the code of its element's type.
+/// Added to the code of the element type for a bounded sequence.
 const BOUNDED_SEQUENCE: u8 = 96;
 
 /// The fields of all types, by `package/kind/Name`.
@@ -39,12 +39,12 @@ impl Descriptions {
         self.0.insert(type_name, fields.iter().map(defined).collect());
     }
 
-    /// Adds a structure of nested messages that no file defines.
+    /// Adds a structure of nested messages that is not defined by a file.
     fn compose(&mut self, type_name: String, fields: &[(&str, &str)]) {
         self.0.insert(type_name, fields.iter().map(|(name, nested)| composed(name, nested)).collect());
     }
 
-    /// Adds service `name`, whose request and response are there, with the event that introspection publishes.
+    /// Adds service `name`, whose request and response were added, with the event type of introspection.
     pub(crate) fn add_service(&mut self, name: &str) {
         let parts = ["_Request", "_Response", "_Event"].map(|part| format!("{name}{part}"));
         let [request, response, event] = parts.each_ref().map(String::as_str);
@@ -65,7 +65,7 @@ impl Descriptions {
         self.0.insert(event.to_owned(), fields);
     }
 
-    /// Adds action `name`, whose goal, result and feedback are there, with the types that ROS derives from them.
+    /// Adds action `name`, whose goal, result and feedback were added, with the types that ROS derives from them.
     pub(crate) fn add_action(&mut self, name: &str) {
         let part = |part: &str| format!("{name}_{part}");
         let (goal, result, feedback) = (part("Goal"), part("Result"), part("Feedback"));
@@ -123,7 +123,7 @@ impl Descriptions {
     }
 
     fn json(&self, type_name: &str) -> String {
-        // rosidl's C structures must not be empty, and so it describes a member that no file names.
+        // rosidl's C structures must not be empty, so it adds a member that is in no file.
         let unnamed = [primitive("structure_needs_at_least_one_member", "uint8")];
         let fields = self.fields(type_name);
         let fields: Vec<String> =

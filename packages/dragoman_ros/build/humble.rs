@@ -1,4 +1,4 @@
-//! Types that travel otherwise in Humble: node code has Jazzy's, and which form goes out is decided when it does.
+//! Types with a different wire format in Humble: node code uses Jazzy's, and the format is selected at serialization.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use roslibrust_codegen::{ArrayType, FieldInfo};
 
 use crate::emit::{fields, identifier, rust_type};
 
-/// The fields of all structures as Humble has them, by `package/kind/Name`.
+/// The fields of all structures in Humble, by `package/kind/Name`.
 pub(crate) struct Humble<'a>(BTreeMap<String, &'a [FieldInfo]>);
 
 impl<'a> Humble<'a> {
@@ -25,8 +25,8 @@ impl<'a> Humble<'a> {
     }
 }
 
-/// `Serialize` and `Deserialize` of structure `rust_name`, by the distribution. Fields of one side only have their
-/// default on the other; fixed arrays of another length are cut off or filled up.
+/// Writes `Serialize` and `Deserialize` of structure `rust_name`, depending on the distribution. Fields missing on one
+/// side get their default on the other; fixed arrays of another length are truncated or padded.
 pub(crate) fn dispatch(
     out: &mut String,
     rust_name: &str,
@@ -66,7 +66,7 @@ pub(crate) fn dispatch(
     writeln!(out, "}}) }} }} }} }} }};")
 }
 
-/// The fields `to` of a structure from variable `source`, which has the fields `from`.
+/// Writes the fields `to` of a structure from variable `source`, which has the fields `from`.
 fn converted(out: &mut String, source: &str, from: &[FieldInfo], to: &[FieldInfo]) -> std::fmt::Result {
     for field in to {
         let name = identifier(&field.field_name);

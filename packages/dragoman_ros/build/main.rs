@@ -1,8 +1,8 @@
-//! Generates `$OUT_DIR/interfaces.rs` from the interface definitions in `msg/` and `interfaces/`, and what travels
-//! otherwise in Humble from those in `interfaces_humble/`.
+//! Generates `$OUT_DIR/interfaces.rs` from the interface definitions in `msg/` and `interfaces/`, and Humble's
+//! different formats from those in `interfaces_humble/`.
 //!
-//! `roslibrust_codegen` reads the definitions and `hash.rs` computes their type hashes; `emit.rs` writes Rust in the
-//! shape that r2r generates, so that node code compiles against either. `humble.rs` writes Humble's forms beside it.
+//! `roslibrust_codegen` parses the definitions and `hash.rs` computes their type hashes; `emit.rs` writes Rust in the
+//! form of r2r, so that node code compiles with either. `humble.rs` adds Humble's formats.
 
 mod emit;
 mod hash;
@@ -15,7 +15,7 @@ use std::{env, fs};
 
 use roslibrust_codegen::{MessageFile, ServiceFile};
 
-/// Messages, which those from `.action` files are among, and services.
+/// Messages, including those from `.action` files, and services.
 type Definitions = (Vec<MessageFile>, Vec<ServiceFile>);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,10 +23,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let roots = [manifest.join("interfaces"), manifest.join("../../msg")];
-    // colcon would take what is staged here for packages of its workspace.
+    // colcon would mistake the staged packages for packages of its workspace.
     fs::write(out.join("COLCON_IGNORE"), "")?;
     let jazzy = read(&roots, &out.join("packages"))?;
-    // In the order in which one definition replaces another.
+    // Definitions of later folders replace those of earlier ones.
     let [standard, ours] = roots;
     let roots_of_humble = [standard, manifest.join("interfaces_humble"), ours];
     let humble = read(&roots_of_humble, &out.join("packages_humble"))?;
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// r2r generates the messages of the ROS that is sourced. `cfg(rcl_of_humble)`: they are Humble's.
+/// r2r generates the messages of the sourced ROS. `cfg(rcl_of_humble)`: they are Humble's.
 fn choose_rcl() {
     println!("cargo::rustc-check-cfg=cfg(rcl_of_humble)");
     println!("cargo::rerun-if-env-changed=ROS_DISTRO");
@@ -44,7 +44,7 @@ fn choose_rcl() {
     }
 }
 
-/// Reads what lies below `roots`; `staging` is the folder for it.
+/// Parses the packages below `roots`; `staging` is the folder for copies.
 fn read(roots: &[PathBuf], staging: &Path) -> Result<Definitions, Box<dyn Error>> {
     if staging.exists() {
         fs::remove_dir_all(staging)?;
@@ -68,8 +68,8 @@ fn read(roots: &[PathBuf], staging: &Path) -> Result<Definitions, Box<dyn Error>
     Ok(roslibrust_codegen::resolve_dependency_graph(messages, services)?)
 }
 
-/// Copies the packages below `root` to `staging`, each with the manifest that the parser looks for. The standard
-/// packages are kept without manifests, because colcon would otherwise take them for packages to build.
+/// Copies the packages below `root` to `staging`, each with the manifest that the parser needs. The standard packages
+/// are kept without manifests, because colcon would otherwise build them.
 fn stage(root: &Path, staging: &Path) -> Result<(), Box<dyn Error>> {
     for package in fs::read_dir(root)? {
         let package = package?.path();

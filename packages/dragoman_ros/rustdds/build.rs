@@ -1,7 +1,7 @@
-//! Takes the source of rustdds from cargo's registry and applies `patches/` to it, in the order of their names.
+//! Takes the source of rustdds from cargo's registry and applies `patches/` to it, in order of their names.
 //!
-//! None of the library's source is kept in this repository. A patch that does not fit stops the build: after an update of
-//! rustdds, either upstream has it by now and it is deleted, or it is rebased (README).
+//! The library's source is not kept in this repository. A patch that does not apply stops the build: after an update of
+//! rustdds, delete it if upstream contains it, else rebase it (README).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,10 +29,10 @@ fn main() {
     adapt(&patched).unwrap();
 }
 
-/// The version that `Cargo.toml` names.
+/// The version in `Cargo.toml`.
 const VERSION: &str = "0.15.1";
 
-/// The patches in the order in which they are applied.
+/// The patches in order of application.
 fn patches(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut patches: Vec<PathBuf> = entries
@@ -70,8 +70,8 @@ fn apply(patch: &Path, root: &Path) -> Result<(), String> {
     }
 }
 
-/// Makes the source a module that `src/lib.rs` includes: without its tests, which need crates of their own, without the
-/// attributes of a crate, and with macros that are found by path, as exported ones of an included file are not.
+/// Makes the source a module that `src/lib.rs` includes: without its tests, which need further crates, without crate
+/// attributes, and with macros found by path, which exported macros of an included file are not.
 fn adapt(source: &Path) -> io::Result<()> {
     leave_out_tests(source)?;
     let result = source.join("dds/result.rs");
@@ -93,7 +93,7 @@ fn adapt(source: &Path) -> io::Result<()> {
     )
 }
 
-/// Where cargo keeps rustdds as published: in its registry's folder, or where the dependencies are vendored.
+/// The folder of rustdds as published: in cargo's registry, or among vendored dependencies.
 fn published(manifest: &Path) -> PathBuf {
     let metadata = Command::new(env::var("CARGO").unwrap())
         .args(["metadata", "--format-version", "1", "--locked", "--manifest-path"])

@@ -1,4 +1,4 @@
-//! `/diagnostics`: what a node's hardware or clients are up to, once a second.
+//! `/diagnostics`: the state of a node's hardware or clients, once a second.
 
 mod refusals;
 
@@ -7,20 +7,20 @@ pub use refusals::Refusals;
 use crate::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus, KeyValue};
 use crate::{Clock, ClockType, Node, Publisher, QosProfile};
 
-/// How bad it is.
+/// Severity of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// Nothing to see.
+    /// Normal operation.
     Ok = 0,
-    /// Works, but somebody should look.
+    /// Works, but needs attention.
     Warn = 1,
     /// Does not work.
     Error = 2,
-    /// Nothing has been heard for too long.
+    /// No data for too long.
     Stale = 3,
 }
 
-/// Publishes the state of one thing.
+/// Publishes the state of one subject.
 pub struct Diagnostics {
     publisher: Publisher<DiagnosticArray>,
     name: String,
@@ -29,10 +29,10 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Diagnostics of `subject`, in the name of `node`.
+    /// Diagnostics of `subject`, under the name of `node`.
     ///
     /// # Errors
-    /// The middleware's refusal.
+    /// An error of the middleware.
     pub fn new(node: &mut Node, subject: &str, hardware_id: &str) -> crate::Result<Self> {
         let name = format!("{}: {subject}", node.fully_qualified_name()?.trim_start_matches('/'));
         let publisher = node.create_publisher("/diagnostics", QosProfile::default())?;
@@ -40,7 +40,7 @@ impl Diagnostics {
         Ok(Self { publisher, name, hardware_id: hardware_id.to_owned(), clock })
     }
 
-    /// Publishes a state with its figures; call it at most once a second.
+    /// Publishes a state with its values; call it at most once a second.
     pub fn publish(&mut self, severity: Severity, message: &str, values: &[(&str, String)]) {
         let value = |(key, value): &(&str, String)| KeyValue { key: (*key).to_owned(), value: value.clone() };
         let mut array = DiagnosticArray::default();

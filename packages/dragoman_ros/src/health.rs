@@ -1,14 +1,14 @@
-//! Whether the middleware still works, and what it has refused.
+//! Health of the middleware: whether it works, and its refusals.
 
 use crate::Context;
 
-/// Signs of life of the middleware.
+/// Activity of the middleware.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
-    /// How often each of its threads has gone round its loop, at least every two seconds. On rcl these are the threads that wait for
-    /// the messages of a node.
+    /// Loop counts of its threads; each completes a loop at least every two seconds. On rcl these are the threads that
+    /// wait for the messages of a node.
     pub turns: Vec<u64>,
-    /// Invalid or excessive input that was refused since the process started, by kind. rcl's middlewares do not report any.
+    /// Invalid or excessive input refused since the start of the process, by kind. rcl's middlewares do not report any.
     pub refused: Vec<(&'static str, u64)>,
 }
 
@@ -25,20 +25,20 @@ pub fn of(context: &Context) -> Health {
     Health { turns: context.threads.turns(), refused: Vec::new() }
 }
 
-/// Detects a thread of the middleware that has ended or hangs: the process, or on rcl a node of it, is deaf then.
+/// Detects a thread of the middleware that has ended or hangs, so that the process, or on rcl a node, receives nothing.
 #[derive(Debug, Default)]
 pub struct Watchdog {
     last: Vec<u64>,
-    /// Looks since each thread was seen to go on.
+    /// Checks since each thread last made progress.
     missed: Vec<u32>,
 }
 
-/// So many looks in a row may find a thread where it was.
+/// Consecutive checks without progress that are allowed.
 const MOST_MISSED: u32 = 15;
 
 impl Watchdog {
-    /// Looks once; call it every second. It counts looks, not time: a process that was stopped and goes on has not hung.
-    /// Whether a thread is dead.
+    /// Checks once; call it every second. It counts checks, not time: a process that was stopped and continued has not
+    /// hung. Returns whether a thread is dead.
     pub fn is_deaf(&mut self, health: &Health) -> bool {
         if self.last.len() != health.turns.len() {
             self.missed = vec![0; health.turns.len()];

@@ -1,20 +1,21 @@
 //! ROS 2 for Dragoman's nodes: r2r where ROS is installed, the same API in pure Rust where it is not.
 //!
-//! A node imports everything from here and is written against r2r 0.9's API. With feature `r2r` that is r2r itself, with a
-//! [`Node`] that can be told its quality of service from outside; without, it is [`embedded`](crate::Context), which speaks RTPS on the wire. What neither has is built once above both:
+//! A node imports everything from here and is written against r2r 0.9's API. With feature `r2r` that is r2r itself,
+//! with a [`Node`] that supports quality of service overrides; without, it is [`embedded`](crate::Context), an RTPS
+//! implementation. Features missing in both are implemented once on top of both:
 //!
-//! | module | what |
+//! | module | content |
 //! | --- | --- |
 //! | [`parameters`] | declared parameters with ranges, their services and events |
 //! | [`logging`] | the log on the terminal and on `/rosout` |
 //! | [`diagnostics`] | `/diagnostics` |
-//! | [`health`] | whether the middleware still works |
-//! | [`lifecycle`] | nodes that take and give back their hardware on request |
+//! | [`health`] | health of the middleware |
+//! | [`lifecycle`] | nodes that acquire and release their hardware on request |
 //! | [`naming`] | names of other systems as parts of ROS names |
-//! | [`raw`] | messages of any type as they travel |
-//! | [`reasons`] | answers with a reason, which Humble's messages have no place for |
-//! | [`shared`] | publishers that several tasks use |
-//! | [`startup`] | a context for programs with options of their own |
+//! | [`raw`] | serialized messages of any type |
+//! | [`reasons`] | responses with a reason, for which Humble's messages have no field |
+//! | [`shared`] | publishers shared by several tasks |
+//! | [`startup`] | a context for programs with their own options |
 //! | [`tasks`] | a node with its timers, subscriptions and services as one future |
 //! | [`velocity`] | velocity commands with and without a header |
 //!
@@ -47,7 +48,7 @@ pub mod naming;
 pub mod parameters;
 mod qos_overrides;
 pub mod raw;
-// The types that r2r has without a ROS are too few.
+// Without a sourced ROS, r2r has too few types.
 #[cfg(not(feature = "r2r-doc-only"))]
 pub mod reasons;
 mod remapping;

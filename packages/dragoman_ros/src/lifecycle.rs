@@ -1,4 +1,4 @@
-//! Life cycles: nodes whose hardware is taken and given back on request, by `ros2 lifecycle` or a launch file.
+//! Life cycles: nodes that acquire and release their hardware on request, by `ros2 lifecycle` or a launch file.
 //!
 //! ```no_run
 //! # use dragoman_ros::{Context, Node, lifecycle::{self, CallbackReturn, Managed}, tasks::NodeTasks};
@@ -34,49 +34,49 @@ use crate::lifecycle_msgs::msg::{
 use crate::lifecycle_msgs::srv::{ChangeState, GetAvailableStates, GetAvailableTransitions, GetState};
 use crate::{Clock, ClockType, Node, Publisher, QosProfile, ServiceRequest};
 
-/// What a node does when its state changes. Nothing, unless a method is written.
+/// Callbacks of a node at changes of its state. They do nothing by default.
 pub trait Managed: Send + 'static {
-    /// Takes the hardware.
+    /// Acquires the hardware.
     fn configure(&mut self) -> impl Future<Output = CallbackReturn> + Send {
         async { CallbackReturn::Success }
     }
 
-    /// Sets to work.
+    /// Starts operation.
     fn activate(&mut self) -> impl Future<Output = CallbackReturn> + Send {
         async { CallbackReturn::Success }
     }
 
-    /// Stops working.
+    /// Stops operation.
     fn deactivate(&mut self) -> impl Future<Output = CallbackReturn> + Send {
         async { CallbackReturn::Success }
     }
 
-    /// Gives the hardware back.
+    /// Releases the hardware.
     fn clean_up(&mut self) -> impl Future<Output = CallbackReturn> + Send {
         async { CallbackReturn::Success }
     }
 
-    /// Stops and gives everything back, in state `from`.
+    /// Stops and releases everything, in state `from`.
     fn shut_down(&mut self, from: State) -> impl Future<Output = CallbackReturn> + Send {
         let _ = from;
         async { CallbackReturn::Success }
     }
 
-    /// Stops and gives everything back after an error: with success the node can be configured again, otherwise it has come
-    /// to its end.
+    /// Stops and releases everything after an error: on success the node can be configured again, otherwise it is
+    /// finalized.
     fn process_error(&mut self) -> impl Future<Output = CallbackReturn> + Send {
         async { CallbackReturn::Failure }
     }
 }
 
-/// A node's life cycle, for the node itself. Clones are the same.
+/// A node's life cycle, for the node itself. Clones share it.
 #[derive(Clone)]
 pub struct Lifecycle {
     machine: Arc<Mutex<Machine>>,
     requests: mpsc::Sender<Request>,
 }
 
-/// So many requests of the node itself may wait for the change that is under way; further changes are refused.
+/// Most requests of the node itself waiting for the present transition; further ones are refused.
 const REQUESTS: usize = 16;
 
 enum Request {
@@ -84,11 +84,11 @@ enum Request {
     Error(String),
 }
 
-/// Gives `node` the life cycle that `managed` implements: its services and its topic are served for as long as the returned
+/// Gives `node` the life cycle that `managed` implements: its services and its topic are offered while the returned
 /// future is polled.
 ///
 /// # Errors
-/// The middleware's refusal.
+/// An error of the middleware.
 pub fn manage<T: Managed>(
     node: &mut Node,
     managed: T,
@@ -123,13 +123,13 @@ pub fn manage<T: Managed>(
         loop {
             let answered = futures::select! {
                 request = change.select_next_some() => driver.change(request),
-                request = state.select_next_some() => driver.tell_state(request),
-                request = states.select_next_some() => tell_states(request),
+                request = state.select_next_some() => driver.send_state(request),
+                request = states.select_next_some() => send_states(request),
                 request = transitions.select_next_some() => {
                     let available = lock(&driver.machine).available().collect();
-                    tell_transitions(request, available)
+                    send_transitions(request, available)
                 }
-                request = graph.select_next_some() => tell_transitions(request, TRANSITIONS.to_vec()),
+                request = graph.select_next_some() => send_transitions(request, TRANSITIONS.to_vec()),
                 request = requests.select_next_some() => driver.request(request),
                 (managed, outcome) = &mut driver.running => driver.finish(managed, outcome),
                 complete => return,
@@ -152,11 +152,11 @@ impl Lifecycle {
         lock(&self.machine).state()
     }
 
-    /// Asks for a change, as others do with the service. The future resolves with the state that the node is in when it is
-    /// done, which is another one than asked for if a callback did not succeed.
+    /// Requests a transition, as other nodes do with the service. The future resolves with the resulting state, which
+    /// differs from the requested one if a callback did not succeed.
     ///
     /// # Errors
-    /// The future's: the change is not possible now, for instance because another one is under way.
+    /// The future's: the transition is not possible now, for example because another one is in progress.
     pub fn change(
         &self,
         change: Change,
@@ -169,15 +169,15 @@ impl Lifecycle {
         done.map(|done| done.unwrap_or(Err(refused)))
     }
 
-    /// Tells that the node cannot go on: its errors are processed, now or when the change that is under way is done.
-    /// Nothing happens in a node that holds no hardware.
+    /// Reports an error: error processing starts now or after the present transition. Without effect in a node that
+    /// holds no hardware.
     pub fn report_error(&self, reason: impl Into<String>) {
-        // If the queue is full, errors are waiting already.
+        // If the queue is full, errors are already waiting.
         let _ = self.requests.clone().try_send(Request::Error(reason.into()));
     }
 }
 
-/// Who has asked for the change that is under way.
+/// The source of the present transition's request.
 enum Answer {
     Service(ServiceRequest<ChangeState::Service>),
     Node(oneshot::Sender<Result<State, Refused>>),
@@ -207,13 +207,13 @@ impl Answer {
 
 type Running<T> = Fuse<BoxFuture<'static, (T, CallbackReturn)>>;
 
-/// Runs callbacks and tells of states.
+/// Runs callbacks and publishes states.
 struct Driver<T> {
     name: String,
     machine: Arc<Mutex<Machine>>,
     events: Publisher<TransitionEvent>,
     clock: Clock,
-    /// With the callback while one runs.
+    /// Contains the callback while one runs.
     managed: Option<T>,
     running: Running<T>,
     asked: Option<(Answer, Option<CallbackReturn>)>,
@@ -266,14 +266,14 @@ impl<T: Managed> Driver<T> {
         let failed = lock(&self.machine).fail();
         match failed {
             Ok(transition) => {
-                tracing::error!(node = self.name, reason, "the node reports an error");
+                tracing::error!(node = self.name, reason, "error of the node");
                 self.enter(transition);
             }
             Err(refused) => tracing::warn!(node = self.name, reason, %refused, "an error has no consequence"),
         }
     }
 
-    /// Tells of a transition and runs the callback of the state that it leads to, if it has one.
+    /// Publishes a transition and runs the callback of the new state, if it has one.
     fn enter(&mut self, transition: Transition) {
         tracing::debug!(node = self.name, state = transition.goal.label(), "{}", transition.label);
         let event = TransitionEvent {
@@ -283,7 +283,7 @@ impl<T: Managed> Driver<T> {
             goal_state: state_message(transition.goal),
         };
         if let Err(error) = self.events.publish(&event) {
-            tracing::warn!(%error, node = self.name, "a transition could not be told");
+            tracing::warn!(%error, node = self.name, "a transition could not be published");
         }
         if TRANSITIONS.iter().any(|t| t.start == transition.goal && t.label.starts_with("transition_"))
             && let Some(managed) = self.managed.take()
@@ -302,7 +302,7 @@ impl<T: Managed> Driver<T> {
             self.enter(transition);
         }
         if self.managed.is_none() {
-            return Ok(()); // The error is being processed; then the answer is due.
+            return Ok(()); // The response follows after error processing.
         }
         let answered = match self.asked.take() {
             Some((answer, outcome)) => {
@@ -316,7 +316,7 @@ impl<T: Managed> Driver<T> {
         answered
     }
 
-    fn tell_state(&self, request: ServiceRequest<GetState::Service>) -> crate::Result<()> {
+    fn send_state(&self, request: ServiceRequest<GetState::Service>) -> crate::Result<()> {
         let current_state = state_message(lock(&self.machine).state());
         request.respond(GetState::Response { current_state })
     }
@@ -334,12 +334,12 @@ async fn callback<T: Managed>(mut managed: T, transition: Transition) -> (T, Cal
     (managed, outcome)
 }
 
-fn tell_states(request: ServiceRequest<GetAvailableStates::Service>) -> crate::Result<()> {
+fn send_states(request: ServiceRequest<GetAvailableStates::Service>) -> crate::Result<()> {
     let available_states = State::ALL.into_iter().map(state_message).collect();
     request.respond(GetAvailableStates::Response { available_states })
 }
 
-fn tell_transitions(
+fn send_transitions(
     request: ServiceRequest<GetAvailableTransitions::Service>,
     transitions: Vec<Transition>,
 ) -> crate::Result<()> {

@@ -1,4 +1,4 @@
-//! The log: on the terminal, and on `/rosout` for the rest of the graph.
+//! The log: on the terminal, and on `/rosout` for other nodes.
 //!
 //! Nodes log with `tracing`; a field `node` names the logger, otherwise the source's module does.
 
@@ -17,12 +17,12 @@ use tracing_subscriber::{EnvFilter, Layer};
 use crate::rcl_interfaces::msg::Log;
 use crate::{Clock, ClockType, Node, QosProfile};
 
-/// Entries that wait for `/rosout`; more are dropped, for the log must never hold up what it tells of.
+/// Entries that wait for `/rosout`; more are dropped, because logging must never block.
 const QUEUE_LENGTH: usize = 1000;
 
 static ROSOUT: OnceLock<Mutex<Option<mpsc::Sender<Log>>>> = OnceLock::new();
 
-/// What `--ros-args` say of the log: the last `--log-level` for all loggers, and whether `/rosout` is wanted.
+/// Logging options of `--ros-args`: the last `--log-level` for all loggers, and whether `/rosout` is enabled.
 fn ros_arguments(arguments: impl IntoIterator<Item = String>) -> (Option<String>, bool) {
     let (mut inside, mut level, mut rosout) = (false, None, true);
     let mut arguments = arguments.into_iter();
@@ -45,16 +45,17 @@ fn ros_arguments(arguments: impl IntoIterator<Item = String>) -> (Option<String>
 /// `warn,dragoman_bridge=debug`) to standard error. `RUST_LOG` takes precedence, then `--ros-args --log-level`.
 ///
 /// # Errors
-/// The text is no level; a log has been set up before.
+/// Invalid level; a log has been set up before.
 pub fn init(level: &str) -> Result<(), String> {
-    // The DDS library reports ordinary exits and repairs as errors, and the robot reader every link; both are told when
-    // asked for only.
+    // The DDS library reports ordinary exits and repairs as errors, and the URDF reader logs every link; both are
+    // logged on request only.
     let directives = std::env::var("RUST_LOG")
         .ok()
         .or_else(|| ros_arguments(std::env::args()).0)
         .unwrap_or_else(|| level.to_owned());
     let text = format!("rustdds=off,k=warn,{directives}");
-    let filter = EnvFilter::try_new(&text).map_err(|error| format!("'{level}' is no log level: {error}"))?;
+    let filter =
+        EnvFilter::try_new(&text).map_err(|error| format!("'{level}' is not a log level: {error}"))?;
     let terminal = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
@@ -63,11 +64,11 @@ pub fn init(level: &str) -> Result<(), String> {
     tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
 }
 
-/// Publishes the log on `/rosout` in the name of `node` for as long as the returned future is polled, unless
-/// `--ros-args --disable-rosout-logs` forbids it.
+/// Publishes the log on `/rosout` under the name of `node` while the returned future is polled, unless `--ros-args
+/// --disable-rosout-logs` is given.
 ///
 /// # Errors
-/// The middleware's refusal.
+/// An error of the middleware.
 pub fn publish(node: &mut Node) -> crate::Result<impl Future<Output = ()> + Send + use<>> {
     let qos = QosProfile::default().keep_last(1000).transient_local().lifespan(Duration::from_secs(10));
     let publisher = node.create_publisher::<Log>("/rosout", qos)?;
@@ -75,7 +76,7 @@ pub fn publish(node: &mut Node) -> crate::Result<impl Future<Output = ()> + Send
     *rosout() = Some(sender).filter(|_| ros_arguments(std::env::args()).1);
     Ok(async move {
         while let Some(entry) = entries.next().await {
-            // An error here cannot be logged: that would come back to this place.
+            // An error here cannot be logged: that would recurse.
             let _ = publisher.publish(&entry);
         }
     })
@@ -90,7 +91,7 @@ struct RosoutLayer;
 impl<S: Subscriber> Layer<S> for RosoutLayer {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
         let metadata = event.metadata();
-        // What the middleware layer says while it publishes must not be published in turn.
+        // Messages of the middleware layer while publishing must not be published in turn.
         if metadata.target().starts_with("dragoman_ros::embedded") {
             return;
         }

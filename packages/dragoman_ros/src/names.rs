@@ -2,14 +2,14 @@
 
 use crate::remapping::Rules;
 
-/// What a name belongs to; remapping rules and DDS prefixes differ.
+/// Kind of a name; remapping rules and DDS prefixes differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameKind {
     Topic,
     Service,
 }
 
-/// A name that breaks the rules.
+/// An invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid topic name '{name}': {reason}")]
 pub(crate) struct InvalidName {
@@ -17,7 +17,7 @@ pub(crate) struct InvalidName {
     pub(crate) reason: &'static str,
 }
 
-/// A node's place in the graph.
+/// Name and namespace of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NodeName {
     pub(crate) name: String,
@@ -34,7 +34,7 @@ impl NodeName {
         }
     }
 
-    /// The absolute name that `name` means to this node, before remapping.
+    /// Resolves `name` for this node to an absolute name, before remapping.
     pub(crate) fn expand(&self, name: &str) -> Result<String, InvalidName> {
         let invalid = |reason| InvalidName { name: name.to_owned(), reason };
         if name.is_empty() {
@@ -66,7 +66,7 @@ impl NodeName {
         Ok(expanded)
     }
 
-    /// The absolute name that `name` means to this node after remapping.
+    /// Resolves `name` for this node to an absolute name, after remapping.
     pub(crate) fn resolve_name(
         &self,
         name: &str,
@@ -81,7 +81,7 @@ impl NodeName {
     }
 }
 
-/// Checks what stands between two slashes.
+/// Checks a part between two slashes.
 pub(crate) fn check_token(token: &str) -> Result<(), &'static str> {
     if token.is_empty() {
         return Err("a part between two slashes is empty");

@@ -1,7 +1,7 @@
 //! Names of other systems as parts of ROS names.
 
-/// A name as one part of a topic or frame, in lower case: what topics do not allow becomes `_`, never two in a row, and a digit
-/// at the beginning gets one before it.
+/// Converts a name to one part of a topic or frame, in lower case: invalid characters become `_`, never two in a row,
+/// and a leading digit gets one before it.
 pub fn token(name: &str) -> String {
     let mut allowed = String::new();
     for letter in name.chars() {

@@ -1,7 +1,7 @@
-//! Declared parameters: one table per node says name, default, range and meaning; the six parameter services, their
+//! Declared parameters: one table per node with name, default, range and description; the six parameter services, their
 //! refusals, `/parameter_events` and the documentation derive from it.
 //!
-//! r2r's own handler accepts undeclared names and knows no ranges, so this is built above both implementations.
+//! r2r's own handler accepts undeclared names and has no ranges, so this is built on top of both implementations.
 
 mod changes;
 
@@ -17,19 +17,19 @@ use crate::rcl_interfaces::msg::{
 use crate::rcl_interfaces::srv;
 use crate::{Clock, Node, ParameterValue, Publisher, QosProfile, ServiceRequest};
 
-/// The values that a parameter may take.
+/// Allowed values of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Range {
     /// Every value of the default's type.
     Any,
-    /// A floating-point number, or an array of such, within bounds that belong to the range.
+    /// A floating-point number, or an array of them, within inclusive bounds.
     Double {
         /// Smallest value.
         from: f64,
         /// Largest value.
         to: f64,
     },
-    /// An integer, or an array of such, within bounds that belong to the range.
+    /// An integer, or an array of them, within inclusive bounds.
     Integer {
         /// Smallest value.
         from: i64,
@@ -45,18 +45,18 @@ pub enum Range {
 pub struct Declaration {
     /// Name, with dots between levels.
     pub name: &'static str,
-    /// Default value; it also fixes the type.
+    /// Default value, which also determines the type.
     pub default: ParameterValue,
-    /// Values that are accepted.
+    /// Allowed values.
     pub range: Range,
     /// Fixed once the node runs.
     pub read_only: bool,
-    /// What it means, with its unit.
+    /// Description, with the unit.
     pub description: &'static str,
 }
 
 impl Declaration {
-    /// A parameter that may change while the node runs and takes every value of its type.
+    /// A parameter that may change while the node runs and accepts every value of its type.
     pub fn new(name: &'static str, default: impl Into<DefaultValue>, description: &'static str) -> Self {
         Self { name, default: default.into().0, range: Range::Any, read_only: false, description }
     }
@@ -142,7 +142,7 @@ impl Declaration {
     }
 }
 
-/// What [`Declaration::new`] takes for a default.
+/// Default values for [`Declaration::new`].
 #[derive(Debug)]
 pub struct DefaultValue(ParameterValue);
 
@@ -167,7 +167,7 @@ default_values! {
     Vec<String> => StringArray;
 }
 
-/// A node's parameters. Clones are the same.
+/// A node's parameters. Clones share them.
 #[derive(Clone)]
 pub struct Parameters {
     store: Arc<Mutex<Store>>,
@@ -182,12 +182,12 @@ struct Store {
     clock: Clock,
 }
 
-/// Declares `declarations` and `use_sim_time` for `node`, takes the command line's values, and serves the parameter
-/// services for as long as the returned future is polled.
+/// Declares `declarations` and `use_sim_time` for `node`, takes the command line's values, and offers the parameter
+/// services while the returned future is polled.
 ///
 /// # Errors
-/// The command line gives a value that its declaration refuses; the middleware's refusal. A parameter that is not
-/// declared is no error: it may be meant for another node. If it is given to this one by name, a warning says so.
+/// The command line gives a value that its declaration refuses; an error of the middleware. An undeclared parameter is
+/// not an error: it may be for another node. If it is given to this one by name, a warning is logged.
 pub fn declare(
     node: &mut Node,
     declarations: Vec<Declaration>,
@@ -200,7 +200,7 @@ pub fn declare(
     let mut values: BTreeMap<_, _> = declarations.values().map(|d| (d.name, d.default.clone())).collect();
     let full_name = node.fully_qualified_name()?;
     for (name, given) in node.params.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        // A file's /** and -p without a node speak to all nodes: what one of them does not know is another's.
+        // A file's /** and -p without a node are for all nodes: unknown parameters may belong to others.
         let Some(declared) = declarations.get(name.as_str()) else {
             if is_for_this_node(node, name) && !name.starts_with("qos_overrides.") {
                 tracing::warn!(
@@ -238,19 +238,19 @@ pub fn declare(
     Ok((parameters, server))
 }
 
-/// Whether a parameter was given to this node alone.
+/// Whether a parameter was given to this node by name.
 #[cfg(not(feature = "r2r"))]
 fn is_for_this_node(node: &Node, name: &str) -> bool {
     node.is_given_parameter(name)
 }
 
-/// r2r does not tell.
+/// r2r does not provide this.
 #[cfg(feature = "r2r")]
 fn is_for_this_node(_node: &Node, _name: &str) -> bool {
     false
 }
 
-/// An integer where a floating-point number is declared is what a user who types `2` means.
+/// Users type `2` for a floating-point number, so an integer is accepted there.
 fn promoted(value: ParameterValue, default: &ParameterValue) -> ParameterValue {
     #[allow(clippy::cast_precision_loss)]
     match (value, default) {
@@ -262,7 +262,7 @@ fn promoted(value: ParameterValue, default: &ParameterValue) -> ParameterValue {
     }
 }
 
-/// Why a node's parameters cannot be set up.
+/// Error setting up a node's parameters.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterError {
@@ -271,7 +271,7 @@ pub enum ParameterError {
     Refused {
         /// The node's full name.
         node: String,
-        /// Which parameter, which value, which rule.
+        /// Parameter, value and violated rule.
         reason: String,
     },
     /// The middleware refused.
@@ -297,7 +297,7 @@ impl Parameters {
         value.try_into().ok().expect("a parameter that is declared with this type")
     }
 
-    /// The names of parameters as they are changed from outside; a name that has not been taken yet is not repeated.
+    /// The names of parameters changed from outside; a name still in the queue is not repeated.
     pub fn changes(&self) -> impl Stream<Item = &'static str> + Send + Unpin + use<> {
         let (listener, changes) = changes::channel();
         self.lock().listeners.push(listener);
@@ -307,7 +307,7 @@ impl Parameters {
     /// Sets several parameters, all or none.
     ///
     /// # Errors
-    /// The reason, for whoever asked.
+    /// The reason, for the caller.
     pub fn set(&self, changes: Vec<(String, ParameterValue)>) -> Result<(), String> {
         let mut store = self.lock();
         let mut accepted = Vec::new();
@@ -379,7 +379,7 @@ impl Parameters {
     fn get(&self, request: ServiceRequest<srv::GetParameters::Service>) -> crate::Result<()> {
         let store = self.lock();
         let value = |name: &String| store.values.get(name.as_str()).map(value_message);
-        // As in rclcpp one undeclared name makes the whole answer empty.
+        // As in rclcpp one undeclared name makes the whole response empty.
         let values = request.message.names.iter().map(value).collect::<Option<_>>().unwrap_or_default();
         request.respond(srv::GetParameters::Response { values })
     }

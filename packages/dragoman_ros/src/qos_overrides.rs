@@ -1,20 +1,20 @@
-//! Quality of service from outside, as in rclcpp: parameters `qos_overrides.<topic>.<publisher or subscription>.<policy>`.
+//! Quality of service overrides, as in rclcpp: parameters `qos_overrides.<topic>.<publisher or subscription>.<policy>`.
 
 use crate::indexmap::IndexMap;
 use crate::qos::{DurabilityPolicy, HistoryPolicy, QosProfile, ReliabilityPolicy};
 use crate::{Parameter, ParameterValue};
 
-/// How the names of these parameters begin.
+/// Prefix of these parameters.
 const PREFIX: &str = "qos_overrides.";
 
-/// Which side of a topic.
+/// Side of a topic.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Side {
     Publisher,
     Subscription,
 }
 
-/// A policy that cannot be set from outside, or a value that it does not have.
+/// A policy that cannot be overridden, or an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("parameter '{name}': {reason}")]
 pub(crate) struct InvalidOverride {
@@ -22,10 +22,11 @@ pub(crate) struct InvalidOverride {
     pub(crate) reason: String,
 }
 
-/// `qos` with what `given`, the parameters of a node, say of this side of `topic`, a full name after remapping.
+/// `qos` with the overrides of `given`, the parameters of a node, for this side of `topic`, a full name after
+/// remapping.
 ///
 /// # Errors
-/// A policy that cannot be set so, or a value that it does not have.
+/// A policy that cannot be overridden, or an invalid value.
 pub(crate) fn overridden(
     given: &IndexMap<String, Parameter>,
     topic: &str,
@@ -53,7 +54,7 @@ fn set(qos: &mut QosProfile, policy: &str, value: &ParameterValue) -> Result<(),
                 "reliable" => ReliabilityPolicy::Reliable,
                 "best_effort" => ReliabilityPolicy::BestEffort,
                 "system_default" => ReliabilityPolicy::SystemDefault,
-                _ => return Err(format!("'{word}' is none of reliable, best_effort, system_default")),
+                _ => return Err(format!("'{word}' is not one of reliable, best_effort, system_default")),
             }
         }
         ("durability", Text(word)) => {
@@ -61,7 +62,7 @@ fn set(qos: &mut QosProfile, policy: &str, value: &ParameterValue) -> Result<(),
                 "volatile" => DurabilityPolicy::Volatile,
                 "transient_local" => DurabilityPolicy::TransientLocal,
                 "system_default" => DurabilityPolicy::SystemDefault,
-                _ => return Err(format!("'{word}' is none of volatile, transient_local, system_default")),
+                _ => return Err(format!("'{word}' is not one of volatile, transient_local, system_default")),
             }
         }
         ("history", Text(word)) => {
@@ -69,11 +70,11 @@ fn set(qos: &mut QosProfile, policy: &str, value: &ParameterValue) -> Result<(),
                 "keep_last" => HistoryPolicy::KeepLast,
                 "keep_all" => HistoryPolicy::KeepAll,
                 "system_default" => HistoryPolicy::SystemDefault,
-                _ => return Err(format!("'{word}' is none of keep_last, keep_all, system_default")),
+                _ => return Err(format!("'{word}' is not one of keep_last, keep_all, system_default")),
             }
         }
         ("depth", Integer(depth)) => {
-            qos.depth = usize::try_from(*depth).map_err(|_| format!("{depth} is no depth"))?;
+            qos.depth = usize::try_from(*depth).map_err(|_| format!("{depth} is not a depth"))?;
         }
         ("reliability" | "durability" | "history", other) => {
             return Err(format!("a word is expected, not a value of type {}", other.type_name()));
@@ -118,10 +119,10 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_with_its_name() {
         for (policy, value, words) in [
-            ("reliability", word("reliably"), "'reliably' is none of reliable"),
-            ("durability", word(""), "none of volatile"),
-            ("history", word("last"), "none of keep_last"),
-            ("depth", ParameterValue::Integer(-1), "-1 is no depth"),
+            ("reliability", word("reliably"), "'reliably' is not one of reliable"),
+            ("durability", word(""), "not one of volatile"),
+            ("history", word("last"), "not one of keep_last"),
+            ("depth", ParameterValue::Integer(-1), "-1 is not a depth"),
             ("depth", word("3"), "an integer is expected, not a value of type string"),
             ("history", ParameterValue::Bool(true), "a word is expected, not a value of type boolean"),
             ("deadline", ParameterValue::Integer(1), "only reliability, durability, history and depth"),

@@ -1,4 +1,4 @@
-//! Messages of any type as they travel: what a recorder needs, above both implementations.
+//! Serialized messages of any type, for recorders, on top of both implementations.
 
 use futures::Stream;
 
@@ -9,8 +9,7 @@ use crate::{Node, QosProfile, Result};
 pub struct SerializedMessage {
     /// CDR with its four bytes of encapsulation header.
     pub data: Vec<u8>,
-    /// When it was published, in nanoseconds since 1970 by the publisher's clock. None if that is not told; r2r never
-    /// tells.
+    /// When it was published, in nanoseconds since 1970 by the publisher's clock. `None` if unknown; always with r2r.
     pub source_time: Option<u64>,
 }
 
@@ -40,20 +39,20 @@ pub fn subscribe(
     qos: QosProfile,
 ) -> Result<impl Stream<Item = SerializedMessage> + Send + Unpin + use<>> {
     use futures::StreamExt;
-    // `subscribe_raw` of r2r 0.9.7 borrows the node and both names for as long as the stream lives, by the rules of
-    // editions before 2024 it does not: the stream is a channel's receiver.
+    // `subscribe_raw` of r2r 0.9.7 borrows the node and both names for the life of the stream under the rules of
+    // edition 2024; under earlier ones it does not: the stream is a channel's receiver.
     Ok(node.subscribe_raw(topic, topic_type, qos)?.map(|data| SerializedMessage { data, source_time: None }))
 }
 
-/// The definition of a message type with those of all types that it contains, in the form that `rosbag2` and MCAP keep
-/// beside recorded messages; none for types that are not known here.
+/// The definition of a message type with those of all nested types, in the format of `rosbag2` and MCAP; `None` for
+/// unknown types.
 #[cfg(not(feature = "r2r"))]
 pub fn definition(type_name: &str) -> Option<String> {
     crate::message_definition(type_name).map(str::to_owned)
 }
 
-/// The definition of a message type with those of all types that it contains, in the form that `rosbag2` and MCAP keep
-/// beside recorded messages; none for types that no package below `AMENT_PREFIX_PATH` defines.
+/// The definition of a message type with those of all nested types, in the format of `rosbag2` and MCAP; `None` for
+/// types not defined by a package below `AMENT_PREFIX_PATH`.
 #[cfg(feature = "r2r")]
 pub fn definition(type_name: &str) -> Option<String> {
     let mut text = String::new();

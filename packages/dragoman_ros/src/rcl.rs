@@ -1,16 +1,16 @@
-//! r2r's node with what it lacks: quality of service from outside (`qos_overrides`) as in rclcpp, errors in place of panics, and a short
-//! way within the process.
+//! Extends r2r's node: quality of service overrides (`qos_overrides`) as in rclcpp, errors in place of panics, and
+//! delivery through memory within the process.
 //!
-//! r2r knows parameters, but neither `qos_overrides` nor the full name that a topic gets from the command line's rules; rcl keeps that to
-//! itself. The rules are therefore read once more.
+//! r2r has parameters, but neither `qos_overrides` nor the full name of a topic after remapping, which rcl does not
+//! export. The rules are therefore parsed a second time.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `context.rs` | arguments that rcl refuses |
+//! | `context.rs` | handles arguments that rcl refuses |
 //! | `endpoints.rs` | publishers, clients, servers, actions |
-//! | `local.rs` | the way through memory |
+//! | `local.rs` | delivery through memory |
 //! | `spin.rs` | the thread that waits for a node's messages |
-//! | `text.rs` | texts that r2r cannot send |
+//! | `text.rs` | strings that r2r cannot send |
 //! | `timer.rs` | timers |
 
 mod context;
@@ -41,13 +41,13 @@ use crate::{Error, QosProfile, Result, WrappedActionTypeSupport};
 use local::{Merged, Offer, Queues};
 use spin::Threads;
 
-/// r2r's node, which it stands for everywhere. Its topics' quality of service is what parameters `qos_overrides...` say.
+/// r2r's node with quality of service overrides for its topics.
 pub struct Node {
     inner: r2r::Node,
     name: NodeName,
     rules: Rules,
     threads: Option<Arc<Threads>>,
-    /// Whether something can arrive. Without, r2r waits for nothing and does not wait at all.
+    /// Whether the node has anything to wait for. If not, r2r returns without waiting.
     is_waiting: bool,
     has_actions: bool,
 }
@@ -56,7 +56,7 @@ impl Node {
     /// Creates node `name` in `namespace`, which may be empty, unless the command line renames it.
     ///
     /// # Errors
-    /// rcl's.
+    /// An error of rcl.
     pub fn create(context: Context, name: &str, namespace: &str) -> Result<Self> {
         if [name, namespace].iter().any(|part| part.contains('\0')) {
             return Err(Error::RCL_RET_NODE_INVALID_NAME);
@@ -70,7 +70,7 @@ impl Node {
     /// Publishes on `topic`; parameters `qos_overrides./topic.publisher...` take precedence over `qos`.
     ///
     /// # Errors
-    /// An invalid name or override; rcl's.
+    /// An invalid name or override; an error of rcl.
     pub fn create_publisher<T: WrappedTypesupport + 'static>(
         &mut self,
         topic: &str,
@@ -81,11 +81,11 @@ impl Node {
         Ok(Publisher { inner: self.inner.create_publisher(topic, qos)?, local, offer })
     }
 
-    /// The messages that arrive on `topic`, from now on; parameters `qos_overrides./topic.subscription...` take precedence
-    /// over `qos`.
+    /// The messages that arrive on `topic`, from now on; parameters `qos_overrides./topic.subscription...` take
+    /// precedence over `qos`.
     ///
     /// # Errors
-    /// An invalid name or override; rcl's.
+    /// An invalid name or override; an error of rcl.
     pub fn subscribe<T: WrappedTypesupport + 'static>(
         &mut self,
         topic: &str,
@@ -100,7 +100,7 @@ impl Node {
     /// The messages of any type that arrive on `topic`, as CDR with its four bytes of encapsulation header.
     ///
     /// # Errors
-    /// An invalid name or override; a type whose package is not built into the program; rcl's.
+    /// An invalid name or override; a type whose package is not built into the program; an error of rcl.
     pub fn subscribe_raw(
         &mut self,
         topic: &str,
@@ -115,7 +115,7 @@ impl Node {
     /// Offers `service`.
     ///
     /// # Errors
-    /// An invalid name; rcl's.
+    /// An invalid name; an error of rcl.
     pub fn create_service<T: WrappedServiceTypeSupport + 'static>(
         &mut self,
         service: &str,
@@ -130,7 +130,7 @@ impl Node {
     /// A client of `service`.
     ///
     /// # Errors
-    /// An invalid name; rcl's.
+    /// An invalid name; an error of rcl.
     pub fn create_client<T: WrappedServiceTypeSupport + 'static>(
         &mut self,
         service: &str,
@@ -144,7 +144,7 @@ impl Node {
     /// Offers `action`.
     ///
     /// # Errors
-    /// An invalid name; rcl's.
+    /// An invalid name; an error of rcl.
     pub fn create_action_server<T: WrappedActionTypeSupport + 'static>(
         &mut self,
         action: &str,
@@ -156,7 +156,7 @@ impl Node {
     /// A client of `action`.
     ///
     /// # Errors
-    /// An invalid name; rcl's.
+    /// An invalid name; an error of rcl.
     pub fn create_action_client<T: WrappedActionTypeSupport + 'static>(
         &mut self,
         action: &str,
@@ -165,7 +165,7 @@ impl Node {
         Ok(ActionClient(self.inner.create_action_client(action)?))
     }
 
-    /// A timer on steady time, whatever `/clock` says.
+    /// A timer on steady time, independent of `/clock`.
     ///
     /// # Errors
     /// The period is zero.
@@ -176,18 +176,18 @@ impl Node {
     /// A timer on the node's clock.
     ///
     /// # Errors
-    /// rcl's.
+    /// An error of rcl.
     pub fn create_timer(&mut self, period: Duration) -> Result<Timer> {
         self.is_waiting = true;
         Ok(Timer::ros(self.inner.create_timer(period)?))
     }
 
-    /// Waits until something arrives, or `timeout` is over, and hands it to who waits for it.
+    /// Waits until something arrives, at most `timeout`, and delivers it.
     pub fn spin_once(&mut self, timeout: Duration) {
         self.spin(timeout);
     }
 
-    /// As [`Self::spin_once`]; whether something has arrived.
+    /// As [`Self::spin_once`]; returns whether something has arrived.
     fn spin(&mut self, timeout: Duration) -> bool {
         let start = Instant::now();
         self.inner.spin_once(timeout);
@@ -202,10 +202,10 @@ impl Node {
         self.has_actions
     }
 
-    /// Resolves when the client's service or action is there.
+    /// Resolves when the client's service or action is available.
     ///
     /// # Errors
-    /// The client is gone.
+    /// The client has been dropped.
     pub fn is_available(client: &dyn IsAvailablePollable) -> Result<BoxFuture<'static, Result<()>>> {
         client.available()
     }

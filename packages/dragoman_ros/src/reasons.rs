@@ -1,12 +1,12 @@
-//! Answers with a reason, for which Humble's messages have no place.
+//! Responses with a reason, for which Humble's messages have no field.
 //!
-//! Node code cannot name fields that the sourced ROS does not have. The embedded implementation has them always, and leaves
-//! them out on the wire where a network is Humble's.
+//! Node code cannot name fields that the sourced ROS does not have. The embedded implementation always has them, and
+//! omits them on the wire for Humble.
 
 use crate::moveit_msgs::msg::MoveItErrorCodes;
 use crate::nav2_msgs::action::{FollowPath, NavigateToPose};
 
-/// How a request to MoveIt's services ended: a value of `MoveItErrorCodes`, and why.
+/// Result of a request to MoveIt's services: a value of `MoveItErrorCodes`, and the reason.
 pub fn moveit_error(val: i32, message: String) -> MoveItErrorCodes {
     #[cfg(not(rcl_of_humble))]
     return MoveItErrorCodes { val, message, ..Default::default() };
@@ -17,7 +17,7 @@ pub fn moveit_error(val: i32, message: String) -> MoveItErrorCodes {
     }
 }
 
-/// Why a navigation failed, as Nav2's navigators tell it.
+/// Error of a navigation, as in Nav2's navigators.
 pub fn navigation_error(error_code: u16, error_msg: String) -> NavigateToPose::Result {
     #[cfg(not(rcl_of_humble))]
     return NavigateToPose::Result { error_code, error_msg };
@@ -28,7 +28,7 @@ pub fn navigation_error(error_code: u16, error_msg: String) -> NavigateToPose::R
     }
 }
 
-/// Why a path was not followed to its end, as Nav2's controllers tell it.
+/// Error of following a path, as in Nav2's controllers.
 pub fn following_error(error_code: u16, error_msg: String) -> FollowPath::Result {
     #[cfg(not(rcl_of_humble))]
     return FollowPath::Result { error_code, error_msg, ..Default::default() };

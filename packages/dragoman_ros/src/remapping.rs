@@ -18,7 +18,7 @@ pub(crate) enum RuleKind {
 #[derive(Clone, Debug, PartialEq)]
 struct Rule {
     kind: RuleKind,
-    /// The rule holds for nodes of this name only.
+    /// The rule applies only to nodes of this name.
     node: Option<String>,
     from: String,
     to: String,
@@ -37,7 +37,7 @@ pub(crate) fn split_rule(text: &str) -> Result<(&str, &str), NoRule> {
 }
 
 impl Rules {
-    /// Those of `arguments` that rcl has accepted: what follows `-r` between each `--ros-args` and the next `--`.
+    /// The rules of `arguments` that rcl has accepted: arguments of `-r` between each `--ros-args` and the next `--`.
     #[cfg(feature = "r2r")]
     pub(crate) fn accepted(arguments: impl IntoIterator<Item = String>) -> Self {
         let (mut rules, mut inside) = (Self::default(), false);
@@ -57,7 +57,7 @@ impl Rules {
         rules
     }
 
-    /// Adds a rule behind the others.
+    /// Appends a rule.
     pub(crate) fn add(&mut self, text: &str) -> Result<(), NoRule> {
         let (from, to) = split_rule(text)?;
         let (kind, node, from) = if let Some(from) = from.strip_prefix("rostopic://") {
@@ -80,14 +80,14 @@ impl Rules {
         Ok(())
     }
 
-    /// The name or namespace that the first matching `__node` or `__ns` rule gives to node `name`. rcl does that itself.
+    /// The name or namespace from the first matching `__node` or `__ns` rule for node `name`. rcl applies it itself.
     #[cfg(not(feature = "r2r"))]
     pub(crate) fn renamed(&self, kind: RuleKind, name: &str) -> Option<String> {
         let mut rules = self.0.iter().filter(|rule| rule.kind == kind);
         rules.find(|rule| rule.node.as_deref().is_none_or(|node| node == name)).map(|rule| rule.to.clone())
     }
 
-    /// What the first matching rule makes of the absolute name `expanded`.
+    /// The result of the first matching rule for the absolute name `expanded`.
     pub(crate) fn remapped(&self, node: &NodeName, expanded: &str, kind: NameKind) -> Option<String> {
         let wanted = match kind {
             NameKind::Topic => RuleKind::Topic,

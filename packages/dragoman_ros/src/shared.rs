@@ -1,10 +1,10 @@
-//! Publishers that several tasks use, above both implementations.
+//! Publishers shared by several tasks, on top of both implementations.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Publisher, Result, WrappedTypesupport};
 
-/// A publisher whose clones are the same. r2r's own may go from thread to thread, but only one may have it at a time.
+/// A publisher whose clones share it. r2r's own is `Send`, but not `Sync`.
 pub struct SharedPublisher<T: WrappedTypesupport + 'static>(Arc<Mutex<Publisher<T>>>);
 
 impl<T: WrappedTypesupport> SharedPublisher<T> {
@@ -16,7 +16,7 @@ impl<T: WrappedTypesupport> SharedPublisher<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).publish(message)
     }
 
-    /// How many subscriptions there are, here and elsewhere.
+    /// The number of subscriptions, in this and other processes.
     ///
     /// # Errors
     /// As `Publisher::get_inter_process_subscription_count`.

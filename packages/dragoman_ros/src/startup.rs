@@ -1,14 +1,14 @@
-//! The context of a program that has options of its own for the domain and for parameter files.
+//! The context of a program that has its own options for the domain and for parameter files.
 
 use std::path::PathBuf;
 
 use crate::Context;
 
-/// Joins `domain`, or the one of the environment, with the parameters of `files` and with `arguments`, as they may stand behind `--ros-args`,
-/// before those of the command line.
+/// Joins `domain`, or the one of the environment, with the parameters of `files` and with `arguments`, in the form of
+/// `--ros-args`; those of the command line follow and take precedence.
 ///
 /// # Errors
-/// A file or an argument that cannot be understood; no participant can be created.
+/// An invalid file or argument; no participant can be created.
 #[cfg(not(feature = "r2r"))]
 pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> crate::Result<Context> {
     #[cfg(unix)]
@@ -27,13 +27,13 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> 
     Context::with_options(&discovery, crate::Arguments::parse(all)?)
 }
 
-/// Joins `domain`, or the one of the environment, with the parameters of `files` and with `arguments`, as they may stand behind `--ros-args`,
-/// before those of the command line.
+/// Joins `domain`, or the one of the environment, with the parameters of `files` and with `arguments`, in the form of
+/// `--ros-args`; those of the command line follow and take precedence.
 ///
-/// rcl reads both from the process itself, so the process starts itself again with the right environment and arguments.
+/// rcl reads both from the process itself, so the process restarts itself with the right environment and arguments.
 ///
 /// # Errors
-/// rcl's.
+/// An error of rcl.
 #[cfg(feature = "r2r")]
 pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> crate::Result<Context> {
     use std::os::unix::process::CommandExt;
@@ -47,16 +47,16 @@ pub fn context(domain: Option<u16>, files: &[PathBuf], arguments: &[String]) -> 
             command.env("ROS_DOMAIN_ID", domain.to_string());
         }
         let error = command.exec();
-        tracing::error!(%error, "the program could not start itself again");
+        tracing::error!(%error, "the program could not restart itself");
     }
     Context::create()
 }
 
-/// Files that a program with hundreds of topics and services may have open: each of them has several sockets.
+/// Open files needed by a program with hundreds of topics and services: each of them has several sockets.
 #[cfg(all(unix, not(feature = "r2r")))]
 const FILES: u64 = 8192;
 
-/// Lets the process have so many files, as far as the system allows. Most systems give 1024 to those who do not ask.
+/// Raises the process's limit of open files, as far as the system allows. The usual default is 1024.
 #[cfg(all(unix, not(feature = "r2r")))]
 fn allow_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -65,6 +65,6 @@ fn allow_files() {
     if current.is_some_and(|current| current < wanted)
         && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum })
     {
-        tracing::warn!(%error, wanted, "the number of open files cannot be raised");
+        tracing::warn!(%error, wanted, "the limit of open files cannot be raised");
     }
 }

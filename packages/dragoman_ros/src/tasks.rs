@@ -1,4 +1,4 @@
-//! A node together with what it does: timers, subscriptions, services and actions, run as one future.
+//! A node with its timers, subscriptions, services and actions, run as one future.
 //!
 //! ```no_run
 //! # use dragoman_ros::{Context, Node, QosProfile, std_msgs, std_srvs, tasks::NodeTasks};
@@ -27,34 +27,34 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use crate::parameters::ParameterError;
 use crate::{Node, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport};
 
-/// Why a node cannot start.
+/// Error starting a node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeError {
-    /// A parameter is wrong.
+    /// A parameter is invalid.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
     /// The middleware refused.
     #[error(transparent)]
     Ros(#[from] crate::Error),
-    /// The system has no thread or socket left.
+    /// The system has no more threads or sockets.
     #[error(transparent)]
     Thread(#[from] std::io::Error),
 }
 
-/// A node that is being put together.
+/// A node under construction.
 pub struct NodeTasks {
     node: Node,
     tasks: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
 impl NodeTasks {
-    /// Nothing to do yet.
+    /// A node without tasks.
     pub fn new(node: Node) -> Self {
         Self { node, tasks: FuturesUnordered::new() }
     }
 
-    /// The node, for what has no method here.
+    /// The node, for functions without a method here.
     pub fn node(&mut self) -> &mut Node {
         &mut self.node
     }
@@ -83,7 +83,7 @@ impl NodeTasks {
         Ok(())
     }
 
-    /// Answers every request of `service` with what `answer` returns.
+    /// Answers every request of `service` with the result of `answer`.
     ///
     /// # Errors
     /// As [`Node::create_service`].
@@ -109,7 +109,7 @@ impl NodeTasks {
         Ok(())
     }
 
-    /// As [`NodeTasks::serve`], for answers that take a while: one request after the other.
+    /// As [`NodeTasks::serve`], for slow responses: one request after the other.
     ///
     /// # Errors
     /// As [`Node::create_service`].
@@ -154,13 +154,13 @@ impl NodeTasks {
     /// The node as a future that runs until it is dropped.
     ///
     /// # Errors
-    /// The system has no thread left.
+    /// The system has no more threads.
     pub fn start(self) -> std::io::Result<RunningNode> {
         Ok(RunningNode { tasks: self.tasks, _spinner: Spinner::start(self.node)? })
     }
 }
 
-/// A node at work. It ends when all its tasks have ended, or when it is dropped.
+/// A running node. It ends when all its tasks have ended, or when it is dropped.
 #[derive(Debug)]
 #[must_use = "a node does nothing unless it is polled"]
 pub struct RunningNode {
@@ -185,7 +185,7 @@ impl Future for RunningNode {
 #[cfg(feature = "r2r")]
 use crate::rcl::spin::Spinner;
 
-/// The node itself, which is all that the embedded implementation needs: messages arrive by themselves.
+/// The node itself, which suffices for the embedded implementation: messages arrive in the background.
 #[cfg(not(feature = "r2r"))]
 struct Spinner {
     _node: Node,

@@ -1,7 +1,7 @@
-//! Velocity commands, which Nav2, ros2_control and teleoperation send with or without a header.
+//! Velocity commands with or without a header, as sent by Nav2, ros2_control and teleoperation.
 //!
-//! The embedded implementation takes both at once. On rcl a topic has one type in all of a process, and the middleware refuses
-//! a second one; there the parameter decides, which has its name from Nav2.
+//! The embedded implementation accepts both at once. On rcl a topic has one type per process, and the middleware
+//! refuses a second one; there the parameter decides, which has its name from Nav2.
 
 use crate::geometry_msgs::msg::{Twist, TwistStamped};
 use crate::parameters::{Declaration, Parameters};
@@ -17,12 +17,12 @@ pub fn declaration() -> Declaration {
     Declaration::new(
         STAMPED,
         false,
-        "On r2r: cmd_vel is TwistStamped instead of Twist. The embedded implementation takes both anyway.",
+        "On r2r: cmd_vel is TwistStamped instead of Twist. The embedded implementation accepts both in any case.",
     )
     .read_only()
 }
 
-/// Calls `handle` with every velocity on `topic`. `values` are those of the node, with [`declaration`] among them.
+/// Calls `handle` with every velocity on `topic`. `values` are those of the node, including [`declaration`].
 ///
 /// # Errors
 /// As [`Node::subscribe`](crate::Node::subscribe).

@@ -18,7 +18,7 @@ use futures::executor::block_on;
 use futures::future::{Either, select};
 use futures::{Stream, StreamExt};
 
-/// Every test has a domain of its own, and every run of it a namespace.
+/// Every test has its own domain, and every run of it a namespace.
 fn context(test: u16) -> Context {
     let discovery =
         Discovery { domain_id: 92 + test, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
@@ -53,12 +53,12 @@ async fn fibonacci(goal: Goal<Fibonacci::Action>) -> Outcome<Fibonacci::Result> 
         assert!(goal.is_canceled());
         return Outcome::Canceled(Fibonacci::Result { sequence });
     }
-    // Clients throw away feedback that arrives after the result.
+    // Clients drop feedback that arrives after the result.
     futures_timer::Delay::new(Duration::from_millis(50)).await;
     Outcome::Succeeded(Fibonacci::Result { sequence })
 }
 
-/// Serves Fibonacci for as long as what is returned lives.
+/// Offers Fibonacci while the returned value lives.
 fn serve(node: Node) -> futures::channel::oneshot::Sender<()> {
     let mut tasks = NodeTasks::new(node);
     let check = |goal: &Fibonacci::Goal| match goal.order {
@@ -102,7 +102,7 @@ fn a_goal_runs_to_its_end(server: Context, client: Context) {
     let refused = soon(client.send_goal_request(Fibonacci::Goal { order: 1 }).unwrap());
     assert!(matches!(refused.err(), Some(Error::RCL_RET_ACTION_GOAL_REJECTED)));
 
-    // Two at a time; one is cancelled and the other goes on.
+    // Two at a time; one is cancelled and the other continues.
     let sent =
         [ENDLESS, ENDLESS + 1].map(|order| client.send_goal_request(Fibonacci::Goal { order }).unwrap());
     let [(first, first_result, _), (second, second_result, _)] = sent.map(|sent| soon(sent).unwrap());
@@ -127,7 +127,7 @@ fn a_goal_runs_to_its_end_over_the_network() {
 
 type GoalRequests = dyn Stream<Item = ActionServerGoalRequest<Fibonacci::Action>> + Send + Unpin;
 
-/// A server that the test plays itself, and a node beside it.
+/// A server implemented by the test, and a node.
 fn by_hand(test: u16) -> (Box<GoalRequests>, Node) {
     let mut node = node(context(test), "node");
     (Box::new(node.create_action_server("fibonacci").unwrap()), node)
@@ -170,7 +170,10 @@ fn a_goal_id_that_is_taken_is_refused() {
 
     let second = send.request(&goal()).unwrap();
     let refused = soon(async { select(second, requests.next()).await });
-    assert!(matches!(refused, Either::Left((Ok(response), _)) if !response.accepted), "nobody was asked");
+    assert!(
+        matches!(refused, Either::Left((Ok(response), _)) if !response.accepted),
+        "the server was not asked"
+    );
     running.succeed(Fibonacci::Result::default()).unwrap();
     assert!(matches!(
         running.abort(Fibonacci::Result::default()),
@@ -179,7 +182,7 @@ fn a_goal_id_that_is_taken_is_refused() {
 }
 
 #[test]
-fn results_are_told_to_everyone_who_asks_before_and_after_the_end() {
+fn results_are_sent_to_all_requests_before_and_after_the_end() {
     let (mut requests, mut node) = by_hand(3);
     let client = action_client(&mut node);
     let get = service_client::<Fibonacci::GetResult::Service>(&mut node, "get_result");
@@ -239,7 +242,7 @@ fn cancel_requests_reach_the_goals_that_they_mean() {
     first.cancel(Fibonacci::Result::default()).unwrap();
     assert_eq!(soon(first_result).unwrap().0, GoalStatus::Canceled);
 
-    // All goals up to a time before the second; then the second, which is dropped while it is cancelling.
+    // All goals up to a time before the second; then the second, which is dropped while cancelling.
     let before = soon(cancel.request(&cancel_request(id(0), Time { sec: 1, nanosec: 0 })).unwrap()).unwrap();
     assert!(before.goals_canceling.is_empty() && before.return_code == 0);
     let agreed = second_goal.cancel().unwrap();
@@ -248,17 +251,18 @@ fn cancel_requests_reach_the_goals_that_they_mean() {
     drop((second, second_cancels));
     assert_eq!(soon(second_result).unwrap().0, GoalStatus::Canceled);
 
-    // A goal that nobody runs is given up, and a late joiner learns of all three.
+    // A goal without a handle is aborted, and a late subscriber learns of all three.
     let (accepted, _, result) = start();
     drop(accepted);
     assert_eq!(soon(result).unwrap().0, GoalStatus::Aborted);
-    let told = soon(statuses.filter(|told| std::future::ready(told.status_list.len() == 3)).next()).unwrap();
-    let told: Vec<_> = told.status_list.iter().map(|goal| GoalStatus::from_rcl(goal.status)).collect();
-    assert_eq!(told[..2], [GoalStatus::Canceled, GoalStatus::Canceled]);
+    let message =
+        soon(statuses.filter(|message| std::future::ready(message.status_list.len() == 3)).next()).unwrap();
+    let statuses: Vec<_> = message.status_list.iter().map(|goal| GoalStatus::from_rcl(goal.status)).collect();
+    assert_eq!(statuses[..2], [GoalStatus::Canceled, GoalStatus::Canceled]);
 }
 
 #[test]
-fn an_action_nobody_serves_is_not_available() {
+fn an_action_without_a_server_is_not_available() {
     let mut node = node(context(5), "client");
     let client = node.create_action_client::<Fibonacci::Action>("fibonacci").unwrap();
     let available = Node::is_available(&client).unwrap();
@@ -266,7 +270,7 @@ fn an_action_nobody_serves_is_not_available() {
     assert!(matches!(block_on(select(Box::pin(available), patience)), Either::Right(_)));
 }
 
-/// The hashes that ROS 2 Jazzy's `test_msgs` and `action_msgs` are installed with.
+/// The hashes in the installed `test_msgs` and `action_msgs` of ROS 2 Jazzy.
 #[test]
 fn types_have_the_names_and_hashes_that_ros_gives_them() {
     fn of<T: WrappedTypesupport>() -> (&'static str, &'static str) {

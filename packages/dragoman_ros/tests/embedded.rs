@@ -1,4 +1,4 @@
-//! Two contexts of the embedded layer talk to each other over the loopback interface.
+//! Two contexts of the embedded layer communicate over the loopback interface.
 
 #![cfg(not(feature = "r2r"))]
 
@@ -12,9 +12,9 @@ use futures::executor::block_on;
 use futures::future::{Either, select};
 use futures::{Stream, StreamExt};
 
-/// A domain of its own for every test, so that tests can run at the same time.
+/// A unique domain for every test, so that tests can run at the same time.
 fn discovery(test: u16) -> Discovery {
-    // Ports of domains above 101 lie in the range that the system hands out to anyone.
+    // Ports of domains above 101 are in the system's ephemeral range.
     let base = 10 + (std::process::id() % 8) as u16 * 10;
     Discovery { domain_id: base + test, range: DiscoveryRange::Localhost, static_peers: Vec::new() }
 }
@@ -43,7 +43,7 @@ fn collect<T>(stream: &mut (impl Stream<Item = T> + Unpin), count: usize) -> Vec
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Matching is not symmetric: what a volatile reader has not matched yet is lost to it.
+/// Matching is not symmetric: messages before a volatile reader's match are lost.
 const MATCHING_SETTLES: Duration = Duration::from_millis(300);
 
 #[test]
@@ -177,7 +177,7 @@ fn a_burst_of_a_hundred_thousand_reliable_messages_arrives() {
     assert_eq!(receiver.join().unwrap(), COUNT);
 }
 
-/// A topic of one name may have two types, `/cmd_vel` with and without a header say.
+/// A topic of one name may have two types, for example `/cmd_vel` with and without a header.
 #[test]
 fn a_writer_of_another_type_is_not_misread() {
     let (here, there) = (context(9), context(9));

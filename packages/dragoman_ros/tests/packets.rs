@@ -1,7 +1,7 @@
-//! The DDS library takes any packet: datagrams go into a participant as from the network, and it stays alive, finds others
-//! and keeps its memory.
+//! The DDS library survives any packet: datagrams are sent to a participant as from the network, and it keeps working,
+//! discovers others and limits its memory.
 //!
-//! Each test fails without the patch (`rustdds/patches`) that names it.
+//! Each test fails without the patch (`rustdds/patches`) that is named in it.
 
 #![cfg(all(target_os = "linux", not(feature = "r2r")))]
 
@@ -25,18 +25,18 @@ use wire::{
     SUBSCRIPTIONS_READER, SUBSCRIPTIONS_WRITER, UNKNOWN, announcement, endpoint, guid, made_up,
 };
 
-/// Where the made-up peers are. Nobody listens.
+/// Address of the simulated peers, without a receiver.
 const PEER: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 9);
 const SOURCE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9);
-/// A user's writer and reader of a peer.
+/// User writer and reader of a peer.
 const WRITER: Entity = [0, 0, 1, 3];
 const READER: Entity = [0, 0, 2, 4];
 const TOPIC: &str = "rt/read";
-/// Another one, so that our own reader does not hold up our writer.
+/// Another one, so that our own reader does not block our writer.
 const WRITTEN: &str = "rt/written";
 const TYPE: &str = "std_msgs::msg::dds_::String_";
 
-/// Memory and the counters are the process': one test at a time.
+/// Memory and the counters belong to the process: one test at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 struct Target {
@@ -75,7 +75,7 @@ impl Target {
         guid_bytes(self.participant.guid())[..12].try_into().unwrap()
     }
 
-    /// Where multicast reaches it, the participant finds itself too.
+    /// With multicast, the participant discovers itself too.
     fn writers_of_others(&self) -> usize {
         let own = self.participant.guid().prefix;
         let writers = self.participant.discovered_writers();
@@ -96,7 +96,7 @@ impl Target {
         assert!(self.participant.receive(datagrams, SOURCE), "the event loop has ended");
     }
 
-    /// Lets a peer announce itself, a writer and a reader of our topic, until they are known.
+    /// Announces a peer, a writer and a reader of our topic, until they are discovered.
     #[track_caller]
     fn meet(&self, peer: Prefix) {
         wait_for("a peer is found", || {
@@ -114,7 +114,7 @@ impl Target {
             && readers.iter().any(|r| guid_bytes(r.reader_proxy.remote_reader_guid) == guid(peer, READER))
     }
 
-    /// Both threads go round their loops, and a new peer is found.
+    /// Checks that both threads complete their loops, and a new peer is discovered.
     #[track_caller]
     fn is_alive(&self, new_peer: u32) {
         let turns = self.participant.loop_turns();
@@ -186,7 +186,7 @@ fn fragments_stay_within_their_memory() {
             target.receive((1..14_000).map(|f| fragment(number, f, 1, 4096, 60 << 20)).collect());
         }
     });
-    // Fragments of one sample that disagree, and those that end beyond it.
+    // Fragments of one sample that are inconsistent or end beyond it.
     target.receive(vec![
         fragment(400, 1, 1, 1024, 4096),
         fragment(400, 2, 1, 512, 4096),
@@ -202,7 +202,7 @@ fn fragments_stay_within_their_memory() {
 #[test]
 fn endpoints_of_strangers_are_refused() {
     let target = Target::new();
-    // From here on it has the reader that is meant below.
+    // From here on it has the reader used below.
     target.is_alive(900);
     let known = target.writers_of_others();
     let before = refused().unmatched;
@@ -214,7 +214,7 @@ fn endpoints_of_strangers_are_refused() {
     wait_for("all three are refused", || refused().unmatched >= before + 3);
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(target.writers_of_others(), known);
-    // And yet it is found when it says who it is.
+    // It is still discovered when it announces itself.
     target.meet(made_up(1));
 }
 
@@ -228,7 +228,7 @@ fn nobody_ends_our_own_participant() {
         Message::from(made_up(1)).data(SPDP_READER, SPDP_WRITER, 1, &wire::participant(own, PEER, 0)),
         Message::from(made_up(1)).dispose(SPDP_READER, SPDP_WRITER, 2, guid(own, [0, 0, 1, 0xc1])),
     ]);
-    // Longer than the leases are looked at.
+    // Longer than the interval of the lease checks.
     std::thread::sleep(Duration::from_millis(2500));
     while let Some(event) = events.try_recv_status() {
         assert!(!matches!(event, Event::ParticipantLost { .. }), "{event:?}");
@@ -253,7 +253,7 @@ fn floods_stay_within_the_limits() {
                     })
                     .collect(),
             );
-            // What the threads have between them is bounded too, and what does not fit is to be asked for again.
+            // The queues between the threads are limited too, and dropped data must be requested again.
             std::thread::sleep(Duration::from_millis(2));
         }
         target.receive(vec![publication(peer, 20_002, [9, 9, 9, 3], &"x".repeat(20_000))]);
@@ -281,7 +281,7 @@ fn floods_stay_within_the_limits() {
         });
     });
     target.is_alive(1_000_000);
-    // It had endpoints, so it has not made room.
+    // It had endpoints, so it was not removed.
     assert!(target.knows(peer));
 }
 
@@ -300,7 +300,7 @@ fn made_up_sources_do_not_add_up() {
 fn late_readers_are_cheap() {
     let target = Target::new();
     for _ in 0..50_000 {
-        // The event loop may be behind.
+        // The event loop may lag.
         while target.writer.write(String::new(), None).is_err() {}
     }
     takes_at_most(20.0, "100 readers after 50000 samples", || {
@@ -328,12 +328,12 @@ fn what_is_refused_is_counted() {
     let after = refused();
     assert_eq!(after.malformed, before.malformed + 1);
     assert_eq!(after.numbers, before.numbers + 5);
-    // Of a sample that is not there.
+    // Of a missing sample.
     target.receive(vec![Message::from(peer).nack_frag(READER, writer, 70, 1, 32, &[u32::MAX], 2)]);
     assert_eq!(refused().fragment_requests, after.fragment_requests + 1);
 }
 
-/// The extremes, and what is next to them.
+/// The extremes, and their neighbours.
 fn numbers() -> impl Strategy<Value = i64> {
     let interesting = [
         i64::MIN,
@@ -379,7 +379,7 @@ fn sizes() -> impl Strategy<Value = u32> {
     ]
 }
 
-/// An endpoint of the peer and the one of ours that it may be matched with; placeholders for our user's endpoints.
+/// An endpoint of the peer and one of ours that may be matched with it; placeholders for our user endpoints.
 fn ends() -> impl Strategy<Value = (Entity, Entity)> {
     proptest::sample::select(vec![
         (SPDP_WRITER, SPDP_READER),
@@ -398,7 +398,7 @@ fn ends() -> impl Strategy<Value = (Entity, Entity)> {
 const OUR_READER: Entity = *b"\xffour";
 const OUR_WRITER: Entity = *b"\xffouw";
 
-/// What a hostile peer may send: any submessages with any numbers, and sometimes with other bytes in between.
+/// Packets of a hostile peer: any submessages with any numbers, and sometimes with other bytes in between.
 fn packets(peer: Prefix) -> impl Strategy<Value = Message> {
     let words = || proptest::collection::vec(any::<u32>(), 0..10);
     let start = move || Just(Message::from(peer));
@@ -457,7 +457,7 @@ fn packets(peer: Prefix) -> impl Strategy<Value = Message> {
     })
 }
 
-/// Names our own endpoints where a packet has placeholders.
+/// Replaces placeholders in a packet by our endpoints.
 fn address(message: &mut Message, target: &Target) {
     for (placeholder, entity) in [(OUR_READER, target.reader()), (OUR_WRITER, target.writer())] {
         for at in 0..message.0.len().saturating_sub(3) {
@@ -490,7 +490,7 @@ fn no_packet_ends_a_participant() {
     target.is_alive(9);
 }
 
-/// A valid message in between is taken all the same.
+/// A valid message in between is still accepted.
 #[test]
 fn valid_data_arrives_beside_invalid() {
     let mut target = Target::new();

@@ -1,4 +1,4 @@
-//! Who publishes a topic, as seen from its own context and from another.
+//! Publishers of a topic, listed from their own context and from another.
 
 #![cfg(not(feature = "r2r"))]
 
@@ -34,7 +34,7 @@ fn publishers(node: &Node, count: usize) -> Vec<TopicEndpointInfo> {
 }
 
 #[test]
-fn publishers_of_this_and_other_contexts_are_told_with_their_quality_of_service() {
+fn publishers_of_this_and_other_contexts_are_listed_with_their_quality_of_service() {
     let mut here = Node::create(context(), "here", "/lab").unwrap();
     let mut there = Node::create(context(), "there", "").unwrap();
     let latched = here
@@ -65,7 +65,7 @@ fn publishers_of_this_and_other_contexts_are_told_with_their_quality_of_service(
     let topics = there.get_topic_names_and_types().unwrap();
     assert_eq!(topics.get("/lab/state").unwrap(), &["std_msgs/msg/String"]);
 
-    // What both ways of a message, memory and network, tell of its time.
+    // The times of a message on both ways, memory and network.
     latched.publish(&std_msgs::msg::String { data: "up".into() }).unwrap();
     let times = [&mut here, &mut there].map(|node| {
         let qos = QosProfile::default().transient_local();
@@ -79,8 +79,8 @@ fn publishers_of_this_and_other_contexts_are_told_with_their_quality_of_service(
 
 #[test]
 fn whoever_starts_a_node_decides_on_its_quality_of_service() {
-    let words = "--ros-args -r state:=told -p talker:qos_overrides./lab/told.publisher.reliability:=best_effort \
-         -p qos_overrides./lab/told.publisher.depth:=7 -p qos_overrides./lab/bad.publisher.depth:=many";
+    let words = "--ros-args -r state:=published -p talker:qos_overrides./lab/published.publisher.reliability:=best_effort \
+         -p qos_overrides./lab/published.publisher.depth:=7 -p qos_overrides./lab/bad.publisher.depth:=many";
     let arguments = Arguments::parse(words.split_whitespace().map(str::to_owned)).unwrap();
     let context = context_with(arguments);
     let mut talker = Node::create(context.clone(), "talker", "/lab").unwrap();
@@ -88,9 +88,10 @@ fn whoever_starts_a_node_decides_on_its_quality_of_service() {
     let of = |node: &mut Node| {
         let publisher =
             node.create_publisher::<std_msgs::msg::String>("state", QosProfile::default()).unwrap();
-        let [told] = node.get_publishers_info_by_topic("/lab/told", false).unwrap().try_into().unwrap();
+        let [published] =
+            node.get_publishers_info_by_topic("/lab/published", false).unwrap().try_into().unwrap();
         drop(publisher);
-        (told.qos_profile.reliability, told.qos_profile.depth)
+        (published.qos_profile.reliability, published.qos_profile.depth)
     };
     assert_eq!(of(&mut talker), (ReliabilityPolicy::BestEffort, 7));
     assert_eq!(of(&mut other), (ReliabilityPolicy::Reliable, 7));

@@ -1,4 +1,4 @@
-//! What the embedded layer warns of.
+//! Warnings of the embedded layer.
 
 #![cfg(not(feature = "r2r"))]
 
@@ -60,7 +60,7 @@ fn a_parameter_that_is_misspelt_for_one_node_is_named_once() {
     assert!(warnings(|| assert_eq!(declare("leg"), 1.0)).is_empty());
 }
 
-/// A length without a text, under the name of a text.
+/// A length without a string, with the type name of a string.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Malformed {
     length: u32,
@@ -72,7 +72,7 @@ impl WrappedTypesupport for Malformed {
 }
 
 #[test]
-fn malformed_samples_are_told_once_a_second() {
+fn malformed_samples_are_reported_once_a_second() {
     let mut node = node("node", "");
     let qos = QosProfile::default().keep_last(100);
     let bad = node.create_publisher::<Malformed>("state", qos.clone()).unwrap();

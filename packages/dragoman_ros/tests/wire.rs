@@ -1,4 +1,5 @@
-//! What two contexts of the embedded layer send each other over the loopback interface, and what a writer keeps for it.
+//! The packets that two contexts of the embedded layer exchange over the loopback interface, and a writer's memory for
+//! them.
 
 #![cfg(not(feature = "r2r"))]
 
@@ -15,9 +16,9 @@ use futures::future::{Either, select};
 use futures::{Stream, StreamExt};
 use rustdds::DomainParticipantBuilder;
 
-/// A domain of its own for every test, so that tests can run at the same time.
+/// A unique domain for every test, so that tests can run at the same time.
 fn domain(test: u16) -> u16 {
-    // Ports of domains above 101 lie in the range that the system hands out to anyone.
+    // Ports of domains above 101 are in the system's ephemeral range.
     20 + (std::process::id() % 8) as u16 * 10 + test
 }
 
@@ -53,7 +54,7 @@ fn matched<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>, count: usi
     wait_for("the match", || {
         (publisher.get_inter_process_subscription_count().unwrap() >= count).then_some(())
     });
-    // Matching is not symmetric: what a volatile reader has not matched yet is lost to it.
+    // Matching is not symmetric: messages before a volatile reader's match are lost.
     std::thread::sleep(Duration::from_millis(300));
 }
 
@@ -75,7 +76,7 @@ fn type_hashes_and_the_enclave_are_announced() {
         .unwrap();
     let mut datagram = [0; 65536];
     let length = announced.recv(&mut datagram).unwrap();
-    // PID_USER_DATA with its length, and a sequence of ten bytes, filled up to a multiple of four.
+    // PID_USER_DATA with its length, and a sequence of ten bytes, padded to a multiple of four.
     let expected = b"\x2c\0\x10\0\x0a\0\0\0enclave=/;\0\0";
     assert!(datagram[..length].windows(expected.len()).any(|bytes| bytes == expected));
 
@@ -116,7 +117,7 @@ fn a_volatile_reader_gets_no_latched_history() {
     let mut talker = node(1, "talker");
     let publisher = talker.create_publisher::<std_msgs::msg::UInt32>("state", latched.clone()).unwrap();
     publish(&publisher, 1..=3);
-    // Before anybody else reads, and once somebody does.
+    // Before another reader is matched, and after.
     for (readers, name) in [(1, "first"), (3, "later")] {
         let mut listener = node(1, name);
         let mut volatile =
@@ -160,7 +161,7 @@ fn resident() -> usize {
     pages.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 4096 / 1_000_000
 }
 
-/// Publishes 200 MB, each of which `reader` gets at once, on a topic with other readers: what stays in memory, MB.
+/// Publishes 200 MB, which `reader` takes at once, on a topic with other readers; returns the remaining memory, MB.
 fn kept(
     publisher: &Publisher<std_msgs::msg::String>,
     reader: &mut (impl Stream<Item = std_msgs::msg::String> + Unpin),
@@ -174,7 +175,7 @@ fn kept(
     resident().saturating_sub(before)
 }
 
-/// One test at a time looks at the memory of the process.
+/// One test at a time measures the memory of the process.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)

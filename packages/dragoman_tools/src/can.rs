@@ -1,9 +1,9 @@
-//! `dragoman can`: what is on a CAN bus.
+//! `dragoman can`: monitors a CAN bus.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `can.rs` | the options; the loop over a bus or a recording |
-//! | `can/monitor.rs` | lines and tables for what was received |
+//! | `can/monitor.rs` | lines and tables of received frames |
 
 mod monitor;
 
@@ -19,37 +19,37 @@ use dragoman_io::can::{Bus, Received, ReplayBus};
 
 use monitor::Monitor;
 
-/// How long the end of the program may take to be noticed.
+/// Polling interval for the end of the program.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, clap::Subcommand)]
-/// What `dragoman can` does.
+/// Subcommands of `dragoman can`.
 pub enum CanCommand {
-    /// Show what is on a bus of CANopen drives, frame by frame, and how busy it is; never sends anything.
+    /// Show the frames on a bus of CANopen drives and the load of the bus; never sends anything.
     Monitor(MonitorOptions),
 }
 
 /// The command line of `dragoman can monitor`.
 #[derive(Debug, clap::Args)]
 pub struct MonitorOptions {
-    /// Interface to watch, such as can0; of a recording, show only this one.
+    /// Interface to monitor, for example can0; of a recording, show only this one.
     #[arg(long, value_name = "INTERFACE", required_unless_present = "replay")]
     can: Option<String>,
-    /// Show this recording (candump -l) and end.
+    /// Show this recording (candump -l), then end.
     #[arg(long, value_name = "FILE", conflicts_with = "log")]
     replay: Option<PathBuf>,
-    /// Bit rate of the bus in bit/s, for its load.
+    /// Bit rate of the bus in bit/s, to compute its load.
     #[arg(long, value_name = "RATE", default_value_t = 500_000, value_parser = clap::value_parser!(u32).range(1..))]
     bitrate: u32,
-    /// Record in this file, which must not exist, in the format of candump -l.
+    /// Record to this file, which must not exist, in the format of candump -l.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Show a table with the last frame of every identifier instead; at the end only, unless on a terminal.
+    /// Show a table with the last frame of every identifier instead; only at the end, unless on a terminal.
     #[arg(long)]
     summary: bool,
 }
 
-/// Why there is nothing to see.
+/// Error of the command.
 #[derive(Debug, thiserror::Error)]
 enum MonitorError {
     #[error("cannot read {}: {source}", path.display())]
@@ -59,7 +59,7 @@ enum MonitorError {
     #[error("cannot write {}: {source}", path.display())]
     Log { path: PathBuf, source: io::Error },
     #[cfg(not(target_os = "linux"))]
-    #[error("CAN interfaces are there on Linux only; --replay works everywhere")]
+    #[error("CAN interfaces are supported on Linux only; --replay works everywhere")]
     NotLinux,
 }
 
@@ -68,7 +68,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>
 /// Runs the command until SIGINT or SIGTERM, or to the end of the recording.
 ///
 /// # Errors
-/// There is no such interface or recording, or the log cannot be written.
+/// The interface or recording cannot be opened, or the log cannot be written.
 pub fn run(command: CanCommand) -> Result<()> {
     let CanCommand::Monitor(options) = command;
     dragoman_ros::logging::init("warn")?;
@@ -97,7 +97,7 @@ fn watch(options: &MonitorOptions, stopped: &AtomicBool) -> Result<()> {
         None => live(options, monitor, stopped),
     };
     match ended {
-        // Whoever reads the output has seen enough.
+        // The reader of the output has closed it.
         Err(error) if error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::BrokenPipe) => Ok(()),
         ended => ended,
     }
@@ -166,7 +166,7 @@ fn replay(
         Refused { fatal: Some(source), .. } => Err(failed(source).into()),
         Refused { first: Some(first), lines, .. } => {
             eprintln!(
-                "dragoman: {}: passed over {lines} lines that are none of a log; {first}",
+                "dragoman: {}: skipped {lines} lines that are not in log format; {first}",
                 path.display()
             );
             Ok(())
@@ -178,12 +178,12 @@ fn replay(
     }
 }
 
-/// What could not be read of a recording. A recorder that is killed leaves half a line.
+/// Invalid lines of a recording. A killed recorder leaves half a line.
 #[derive(Default)]
 struct Refused {
     first: Option<ReadError>,
     lines: u64,
-    /// What ended the reading.
+    /// The error that ended the reading.
     fatal: Option<ReadError>,
 }
 
@@ -201,7 +201,7 @@ impl Refused {
     }
 }
 
-/// A recording that is being written.
+/// A recording in progress.
 #[cfg(target_os = "linux")]
 struct Log {
     path: PathBuf,

@@ -1,13 +1,13 @@
-//! `dragoman device`: simulated devices for others to talk to, without ROS.
+//! `dragoman device`: simulated devices for other programs, without ROS.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `whistles.rs` | the drives of an arm, on a CAN interface |
 //! | `kobuki.rs` | a Kobuki, on a pseudo-terminal |
-//! | `wheels.rs` | a base with two wheels behind a line protocol, on a pseudo-terminal |
+//! | `wheels.rs` | a base with two wheels and a line protocol, on a pseudo-terminal |
 //! | `widowx.rs` | the servos of a WidowX, on a pseudo-terminal |
-//! | `serial.rs` | what runs a device on a pseudo-terminal: standard input, faults, what it prints |
-//! | `words.rs` | words of their commands |
+//! | `serial.rs` | runs a device on a pseudo-terminal: standard input, faults, output |
+//! | `words.rs` | parsers for words of the devices' commands |
 //! | `pty.rs` | the pseudo-terminal and the link to it |
 
 #[cfg(target_os = "linux")]
@@ -30,17 +30,17 @@ use std::time::Duration;
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-/// What `dragoman device` simulates.
+/// Devices of `dragoman device`.
 pub enum DeviceCommand {
-    /// Simulate the servo drives of an arm on a CAN bus, frame by frame.
+    /// Simulate the servo drives of an arm on a CAN bus, on frame level.
     Whistles(whistles::WhistlesOptions),
-    /// Simulate a Kobuki, the base of a TurtleBot 2, on a pseudo-terminal, byte by byte.
+    /// Simulate a Kobuki, the base of a TurtleBot 2, on a pseudo-terminal, on byte level.
     #[cfg(target_os = "linux")]
     Kobuki(kobuki::KobukiOptions),
-    /// Simulate a base with two driven wheels behind the protocol of ROSArduinoBridge, on a pseudo-terminal.
+    /// Simulate a base with two driven wheels and the protocol of ROSArduinoBridge, on a pseudo-terminal.
     #[cfg(target_os = "linux")]
     Wheels(wheels::WheelsOptions),
-    /// Simulate a WidowX, an arm of six Dynamixel servos, on a pseudo-terminal, byte by byte.
+    /// Simulate a WidowX, an arm of six Dynamixel servos, on a pseudo-terminal, on byte level.
     #[cfg(target_os = "linux")]
     Widowx(widowx::WidowxOptions),
 }
@@ -50,7 +50,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 /// Runs the command until SIGINT or SIGTERM.
 ///
 /// # Errors
-/// What the device is to be at is not there or taken, or an option does not fit it.
+/// The interface or path is missing or in use, or an option is invalid.
 pub fn run(command: DeviceCommand) -> Result<()> {
     match command {
         DeviceCommand::Whistles(options) => whistles::run(&options),
@@ -63,8 +63,8 @@ pub fn run(command: DeviceCommand) -> Result<()> {
     }
 }
 
-/// Seconds after the start.
+/// Parses seconds after the start.
 fn after(seconds: &str) -> std::result::Result<Duration, String> {
     let parsed = seconds.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    parsed.ok_or_else(|| format!("'{seconds}' is no time in seconds"))
+    parsed.ok_or_else(|| format!("'{seconds}' is not a time in seconds"))
 }

@@ -1,9 +1,9 @@
-//! `dragoman latency`: the experiment of seed 003, section 5.1: how soon a program hears what a robot tells.
+//! `dragoman latency`: measures the delay from a robot's messages to a program (TurtleBot thesis, 5.1).
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `latency.rs` | the options, the measurements, the table |
-//! | `latency/stamp.rs` | stamps in messages as they travel |
+//! | `latency/stamp.rs` | time stamps in serialized messages |
 //! | `latency/statistics.rs` | medians and percentiles |
 //! | `latency/plot.rs` | the plots |
 
@@ -29,14 +29,14 @@ use crate::relay::{Table, To};
 use plot::Curve;
 use statistics::{Summary, milliseconds};
 
-/// What is measured, and how often.
+/// Options of the measurement.
 #[derive(Debug, Clone, clap::Args)]
 pub struct LatencyOptions {
-    /// Topics, separated by commas; default: those of seed 003, table A.2, that are published all the time, and the service
-    /// get_geometry.
+    /// Topics, separated by commas; default: the continuously published ones of the TurtleBot thesis, table A.2, and
+    /// the service get_geometry.
     #[arg(long, value_name = "TOPICS", value_delimiter = ',')]
     topics: Vec<String>,
-    /// Samples of each; the first messages, while the connection is made, do not count.
+    /// Samples of each; the first messages, during connection set-up, do not count.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     samples: u32,
     /// Draw all samples in this SVG file.
@@ -44,39 +44,39 @@ pub struct LatencyOptions {
     plot: Option<PathBuf>,
 }
 
-/// The simulator's own topics of table A.2 that are published all the time.
+/// The continuously published simulator topics of the TurtleBot thesis, table A.2.
 const OF_SIMULATOR: [&str; 2] = ["/simulation/pose", "/simulation/sim_time"];
-/// A service of the base that only tells something.
+/// A service of the base without side effects.
 const GEOMETRY: &str = "/mobile_base/get_geometry";
-/// Topics whose text comes back, and where.
+/// Topics whose text is published back, with the topic of the reply.
 const ECHOES: [(&str, &str); 2] =
     [("/vrep/status_bar_message", "/vrep/status_bar"), ("/vrep/aux_console/print", "/vrep/aux_console/text")];
-/// How long a publisher is sought.
+/// Timeout of finding a publisher.
 const SEARCH_TIME: Duration = Duration::from_secs(3);
-/// How long the next message or answer is waited for.
+/// Timeout of the next message or response.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Messages at the beginning that do not count.
+/// Number of messages at the beginning that do not count.
 const FIRST: usize = 5;
-/// How long a connection takes until both sides know it.
+/// Time until both sides know a connection.
 const SETTLE_TIME: Duration = Duration::from_millis(400);
-/// Between two requests.
+/// Pause between two requests.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What was measured of one name.
+/// The measurements of one name.
 #[derive(Debug, Default)]
 struct Row {
     name: String,
-    /// From when to when.
+    /// Definition of the measured time.
     measure: &'static str,
     times: Vec<Duration>,
     transits: Vec<Duration>,
-    /// From the first to the last.
+    /// Time from the first to the last sample.
     span: Duration,
-    /// Why there are fewer samples than were asked for.
+    /// Why there are fewer samples than requested.
     remark: String,
 }
 
-/// Measures until all is measured, or `stop` resolves.
+/// Measures until all samples are taken, or `stop` resolves.
 pub async fn run(
     context: &Context,
     options: &LatencyOptions,
@@ -94,7 +94,7 @@ pub async fn run(
     };
     tokio::select! {
         result = measured => result?,
-        () = stop => eprintln!("stopped; this is what there is"),
+        () = stop => eprintln!("stopped; results so far:"),
     }
     print!("{}", table(&rows));
     if let Some(path) = &options.plot {
@@ -111,18 +111,18 @@ pub async fn run(
     Ok(())
 }
 
-/// Those of table A.2 that are published all the time, and what answers.
+/// The continuously published topics of table A.2, and the services.
 fn default_names() -> Result<Vec<String>, Box<dyn Error>> {
-    let told = Table::turtlebot()?
+    let topics = Table::turtlebot()?
         .topics
         .into_iter()
         .filter(|topic| topic.to == To::Programs && !topic.latched && !topic.name.contains("/events/"));
-    let names = told.map(|topic| format!("/{}", topic.name));
+    let names = topics.map(|topic| format!("/{}", topic.name));
     Ok(names.chain(OF_SIMULATOR.into_iter().chain([GEOMETRY]).map(str::to_owned)).collect())
 }
 
 async fn measure(context: &Context, name: String, samples: usize) -> Result<Row, Box<dyn Error>> {
-    // With a node for each nothing else is listened to meanwhile.
+    // A node for each measurement, so that no other topic is received meanwhile.
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman_latency", "")?);
     if name == GEOMETRY {
         return measure_service(tasks, name, samples).await;
@@ -159,7 +159,7 @@ async fn measure(context: &Context, name: String, samples: usize) -> Result<Row,
             row.remark = "messages are not stamped".to_owned();
             return Ok(row);
         };
-        // A clock that is not this computer's may be ahead.
+        // The clock of another computer may be ahead.
         let Some(time) = now.checked_sub(began) else {
             row.remark = "stamps are ahead of this computer's clock".to_owned();
             return Ok(row);
@@ -221,7 +221,7 @@ async fn measure_echo(
     let publisher = tasks.node().create_publisher::<Text>(&name, QosProfile::default())?;
     let (sender, mut echoes) = mpsc::unbounded();
     tasks.subscribe(echo, QosProfile::default(), move |text: Text| {
-        // Nobody waits for it after the last sample.
+        // The receiver is gone after the last sample.
         let _ = sender.unbounded_send((text.data, Instant::now()));
     })?;
     let running = tokio::spawn(tasks.start()?);
@@ -235,7 +235,7 @@ async fn measure_echo(
         let mark = format!("latency {sample}");
         let start = Instant::now();
         publisher.publish(&Text { data: mark.clone() })?;
-        let heard = timeout(PATIENCE, async {
+        let received = timeout(PATIENCE, async {
             while let Some((text, at)) = echoes.next().await {
                 if text.trim_end().ends_with(&mark) {
                     return Some(at);
@@ -243,7 +243,7 @@ async fn measure_echo(
             }
             None
         });
-        let Ok(Some(at)) = heard.await else {
+        let Ok(Some(at)) = received.await else {
             row.remark = "no answer".to_owned();
             break;
         };
@@ -260,7 +260,7 @@ fn since_1970() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// The figures, in milliseconds.
+/// The results, in milliseconds.
 fn table(rows: &[Row]) -> String {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default().max("TOPIC".len());
     let mut text = format!(

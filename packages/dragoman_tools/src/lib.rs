@@ -2,11 +2,11 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`can`] | `dragoman can`: what is on a CAN bus |
+//! | [`can`] | `dragoman can`: monitor of a CAN bus |
 //! | [`device`] | `dragoman device`: simulated devices for other programs |
-//! | [`latency`] | `dragoman latency`: how soon a program receives what a robot publishes |
-//! | [`record`] | `dragoman record`: what the graph publishes, in an MCAP file |
-//! | [`relay`] | `dragoman relay`: programs and several robots in namespaces of their own |
+//! | [`latency`] | `dragoman latency`: delay from a robot's messages to a program |
+//! | [`record`] | `dragoman record`: records topics in an MCAP file |
+//! | [`relay`] | `dragoman relay`: connects programs with several robots in separate namespaces |
 //! | [`signals`] | SIGINT, SIGTERM and SIGHUP |
 //! | [`teleop`] | `dragoman teleop`: a base driven from the keyboard |
 

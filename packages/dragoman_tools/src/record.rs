@@ -1,15 +1,14 @@
-//! `dragoman record`: what the graph publishes, in an MCAP file that Foxglove, `ros2 bag` and the `mcap` tools open.
+//! `dragoman record`: records topics in an MCAP file that Foxglove, `ros2 bag` and the `mcap` tools open.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `record.rs` | the options, the loop, the summary |
-//! | `record/selection.rs` | which topics |
-//! | `record/graph.rs` | finds topics as they appear and subscribes to them, on a thread of its own |
-//! | `record/channel.rs` | what the file says of a topic: schema, quality of service |
-//! | `record/file.rs` | the file behind a bounded queue, on a thread of its own |
+//! | `record/selection.rs` | selection of topics |
+//! | `record/graph.rs` | finds topics as they appear and subscribes to them, on its own thread |
+//! | `record/channel.rs` | metadata of a topic in the file: schema, quality of service |
+//! | `record/file.rs` | the file behind a bounded queue, on its own thread |
 //!
-//! A disk that blocks therefore holds up neither the graph nor the loop: messages that find the queue full are dropped
-//! and counted.
+//! So a slow disk delays neither the graph nor the loop: messages are dropped and counted when the queue is full.
 
 mod channel;
 mod file;
@@ -32,7 +31,7 @@ use file::{Entry, Recording};
 use graph::{Found, Watch};
 use selection::{Pattern, Selection};
 
-/// What is recorded, and where.
+/// Options of the recording.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct RecordOptions {
     /// File to write, which must not exist; default: dragoman_DATE_TIME.mcap (UTC) in the current folder.
@@ -46,7 +45,7 @@ pub struct RecordOptions {
     pub(crate) topics: Vec<Pattern>,
 }
 
-/// Why there is no recording, or only a part of it.
+/// Error of a recording, which may be incomplete.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -55,18 +54,18 @@ pub enum RecordError {
     Create {
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The I/O error.
         source: std::io::Error,
     },
-    /// The file cannot be written any further: the disk is full, say.
+    /// Writing failed, for example because the disk is full.
     #[error("cannot write {} any further: {source}; it holds the recording up to about a second before", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The I/O error.
         source: std::io::Error,
     },
-    /// The recording exceeds what the format can hold: 65535 topics or types.
+    /// The recording exceeds a limit of the format: 65535 topics or types.
     #[error("cannot write {} any further: {reason}", path.display())]
     Format {
         /// The file.
@@ -74,7 +73,7 @@ pub enum RecordError {
         /// The limit.
         reason: String,
     },
-    /// The system has no thread left.
+    /// The system refused another thread.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
     /// No node can be created.
@@ -82,22 +81,22 @@ pub enum RecordError {
     Ros(#[from] dragoman_ros::Error),
 }
 
-/// What was recorded.
+/// Summary of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The file.
     pub(crate) path: PathBuf,
     /// Its length in bytes.
     pub(crate) bytes: u64,
-    /// From the first to the last message.
+    /// Time from the first to the last message.
     pub(crate) duration: Duration,
-    /// In the order of their names; topics on which nothing arrived are among them.
+    /// The topics, sorted by name, including those without messages.
     pub(crate) topics: Vec<TopicSummary>,
-    /// What was asked for and not published by anybody.
+    /// Requested topics without a publisher.
     pub(crate) missing: Vec<String>,
 }
 
-/// What was recorded of one topic.
+/// Summary of one topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TopicSummary {
     /// Full name.
@@ -106,14 +105,14 @@ pub(crate) struct TopicSummary {
     pub(crate) type_name: String,
     /// Messages in the file.
     pub(crate) messages: u64,
-    /// Messages that are not in the file because writing did not keep up.
+    /// Messages missing in the file because writing did not keep up.
     pub(crate) dropped: u64,
 }
 
 /// Records until `stop` resolves.
 ///
 /// # Errors
-/// The file cannot be created or not be written any further; no node can be created.
+/// The file cannot be created or written; no node can be created.
 pub async fn run(
     context: Context,
     options: RecordOptions,
@@ -144,7 +143,7 @@ pub async fn run(
     Ok(topics.summary(path, &written, &selection))
 }
 
-/// What is being recorded.
+/// A topic being recorded.
 #[derive(Default)]
 struct Topics {
     topics: Vec<Topic>,
@@ -154,7 +153,7 @@ struct Topics {
 struct Topic {
     channel: Arc<Channel>,
     dropped: u64,
-    /// Ends the present subscription when it is dropped.
+    /// Ends the subscription when dropped.
     _subscribed: oneshot::Sender<()>,
 }
 

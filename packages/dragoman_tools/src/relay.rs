@@ -1,13 +1,13 @@
-//! `dragoman relay`: programs in one namespace, robots in others. A program's commands go to all robots; what the first robot tells goes
-//! to the programs; a request is answered when all robots have answered.
+//! `dragoman relay`: connects programs in one namespace with robots in others. A program's commands go to all robots;
+//! data of the first robot goes to the programs; a request is answered when all robots have answered.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `relay.rs` | the options, the node |
-//! | `relay/table.rs` | which names are joined, and whether that makes a circle |
-//! | `relay/types.rs` | which types can be carried |
+//! | `relay/table.rs` | the relayed names, and the check for circles |
+//! | `relay/types.rs` | the supported types |
 //! | `relay/topics.rs` | topics |
-//! | `relay/services.rs` | services, and what each robot answered |
+//! | `relay/services.rs` | services, and reports of each robot's response |
 
 mod services;
 mod table;
@@ -35,23 +35,23 @@ use types::{with_message_type, with_service_type};
 #[derive(Debug, Clone, clap::Args)]
 /// The command line of `dragoman relay`.
 pub struct RelayOptions {
-    /// Namespaces of the robots, separated by commas; programs hear the first.
+    /// Namespaces of the robots, separated by commas; programs receive the data of the first.
     #[arg(long, value_name = "NAMESPACES", value_delimiter = ',', default_values = ["/real", "/sim"])]
     robots: Vec<String>,
     /// Namespace of the programs.
     #[arg(long, value_name = "NAMESPACE", default_value = "/")]
     programs: String,
-    /// Which topics and services are joined: a YAML file like launch/config/relay/turtlebot2_widowx.yaml, which is what counts without one.
+    /// Relayed topics and services: a YAML file like launch/config/relay/turtlebot2_widowx.yaml, which is the default.
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
 }
 
 /// Name of the node.
 pub const NODE_NAME: &str = "relay";
-/// How often `/diagnostics` is published.
+/// Period of `/diagnostics`.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
-/// Starts the relay that the options describe, and prints what it joins.
+/// Starts the relay with these options, and prints the number of relayed names.
 ///
 /// # Errors
 /// The table cannot be read; as [`start`].
@@ -82,7 +82,7 @@ pub fn start_with_options(
 /// The parameters of the node.
 fn declarations() -> Vec<Declaration> {
     vec![
-        Declaration::new("service_timeout", 2.0, "How long a robot's answer is waited for, s.")
+        Declaration::new("service_timeout", 2.0, "Timeout of a robot's response, s.")
             .within(Range::Double { from: 0.01, to: 60.0 })
             .read_only(),
     ]
@@ -91,7 +91,7 @@ fn declarations() -> Vec<Declaration> {
 /// Starts node `relay` in the root namespace.
 ///
 /// # Errors
-/// A circle; a type that cannot be carried; the middleware's refusal.
+/// A circle; a type that is not supported; an error of the middleware.
 pub fn start(
     context: &Context,
     table: &Table,
@@ -104,7 +104,7 @@ pub fn start(
     let mut demand_node = Node::create(context.clone(), "relay_on_demand", "")?;
     let mut on_demand = OnDemand::default();
     let counts = Arc::new(Counts::default());
-    // For each robot who listens to what it is commanded.
+    // For each robot the subscriber counts of its command topics.
     let mut listeners: Vec<Vec<Listeners>> = namespaces.robots().map(|_| Vec::new()).collect();
     for topic in &table.topics {
         let (programs, robots) = (namespaces.of_programs(&topic.name), namespaces.all_of_robots(&topic.name));
@@ -161,7 +161,7 @@ fn report(
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed).to_string();
     let values = [
         ("messages to robots", count(&counts.commands)),
-        ("messages to programs", count(&counts.told)),
+        ("messages to programs", count(&counts.data)),
         ("messages lost", count(&counts.lost)),
         ("requests", tally.requests.to_string()),
         ("requests that all robots answered alike", tally.agreed.to_string()),
@@ -169,7 +169,7 @@ fn report(
     ];
     let (severity, message) = match (tally.trouble, missing.is_empty()) {
         (Some(trouble), _) => (Severity::Warn, trouble),
-        (None, false) => (Severity::Warn, format!("nobody listens at {}", missing.join(", "))),
+        (None, false) => (Severity::Warn, format!("no subscribers at {}", missing.join(", "))),
         (None, true) => (Severity::Ok, "relaying".to_owned()),
     };
     diagnostics.publish(severity, &message, &values);

@@ -2,7 +2,7 @@
 
 use tokio::signal::unix::{self, Signal, SignalKind};
 
-/// The signals that ask for the end.
+/// The signals that request the end.
 pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -10,7 +10,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// From now on they are caught.
+    /// Installs the handlers.
     ///
     /// # Errors
     /// The handlers cannot be installed.
@@ -22,7 +22,7 @@ impl Signals {
         })
     }
 
-    /// Resolves at the next one.
+    /// Resolves at the next signal.
     pub async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}

@@ -22,28 +22,28 @@ pub struct TeleopOptions {
     /// Publish geometry_msgs/TwistStamped instead of geometry_msgs/Twist.
     #[arg(long)]
     stamped: bool,
-    /// The base whose motors the keys p and o switch, by its service set_motor_power.
+    /// The base whose motors are switched by the keys p and o, with its service set_motor_power.
     #[arg(long, value_name = "NAME", default_value = "/mobile_base")]
     base: String,
-    /// Fastest speed ahead, in m/s.
+    /// Maximum forward speed, in m/s.
     #[arg(long, value_name = "SPEED", default_value_t = 0.7, value_parser = positive)]
     max_linear: f64,
-    /// Fastest turn, in rad/s.
+    /// Maximum turn rate, in rad/s.
     #[arg(long, value_name = "SPEED", default_value_t = 3.0, value_parser = positive)]
     max_angular: f64,
-    /// What a key adds to the speed ahead, in m/s.
+    /// Change of the forward speed per key press, in m/s.
     #[arg(long, value_name = "SPEED", default_value_t = 0.05, value_parser = positive)]
     linear_step: f64,
-    /// What a key adds to the turn, in rad/s.
+    /// Change of the turn rate per key press, in rad/s.
     #[arg(long, value_name = "SPEED", default_value_t = 0.2, value_parser = positive)]
     angular_step: f64,
 }
 
-/// How often the command is repeated: a base that hears nothing for 0.6 s stops.
+/// Period of repeating the command: a base without commands stops after 0.6 s.
 const PERIOD: Duration = Duration::from_millis(100);
-/// How often zero is repeated before the topic is left to others.
+/// Number of zero commands before publishing ends.
 const ZEROS: u32 = 5;
-/// How long the base may take to say whether its motors are switched.
+/// Timeout of the service that switches the motors.
 const POWER_TIME: Duration = Duration::from_secs(2);
 
 const HELP: &str = "\
@@ -61,12 +61,12 @@ pub async fn run(
     stop: impl Future<Output = ()>,
 ) -> Result<(), Box<dyn Error>> {
     if !io::stdin().is_terminal() {
-        return Err("teleop reads the keyboard of a terminal; standard input is none".into());
+        return Err("teleop reads the keyboard of a terminal; standard input is not a terminal".into());
     }
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "teleop", "")?);
     let mut output = Output::new(tasks.node(), options)?;
     let mut keyboard = Keyboard::new(options);
-    // It has no tasks to wait for, but answers are delivered in its thread.
+    // It has no tasks to wait for, but responses are delivered in its thread.
     let _running = tasks.start()?;
     print!("{HELP}");
     println!("{}", output.description);
@@ -112,7 +112,7 @@ pub async fn run(
     }
 }
 
-/// What a key asks for.
+/// Action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     Nothing,
@@ -123,7 +123,7 @@ enum Action {
     Leave,
 }
 
-/// The speeds that the keys have set, in m/s and rad/s.
+/// The speeds set by the keys, in m/s and rad/s.
 struct Keyboard {
     linear: f64,
     angular: f64,
@@ -157,7 +157,7 @@ impl Keyboard {
             };
         }
         let step = |speed: f64, step: f64, max: f64| {
-            // To the next point of the grid of steps, so that zero is met on the way back; + 0.0 leaves no -0.
+            // To the next multiple of the step, so that zero is met on the way back; + 0.0 avoids -0.
             let steps = (speed / step + 1e-9).floor() + 1.0;
             (steps * step).clamp(-max, max) + 0.0
         };
@@ -187,7 +187,7 @@ impl Keyboard {
         Action::Drive
     }
 
-    /// The line at the bottom.
+    /// The status line at the bottom.
     fn show(&self, note: Option<&str>) -> io::Result<()> {
         let mut out = io::stdout();
         execute!(out, cursor::MoveToColumn(0), terminal::Clear(terminal::ClearType::CurrentLine))?;
@@ -199,7 +199,7 @@ impl Keyboard {
     }
 }
 
-/// Where the commands go.
+/// Publisher of the commands.
 struct Output {
     velocity: Velocity,
     power: Client<SetBool::Service>,
@@ -223,7 +223,7 @@ impl Output {
         };
         let description = format!("commands on {}, motors by {power}", options.topic);
         let power = node.create_client::<SetBool::Service>(&power, QosProfile::services_default())?;
-        // Until a key is pressed nothing is said.
+        // Nothing is published before the first key press.
         Ok(Self { velocity, power, description, zeros: ZEROS })
     }
 
@@ -241,7 +241,7 @@ impl Output {
         }
     }
 
-    /// Says it again, unless the base has been standing for a while.
+    /// Repeats the command, unless the base has been stopped for a while.
     fn repeat(&mut self, linear: f64, angular: f64) -> dragoman_ros::Result<()> {
         let zeros = if (linear, angular) == (0.0, 0.0) { self.zeros + 1 } else { 0 };
         if zeros <= ZEROS {
@@ -251,20 +251,20 @@ impl Output {
         Ok(())
     }
 
-    /// Asks the base to switch its motors; the future tells what came of it.
+    /// Requests the base to switch its motors; the future returns the result.
     fn switch_motors(&self, on: bool) -> dragoman_ros::Result<impl Future<Output = String> + use<>> {
         let answer = self.power.request(&SetBool::Request { data: on })?;
         Ok(async move {
             match tokio::time::timeout(POWER_TIME, answer).await {
                 Ok(Ok(answer)) => answer.message,
                 Ok(Err(error)) => format!("motors: {error}"),
-                Err(_) => "motors: nobody answers".to_owned(),
+                Err(_) => "motors: no answer".to_owned(),
             }
         })
     }
 }
 
-/// A terminal that gives every key at once; as it was when dropped.
+/// A terminal in raw mode; restored when dropped.
 struct RawTerminal;
 
 impl RawTerminal {
@@ -276,7 +276,7 @@ impl RawTerminal {
 
 impl Drop for RawTerminal {
     fn drop(&mut self) {
-        // Nothing can be done about a terminal that is gone.
+        // A closed terminal needs no handling.
         let _ = terminal::disable_raw_mode();
         println!();
     }

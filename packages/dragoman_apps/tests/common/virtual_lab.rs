@@ -181,8 +181,8 @@ impl VirtualLab {
         let stamp = |at| move |value| Stamped { at, value };
         let seen = Observation {
             now: self.now(),
-            odometry: state.heard.map(|heard| Stamped { at: heard, value: state.pose }),
-            contacts: state.heard.and_then(|heard| contacts.map(stamp(heard))),
+            odometry: state.last_received.map(|at| Stamped { at, value: state.pose }),
+            contacts: state.last_received.and_then(|at| contacts.map(stamp(at))),
             depth: self.depth.as_ref().map(|depth| Stamped { at: depth.at, value: &depth.value }),
             refusal: refusal.as_deref(),
         };

@@ -1,21 +1,21 @@
-//! EMCY messages: what they hold, and what their codes mean.
+//! EMCY messages and the meanings of their codes.
 
 use std::fmt;
 
-/// An emergency message of a node (CiA 301): error code, error register, five bytes of the maker.
+/// An emergency message of a node (CiA 301): error code, error register, five manufacturer-specific bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Emergency {
     /// The error code; 0 when all errors are gone.
     pub code: u16,
-    /// Object 0x1001: which classes of errors there are.
+    /// Object 0x1001: the classes of the present errors.
     pub register: u8,
-    /// What the maker adds.
+    /// Manufacturer-specific data.
     pub maker: [u8; 5],
 }
 
 /// Meanings of error codes, the narrowest first: (mask, value, text). CiA 301 and CiA 402, table of emergency codes.
 const MEANINGS: [(u16, u16, &str); 34] = [
-    (0xffff, 0x0000, "no error any more"),
+    (0xffff, 0x0000, "errors cleared"),
     (0xffff, 0x2311, "current at the output too high"),
     (0xffff, 0x2320, "short circuit at the output"),
     (0xffff, 0x3110, "supply voltage too high"),
@@ -65,7 +65,7 @@ impl Emergency {
         [low, high, self.register, a, b, c, d, e]
     }
 
-    /// What the code means.
+    /// Meaning of the code.
     pub fn meaning(&self) -> &'static str {
         let found = MEANINGS.iter().find(|(mask, value, _)| self.code & mask == *value);
         found.map_or("error of the maker", |(_, _, text)| text)

@@ -1,4 +1,4 @@
-//! One access to an object of a node: the client's side of SDO, expedited and segmented (CiA 301).
+//! One access to an object of a node: the client side of SDO, expedited and segmented (CiA 301).
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use dragoman_io::can::Frame;
 
 use super::Service;
 
-/// How long a node may take for each answer.
+/// Timeout of each answer.
 pub const ANSWER_TIME: Duration = Duration::from_millis(100);
 
-/// Why an access failed.
+/// Error of an SDO access.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransferError {
-    /// The node refused.
+    /// The node aborted the transfer.
     #[error("object 0x{index:04X}:{subindex} was refused: 0x{code:08X}, {meaning}", meaning = abort_meaning(*code))]
     Aborted {
         /// Index of the object.
@@ -35,37 +35,37 @@ pub enum TransferError {
     },
 }
 
-/// A transfer that is under way.
+/// A transfer in progress.
 #[derive(Debug)]
 pub struct Transfer {
     node: NodeId,
     address: Address,
     client: SdoClient,
-    /// Segments do not name their object, so only before them can an answer be compared.
+    /// Segments do not name their object, so an answer can be compared only before them.
     in_segments: bool,
     deadline: Duration,
 }
 
-/// What an answer brought.
+/// Effect of an answer on the transfer.
 #[derive(Debug, PartialEq)]
 pub enum Progress {
-    /// Send this, and wait on.
+    /// Send this frame, and keep waiting.
     Send(Frame),
-    /// Wait on: the answer belonged to another transfer.
+    /// Keep waiting: the answer belonged to another transfer.
     Foreign,
-    /// Done; with the value where the transfer was a read.
+    /// Done; with the value if the transfer was a read.
     Done(Option<Value>),
     /// The transfer failed.
     Failed(TransferError),
 }
 
 impl Transfer {
-    /// Starts to write `value`; returns the first frame to send. `now` is on a steady clock.
+    /// Starts a write of `value`; returns the first frame to send. `now` is on a steady clock.
     pub fn write(now: Duration, node: NodeId, address: Address, value: Value) -> (Self, Frame) {
         Self::start(now, node, address, |client| client.write(address, value))
     }
 
-    /// Starts to read; returns the first frame to send. `now` is on a steady clock.
+    /// Starts a read; returns the first frame to send. `now` is on a steady clock.
     pub fn read(now: Duration, node: NodeId, address: Address, data_type: DataType) -> (Self, Frame) {
         Self::start(now, node, address, |client| client.read(address, data_type))
     }
@@ -101,19 +101,19 @@ impl Transfer {
         }
     }
 
-    /// When to give up, unless an answer comes.
+    /// When the transfer times out, unless an answer comes.
     pub fn deadline(&self) -> Duration {
         self.deadline
     }
 
-    /// What to tell the node, and why the transfer failed, when [`Transfer::deadline`] has passed.
+    /// The abort frame to send and the error, when [`Transfer::deadline`] has passed.
     pub fn give_up(&self) -> (Frame, TransferError) {
         let abort = encode_abort(self.address, SdoAbortCode::ProtocolTimedOut);
         let Address { index, subindex } = self.address;
         (Service::SdoRequest(self.node).frame(&abort), TransferError::TimedOut { index, subindex })
     }
 
-    /// Whether an answer is about another object, as a late one to a transfer that was given up.
+    /// Whether an answer is about another object, as a late answer to an abandoned transfer is.
     fn is_foreign(&self, payload: &SdoPayload) -> bool {
         let [command, low, high, subindex, ..] = *payload;
         let names_object = !self.in_segments || command == 0x80;
@@ -121,7 +121,7 @@ impl Transfer {
     }
 }
 
-/// What an SDO abort code means (CiA 301, table "SDO abort codes").
+/// Meaning of an SDO abort code (CiA 301, table "SDO abort codes").
 pub fn abort_meaning(code: u32) -> &'static str {
     let found = ABORTS.iter().find(|(known, _)| *known == code);
     found.map_or("unknown reason", |(_, text)| text)

@@ -6,32 +6,32 @@ use canopen_rs::NodeId;
 
 use dragoman_io::can::Frame;
 
-/// A service of CANopen, and the node that it concerns.
+/// A service of CANopen, and the node it concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     /// Network management, to all nodes.
     Nmt,
-    /// The cycle's start, to all nodes.
+    /// Start of a cycle, to all nodes.
     Sync,
     /// The time of day.
     Time,
-    /// A node's emergency.
+    /// Emergency message of a node.
     Emergency(NodeId),
     /// Process data from a node; the number is 1 to 4.
     Tpdo(u8, NodeId),
     /// Process data to a node; the number is 1 to 4.
     Rpdo(u8, NodeId),
-    /// A node's answer to an access to one of its objects.
+    /// Answer of a node to an access to one of its objects.
     SdoResponse(NodeId),
     /// An access to an object of a node.
     SdoRequest(NodeId),
-    /// A node's heartbeat.
+    /// Heartbeat of a node.
     Heartbeat(NodeId),
 }
 
 type ForNode = fn(NodeId) -> Service;
 
-/// Base identifiers of the services that carry a node's number in the low seven bits.
+/// Base identifiers of the services that carry a node number in the low seven bits.
 const WITH_NODE: [(u16, ForNode); 12] = [
     (0x080, Service::Emergency),
     (0x180, |node| Service::Tpdo(1, node)),
@@ -48,7 +48,7 @@ const WITH_NODE: [(u16, ForNode); 12] = [
 ];
 
 impl Service {
-    /// What a frame with this 11-bit identifier is; `None` where the connection set has no such identifier.
+    /// The service of an 11-bit identifier; `None` if the connection set has no such identifier.
     pub fn of(id: u16) -> Option<Self> {
         match id {
             0x000 => return Some(Self::Nmt),
@@ -76,7 +76,7 @@ impl Service {
         }
     }
 
-    /// The node that it concerns.
+    /// The node it concerns; `None` for services to all nodes.
     pub fn node(self) -> Option<NodeId> {
         match self {
             Self::Nmt | Self::Sync | Self::Time => None,

@@ -1,4 +1,4 @@
-//! One joint and its drive: conversion to counts, what the drive reports, what is being said to it.
+//! One joint and its drive: conversion to counts, the drive's reports, the present conversation.
 
 use std::time::Duration;
 
@@ -14,25 +14,25 @@ use super::whistle;
 use crate::drives::TEMPERATURE_ABSENT;
 use crate::simpliq::{self, Answer, Argument, Command, Status};
 
-/// How far the set-up of a drive has come.
+/// Progress of a drive's set-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// It is not there, or cannot be set up; tried again at this time.
+    /// The drive is missing or its set-up failed; retried at this time.
     Absent {
-        /// When to try again.
+        /// Time of the next attempt.
         retry: Duration,
     },
-    /// It is being set up.
+    /// Set-up is in progress.
     SettingUp,
-    /// It is set up and reports.
+    /// The drive is set up and reports.
     SetUp,
 }
 
-/// Reports at rest in a row that count as standing still, and the counts by which they may differ.
+/// Consecutive reports at rest that count as standstill, and the counts by which they may differ.
 const STILL_REPORTS: u8 = 5;
 const STILL_COUNTS: f64 = 3.0;
 
-/// A joint.
+/// A joint and its drive.
 #[derive(Debug)]
 pub(super) struct Axis {
     pub(super) config: AxisConfig,
@@ -43,10 +43,10 @@ pub(super) struct Axis {
     /// The joint's position at 0 counts, rad or m.
     origin: f64,
     counts: f64,
-    /// Counts/s, smoothed.
+    /// Velocity in counts/s, smoothed.
     velocity: f64,
     reported: Option<Duration>,
-    /// Reports beyond one per SYNC; negative while some are awaited.
+    /// Reports received beyond one per SYNC; negative while some are awaited.
     pub(super) surplus: i32,
     still: u8,
     /// Status register, or status word.
@@ -54,26 +54,26 @@ pub(super) struct Axis {
     pub(super) heartbeat: Option<Duration>,
     pub(super) temperature: f64,
     pub(super) temperature_asked: Duration,
-    /// What was asked besides the conversation, and until when an answer counts.
+    /// The pending request outside the conversation, and its timeout.
     pub(super) asked: Option<(Command, Duration)>,
     pub(super) unanswered: u8,
     pub(super) rows: RowWriter,
-    /// Whether `BG` was answered since it was given.
+    /// Whether `BG` was answered since it was sent.
     pub(super) begun: bool,
-    /// CiA 402: whether the power stage is to be on.
+    /// CiA 402: the requested state of the power stage.
     pub(super) wanted_on: bool,
-    /// Its power is off while the others go on.
+    /// Relaxed: its power is off while the others continue.
     pub(super) relaxed: bool,
-    /// Where it was when it reported last, whatever has happened since.
+    /// Position at the last report, whatever has happened since.
     last_known: Option<f64>,
-    /// Whether it has lost its count since then.
+    /// Whether the drive has lost its count since then.
     has_restarted: bool,
 }
 
 impl Axis {
-    /// A joint whose drive has not been heard of.
+    /// A joint whose drive has not reported yet.
     pub(super) fn new(config: &AxisConfig, group: &GroupConfig) -> Self {
-        // A suppressed joint has no node; nothing is ever said to it.
+        // A suppressed joint has no node and is never sent anything.
         let node = NodeId::new(config.node).unwrap_or(NodeId::BROADCAST);
         let suppressed = config.kind == DriveKind::Suppressed;
         Self {
@@ -108,12 +108,12 @@ impl Axis {
         self.config.kind != DriveKind::Suppressed
     }
 
-    /// Position as last measured, rad or m; home before.
+    /// Last measured position, rad or m; home before the first report.
     pub(super) fn position(&self) -> f64 {
         self.origin + self.counts / self.config.counts_per_unit
     }
 
-    /// Velocity as last measured, rad/s or m/s, smoothed over a few cycles.
+    /// Last measured velocity, rad/s or m/s, smoothed over a few cycles.
     pub(super) fn velocity(&self) -> f64 {
         self.velocity / self.config.counts_per_unit
     }
@@ -131,13 +131,13 @@ impl Axis {
         change
     }
 
-    /// A suppressed joint is where it is told to be.
+    /// A suppressed joint is at its commanded position.
     pub(super) fn place(&mut self, position: f64, velocity: f64) {
         self.counts = self.to_counts(position);
         self.velocity = velocity * self.config.counts_per_unit;
     }
 
-    /// The drive reported its position and status.
+    /// Takes the position and status that the drive reported.
     pub(super) fn report(&mut self, now: Duration, counts: i32, status: u32, cycle: Duration) {
         let counts = f64::from(counts);
         if self.reported.is_some() {
@@ -146,7 +146,7 @@ impl Axis {
             self.still = if moved.abs() <= STILL_COUNTS { self.still.saturating_add(1) } else { 0 };
         }
         if let Some(position) = self.last_known.filter(|_| self.has_restarted) {
-            // An incremental encoder counts from 0 again, but the joint is where it was.
+            // An incremental encoder counts from 0 again, but the joint has not moved.
             self.origin = position - counts / self.config.counts_per_unit;
         }
         self.has_restarted = false;
@@ -157,17 +157,17 @@ impl Axis {
         self.surplus = self.surplus.saturating_add(1);
     }
 
-    /// Whether the drive has reported its position within this time, and has not lost its count since.
+    /// Whether the drive has reported its position within this time without losing its count since.
     pub(super) fn is_fresh(&self, now: Duration, within: Duration) -> bool {
         !self.has_restarted && self.reported.is_some_and(|reported| now.saturating_sub(reported) <= within)
     }
 
-    /// How long nothing has been heard of a drive that reports at every cycle.
+    /// Time since the last report of a drive that reports at every cycle.
     pub(super) fn silence(&self, now: Duration) -> Duration {
         now.saturating_sub(self.reported.unwrap_or_default())
     }
 
-    /// So much of its silence does not count.
+    /// Excludes this time from the drive's silence.
     pub(super) fn excuse(&mut self, now: Duration, pause: Duration) {
         let later = |at: Duration| (at + pause).min(now);
         self.reported = self.reported.map(later);
@@ -180,7 +180,7 @@ impl Axis {
             Condition::Reports => self.reported.is_some(),
             Condition::AtRest => self.still >= STILL_REPORTS,
             Condition::On => self.is_on(),
-            // A quick stop has power.
+            // Power is on during a quick stop.
             Condition::Off if self.config.kind == DriveKind::Cia402 => !matches!(
                 DriveState::of(self.status),
                 DriveState::OperationEnabled | DriveState::QuickStopActive
@@ -198,14 +198,14 @@ impl Axis {
         }
     }
 
-    /// Why the drive cannot go on following, if it cannot.
+    /// The fault that keeps the drive from following, if there is one.
     pub(super) fn failure(&self) -> Option<Fault> {
         let failed = self.config.kind == DriveKind::Whistle && Status(self.status).has_failed();
         let fault = Fault::MotorOff { node: self.config.node, status: self.status };
         (failed || !self.is_on()).then_some(fault)
     }
 
-    /// Begins to set the drive up.
+    /// Starts the drive's set-up.
     pub(super) fn set_up(&mut self, group: &GroupConfig) {
         self.stage = Stage::SettingUp;
         self.forget_reports();
@@ -227,12 +227,12 @@ impl Axis {
         }
     }
 
-    /// The drive has restarted, and its count with it.
+    /// The drive has restarted and lost its count.
     pub(super) fn restarted(&mut self) {
         self.has_restarted = true;
     }
 
-    /// Begins to switch on; the drive holds its position then. With `stop_first` where it may be moving.
+    /// Starts to switch on; the drive then holds its position. `stop_first` is for a drive that may be moving.
     pub(super) fn switch_on(&mut self, group: &GroupConfig, stop_first: bool) {
         self.wanted_on = true;
         self.begun = false;
@@ -246,7 +246,7 @@ impl Axis {
         self.conversation.say(steps);
     }
 
-    /// Begins to stop and switch off.
+    /// Starts to stop and switch off.
     pub(super) fn switch_off(&mut self) {
         self.wanted_on = false;
         self.asked = None;
@@ -257,7 +257,7 @@ impl Axis {
         }
     }
 
-    /// Tells a drive that may not be heard to stop and to switch off; nobody waits for an answer.
+    /// Commands an unresponsive drive to stop and switch off, without awaiting an answer.
     pub(super) fn stop_unheard(&self, now: Duration, out: &mut Outbox) {
         match self.config.kind {
             DriveKind::Whistle => whistle::stop_unheard(self.node, now, out),
@@ -268,9 +268,9 @@ impl Axis {
         }
     }
 
-    /// What goes to the drive at every cycle; `setpoint` is a position, velocity (rad/s, m/s) or current (A).
+    /// Sends the cyclic message; `setpoint` is a position, velocity (rad/s, m/s) or current (A).
     ///
-    /// A set-point that is no number counts as none: the joint stays where it is. As a count it would be 0.
+    /// A set-point that is not a number is ignored and the joint holds its position; converted to counts it would be 0.
     pub(super) fn cycle(&mut self, now: Duration, enabled: bool, setpoint: f64, out: &mut Outbox) {
         let setpoint = match self.mode {
             _ if setpoint.is_finite() => setpoint,
@@ -291,7 +291,7 @@ impl Axis {
         }
     }
 
-    /// Cycles from a set-point to the time at which the drive is there.
+    /// Cycles from sending a set-point until the drive reaches it.
     pub(super) fn delay(&self, lead_rows: u16) -> usize {
         match self.config.kind {
             DriveKind::Whistle => usize::from(lead_rows),
@@ -300,7 +300,7 @@ impl Axis {
         }
     }
 
-    /// Keeps what an answer of the interpreter tells.
+    /// Stores the values in an answer of the interpreter.
     pub(super) fn note(&mut self, now: Duration, answer: &Answer) {
         let Ok(Argument::Integer(value)) = answer.result else { return };
         if answer.command == Command::TEMPERATURE {
@@ -316,8 +316,8 @@ impl Axis {
         }
     }
 
-    /// Asks for something besides the conversation, at most one thing at a time: a drive holds no more than
-    /// [`simpliq::MAX_UNANSWERED`] requests. The answer may take as long as the drive may be silent.
+    /// Sends a request outside the conversation, one at a time: a drive holds at most [`simpliq::MAX_UNANSWERED`]
+    /// requests. The timeout of the answer is the drive's allowed silence.
     pub(super) fn ask(&mut self, now: Duration, command: Command, silence: Duration, out: &mut Outbox) {
         self.asked = Some((command, now + silence.max(super::conversation::ANSWER_TIME)));
         let request = simpliq::Request::Get(command);

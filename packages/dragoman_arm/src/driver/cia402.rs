@@ -1,4 +1,4 @@
-//! What is said to a CiA 402 drive with cyclic synchronous position (IEC 61800-7-201).
+//! The messages to a CiA 402 drive in cyclic synchronous position mode (IEC 61800-7-201).
 //!
 //! RPDO1 carries control word and target position, TPDO4 status word and position, both at every SYNC.
 
@@ -26,7 +26,7 @@ pub const TARGET_POSITION: Address = Address::new(0x607a, 0);
 pub const INTERPOLATION_TIME: u16 = 0x60c2;
 /// Value of [`MODE`]: cyclic synchronous position.
 pub const CYCLIC_SYNCHRONOUS_POSITION: i8 = 8;
-/// What the drive does when the master is gone (object 0x6007): quick stop.
+/// Reaction of the drive to a lost master (object 0x6007): quick stop.
 pub const ON_LOSS_QUICK_STOP: i16 = 3;
 
 /// State of the power stage, from the status word.
@@ -64,37 +64,38 @@ const STATES: [(u32, u32, DriveState); 8] = [
 
 /// Bits of the control word.
 pub mod control {
-    /// To "switch on disabled".
+    /// Command "disable voltage", to "switch on disabled".
     pub const DISABLE_VOLTAGE: u16 = 0x00;
-    /// Brakes.
+    /// Command "quick stop".
     pub const QUICK_STOP: u16 = 0x02;
-    /// To "ready to switch on".
+    /// Command "shutdown", to "ready to switch on".
     pub const SHUTDOWN: u16 = 0x06;
-    /// To "switched on".
+    /// Command "switch on", to "switched on".
     pub const SWITCH_ON: u16 = 0x07;
-    /// To "operation enabled".
+    /// Command "enable operation", to "operation enabled".
     pub const ENABLE_OPERATION: u16 = 0x0f;
-    /// Clears a fault when it rises.
+    /// Clears a fault on its rising edge.
     pub const FAULT_RESET: u16 = 0x80;
 }
 
 impl DriveState {
-    /// The state that a status word tells.
+    /// The state that a status word encodes.
     pub fn of(status: u32) -> Self {
         let found = STATES.iter().find(|(mask, value, _)| status & mask == *value);
         found.map_or(Self::NotReady, |(_, _, state)| *state)
     }
 
-    /// The bits of the status word that tell this state.
+    /// The bits of the status word that encode this state.
     pub fn status_bits(self) -> u16 {
         let found = STATES.iter().find(|(_, _, state)| *state == self);
         found.map_or(0, |(_, value, _)| u16::try_from(*value).unwrap_or_default())
     }
 
-    /// The control word that leads on towards having the power stage on or off.
+    /// The next control word towards the power stage being on or off.
     ///
-    /// A fault is reset only on the way to on. The reset takes effect on its rising edge, and the drive leaves the fault
-    /// with it: the word of the next cycle is another one. A drive that stays in the quick stop is let go when it is at rest.
+    /// A fault is reset only when switching on. The reset takes effect on its rising edge and the drive then leaves the
+    /// fault state, so the next cycle sends another word. A drive that stays in the quick stop is released when it is
+    /// at rest.
     pub fn next_control(self, on: bool, at_rest: bool) -> u16 {
         match (self, on) {
             (Self::Fault, true) => control::FAULT_RESET,
@@ -108,7 +109,7 @@ impl DriveState {
     }
 }
 
-/// Everything from a drive of which nothing is known to one that reports and is ready to be switched on.
+/// The conversation from an unknown state to a drive that reports and is ready to be switched on.
 pub(super) fn set_up(group: &GroupConfig, node: NodeId) -> Vec<Step> {
     let milliseconds = |time: std::time::Duration| u16::try_from(time.as_millis()).unwrap_or(u16::MAX);
     let watched = u32::from(group.master) << 16 | u32::from(milliseconds(group.heartbeat_loss));
@@ -129,7 +130,7 @@ pub(super) fn set_up(group: &GroupConfig, node: NodeId) -> Vec<Step> {
     steps
 }
 
-/// The period as a mantissa of one byte and a power of ten of a second, to the nearest.
+/// The period as a one-byte mantissa and a power of ten of a second, rounded to the nearest.
 fn interpolation_time(cycle: std::time::Duration) -> (u8, i8) {
     for (exponent, unit) in [(-4_i8, 100_000_u128), (-3, 1_000_000), (-2, 10_000_000)] {
         if let Ok(mantissa) = u8::try_from((cycle.as_nanos() + unit / 2) / unit) {

@@ -1,4 +1,4 @@
-//! What a group of drives is made of.
+//! Configuration of a group of drives.
 
 use std::f64::consts::TAU;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use canopen_rs::NodeId;
 
 use crate::simpliq;
 
-/// What a joint's drive speaks.
+/// Protocol of a joint's drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DriveKind {
     /// Elmo SimplIQ with its binary interpreter.
@@ -15,11 +15,11 @@ pub enum DriveKind {
     Whistle,
     /// CiA 402 with cyclic synchronous position.
     Cia402,
-    /// None: the joint reports what it is told (seed 001, `elmoarm2.h`: "suppressed").
+    /// No drive: the joint reports its commanded position (Ranger thesis, `elmoarm2.h`: "suppressed").
     Suppressed,
 }
 
-/// What the drives are told from cycle to cycle.
+/// Kind of the cyclic set-points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ControlMode {
     /// Positions, interpolated by the drives.
@@ -45,7 +45,7 @@ impl ControlMode {
 /// One joint and its drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisConfig {
-    /// What the drive speaks.
+    /// Protocol of the drive.
     pub kind: DriveKind,
     /// Its node number, 1 to 127; not used where the joint is suppressed.
     pub node: u8,
@@ -53,16 +53,17 @@ pub struct AxisConfig {
     pub counts_per_unit: f64,
     /// The joint's position at 0 counts, rad or m.
     pub home: f64,
-    /// The fastest that the joint may be told to move, rad/s or m/s.
+    /// Maximum commanded velocity of the joint, rad/s or m/s.
     pub max_velocity: f64,
-    /// The largest current that the motor may be told, A.
+    /// Maximum commanded current of the motor, A.
     pub max_current: f64,
-    /// How hard the joint brakes when it is stopped on the way, rad/s^2 or m/s^2.
+    /// Deceleration of the joint when it is stopped during a motion, rad/s^2 or m/s^2.
     pub max_deceleration: f64,
 }
 
 impl AxisConfig {
-    /// A revolute joint with a Whistle that gives `counts_per_revolution` (negative allowed) and is at `home` at 0 counts.
+    /// A revolute joint with a Whistle that reports `counts_per_revolution` (negative allowed) and is at `home` at 0
+    /// counts.
     pub fn whistle(node: u8, counts_per_revolution: f64, home: f64) -> Self {
         Self {
             kind: DriveKind::Whistle,
@@ -86,21 +87,21 @@ impl AxisConfig {
 pub struct GroupConfig {
     /// The joints, base of the chain first.
     pub axes: Vec<AxisConfig>,
-    /// What the drives are told.
+    /// Kind of the set-points.
     pub mode: ControlMode,
-    /// From set-point to set-point, in position loops of a SimplIQ drive (360 us each).
+    /// Period of the set-points, in position loops of a SimplIQ drive (360 us each).
     pub sample_ratio: u16,
-    /// How far set-points are sent ahead of the time at which the drives reach them.
+    /// Time by which set-points are sent before the drives reach them.
     pub lead: Duration,
-    /// Our own node number, under which the drives expect our heartbeat.
+    /// Our own node number; the drives monitor its heartbeat.
     pub master: u8,
-    /// The period of our heartbeat.
+    /// Period of our heartbeat.
     pub heartbeat: Duration,
-    /// How long the drives wait for our heartbeat before they stop.
+    /// Time without our heartbeat after which the drives stop.
     pub heartbeat_loss: Duration,
-    /// How long nothing may be heard of a drive that should report at every cycle.
+    /// Timeout of the drives' cyclic reports.
     pub feedback_loss: Duration,
-    /// How long a velocity or a current holds without being told again.
+    /// Time for which a velocity or current command holds without being repeated.
     pub command_loss: Duration,
 }
 
@@ -120,14 +121,14 @@ impl Default for GroupConfig {
     }
 }
 
-/// Why a group cannot be.
+/// Error in the configuration of a group.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// No joint at all.
+    /// The group has no joint.
     #[error("the arm has no joints")]
     NoAxes,
-    /// A node number that no node can have.
+    /// A node number outside the valid range.
     #[error("joint {joint}: node number {node} is not within 1 to 127")]
     Node {
         /// Index of the joint.
@@ -135,29 +136,29 @@ pub enum ConfigError {
         /// Its node number.
         node: u8,
     },
-    /// Two joints with the same node number, or one with that of the master.
+    /// Two joints have the same node number, or a joint has that of the master.
     #[error("node number {node} is used twice")]
     DuplicateNode {
         /// The node number.
         node: u8,
     },
-    /// A value that makes no sense.
+    /// An invalid value.
     #[error("joint {joint}: {name} is {value}")]
     Value {
         /// Index of the joint.
         joint: usize,
-        /// What is wrong.
+        /// Name of the value.
         name: &'static str,
         /// Its value.
         value: f64,
     },
-    /// A suppressed or CiA 402 joint in a mode that it has not.
+    /// A suppressed or CiA 402 joint in a mode that it does not support.
     #[error("joint {joint}: only SimplIQ drives take velocities and currents")]
     Mode {
         /// Index of the joint.
         joint: usize,
     },
-    /// A time that makes no sense.
+    /// A time that does not fit with the cycle.
     #[error("{name} of {value:?} does not fit with the cycle of {cycle:?}")]
     Time {
         /// Which time.
@@ -169,31 +170,31 @@ pub enum ConfigError {
     },
 }
 
-/// Rows of a drive's queue that are used, as many as a power of two well above every lead.
+/// Used rows of a drive's queue; a power of two well above every lead.
 pub const QUEUE_ROWS: u16 = 256;
 
 impl GroupConfig {
-    /// From set-point to set-point.
+    /// Period of the set-points.
     pub fn cycle(&self) -> Duration {
         simpliq::POSITION_LOOP * u32::from(self.sample_ratio)
     }
 
-    /// Set-points that are ahead of the drives; even, because two go into one frame.
+    /// Set-points sent ahead of the drives; even, because one frame carries two.
     pub fn lead_rows(&self) -> u16 {
         let rows = self.lead.as_nanos().div_ceil(self.cycle().as_nanos().max(1));
         u16::try_from(rows.next_multiple_of(2)).unwrap_or(u16::MAX).max(4)
     }
 
-    /// Reports that may still come when nothing has been heard of a drive for as long as it may be silent.
+    /// Reports that may still come after a drive was silent for as long as allowed.
     pub(super) fn awaited_reports(&self) -> i32 {
         let cycles = self.feedback_loss.as_nanos().div_ceil(self.cycle().as_nanos().max(1));
         i32::try_from(cycles).unwrap_or(i32::MAX)
     }
 
-    /// Checks everything that comes from outside.
+    /// Checks all values.
     ///
     /// # Errors
-    /// The first thing that makes no sense.
+    /// The first invalid value.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.axes.is_empty() {
             return Err(ConfigError::NoAxes);

@@ -1,4 +1,4 @@
-//! What is said to one drive step by step, with deadlines and repetitions: set-up, switching on and off.
+//! The step-by-step conversation with one drive, with deadlines and retries: set-up, switching on and off.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::canopen::sdo::Progress;
 use crate::canopen::{Service, Transfer};
 use crate::simpliq::{Answer, Argument, Command, Request};
 
-/// How long a drive may take to answer the interpreter's request.
+/// Timeout of an answer of the interpreter.
 pub(super) const ANSWER_TIME: Duration = Duration::from_millis(50);
-/// How often something is said before the drive counts as not answering.
+/// Attempts before the drive counts as not answering.
 const ATTEMPTS: u8 = 3;
-/// How long a condition on the drive's reports may take to hold.
+/// Timeout of a condition on the drive's reports.
 const CONDITION_TIME: Duration = Duration::from_secs(3);
 
 /// One step of a conversation.
@@ -26,30 +26,30 @@ pub(super) enum Step {
     Nmt(NmtCommand),
     /// Writes an object.
     Write(Address, Value),
-    /// Sets a value unless it is so already, and checks that it is kept.
+    /// Sets a value unless it is already set, and reads it back.
     Ensure(Command, i32),
     /// Sets a value.
     Set(Command, Argument),
     /// Reads a value, or executes a command without one.
     Ask(Command),
-    /// Waits until the drive's reports say so.
+    /// Waits until the drive's reports fulfil a condition.
     Await(Condition),
 }
 
-/// What a step can wait for.
+/// Conditions that a step can wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
     /// The drive reports its position.
     Reports,
-    /// It does not move.
+    /// It is at rest.
     AtRest,
     /// Its power stage is on.
     On,
-    /// Its power stage is off, and no fault is left.
+    /// Its power stage is off, and no fault is present.
     Off,
 }
 
-/// What is going on.
+/// The step in progress.
 #[derive(Debug)]
 enum Current {
     Nothing,
@@ -68,30 +68,30 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// Nothing to say.
+    /// An idle conversation.
     pub(super) fn new(node: NodeId) -> Self {
         Self { node, steps: VecDeque::new(), current: Current::Nothing, attempts: 0 }
     }
 
-    /// Drops what is under way, and says this instead.
+    /// Aborts the present steps and starts these instead.
     pub(super) fn say(&mut self, steps: impl IntoIterator<Item = Step>) {
         self.stop();
         self.steps.extend(steps);
     }
 
-    /// Says no more.
+    /// Aborts the conversation.
     pub(super) fn stop(&mut self) {
         self.steps.clear();
         self.current = Current::Nothing;
         self.attempts = 0;
     }
 
-    /// Whether all has been said and answered.
+    /// Whether all steps are done.
     pub(super) fn is_done(&self) -> bool {
         matches!(self.current, Current::Nothing) && self.steps.is_empty()
     }
 
-    /// The condition that it waits for.
+    /// The awaited condition.
     pub(super) fn awaited(&self) -> Option<Condition> {
         match self.current {
             Current::Awaited { condition, .. } => Some(condition),
@@ -99,7 +99,7 @@ impl Conversation {
         }
     }
 
-    /// When [`Conversation::poll`] has something to do without an answer.
+    /// When [`Conversation::poll`] must be called if no answer comes.
     pub(super) fn deadline(&self) -> Option<Duration> {
         match &self.current {
             Current::Nothing if self.steps.is_empty() => None,
@@ -109,10 +109,10 @@ impl Conversation {
         }
     }
 
-    /// Goes on: starts the next step, or repeats the one whose time is over.
+    /// Starts the next step, or repeats the one that timed out.
     ///
     /// # Errors
-    /// The drive did not answer, or a condition did not come to hold; the conversation is over.
+    /// The drive did not answer, or a condition was not fulfilled in time; the conversation is over.
     pub(super) fn poll(&mut self, now: Duration, mut send: impl FnMut(Frame)) -> Result<(), Fault> {
         let overdue = self.deadline().is_some_and(|deadline| deadline <= now);
         if !overdue {
@@ -163,7 +163,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Takes an answer of the interpreter; returns whether it was waited for.
+    /// Takes an answer of the interpreter; returns whether it was awaited.
     ///
     /// # Errors
     /// The drive refused, or does not keep a value; the conversation is over.
@@ -192,7 +192,7 @@ impl Conversation {
                 self.attempts += 1;
                 self.ask(now, Request::Set(command, Argument::Integer(wanted)), &mut send);
             }
-            // Whether it is kept is known when it is read back.
+            // The value is compared when it is read back.
             (Some(Step::Ensure(command, _)), Request::Set(..)) => {
                 let command = *command;
                 self.ask(now, Request::Get(command), &mut send);
@@ -219,7 +219,7 @@ impl Conversation {
         }
     }
 
-    /// Says the present step again, unless it has been said often enough.
+    /// Repeats the present step, unless all attempts are used up.
     fn repeat_or(&mut self, fault: Fault) -> Result<(), Fault> {
         self.attempts += 1;
         if self.attempts >= ATTEMPTS {
@@ -237,8 +237,7 @@ impl Conversation {
         self.begin_steps(now, send);
     }
 
-    /// Begins the first step, and those after it for as long as they need no answer. A step stays in the list until it
-    /// is done.
+    /// Starts the first step, and those after it until one needs an answer. A step stays in the list until it is done.
     fn begin_steps(&mut self, now: Duration, send: &mut impl FnMut(Frame)) {
         while let Some(step) = self.steps.front().copied() {
             match step {
@@ -269,7 +268,7 @@ impl Conversation {
     }
 }
 
-/// The frame that puts a request to a drive's interpreter.
+/// The frame that sends a request to a drive's interpreter.
 pub(super) fn request_frame(node: NodeId, request: &Request) -> Frame {
     let (bytes, length) = request.encode();
     Service::Rpdo(2, node).frame(bytes.get(..length).unwrap_or_default())

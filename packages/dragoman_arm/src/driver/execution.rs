@@ -1,4 +1,4 @@
-//! A trajectory that is under way: where the drives should be by now, and whether they are.
+//! A trajectory in progress: where the drives should be by now, and whether they are there.
 
 use super::trajectory::{Tolerance, Tolerances};
 
@@ -9,27 +9,27 @@ pub enum End {
     /// The goal was reached within its tolerances.
     #[error("reached")]
     Reached,
-    /// Another command took over, or somebody cancelled it.
+    /// Another command replaced it, or it was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// A joint was too far from its path.
+    /// A joint deviated too far from its path.
     #[error("joint {joint} is {error:.4} off its path; {tolerance:.4} is allowed")]
     PathTolerance {
         /// Index of the joint.
         joint: usize,
-        /// How far, rad or m.
+        /// Deviation, rad or m.
         error: f64,
-        /// How far it may be.
+        /// Tolerance, rad or m.
         tolerance: f64,
     },
-    /// A joint was not at the goal in time.
+    /// A joint did not reach the goal in time.
     #[error("joint {joint} is {error:.4} off its goal; {tolerance:.4} is allowed")]
     GoalTolerance {
         /// Index of the joint.
         joint: usize,
-        /// How far, rad or m.
+        /// Deviation, rad or m.
         error: f64,
-        /// How far it may be.
+        /// Tolerance, rad or m.
         tolerance: f64,
     },
     /// The drives stopped.
@@ -37,8 +37,8 @@ pub enum End {
     Stopped(String),
 }
 
-/// The set-points of the last cycles, so that the actual positions can be compared with those that the drives are to have
-/// reached by now.
+/// The set-points of the last cycles, to compare the actual positions with those that the drives should have reached by
+/// now.
 #[derive(Debug)]
 pub(super) struct History {
     joints: usize,
@@ -48,12 +48,12 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Of `cycles` cycles.
+    /// A history of `cycles` cycles.
     pub(super) fn new(joints: usize, cycles: usize) -> Self {
         Self { joints, cycles: cycles.max(1), positions: vec![0.0; joints * cycles.max(1)], newest: 0 }
     }
 
-    /// All joints have been at `position` for long.
+    /// All joints have long been at `position`.
     pub(super) fn reset(&mut self, position: &[f64]) {
         for row in self.positions.chunks_exact_mut(self.joints.max(1)) {
             row.copy_from_slice(position);
@@ -69,28 +69,28 @@ impl History {
         }
     }
 
-    /// A joint's set-point of `ago` cycles ago.
+    /// A joint's set-point `ago` cycles ago.
     pub(super) fn ago(&self, joint: usize, ago: usize) -> f64 {
         let row = (self.newest + self.cycles - ago.min(self.cycles - 1)) % self.cycles;
         self.positions.get(row * self.joints + joint).copied().unwrap_or_default()
     }
 }
 
-/// What is checked while a trajectory is under way.
+/// The checks on a trajectory in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Execution {
-    /// The number under which the one who started it knows it.
+    /// The number of the trajectory, known to the caller who started it.
     pub(super) id: u64,
     tolerances: Tolerances,
 }
 
 impl Execution {
-    /// Checks with these tolerances.
+    /// A monitor with these tolerances.
     pub(super) fn new(id: u64, tolerances: Tolerances) -> Self {
         Self { id, tolerances }
     }
 
-    /// How the trajectory ends now, if it does. `late` is the time since the drives should have been at the goal, s,
+    /// The result, if the trajectory ends now. `late` is the time since the drives should have been at the goal, s,
     /// negative before that; `errors` gives position and velocity errors by joint.
     pub(super) fn check(&self, late: f64, errors: impl Iterator<Item = (f64, f64)>) -> Option<End> {
         if late < 0.0 {

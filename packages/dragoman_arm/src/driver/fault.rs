@@ -1,4 +1,4 @@
-//! Why a group of drives has stopped, and the record of their emergencies.
+//! Faults that stop a group of drives, and the record of their emergencies.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use dragoman_io::can::BusFault;
 use crate::canopen::{Emergency, TransferError};
 use crate::simpliq::{Answer, Command, emergencies};
 
-/// Why the axes of a group were stopped.
+/// Fault that stopped the axes of a group.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The bus or its controller.
+    /// Fault of the bus or its controller.
     #[error("{0}")]
     Bus(BusFault),
     /// Frames waited too long to be sent.
     #[error("the CAN bus takes no frames; the oldest waited {0:?}")]
     Congested(Duration),
-    /// We were not run for longer than the drives had set-points.
+    /// This process paused for longer than the drives had set-points.
     #[error("this computer paused for {0:?}")]
     Paused(Duration),
     /// A drive did not answer.
@@ -25,7 +25,7 @@ pub enum Fault {
     NoAnswer {
         /// The drive.
         node: u8,
-        /// What it was asked.
+        /// The request.
         command: Command,
     },
     /// A drive refused an access to one of its objects, or did not answer it.
@@ -33,7 +33,7 @@ pub enum Fault {
     Object {
         /// The drive.
         node: u8,
-        /// What was wrong.
+        /// The SDO error.
         error: TransferError,
     },
     /// A drive refused a command.
@@ -41,30 +41,30 @@ pub enum Fault {
     Refused {
         /// The drive.
         node: u8,
-        /// What it said.
+        /// The drive's answer.
         answer: Answer,
     },
-    /// A drive did not keep what it was told.
+    /// A drive did not keep a value that was set.
     #[error("node {node}: {command} stays {value} instead of {wanted}")]
     NotKept {
         /// The drive.
         node: u8,
-        /// What was set.
+        /// The command.
         command: Command,
-        /// What it should be.
+        /// The value that was set.
         wanted: i32,
-        /// What it is.
+        /// The value that was read back.
         value: i32,
     },
-    /// A drive that should report at every cycle was not heard.
-    #[error("nothing was heard of node {node} for {silence:?}")]
+    /// A cyclic report of a drive is missing.
+    #[error("node {node} has not reported for {silence:?}")]
     Silent {
         /// The drive.
         node: u8,
-        /// For how long.
+        /// Time since its last report.
         silence: Duration,
     },
-    /// A drive started anew: it has lost its set-up and its position.
+    /// A drive restarted: it has lost its set-up and its position.
     #[error("node {node} has restarted")]
     Restarted {
         /// The drive.
@@ -90,7 +90,7 @@ pub enum Fault {
     Emergency {
         /// The drive.
         node: u8,
-        /// What it said.
+        /// The message.
         emergency: Emergency,
     },
     /// A drive does not reach a state.
@@ -98,10 +98,10 @@ pub enum Fault {
     State {
         /// The drive.
         node: u8,
-        /// The state that it is in.
+        /// Its present state.
         state: &'static str,
     },
-    /// An axis was still moving when it had to stand.
+    /// An axis was still moving when it should have stopped.
     #[error("node {node} does not come to rest")]
     Moving {
         /// The drive.
@@ -116,15 +116,15 @@ pub struct EmergencyRecord {
     pub node: u8,
     /// The last message.
     pub emergency: Emergency,
-    /// How often.
+    /// Number of messages.
     pub count: u64,
-    /// When first, on the driver's clock.
+    /// Time of the first, on the driver's clock.
     pub first: Duration,
-    /// When last.
+    /// Time of the last.
     pub last: Duration,
 }
 
-/// Counts emergencies by drive and code; so many kinds are kept, further ones only counted.
+/// Counts emergencies by drive and code. The number of kinds is limited; further kinds are only counted.
 #[derive(Debug, Default)]
 pub struct EmergencyLog {
     records: Vec<EmergencyRecord>,
@@ -134,12 +134,12 @@ pub struct EmergencyLog {
 const KINDS: usize = 64;
 
 impl EmergencyLog {
-    /// Empty, with room for all that it will hold.
+    /// An empty record, with memory for all kinds allocated.
     pub fn new() -> Self {
         Self { records: Vec::with_capacity(KINDS), other: 0 }
     }
 
-    /// Counts one.
+    /// Adds one.
     pub fn add(&mut self, now: Duration, node: u8, emergency: Emergency) {
         let same = |record: &&mut EmergencyRecord| {
             record.node == node
@@ -162,12 +162,12 @@ impl EmergencyLog {
         &self.records
     }
 
-    /// Those for which there was no room.
+    /// Number of emergencies of further kinds.
     pub fn other(&self) -> u64 {
         self.other
     }
 
-    /// Forgets all.
+    /// Clears the record.
     pub fn clear(&mut self) {
         self.records.clear();
         self.other = 0;

@@ -2,11 +2,11 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this | the group and what it tells of itself |
-//! | `requests` | what users ask of it |
-//! | `receive` | what comes from the bus |
-//! | `cycle` | what time brings: cycles, questions, supervision |
-//! | `switching` | switching on and off, and what stops the drives |
+//! | this | the group and its published state |
+//! | `requests` | requests of users |
+//! | `receive` | frames from the bus |
+//! | `cycle` | timed work: cycles, requests, supervision |
+//! | `switching` | switching on and off, stopping the drives |
 
 mod cycle;
 mod receive;
@@ -25,34 +25,35 @@ use super::fault::{EmergencyLog, Fault};
 use super::outbox::Outbox;
 use super::reference::Reference;
 
-/// What a group does.
+/// State of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Not all drives are there and set up; it goes on trying.
+    /// A drive is missing or not set up; set-up is retried.
     Unconfigured,
-    /// All drives are set up, their motors are off.
+    /// All drives are set up; their motors are off.
     Disabled,
     /// The drives are being switched on.
     Enabling,
     /// The drives hold or follow.
     Enabled,
-    /// The drives are being stopped and switched off.
+    /// The drives are stopping and being switched off.
     Stopping,
-    /// The drives were stopped because of a fault; somebody must acknowledge it.
+    /// The drives were stopped because of a fault; it must be acknowledged.
     Faulted,
 }
 
-/// What a drive has just reported of its joint. A [`Group`] gives one only while the drive reports, so that what was never measured, or not for too
+/// A joint as its drive last reported it. A [`Group`] returns one only while the drive reports, so that values never
+/// measured, or outdated ones, cannot be published.
 /// long, cannot be published.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// rad or m.
+    /// Position, rad or m.
     pub position: f64,
-    /// rad/s or m/s, smoothed over a few cycles.
+    /// Velocity, rad/s or m/s, smoothed over a few cycles.
     pub velocity: f64,
 }
 
-/// How far switching on has come.
+/// Progress of switching on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Enabling {
     SwitchingOn,
@@ -60,16 +61,16 @@ enum Enabling {
     Beginning { deadline: Duration },
 }
 
-/// A joint on its way from relaxed to following.
+/// A joint in transition from relaxed to following.
 #[derive(Debug, Clone, Copy)]
 struct Joining {
     joint: usize,
-    /// None while it is still being switched off.
+    /// `None` while it is still being switched off.
     step: Option<Enabling>,
     target: f64,
 }
 
-/// What happened, for whoever runs the group.
+/// An event, for the owner of the group.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
@@ -77,22 +78,22 @@ pub enum Event {
     State(State),
     /// The drives were stopped.
     Fault(Fault),
-    /// The motion was interrupted and the drives have been started again where they stood.
+    /// The motion was interrupted, and the drives were restarted at their present positions.
     Interrupted(Fault),
-    /// A drive cannot be set up; it is tried again.
+    /// Set-up of a drive failed; it is retried.
     SetUpFailed(Fault),
     /// A trajectory ended.
     Trajectory {
         /// Its number.
         id: u64,
-        /// How.
+        /// Its result.
         end: End,
     },
 }
 
-/// How long a drive that has just started is left alone.
+/// Delay before a drive that has just started is addressed.
 const START_PAUSE: Duration = Duration::from_millis(100);
-/// Events that are kept for a reader who is late.
+/// Events kept for a slow reader.
 const MAX_EVENTS: usize = 256;
 
 /// The drives of one arm. Times are on one steady clock, from any epoch.
@@ -100,25 +101,25 @@ const MAX_EVENTS: usize = 256;
 pub struct Group {
     config: GroupConfig,
     axes: Vec<Axis>,
-    /// Which axis has a node number.
+    /// The axis of each node number.
     by_node: [Option<u8>; 128],
     state: State,
     enabling: Enabling,
-    /// A relaxed joint that is being switched on again, how far that is, and where it goes then.
+    /// The relaxed joint that is being switched on again, its progress and its target.
     joining: Option<Joining>,
     fault: Option<Fault>,
-    /// Why a drive could not be set up last.
+    /// The last set-up failure of a drive.
     set_up_fault: Option<Fault>,
     outbox: Outbox,
     next_cycle: Duration,
     cycles: u64,
     next_heartbeat: Duration,
     bus_lost: bool,
-    /// What is wrong with a bus that still works, and how often anything was.
+    /// The last warning of a bus that still works, and the number of warnings.
     bus_warning: Option<BusFault>,
     bus_warnings: u64,
     reference: Reference,
-    /// Velocities or currents as they were told last, and when.
+    /// The last commanded velocities or currents, and their time.
     rates: Vec<f64>,
     rates_at: Duration,
     history: History,
@@ -131,10 +132,10 @@ pub struct Group {
 }
 
 impl Group {
-    /// A group of which no drive has been heard of yet.
+    /// A group whose drives have not reported yet.
     ///
     /// # Errors
-    /// What makes no sense in `config`.
+    /// The first invalid value in `config`.
     pub fn new(now: Duration, config: GroupConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let axes: Vec<Axis> = config.axes.iter().map(|axis| Axis::new(axis, &config)).collect();
@@ -177,17 +178,17 @@ impl Group {
         })
     }
 
-    /// What the group is made of.
+    /// Its configuration.
     pub fn config(&self) -> &GroupConfig {
         &self.config
     }
 
-    /// What it does.
+    /// Its state.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// Why it was stopped, until that is acknowledged; or why it cannot be set up.
+    /// The fault that stopped it, until that is acknowledged; or the set-up failure.
     pub fn fault(&self) -> Option<&Fault> {
         let set_up = self.set_up_fault.as_ref().filter(|_| self.state == State::Unconfigured);
         self.fault.as_ref().or(set_up)
@@ -198,30 +199,30 @@ impl Group {
         &self.emergencies
     }
 
-    /// What is wrong with a bus that still works, and how often anything was.
+    /// The last warning of a bus that still works, and the number of warnings.
     pub fn bus_warning(&self) -> (Option<&BusFault>, u64) {
         (self.bus_warning.as_ref(), self.bus_warnings)
     }
 
-    /// Each joint as its drive measured it within [`GroupConfig::feedback_loss`]; none where the drive is silent. A suppressed joint is where it was
-    /// told to be, as long as any drive of the group reports or there is none.
+    /// Each joint as measured within [`GroupConfig::feedback_loss`]; `None` if the drive is silent. A suppressed joint
+    /// is at its commanded position, as long as any drive of the group reports or the group has no drive.
     pub fn measured(&self, now: Duration) -> impl Iterator<Item = Option<Measured>> {
         let within = self.config.feedback_loss;
         let drives = || self.axes.iter().filter(|axis| axis.has_drive());
-        let heard = drives().any(|axis| axis.is_fresh(now, within)) || drives().next().is_none();
+        let reporting = drives().any(|axis| axis.is_fresh(now, within)) || drives().next().is_none();
         self.axes.iter().map(move |axis| {
-            let known = if axis.has_drive() { axis.is_fresh(now, within) } else { heard };
+            let known = if axis.has_drive() { axis.is_fresh(now, within) } else { reporting };
             known.then(|| Measured { position: axis.position(), velocity: axis.velocity() })
         })
     }
 
-    /// Where control takes the joints to be, rad or m: as last measured, at home where they never were. To be published there is
-    /// [`Group::measured`].
+    /// Joint positions for control, rad or m: as last measured, or home if never measured. Publish [`Group::measured`]
+    /// instead.
     pub fn positions(&self) -> impl Iterator<Item = f64> {
         self.axes.iter().map(Axis::position)
     }
 
-    /// Temperatures in degrees Celsius, [`crate::TEMPERATURE_ABSENT`] where a drive has not told.
+    /// Temperatures in degrees Celsius, [`crate::TEMPERATURE_ABSENT`] for a drive that has not reported it.
     pub fn temperatures(&self) -> impl Iterator<Item = f64> {
         self.axes.iter().map(|axis| axis.temperature)
     }
@@ -231,19 +232,19 @@ impl Group {
         &self.reference
     }
 
-    /// Where the drives should be by now: the set-points of the time that the drives need ago.
+    /// Where the drives should be now: the set-points sent one drive delay ago.
     pub fn desired(&self) -> impl Iterator<Item = f64> {
         let lead = self.config.lead_rows();
         let joints = self.axes.iter().enumerate();
         joints.map(move |(joint, axis)| self.history.ago(joint, axis.delay(lead)))
     }
 
-    /// What has happened since the last call.
+    /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// The next frame to send; say [`Group::sent`] when it was taken.
+    /// The next frame to send; call [`Group::sent`] when it was sent.
     pub fn transmit(&self) -> Option<&Frame> {
         self.outbox.first()
     }
@@ -258,7 +259,7 @@ impl Group {
         self.outbox.sent()
     }
 
-    /// When [`Group::poll`] has something to do.
+    /// When [`Group::poll`] must be called.
     pub fn deadline(&self) -> Duration {
         let axes = self.axes.iter().filter_map(|axis| axis.conversation.deadline());
         axes.fold(self.next_cycle.min(self.next_heartbeat), Duration::min)

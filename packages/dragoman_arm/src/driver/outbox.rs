@@ -1,14 +1,14 @@
-//! Frames that wait to be sent.
+//! Frames waiting to be sent.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use dragoman_io::can::Frame;
 
-/// Room that is made at once, so that no cycle allocates.
+/// Initial capacity, so that no cycle allocates.
 const ROOM: usize = 512;
 
-/// Frames in the order in which they are to be sent.
+/// Frames in sending order.
 #[derive(Debug)]
 pub(super) struct Outbox {
     waiting: VecDeque<(Duration, Frame)>,
@@ -16,12 +16,12 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Empty.
+    /// An empty outbox.
     pub(super) fn new() -> Self {
         Self { waiting: VecDeque::with_capacity(ROOM), sent: 0 }
     }
 
-    /// Puts a frame at the end.
+    /// Appends a frame.
     pub(super) fn push(&mut self, now: Duration, frame: Frame) {
         self.waiting.push_back((now, frame));
     }
@@ -31,19 +31,19 @@ impl Outbox {
         self.waiting.front().map(|(_, frame)| frame)
     }
 
-    /// The first frame has been sent.
+    /// Removes the first frame, which was sent.
     pub(super) fn take_first(&mut self) -> Option<Frame> {
         let (_, frame) = self.waiting.pop_front()?;
         self.sent += 1;
         Some(frame)
     }
 
-    /// How long the first frame has waited.
+    /// Age of the first frame.
     pub(super) fn waited(&self, now: Duration) -> Duration {
         self.waiting.front().map_or(Duration::ZERO, |(since, _)| now.saturating_sub(*since))
     }
 
-    /// Drops all.
+    /// Drops all frames.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
     }

@@ -1,17 +1,17 @@
-//! Set-points for a drive that interpolates them itself: what is written to its queue ahead of what it reads.
+//! Set-points for a drive that interpolates them itself: rows are written to its queue ahead of the row it reads.
 //!
-//! The group makes one set-point per cycle of our clock, for all drives together; each drive reads one row per cycle of its
-//! own. As long as the clocks agree, a row is a set-point. When a drive's queue has grown or shrunk by [`DRIFT_ROWS`], its
-//! rows are drawn from the set-points a little wider or closer together until it is well again: a clock that is off leads to
-//! a slightly different speed for a while, never to a jump.
+//! The group makes one set-point per cycle of our clock, for all drives together; each drive reads one row per cycle of
+//! its own clock. While the clocks agree, a row is a set-point. When a drive's queue has grown or shrunk by
+//! [`DRIFT_ROWS`], its rows are sampled from the set-points at slightly wider or narrower spacing until the drift is
+//! corrected: a clock error causes a slightly different speed for a while, never a jump.
 
 use std::time::Duration;
 
-/// How far the number of rows ahead may drift before it is corrected.
+/// Drift of the number of rows ahead that triggers a correction.
 const DRIFT_ROWS: f64 = 1.5;
-/// How much closer or wider the rows are spaced meanwhile.
+/// Relative change of the row spacing during a correction.
 const CORRECTION: f64 = 1.0 / 64.0;
-/// How much of a single observation counts: the row is whole, and its answer takes a while.
+/// Smoothing weight of one observation: rows are whole numbers, and the answer is delayed.
 const SMOOTHING: f64 = 0.2;
 
 /// The writer of one drive's rows. Positions in counts.
@@ -20,21 +20,21 @@ pub(super) struct RowWriter {
     rows: f64,
     lead: u16,
     cycle: f64,
-    /// Rows made, the one that waits for its pair included.
+    /// Rows made, including one that waits for its pair.
     drawn: f64,
-    /// Rows that the drive has read at `read_at`; not yet where `None`.
+    /// Rows that the drive had read at `read_at`; `None` before the first answer.
     read: Option<(Duration, f64)>,
     /// Rows ahead beyond the lead, smoothed.
     drift: f64,
     correction: f64,
-    /// Where the next row lies: 0 is the set-point before, 1 the present one.
+    /// Position of the next row: 0 is the previous set-point, 1 the present one.
     phase: f64,
     before: f64,
     waiting: Option<i32>,
 }
 
 impl RowWriter {
-    /// For a queue of `rows` rows, `lead` of them written ahead, one of them read per `cycle`.
+    /// For a queue of `rows` rows, of which `lead` are written ahead; the drive reads one per `cycle`.
     pub(super) fn new(rows: u16, lead: u16, cycle: Duration) -> Self {
         Self {
             rows: f64::from(rows),
@@ -50,7 +50,7 @@ impl RowWriter {
         }
     }
 
-    /// Starts anew from a drive that stands at `position`. Returns how many pairs of that position to write first.
+    /// Restarts with a drive at rest at `position`. Returns how many pairs of that position to write first.
     pub(super) fn restart(&mut self, position: f64) -> u16 {
         let pairs = self.lead / 2;
         let ahead = f64::from(2 * pairs);
@@ -64,7 +64,7 @@ impl RowWriter {
         self.read = Some((now, 0.0));
     }
 
-    /// Takes the next set-point; calls `write` with every pair of rows that is complete.
+    /// Takes the next set-point; calls `write` with every complete pair of rows.
     pub(super) fn push(&mut self, setpoint: f64, mut write: impl FnMut(i32, i32)) {
         while self.phase < 1.0 + 1e-9 {
             let row = round(self.before + (setpoint - self.before) * self.phase);
@@ -79,17 +79,17 @@ impl RowWriter {
         self.before = setpoint;
     }
 
-    /// The drive says at `now` that it reads row `row`, 1 to the number of rows.
+    /// The drive reported at `now` that it reads row `row`, 1 to the number of rows.
     pub(super) fn observe(&mut self, now: Duration, row: u16) {
         let Some(predicted) = self.read_by(now) else { return };
-        // The row is known modulo the queue: the nearest to what is expected.
+        // The row is known modulo the queue length: take the value nearest to the expectation.
         let beyond =
             (f64::from(row) - 1.0 - predicted + self.rows / 2.0).rem_euclid(self.rows) - self.rows / 2.0;
         let read = predicted + SMOOTHING * beyond;
         self.read = Some((now, read));
         self.drift = self.drawn - read - f64::from(self.lead);
         if self.drift.abs() > DRIFT_ROWS {
-            // Too many rows ahead: fewer of them.
+            // Too many rows ahead: produce fewer.
             self.correction = CORRECTION.copysign(self.drift);
         } else if self.drift.abs() < 0.5 {
             self.correction = 0.0;
@@ -102,7 +102,7 @@ impl RowWriter {
     }
 }
 
-/// To whole counts, half away from zero; what a drive cannot count is cut off.
+/// Rounds to whole counts, half away from zero; saturates at the drive's range.
 #[allow(clippy::cast_possible_truncation)]
 pub(super) fn round(counts: f64) -> i32 {
     counts.round() as i32
@@ -114,8 +114,8 @@ mod tests {
 
     const CYCLE: Duration = Duration::from_millis(10);
 
-    /// Runs a drive whose clock is faster than ours by `faster` for `cycles`; returns the rows, and the fewest and the
-    /// most that were ahead.
+    /// Simulates a drive whose clock is faster than ours by `faster` for `cycles`; returns the rows, and the minimum
+    /// and maximum number of rows ahead.
     fn run(faster: f64, cycles: u32, setpoint: impl Fn(u32) -> f64) -> (Vec<i32>, f64, f64) {
         let mut writer = RowWriter::new(256, 8, CYCLE);
         let mut rows = vec![round(setpoint(0)); 2 * usize::from(writer.restart(setpoint(0)))];

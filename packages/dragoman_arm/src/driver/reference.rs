@@ -1,23 +1,23 @@
-//! Where the joints should be from cycle to cycle: at rest, following commands, along a trajectory, braking.
+//! Set-points of the joints in every cycle: at rest, following commands, along a trajectory, braking.
 
 use super::trajectory::Trajectory;
 
-/// The longest time over which a command is spread, s; commands at a lower rate than this are reached early.
+/// The longest time over which a command is spread, s; commands that come less often are reached early.
 const LONGEST_SPREAD: f64 = 0.1;
 
-/// How far the peaks of a trajectory's velocity may lie above the averages that were checked.
+/// Factor by which the peak velocity of a trajectory may exceed the checked averages.
 const PEAK: f64 = 1.5;
 
-/// What leads the set-points.
+/// Source of the set-points.
 #[derive(Debug, Clone, PartialEq)]
 enum Source {
-    /// Stay.
+    /// Hold.
     Hold,
-    /// Come to rest with each joint's deceleration.
+    /// Decelerate each joint with its maximum deceleration.
     Brake,
-    /// Go to the position that was commanded last, over the time from command to command.
+    /// Go to the last commanded position within the interval between commands.
     Follow,
-    /// Along a trajectory.
+    /// Follow a trajectory.
     Trajectory,
 }
 
@@ -60,7 +60,7 @@ impl Reference {
         &self.setpoint
     }
 
-    /// Where the joints should be: on the trajectory, which limits may hold the set-points back from.
+    /// The desired positions: on the trajectory; limits may delay the set-points.
     pub fn planned(&self) -> &[f64] {
         match self.source {
             Source::Trajectory => &self.target,
@@ -90,7 +90,7 @@ impl Reference {
         }
     }
 
-    /// Where the last command leads, or the present set-point.
+    /// The target of the last command, or the present set-point.
     pub fn target(&self) -> &[f64] {
         match self.source {
             Source::Follow => &self.target,
@@ -98,7 +98,7 @@ impl Reference {
         }
     }
 
-    /// Rests at `position` from now on.
+    /// Rests at `position`.
     pub fn rest_at(&mut self, position: &[f64]) {
         self.setpoint.copy_from_slice(position);
         self.velocity.fill(0.0);
@@ -107,7 +107,7 @@ impl Reference {
         self.trajectory = None;
     }
 
-    /// Moves one joint's set-point without a motion: for a joint whose position was declared anew.
+    /// Changes one joint's set-point without a motion, for a joint whose position was redefined.
     pub fn shift(&mut self, joint: usize, by: f64) {
         for list in [&mut self.setpoint, &mut self.from, &mut self.target] {
             if let Some(value) = list.get_mut(joint) {
@@ -116,7 +116,7 @@ impl Reference {
         }
     }
 
-    /// One joint rests at `position` from now on, whatever the others do.
+    /// Holds one joint at `position`, independent of the others.
     pub fn place(&mut self, joint: usize, position: f64) {
         for list in [&mut self.setpoint, &mut self.from, &mut self.target] {
             if let Some(value) = list.get_mut(joint) {
@@ -128,7 +128,7 @@ impl Reference {
         }
     }
 
-    /// Goes to `position` by the time at which the next command is expected. `now` in s.
+    /// Moves to `position` by the time at which the next command is expected. `now` in s.
     pub fn follow(&mut self, now: f64, position: &[f64]) {
         let since = self.commanded_at.map_or(LONGEST_SPREAD, |before| now - before);
         self.commanded_at = Some(now);
@@ -140,7 +140,7 @@ impl Reference {
         self.source = Source::Follow;
     }
 
-    /// Goes along `trajectory` from now on.
+    /// Starts `trajectory`.
     pub fn follow_trajectory(&mut self, trajectory: Trajectory) {
         self.elapsed = 0.0;
         self.commanded_at = None;
@@ -148,7 +148,7 @@ impl Reference {
         self.source = Source::Trajectory;
     }
 
-    /// Comes to rest.
+    /// Decelerates to rest.
     pub fn brake(&mut self) {
         if self.source != Source::Hold {
             self.source = Source::Brake;
@@ -157,18 +157,18 @@ impl Reference {
         }
     }
 
-    /// The time since the trajectory's start, s, and its duration, while there is one.
+    /// The time since the trajectory's start and its duration, s; `None` without a trajectory.
     pub fn progress(&self) -> Option<(f64, f64)> {
         self.trajectory.as_ref().map(|trajectory| (self.elapsed, trajectory.duration()))
     }
 
-    /// Ends the trajectory where it is; the joints stay at its last set-point.
+    /// Ends the trajectory; the joints hold its last set-point.
     pub fn end_trajectory(&mut self) {
         self.trajectory = None;
         self.source = Source::Hold;
     }
 
-    /// Goes on by `cycle` seconds.
+    /// Advances by `cycle` seconds.
     pub fn advance(&mut self, cycle: f64) {
         self.elapsed += cycle;
         match self.source {
@@ -190,7 +190,7 @@ impl Reference {
 
     fn advance_trajectory(&mut self, cycle: f64) {
         let Some(trajectory) = &mut self.trajectory else { return };
-        // `target` serves as the place for the sample: a command that is followed ends the trajectory.
+        // `target` serves as a buffer for the sample: a command ends the trajectory.
         trajectory.sample(self.elapsed, &mut self.target);
         let joints = self.setpoint.iter_mut().zip(&mut self.velocity).zip(&self.max_velocity);
         for (((setpoint, velocity), limit), wanted) in joints.zip(&self.target) {
@@ -211,11 +211,11 @@ impl Reference {
     }
 }
 
-/// Moves a set-point to where it should be, but no faster than `limit`.
+/// Moves a set-point towards its target, no faster than `limit`.
 fn step(setpoint: &mut f64, velocity: &mut f64, wanted: f64, limit: f64, cycle: f64) {
     let most = limit * cycle;
     let way = (wanted - *setpoint).clamp(-most, most);
-    // Exactly there, without the rounding of a sum.
+    // Exactly the target, without rounding errors of a sum.
     *setpoint = if way == wanted - *setpoint { wanted } else { *setpoint + way };
     *velocity = way / cycle;
 }

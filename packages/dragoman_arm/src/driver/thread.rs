@@ -10,14 +10,14 @@ use dragoman_io::can::{Bus, BusFault, Received, SendError};
 use super::config::{ConfigError, GroupConfig};
 use super::group::{Group, State};
 
-/// How long to wait before a frame is offered again to a bus whose queue was full.
+/// Delay before a frame is offered again to a bus whose queue was full.
 const FULL_WAIT: Duration = Duration::from_micros(500);
-/// How long the drives may take to stop at the end.
+/// Timeout of stopping the drives at the end.
 const STOP_TIME: Duration = Duration::from_secs(1);
-/// Frames that are taken from the bus before ours get their turn again.
+/// Frames received in a row before frames are sent again.
 const FRAMES_AT_ONCE: usize = 256;
 
-/// A group of drives that is running. Dropping it stops the drives and switches them off.
+/// A running group of drives. Dropping it stops the drives and switches them off.
 pub struct Drives {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -29,38 +29,38 @@ struct Shared {
     stop: AtomicBool,
 }
 
-/// The time of a group and its bus. Clones are the same clock.
+/// The clock of a group and its bus. Clones share the same time.
 #[derive(Debug, Clone)]
 pub struct Clock {
     longest_step: Duration,
-    /// When the last turn began, and the time that it had.
+    /// Start of the last turn, and the clock's time then.
     last: Arc<Mutex<(Instant, Duration)>>,
 }
 
 impl Clock {
-    /// Real time, from now on.
+    /// Real time, starting now.
     pub fn real() -> Self {
         Self::patient(Duration::MAX)
     }
 
-    /// Real time, but from turn to turn of the driver's thread it goes on by `longest_step` at most: for simulated drives,
-    /// to which a computer that is busy with something else must not look like a driver that is gone.
+    /// Real time, but each turn of the driver's thread advances it by at most `longest_step`: for simulated drives,
+    /// which must not mistake a busy computer for a lost driver.
     pub fn patient(longest_step: Duration) -> Self {
         Self { longest_step, last: Arc::new(Mutex::new((Instant::now(), Duration::ZERO))) }
     }
 
-    /// The time since the clock was made, as far as it counts.
+    /// The time since the clock was created, with the limit on steps.
     pub fn now(&self) -> Duration {
-        let (turn, told) = *self.lock();
-        told + turn.elapsed().min(self.longest_step)
+        let (turn, time) = *self.lock();
+        time + turn.elapsed().min(self.longest_step)
     }
 
-    /// A turn of the driver's thread begins.
+    /// Starts a turn of the driver's thread.
     fn turn(&self) {
         let mut last = self.lock();
-        let (turn, told) = *last;
+        let (turn, time) = *last;
         let now = Instant::now();
-        *last = (now, told + now.duration_since(turn).min(self.longest_step));
+        *last = (now, time + now.duration_since(turn).min(self.longest_step));
     }
 
     fn lock(&self) -> MutexGuard<'_, (Instant, Duration)> {
@@ -68,23 +68,23 @@ impl Clock {
     }
 }
 
-/// Why drives cannot be run.
+/// Error starting the drives.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The group makes no sense.
+    /// The configuration of the group is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// No thread left.
+    /// The system refused another thread.
     #[error(transparent)]
     Thread(#[from] std::io::Error),
 }
 
 impl Drives {
-    /// Runs a group on a bus, in a thread of its own, with the time of `clock`.
+    /// Runs a group on a bus, in its own thread, with the time of `clock`.
     ///
     /// # Errors
-    /// `config` makes no sense; the system has no thread left.
+    /// Invalid `config`; the system refused another thread.
     pub fn start(config: GroupConfig, mut bus: Box<dyn Bus>, clock: Clock) -> Result<Self, StartError> {
         let group = Mutex::new(Group::new(clock.now(), config)?);
         let shared = Arc::new(Shared { group, clock, stop: AtomicBool::new(false) });
@@ -94,12 +94,12 @@ impl Drives {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Whether the thread is at work: it ends when this is dropped, or when it has failed.
+    /// Whether the thread is running: it ends when this is dropped, or on failure.
     pub fn is_running(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Uses the group. `use_group` gets the time on the group's clock.
+    /// Calls `use_group` with the group and the time on its clock.
     pub fn with<R>(&self, use_group: impl FnOnce(Duration, &mut Group) -> R) -> R {
         use_group(self.shared.clock.now(), &mut self.shared.lock())
     }
@@ -109,7 +109,7 @@ impl Drop for Drives {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has told so.
+            // The panic of the thread was already reported.
             let _ = thread.join();
         }
     }
@@ -141,7 +141,7 @@ impl Shared {
         }
     }
 
-    /// Takes what has arrived, does what is due and sends; returns how long there is nothing else to do.
+    /// Takes received frames, does the due work and sends; returns the time until the next work.
     fn turn(&self, bus: &mut dyn Bus) -> Duration {
         self.clock.turn();
         let mut group = self.lock();

@@ -13,7 +13,7 @@ pub struct Point {
     pub acceleration: Vec<f64>,
 }
 
-/// How far a joint may be off; nothing where it may be off anyhow.
+/// Tolerance of a joint; `None` where any deviation is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tolerance {
     /// Of the position, rad or m.
@@ -25,15 +25,15 @@ pub struct Tolerance {
 /// The tolerances of a trajectory, one per joint each.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tolerances {
-    /// On the way.
+    /// During the motion.
     pub path: Vec<Tolerance>,
     /// At the end.
     pub goal: Vec<Tolerance>,
-    /// How much later than planned the goal may be reached, s; 0: whenever.
+    /// Allowed delay of reaching the goal, s; 0: no limit.
     pub goal_time: f64,
 }
 
-/// Why a trajectory is none.
+/// Error in a trajectory.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrajectoryError {
@@ -45,11 +45,11 @@ pub enum TrajectoryError {
     WrongLength {
         /// Index of the point.
         point: usize,
-        /// What there is too much or too little of.
+        /// Kind of the values: positions, velocities or accelerations.
         what: &'static str,
-        /// How many there are.
+        /// Number of given values.
         given: usize,
-        /// How many there should be.
+        /// Expected number.
         joints: usize,
     },
     /// NaN or infinite.
@@ -73,26 +73,26 @@ pub enum TrajectoryError {
         point: usize,
         /// Index of the joint.
         joint: usize,
-        /// The velocity that it takes on average, per second.
+        /// The required average velocity, per second.
         velocity: f64,
         /// The joint's limit.
         limit: f64,
     },
 }
 
-/// A trajectory that has been checked.
+/// A validated trajectory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trajectory {
     points: Vec<Point>,
-    /// The segment that was sampled last: samples come in order of time.
+    /// The segment of the last sample: samples come in order of time.
     segment: usize,
 }
 
 impl Trajectory {
     /// Checks `points` for an arm that is at `start` and moves at most at `max_velocity`.
     ///
-    /// # Errors
-    /// What is wrong with the points.
+    /// The first error in the points.
+    /// The first error in the points.
     pub fn new(points: Vec<Point>, start: &[f64], max_velocity: &[f64]) -> Result<Self, TrajectoryError> {
         if points.is_empty() {
             return Err(TrajectoryError::Empty);
@@ -108,7 +108,7 @@ impl Trajectory {
             check_velocity(index, before.unwrap_or(&at_start), point, max_velocity)?;
         }
         let mut all = Vec::with_capacity(points.len() + 1);
-        // A first point at time 0 is where the arm is, as was just checked.
+        // A first point at time 0 is the arm's position, as checked above.
         if points.first().is_some_and(|first| first.time > 0.0) {
             all.push(at_start);
         }
@@ -116,7 +116,7 @@ impl Trajectory {
         Ok(Self { points: all, segment: 0 })
     }
 
-    /// How long it takes, s.
+    /// Its duration, s.
     pub fn duration(&self) -> f64 {
         self.points.last().map_or(0.0, |last| last.time)
     }
@@ -161,7 +161,7 @@ fn check_values(index: usize, point: &Point, joints: usize) -> Result<(), Trajec
     if point.time.is_finite() { Ok(()) } else { Err(TrajectoryError::NotFinite { point: index }) }
 }
 
-/// The tolerance of a first point that has no time to be reached, rad or m.
+/// Tolerance of a first point at time 0, rad or m.
 const AT_ONCE: f64 = 1e-3;
 
 fn check_velocity(index: usize, from: &Point, to: &Point, limits: &[f64]) -> Result<(), TrajectoryError> {
@@ -199,7 +199,7 @@ fn interpolate(from: &Point, to: &Point, time: f64, position: &mut [f64]) {
     }
 }
 
-/// The way at `s` of a polynomial that covers `way` from 0 to 1 with these derivatives at the ends.
+/// The distance covered at `s` by a polynomial that covers `way` from 0 to 1 with these derivatives at the ends.
 fn quintic(way: f64, [v0, v1]: [f64; 2], [a0, a1]: [f64; 2], s: f64) -> f64 {
     let c3 = 10.0 * way - 6.0 * v0 - 4.0 * v1 - 1.5 * a0 + 0.5 * a1;
     let c4 = -15.0 * way + 8.0 * v0 + 7.0 * v1 + 1.5 * a0 - a1;

@@ -1,4 +1,4 @@
-//! What is said to a SimplIQ drive (seed 001, section 3.2.2; section 5.2.1 for what is better here).
+//! The messages to a SimplIQ drive (Ranger thesis, 3.2.2; improvements over 5.2.1).
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use crate::simpliq::{Argument, Command, Request, objects};
 
 /// The period of the drives' own heartbeat.
 pub(super) const DRIVE_HEARTBEAT: Duration = Duration::from_millis(100);
-/// Rows left at which the drive warns.
+/// Remaining rows at which the drive warns.
 const LOW_MARK: i32 = 1;
 
-/// Everything from a drive of which nothing is known to one that reports and is ready to be switched on.
+/// The conversation from an unknown state to a drive that reports and is ready to be switched on.
 pub(super) fn set_up(group: &GroupConfig, node: NodeId, mode: ControlMode) -> Vec<Step> {
     let master = NodeId::new(group.master).unwrap_or(NodeId::BROADCAST);
     let writes = objects::set_up(node, master, group.heartbeat_loss, DRIVE_HEARTBEAT);
-    // It may have been left moving: first of all it is switched off.
+    // The motor may be running: switch it off first.
     let mut steps = vec![
         Step::Nmt(NmtCommand::StartRemoteNode),
         Step::Ensure(Command::MOTOR, 0),
@@ -41,7 +41,7 @@ pub(super) fn set_up(group: &GroupConfig, node: NodeId, mode: ControlMode) -> Ve
     steps
 }
 
-/// From standing without power to holding its position with PT motion, a velocity of 0 or a current of 0.
+/// From standstill without power to holding the position with PT motion, a velocity of 0 or a current of 0.
 pub(super) fn switch_on(steps: &mut Vec<Step>, group: &GroupConfig, mode: ControlMode, stop_first: bool) {
     if stop_first {
         steps.push(Step::Ask(Command::STOP));
@@ -69,18 +69,18 @@ pub(super) fn switch_on(steps: &mut Vec<Step>, group: &GroupConfig, mode: Contro
     steps.push(Step::Ask(Command::POSITION));
 }
 
-/// From any state to standing without power.
+/// From any state to standstill without power.
 pub(super) fn switch_off(is_on: bool) -> impl Iterator<Item = Step> {
     is_on.then_some(Step::Ask(Command::STOP)).into_iter().chain([Step::Ensure(Command::MOTOR, 0)])
 }
 
-/// As [`switch_off`], for a drive that may not be heard.
+/// As [`switch_off`], for a drive that may not answer.
 pub(super) fn stop_unheard(node: NodeId, now: Duration, out: &mut Outbox) {
     out.push(now, request_frame(node, &Request::Get(Command::STOP)));
     out.push(now, request_frame(node, &Request::Set(Command::MOTOR, Argument::Integer(0))));
 }
 
-/// Fills the queue with the present position, and tells the drive where to start to read.
+/// Fills the queue with the present position, and sets the row at which the drive starts to read.
 pub(super) fn prime(axis: &mut Axis, now: Duration, out: &mut Outbox) {
     if axis.mode != ControlMode::Position {
         axis.begun = true;
@@ -93,7 +93,7 @@ pub(super) fn prime(axis: &mut Axis, now: Duration, out: &mut Outbox) {
     axis.conversation.say([Step::Set(Command::PT, Argument::Integer(1))]);
 }
 
-/// Tells the drive to begin at the next SYNC, which comes at `sync`, together with all others.
+/// Commands the drive to begin at the next SYNC, which comes at `sync`, together with all others.
 pub(super) fn begin(axis: &mut Axis, now: Duration, sync: Duration, out: &mut Outbox) {
     axis.rows.begin(sync);
     if axis.mode == ControlMode::Position {

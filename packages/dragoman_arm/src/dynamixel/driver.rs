@@ -2,17 +2,18 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this one | [`Driver`]: what comes in, what goes out; one request at a time |
+//! | this one | [`Driver`]: its inputs and outputs; one request at a time |
 //! | `config` | [`Config`]: joints, rate, timeouts |
-//! | `servo` | one servo: what it is to be like, what it is like, and what has to be written for that |
-//! | `state` | [`State`], [`Event`], [`Refusal`]: what is told to others |
+//! | `servo` | one servo: its desired and known state, and the writes that lead to the desired one |
+//! | `state` | [`State`], [`Event`], [`Refusal`]: the driver's published state |
 //!
-//! How it is used: whatever happens is told to the driver with the time, on a clock that begins anywhere; then
-//! [`transmit`](Driver::transmit) gives the bytes to send, [`poll_event`](Driver::poll_event) what has changed, and
-//! [`deadline`](Driver::deadline) when [`poll`](Driver::poll) has to be called at the latest.
+//! How to use it: pass every input to the driver with the time, on a clock with any epoch; then
+//! [`transmit`](Driver::transmit) returns the bytes to send, [`poll_event`](Driver::poll_event) the changes, and
+//! [`deadline`](Driver::deadline) the latest time to call [`poll`](Driver::poll).
 //!
-//! In every cycle each servo is asked for what it measures, and one of them, in turn, for what it was told: a servo that was switched off
-//! and on, a goal that got lost, are found there. Requests without an answer are repeated once; goals go to all servos in one packet.
+//! In every cycle each servo's measurements are read, and the command registers of one servo, in turn: this detects a
+//! servo that was power-cycled or a lost goal. Requests without an answer are repeated once; goals go to all servos in
+//! one packet.
 //!
 //! ```
 //! # use std::time::Duration;
@@ -20,7 +21,7 @@
 //!
 //! let mut driver = Driver::new(Config::widowx()).expect("a valid configuration");
 //! driver.opened(Duration::ZERO);
-//! assert_eq!(driver.transmit(), [0xff, 0xff, 0x02, 0x04, 0x02, 0x00, 0x13, 0xe4]); // who is servo 2?
+//! assert_eq!(driver.transmit(), [0xff, 0xff, 0x02, 0x04, 0x02, 0x00, 0x13, 0xe4]); // ping servo 2
 //! let refusal = driver.command(Duration::ZERO, 0, 0.5).unwrap_err();
 //! assert_eq!(refusal.to_string(), "arm_1_joint: its servo (id 1) does not answer");
 //! ```
@@ -40,14 +41,14 @@ pub use config::{Config, ConfigError, JointConfig, MAX_JOINTS};
 pub use servo::Mode;
 pub use state::{Event, JointState, Motion, Problem, Refusal, State, Statistics};
 
-/// Events that nobody takes are dropped, the oldest first.
+/// Most queued events; beyond that the oldest are dropped.
 const MAX_EVENTS: usize = 256;
-/// No answer that is asked for has more parameters.
+/// Most parameters of an expected answer.
 const MAX_PARAMETERS: usize = 32;
-/// From goals to goals.
+/// Period of the goals.
 const GOAL_GAP: Duration = Duration::from_millis(5);
 
-/// What a servo is asked, or told.
+/// A request to a servo.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Request {
     Identity,
@@ -56,7 +57,7 @@ enum Request {
     Write(Write),
 }
 
-/// What a servo answers to it.
+/// The answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Answer {
     Identity(Identity),
@@ -66,7 +67,7 @@ enum Answer {
 }
 
 impl Request {
-    /// The answer that these parameters are; `None`: they are none to this request.
+    /// Decodes the parameters of an answer; `None` if they do not fit the request.
     fn answer(&self, parameters: &[u8]) -> Option<Answer> {
         match self {
             Self::Identity => Identity::decode(parameters).map(Answer::Identity),
@@ -77,35 +78,36 @@ impl Request {
     }
 }
 
-/// A request on its way.
+/// A pending request.
 #[derive(Debug, Clone, Copy)]
 struct Outstanding {
     joint: usize,
     request: Request,
-    /// How long the answer is waited for.
+    /// Timeout of the answer.
     until: Duration,
     is_repeated: bool,
 }
 
 /// A chain of servos: bytes, commands and time come in; bytes, events and states go out.
 ///
-/// Nothing moves, and no motor gets or loses torque, unless it is told so: joints are taken over as they are found, holding or relaxed.
+/// No joint moves and no motor gains or loses torque without a command: joints are adopted as they are found, holding
+/// or relaxed.
 #[derive(Debug)]
 pub struct Driver {
     config: Config,
     servos: Vec<Servo>,
     decoder: Decoder,
     is_connected: bool,
-    /// The line is given to others: what they make of the servos is taken over afterwards.
+    /// The line is being closed: another program may change the servos, whose state is then adopted.
     is_released: bool,
     now: Duration,
     outstanding: Option<Outstanding>,
-    /// What is still to be asked in this cycle; `None` between two of them.
+    /// Remaining requests of this cycle; `None` between cycles.
     cycle: Option<VecDeque<(usize, Request)>>,
     next_cycle: Duration,
-    /// Before then no goals are sent.
+    /// Time before which no goals are sent.
     next_goals: Duration,
-    /// Whose control registers are read in the next cycle.
+    /// The servo whose command registers are read in the next cycle.
     turn: usize,
     statistics: Statistics,
     events: VecDeque<Event>,
@@ -117,7 +119,7 @@ impl Driver {
     /// A driver without connection.
     ///
     /// # Errors
-    /// Joints, speeds, limits or times make no sense.
+    /// Invalid joints, speeds, limits or times.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {
@@ -139,7 +141,7 @@ impl Driver {
         })
     }
 
-    /// The line was opened. The servos are asked at once.
+    /// The line was opened. The servos are queried at once.
     pub fn opened(&mut self, now: Duration) {
         self.lost(now);
         self.is_connected = true;
@@ -149,7 +151,8 @@ impl Driver {
         self.proceed();
     }
 
-    /// The line was lost, or closed. Goals that have not been sent are forgotten; whether joints are to hold, to be relaxed or disabled is not.
+    /// The line was lost, or closed. Unsent goals are dropped; the modes of the joints (hold, relaxed, disabled) are
+    /// kept.
     pub fn lost(&mut self, now: Duration) {
         self.advance(now);
         self.is_connected = false;
@@ -167,8 +170,8 @@ impl Driver {
         }
     }
 
-    /// Takes what came from the port, up to the end of a cycle. `true`: there was one, its [`state`](Self::state) can be read, and there may be
-    /// more in the rest; `false`: all was taken.
+    /// Takes bytes from the port, up to the end of a cycle. `true`: a cycle is complete, [`state`](Self::state) can be
+    /// read, and bytes may remain; `false`: all bytes were taken.
     pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
         self.advance(now);
         if !self.is_connected {
@@ -185,7 +188,7 @@ impl Driver {
             let errors = status.errors;
             match answer {
                 Some((asked, answer)) => self.answered(asked, answer, errors),
-                // Too late, or our own, which some lines return.
+                // A late answer, or the echo of our request, which some lines return.
                 None => self.statistics.unexpected += 1,
             }
             if self.statistics.cycles != before {
@@ -196,7 +199,8 @@ impl Driver {
         self.statistics.cycles != before
     }
 
-    /// Lets time pass: silence is noticed, cycles begin. To be called at the [`deadline`](Self::deadline), and whenever it suits.
+    /// Advances the time: detects timeouts and starts cycles. Must be called at the [`deadline`](Self::deadline);
+    /// earlier calls are allowed.
     pub fn poll(&mut self, now: Duration) {
         self.advance(now);
         if let Some(asked) = self.outstanding.filter(|asked| asked.until <= self.now) {
@@ -206,7 +210,7 @@ impl Driver {
         self.proceed();
     }
 
-    /// When [`poll`](Self::poll) has to be called at the latest. `None`: not before something else happens.
+    /// When [`poll`](Self::poll) must be called at the latest. `None`: not before another input.
     pub fn deadline(&self) -> Option<Duration> {
         if !self.is_connected {
             return None;
@@ -218,22 +222,23 @@ impl Driver {
         Some(if has_goals { self.next_cycle.min(self.next_goals) } else { self.next_cycle })
     }
 
-    /// All bytes that are to be sent; none are left.
+    /// Takes all bytes to send.
     pub fn transmit(&mut self) -> &[u8] {
         std::mem::swap(&mut self.sent, &mut self.output);
         self.output.clear();
         &self.sent
     }
 
-    /// What has changed, the oldest first.
+    /// The next event, oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// Moves a joint to a position, rad, and holds it there. A relaxed joint, or one that has shut down, gets torque again.
+    /// Moves a joint to a position, rad, and holds it there. A relaxed joint, or one that has shut down, gets torque
+    /// again.
     ///
     /// # Errors
-    /// NaN, infinite, beyond the joint's limits, or the joint is disabled, too hot, silent; nothing changes then.
+    /// Not finite, beyond the joint's limits, or the joint is disabled, too hot or silent; nothing changes then.
     pub fn command(&mut self, now: Duration, joint: usize, position: f64) -> Result<(), Refusal> {
         self.advance(now);
         self.servo(joint)?.command(position)?;
@@ -241,10 +246,11 @@ impl Driver {
         Ok(())
     }
 
-    /// Switches a joint's torque off; only friction holds it then. The next command switches it on again. A disabled joint stays so.
+    /// Switches a joint's torque off; only friction holds it then. The next command switches it on again. A disabled
+    /// joint stays disabled.
     ///
     /// # Errors
-    /// There is no such joint.
+    /// No such joint.
     pub fn relax(&mut self, now: Duration, joint: usize) -> Result<(), Refusal> {
         self.advance(now);
         self.servo(joint)?.relax();
@@ -252,11 +258,11 @@ impl Driver {
         Ok(())
     }
 
-    /// Enables a joint: it holds where it is, unless it holds or moves already, and takes commands. Or disables it: it takes none, and only
-    /// friction holds it.
+    /// Enables a joint: it holds its position unless it already holds or moves, and accepts commands. Or disables it:
+    /// it accepts none, and only friction holds it.
     ///
     /// # Errors
-    /// It cannot hold: silent, too hot. A joint that was disabled is relaxed then.
+    /// The joint cannot hold: silent, too hot. A joint that was disabled is relaxed then.
     pub fn enable(&mut self, now: Duration, joint: usize, on: bool) -> Result<(), Refusal> {
         self.advance(now);
         let result = self.servo(joint)?.enable(on);
@@ -264,7 +270,7 @@ impl Driver {
         result
     }
 
-    /// Sets how fast commands move a joint, rad/s; also while it moves.
+    /// Sets the speed of commanded motions of a joint, rad/s; takes effect also during a motion.
     ///
     /// # Errors
     /// Not positive, NaN, or above the joint's highest speed; nothing changes then.
@@ -275,8 +281,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Joints that move stop where they are; all go on holding. Said at once, as the line may be closed then; what others do with the servos
-    /// after that is taken over as it is found.
+    /// Stops moving joints at their present positions; all continue to hold. Sent at once, as the line may be closed
+    /// next; later changes by other programs are adopted.
     pub fn stop(&mut self) {
         self.is_released = true;
         for servo in &mut self.servos {
@@ -286,7 +292,7 @@ impl Driver {
         self.send_goals();
     }
 
-    /// All that is known of the chain.
+    /// The state of the chain.
     pub fn state(&self) -> State {
         State {
             is_connected: self.is_connected,
@@ -296,7 +302,7 @@ impl Driver {
         }
     }
 
-    /// The joints' names, as they are configured.
+    /// The configured names of the joints.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.config.joints.iter().map(|joint| joint.name.as_str())
     }
@@ -306,7 +312,7 @@ impl Driver {
         self.servos.get_mut(joint).ok_or(Refusal::NoSuchJoint { joint, joints })
     }
 
-    /// Time goes on. If it goes back, nobody knows how long anything has been waited for.
+    /// Advances the time. If it goes back, all timeouts restart.
     fn advance(&mut self, now: Duration) {
         if now < self.now {
             if let Some(asked) = &mut self.outstanding {
@@ -322,7 +328,7 @@ impl Driver {
 
     fn answered(&mut self, asked: Outstanding, answer: Answer, errors: ErrorFlags) {
         if errors.contains(ErrorFlags::CHECKSUM) {
-            // It has not understood us.
+            // The servo did not understand the request.
             self.statistics.damaged += 1;
             return self.failed(asked);
         }
@@ -331,7 +337,7 @@ impl Driver {
         let joint = asked.joint;
         let Some(servo) = self.servos.get_mut(joint) else { return };
         let was_online = servo.is_online;
-        servo.heard(self.now);
+        servo.received(self.now);
         let mut events = Vec::new();
         events.extend(servo.conditions(errors).map(|errors| Event::Alarm { joint, errors }));
         match answer {
@@ -355,7 +361,7 @@ impl Driver {
                 }
             }
         }
-        // What it was told comes as soon as it is known what it is.
+        // A servo's pending commands are sent once its model is known.
         if let (Answer::Identity(_), Some(cycle)) = (&answer, &mut self.cycle)
             && servo.needs_control()
         {
@@ -368,14 +374,14 @@ impl Driver {
         self.proceed();
     }
 
-    /// A request has no answer, or none that helps.
+    /// A request got no usable answer.
     fn failed(&mut self, asked: Outstanding) {
         self.outstanding = None;
         let (now, joint) = (self.now, asked.joint);
         let silence = self.config.silence;
         let Some(servo) = self.servos.get_mut(joint) else { return };
         servo.failures += 1;
-        // The first words on a line that was just opened may get lost.
+        // The first bytes on a newly opened line may get lost.
         if !asked.is_repeated && (servo.is_online || servo.failures == 1) {
             self.ask(joint, asked.request, true);
             return;
@@ -386,7 +392,7 @@ impl Driver {
         self.proceed();
     }
 
-    /// A servo does not answer any more.
+    /// A servo stopped answering.
     fn gone(&mut self, joint: usize) {
         let Some(servo) = self.servos.get_mut(joint) else { return };
         let was_online = servo.is_online;
@@ -399,12 +405,12 @@ impl Driver {
         }
     }
 
-    /// Says what there is to say, up to what has to be answered.
+    /// Sends all due packets, up to one that needs an answer.
     fn proceed(&mut self) {
         while self.is_connected && self.outstanding.is_none() && self.say_next() {}
     }
 
-    /// Whether there was something.
+    /// Sends the next packet; returns whether there was one.
     fn say_next(&mut self) -> bool {
         let write = self.servos.iter_mut().enumerate().find_map(|(joint, servo)| {
             let write = servo.due().filter(|write| !matches!(write, Write::Goal(_)));
@@ -428,7 +434,7 @@ impl Driver {
         true
     }
 
-    /// Goals for all joints that have other ones, in one packet; whether there were any.
+    /// Sends all changed goals in one packet; returns whether there were any.
     fn send_goals(&mut self) -> bool {
         let mut goals = Vec::new();
         for servo in &mut self.servos {
@@ -453,12 +459,12 @@ impl Driver {
         let count = self.servos.len();
         self.turn = (self.turn + 1) % count.max(1);
         let mut has_probe = false;
-        // Begins with another each time: silent servos take turns.
+        // Starts with another servo each time, so that silent servos take turns.
         for joint in (0..count).map(|at| (self.turn + at) % count) {
             let Some(servo) = self.servos.get_mut(joint) else { continue };
             servo.begin_cycle();
             if !servo.is_online {
-                // All at first, then one at a time, since one that is not there takes its time.
+                // All at first, then one at a time, since each missing servo costs a timeout.
                 let is_first = servo.was_not_looked_for();
                 if (is_first || !has_probe) && servo.is_probe_due(self.now, self.config.probe_interval) {
                     has_probe = true;
@@ -491,7 +497,7 @@ impl Driver {
     fn ask(&mut self, joint: usize, request: Request, is_repeated: bool) {
         let Some(servo) = self.servos.get_mut(joint) else { return };
         let id = servo.config.id;
-        // What came before is no answer to it.
+        // Earlier bytes cannot be the answer.
         self.decoder.clear();
         let mut data = [0; 4];
         let instruction = match &request {

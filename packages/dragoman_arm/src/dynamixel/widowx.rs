@@ -1,5 +1,5 @@
-//! The joints of a WidowX: five of the arm and the gripper (seed 003, sections 2.1 and 3.6.2; senses of rotation: the maker's
-//! configuration).
+//! The joints of a WidowX: five of the arm and the gripper (TurtleBot thesis, 2.1 and 3.6.2; directions of rotation:
+//! the manufacturer's configuration).
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -10,23 +10,23 @@ use super::wire::Model;
 pub struct Joint {
     /// Its name in ROS.
     pub name: &'static str,
-    /// Its servo's id.
+    /// Id of its servo.
     pub id: u8,
-    /// Its servo's kind, by the torque that the seed gives.
+    /// Model of its servo, derived from the torque in the TurtleBot thesis.
     pub model: Model,
-    /// Whether the joint turns against the servo.
+    /// Whether the joint's direction is opposite to the servo's.
     pub is_inverted: bool,
     /// The lowest and the highest position, rad.
     pub limits: [f64; 2],
 }
 
-/// 100 degrees/s, how fast joints move unless told otherwise, rad/s.
+/// 100 degrees/s, the default speed of joints, rad/s.
 pub const SPEED: f64 = 100.0 * PI / 180.0;
 
-/// The gripper is closed here and open at 0: the turn of its servo, rad.
+/// Servo angle of the closed gripper, rad; it is open at 0.
 pub const GRIPPER_CLOSED: f64 = 2.5;
 
-/// All joints, base of the arm first, the gripper last. At 0 every servo is in its middle.
+/// All joints, base of the arm first, the gripper last. At 0 every servo is at its middle position.
 pub const JOINTS: [Joint; 6] = [
     Joint { name: "arm_1_joint", id: 1, model: Model::Mx28, is_inverted: false, limits: [-PI, PI] },
     Joint {

@@ -5,16 +5,17 @@
 //!                      '-------------- length - 1 ---------------'
 //! ```
 //!
-//! The checksum is the inverted low byte of the sum of everything behind the header. Numbers are little-endian. The master asks, the servo
-//! with that id answers; nobody answers what is for all ([`BROADCAST`]). Source: the public description of the protocol and of the
-//! control tables. What counts in a servo's own units says so in its name.
+//! The checksum is the inverted low byte of the sum of all bytes after the header. Numbers are little-endian. The
+//! master sends requests; the servo with that id answers, and broadcasts ([`BROADCAST`]) are not answered. Source: the
+//! public description of the protocol and of the control tables. Quantities in a servo's own units say so in their
+//! names.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | [`packet`] | packets in a stream of bytes: [`Decoder`], [`encode`](packet::encode) |
-//! | `instruction` | [`Instruction`]: what a master sends |
-//! | `status` | [`Status`] with its [`ErrorFlags`]: what a servo answers |
-//! | [`table`] | the control table: [`Register`](table::Register), blocks that are read at once, [`Model`] and its units |
+//! | `instruction` | [`Instruction`]: packets from the master |
+//! | `status` | [`Status`] with its [`ErrorFlags`]: packets from a servo |
+//! | [`table`] | the control table: [`Register`](table::Register), blocks of it, [`Model`] and its units |
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

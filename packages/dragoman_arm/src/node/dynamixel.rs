@@ -1,12 +1,14 @@
-//! The node of an arm of Dynamixel servos on a serial line: a WidowX, with the names that seed 003 (table A.2) gives it.
+//! The node of an arm of Dynamixel servos on a serial line: a WidowX, with the names of the TurtleBot thesis, table
+//! A.2.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this | start-up, joint states, what the log is told |
+//! | this | start-up, joint states, log messages |
 //! | [`parameters`] | the parameters, and the chain that they describe |
 //! | `report` | `/diagnostics` |
 //!
-//! The services and topics of single joints are those of every arm (`joints`), the life cycle is that of every device at a serial line.
+//! Each joint has the same services and topics as in every arm (`joints`); the life cycle is that of every device on a
+//! serial line.
 
 pub mod parameters;
 mod report;
@@ -27,28 +29,28 @@ use crate::dynamixel::driver::{ConfigError, Driver, Event, Mode, Refusal, State}
 
 /// Name of the node.
 pub const NODE_NAME: &str = "widowx";
-/// Where the joints are told unless another node joins them with other joints.
+/// Default topic of the joint states, unless another node merges them with those of other joints.
 pub const JOINT_STATES: &str = "joint_states";
-/// How often `/diagnostics` is published.
+/// Default topic of the joint states, unless another node merges them with those of other joints.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
-/// The node of an arm of servos at work.
+/// A running node of an arm of servos.
 pub struct DynamixelNode {
-    /// What the node does: give it to an executor.
+    /// The tasks of the node, for an executor.
     pub node: RunningNode,
-    /// Where the arm is: the port, or [`dragoman_io::serial::SIMULATED`].
+    /// Location of the arm: the port, or [`dragoman_io::serial::SIMULATED`].
     pub place: String,
-    /// Resolves as soon as all servos have been heard.
+    /// Resolves when all servos have answered once.
     pub measured: oneshot::Receiver<()>,
-    /// Stops what moves and closes the line, while the arm goes on holding; to be awaited before the node is dropped.
+    /// Stops moving joints and closes the line, while the arm keeps holding; await it before dropping the node.
     pub stop: BoxFuture<'static, ()>,
 }
 
-/// Why the node cannot start.
+/// Error starting the node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DynamixelNodeError {
-    /// There is neither a port nor a simulated arm.
+    /// No port is set, and there is no simulated arm.
     #[error(transparent)]
     NoPort(NoPort),
     /// Lists of different lengths.
@@ -56,15 +58,15 @@ pub enum DynamixelNodeError {
     Length {
         /// The parameter.
         name: &'static str,
-        /// How many values it has.
+        /// Number of its values.
         given: usize,
-        /// How many there should be.
+        /// Expected number.
         joints: usize,
     },
-    /// The parameters make no sense together.
+    /// The parameters are invalid.
     #[error(transparent)]
     Config(ConfigError),
-    /// As any node's.
+    /// Error of the middleware or of a parameter.
     #[error(transparent)]
     Node(NodeError),
 }
@@ -78,11 +80,11 @@ where
     }
 }
 
-/// Starts node `widowx` in `namespace`. A port that is not there is waited for. `joint_states` is the default of parameter
-/// `joint_states_topic`: [`JOINT_STATES`], say.
+/// Starts node `widowx` in `namespace`, and waits for a missing port. `joint_states` is the default of parameter
+/// `joint_states_topic`, for example [`JOINT_STATES`].
 ///
 /// # Errors
-/// A wrong parameter; no port; the middleware's refusal.
+/// An invalid parameter; no port; an error of the middleware.
 pub fn start(
     context: &Context,
     namespace: &str,
@@ -118,7 +120,7 @@ pub fn start(
             if topics.update(&updated)
                 && let Some(measured) = measured.take()
             {
-                // Whoever does not wait for it does not need it.
+                // The receiver is optional.
                 let _ = measured.send(());
             }
         },
@@ -126,7 +128,7 @@ pub fn start(
     Ok(DynamixelNode { node: tasks.start()?, place, measured: first, stop })
 }
 
-/// What the services work on.
+/// The state that the services share.
 #[derive(Clone)]
 struct Chain {
     line: Line<Driver>,
@@ -135,7 +137,7 @@ struct Chain {
 }
 
 impl Chain {
-    /// Whether it is done.
+    /// Logs and counts a refusal; returns whether the command was accepted.
     fn attempt(&self, action: impl FnOnce(Duration, &mut Driver) -> Result<(), Refusal>) -> bool {
         let result = self.line.with(action);
         if let Err(refusal) = &result {
@@ -204,10 +206,10 @@ impl SerialDriver for Driver {
         self.state().joints.iter().any(|joint| joint.has_torque)
     }
 
-    /// All joints hold where they are, or are relaxed.
+    /// Makes all joints hold their positions, or relaxes them.
     fn set_power(&mut self, now: Duration, on: bool) -> bool {
         let joints = self.names().count();
-        // All are tried, whatever becomes of one.
+        // Tries all joints, even if one fails.
         let switched = (0..joints).map(|joint| match on {
             true => self.enable(now, joint, true).is_ok(),
             false => self.relax(now, joint).is_ok(),
@@ -220,11 +222,11 @@ impl SerialDriver for Driver {
     }
 }
 
-/// What the node publishes.
+/// The publishers of the node.
 struct Topics {
     joints: Publisher<sensor_msgs::msg::JointState>,
     clock: Arc<Mutex<Clock>>,
-    /// Cycles that were published.
+    /// Number of published cycles.
     published: u64,
 }
 
@@ -234,7 +236,7 @@ impl Topics {
         Ok(Self { joints, clock: node.get_ros_clock(), published: 0 })
     }
 
-    /// Publishes and logs what is new; whether all servos were measured.
+    /// Publishes and logs changes; returns whether all servos were measured.
     fn update(&mut self, line: &Line<Driver>) -> bool {
         let (state, events) = line.look(|driver| {
             let events: Vec<Event> = std::iter::from_fn(|| driver.poll_event()).collect();
@@ -256,7 +258,7 @@ impl Topics {
         state.is_alive()
     }
 
-    /// The joints whose servos are heard.
+    /// The joints whose servos answer.
     fn joint_state(&self, state: &State) -> sensor_msgs::msg::JointState {
         let mut message = sensor_msgs::msg::JointState::default();
         let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
@@ -294,7 +296,7 @@ fn log(event: &Event, state: &State) {
         }
         Event::Alarm { joint, errors } => tracing::warn!(joint = name(joint), %errors, "alarm of the servo"),
         Event::Refused { joint, errors } => {
-            tracing::warn!(joint = name(joint), %errors, "the servo does not take what it is told");
+            tracing::warn!(joint = name(joint), %errors, "the servo refuses its commands");
         }
         Event::Problem { joint, problem } => tracing::error!(joint = name(joint), "{problem}"),
     }

@@ -1,4 +1,4 @@
-//! What is there for each joint, with the names that seed 003 (table A.2) gives a WidowX: `<joint>/command`,
+//! Interfaces of each joint, with the names of the WidowX in the TurtleBot thesis, table A.2: `<joint>/command`,
 //! `<joint>/relax`, `<joint>/enable`, `<joint>/set_speed`.
 
 use dragoman_ros::arbotix_msgs::srv::{Enable, Relax, SetSpeed};
@@ -7,21 +7,22 @@ use dragoman_ros::{QosProfile, std_msgs};
 
 use super::{Arm, SharedArm, lock};
 
-/// An arm, joint by joint. What cannot be done is told to the log and `/diagnostics`: most of these messages have no room for it.
+/// An arm, joint by joint. Refused commands are logged and reported in `/diagnostics`: most of these messages have no
+/// field for an error.
 pub(super) trait Joints: Clone + Send + 'static {
     /// Names, base first.
     fn names(&self) -> Vec<String>;
 
-    /// Goes to a position, rad or m.
+    /// Moves a joint to a position, rad or m.
     fn command(&self, joint: usize, position: f64);
 
-    /// Switches the power off until the next command.
+    /// Switches the power of a joint off until the next command.
     fn relax(&self, joint: usize);
 
-    /// Whether the joint takes commands; whether it does afterwards.
+    /// Enables or disables commands to a joint; returns whether it is enabled afterwards.
     fn enable(&self, joint: usize, on: bool) -> bool;
 
-    /// How fast commands move the joint, rad/s or m/s.
+    /// Sets the speed of commanded motions of a joint, rad/s or m/s.
     fn set_speed(&self, joint: usize, speed: f64);
 }
 

@@ -1,5 +1,5 @@
-//! The life cycle of the drives: unconfigured while a drive is missing or a fault is not acknowledged, inactive while they
-//! are off, active while they are on, whoever has switched them.
+//! The life cycle of the drives: unconfigured while a drive is missing or a fault is not acknowledged, inactive while
+//! they are off, active while they are on, whatever switched them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,18 +11,18 @@ use dragoman_ros::tasks::NodeTasks;
 use super::{SharedArm, Switch, lock, switch};
 use crate::driver::{Fault, State};
 
-/// How often the life cycle is brought up to the drives' state.
+/// Period of updating the life cycle from the drives' state.
 const PERIOD: Duration = Duration::from_millis(100);
-/// How long `configure` waits for the drives.
+/// Timeout of the drives in `configure`.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 struct ManagedDrives {
     arm: SharedArm,
-    /// Somebody has asked for "unconfigured": the drives alone do not leave it.
+    /// The state "unconfigured" was requested: the drives alone do not leave it.
     released: Arc<AtomicBool>,
 }
 
-/// Serves the life cycle.
+/// Offers the life cycle services.
 pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Result<()> {
     let released = Arc::new(AtomicBool::new(false));
     let managed = ManagedDrives { arm: Arc::clone(arm), released: Arc::clone(&released) };
@@ -38,7 +38,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm) -> dragoman_ros::Res
     Ok(())
 }
 
-/// Brings the life cycle a step nearer to the drives' state.
+/// Moves the life cycle one step towards the drives' state.
 async fn follow(lifecycle: &Lifecycle, arm: &SharedArm, released: &AtomicBool) {
     let drives = lock(arm).drives.clone();
     let (state, fault) = drives.with(|_, group| (group.state(), group.fault().map(Fault::to_string)));
@@ -55,7 +55,7 @@ async fn follow(lifecycle: &Lifecycle, arm: &SharedArm, released: &AtomicBool) {
         (LifeState::Active, State::Disabled) => Change::Deactivate,
         _ => return,
     };
-    // Refused where somebody else is changing it: looked at again at the next turn.
+    // Refused while another client changes it: retried at the next turn.
     let _ = lifecycle.change(change).await;
 }
 
@@ -102,7 +102,7 @@ impl Managed for ManagedDrives {
     }
 
     async fn process_error(&mut self) -> CallbackReturn {
-        // The driver has stopped the drives, and sets them up again as soon as they are there.
+        // The driver has stopped the drives, and sets them up again when they respond.
         CallbackReturn::Success
     }
 }

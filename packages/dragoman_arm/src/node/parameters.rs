@@ -1,4 +1,4 @@
-//! The node's parameters, and the group of drives that they describe.
+//! The node's parameters, and the group of drives that they configure.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use dragoman_ros::parameters::{Declaration, Parameters, Range};
 
 use crate::driver::{AxisConfig, ConfigError, ControlMode, DriveKind, GroupConfig};
 
-/// The parameters of the node; the drives' default to `drives`.
+/// The parameters of the node; the drives' defaults come from `drives`.
 pub fn declarations(drives: &GroupConfig) -> Vec<Declaration> {
     let all = |of: fn(&AxisConfig) -> f64| -> Vec<f64> { drives.axes.iter().map(of).collect() };
     let nodes: Vec<i64> = drives.axes.iter().map(|axis| node_parameter(axis).into()).collect();
@@ -19,20 +19,28 @@ pub fn declarations(drives: &GroupConfig) -> Vec<Declaration> {
     let declared = vec![
         Declaration::new("rate", 100.0, "Rate at which joint_states is published, Hz.")
             .within(Range::Double { from: 1.0, to: 1000.0 }),
-        Declaration::new("can", "", "CAN interface, can0 say; empty: simulated drives in this process."),
+        Declaration::new(
+            "can",
+            "",
+            "CAN interface, for example can0; empty: simulated drives in this process.",
+        ),
         Declaration::new(
             "enable_at_start",
             false,
-            "Switch the drives on as soon as all are there; simulated ones always are.",
+            "Switch the drives on as soon as all respond; simulated drives always do.",
         ),
-        Declaration::new("drive_kind", kind, "What the drives speak: SimplIQ's interpreter, or CiA 402.")
+        Declaration::new("drive_kind", kind, "Protocol of the drives: SimplIQ's interpreter, or CiA 402.")
             .within(Range::OneOf(&["whistle", "cia402"])),
-        Declaration::new("control_mode", "position", "What the drives are told from cycle to cycle.")
-            .within(Range::OneOf(&["position", "velocity", "torque"])),
+        Declaration::new(
+            "control_mode",
+            "position",
+            "Kind of the set-points sent to the drives in every cycle.",
+        )
+        .within(Range::OneOf(&["position", "velocity", "torque"])),
         Declaration::new(
             "node_ids",
             nodes,
-            "CAN node of each joint's drive; 0: none, the joint reports what it is told.",
+            "CAN node of each joint's drive; 0: no drive, the joint reports its commanded position.",
         )
         .within(Range::Integer { from: 0, to: 127 }),
         Declaration::new(
@@ -41,27 +49,31 @@ pub fn declarations(drives: &GroupConfig) -> Vec<Declaration> {
             "Encoder counts per rad (or m) of each joint; negative where the drive counts the other way.",
         ),
         Declaration::new("home", all(|axis| axis.home), "Position of each joint at 0 counts, rad or m."),
-        Declaration::new("max_velocity", all(|axis| axis.max_velocity), "Of each joint, rad/s or m/s."),
+        Declaration::new(
+            "max_velocity",
+            all(|axis| axis.max_velocity),
+            "Maximum velocity of each joint, rad/s or m/s.",
+        ),
         Declaration::new(
             "max_current",
             all(|axis| axis.max_current),
-            "The largest current that each motor may be told, A.",
+            "Maximum commanded current of each motor, A.",
         ),
         Declaration::new(
             "max_deceleration",
             all(|axis| axis.max_deceleration),
-            "With which each joint brakes when it is stopped, rad/s^2 or m/s^2.",
+            "Deceleration of each joint when it is stopped, rad/s^2 or m/s^2.",
         ),
         Declaration::new(
             "sample_ratio",
             i64::from(drives.sample_ratio),
-            "From set-point to set-point, in position loops of a SimplIQ drive (360 us).",
+            "Period of the set-points, in position loops of a SimplIQ drive (360 us).",
         )
         .within(Range::Integer { from: 1, to: 694 }),
         Declaration::new(
             "lead",
             drives.lead.as_secs_f64(),
-            "How far set-points are sent ahead of the drives' motion, s.",
+            "Time by which set-points are sent ahead of the drives' motion, s.",
         )
         .within(time.clone()),
         Declaration::new("heartbeat", drives.heartbeat.as_secs_f64(), "Period of our heartbeat, s.")
@@ -69,65 +81,65 @@ pub fn declarations(drives: &GroupConfig) -> Vec<Declaration> {
         Declaration::new(
             "heartbeat_loss",
             drives.heartbeat_loss.as_secs_f64(),
-            "How long the drives wait for our heartbeat before they stop, s.",
+            "Time without our heartbeat after which the drives stop, s.",
         )
         .within(time.clone()),
         Declaration::new(
             "feedback_loss",
             drives.feedback_loss.as_secs_f64(),
-            "How long a drive may be silent before all are stopped, s.",
+            "Time without reports of a drive after which all drives are stopped, s.",
         )
         .within(time),
         Declaration::new(
             "path_tolerance",
             0.2,
-            "How far a joint may be off a trajectory that tells no tolerance, rad or m; 0: any.",
+            "Default path tolerance of a trajectory, rad or m; 0: no limit.",
         )
         .within(Range::Double { from: 0.0, to: 10.0 }),
         Declaration::new(
             "goal_tolerance",
             0.02,
-            "How far a joint may be off the end of a trajectory that tells no tolerance, rad or m; 0: any.",
+            "Default goal tolerance of a trajectory, rad or m; 0: no limit.",
         )
         .within(Range::Double { from: 0.0, to: 10.0 }),
         Declaration::new(
             "goal_time",
             2.0,
-            "How much later than planned a goal may be reached where it tells no time, s; 0: any.",
+            "Default goal time tolerance: allowed delay of reaching the goal, s; 0: no limit.",
         )
         .within(Range::Double { from: 0.0, to: 3600.0 }),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// A suppressed joint is one with node 0.
+/// A joint with node 0 is suppressed.
 fn node_parameter(axis: &AxisConfig) -> u8 {
     if axis.kind == DriveKind::Suppressed { 0 } else { axis.node }
 }
 
-/// Why the parameters describe no group of drives.
+/// Error in the drives' parameters.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriveParameterError {
-    /// Not one value per joint.
+    /// The length of a list is not the number of joints.
     #[error("parameter '{name}' has {given} values; the arm has {joints} joints")]
     Length {
         /// The parameter.
         name: &'static str,
-        /// How many values it has.
+        /// Number of its values.
         given: usize,
-        /// How many there should be.
+        /// Expected number.
         joints: usize,
     },
-    /// The values make no sense together.
+    /// The values are invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
 
-/// The group of `joints` drives that the parameters describe.
+/// The group of `joints` drives that the parameters configure.
 ///
 /// # Errors
-/// Lists of different lengths; values that make no sense.
+/// Lists of different lengths; invalid values.
 pub fn group(parameters: &Parameters, joints: usize) -> Result<GroupConfig, DriveParameterError> {
     let nodes: Vec<i64> = parameters.value("node_ids");
     check_length("node_ids", nodes.len(), joints)?;

@@ -1,4 +1,4 @@
-//! What `/diagnostics` tells of the drives.
+//! The `/diagnostics` of the drives.
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 

@@ -16,7 +16,7 @@ use super::{SharedArm, lock};
 use crate::driver::trajectory::{Point, Tolerance, Tolerances, Trajectory};
 use crate::driver::{End, Measured};
 
-// r2r gives every constant a type of its own, an enumeration.
+// r2r gives every constant its own enum type.
 #[allow(clippy::unnecessary_cast)]
 const SUCCESSFUL: i32 = ActionResult::SUCCESSFUL as i32;
 #[allow(clippy::unnecessary_cast)]
@@ -29,7 +29,7 @@ const GOAL_TOLERANCE_VIOLATED: i32 = ActionResult::GOAL_TOLERANCE_VIOLATED as i3
 /// Period of the action's feedback.
 const FEEDBACK_PERIOD: Duration = Duration::from_millis(50);
 
-/// The tolerances where a goal tells none.
+/// Default tolerances of goals.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Defaults {
     path: Option<f64>,
@@ -48,7 +48,7 @@ impl Defaults {
     }
 }
 
-/// Serves the action.
+/// Offers the action.
 pub(super) fn serve(tasks: &mut NodeTasks, arm: &SharedArm, defaults: Defaults) -> dragoman_ros::Result<()> {
     let checked = arm.clone();
     let check = move |goal: &Goal| plan(&checked, goal, defaults).map(|_| ());
@@ -66,7 +66,7 @@ async fn run(arm: SharedArm, goal: tasks::Goal<Action>, defaults: Defaults) -> O
     if let Either::Right(_) = select(Box::pin(tokio::time::sleep(delay)), goal.canceled()).await {
         return Outcome::Canceled(result(SUCCESSFUL, "cancelled before it began".to_owned()));
     }
-    // The arm may have moved since.
+    // The arm may have moved since the goal was accepted.
     let started = plan(&arm, goal.goal(), defaults).and_then(|planned| lock(&arm).start(planned));
     let (id, mut ended) = match started {
         Ok(started) => started,
@@ -100,11 +100,11 @@ fn result(error_code: i32, error_string: String) -> ActionResult {
     ActionResult { error_code, error_string }
 }
 
-/// What a goal comes to.
+/// A goal converted for the drives.
 pub(super) struct Planned {
     pub(super) trajectory: Trajectory,
     pub(super) tolerances: Tolerances,
-    /// How long to wait before the start.
+    /// Delay before the start.
     delay: Duration,
 }
 
@@ -133,7 +133,7 @@ fn plan(arm: &SharedArm, goal: &Goal, defaults: Defaults) -> Result<Planned, Str
     Ok(Planned { trajectory, tolerances, delay })
 }
 
-/// Which of the trajectory's joints each joint of the arm is.
+/// For each joint of the arm its index in the trajectory.
 fn order(trajectory: &JointTrajectory, names: &[String]) -> Result<Vec<usize>, String> {
     if let Some(unknown) = trajectory.joint_names.iter().find(|name| !names.contains(name)) {
         return Err(format!("the arm has no joint '{unknown}'"));
@@ -153,7 +153,7 @@ fn order(trajectory: &JointTrajectory, names: &[String]) -> Result<Vec<usize>, S
     names.iter().map(place).collect()
 }
 
-/// The points that lie after `since` (s after the trajectory's start), in the order of the arm's joints.
+/// The points later than `since` (s after the trajectory's start), in the order of the arm's joints.
 fn points(trajectory: &JointTrajectory, order: &[usize], since: f64) -> Result<Vec<Point>, String> {
     if trajectory.points.is_empty() {
         return Err("the trajectory has no points".to_owned());
@@ -173,7 +173,7 @@ fn points(trajectory: &JointTrajectory, order: &[usize], since: f64) -> Result<V
     if left.is_empty() { Err("the trajectory ended in the past".to_owned()) } else { Ok(left) }
 }
 
-/// The values in the arm's order; of another number they are left as they are, to be refused as such.
+/// The values in the arm's order; lists of a wrong length are unchanged, to be refused later.
 fn reorder(values: &[f64], order: &[usize]) -> Vec<f64> {
     let reordered: Option<Vec<f64>> = order.iter().map(|from| values.get(*from).copied()).collect();
     match reordered {
@@ -189,7 +189,7 @@ fn tolerances(
     default: Option<f64>,
 ) -> Result<Vec<Tolerance>, String> {
     if let Some(unknown) = given.iter().find(|tolerance| !names.contains(&tolerance.name)) {
-        return Err(format!("a tolerance is for joint '{}', which the arm has not", unknown.name));
+        return Err(format!("a tolerance is for joint '{}', which the arm does not have", unknown.name));
     }
     let value = |value: f64, default: Option<f64>| match value {
         value if value < 0.0 => None,
@@ -219,9 +219,9 @@ fn seconds_since(stamp: &builtin_interfaces::msg::Time, now: Duration) -> f64 {
 }
 
 impl super::Arm {
-    /// Where the drives should be, are, and the difference.
+    /// Desired and actual positions, and the difference.
     fn feedback(&self) -> Feedback {
-        // A joint that is not measured now is nowhere.
+        // NaN for a joint that is not measured now.
         let actual = |joint: Option<Measured>| joint.map_or(f64::NAN, |measured| measured.position);
         let (desired, actual): (Vec<f64>, Vec<f64>) = self
             .drives

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Two letters and an index.
+/// A command: two letters and an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Command {
     /// The letters, upper case.
@@ -11,7 +11,7 @@ pub struct Command {
     pub index: u16,
 }
 
-/// What a command's value is.
+/// Description of a command and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommandInfo {
     /// The letters.
@@ -20,11 +20,11 @@ pub struct CommandInfo {
     pub indices: (u16, u16),
     /// Whether the value is a float.
     pub is_float: bool,
-    /// What it is, with its unit.
+    /// Its description, with the unit.
     pub text: &'static str,
 }
 
-/// The commands (seed 001, section 3.2.2 and `elmoarm2.cpp`; protocols.md, SimplIQ).
+/// The commands (Ranger thesis, 3.2.2 and `elmoarm2.cpp`; protocols.md, SimplIQ).
 pub const COMMANDS: [CommandInfo; 20] = [
     info(b"BG", (0, 0), false, "begin motion"),
     info(b"EC", (0, 0), false, "last error of the interpreter"),
@@ -65,7 +65,7 @@ impl Command {
     pub const MOTOR: Self = Self::new(b"MO");
     /// Set-up of PT motion, indices 1 to 6; see [`motion`].
     pub const MOTION: Self = Self::new(b"MP");
-    /// PT motion: the row to start at when set, the row that is read when asked.
+    /// PT motion: the start row when set, the present row when read.
     pub const PT: Self = Self::new(b"PT");
     /// Position in counts.
     pub const POSITION: Self = Self::new(b"PX");
@@ -89,19 +89,19 @@ impl Command {
         Self { letters: *letters, index: 0 }
     }
 
-    /// The same with an index.
+    /// A command with an index.
     #[must_use]
     pub const fn at(self, index: u16) -> Self {
         Self { index, ..self }
     }
 
-    /// What is known of it.
+    /// Its entry in the table of commands.
     pub fn info(&self) -> Option<&'static CommandInfo> {
         COMMANDS.iter().find(|known| known.letters == self.letters)
     }
 }
 
-/// `MP[5]` or `MP[5]`'s kin as a person writes it.
+/// The command as a person writes it, for example `MP[5]`.
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second] = self.letters;
@@ -110,7 +110,7 @@ impl fmt::Display for Command {
     }
 }
 
-/// Values of `UM` (seed 001, `elmoarm2.h`).
+/// Values of `UM` (Ranger thesis, `elmoarm2.h`).
 pub mod unit_mode {
     /// Torque: the value of `TC`.
     pub const TORQUE: i32 = 1;
@@ -124,15 +124,15 @@ pub mod unit_mode {
 pub mod motion {
     /// The first row of the queue that is used.
     pub const FIRST_ROW: u16 = 1;
-    /// The last.
+    /// The last row of the queue that is used.
     pub const LAST_ROW: u16 = 2;
-    /// 1: after the last row comes the first.
+    /// 1: the first row follows the last.
     pub const CYCLIC: u16 = 3;
-    /// Position loops ([`super::super::POSITION_LOOP`]) from row to row.
+    /// Period of the rows, in position loops ([`super::super::POSITION_LOOP`]).
     pub const SAMPLE_RATIO: u16 = 4;
-    /// Rows left at which the drive warns.
+    /// Remaining rows at which the drive warns.
     pub const LOW_MARK: u16 = 5;
-    /// The row that is written next.
+    /// The next row to write.
     pub const WRITE_ROW: u16 = 6;
 }
 
@@ -154,13 +154,13 @@ pub mod error {
     pub const MOTOR_MUST_BE_OFF: u8 = 57;
     /// The motor must be on.
     pub const MOTOR_MUST_BE_ON: u8 = 58;
-    /// Not in this unit mode.
+    /// Not possible in this unit mode.
     pub const BAD_UNIT_MODE: u8 = 60;
-    /// Not while the drive does what it is doing.
+    /// Not possible in the drive's present state.
     pub const NOT_READY: u8 = 66;
 }
 
-/// What an error code of the interpreter means.
+/// Meaning of an error code of the interpreter.
 pub fn error_meaning(code: u8) -> &'static str {
     let found = ERRORS.iter().find(|(known, _)| *known == code);
     found.map_or("unknown reason", |(_, text)| text)

@@ -1,19 +1,20 @@
-//! What SimplIQ drives add to an EMCY message: code 0xFF00, the maker's own code, and for the queue its two rows.
+//! Manufacturer-specific part of the EMCY messages of SimplIQ drives: code 0xFF00, the manufacturer's code, and for the
+//! queue its two rows.
 
 use crate::canopen::Emergency;
 
-/// The error code under which the drives send their own codes.
+/// The error code of manufacturer-specific messages.
 pub const MAKER_CODE: u16 = 0xff00;
-/// The error register of those messages: generic and of the maker.
+/// The error register of those messages: generic and manufacturer-specific.
 pub const MAKER_REGISTER: u8 = 0x81;
 
-/// The maker's codes (protocols.md, SimplIQ).
+/// The manufacturer's codes (protocols.md, SimplIQ).
 pub mod code {
-    /// The queue of PT motion runs low; the rows that are written and read next follow.
+    /// The queue of PT motion runs low; the next rows to write and to read follow.
     pub const QUEUE_LOW: u8 = 0x56;
     /// The row to write lies outside the queue.
     pub const BAD_HEAD: u8 = 0x5b;
-    /// The queue is full; the positions were not taken.
+    /// The queue is full; the positions were not accepted.
     pub const QUEUE_FULL: u8 = 0x34;
     /// The motion could not begin with this set-up.
     pub const BAD_INITIAL_DATA: u8 = 0x07;
@@ -23,7 +24,7 @@ pub mod code {
     pub const MODULO: u8 = 0xa6;
 }
 
-/// What an emergency of a SimplIQ drive says.
+/// Meaning of an emergency of a SimplIQ drive.
 pub fn meaning(emergency: &Emergency) -> &'static str {
     let [maker, ..] = emergency.maker;
     if emergency.code != MAKER_CODE {
@@ -33,14 +34,14 @@ pub fn meaning(emergency: &Emergency) -> &'static str {
     found.map_or("error of the maker", |(_, text)| text)
 }
 
-/// The maker's message with `code` and the rows that are written and read next.
+/// The manufacturer's message with `code` and the next rows to write and to read.
 pub fn queue_emergency(code: u8, write_row: u16, read_row: u16) -> Emergency {
     let ([write_low, write_high], [read_low, read_high]) = (write_row.to_le_bytes(), read_row.to_le_bytes());
     let maker = [code, write_low, write_high, read_low, read_high];
     Emergency { code: MAKER_CODE, register: MAKER_REGISTER, maker }
 }
 
-/// Whether the thesis lets it pass: a digital Hall error, which the drives send at every start (bytes `80 83 81`).
+/// Whether the Ranger thesis ignores it: a digital Hall error, which the drives send at every start (bytes `80 83 81`).
 pub fn is_harmless(emergency: &Emergency) -> bool {
     emergency.code == 0x8380 && emergency.register == MAKER_REGISTER
 }

@@ -1,4 +1,4 @@
-//! Requests and answers of the binary interpreter (seed 001, section 2.2.4 and `elmoarm2.cpp`; protocols.md, SimplIQ).
+//! Requests and answers of the binary interpreter (Ranger thesis, 2.2.4 and `elmoarm2.cpp`; protocols.md, SimplIQ).
 //!
 //! | bytes | request (RPDO2, 4 or 8 bytes) | answer (TPDO2, 8 bytes) |
 //! | --- | --- | --- |
@@ -23,7 +23,7 @@ pub enum Argument {
     Float(f32),
 }
 
-/// What is asked of a drive.
+/// A request to a drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Request {
     /// Reads a value, or executes a command without one (`BG`, `ST`).
@@ -32,7 +32,7 @@ pub enum Request {
     Set(Command, Argument),
 }
 
-/// What a drive answers.
+/// An answer of a drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer {
     /// The command that is answered.
@@ -59,7 +59,7 @@ impl Request {
         }
     }
 
-    /// The bytes of the request, and how many of them count.
+    /// The bytes of the request, and their number.
     pub fn encode(&self) -> ([u8; 8], usize) {
         match self {
             Self::Get(command) => (encode(*command, 0, [0; 4]), 4),
@@ -138,7 +138,7 @@ impl fmt::Display for Argument {
     }
 }
 
-/// As one types it at the drive: `PX`, `MP[4]=11`.
+/// As it is typed at the drive: `PX`, `MP[4]=11`.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -190,7 +190,7 @@ mod tests {
             if let Some(request) = Request::decode(&data) {
                 let (bytes, length) = request.encode();
                 let mut expected = data.clone();
-                // The query bit says no more than the length does.
+                // The query bit is redundant to the length.
                 expected[3] &= if length == 4 { 0x3f } else { 0xbf };
                 prop_assert_eq!(&bytes[..length], &expected[..]);
             }

@@ -1,7 +1,7 @@
 //! The objects of a SimplIQ drive that the driver writes and the simulated drive has.
 //!
 //! Beyond CiA 301: 0x2002 takes two positions of PT motion at once, 0x2012 is the interpreter's input. The mapping of
-//! RPDO3 is the one that the thesis prepared (seed 001, `ptCANset`, `process_messages`).
+//! RPDO3 is that of the Ranger thesis (`ptCANset`, `process_messages`).
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use canopen_rs::{Address, NodeId, Value};
 
 /// The status register, unsigned 32 (manufacturer status register of CiA 301).
 pub const STATUS: Address = Address::new(0x1002, 0);
-/// Whose heartbeat the drive watches, and how long it waits: node << 16 | ms.
+/// Consumer heartbeat time: node << 16 | ms.
 pub const HEARTBEAT_CONSUMER: Address = Address::new(0x1016, 1);
 /// The period of the drive's heartbeat, ms.
 pub const HEARTBEAT_PRODUCER: Address = Address::new(0x1017, 0);
-/// What the drive does when the master is gone; see [`ON_LOSS_STOP`].
+/// Reaction of the drive to a lost master; see [`ON_LOSS_STOP`].
 pub const ABORT_CONNECTION: Address = Address::new(0x6007, 0);
 /// Position, signed 32, counts.
 pub const POSITION: Address = Address::new(0x6064, 0);
@@ -22,34 +22,34 @@ pub const PT_DATA: Address = Address::new(0x2002, 0);
 /// The interpreter's input, 64 bits.
 pub const INTERPRETER_INPUT: Address = Address::new(0x2012, 0);
 
-/// Value of [`ABORT_CONNECTION`]: stop with the stop's deceleration.
+/// Value of [`ABORT_CONNECTION`]: stop with the deceleration of `SD`.
 pub const ON_LOSS_STOP: i16 = 3;
 /// Transmission type: at every SYNC.
 pub const EVERY_SYNC: u8 = 1;
-/// Transmission type: as soon as it is there.
+/// Transmission type: on reception.
 pub const AT_ONCE: u8 = 255;
 
-/// A process data object: where it is set up.
+/// Configuration indices of a process data object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pdo {
     /// Index of its communication parameters.
     pub communication: u16,
     /// Index of its mapping.
     pub mapping: u16,
-    /// Its identifier without the node's number (predefined connection set).
+    /// Its identifier without the node number (predefined connection set).
     pub identifier: u16,
 }
 
-/// Process data 1 to the drive: here the interpreter's input, taken at the next SYNC.
+/// Process data 1 to the drive: here the interpreter's input, executed at the next SYNC.
 pub const RPDO1: Pdo = Pdo { communication: 0x1400, mapping: 0x1600, identifier: 0x200 };
 /// Process data 3 to the drive: here two positions.
 pub const RPDO3: Pdo = Pdo { communication: 0x1402, mapping: 0x1602, identifier: 0x400 };
-/// Process data 4 from the drive: here position and status at every SYNC. Their identifiers lie above those of RPDO3, so
-/// that the reports of the first drives do not hold up the set-points of the last (seed 001, section 5.2.1).
+/// Process data 4 from the drive: here position and status at every SYNC. Their identifiers are above those of RPDO3,
+/// so that the reports of the first drives do not delay the set-points of the last (Ranger thesis, 5.2.1).
 pub const TPDO4: Pdo = Pdo { communication: 0x1803, mapping: 0x1a03, identifier: 0x480 };
 
-/// What is written to drive `node` before its motor may be switched on. The node `master` sends the heartbeat that the drive
-/// must see every `loss`; the drive sends its own every `heartbeat`.
+/// The writes to drive `node` before its motor may be switched on. The drive monitors the heartbeat of node `master`
+/// with timeout `loss`, and sends its own with period `heartbeat`.
 pub fn set_up(node: NodeId, master: NodeId, loss: Duration, heartbeat: Duration) -> Vec<(Address, Value)> {
     let watched = u32::from(master.raw()) << 16 | u32::from(milliseconds(loss));
     let mut writes = vec![
@@ -63,11 +63,11 @@ pub fn set_up(node: NodeId, master: NodeId, loss: Duration, heartbeat: Duration)
     writes
 }
 
-/// Bit 31 of a process data object's identifier: it is not used.
+/// Bit 31 of a process data object's identifier: disabled.
 const UNUSED: u32 = 1 << 31;
 
-/// Adds the writes that map `objects`, each with its length in bits, to a process data object of `node`. While they change
-/// it is not used and has no mapped objects, as CiA 301 wants it.
+/// Adds the writes that map `objects`, each with its length in bits, to a process data object of `node`. Meanwhile it
+/// is disabled and has no mapped objects, as CiA 301 requires.
 pub fn map(
     writes: &mut Vec<(Address, Value)>,
     node: NodeId,

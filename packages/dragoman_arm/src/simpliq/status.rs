@@ -9,7 +9,7 @@ impl Status {
     pub const ERROR: u32 = 1 << 0;
     /// The motor is on.
     pub const MOTOR_ON: u32 = 1 << 4;
-    /// A failure is latched since the motor was switched on last.
+    /// A failure is latched since the motor was last switched on.
     pub const FAILURE_LATCHED: u32 = 1 << 6;
     /// The current is at its limit.
     pub const CURRENT_LIMIT: u32 = 1 << 13;

@@ -1,4 +1,4 @@
-//! An arm for tests: the driver on one place of a bus, six simulated drives on another.
+//! An arm for tests: the driver on one socket of a bus, six simulated drives on another.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use dragoman_sim::whistle::{Simpliq, Whistle, WhistleSettings};
 
 use crate::support::{PATIENCE, stay_on_a_processor};
 
-/// Counts per revolution of the thesis' arm (seed 001, `elmoarm.cpf`).
+/// Counts per revolution of the arm of the Ranger thesis (`elmoarm.cpf`).
 pub(crate) const COUNTS_PER_REVOLUTION: [f64; 6] =
     [817_741.0, 817_741.0, -414_246.0, 414_246.0, -414_246.0, 414_246.0];
 
-/// Six Whistles, nodes 101 to 106, of a driver that forgives an emulated machine its pauses.
+/// Six Whistles, nodes 101 to 106, with a driver that tolerates pauses of an emulated machine.
 pub(crate) fn six() -> GroupConfig {
     let axes = COUNTS_PER_REVOLUTION.iter().zip(101..).map(|(counts, node)| {
         let home = if node % 2 == 1 { TAU / 4.0 } else { 0.0 };
@@ -33,7 +33,7 @@ pub(crate) fn six() -> GroupConfig {
     }
 }
 
-/// Simulated drives in a thread, on a bus; they stop with it.
+/// Simulated drives in a thread, on a bus; dropped with this value.
 pub(crate) struct SimulatedDrives {
     pub(crate) rack: Rack<Simpliq>,
     stop: Arc<AtomicBool>,
@@ -63,7 +63,7 @@ impl Drop for SimulatedDrives {
     }
 }
 
-/// The driver, and the drives that it drives.
+/// The driver and its drives.
 pub(crate) struct Arm {
     pub(crate) drives: Drives,
     pub(crate) simulated: SimulatedDrives,
@@ -71,14 +71,14 @@ pub(crate) struct Arm {
 }
 
 impl Arm {
-    /// Starts both, each on a place of its own.
+    /// Starts both, each on its own socket.
     pub(crate) fn start(config: GroupConfig, ours: SocketCanBus, theirs: SocketCanBus) -> Self {
         let nodes: Vec<u8> = config.axes.iter().map(|axis| axis.node).collect();
         let simulated = SimulatedDrives::start(nodes, theirs);
         Self::of(config, Box::new(ours), simulated)
     }
 
-    /// Starts the driver of drives that run already.
+    /// Starts the driver of drives that already run.
     pub(crate) fn of(config: GroupConfig, bus: Box<dyn Bus>, simulated: SimulatedDrives) -> Self {
         Self { drives: start_driver(config, bus), simulated, events: Vec::new() }
     }
@@ -95,7 +95,7 @@ impl Arm {
         self.drives.with(|_, group| group.positions().collect())
     }
 
-    /// Where the shafts are, whatever the drives count.
+    /// Positions of the shafts, whatever the drives count.
     pub(crate) fn shafts(&self) -> Vec<f64> {
         self.simulated.rack.drives().iter().map(Whistle::shaft_counts).collect()
     }
@@ -104,14 +104,14 @@ impl Arm {
         self.simulated.rack.drives().iter().any(Whistle::is_moving)
     }
 
-    /// Takes the events that have happened.
+    /// Takes the events.
     pub(crate) fn take_events(&mut self) {
         let new: Vec<Event> =
             self.drives.with(|_, group| std::iter::from_fn(|| group.poll_event()).collect());
         self.events.extend(new);
     }
 
-    /// Waits until something holds, within [`PATIENCE`].
+    /// Waits until a condition holds, within [`PATIENCE`].
     #[track_caller]
     pub(crate) fn until(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
         let began = Instant::now();
@@ -134,7 +134,7 @@ impl Arm {
         self.until(&format!("{state:?}"), |arm| arm.state() == state);
     }
 
-    /// Switches the drives on, which must be set up or about to be.
+    /// Switches on the drives, which must be set up or about to be.
     #[track_caller]
     pub(crate) fn enable(&mut self) {
         self.until_state(State::Disabled);
@@ -163,13 +163,13 @@ impl Arm {
         assert!(self.is_moving());
     }
 
-    /// A command that is refused will be given again: the driver may be about to begin anew after a pause.
+    /// Repeats a refused command: the driver may be about to restart after a pause.
     fn command(&self, target: &[f64]) {
         let _ = self.drives.with(|now, group| group.command(now, target));
     }
 }
 
-/// Starts the driver where its frames keep their order.
+/// Starts the driver on a processor where its frames keep their order.
 pub(crate) fn start_driver(config: GroupConfig, bus: Box<dyn Bus>) -> Drives {
     let start = move || {
         // The driver's thread inherits the processor.

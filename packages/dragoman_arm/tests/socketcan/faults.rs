@@ -1,5 +1,5 @@
-//! Every fault at every phase, as `dragoman_sim/tests/driver/faults.rs` has them on virtual time: all axes stop, the reason
-//! is told, and after it is mended the arm goes on without a restart of the driver and without a jump.
+//! Every fault at every phase, like `dragoman_sim/tests/driver/faults.rs` on virtual time: all axes stop, the reason is
+//! reported, and after its removal the arm continues without a restart of the driver and without a jump.
 
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -25,15 +25,15 @@ enum Phase {
     Moving,
 }
 
-/// A fault, and what is said of it.
+/// A fault, and the expected reasons.
 struct Case {
-    /// What may be told when it happens at start-up; nothing where the drives are set up in spite of it; `None` where it
-    /// cannot happen then.
+    /// Allowed reasons if it happens at start-up; empty if the drives are set up in spite of it; `None` if it cannot
+    /// happen then.
     start_up: Option<&'static [&'static str]>,
-    /// What may be told otherwise.
-    told: &'static [&'static str],
+    /// Allowed reasons otherwise.
+    reasons: &'static [&'static str],
     inject: fn(&mut Scene),
-    mend: fn(&mut Scene),
+    clear: fn(&mut Scene),
 }
 
 struct Scene {
@@ -51,7 +51,7 @@ fn go_through(test: &str, interface: &'static str, case: &Case) {
     }
     let (ours, simulated) = (vcan.bus(), SimulatedDrives::start(101..=106, vcan.bus()));
     if case.start_up.is_some() {
-        // So that the set-up takes a while.
+        // To make the set-up take a while.
         fail_all(&simulated, Fault::AnswerLate(Duration::from_millis(15)));
     }
     let mut scene = Scene { arm: Arm::of(six(), Box::new(ours), simulated), twin: None, vcan };
@@ -65,22 +65,22 @@ fn go_through(test: &str, interface: &'static str, case: &Case) {
     endure(&mut scene, case, Phase::Moving);
 }
 
-/// Injects the fault, mends it, and goes on to a motion.
+/// Injects the fault, removes it, and continues with a motion.
 fn endure(scene: &mut Scene, case: &Case, phase: Phase) {
     scene.arm.events.clear();
     (case.inject)(scene);
-    let (told, state) = match phase {
+    let (reasons, state) = match phase {
         Phase::StartUp => (case.start_up.unwrap_or_default(), State::Unconfigured),
-        Phase::Idle | Phase::Moving => (case.told, State::Faulted),
+        Phase::Idle | Phase::Moving => (case.reasons, State::Faulted),
     };
     let arm = &mut scene.arm;
-    if told.is_empty() {
+    if reasons.is_empty() {
         arm.until_state(State::Disabled);
     } else {
-        arm.until(&format!("stopped for {told:?} ({phase:?})"), |arm| {
+        arm.until(&format!("stopped for {reasons:?} ({phase:?})"), |arm| {
             arm.drives.with(|_, group| {
                 let fault = group.fault().map(ToString::to_string).unwrap_or_default();
-                let known = told.iter().any(|reason| fault.contains(reason));
+                let known = reasons.iter().any(|reason| fault.contains(reason));
                 known && group.state() == state && group.enable().is_err()
             })
         });
@@ -90,10 +90,10 @@ fn endure(scene: &mut Scene, case: &Case, phase: Phase) {
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(arm.shafts(), shafts, "{phase:?}: all axes stand");
 
-    (case.mend)(scene);
+    (case.clear)(scene);
     let arm = &mut scene.arm;
     arm.simulated.rack.drives().iter_mut().for_each(Whistle::repair);
-    arm.until(&format!("mended ({phase:?})"), |arm| {
+    arm.until(&format!("cleared ({phase:?})"), |arm| {
         arm.drives.with(|_, group| group.recover().is_ok() && group.state() == State::Disabled)
     });
     arm.enable();
@@ -119,15 +119,15 @@ fn fail_all(simulated: &SimulatedDrives, fault: Fault) {
 
 #[test]
 fn a_controller_off_the_bus() {
-    let told = &["off the bus"];
+    let reasons = &["off the bus"];
     go_through(
         test_name!(),
         "vcan_off",
         &Case {
-            start_up: Some(told),
-            told,
+            start_up: Some(reasons),
+            reasons,
             inject: |scene| cansend(scene.vcan.name, "20000040#0000000000000000"),
-            mend: |scene| cansend(scene.vcan.name, "20000100#0000000000000000"),
+            clear: |scene| cansend(scene.vcan.name, "20000100#0000000000000000"),
         },
     );
 }
@@ -139,9 +139,9 @@ fn an_error_passive_controller() {
         "vcan_passive",
         &Case {
             start_up: Some(&[]),
-            told: &["passive"],
+            reasons: &["passive"],
             inject: |scene| cansend(scene.vcan.name, "20000004#0020000000008000"),
-            mend: |scene| cansend(scene.vcan.name, "20000100#0000000000000000"),
+            clear: |scene| cansend(scene.vcan.name, "20000100#0000000000000000"),
         },
     );
 }
@@ -152,40 +152,40 @@ fn a_bus_that_takes_no_frames() {
         test_name!(),
         "vcan_enobufs",
         &Case {
-            start_up: Some(&["no answer about object", "does not answer", "nothing was heard"]),
-            told: &["takes no frames"],
+            start_up: Some(&["no answer about object", "does not answer", "has not reported"]),
+            reasons: &["takes no frames"],
             inject: |scene| scene.vcan.block(),
-            mend: |scene| scene.vcan.unblock(),
+            clear: |scene| scene.vcan.unblock(),
         },
     );
 }
 
 #[test]
 fn an_interface_that_goes_down() {
-    let told = &["interface is down"];
+    let reasons = &["interface is down"];
     go_through(
         test_name!(),
         "vcan_goes_down",
         &Case {
-            start_up: Some(told),
-            told,
+            start_up: Some(reasons),
+            reasons,
             inject: |scene| scene.vcan.down(),
-            mend: |scene| scene.vcan.up(),
+            clear: |scene| scene.vcan.up(),
         },
     );
 }
 
 #[test]
 fn an_interface_that_is_deleted_and_made_again() {
-    let told = &["interface is down"];
+    let reasons = &["interface is down"];
     go_through(
         test_name!(),
         "vcan_deleted",
         &Case {
-            start_up: Some(told),
-            told,
+            start_up: Some(reasons),
+            reasons,
             inject: |scene| scene.vcan.delete(),
-            mend: |scene| {
+            clear: |scene| {
                 scene.vcan.make();
                 scene.vcan.up();
             },
@@ -195,15 +195,15 @@ fn an_interface_that_is_deleted_and_made_again() {
 
 #[test]
 fn a_second_device_with_the_same_number() {
-    let told = &["node 103"];
+    let reasons = &["node 103"];
     go_through(
         test_name!(),
         "vcan_twin",
         &Case {
-            start_up: Some(told),
-            told,
+            start_up: Some(reasons),
+            reasons,
             inject: |scene| scene.twin = Some(SimulatedDrives::start([NODE], scene.vcan.bus())),
-            mend: |scene| scene.twin = None,
+            clear: |scene| scene.twin = None,
         },
     );
 }
@@ -215,20 +215,20 @@ fn a_drive_whose_power_comes_back() {
         "vcan_power",
         &Case {
             start_up: Some(&[]),
-            told: &["node 103"],
+            reasons: &["node 103"],
             inject: |scene| fail(scene, Fault::PowerCycle),
-            mend: |_| {},
+            clear: |_| {},
         },
     );
 }
 
 #[test]
 fn a_drive_that_is_silent() {
-    let told = &["nothing was heard of node 103", "node 103: no answer", "node 103 does not answer"];
+    let reasons = &["node 103 has not reported", "node 103: no answer", "node 103 does not answer"];
     go_through(
         test_name!(),
         "vcan_silent",
-        &Case { start_up: Some(told), told, inject: |scene| fail(scene, Fault::Silent), mend: |_| {} },
+        &Case { start_up: Some(reasons), reasons, inject: |scene| fail(scene, Fault::Silent), clear: |_| {} },
     );
 }
 
@@ -239,9 +239,9 @@ fn a_drive_that_switches_off_without_a_word() {
         "vcan_exit",
         &Case {
             start_up: None,
-            told: &["node 103 has switched its motor off"],
+            reasons: &["node 103 has switched its motor off"],
             inject: |scene| fail(scene, Fault::ExitEnabled),
-            mend: |_| {},
+            clear: |_| {},
         },
     );
 }
@@ -253,12 +253,12 @@ fn a_storm_of_emergencies() {
         "vcan_storm",
         &Case {
             start_up: Some(&[]),
-            told: &["node 103: EMCY 0x8110"],
+            reasons: &["node 103: EMCY 0x8110"],
             inject: |scene| fail(scene, Fault::EmergencyStorm { per_second: 10_000 }),
-            mend: |scene| {
+            clear: |scene| {
                 let arm = &mut scene.arm;
                 arm.simulated.rack.drives()[VICTIM].repair();
-                // Those that are still on their way.
+                // Emergencies that are still on their way.
                 let mut before = 0;
                 while before != count_emergencies(arm) {
                     before = count_emergencies(arm);
@@ -284,15 +284,15 @@ fn a_heartbeat_that_is_lost() {
         "vcan_heartbeat",
         &Case {
             start_up: None,
-            told: &["nothing was heard of node 103"],
+            reasons: &["node 103 has not reported"],
             // The producer's period (object 0x1017) becomes 0, until the drive is set up again.
             inject: |scene| cansend(scene.vcan.name, "667#2B17100000000000"),
-            mend: |_| {},
+            clear: |_| {},
         },
     );
 }
 
-/// Objects are written at set-up only, which a drive needs again when it has restarted.
+/// Objects are written only at set-up, which a drive needs again after a restart.
 #[test]
 fn an_object_that_is_refused() {
     go_through(
@@ -300,12 +300,12 @@ fn an_object_that_is_refused() {
         "vcan_abort",
         &Case {
             start_up: Some(&["node 103: object 0x1016:1 was refused"]),
-            told: &["node 103"],
+            reasons: &["node 103"],
             inject: |scene| {
                 fail(scene, Fault::SdoAbort(objects::HEARTBEAT_CONSUMER.index));
                 fail(scene, Fault::PowerCycle);
             },
-            mend: cannot_recover,
+            clear: cannot_recover,
         },
     );
 }
@@ -317,12 +317,12 @@ fn an_object_about_which_there_is_no_answer() {
         "vcan_timeout",
         &Case {
             start_up: Some(&["node 103: no answer about object"]),
-            told: &["node 103"],
+            reasons: &["node 103"],
             inject: |scene| {
                 fail(scene, Fault::IgnoreSdo);
                 fail(scene, Fault::PowerCycle);
             },
-            mend: cannot_recover,
+            clear: cannot_recover,
         },
     );
 }
@@ -334,20 +334,20 @@ fn cannot_recover(scene: &mut Scene) {
 
 #[test]
 fn a_drive_that_answers_late() {
-    let told = &["nothing was heard of node 103", "node 103: no answer", "node 103 does not answer"];
+    let reasons = &["node 103 has not reported", "node 103: no answer", "node 103 does not answer"];
     go_through(
         test_name!(),
         "vcan_answer",
         &Case {
-            start_up: Some(told),
-            told,
+            start_up: Some(reasons),
+            reasons,
             inject: |scene| fail(scene, Fault::AnswerLate(Duration::from_millis(600))),
-            mend: |_| {},
+            clear: |_| {},
         },
     );
 }
 
-/// `cangen`, which ends with it.
+/// `cangen`, killed when dropped.
 struct Cangen(Child);
 
 impl Drop for Cangen {
@@ -362,8 +362,8 @@ fn foreign_frames_at_full_load_do_no_harm() {
     let test = test_name!();
     let Some(vcan) = Vcan::new(test, "vcan_foreign") else { return };
     let Some(mut cangen) = can_utils(test, "cangen") else { return };
-    // 8 bytes each, and a moment from one to the next: about as many as 500 kbit/s holds, which is 4200. Without it there
-    // are many more, but they take the emulated processors from everybody else.
+    // 8 bytes each, with a pause between them: about as many as 500 kbit/s allows, which is 4200. Without the pause
+    // there are many more, but they take processor time from the rest of the emulated machine.
     cangen.args(["-g", "0.01", "-i", "-I", "050", "-L", "8", "-D", "r", vcan.name]);
     let _cangen = Cangen(cangen.stderr(Stdio::null()).spawn().unwrap());
     let sent = || -> u64 {

@@ -1,4 +1,4 @@
-//! Frames to and from others.
+//! Frames to and from other programs.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
@@ -18,7 +18,7 @@ const KINDS: [&str; 7] =
     ["000#8100", "7FF#", "181#0102030405060708", "1FFFFFFF#FF", "00000181#", "701#R1", "1F334455#R8"];
 
 #[test]
-fn frames_of_all_kinds_arrive_in_both_directions_and_nobody_hears_himself() {
+fn frames_of_all_kinds_arrive_in_both_directions_and_are_not_echoed() {
     let Some(vcan) = Vcan::new(test_name!(), "vcan_both") else { return };
     let (mut first, mut second) = (vcan.bus(), vcan.bus());
     for kind in KINDS {
@@ -52,7 +52,7 @@ fn candump_sees_what_we_send() {
     let mut candump = candump.args(["-L", vcan.name]).stdout(Stdio::piped()).spawn().unwrap();
     let mut output = candump.stdout.take().unwrap();
     let mut bus = vcan.bus();
-    // It does not say when it listens.
+    // It does not report when it is ready.
     let marker = frame("7EE#00");
     let seen = std::thread::spawn(move || output.read_exact(&mut [0]).map(|()| output));
     let began = Instant::now();
@@ -66,7 +66,7 @@ fn candump_sees_what_we_send() {
     }
     let lines = BufReader::new(seen.join().unwrap().unwrap()).lines().map(Result::unwrap);
     let seen: Vec<_> = lines
-        // The first has lost its parenthesis to the thread above.
+        // The thread above has consumed the parenthesis of the first.
         .filter_map(|line| match line.parse::<LogLine>() {
             Ok(LogLine { content: Content::Frame(frame), .. }) => Some(frame),
             _ => None,
@@ -146,7 +146,7 @@ fn two_controllers_of_one_bus_reach_each_other() {
         return;
     }
     let Ok(controllers) = std::env::var("DRAGOMAN_CAN_CONTROLLERS") else {
-        // Only the virtual machine has them.
+        // Only the virtual machine sets it.
         return report_skipped(test, "DRAGOMAN_CAN_CONTROLLERS does not name two controllers on one bus");
     };
     let [first, second] = controllers.split(' ').collect::<Vec<_>>()[..] else {
@@ -157,7 +157,7 @@ fn two_controllers_of_one_bus_reach_each_other() {
     }
     let (mut one, mut other) =
         (SocketCanBus::open(first, &[]).unwrap(), SocketCanBus::open(second, &[]).unwrap());
-    // QEMU's SJA1000 turns an extended remote frame into another one.
+    // QEMU's SJA1000 changes an extended remote frame.
     for kind in KINDS.into_iter().filter(|kind| *kind != "1F334455#R8") {
         one.send(&frame(kind)).unwrap();
         assert_eq!(next(&mut other), Received::Frame(frame(kind)), "{kind}");

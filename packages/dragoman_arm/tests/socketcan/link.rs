@@ -14,7 +14,7 @@ fn an_interface_that_goes_down_and_up_is_used_again() {
     for _ in 0..3 {
         other.send(&frame("181#01")).unwrap();
         vcan.down();
-        // What came before is not lost.
+        // Earlier frames are not lost.
         assert_eq!(next(&mut bus), Received::Frame(frame("181#01")));
         assert_eq!(next(&mut bus), Received::Fault(BusFault::Down));
         assert_eq!(next(&mut other), Received::Fault(BusFault::Down));
@@ -83,7 +83,7 @@ fn a_wait_without_an_interface_lasts_as_long_as_it_should() {
 }
 
 #[test]
-fn a_full_queue_is_told_and_has_room_again_later() {
+fn a_full_queue_is_reported_and_has_room_again_later() {
     let Some(vcan) = Vcan::new(test_name!(), "vcan_full") else { return };
     vcan.limit("500kbit");
     let (mut sender, mut receiver) = (vcan.bus(), vcan.bus());
@@ -104,7 +104,7 @@ fn a_full_queue_is_told_and_has_room_again_later() {
 }
 
 #[test]
-fn frames_that_nobody_read_in_time_are_reported_as_lost() {
+fn frames_not_read_in_time_are_reported_as_lost() {
     let Some(vcan) = Vcan::new(test_name!(), "vcan_overrun") else { return };
     let (mut sender, mut receiver) = (vcan.bus(), vcan.bus());
     let sent = 50_000;
@@ -116,7 +116,7 @@ fn frames_that_nobody_read_in_time_are_reported_as_lost() {
     sender.send(&frame("080#")).unwrap();
     assert_eq!(next(&mut receiver), Received::Fault(BusFault::Overrun));
     assert_eq!(next(&mut receiver), Received::Frame(frame("080#")));
-    // Told once.
+    // Reported once.
     sender.send(&frame("080#")).unwrap();
     assert_eq!(next(&mut receiver), Received::Frame(frame("080#")));
 }

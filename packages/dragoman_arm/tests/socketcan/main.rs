@@ -1,4 +1,4 @@
-//! What needs a real SocketCAN interface, in one program, so that it can be taken to where there is one.
+//! Tests that need a real SocketCAN interface, in one program, so that it can be run on another machine that has one.
 //!
 //! ```console
 //! $ program=$(cargo test -p dragoman_arm --test socketcan --no-run --message-format=json |
@@ -6,24 +6,24 @@
 //! $ .ci/can-runner "$program"
 //! ```
 //!
-//! Tests of the program `dragoman` need its path in `DRAGOMAN_PROGRAM`, and in `DRAGOMAN_CAN_FILES` so that it is taken
-//! into the virtual machine.
+//! Tests of the program `dragoman` need its path in `DRAGOMAN_PROGRAM`, and in `DRAGOMAN_CAN_FILES` to copy it into the
+//! virtual machine.
 //!
-//! On a machine without one, every test says `SKIPPED`, which is a failure where `DRAGOMAN_REQUIRE_CAN` is set.
+//! On a machine without an interface, every test prints `SKIPPED`, which is a failure if `DRAGOMAN_REQUIRE_CAN` is set.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `orphans.rs` | drives whose driver is killed or stopped |
-//! | `support.rs` | interfaces and programs for tests, or the reason why there are none |
-//! | `arm.rs` | an arm: the driver on one place of a bus, simulated drives on another |
+//! | `support.rs` | interfaces and programs for tests, or the reason for skipping |
+//! | `arm.rs` | an arm: the driver on one socket of a bus, simulated drives on another |
 //! | `faults.rs` | every fault at every phase of an arm |
-//! | `frames.rs` | frames to and from others |
+//! | `frames.rs` | frames to and from other programs |
 //! | `link.rs` | interfaces that go down, disappear, come back, are overloaded or report errors |
 //! | `monitor.rs` | `dragoman can monitor` |
-//! | `trajectory.rs` | what comes out at the drives, as candump and the drives tell |
+//! | `trajectory.rs` | set-points and positions, as candump and the drives report them |
 //! | `up.rs` | `dragoman up` |
 //! | `whistles.rs` | `dragoman device whistles` |
-//! | `witness.rs` | candump that sees all of a test |
+//! | `witness.rs` | candump that records a whole test |
 
 #![cfg(target_os = "linux")]
 

@@ -22,7 +22,7 @@ fn the_monitor_shows_and_records_what_others_send() {
     let output = BufReader::new(child.stdout.take().unwrap());
     std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| lines.send(line)));
     let mut bus = vcan.bus();
-    // It does not say when it listens.
+    // It does not report when it is ready.
     let began = Instant::now();
     while shown.recv_timeout(Duration::from_millis(20)).is_err() {
         assert!(began.elapsed() < PATIENCE, "the monitor shows nothing");

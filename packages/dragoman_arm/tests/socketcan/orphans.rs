@@ -17,13 +17,13 @@ use crate::support::{PATIENCE, Vcan, frame};
 use crate::test_name;
 use crate::witness::Candump;
 
-/// Names the interface to the driver in the other process.
+/// The interface name for the driver in the other process.
 const INTERFACE: &str = "DRAGOMAN_TEST_DRIVER_CAN";
 
-/// Within this time the drives must stand.
+/// Time within which the drives must stop.
 const LIMIT: Duration = Duration::from_millis(100);
-/// On an emulated machine the drives or whoever watches them may themselves have to wait for a processor for that long,
-/// and the driver may lose its drives before it is stopped. One clean run shows what the drives do.
+/// On an emulated machine the drives or the test itself may have to wait that long for a processor, and the driver may
+/// lose its drives before it is stopped. One clean run is sufficient proof.
 const ATTEMPTS: usize = 5;
 
 #[test]
@@ -49,7 +49,7 @@ fn drives_stand_within_a_tenth_of_a_second_after_the_driver_was_stopped_and_stay
     });
 }
 
-/// Tries until the drives stand in time.
+/// Repeats until the drives stop in time.
 fn until_clean(test: &str, interface: &'static str, mut attempt: impl FnMut(&mut Scene) -> Duration) {
     let Some(vcan) = Vcan::new(test, interface) else { return };
     let mut took = Vec::new();
@@ -63,7 +63,7 @@ fn until_clean(test: &str, interface: &'static str, mut attempt: impl FnMut(&mut
     panic!("the drives took {took:?}");
 }
 
-/// Simulated drives here, and their driver in another process.
+/// Simulated drives in this process, and their driver in another.
 struct Scene {
     driver: Child,
     said: Receiver<String>,
@@ -106,7 +106,7 @@ impl Scene {
         assert!(status.success());
     }
 
-    /// The time from the last heartbeat of the driver that was on the bus, by the kernel's clock, until no drive moves.
+    /// The time from the driver's last heartbeat on the bus, by the kernel's clock, until no drive moves.
     fn time_to_stand(&mut self) -> Duration {
         let began = Instant::now();
         while self.is_moving() {
@@ -146,13 +146,13 @@ impl Drop for Scene {
     }
 }
 
-/// Switches the drives on and moves them to and fro until its input ends; says what goes wrong.
+/// Switches the drives on and moves them to and fro until its input ends; prints errors.
 #[test]
 #[ignore = "the other tests start it in a process of its own"]
 fn the_driver() {
     let Ok(interface) = std::env::var(INTERFACE) else { return };
     let given = GroupConfig::default();
-    // What matters here is as users have it.
+    // With the default timeouts.
     let config = GroupConfig { heartbeat_loss: given.heartbeat_loss, lead: given.lead, ..six() };
     let drives = start_driver(config, Box::new(SocketCanBus::open(&interface, &[]).unwrap()));
     std::thread::spawn(move || {
@@ -165,7 +165,7 @@ fn the_driver() {
                         println!("fault: {fault}");
                     }
                 }
-                // Refused where it is not time for it.
+                // Refused while not yet possible.
                 let _ = group.enable();
                 if moved.elapsed() > Duration::from_secs(2) {
                     (moved, direction) = (Instant::now(), -direction);

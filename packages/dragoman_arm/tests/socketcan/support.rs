@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use dragoman_io::can::{Bus, Frame, Received, SendError, SocketCanBus};
 
-/// Long after a test has failed.
+/// Timeout after which a test has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Whether there is CAN here at all; otherwise says that the test is skipped.
+/// Whether CAN is available; otherwise reports the test as skipped.
 pub(crate) fn available(test: &str) -> bool {
     let kind = std::fs::read_to_string("/sys/class/net/vcan0/type").unwrap_or_default();
     let available = kind.trim() == "280";
@@ -21,27 +21,27 @@ pub(crate) fn available(test: &str) -> bool {
     available
 }
 
-/// Says that a test is skipped, in a test that passes too.
+/// Reports a test as skipped; it then passes.
 ///
 /// # Panics
-/// Where that is not accepted.
+/// If skipping is not allowed.
 pub(crate) fn skip(test: &str, reason: &str) {
     assert!(std::env::var_os("DRAGOMAN_REQUIRE_CAN").is_none(), "{test}: {reason}");
     report_skipped(test, reason);
 }
 
-/// Says that a test is skipped, in one piece, where nobody can demand it.
+/// Reports a test as skipped, in one write, whether or not skipping is allowed.
 pub(crate) fn report_skipped(test: &str, reason: &str) {
     let _ = std::io::stderr().write_all(format!("SKIPPED: {test}: {reason}\n").as_bytes());
 }
 
-/// While it lives, no other test that has it runs: those that take most of an emulated machine.
+/// A lock for tests that need most of an emulated machine: only one of them runs at a time.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Names the test in which it stands.
+/// Name of the enclosing test.
 #[macro_export]
 macro_rules! test_name {
     () => {{
@@ -51,13 +51,13 @@ macro_rules! test_name {
     }};
 }
 
-/// A virtual interface of a test's own; goes with it.
+/// A virtual interface for one test; deleted when dropped.
 pub(crate) struct Vcan {
     pub(crate) name: &'static str,
 }
 
 impl Vcan {
-    /// Makes the interface, up. `None`, and a word about it, where there is no CAN or no right to make any.
+    /// Creates the interface, up. `None`, with a message, if CAN or the permission to create interfaces is missing.
     pub(crate) fn new(test: &str, name: &'static str) -> Option<Self> {
         if !available(test) {
             return None;
@@ -87,22 +87,22 @@ impl Vcan {
         ip(&["link", "delete", "dev", self.name]);
     }
 
-    /// Makes it again, down.
+    /// Creates it again, down.
     pub(crate) fn make(&self) {
         ip(&["link", "add", "dev", self.name, "type", "vcan"]);
     }
 
-    /// Lets no more than this through, as a bus of this bit rate; 125 frames may wait.
+    /// Limits it to the throughput of a bus of this bit rate; 125 frames may wait.
     pub(crate) fn limit(&self, rate: &str) {
         self.queue(&["add", "dev", self.name, "root", "tbf", "rate", rate, "burst", "64", "limit", "2000"]);
     }
 
-    /// Lets next to nothing through; 4 frames may wait.
+    /// Limits it to almost no throughput; 4 frames may wait.
     pub(crate) fn block(&self) {
         self.queue(&["add", "dev", self.name, "root", "tbf", "rate", "8bit", "burst", "64", "limit", "64"]);
     }
 
-    /// Lets everything through again.
+    /// Removes the limit.
     pub(crate) fn unblock(&self) {
         self.queue(&["delete", "dev", self.name, "root"]);
     }
@@ -130,7 +130,7 @@ fn try_ip(arguments: &[&str]) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&stderr).trim().to_owned()) }
 }
 
-/// A program of can-utils. `None`, and a word about it, where it is not installed.
+/// A program of can-utils. `None`, with a message, if it is not installed.
 pub(crate) fn can_utils(test: &str, program: &str) -> Option<Command> {
     let installed = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
         .any(|folder| Path::exists(&folder.join(program)));
@@ -143,7 +143,7 @@ pub(crate) fn can_utils(test: &str, program: &str) -> Option<Command> {
     Some(command)
 }
 
-/// The program `dragoman`. `None`, and a word about it, where nobody says where it is.
+/// The program `dragoman`. `None`, with a message, if its path is not set.
 pub(crate) fn dragoman(test: &str) -> Option<Command> {
     let Some(program) = std::env::var_os("DRAGOMAN_PROGRAM") else {
         skip(test, "DRAGOMAN_PROGRAM does not name the program dragoman");
@@ -154,18 +154,18 @@ pub(crate) fn dragoman(test: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Sends what can-utils write so.
+/// Sends a frame given in can-utils' notation.
 pub(crate) fn cansend(interface: &str, frame: &str) {
     let status = Command::new("cansend").args([interface, frame]).status().unwrap();
     assert!(status.success(), "cansend {interface} {frame}");
 }
 
-/// A frame as can-utils write it.
+/// Parses a frame in can-utils' notation.
 pub(crate) fn frame(text: &str) -> Frame {
     text.parse().unwrap()
 }
 
-/// What arrives next, within [`PATIENCE`].
+/// The next frame or fault, within [`PATIENCE`].
 pub(crate) fn next(bus: &mut SocketCanBus) -> Received {
     let began = Instant::now();
     loop {
@@ -177,7 +177,7 @@ pub(crate) fn next(bus: &mut SocketCanBus) -> Received {
     }
 }
 
-/// Sends a frame as soon as there is room, and tells how often there was none.
+/// Sends a frame as soon as there is room, and returns how often the queue was full.
 pub(crate) fn send_patiently(bus: &mut SocketCanBus, frame: &Frame) -> usize {
     let began = Instant::now();
     let mut full = 0;
@@ -192,9 +192,9 @@ pub(crate) fn send_patiently(bus: &mut SocketCanBus, frame: &Frame) -> usize {
     }
 }
 
-/// A virtual interface delivers on the processor that sent, and those do not wait for each other; a bus has one order.
-/// So what this thread sends keeps its order, as long as it stays on one. `turn`: others are on others, as far as there
-/// are any.
+/// A virtual interface delivers on the sending processor, and processors do not wait for each other; a bus has one
+/// order. Pinning this thread to one processor keeps the order of its frames. `turn`: selects the processor, to spread
+/// threads as far as there are several.
 pub(crate) fn stay_on_a_processor(turn: usize) {
     let this = nix::unistd::Pid::from_raw(0);
     let allowed = nix::sched::sched_getaffinity(this).unwrap();

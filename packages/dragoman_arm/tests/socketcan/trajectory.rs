@@ -1,4 +1,4 @@
-//! What comes out at the drives, as candump and the drives themselves tell.
+//! Set-points and positions, as candump and the drives report them.
 
 use std::f64::consts::TAU;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use crate::witness::Candump;
 
 const POINTS: usize = 10_000;
 
-/// How far joint `joint` is from its start at a point, rad.
+/// Offset of joint `joint` from its start at a point, rad.
 fn way(joint: usize, point: usize) -> f64 {
     let phase = 0.004 * point as f64 * (1.0 + 0.1 * joint as f64);
     0.3 * (1.0 - phase.cos())
@@ -34,7 +34,7 @@ fn ten_thousand_points_come_out_at_the_drives_within_a_count() {
     let _alone = alone();
     let Some(vcan) = Vcan::new(test, "vcan_ten") else { return };
     let Some(candump) = Candump::start(test, &vcan) else { return };
-    // 3.96 ms from set-point to set-point.
+    // The period of set-points is 3.96 ms.
     let mut arm = Arm::start(GroupConfig { sample_ratio: 11, ..six() }, vcan.bus(), vcan.bus());
     arm.enable();
     arm.simulated.rack.drives().iter_mut().for_each(Whistle::record);
@@ -96,12 +96,12 @@ fn service(frame: &Frame) -> Option<Service> {
     frame.standard_id().and_then(Service::of)
 }
 
-/// Parts of a row by which the driver puts rows closer together or wider apart while a drive's queue is too short or too
-/// long (`dragoman_arm/src/driver/queue.rs`), which on a machine that pauses it is now and then.
+/// Fractions of a row by which the driver changes the spacing of rows while a drive's queue is too short or too long
+/// (`dragoman_arm/src/driver/queue.rs`), which happens on a machine with pauses.
 const PARTS: usize = 64;
 
-/// Compares rows with the straight lines from point to point: the first row that moves lies somewhere at the start, and
-/// each lies 1 row further than the one before, or a part more or less.
+/// Compares rows with the straight lines between points: the first row that moves is near the start, and each is 1 row
+/// later than the one before, or a fraction more or less.
 fn compare(what: &str, joint: usize, rows: &[i32]) {
     let path = |at: usize| {
         let (point, part) = ((at / PARTS).min(POINTS), at % PARTS);
@@ -109,7 +109,7 @@ fn compare(what: &str, joint: usize, rows: &[i32]) {
         from + (to - from) * part as f64 / PARTS as f64
     };
     let first = rows.iter().position(|row| *row != rows[0]).unwrap();
-    // Where the row before may lie.
+    // Possible positions of the previous row.
     let mut at: Vec<usize> = (0..10 * PARTS).collect();
     for (index, row) in rows.iter().enumerate().skip(first) {
         let mut next: Vec<usize> = at.iter().flat_map(|at| at + PARTS - 1..=at + PARTS + 1).collect();

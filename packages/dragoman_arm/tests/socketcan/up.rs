@@ -17,10 +17,10 @@ use crate::witness::Candump;
 /// A ROS domain that no other test uses.
 const DOMAIN: &str = "99";
 
-/// An emulated machine may pause driver or drives for so long that the arm stops, and then nobody switches it on again. One
-/// clean run shows that all of it works together.
+/// An emulated machine may pause driver or drives for so long that the arm stops and stays off. One clean run proves
+/// that all parts work together.
 const ATTEMPTS: usize = 4;
-/// How long a client repeats a command that is refused.
+/// Time for which a client repeats a refused command.
 const ACCEPTED: Duration = Duration::from_secs(12);
 
 #[test]
@@ -52,7 +52,7 @@ fn lift(test: &str, interface: &str) -> Result<(), String> {
     let up = Program::start(
         test,
         &[
-            // The arm alone: an emulated machine has not the time for a whole lab.
+            // The arm alone: an emulated machine is too slow for a whole lab.
             ["up", "--only", "ranger", "--domain", DOMAIN, "--ros-args", "-p", &can].as_slice(),
             &["-p", "arm31:port:=0", "-p", "arm:enable_at_start:=true"],
             &["-p", "arm:lead:=0.2", "-p", "arm:heartbeat_loss:=0.5", "-p", "arm:feedback_loss:=0.5"],
@@ -80,7 +80,7 @@ fn lift(test: &str, interface: &str) -> Result<(), String> {
     }
 }
 
-/// What the drive of the second joint reports to be at.
+/// The position that the drive of the second joint reports.
 fn reported(line: &LogLine) -> Option<i32> {
     let Content::Frame(frame) = line.content else { return None };
     match Service::of(frame.standard_id()?)? {
@@ -92,8 +92,8 @@ fn reported(line: &LogLine) -> Option<i32> {
     }
 }
 
-/// Starts `dragoman up` on an interface on which there is nothing, and waits for what it says of it.
-fn told_of(test: &str, interface: &str, words: &str) -> Option<Program> {
+/// Starts `dragoman up` on an unusable interface, and waits for these words in its log.
+fn logs_of(test: &str, interface: &str, words: &str) -> Option<Program> {
     let can = format!("arm:can:={interface}");
     let up = Program::start(
         test,
@@ -104,13 +104,13 @@ fn told_of(test: &str, interface: &str, words: &str) -> Option<Program> {
 }
 
 #[test]
-fn an_interface_that_is_missing_is_told_and_waited_for() {
+fn a_missing_interface_is_reported_and_awaited() {
     let test = test_name!();
     if !available(test) {
         return;
     }
     let _alone = alone();
-    let Some(mut up) = told_of(test, "can_nowhere", "there is no interface can_nowhere") else { return };
+    let Some(mut up) = logs_of(test, "can_nowhere", "there is no interface can_nowhere") else { return };
     up.until_said("ready");
     assert!(up.child.try_wait().unwrap().is_none(), "it goes on");
 }
@@ -122,7 +122,7 @@ fn an_interface_that_is_none_of_can_is_refused() {
         return;
     }
     let _alone = alone();
-    let Some(mut up) = told_of(test, "lo", "lo is no CAN interface") else { return };
+    let Some(mut up) = logs_of(test, "lo", "lo is not a CAN interface") else { return };
     assert!(!up.child.wait().unwrap().success());
 }
 
@@ -130,7 +130,7 @@ fn an_interface_that_is_none_of_can_is_refused() {
 struct Program {
     child: Child,
     said: Receiver<String>,
-    /// What it said before it was waited for the last time.
+    /// Its output up to the last wait.
     before: Cell<Vec<String>>,
 }
 
@@ -150,7 +150,7 @@ impl Program {
         Some(Self { child, said, before: Cell::default() })
     }
 
-    /// Waits for a line with these words; returns what was said until then.
+    /// Waits for a line with these words; returns the output up to it.
     #[track_caller]
     fn until_said(&self, what: &str) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
@@ -162,7 +162,7 @@ impl Program {
         said
     }
 
-    /// What it said, without what it says of each command that it refuses.
+    /// Its output, without the lines about refused commands.
     fn all_said(&self) -> String {
         let mut lines = self.before.take();
         lines.extend(self.said.try_iter().filter(|line| !line.contains("refused command")));
@@ -177,14 +177,14 @@ impl Drop for Program {
     }
 }
 
-/// A client as the thesis' users write it.
+/// A client like those of the Ranger thesis.
 struct Client<'a> {
     socket: UdpSocket,
     up: &'a Program,
 }
 
 impl<'a> Client<'a> {
-    /// Of the address that the program says.
+    /// Connects to the address that the program prints.
     fn of(up: &'a Program) -> Self {
         let said = up.until_said("ready");
         let words = said.iter().flat_map(|line| line.split_whitespace());
@@ -195,7 +195,7 @@ impl<'a> Client<'a> {
         Self { socket, up }
     }
 
-    /// Gives a command until it is answered by values, which it returns.
+    /// Repeats a command until it is answered with values, which it returns.
     fn until_accepted(&self, letters: &str, values: [f32; 7]) -> Result<[f32; 7], String> {
         let mut request = letters.as_bytes().to_vec();
         request.extend(values.iter().flat_map(|value| value.to_le_bytes()));
@@ -219,7 +219,7 @@ impl<'a> Client<'a> {
     }
 }
 
-/// Of the orientation that `PS` answers, as `GT` takes it.
+/// The orientation that `PS` answers, converted for `GT`.
 fn roll_pitch_yaw([_, _, _, x, y, z, w]: [f32; 7]) -> [f32; 3] {
     [
         (2.0 * (w * x + y * z)).atan2(1.0 - 2.0 * (x * x + y * y)),

@@ -17,7 +17,7 @@ fn next_frame(bus: &mut SocketCanBus) -> String {
     }
 }
 
-/// Passes over what comes before this frame, which must not be much.
+/// Skips frames until this one, which must come soon.
 fn wait_for(bus: &mut SocketCanBus, wanted: &str) {
     let before: Vec<String> =
         std::iter::from_fn(|| Some(next_frame(bus)).filter(|frame| frame != wanted)).take(500).collect();
@@ -55,7 +55,7 @@ fn simulated_drives_answer_on_an_interface_and_survive_its_going_down() {
     vcan.down();
     while next(&mut bus) != Received::Fault(BusFault::Down) {}
     vcan.up();
-    // They go on by themselves.
+    // They continue without input.
     wait_for(&mut bus, "766#05");
     bus.send(&frame("365#50580000")).unwrap();
     wait_for(&mut bus, "2E5#5058000000000000");

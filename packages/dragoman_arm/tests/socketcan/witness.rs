@@ -1,4 +1,4 @@
-//! `candump -L` that sees all of a test.
+//! `candump -L` that records a whole test.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,7 +11,7 @@ use dragoman_io::can::candump::{self, LogLine};
 
 use crate::support::{PATIENCE, Vcan, can_utils, frame, send_patiently};
 
-/// The program, which writes a file; it ends with it.
+/// The program, which writes a file; killed when dropped.
 pub(crate) struct Candump {
     child: Child,
     log: PathBuf,
@@ -19,23 +19,23 @@ pub(crate) struct Candump {
 }
 
 impl Candump {
-    /// Returns when it listens.
+    /// Returns when it receives.
     pub(crate) fn start(test: &str, vcan: &Vcan) -> Option<Self> {
         let mut candump = can_utils(test, "candump")?;
         let log = std::env::temp_dir().join(format!("{test}_{}.log", std::process::id()));
-        // A queue for what is not written at once, and a word about what it could not hold.
+        // A buffer for pending writes, and a report of dropped frames.
         candump.args(["-r", "8000000", "-d", "-L", vcan.name]).stdout(File::create(&log).unwrap());
         let mut this = Self { child: candump.stderr(Stdio::null()).spawn().unwrap(), log, bus: vcan.bus() };
         this.wait_for_marker("7EE#00");
         Some(this)
     }
 
-    /// Ends it; what it has seen, at the times of the kernel.
+    /// Stops it; returns the recorded frames, with the kernel's times.
     pub(crate) fn stop(mut self) -> Vec<LogLine> {
         self.wait_for_marker("7EE#01");
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        // If it has lost any it says so there as well, which is no line of a log.
+        // A report of lost frames is in the log as well, and fails to parse as a frame.
         let lines =
             candump::read(BufReader::new(File::open(&self.log).unwrap())).map(Result::unwrap).collect();
         std::fs::remove_file(&self.log).unwrap();

@@ -1,5 +1,5 @@
-//! The driver of a differential drive behind the [line protocol](mod@super::line), without I/O and clock. It is used as the Kobuki's
-//! [`Driver`](crate::kobuki::driver::Driver) is.
+//! The driver of a differential drive with the [line protocol](mod@super::line), without I/O and clock. It is used like
+//! the Kobuki's [`Driver`](crate::kobuki::driver::Driver).
 
 mod config;
 
@@ -17,16 +17,16 @@ pub use config::{Config, ConfigError};
 use dragoman_geometry::limits::{LimitError, Limits};
 use dragoman_geometry::{Pose, Twist};
 
-/// Events that nobody takes are dropped, the oldest first.
+/// Most queued events; beyond that the oldest are dropped.
 const MAX_EVENTS: usize = 256;
 
-/// What has changed.
+/// A change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The base is heard, or is not any more.
+    /// Data of the base started or stopped arriving.
     Robot {
-        /// Whether it is.
+        /// Whether data arrives.
         online: bool,
     },
     /// The motors were switched on or off.
@@ -34,41 +34,41 @@ pub enum Event {
         /// Whether they are on.
         on: bool,
     },
-    /// Commands stopped coming while the base was moving; it was stopped.
+    /// The last command expired while the base was moving; it was stopped.
     CommandExpired,
 }
 
-/// What came over the line.
+/// Counters of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// Counts of the encoders.
+    /// Encoder readings received.
     pub measurements: u64,
     /// Requests without an answer in time.
     pub timeouts: u64,
-    /// Lines that were no answer, or none to what was asked.
+    /// Lines that are not an answer, or not to the pending request.
     pub garbage: u64,
     /// Requests that the base did not understand.
     pub not_understood: u64,
 }
 
-/// All that is known of the base.
+/// State of the base.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// Whether there is a connection.
     pub connected: bool,
     /// Whether the base answers.
     pub alive: bool,
-    /// Why the base is not told to move; `None`: it is.
+    /// Why the base is commanded to stand still; `None`: it is commanded to move.
     pub standstill: Option<Standstill>,
     /// Whether the motors are on.
     pub motor_power: bool,
-    /// When the encoders were read last on this connection, on the caller's clock.
-    pub heard: Option<Duration>,
-    /// Where the base is, seen from where its odometry began.
+    /// Time of the last encoder reading on this connection, on the caller's clock.
+    pub last_received: Option<Duration>,
+    /// Pose relative to the start of its odometry.
     pub pose: Pose,
-    /// The covariance of the pose: x, y, z and turns about them, row by row.
+    /// Covariance of the pose: x, y, z and rotations about them, row by row.
     pub pose_covariance: [f64; 36],
-    /// How the base moves, in its own frame.
+    /// Velocity in its own frame.
     pub twist: Twist,
     /// The left and the right wheel.
     pub wheels: [Wheel; 2],
@@ -76,36 +76,36 @@ pub struct State {
     pub encoders: Option<[i32; 2]>,
     /// Limits in force.
     pub limits: Limits,
-    /// What came over the line.
+    /// Counters of the line.
     pub line: Statistics,
     /// How often our clock has gone back.
     pub clock_jumps: u64,
-    /// How often an encoder has jumped further than a wheel can roll.
+    /// How often an encoder has jumped by more than a wheel can roll.
     pub encoder_jumps: u64,
 }
 
 /// A base with two driven wheels: bytes, commands and time come in; bytes, events and states go out.
 ///
-/// There is one request under way at a time, but for standing still, which waits for nothing. The base stands still, and has to be told anew
-/// to move, when the connection, its answers, commands or the sense of time are lost.
+/// One request is pending at a time, except stop commands, which are sent at once. The base stops, and needs a new
+/// command, when the connection, its answers, commands or the clock fail.
 #[derive(Debug)]
 pub struct Driver {
     config: Config,
     commander: Commander,
     odometry: Odometry,
     lines: Lines,
-    /// Heard are the encoders.
+    /// Its data are encoder readings.
     contact: Contact,
     now: Duration,
     encoders: Option<[i32; 2]>,
-    /// Requests under way, and when they were sent.
+    /// Pending requests with the times they were sent.
     pending: VecDeque<(Request, Duration)>,
-    /// Until when answers are late ones, and nothing is asked.
+    /// Time until which answers are late ones, and no request is sent.
     quiet: Option<Duration>,
-    /// When the encoders are read next.
+    /// Time of the next encoder reading.
     next_cycle: Duration,
-    /// Whether speeds are to be sent as soon as the line is free.
-    tell: bool,
+    /// Whether speeds must be sent when the line is free.
+    speeds_due: bool,
     statistics: Statistics,
     clock_jumps: u64,
     events: VecDeque<Event>,
@@ -116,7 +116,7 @@ impl Driver {
     /// A driver without connection.
     ///
     /// # Errors
-    /// A measure, a limit or a timeout makes no sense.
+    /// An invalid dimension, limit or timeout.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {
@@ -129,7 +129,7 @@ impl Driver {
             pending: VecDeque::new(),
             quiet: None,
             next_cycle: Duration::ZERO,
-            tell: false,
+            speeds_due: false,
             statistics: Statistics::default(),
             clock_jumps: 0,
             events: VecDeque::new(),
@@ -138,34 +138,35 @@ impl Driver {
         })
     }
 
-    /// The connection was opened. The end of a line is sent, so that what was left of one is none.
+    /// The connection was opened. Sends a line end, which terminates the rest of an old line.
     pub fn opened(&mut self, now: Duration) {
         self.lost(now);
-        self.contact.link = Link::Unheard;
+        self.contact.link = Link::NoFeedback;
         self.outbox.bytes().push(b'\r');
         self.quiet = Some(self.now.saturating_add(self.config.answer_timeout));
         self.next_cycle = self.now;
     }
 
-    /// The connection was lost, or closed. Commands are forgotten. The odometry goes on from where it is.
+    /// The connection was lost, or closed. Commands are dropped. The odometry continues from its pose.
     pub fn lost(&mut self, now: Duration) {
         self.advance(now);
         self.commander.forget();
-        self.tell = false;
+        self.speeds_due = false;
         self.pending.clear();
         self.quiet = None;
         self.outbox.take();
         self.lines.clear();
         self.odometry.interrupt();
-        self.contact.heard = None;
+        self.contact.last_received = None;
         self.encoders = None;
         self.set_link(Link::Disconnected);
     }
 
-    /// Takes what came from the port, up to and including the next counts of the encoders. `true`: there were some, the
-    /// [`state`](Self::state) can be read, and there may be more; call again with the rest. `false`: all was taken.
+    /// Takes bytes from the port, up to and including the next encoder reading. `true`: there was one, the
+    /// [`state`](Self::state) can be read, and bytes may remain; call again with the rest. `false`: all bytes were
+    /// taken.
     ///
-    /// Answers count as heard now: they may have waited for us, and whether the base is silent is judged after them.
+    /// Answers get the present time: they may have been buffered, and silence is detected only after reading them.
     pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
         self.advance(now);
         self.expire(self.now);
@@ -194,12 +195,12 @@ impl Driver {
         false
     }
 
-    /// Lets time pass: encoders are read, silence is noticed, commands expire. To be called at the [`deadline`](Self::deadline), and whenever it
-    /// suits.
+    /// Advances the time: reads encoders, detects silence, expires commands. Must be called at the
+    /// [`deadline`](Self::deadline); earlier calls are allowed.
     pub fn poll(&mut self, now: Duration) {
         self.advance(now);
         if self.notice_silence(self.now) {
-            // Whether the base counts on, or has restarted, nobody knows.
+            // It is unknown whether the base kept its counts or has restarted.
             self.odometry.interrupt();
         }
         self.expire(self.now);
@@ -214,7 +215,7 @@ impl Driver {
         self.go_on();
     }
 
-    /// When [`poll`](Self::poll) has to be called at the latest. `None`: not before something else happens.
+    /// When [`poll`](Self::poll) must be called at the latest. `None`: not before another input.
     pub fn deadline(&self) -> Option<Duration> {
         if self.contact.link == Link::Disconnected {
             return None;
@@ -234,50 +235,51 @@ impl Driver {
             .min()
     }
 
-    /// Moves with this velocity, until the next command or until it expires. Returns all bytes that are to be sent. While an answer is
-    /// awaited the speeds are not among them: they follow as soon as it is there. Whether the base is silent is judged elsewhere: what waits
-    /// on the line may not have been read yet.
+    /// Moves with this velocity, until the next command or until it expires. Returns all bytes to send. While an answer
+    /// is pending they do not include the speeds, which follow after the answer. Silence is not detected here: data may
+    /// wait unread on the line.
     ///
     /// # Errors
-    /// NaN or infinite, or the base would not move; nothing changes then.
+    /// Not finite, or the base must not move; nothing changes then.
     pub fn command(&mut self, now: Duration, twist: Twist) -> Result<&[u8], Refusal> {
         self.advance(now);
         self.expire(self.now);
         self.commander.accept(self.now, twist, self.contact.link)?;
-        self.tell = true;
+        self.speeds_due = true;
         self.go_on();
         Ok(self.outbox.take())
     }
 
-    /// All bytes that are to be sent; none are left.
+    /// Takes all bytes to send.
     pub fn transmit(&mut self) -> &[u8] {
         self.outbox.take()
     }
 
-    /// What has changed, the oldest first.
+    /// The next event, oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// Stands still at once, whatever was commanded; the next command moves again.
+    /// Stops the base at once; the next command moves it again.
     pub fn halt(&mut self) {
         self.stand();
     }
 
-    /// Switches the motors on or off: while they are off, the base is told to stand still and commands are refused.
+    /// Switches the motors on or off: while they are off, the base is commanded to stand still and commands are
+    /// refused.
     pub fn set_motor_power(&mut self, on: bool) {
         self.switch_motors(on);
     }
 
-    /// Declares the base to be at the origin, with wheels at 0.
+    /// Resets the pose to the origin and the wheels to 0.
     pub fn reset_odometry(&mut self) {
         self.odometry.reset();
     }
 
-    /// Declares the base to be here; the origin is a [reset](Self::reset_odometry).
+    /// Sets the pose of the odometry; the origin is a [reset](Self::reset_odometry).
     ///
     /// # Errors
-    /// NaN or infinite.
+    /// Not finite.
     pub fn set_odometry(&mut self, pose: Pose) -> Result<(), NotFinite> {
         self.odometry.set(pose)
     }
@@ -285,19 +287,19 @@ impl Driver {
     /// Sets other limits.
     ///
     /// # Errors
-    /// A limit is none; the old ones stay.
+    /// An invalid limit; the old ones stay.
     pub fn set_limits(&mut self, limits: Limits) -> Result<(), LimitError> {
         self.commander.set_limits(limits)
     }
 
-    /// All that is known of the base.
+    /// The state of the base.
     pub fn state(&self) -> State {
         State {
             connected: self.contact.link != Link::Disconnected,
             alive: self.contact.link == Link::Alive,
             standstill: self.commander.standstill(self.contact.link),
             motor_power: self.commander.motor_power,
-            heard: self.contact.heard,
+            last_received: self.contact.last_received,
             pose: self.odometry.pose(),
             pose_covariance: self.odometry.pose_covariance(),
             twist: self.odometry.twist(),
@@ -315,7 +317,7 @@ impl Driver {
         &self.config
     }
 
-    /// Time goes on. If it goes back, nobody knows how old anything is, so the base stands still.
+    /// Advances the time. If it goes back, the age of all data is unknown, so the base is stopped.
     fn advance(&mut self, now: Duration) {
         let back = now < self.now;
         self.now = now;
@@ -323,7 +325,7 @@ impl Driver {
             self.clock_jumps += 1;
             self.halt();
             self.odometry.interrupt();
-            self.contact.heard = self.contact.heard.map(|_| now);
+            self.contact.last_received = self.contact.last_received.map(|_| now);
             self.commander.set_back(now);
             self.pending.iter_mut().for_each(|(_, sent)| *sent = now);
             self.quiet = self.quiet.map(|_| now.saturating_add(self.config.answer_timeout));
@@ -331,12 +333,12 @@ impl Driver {
         }
     }
 
-    /// Asks for, or tells, what is due, if the line is free.
+    /// Sends the due request, if the line is free.
     fn go_on(&mut self) {
         if self.contact.link == Link::Disconnected || self.quiet.is_some() || !self.pending.is_empty() {
             return;
         }
-        if std::mem::take(&mut self.tell) {
+        if std::mem::take(&mut self.speeds_due) {
             let speeds = self.config.speeds(self.commander.velocity(self.now));
             self.send(Request::SetSpeeds(speeds));
         } else if self.now >= self.next_cycle {
@@ -345,9 +347,9 @@ impl Driver {
         }
     }
 
-    /// An answer has come; whether it was what the encoders count.
+    /// Handles an answer; returns whether it was an encoder reading.
     fn answer(&mut self, answer: Answer) -> bool {
-        // An answer before it may have been lost.
+        // An earlier answer may have been lost.
         let asked = self.pending.iter().position(|(request, _)| match answer {
             Answer::Encoders(_) => *request == Request::Encoders,
             Answer::Done => *request != Request::Encoders,
@@ -373,18 +375,18 @@ impl Driver {
 
     fn measured(&mut self, counts: [i32; 2]) {
         self.statistics.measurements += 1;
-        let interval = self.contact.heard.map_or(Duration::ZERO, |heard| self.now - heard);
+        let interval = self.contact.last_received.map_or(Duration::ZERO, |time| self.now - time);
         self.odometry.update(Measurement { ticks: counts.map(i64::from), interval, gyro: None });
         self.encoders = Some(counts);
-        self.contact.heard = Some(self.now);
+        self.contact.last_received = Some(self.now);
         if self.contact.link != Link::Alive {
-            // Nobody knows what the base was told before.
-            self.commander.tell(self.now);
+            // The base may have an unknown old command.
+            self.commander.extend_stop(self.now);
         }
         self.set_link(Link::Alive);
-        self.tell |= self.commander.is_moving() || self.commander.repeats_stop(self.now);
+        self.speeds_due |= self.commander.is_moving() || self.commander.repeats_stop(self.now);
         if self.commander.is_moving() {
-            self.commander.tell(self.now);
+            self.commander.extend_stop(self.now);
         }
     }
 
@@ -407,10 +409,10 @@ impl Safety for Driver {
     }
 
     /// Without waiting for an answer.
-    fn tell_stop(&mut self) {
+    fn send_stop(&mut self) {
         const STOP: Request = Request::SetSpeeds([0, 0]);
-        self.tell = false;
-        self.commander.tell(self.now);
+        self.speeds_due = false;
+        self.commander.extend_stop(self.now);
         if self.contact.link != Link::Disconnected
             && self.pending.back().is_none_or(|(last, _)| *last != STOP)
         {

@@ -1,21 +1,21 @@
-//! Lines between a computer and the microcontroller of a base: the protocol of ROSArduinoBridge, which ros2_control's diffdrive_arduino and
-//! many self-made bases speak. 57600 baud, 8N1. Each request gets one answer, in order.
+//! Lines between a computer and the microcontroller of a base: the protocol of ROSArduinoBridge, used by ros2_control's
+//! diffdrive_arduino and many self-made bases. 57600 baud, 8N1. Each request gets one answer, in order.
 //!
 //! | request | answer | meaning |
 //! | --- | --- | --- |
-//! | `e` CR | left, space, right, CR LF | counts of the encoders, 32 bits, they wrap |
-//! | `m` left right CR | `OK` CR LF | speeds of the wheels, encoder ticks per period of the controller (30 Hz as a rule), 16 bits |
-//! | `r` CR | `OK` CR LF | encoders begin at 0 |
+//! | `e` CR | left, space, right, CR LF | counts of the encoders, 32 bits, wrapping |
+//! | `m` left right CR | `OK` CR LF | speeds of the wheels, ticks per controller period (usually 30 Hz), 16 bits |
+//! | `r` CR | `OK` CR LF | set the encoders to 0 |
 //! | anything else | `Invalid Command` CR LF | |
 //!
-//! The wheels stop by themselves when no speeds have come for 2 s.
+//! The wheels stop by themselves if no speeds come for 2 s.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Longer lines are none.
+/// Longer lines are invalid.
 pub const MAX_LINE: usize = 64;
 
 /// A line that is not of this protocol.
@@ -23,14 +23,14 @@ pub const MAX_LINE: usize = 64;
 #[error("not a line of this protocol")]
 pub struct ParseError;
 
-/// What is asked of the base. `Display` gives it as it goes over the line, with its end.
+/// A request to the base. `Display` writes it in wire format, with its line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Request {
-    /// Counts of the encoders.
+    /// Read the counts of the encoders.
     Encoders,
-    /// Speeds of the left and the right wheel, ticks per period of the controller.
+    /// Set the speeds of the left and the right wheel, ticks per period of the controller.
     SetSpeeds([i16; 2]),
-    /// Encoders begin at 0.
+    /// Set the encoders to 0.
     ResetEncoders,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for Request {
 impl FromStr for Request {
     type Err = ParseError;
 
-    /// Reads a line, without its end.
+    /// Parses a line, without its end.
     fn from_str(line: &str) -> Result<Self, ParseError> {
         match line.trim_ascii() {
             "e" => Ok(Self::Encoders),
@@ -57,7 +57,7 @@ impl FromStr for Request {
     }
 }
 
-/// What the base answers. `Display` gives it as it goes over the line, with its end.
+/// An answer of the base. `Display` writes it in wire format, with its line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// Counts of the left and the right encoder.
@@ -81,7 +81,7 @@ impl fmt::Display for Answer {
 impl FromStr for Answer {
     type Err = ParseError;
 
-    /// Reads a line, without its end.
+    /// Parses a line, without its end.
     fn from_str(line: &str) -> Result<Self, ParseError> {
         match line.trim_ascii() {
             "OK" => Ok(Self::Done),
@@ -91,7 +91,7 @@ impl FromStr for Answer {
     }
 }
 
-/// Two numbers, and nothing else.
+/// Exactly two numbers.
 fn pair<T: FromStr>(text: &str) -> Result<[T; 2], ParseError> {
     let mut words = text.split_ascii_whitespace().map(str::parse);
     match (words.next(), words.next(), words.next()) {
@@ -100,12 +100,13 @@ fn pair<T: FromStr>(text: &str) -> Result<[T; 2], ParseError> {
     }
 }
 
-/// Finds lines in a stream of bytes that comes in pieces of any length. A line ends with CR or LF, empty ones are none.
+/// Finds lines in a byte stream that arrives in pieces of any length. A line ends with CR or LF; empty lines are
+/// skipped.
 #[derive(Debug, Clone)]
 pub struct Lines {
     line: [u8; MAX_LINE],
     length: usize,
-    /// The line is too long, or begins before we listened.
+    /// The present line is too long, or began before the connection.
     spoilt: bool,
     ended: bool,
     dropped: u64,
@@ -118,13 +119,13 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Has seen nothing.
+    /// A decoder without data.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next line, without its end; takes from `bytes` what it needs. `None`: all were taken, and no further line has ended. Lines that are
-    /// too long, or no text, are dropped.
+    /// The next line, without its end; consumes the bytes it needs. `None`: all bytes were consumed without completing
+    /// a line. Lines that are too long, or not UTF-8, are dropped.
     pub fn next<'a>(&'a mut self, bytes: &mut &[u8]) -> Option<&'a str> {
         if std::mem::take(&mut self.ended) {
             self.length = 0;
@@ -153,12 +154,12 @@ impl Lines {
         std::str::from_utf8(line).ok()
     }
 
-    /// Forgets an unfinished line, as after a lost connection.
+    /// Drops an unfinished line, for use after a lost connection.
     pub fn clear(&mut self) {
         (self.length, self.spoilt, self.ended) = (0, false, false);
     }
 
-    /// Lines that were too long, or no text.
+    /// Number of dropped lines: too long, or not UTF-8.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }

@@ -2,20 +2,20 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this one | [`Driver`]: what comes in, what goes out |
+//! | this one | [`Driver`]: its inputs and outputs |
 //! | `config` | [`Config`]: timeouts, limits, options |
-//! | `events` | [`Event`]: what has changed, told once |
+//! | `events` | [`Event`]: a change, reported once |
 //! | `battery` | [`Battery`]: charge and charging |
-//! | `state` | [`State`]: all that is known of the base |
-//! | `clock` | the base's clock beside ours: whether it has restarted |
+//! | `state` | [`State`]: the state of the base |
+//! | `clock` | compares the base's clock with ours: detects restarts |
 //! | `heading` | the gyro's heading, relative to its first reading |
-//! | `identity` | versions and gains: asked for until they are there |
+//! | `identity` | versions and gains: requested until they arrive |
 //! | `outputs` | LEDs, digital outputs, external power |
-//! | `recorder` | [`Record`]: what goes over the line, for who looks for a fault there |
+//! | `recorder` | [`Record`]: the traffic on the line, for debugging |
 //!
-//! How it is used: whatever happens is told to the driver with the time, on a clock that begins anywhere; then
-//! [`transmit`](Driver::transmit) gives the bytes to send, [`poll_event`](Driver::poll_event) what has changed, and
-//! [`deadline`](Driver::deadline) when [`poll`](Driver::poll) has to be called at the latest.
+//! How to use it: pass every input to the driver with the time, on a clock with any epoch; then
+//! [`transmit`](Driver::transmit) returns the bytes to send, [`poll_event`](Driver::poll_event) the changes, and
+//! [`deadline`](Driver::deadline) the latest time to call [`poll`](Driver::poll).
 //!
 //! ```
 //! # use std::time::Duration;
@@ -30,7 +30,7 @@
 //!     println!("{:?}", driver.state().pose); // once for each frame of feedback
 //! }
 //! let refusal = driver.command(Duration::from_millis(20), Twist::new(0.1, 0.0)).unwrap_err();
-//! assert_eq!(refusal.to_string(), "nothing was heard of the base yet");
+//! assert_eq!(refusal.to_string(), "no data of the base received yet");
 //! # Ok(())
 //! # }
 //! ```
@@ -72,13 +72,13 @@ use heading::Heading;
 use outputs::Wanted;
 use recorder::Recorder;
 
-/// Events that nobody takes are dropped, the oldest first.
+/// Most queued events; beyond that the oldest are dropped.
 const MAX_EVENTS: usize = 256;
 
 /// A Kobuki: bytes, commands and time come in; bytes, events and states go out.
 ///
-/// It says nothing until it has heard the base. Whatever is lost, the connection, feedback, commands, the wheels' contact with the ground or
-/// the sense of time, the base is told to stand still, and has to be told anew to move.
+/// It sends nothing before the first feedback. When the connection, feedback, commands, the wheels' contact with the
+/// ground or the clock fail, the base is commanded to stand still, and needs a new command to move.
 #[derive(Debug)]
 pub struct Driver {
     config: Config,
@@ -86,13 +86,13 @@ pub struct Driver {
     odometry: Odometry,
     heading: Heading,
     decoder: Decoder,
-    /// Heard is feedback.
+    /// Its data are frames of feedback.
     contact: Contact,
     now: Duration,
     device_clock: DeviceClock,
     sensors: Sensors,
     identity: Identity,
-    /// When the base was asked for it last.
+    /// Time of the last request to the base.
     asked: Option<Duration>,
     edges: Edges,
     outputs: Wanted,
@@ -108,7 +108,7 @@ impl Driver {
     /// A driver without connection.
     ///
     /// # Errors
-    /// A limit, a timeout or a voltage makes no sense.
+    /// An invalid limit, timeout or voltage.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {
@@ -134,14 +134,14 @@ impl Driver {
         })
     }
 
-    /// The connection was opened. Nothing is sent before the base is heard.
+    /// The connection was opened. Nothing is sent before the first feedback.
     pub fn opened(&mut self, now: Duration) {
         self.lost(now);
-        self.contact.link = Link::Unheard;
+        self.contact.link = Link::NoFeedback;
     }
 
-    /// The connection was lost, or closed. Commands are forgotten, and what is to be told to the base when it is back stays. The odometry
-    /// goes on from where it is.
+    /// The connection was lost, or closed. Commands are dropped; desired outputs are kept for the next connection. The
+    /// odometry continues from its pose.
     pub fn lost(&mut self, now: Duration) {
         self.advance(now);
         self.commander.forget();
@@ -150,17 +150,18 @@ impl Driver {
         self.odometry.interrupt();
         self.heading.interrupt();
         self.device_clock = DeviceClock::default();
-        self.contact.heard = None;
+        self.contact.last_received = None;
         self.sensors = Sensors::default();
         self.identity = Identity::default();
         self.set_link(Link::Disconnected);
     }
 
-    /// Takes what came from the port, up to and including the next frame of feedback. `true`: there was one, its [`state`](Self::state) can be
-    /// read, and there may be more; call again with the rest. `false`: all was taken.
+    /// Takes bytes from the port, up to and including the next frame of feedback. `true`: there was one, its
+    /// [`state`](Self::state) can be read, and bytes may remain; call again with the rest. `false`: all bytes were
+    /// taken.
     ///
-    /// Feedback is a frame with the base's core sensors. It is answered with what the base has to be told. Frames count as heard now: they may
-    /// have waited for us, and whether the base is silent is judged after them.
+    /// Feedback is a frame with the base's core sensors. It is answered with the due commands. Frames get the present
+    /// time: they may have been buffered, and silence is detected only after reading them.
     pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
         self.advance(now);
         self.expire(self.now);
@@ -197,7 +198,8 @@ impl Driver {
         }
     }
 
-    /// Lets time pass: silence is noticed, commands expire. To be called at the [`deadline`](Self::deadline), and whenever it suits.
+    /// Advances the time: detects silence, expires commands. Must be called at the [`deadline`](Self::deadline);
+    /// earlier calls are allowed.
     pub fn poll(&mut self, now: Duration) {
         self.advance(now);
         if self.notice_silence(self.now) {
@@ -206,53 +208,54 @@ impl Driver {
         self.expire(self.now);
     }
 
-    /// When [`poll`](Self::poll) has to be called at the latest. `None`: not before something else happens.
+    /// When [`poll`](Self::poll) must be called at the latest. `None`: not before another input.
     pub fn deadline(&self) -> Option<Duration> {
         self.contact.deadline().into_iter().chain(self.commander.deadline()).min()
     }
 
-    /// Moves with this velocity, until the next command or until it expires. Returns all bytes that are to be sent, those of the command
-    /// included. Whether the base is silent is judged elsewhere: what waits on the line may not have been read yet.
+    /// Moves with this velocity, until the next command or until it expires. Returns all bytes to send, including the
+    /// command. Silence is not detected here: data may wait unread on the line.
     ///
     /// # Errors
-    /// NaN or infinite, or the base would not move; nothing changes then, but that a base that was moving goes on as it was told before.
+    /// Not finite, or the base must not move; nothing changes then, and a moving base continues with its last command.
     pub fn command(&mut self, now: Duration, twist: Twist) -> Result<&[u8], Refusal> {
         self.advance(now);
         self.expire(self.now);
         self.commander.accept(self.now, twist, self.contact.link)?;
-        self.tell_velocity();
+        self.send_velocity();
         Ok(self.outbox.take())
     }
 
-    /// All bytes that are to be sent; none are left.
+    /// Takes all bytes to send.
     pub fn transmit(&mut self) -> &[u8] {
         self.outbox.take()
     }
 
-    /// What has changed, the oldest first.
+    /// The next event, oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// Sets what is recorded from now on of what goes over the line.
+    /// Selects the traffic to record from now on.
     pub fn record(&mut self, recorded: Recorded) {
         self.recorder.set(recorded);
     }
 
-    /// What was recorded, the oldest first.
+    /// The next record, oldest first.
     pub fn poll_record(&mut self) -> Option<Record> {
         self.recorder.take()
     }
 
-    /// Stands still at once, whatever was commanded; the next command moves again.
+    /// Stops the base at once; the next command moves it again.
     pub fn halt(&mut self) {
         self.stand();
     }
 
-    /// Switches the motors on or off: while they are off, the base is told to stand still and commands are refused.
+    /// Switches the motors on or off: while they are off, the base is commanded to stand still and commands are
+    /// refused.
     ///
     /// # Errors
-    /// They are to be switched on while a wheel has dropped, and that switches them off.
+    /// Switching on while a wheel has dropped, if that is configured to switch them off.
     pub fn set_motor_power(&mut self, on: bool) -> Result<(), Refusal> {
         let dropped = self.config.motors_off_on_wheel_drop
             && self.contact.link == Link::Alive
@@ -267,61 +270,62 @@ impl Driver {
         Ok(())
     }
 
-    /// Sets an LED; kept while the base is away.
+    /// Sets an LED; kept while the base is disconnected.
     pub fn set_led(&mut self, led: Led, color: LedColor) {
         self.outputs.set_led(led, color);
-        self.tell_outputs();
+        self.send_outputs();
     }
 
-    /// Sets those of the four digital outputs that are given; kept while the base is away.
+    /// Sets the given ones of the four digital outputs; kept while the base is disconnected.
     pub fn set_digital_outputs(&mut self, values: [Option<bool>; 4]) {
         self.outputs.set_digital(values);
-        self.tell_outputs();
+        self.send_outputs();
     }
 
-    /// Switches those of the four external power outputs that are given, 3.3 V, 5 V, 12 V 5 A, 12 V 1.5 A; kept while the base is away.
+    /// Switches the given ones of the four external power outputs, 3.3 V, 5 V, 12 V 5 A, 12 V 1.5 A; kept while the
+    /// base is disconnected.
     pub fn set_external_power(&mut self, values: [Option<bool>; 4]) {
         self.outputs.set_power(values);
-        self.tell_outputs();
+        self.send_outputs();
     }
 
     /// Plays a melody.
     ///
     /// # Errors
-    /// The base is not heard.
+    /// No feedback arrives.
     pub fn play_sequence(&mut self, sequence: SoundSequence) -> Result<(), Refusal> {
-        self.say_if_heard(&Command::SoundSequence(sequence))
+        self.send_if_connected(&Command::SoundSequence(sequence))
     }
 
     /// Plays a tone.
     ///
     /// # Errors
-    /// The base is not heard.
+    /// No feedback arrives.
     pub fn play(&mut self, sound: Sound) -> Result<(), Refusal> {
-        self.say_if_heard(&Command::Sound(sound))
+        self.send_if_connected(&Command::Sound(sound))
     }
 
-    /// Sets the gains of the wheels' controller. What the base has made of it comes as [`Event::Gains`].
+    /// Sets the gains of the wheels' controller. The resulting gains come as [`Event::Gains`].
     ///
     /// # Errors
-    /// The base is not heard.
+    /// No feedback arrives.
     pub fn set_controller_gains(&mut self, gains: ControllerGains) -> Result<(), Refusal> {
-        self.say_if_heard(&Command::SetControllerGains(gains))?;
+        self.send_if_connected(&Command::SetControllerGains(gains))?;
         self.identity.gains = None;
         self.say(&Command::RequestControllerGains(GainsRequest::default()));
         Ok(())
     }
 
-    /// Declares the base to be at the origin, with wheels at 0.
+    /// Resets the pose to the origin and the wheels to 0.
     pub fn reset_odometry(&mut self) {
         self.odometry.reset();
         self.heading.reset();
     }
 
-    /// Declares the base to be here; the origin is a [reset](Self::reset_odometry).
+    /// Sets the pose of the odometry; the origin is a [reset](Self::reset_odometry).
     ///
     /// # Errors
-    /// NaN or infinite.
+    /// Not finite.
     pub fn set_odometry(&mut self, pose: Pose) -> Result<(), NotFinite> {
         self.odometry.set(pose)?;
         if pose == Pose::ORIGIN {
@@ -333,19 +337,19 @@ impl Driver {
     /// Sets other limits.
     ///
     /// # Errors
-    /// A limit is none; the old ones stay.
+    /// An invalid limit; the old ones stay.
     pub fn set_limits(&mut self, limits: Limits) -> Result<(), LimitError> {
         self.commander.set_limits(limits)
     }
 
-    /// All that is known of the base.
+    /// The state of the base.
     pub fn state(&self) -> State {
         State {
             connected: self.contact.link != Link::Disconnected,
             alive: self.contact.link == Link::Alive,
             standstill: self.commander.standstill(self.contact.link),
             motor_power: self.commander.motor_power,
-            heard: self.contact.heard,
+            last_received: self.contact.last_received,
             pose: self.odometry.pose(),
             pose_covariance: self.odometry.pose_covariance(),
             twist: self.odometry.twist(),
@@ -364,12 +368,12 @@ impl Driver {
         }
     }
 
-    /// Time goes on. If it goes back, nobody knows how old anything is, so the base stands still.
+    /// Advances the time. If it goes back, the age of all data is unknown, so the base is stopped.
     fn advance(&mut self, now: Duration) {
         if now < self.now {
             self.clock_jumps += 1;
             self.halt();
-            self.contact.heard = self.contact.heard.map(|_| now);
+            self.contact.last_received = self.contact.last_received.map(|_| now);
             self.device_clock.set_back(now);
             self.commander.set_back(now);
             self.asked = None;
@@ -377,7 +381,7 @@ impl Driver {
         self.now = now;
     }
 
-    /// A frame of feedback was read; the gyro's part of it.
+    /// Handles a frame of feedback, including its gyro readings.
     fn feedback(&mut self, gyro: Option<Inertia>) {
         let Some(core) = self.sensors.core else { return };
         self.feedback_frames += 1;
@@ -390,11 +394,11 @@ impl Driver {
             self.identity = Identity::default();
             self.halt();
         }
-        self.contact.heard = Some(self.now);
+        self.contact.last_received = Some(self.now);
         if self.contact.link != Link::Alive || restarted {
-            self.tell_outputs_now();
-            // Nobody knows what the base was told before.
-            self.commander.tell(self.now);
+            self.send_outputs_now();
+            // The base may have an unknown old command.
+            self.commander.extend_stop(self.now);
         }
         self.set_link(Link::Alive);
         if let Some(inertia) = &gyro {
@@ -412,7 +416,7 @@ impl Driver {
             self.switch_motors(false);
         }
         if self.commander.is_moving() {
-            self.tell_velocity();
+            self.send_velocity();
         } else if self.commander.repeats_stop(self.now) {
             self.say_velocity(BaseControl::STOP, Twist::ZERO);
         }
@@ -420,7 +424,7 @@ impl Driver {
         self.trim_events();
     }
 
-    /// Asks for what is not yet known of the base.
+    /// Requests the missing parts of the base's identity.
     fn ask(&mut self) {
         let due = |asked: Duration| self.now - asked >= self.config.request_interval;
         if !self.asked.is_none_or(due) {
@@ -437,30 +441,30 @@ impl Driver {
         }
     }
 
-    fn tell_velocity(&mut self) {
+    fn send_velocity(&mut self) {
         let twist = self.commander.velocity(self.now);
         self.say_velocity(BaseControl::from_velocities(twist.linear, twist.angular), twist);
-        self.commander.tell(self.now);
+        self.commander.extend_stop(self.now);
     }
 
-    fn tell_outputs(&mut self) {
+    fn send_outputs(&mut self) {
         if self.contact.link == Link::Alive {
-            self.tell_outputs_now();
+            self.send_outputs_now();
         }
     }
 
-    fn tell_outputs_now(&mut self) {
+    fn send_outputs_now(&mut self) {
         self.say(&Command::SetOutputs(self.outputs.outputs));
     }
 
-    fn say_if_heard(&mut self, command: &Command) -> Result<(), Refusal> {
+    fn send_if_connected(&mut self, command: &Command) -> Result<(), Refusal> {
         let reason = match self.contact.link {
             Link::Alive => {
                 self.say(command);
                 return Ok(());
             }
             Link::Disconnected => Standstill::Disconnected,
-            Link::Unheard => Standstill::Unheard,
+            Link::NoFeedback => Standstill::NoFeedback,
             Link::Silent => Standstill::Silent,
         };
         Err(Refusal::Standstill(reason))
@@ -498,9 +502,9 @@ impl Safety for Driver {
         &mut self.contact
     }
 
-    fn tell_stop(&mut self) {
+    fn send_stop(&mut self) {
         self.say_velocity(BaseControl::STOP, Twist::ZERO);
-        self.commander.tell(self.now);
+        self.commander.extend_stop(self.now);
     }
 
     fn note(&mut self, change: Change) {

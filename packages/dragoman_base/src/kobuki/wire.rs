@@ -5,8 +5,9 @@
 //!                  '--- sub-payload ---'
 //! ```
 //!
-//! Everything is little-endian. The base sends one frame of feedback every 20 ms; a frame of commands may hold several. Sources: seed 003,
-//! sections 2.1 and 3.6.1, and the protocol's public description. What counts in legacy units says so in its name.
+//! All numbers are little-endian. The base sends one frame of feedback every 20 ms; a frame of commands may hold
+//! several commands. Sources: TurtleBot thesis, 2.1 and 3.6.1, and the protocol's public description. Quantities in
+//! legacy units say so in their names.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -15,7 +16,7 @@
 //! | `command` | [`Command`]: one sub-payload to the base, of any kind |
 //! | `core` | 1: [`CoreSensors`] with its flags |
 //! | `dock_ir`, `inertia`, `cliff`, `current`, `gyro`, `input` | 3, 4, 5, 6, 13, 16: the other sensors |
-//! | `version`, `unique_id` | 10, 11, 19: what the base is |
+//! | `version`, `unique_id` | 10, 11, 19: identity of the base |
 //! | `gains` | feedback 21, commands 13 and 14: gains of the wheels' controller |
 //! | `base_control`, `sound`, `request`, `output` | commands 1, 3 and 4, 9, 12 |
 
@@ -57,27 +58,27 @@ pub use sound::{Sound, SoundSequence};
 pub use unique_id::UniqueDeviceId;
 pub use version::{FirmwareVersion, HardwareVersion, Version};
 
-/// Why a sub-payload of a frame with a right checksum is not understood.
+/// Error decoding a sub-payload of a frame with a valid checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The frame ends before the sub-payload does. Nothing follows it.
-    #[error("sub-payload {id} says {declared} bytes, {present} are left of the frame")]
+    /// The frame ends before the sub-payload does. It is the last of the frame.
+    #[error("sub-payload {id} declares {declared} bytes, but {present} are left in the frame")]
     Truncated {
-        /// What it would be.
+        /// Id of the sub-payload.
         id: u8,
-        /// The length that it gives.
+        /// Its declared length.
         declared: u8,
-        /// Bytes that are there.
+        /// Remaining bytes of the frame.
         present: u8,
     },
     /// One byte, an id without length, is left at the end of the frame.
     #[error("sub-payload {id} has no length")]
     NoLength {
-        /// What it would be.
+        /// Id of the sub-payload.
         id: u8,
     },
-    /// A kind that is not known here.
+    /// An unknown id.
     #[error("unknown sub-payload {id} of {length} bytes")]
     Unknown {
         /// Its number.
@@ -85,7 +86,7 @@ pub enum DecodeError {
         /// Its length.
         length: u8,
     },
-    /// Its length is not that of its kind.
+    /// A length that does not fit the id.
     #[error("sub-payload {id} cannot have {length} bytes")]
     Length {
         /// Its number.
@@ -93,7 +94,7 @@ pub enum DecodeError {
         /// Its length.
         length: u8,
     },
-    /// A value that its kind does not have.
+    /// A value that is not defined for the id.
     #[error("sub-payload {id} cannot hold the value {value}")]
     Value {
         /// Its number.
@@ -110,7 +111,7 @@ fn put<const LENGTH: usize>(out: &mut Vec<u8>, id: u8, data: [u8; LENGTH]) {
     out.extend_from_slice(&data);
 }
 
-/// Writes the names of the set flags, "none" where there is none.
+/// Writes the names of the set flags, or "none".
 fn write_flags<F: bitflags::Flags>(f: &mut std::fmt::Formatter<'_>, flags: &F) -> std::fmt::Result {
     let mut separator = "";
     for (name, _) in flags.iter_names() {

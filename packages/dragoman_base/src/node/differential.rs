@@ -1,4 +1,4 @@
-//! What a base that is not a Kobuki tells: its motion; the rest is for the log.
+//! Motion of a base that is not a Kobuki; its other data is only logged.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::differential::driver::{Driver, Event};
 /// The topics of such a base.
 pub(super) struct DifferentialTopics {
     motion: MotionTopics,
-    /// Measurements that were published.
+    /// Number of published measurements.
     published: u64,
 }
 
@@ -19,7 +19,7 @@ impl DifferentialTopics {
         Self { motion, published: 0 }
     }
 
-    /// Publishes what is new; whether there was a measurement.
+    /// Publishes new data; returns whether there was a measurement.
     pub(super) fn update(&mut self, line: &Line<Driver>) -> bool {
         let (state, events) = line.look(|driver| {
             let events: Vec<Event> = std::iter::from_fn(|| driver.poll_event()).collect();

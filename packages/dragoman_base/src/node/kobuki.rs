@@ -1,4 +1,4 @@
-//! What a Kobuki offers besides its motion: sensors, events, LEDs, outputs, sounds.
+//! Interfaces of a Kobuki besides its motion: sensors, events, LEDs, outputs, sounds.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use crate::kobuki::driver::{Driver, Event, Led, LedColor, Record, Recorded, Stat
 use crate::kobuki::wire::{ControllerGains, SoundSequence};
 use dragoman_ros::diagnostics::Refusals;
 
-/// Topics on which a Kobuki tells what it measures.
+/// Topics of a Kobuki's sensors.
 pub(super) struct KobukiTopics {
     motion: MotionTopics,
-    /// Measurements that were published.
+    /// Number of published measurements.
     published: u64,
     core: Publisher<kobuki::SensorState>,
     dock_ir: Publisher<kobuki::DockInfraRed>,
@@ -41,7 +41,7 @@ pub(super) struct KobukiTopics {
     raw_control: Publisher<Int16MultiArray>,
 }
 
-/// Takes a Kobuki's commands, and makes its topics.
+/// Subscribes to a Kobuki's commands, and creates its topics.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     line: &Line<Driver>,
@@ -81,7 +81,7 @@ impl KobukiTopics {
         Ok(topics)
     }
 
-    /// Publishes what is new; whether there was a measurement.
+    /// Publishes new data; returns whether there was a measurement.
     pub(super) fn update(&mut self, line: &Line<Driver>) -> bool {
         let recorded = Recorded {
             sent: is_wanted(&self.raw_command),
@@ -176,7 +176,7 @@ fn is_wanted<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool 
     publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 
-/// Why a command is refused, or nothing.
+/// The reason of a refusal, or `Ok`.
 type Taken = std::result::Result<(), String>;
 
 fn subscribe(tasks: &mut NodeTasks, line: &Line<Driver>, refusals: &Refusals) -> Result<()> {
@@ -250,12 +250,12 @@ fn on_off(what: &str, state: u8) -> std::result::Result<bool, String> {
     }
 }
 
-/// A gain as the line has it.
+/// A gain in the units of the line.
 fn thousandths(what: &str, gain: f64) -> std::result::Result<u32, String> {
     let thousandths = (gain * 1000.0).round();
     if (0.0..=f64::from(u32::MAX)).contains(&thousandths) {
         Ok(thousandths as u32)
     } else {
-        Err(format!("a {what} of {gain} cannot be told to the base"))
+        Err(format!("a {what} of {gain} is outside the protocol's range"))
     }
 }

@@ -1,4 +1,4 @@
-//! What a Kobuki says, as ROS messages.
+//! Converts a Kobuki's data to ROS messages.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -17,20 +17,20 @@ use crate::kobuki::wire::{
 
 /// Frame of the gyro.
 const GYRO_FRAME: &str = "gyro_link";
-/// Frame of the receivers of the docking station's signals.
+/// Frame of the docking station receivers.
 const DOCK_IR_FRAME: &str = "dock_ir_link";
 /// Frame of the battery.
 const BATTERY_FRAME: &str = "base_link";
-/// Covariance of an axis that is not measured, as the ROS driver has it: filters want a number, and a large one.
+/// Covariance of an axis that is not measured, as in the ROS driver: filters need a large number.
 const UNKNOWN: f64 = f64::MAX;
-/// Variance of heading and turn rate, rad^2 and (rad/s)^2, as the ROS driver has it.
+/// Variance of heading and turn rate, rad^2 and (rad/s)^2, as in the ROS driver.
 const HEADING_VARIANCE: f64 = 0.05;
-/// Time between two samples of the raw gyro.
+/// Sampling period of the raw gyro.
 const GYRO_PERIOD: Duration = Duration::from_millis(10);
 /// `power_supply_technology` of a lithium-ion battery.
 const LITHIUM_ION: u8 = BatteryState::POWER_SUPPLY_TECHNOLOGY_LION as u8;
 
-/// `sensors/core`. What has not come yet is empty.
+/// `sensors/core`. Data not received yet is empty.
 pub(super) fn sensor_state(stamp: Time, core: &CoreSensors, sensors: &Sensors) -> kobuki::SensorState {
     let Sensors { cliffs, currents, input, .. } = sensors;
     let mut state = kobuki::SensorState {
@@ -68,7 +68,7 @@ pub(super) fn dock_infra_red(stamp: Time, dock: &DockIr) -> kobuki::DockInfraRed
     message
 }
 
-/// `sensors/imu_data`: heading in rad and its rate in rad/s; the rest is not measured.
+/// `sensors/imu_data`: heading in rad and its rate in rad/s; other quantities are not measured.
 pub(super) fn imu(stamp: Time, heading: f64, rate: f64) -> Imu {
     let mut imu = Imu::default();
     imu.header.stamp = stamp;
@@ -77,13 +77,13 @@ pub(super) fn imu(stamp: Time, heading: f64, rate: f64) -> Imu {
     imu.orientation_covariance = diagonal([UNKNOWN, UNKNOWN, HEADING_VARIANCE]);
     imu.angular_velocity.z = rate;
     imu.angular_velocity_covariance = diagonal([UNKNOWN, UNKNOWN, HEADING_VARIANCE]);
-    // There is no accelerometer: what REP 145 says of data that are not there.
+    // There is no accelerometer: marked as REP 145 defines for missing data.
     imu.linear_acceleration_covariance = diagonal([-1.0, 0.0, 0.0]);
     imu
 }
 
-/// `sensors/imu_data_raw`: a message for each sample, the oldest first; the last one has just come. `stamp` gives the time so
-/// long ago.
+/// `sensors/imu_data_raw`: a message for each sample, oldest first; the last one has just arrived. `stamp` returns the
+/// time of a sample of the given age.
 pub(super) fn raw_imu(stamp: impl Fn(Duration) -> Time, gyro: &RawGyro) -> impl Iterator<Item = Imu> {
     let older = (0..gyro.readings().len() as u32).rev();
     gyro.rates().zip(older).map(move |([x, y, z], older)| {
@@ -101,7 +101,7 @@ fn diagonal([x, y, z]: [f64; 3]) -> Vec<f64> {
     vec![x, 0.0, 0.0, 0.0, y, 0.0, 0.0, 0.0, z]
 }
 
-/// `sensors/battery_state`. What is not measured is NaN, as the message's definition wants it.
+/// `sensors/battery_state`. Quantities that are not measured are NaN, as the message's definition requires.
 pub(super) fn battery_state(stamp: Time, battery: &Battery) -> BatteryState {
     let status = match battery.charging {
         Charging::Charging => BatteryState::POWER_SUPPLY_STATUS_CHARGING as u8,
@@ -126,9 +126,9 @@ pub(super) fn battery_state(stamp: Time, battery: &Battery) -> BatteryState {
     message
 }
 
-/// `version_info`: the software is ours.
+/// `version_info`: the software version is ours.
 pub(super) fn version_info(identity: &Identity) -> kobuki::VersionInfo {
-    // Since firmware 1.0 the gyro's samples come along, and the base starts smoothly.
+    // Since firmware 1.0 the base sends the gyro's samples, and accelerates smoothly.
     let since_1_0 =
         identity.firmware.and_then(|firmware| firmware.parts()).is_some_and(|parts| parts > [1, 0, 0]);
     let features =
@@ -195,12 +195,12 @@ pub(super) fn robot_state(online: bool) -> kobuki::RobotStateEvent {
     kobuki::RobotStateEvent { state: online.into() }
 }
 
-/// The values that the mask lets through.
+/// The values selected by the mask.
 pub(super) fn masked(values: &[bool], mask: &[bool]) -> [Option<bool>; 4] {
     std::array::from_fn(|index| values.get(index).copied().filter(|_| mask.get(index) == Some(&true)))
 }
 
-/// Where a bumper or cliff sensor is, as the messages count: left 0, centre 1, right 2.
+/// Position of a bumper or cliff sensor in the messages' numbering: left 0, centre 1, right 2.
 fn number(side: Side) -> u8 {
     match side {
         Side::Left => 0,
@@ -209,7 +209,7 @@ fn number(side: Side) -> u8 {
     }
 }
 
-/// `debug/raw_data_command` and `debug/raw_data_stream`: a frame as the ROS driver writes it, `{ AA 55 ... }`.
+/// `debug/raw_data_command` and `debug/raw_data_stream`: a frame in the notation of the ROS driver, `{ AA 55 ... }`.
 pub(super) fn raw_data(bytes: &[u8]) -> Text {
     let mut data = "{ ".to_owned();
     for byte in bytes {
@@ -220,7 +220,7 @@ pub(super) fn raw_data(bytes: &[u8]) -> Text {
     Text { data }
 }
 
-/// `debug/raw_control_command`: speed, mm/s, and radius, mm, as the base is told them, and the velocities that are meant, mm/s and
+/// `debug/raw_control_command`: speed, mm/s, and radius, mm, as sent to the base, and the desired velocities, mm/s and
 /// mrad/s.
 pub(super) fn raw_control(control: &BaseControl, twist: &Twist) -> Int16MultiArray {
     let thousandths = |value: f64| (1000.0 * value) as i16;

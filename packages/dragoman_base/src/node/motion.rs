@@ -1,4 +1,5 @@
-//! What every base offers: velocity commands, odometry with its transform, wheel joints, the services of Player's position2d.
+//! Interfaces of every base: velocity commands, odometry with its transform, wheel joints, the services of Player's
+//! position2d.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -22,13 +23,13 @@ use crate::base::{Base, Motion};
 use crate::geometry::Geometry;
 use dragoman_ros::diagnostics::Refusals;
 
-/// What [`serve`] gives to the rest of the node.
+/// Parts that [`serve`] provides to the rest of the node.
 pub(super) struct Served {
     pub(super) topics: MotionTopics,
     pub(super) refusals: Refusals,
 }
 
-/// Takes velocities, serves position2d, and makes the topics of the motion.
+/// Subscribes to velocities, offers position2d, and creates the topics of the motion.
 pub(super) fn serve<B: Base>(
     tasks: &mut NodeTasks,
     line: &Line<B>,
@@ -54,7 +55,7 @@ fn serve_velocities<B: Base>(
             refusals.note(&refusal);
         }
     };
-    // Of velocities that have waited only the last is of interest.
+    // Of queued velocities only the last counts.
     let newest = || QosProfile::default().keep_last(1);
     tasks.subscribe("~/commands/velocity", newest(), command.clone())?;
     velocity::subscribe(tasks, values, "cmd_vel", newest(), command)
@@ -104,7 +105,7 @@ fn serve_position2d<B: Base>(
     })
 }
 
-/// Lets the limits follow their parameters.
+/// Applies changed limit parameters.
 pub(super) async fn follow_limits<B: Base>(values: Parameters, line: Line<B>) {
     let mut changes = values.changes();
     while changes.next().await.is_some() {
@@ -142,13 +143,13 @@ impl MotionTopics {
         })
     }
 
-    /// The time, so long ago.
+    /// The present time minus an age.
     pub(super) fn stamp(&self, ago: Duration) -> Time {
         let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
         Clock::to_builtin_time(&clock.get_now().unwrap_or_default().saturating_sub(ago))
     }
 
-    /// Publishes what was measured at `stamp`.
+    /// Publishes the motion measured at `stamp`.
     pub(super) fn publish(&self, stamp: &Time, motion: &Motion) -> dragoman_ros::Result<()> {
         let orientation = quaternion(motion.pose.heading);
         if let Some(transform) = &self.transform {
@@ -182,22 +183,22 @@ impl MotionTopics {
     }
 }
 
-/// Tells the log that the base has come or gone.
+/// Logs that the connection to the base was established or lost.
 pub(super) fn log_robot(online: bool) {
-    tracing::info!("the base is {}", if online { "heard" } else { "not heard any more" });
+    tracing::info!("connection to the base {}", if online { "established" } else { "lost" });
 }
 
-/// Tells the log that the motors were switched.
+/// Logs that the motors were switched.
 pub(super) fn log_motors(on: bool) {
     tracing::info!("motors {}", if on { "on" } else { "off" });
 }
 
-/// Tells the log that a commander has gone.
+/// Logs that commands have ended.
 pub(super) fn log_expired() {
-    tracing::warn!("no velocity command any more; the base is stopped");
+    tracing::warn!("velocity commands ended; the base is stopped");
 }
 
-/// A turn about z, rad.
+/// A rotation about z, rad.
 pub(super) fn quaternion(heading: f64) -> Quaternion {
     let (z, w) = (heading / 2.0).sin_cos();
     Quaternion { z, w, ..Default::default() }

@@ -1,4 +1,4 @@
-//! The parameters, and what they mean to a driver. Those that the ROS driver of the Kobuki has too have its names.
+//! The parameters, and the driver options made from them. Parameters of the Kobuki's ROS driver keep their names.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::differential::driver as differential;
 use crate::geometry::Geometry;
 use crate::kobuki::driver::{BatteryConfig, Config, HeadingSource};
 
-/// The parameters of every base, whose limits default to `limits`.
+/// The parameters of every base; the defaults of the limits are `limits`.
 fn common(port: &str, joint_states: &str, limits: &Limits, feedback_timeout: f64) -> Vec<Declaration> {
     let speed = Range::Double { from: 0.01, to: 20.0 };
     let acceleration = Range::Double { from: 0.0, to: 100.0 };
@@ -21,80 +21,92 @@ fn common(port: &str, joint_states: &str, limits: &Limits, feedback_timeout: f64
         Declaration::new(
             "device_port",
             port,
-            "Serial port, /dev/ttyUSB0 say; empty: in `dragoman up` simulated in this process.",
+            "Serial port, for example /dev/ttyUSB0; empty: simulated in this process by `dragoman up`.",
         )
         .read_only(),
-        Declaration::new("cmd_vel_timeout_sec", 0.6, "How long a velocity command holds, s.")
+        Declaration::new("cmd_vel_timeout_sec", 0.6, "Time for which a velocity command holds, s.")
             .within(Range::Double { from: 0.05, to: 10.0 })
             .read_only(),
         velocity::declaration(),
         Declaration::new(
             "feedback_timeout_sec",
             feedback_timeout,
-            "How long the base may be silent before it counts as not alive and is stopped, s.",
+            "Time without data after which the base counts as lost and is stopped, s.",
         )
         .within(Range::Double { from: 0.02, to: 10.0 })
         .read_only(),
-        Declaration::new("linear.max_velocity", limits.linear.velocity, "Fastest speed ahead and back, m/s.")
-            .within(speed.clone()),
+        Declaration::new(
+            "linear.max_velocity",
+            limits.linear.velocity,
+            "Maximum speed forward and backward, m/s.",
+        )
+        .within(speed.clone()),
         Declaration::new(
             "linear.max_acceleration",
             rate(limits.linear.acceleration),
-            "How fast the speed may grow, m/s^2; 0: at once.",
+            "Maximum acceleration, m/s^2; 0: no limit.",
         )
         .within(acceleration.clone()),
         Declaration::new(
             "linear.max_deceleration",
             rate(limits.linear.deceleration),
-            "How fast the speed may fall, m/s^2; 0: at once. Stopping for safety is always at once.",
+            "Maximum deceleration, m/s^2; 0: no limit. A safety stop is always immediate.",
         )
         .within(acceleration.clone()),
-        Declaration::new("angular.max_velocity", limits.angular.velocity, "Fastest turn, rad/s.")
+        Declaration::new("angular.max_velocity", limits.angular.velocity, "Maximum turn rate, rad/s.")
             .within(speed),
         Declaration::new(
             "angular.max_acceleration",
             rate(limits.angular.acceleration),
-            "How fast the turn rate may grow, rad/s^2; 0: at once.",
+            "Maximum angular acceleration, rad/s^2; 0: no limit.",
         )
         .within(acceleration.clone()),
         Declaration::new(
             "angular.max_deceleration",
             rate(limits.angular.deceleration),
-            "How fast the turn rate may fall, rad/s^2; 0: at once.",
+            "Maximum angular deceleration, rad/s^2; 0: no limit.",
         )
         .within(acceleration),
-        Declaration::new("odom_frame", "odom", "Frame in which the odometry counts.").read_only(),
+        Declaration::new("odom_frame", "odom", "Frame of the odometry.").read_only(),
         Declaration::new("base_frame", "base_footprint", "Frame of the base.").read_only(),
         Declaration::new(
             "joint_states_topic",
             joint_states,
-            "Where the wheels are told; another than joint_states where a node joins them with other joints.",
+            "Topic of the wheel joints; not joint_states if a node merges them with other joints.",
         )
         .read_only(),
         Declaration::new("publish_tf", true, "Publish the transform from odom_frame to base_frame.")
             .read_only(),
-        Declaration::new("wheel_left_joint_name", "wheel_left_joint", "The left wheel in joint_states.")
-            .read_only(),
-        Declaration::new("wheel_right_joint_name", "wheel_right_joint", "The right wheel in joint_states.")
-            .read_only(),
+        Declaration::new(
+            "wheel_left_joint_name",
+            "wheel_left_joint",
+            "Name of the left wheel in joint_states.",
+        )
+        .read_only(),
+        Declaration::new(
+            "wheel_right_joint_name",
+            "wheel_right_joint",
+            "Name of the right wheel in joint_states.",
+        )
+        .read_only(),
     ]
 }
 
-/// The size and centre of a base, which default to `geometry`.
+/// The size and centre of a base; the defaults are `geometry`.
 fn outline(geometry: &Geometry) -> [Declaration; 2] {
     let Geometry { size, center } = geometry;
     [
         Declaration::new(
             "size",
             size.to_vec(),
-            "Length, width and height of the base, m, as get_geometry tells it.",
+            "Length, width and height of the base, m, as returned by get_geometry.",
         )
         .within(Range::Double { from: 0.001, to: 100.0 })
         .read_only(),
         Declaration::new(
             "center",
             vec![center.x, center.y, center.heading],
-            "Middle of the body seen from the centre of rotation: x and y in m, turn in rad.",
+            "Centre of the body relative to the centre of rotation: x and y in m, rotation in rad.",
         )
         .within(Range::Double { from: -100.0, to: 100.0 })
         .read_only(),
@@ -109,7 +121,7 @@ pub fn kobuki(port: &str, joint_states: &str) -> Vec<Declaration> {
         Declaration::new(
             "motors_off_on_wheel_drop",
             false,
-            "Switch the motors off when a wheel drops, until somebody switches them on.",
+            "Switch the motors off when a wheel drops, until they are switched on again.",
         ),
         Declaration::new("use_imu_heading", true, "Heading from the gyro; otherwise from the wheels."),
         Declaration::new("battery_capacity", battery.full, "Voltage of the full battery, V.")
@@ -119,7 +131,7 @@ pub fn kobuki(port: &str, joint_states: &str) -> Vec<Declaration> {
         Declaration::new(
             "battery_dangerous",
             battery.dangerous,
-            "Voltage up to which it is nearly empty, V.",
+            "Voltage up to which the battery is nearly empty, V.",
         )
         .within(volts),
     ];
@@ -132,7 +144,7 @@ pub fn kobuki(port: &str, joint_states: &str) -> Vec<Declaration> {
         .collect()
 }
 
-/// What a Kobuki's driver is to be like.
+/// Options of a Kobuki's driver.
 pub(super) fn kobuki_config(values: &Parameters) -> Config {
     Config {
         feedback_timeout: seconds(values, "feedback_timeout_sec"),
@@ -149,7 +161,7 @@ pub(super) fn kobuki_config(values: &Parameters) -> Config {
     }
 }
 
-/// The parameters of the node of any other base with two driven wheels.
+/// The parameters of the node of another base with two driven wheels.
 pub fn differential(port: &str, joint_states: &str) -> Vec<Declaration> {
     let config = differential::Config::default();
     let length = Range::Double { from: 0.001, to: 100.0 };
@@ -157,23 +169,19 @@ pub fn differential(port: &str, joint_states: &str) -> Vec<Declaration> {
     let own = [
         Declaration::new("baud", 57_600, "Bits per second on the serial port.")
             .within(Range::Integer { from: 300, to: 4_000_000 }),
-        Declaration::new("wheel_separation", config.wheel_separation, "Between the wheels' middles, m.")
+        Declaration::new("wheel_separation", config.wheel_separation, "Distance of the wheels' centres, m.")
             .within(length.clone()),
         Declaration::new("wheel_radius", config.wheel_radius, "Radius of the wheels, m.").within(length),
-        Declaration::new("ticks_per_turn", config.ticks_per_turn, "Of an encoder per turn of its wheel.")
+        Declaration::new("ticks_per_turn", config.ticks_per_turn, "Encoder ticks per turn of a wheel.")
             .within(count),
         Declaration::new(
             "controller_rate",
             config.controller_rate,
-            "How often the base's controller works, Hz; it is told speeds in ticks per period of it.",
+            "Rate of the base's controller, Hz; speeds are sent in ticks per period.",
         )
         .within(Range::Double { from: 1.0, to: 1000.0 }),
-        Declaration::new(
-            "period",
-            config.period.as_secs_f64(),
-            "From one reading of the encoders to the next, s.",
-        )
-        .within(Range::Double { from: 0.005, to: 1.0 }),
+        Declaration::new("period", config.period.as_secs_f64(), "Period of reading the encoders, s.")
+            .within(Range::Double { from: 0.005, to: 1.0 }),
     ];
     let own = own.into_iter().map(Declaration::read_only);
     let timeout = config.feedback_timeout.as_secs_f64();
@@ -184,7 +192,7 @@ pub fn differential(port: &str, joint_states: &str) -> Vec<Declaration> {
         .collect()
 }
 
-/// What the driver of such a base is to be like.
+/// Options of the driver of such a base.
 pub(super) fn differential_config(values: &Parameters) -> Result<differential::Config, BaseNodeError> {
     Ok(differential::Config {
         wheel_separation: values.value("wheel_separation"),
@@ -208,7 +216,7 @@ pub(super) fn geometry(values: &Parameters) -> Result<Geometry, BaseNodeError> {
     Ok(Geometry { size, center: Pose::new(x, y, heading) })
 }
 
-/// The limits as the parameters are now.
+/// The limits in the present parameters.
 pub(super) fn limits(values: &Parameters) -> Limits {
     let rate = |name: &str| Some(values.value::<f64>(name)).filter(|rate| *rate > 0.0);
     Limits {

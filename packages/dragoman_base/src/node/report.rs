@@ -1,4 +1,4 @@
-//! What `/diagnostics` tells of a base.
+//! The `/diagnostics` of a base.
 
 use dragoman_io::serial::Line;
 use dragoman_ros::Node;
@@ -10,7 +10,7 @@ use crate::differential::driver as differential;
 use crate::kobuki::driver::{BatteryLevel, Driver, State};
 use dragoman_ros::diagnostics::Refusals;
 
-/// What publishes a Kobuki's state each time it is called.
+/// Returns a function that publishes a Kobuki's state.
 pub(super) fn kobuki(
     node: &mut Node,
     line: &Line<Driver>,
@@ -28,7 +28,7 @@ pub(super) fn kobuki(
     })
 }
 
-/// What publishes the state of any other base each time it is called.
+/// Returns a function that publishes the state of another base.
 pub(super) fn differential(
     node: &mut Node,
     line: &Line<differential::Driver>,
@@ -48,7 +48,7 @@ pub(super) fn differential(
             ("measurements", state.line.measurements.to_string()),
             ("requests without an answer", state.line.timeouts.to_string()),
             ("requests not understood", state.line.not_understood.to_string()),
-            ("lines that are no answer", state.line.garbage.to_string()),
+            ("unexpected lines", state.line.garbage.to_string()),
             ("jumps of the clock", state.clock_jumps.to_string()),
             ("jumps of the encoders", state.encoder_jumps.to_string()),
         ];
@@ -82,7 +82,7 @@ fn warnings(state: &State, refusal: Option<String>) -> Vec<String> {
         (!core.wheel_drops.is_empty()).then(|| format!("wheel drop: {}", core.wheel_drops)),
         (!core.cliffs.is_empty()).then(|| format!("cliff: {}", core.cliffs)),
         (!core.bumpers.is_empty()).then(|| format!("bumper: {}", core.bumpers)),
-        (!core.overcurrents.is_empty()).then(|| format!("a wheel draws too much: {}", core.overcurrents)),
+        (!core.overcurrents.is_empty()).then(|| format!("wheel overcurrent: {}", core.overcurrents)),
         refusal.map(|refusal| format!("refused: {refusal}")),
     ];
     warnings.into_iter().flatten().collect()
@@ -94,7 +94,7 @@ fn figures(state: &State) -> Vec<(&'static str, String)> {
         ("measurements", state.feedback_frames.to_string()),
         ("frames", state.line.frames.to_string()),
         ("frames with wrong checksum", state.line.checksum_errors.to_string()),
-        ("bytes that belong to no frame", state.line.skipped_bytes.to_string()),
+        ("bytes outside frames", state.line.skipped_bytes.to_string()),
         ("sub-payloads not understood", state.malformed_sub_payloads.to_string()),
         ("jumps of the clocks", state.clock_jumps.to_string()),
         ("jumps of the encoders", state.encoder_jumps.to_string()),

@@ -13,7 +13,7 @@ struct Roller {
 }
 
 impl Roller {
-    /// Rolls on by these distances and counts with 16 bits.
+    /// Rolls by these distances and counts with 16 bits.
     fn roll(&mut self, distances: [f64; 2]) -> [i64; 2] {
         [0, 1].map(|wheel| {
             self.metres[wheel] += distances[wheel];

@@ -1,10 +1,10 @@
-//! Client, server side, ROS, client side, second lab: the answers are those of a lab alone.
+//! Client, server side, ROS, client side, second lab: the answers equal those of a single lab.
 
 use super::{assert_near, until};
 use crate::common::apolo::{ApoloClient, FALSE, request};
 use crate::common::{Lab, domain};
 
-/// What is asked in both ways; what answers nothing is followed by what does.
+/// The requests sent to both; a request without answer is followed by one with an answer.
 fn script(client: &mut ApoloClient) -> Vec<Vec<u8>> {
     let requests = [
         request(b'G', "", &["pieza"], &[]),
@@ -42,7 +42,7 @@ fn script(client: &mut ApoloClient) -> Vec<Vec<u8>> {
 
 #[test]
 fn a_chain_answers_as_a_lab_alone() {
-    // The noise of both is the same: that of the world's seed.
+    // The noise is the same in both: the world's random seed.
     let (alone, second) = (Lab::start(), Lab::start());
     let expected = script(&mut alone.apolo());
 
@@ -56,12 +56,13 @@ fn a_chain_answers_as_a_lab_alone() {
     until("the chain is closed", || client.ask(&location) != FALSE);
     assert_eq!(script(&mut client), expected);
 
-    // It was the second lab that moved.
+    // The robot of the second lab moved.
     let moved = second.apolo().values(b'G', "Pioneer3AT");
     assert_near(&moved, &[0.7, 0.7, 0.0, 0.0, 0.0, 0.23]);
 }
 
-/// Neither order makes a circle: the client side is refused where a world is, and a lab where the client side is.
+/// Neither start order makes a circle: the client side is refused if a world is running, and a lab if the client side
+/// is.
 #[test]
 fn a_world_and_a_client_side_do_not_meet_in_one_domain() {
     let lab = Lab::start();
@@ -102,7 +103,7 @@ fn a_world_and_a_client_side_do_not_meet_in_one_domain() {
     let between = domain();
     let bridge = Lab::start_with(between, &client_side, &[]);
     refused(&["up"], between);
-    // Who was there first stays.
+    // The first to start stays.
     drop(bridge);
     assert_ne!(lab.apolo().ask(&request(b'G', "", &["pieza"], &[])), FALSE);
 }

@@ -1,4 +1,4 @@
-//! A guidance program of the kind that Apolo's users write, and how long answers take.
+//! A guidance program like those of Apolo's users, and the response times.
 
 use std::time::{Duration, Instant};
 
@@ -32,13 +32,13 @@ impl Filter {
             + Matrix3::from_diagonal(&noise.component_mul(&noise));
     }
 
-    /// A landmark at a known place, seen from a laser `offset` metres ahead of the robot's middle.
+    /// A landmark at a known position, measured by a laser `offset` metres ahead of the robot's centre.
     fn correct(&mut self, mark: [f64; 2], offset: f64, angle: f64, distance: f64) {
         let (sin, cos) = self.state[2].sin_cos();
         let (x, y) = (mark[0] - self.state[0] - offset * cos, mark[1] - self.state[1] - offset * sin);
         let square = x * x + y * y;
         let range = square.sqrt();
-        // How x and y, seen from the laser, change with the heading.
+        // Derivative of x and y in the laser's frame by the heading.
         let (by_x, by_y) = (offset * sin, -offset * cos);
         let jacobian = Matrix2x3::new(
             -x / range,
@@ -64,7 +64,7 @@ impl Filter {
 fn a_thousand_steps_with_a_kalman_filter() {
     let lab = Lab::start();
     let mut client = lab.apolo();
-    // A circle of 2 m radius; one robot is taken out of its way.
+    // A circle of 2 m radius; one robot is moved out of its way.
     assert_eq!(client.ask(&request(b'p', "", &["Pioneer3AT"], &[4.0, 0.5, 0.0, 0.0])), TRUE);
     assert_eq!(client.ask(&request(b'p', "", &["Marvin"], &[0.0, -2.5, 0.0, 0.0])), TRUE);
     client.send(&request(b'R', "", &["Marvin"], &[0.0, -2.5, 0.0]));
@@ -108,7 +108,7 @@ fn a_thousand_steps_with_a_kalman_filter() {
     assert!(wrap(filter.state[2] - truth[3]).abs() < 0.02);
 }
 
-/// Printed, not asserted: machines differ. `cargo test --release` gives the figures that count.
+/// Printed, not asserted: machines differ. `cargo test --release` gives the relevant figures.
 #[test]
 fn how_long_answers_take() {
     let lab = Lab::start();

@@ -1,4 +1,4 @@
-//! Every example of the manual of Apolo's port (seed 000), byte by byte: sizes, answers, silences.
+//! Every example of the Apolo port manual, byte by byte: sizes, answers, requests without answer.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use super::assert_near;
 use crate::common::apolo::{FALSE, TRUE, request};
 use crate::common::{Lab, domain};
 
-/// What the manual's example of `apoloGetLocation` prints.
+/// The output of the manual's example of `apoloGetLocation`.
 #[allow(clippy::approx_constant, reason = "as printed")]
 const PIEZA: [f64; 6] = [-0.25, 0.2, 0.06, 1.5708, 0.6912, 0.9425];
 
@@ -19,7 +19,7 @@ fn every_example() {
     let asked = request(b'j', "world1", &["Puma560"], &[0.5, 0.23, -0.1]);
     assert_eq!((asked.len(), &asked[..14]), (47, &b"aa\x2f\0j\x07world1\0\x08"[..]));
     assert_eq!(client.ask(&asked), FALSE, "no colisiona");
-    // Down into the table it stands on.
+    // Down into the table below it.
     assert_eq!(client.ask(&request(b'j', "world1", &["Puma560"], &[0.0, -1.5, -1.5])), TRUE, "colisiona");
 
     // apoloGetLocation('pieza')
@@ -34,7 +34,7 @@ fn every_example() {
     // apoloPlaceMRobot('Pioneer3AT',[0.7 0.7 0],0.23)
     assert_eq!(client.ask(&request(b'p', "", &["Pioneer3AT"], &[0.7, 0.7, 0.0, 0.23])), TRUE, "ans = 1");
     assert_near(&client.values(b'g', "Pioneer3AT"), &[0.7, 0.7, 0.0, 0.23]);
-    // Beyond the floor, and into the column: it stays.
+    // Beyond the floor, and into the column: it does not move.
     assert_eq!(client.ask(&request(b'p', "", &["Pioneer3AT"], &[70.0, 0.7, 0.0, 0.0])), FALSE);
     assert_eq!(client.ask(&request(b'p', "", &["Pioneer3AT"], &[3.0, 2.0, 0.0, 0.0])), FALSE);
     assert_near(&client.values(b'g', "Pioneer3AT"), &[0.7, 0.7, 0.0, 0.23]);
@@ -88,7 +88,7 @@ fn what_later_programs_need() {
     assert_eq!(client.values(b'u', "uc0").len(), 1);
     assert_eq!(client.values(b'd', "Marvin").len(), 3);
 
-    // The tool takes the object along.
+    // The tool carries the object.
     client.silent(&request(b'L', "World 1", &["Puma560", "pieza"], &[]));
     let before = client.values(b'G', "pieza");
     client.silent(&request(b'J', "", &["Puma560"], &[1.0]));

@@ -7,7 +7,7 @@ use crate::common::peers::report;
 
 const FUNCTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dragoman_bridge/matlab/apolo");
 
-/// Whether Octave is there, with the package that has `tcpclient`. Where peers are required it has to be.
+/// Whether Octave and the package with `tcpclient` are installed. Required if peers are required.
 fn has_octave() -> bool {
     let asked =
         Command::new("octave-cli").args(["--quiet", "--eval", "pkg load instrument-control"]).output();
@@ -22,7 +22,7 @@ fn has_octave() -> bool {
     is_there
 }
 
-/// Runs `script` in Octave, with our functions at hand; what it printed.
+/// Runs `script` in Octave with our functions; returns its output.
 fn octave(lab: &Lab, script: &str) -> String {
     let output = Command::new("octave-cli")
         .args(["--quiet", "--no-init-file", "--path", FUNCTIONS, "--eval", script])

@@ -1,4 +1,4 @@
-//! The world as any ROS node sees it.
+//! The world as a ROS node uses it.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ use crate::common::{Lab, domain};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A node in another process than the lab's.
+/// A node in another process than the lab.
 struct User {
     node: Node,
     runtime: tokio::runtime::Runtime,
@@ -51,7 +51,7 @@ impl User {
         self.runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await }).expect("an answer")
     }
 
-    /// The first message for which `wanted` has something.
+    /// The first message for which `wanted` returns a value.
     fn next<T, R>(&self, messages: &mut BoxStream<'static, T>, wanted: impl Fn(T) -> Option<R>) -> R {
         let found = async {
             loop {
@@ -107,7 +107,7 @@ fn a_node_calls_the_services() {
     };
     let answer = user.ask::<MoveMRobot::Service>("/apolo/move_m_robot", request);
     assert!(answer.success && !answer.moved, "there is no floor");
-    // An old program sees what the node did.
+    // An old program sees the effect of the node's request.
     assert_near(&lab.apolo().values(b'g', "Pioneer3AT"), &[0.7, 0.7, 0.0, 0.23]);
 }
 
@@ -151,7 +151,7 @@ fn late_joiners_see_the_world_and_its_changes() {
 }
 
 #[test]
-fn a_robot_drives_while_it_is_told_to() {
+fn a_robot_drives_while_it_is_commanded() {
     let lab = Lab::start();
     let mut user = User::new(&lab);
     let mut odometry: BoxStream<Odometry> =
@@ -185,7 +185,7 @@ fn a_robot_drives_while_it_is_told_to() {
     assert_eq!(client.values(b'g', "Marvin"), before, "no number, no motion");
     twist.linear.x = 0.2;
     velocity.publish(&twist).unwrap();
-    // The first that tells of it may have begun before.
+    // The first message about it may have been sent before.
     user.next(&mut odometry, |odometry| ((odometry.twist.twist.linear.x - 0.2).abs() < 0.05).then_some(()));
     std::thread::sleep(Duration::from_millis(1500));
     let after = client.values(b'g', "Marvin");
@@ -193,10 +193,10 @@ fn a_robot_drives_while_it_is_told_to() {
     // A busy machine is a few steps late.
     assert!((0.11..0.18).contains(&driven), "0.6 s at 0.2 m/s: {driven}");
     std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(client.values(b'g', "Marvin"), after, "nobody commands any more");
+    assert_eq!(client.values(b'g', "Marvin"), after, "no more commands");
 }
 
-/// What rviz2 needs of a robot: its description, and where each link is.
+/// What rviz2 needs of a robot: its description, and the transform of each link.
 #[test]
 fn robots_from_descriptions_can_be_shown() {
     let lab = Lab::start();
@@ -216,20 +216,20 @@ fn robots_from_descriptions_can_be_shown() {
         let fixed = user.node.subscribe(&tf.replace("tf", "tf_static"), latched()).unwrap();
         let mut transforms: BoxStream<TFMessage> = futures::stream::select(moving, fixed).boxed();
         let robot = urdf_rs::read_from_string(&user.next(&mut descriptions, Some).data).unwrap();
-        // The root of a robot on wheels is told by its odometry, that of the Ranger is where all begins.
+        // The root of a wheeled robot is published by its odometry; that of the Ranger is the root of the tree.
         let mut missing: Vec<String> =
             robot.joints.iter().map(|joint| format!("{prefix}{}", joint.child.link)).collect();
         assert!(missing.len() >= 5, "{namespace}");
         let start = Instant::now();
         while !missing.is_empty() {
             assert!(start.elapsed() < PATIENCE, "{namespace}: {missing:?}");
-            let told = user.next(&mut transforms, Some).transforms;
-            missing.retain(|link| told.iter().all(|transform| transform.child_frame_id != *link));
+            let received = user.next(&mut transforms, Some).transforms;
+            missing.retain(|link| received.iter().all(|transform| transform.child_frame_id != *link));
         }
     }
 }
 
-/// What `/clock` tells, s.
+/// The time on `/clock`, s.
 fn world_time(user: &mut User) -> BoxStream<'static, f64> {
     let clock = user.node.subscribe("/clock", QosProfile::default().keep_last(1)).unwrap();
     clock.map(|Clock { clock }| f64::from(clock.sec) + 1e-9 * f64::from(clock.nanosec)).boxed()
@@ -246,14 +246,14 @@ fn the_world_s_time_may_run_faster_and_be_everybody_s() {
     let passed = user.next(&mut clock, |now| Some(now).filter(|now| *now > first + 20.0)) - first;
     let factor = passed / start.elapsed().as_secs_f64();
     assert!((8.0..12.0).contains(&factor), "{factor}");
-    // Odometry has the world's stamps.
+    // Odometry has the world's time stamps.
     let mut odometry: BoxStream<Odometry> =
         user.node.subscribe("/apolo/neo/odom", QosProfile::default()).unwrap().boxed();
     let stamp = user.next(&mut odometry, Some).header.stamp;
     assert!(f64::from(stamp.sec) < first + 400.0, "{stamp:?}");
 }
 
-/// A minute of the world, however fast this computer is, and a velocity that holds for 0.6 s of it.
+/// A minute of the world's time, at any real speed, and a velocity that holds for 0.6 s of it.
 #[test]
 fn the_world_s_time_may_run_as_fast_as_it_can() {
     let arguments =
@@ -268,7 +268,7 @@ fn the_world_s_time_may_run_as_fast_as_it_can() {
         user.node.subscribe("/apolo/neo/odom", QosProfile::default()).unwrap().boxed();
     let stamp = user.next(&mut odometry, Some).header.stamp;
     assert!(f64::from(stamp.sec) >= last.floor(), "{stamp:?}");
-    // Requests are answered all the while.
+    // Requests are answered during this.
     let drop = PlaceMRobot::Request { robot: "Neo".into(), ..Default::default() };
     assert!(user.ask::<PlaceMRobot::Service>("/apolo/place_m_robot", drop).success);
 }
@@ -290,7 +290,7 @@ fn a_program_lets_the_world_s_time_go_by() {
     assert!(!answer.success && answer.time == 50.0 && answer.message.contains("duration"), "{answer:?}");
 }
 
-/// What the lab costs while nobody asks for anything; printed, not asserted.
+/// Processor load of the idle lab; printed, not asserted.
 #[test]
 fn the_lab_at_rest() {
     let start = Instant::now();
@@ -309,6 +309,6 @@ fn the_lab_at_rest() {
         "ready after {ready:?}; at rest {share} % of a processor, {} KiB",
         lab.resident_kib()
     ));
-    // A release build takes 6; this one may not be optimized. One thread that does not wait takes 100.
+    // A release build takes 6; this may be a debug build. A thread that does not wait takes 100.
     assert!(share < 50.0, "{share} % of a processor");
 }

@@ -1,4 +1,4 @@
-//! A DDS peer that sends what no library sends.
+//! A DDS peer that sends packets no library sends.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::time::{Duration, Instant};
@@ -28,11 +28,11 @@ impl Peer {
     }
 
     pub(crate) fn send(&self, message: &Message) {
-        // The port is closed where the lab has ended, which is told elsewhere.
+        // The port is closed if the lab has ended; that is reported elsewhere.
         let _ = self.socket.send_to(&message.0, self.lab);
     }
 
-    /// Announces itself until the lab's built-in endpoints answer; the lab's GUID prefix.
+    /// Announces itself until the lab's built-in endpoints answer; returns the lab's GUID prefix.
     #[track_caller]
     pub(crate) fn meet(&self) -> Prefix {
         let end = Instant::now() + Duration::from_secs(20);

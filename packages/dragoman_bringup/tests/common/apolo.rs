@@ -1,4 +1,4 @@
-//! A client of Apolo's protocol as raw as can be, with frames put together byte by byte (seed 000, annex).
+//! A raw client of Apolo's protocol, with frames built byte by byte (Apolo port manual, *Anexo*).
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -23,7 +23,7 @@ impl ApoloClient {
         self.stream.write_all(bytes).unwrap();
     }
 
-    /// The next answer, as long as it says that it is.
+    /// The next answer, of the length in its header.
     pub fn answer(&mut self) -> Vec<u8> {
         let mut bytes = vec![0; 5];
         self.stream.read_exact(&mut bytes).unwrap();
@@ -38,7 +38,7 @@ impl ApoloClient {
         self.answer()
     }
 
-    /// Asks what is answered with doubles.
+    /// Sends a request that is answered with doubles.
     #[track_caller]
     pub fn values(&mut self, letter: u8, name: &str) -> Vec<f64> {
         let answer = self.ask(&request(letter, "", &[name], &[]));
@@ -51,7 +51,7 @@ impl ApoloClient {
         values
     }
 
-    /// Landmarks that a laser sees: id, angle, distance.
+    /// Landmarks seen by a laser: id, angle, distance.
     pub fn landmarks(&mut self, laser: &str) -> Vec<(u16, f64, f64)> {
         let answer = self.ask(&request(b'B', "", &[laser], &[]));
         assert_eq!(answer[4], b'b');
@@ -62,7 +62,7 @@ impl ApoloClient {
             .collect()
     }
 
-    /// Nothing comes, also not with the answer to a question that is known to come after it.
+    /// Checks that no answer comes, by sending another request whose answer must be the next.
     #[track_caller]
     pub fn silent(&mut self, bytes: &[u8]) {
         self.send(bytes);

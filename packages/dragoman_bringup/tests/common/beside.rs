@@ -1,4 +1,4 @@
-//! A ROS node beside the program under test.
+//! A ROS node in the domain of the tested program.
 
 use std::time::{Duration, Instant};
 
@@ -73,7 +73,7 @@ impl Beside {
         self.answer::<S>(name, request, PATIENCE).unwrap_or_else(|| panic!("{name} does not answer"))
     }
 
-    /// The answer, if it comes within two seconds.
+    /// The response, if it comes within two seconds.
     pub fn try_call<S: WrappedServiceTypeSupport + 'static>(
         &mut self,
         name: &str,
@@ -96,16 +96,16 @@ impl Beside {
         self.runtime.block_on(async { tokio::time::timeout(patience, called).await }).ok()
     }
 
-    /// Publishes one message when somebody listens.
+    /// Publishes one message when a subscriber is matched.
     #[track_caller]
     pub fn publish<T: WrappedTypesupport + 'static>(&mut self, topic: &str, message: &T) {
         let publisher = self.node.create_publisher::<T>(topic, QosProfile::default()).unwrap();
         let end = Instant::now() + PATIENCE;
         while publisher.get_inter_process_subscription_count().unwrap() == 0 {
-            assert!(Instant::now() < end, "nobody listens to {topic}");
+            assert!(Instant::now() < end, "no subscriber to {topic}");
             std::thread::sleep(Duration::from_millis(10));
         }
-        // The reader matches a moment after the writer has.
+        // The reader matches shortly after the writer.
         std::thread::sleep(Duration::from_millis(300));
         publisher.publish(message).unwrap();
         std::thread::sleep(Duration::from_millis(100));

@@ -1,4 +1,4 @@
-//! A simulated device in a process of its own, on a pseudo-terminal.
+//! A simulated device in another process, on a pseudo-terminal.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How long a loaded machine may take for what ought to happen at once.
+/// Timeout of immediate reactions, on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A path that no other test uses; what is there at the end goes.
+/// A unique path; removed at the end.
 pub struct TestPath(pub PathBuf);
 
 impl TestPath {
@@ -73,11 +73,11 @@ impl Device {
         device
     }
 
-    pub fn tell(&mut self, line: &str) {
+    pub fn send(&mut self, line: &str) {
         writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    /// The next line that begins with this.
+    /// The next line with this prefix.
     #[track_caller]
     pub fn prints(&self, start: &str) -> String {
         let end = Instant::now() + PATIENCE;
@@ -91,9 +91,9 @@ impl Device {
         }
     }
 
-    /// Where it really is.
+    /// Its true pose.
     pub fn pose(&mut self) -> [f64; 3] {
-        self.tell("pose");
+        self.send("pose");
         let line = self.prints("pose");
         let values: Vec<f64> = line.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect();
         values.try_into().unwrap()

@@ -46,12 +46,12 @@ impl Hosts {
         Ok(hosts)
     }
 
-    /// Pulls the cable of a host, or puts it in again.
+    /// Unplugs the cable of a host, or plugs it in again.
     pub fn cable(&self, host: usize, state: &str) {
         ip(&format!("-n {} link set cable{host} {state}", self.switch)).unwrap();
     }
 
-    /// Does something on a host, in a thread of its own.
+    /// Runs a function on a host, in a new thread.
     pub fn on<T: Send>(&self, host: usize, act: impl FnOnce() -> T + Send) -> T {
         let namespace = File::open(format!("/run/netns/{}", self.name(host))).unwrap();
         std::thread::scope(|scope| {
@@ -78,7 +78,7 @@ impl Hosts {
         command
     }
 
-    /// Starts `dragoman` on a host; its place among the programs.
+    /// Starts `dragoman` on a host; returns its index among the programs.
     pub fn start(&mut self, host: usize, arguments: &[&str]) -> usize {
         self.start_with(host, arguments, &[])
     }
@@ -86,7 +86,7 @@ impl Hosts {
     /// As [`start`](Self::start), with environment variables.
     pub fn start_with(&mut self, host: usize, arguments: &[&str], variables: &[(&str, &str)]) -> usize {
         let mut command = self.command(host, &[env!("CARGO_BIN_EXE_dragoman")]);
-        // What follows --ros-args is ROS's.
+        // Arguments after --ros-args belong to ROS.
         command.arg(arguments[0]).args(["--log", "warn"]).args(&arguments[1..]);
         command.envs(variables.iter().copied());
         self.programs.push(command.stdout(Stdio::null()).spawn().unwrap());
@@ -118,13 +118,13 @@ impl Drop for Hosts {
     }
 }
 
-/// The hosts; none where they cannot be had, which is told.
+/// The hosts; `None`, with a message, if they cannot be created.
 pub fn hosts(test: &str, count: usize, multicast: bool) -> Option<Hosts> {
     match Hosts::new(test, count, multicast) {
         Ok(hosts) => Some(hosts),
         Err(why) if std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_some() => panic!("{why}"),
         Err(why) => {
-            // Past the capture of the test's output.
+            // Written past the capture of the test's output.
             let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {why}");
             None
         }

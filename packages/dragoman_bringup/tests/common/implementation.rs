@@ -1,10 +1,10 @@
-//! What programs on rcl (`DRAGOMAN_TEST_PROGRAM`) cannot do: the one list of it, which tests ask.
+//! Features that programs on rcl (`DRAGOMAN_TEST_PROGRAM`) lack: the only list, queried by tests.
 //!
 //! `docs/middleware.md` ("On r2r") has the same table; `tests/reference.rs` compares the two.
 
 use super::peers::{lab_middleware, report};
 
-/// What only the embedded implementation does, and why. [`embedded_does`] takes the first of each pair.
+/// Features of the embedded implementation only, with the reason. [`embedded_does`] takes the first of each pair.
 pub const EMBEDDED_ONLY: &[(&str, &str)] = &[
     ("several types on a topic", "rcl's middlewares refuse a second type of a topic within a process"),
     ("both mappings of services", "a server on rcl answers clients of its own middleware's mapping only"),
@@ -20,7 +20,8 @@ pub const EMBEDDED_ONLY: &[(&str, &str)] = &[
     ("security is refused", "rcl honours ROS's security settings itself"),
 ];
 
-/// Whether the lab under test does `what`, a row of [`EMBEDDED_ONLY`]. If not, a line says that something is skipped.
+/// Whether the lab under test supports `what`, a row of [`EMBEDDED_ONLY`]. If not, prints that the test skips
+/// something.
 #[track_caller]
 pub fn embedded_does(what: &str) -> bool {
     let Some((_, reason)) = EMBEDDED_ONLY.iter().find(|(name, _)| *name == what) else {

@@ -1,4 +1,4 @@
-//! A lab in a process of its own, and a client of the 31-byte protocol.
+//! A lab in another process, and a client of the 31-byte protocol.
 
 #![allow(dead_code, unreachable_pub)] // Every test target uses its part.
 
@@ -22,27 +22,27 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// A domain that no other test of this machine uses at the same time. Those above 101 have ports that the system hands
-/// out to anyone.
+/// A domain that no other test of this machine uses at the same time. Domains above 101 have ports from the system's
+/// ephemeral range.
 pub fn domain() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     1 + (std::process::id() % 5) as u16 * 20 + NEXT.fetch_add(1, Ordering::Relaxed) % 20
 }
 
-/// Lets a lab on Cyclone DDS be found by the peers, which have no multicast. Jazzy's middleware does so itself.
+/// Makes a lab on Cyclone DDS discoverable for the peers, which have no multicast. Jazzy's middleware does so itself.
 const WITHOUT_MULTICAST: &str = r#"<CycloneDDS><Domain><Discovery><ParticipantIndex>auto</ParticipantIndex>
     <Peers><Peer address="127.0.0.1"/></Peers></Discovery></Domain></CycloneDDS>"#;
 
 pub struct Lab {
     pub child: Child,
     pub domain: u16,
-    /// Where the 31-byte protocol is served.
+    /// Address of the 31-byte protocol.
     pub address: SocketAddr,
-    /// Where Apolo's protocol is served.
+    /// Address of Apolo's protocol.
     pub apolo: SocketAddr,
-    /// Where PlatformCtrl's protocol is served.
+    /// Address of PlatformCtrl's protocol.
     pub neobotix: Vec<SocketAddr>,
-    /// What it printed up to `ready`.
+    /// Its output up to `ready`.
     pub banner: Vec<String>,
 }
 
@@ -63,13 +63,13 @@ impl Lab {
         arguments: &[&str],
         ros_arguments: &[&str],
     ) -> Self {
-        // Tests run side by side.
+        // Tests run in parallel.
         let free_ports: &[&str] = match arguments.first() {
             Some(&"up") => &["-p", "apolo:port:=0", "-p", "neobotix:ports:=[0,0]"],
             Some(&"platform") => &["-p", "neobotix:ports:=[0,0]"],
             _ => &[],
         };
-        // Another build, that on r2r say.
+        // Another build, for example the one on r2r.
         let program = std::env::var_os("DRAGOMAN_TEST_PROGRAM");
         let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dragoman").into());
         let mut command = Command::new(program);
@@ -138,7 +138,7 @@ impl Drop for Lab {
     }
 }
 
-/// A client as the thesis' users write it.
+/// A client like those of the Ranger thesis.
 pub struct ArmClient {
     pub socket: UdpSocket,
 }
@@ -225,7 +225,7 @@ pub fn distance(a: [f32; 3], b: [f32; 3]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
 }
 
-/// Position and orientation with roll, pitch, yaw for `GT`, from what `PS` answers.
+/// Position, and orientation as roll, pitch, yaw for `GT`, from the answer of `PS`.
 pub fn roll_pitch_yaw(pose: [f32; 7]) -> [f32; 3] {
     let [_, _, _, x, y, z, w] = pose;
     [

@@ -1,10 +1,10 @@
-//! A client of PlatformCtrl's protocol as raw as can be, with messages put together byte by byte (seed 002, chapter 6).
+//! A raw client of PlatformCtrl's protocol, with messages built byte by byte (PlatformCtrl guide, chapter 6).
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// What real clients send before the length.
+/// Header that real clients send before the length.
 pub const HEADER: [u8; 4] = [0xff, 0x01, 0xfe, 0x02];
 pub const CONNECT: u8 = 0;
 pub const INIT: u8 = 2;
@@ -35,12 +35,12 @@ impl NeobotixClient {
         Self { stream, header: &HEADER }
     }
 
-    /// A client that sends none, as the guide's example.
+    /// A client that sends no header, as in the guide's example.
     pub fn bare(server: SocketAddr) -> Self {
         Self { header: &[], ..Self::new(server) }
     }
 
-    /// A client of a port that another one has left a moment ago.
+    /// A client of a port that another client has just left.
     #[track_caller]
     pub fn next(server: SocketAddr) -> Self {
         let end = Instant::now() + Duration::from_secs(20);
@@ -56,7 +56,7 @@ impl NeobotixClient {
     }
 
     pub fn send(&mut self, bytes: &[u8]) {
-        // A server that has hung up resets the connection; what is read tells.
+        // A server that has closed the connection resets it; the read reports that.
         let _ = self.stream.write_all(bytes);
     }
 
@@ -71,7 +71,7 @@ impl NeobotixClient {
         Some(bytes)
     }
 
-    /// The data of the next reply, which begins as the request did.
+    /// The data of the next reply, which begins like the request.
     #[track_caller]
     pub fn reply(&mut self) -> Vec<u8> {
         let head = self.read(self.header.len() + 4).expect("a reply");
@@ -90,7 +90,7 @@ impl NeobotixClient {
         Fields { bytes: reply, place: 1 }
     }
 
-    /// Nothing comes, also not with the answer to a question that is known to come after it.
+    /// Checks that no reply comes, by sending another request whose reply must be the next.
     #[track_caller]
     pub fn silent(&mut self, data: &[u8]) {
         self.order(data);
@@ -101,7 +101,7 @@ impl NeobotixClient {
         self.stream.set_nonblocking(false).unwrap();
     }
 
-    /// Waits until the server hangs up, whatever it says until then.
+    /// Waits until the server closes the connection, skipping all data until then.
     #[track_caller]
     pub fn is_hung_up_on(&mut self) {
         let mut bytes = [0; 4096];
@@ -120,7 +120,7 @@ impl NeobotixClient {
         Status::read(self.ask(&[GET_STATUS]))
     }
 
-    /// Waits until the status is as it should be.
+    /// Waits until the status fulfils the condition.
     #[track_caller]
     pub fn until(&mut self, what: &str, mut holds: impl FnMut(&Status) -> bool) -> Status {
         let end = Instant::now() + Duration::from_secs(150);
@@ -210,20 +210,20 @@ impl Fields {
         text
     }
 
-    /// The document of a reply that begins with the number of characters of its name.
+    /// The document of a reply that begins with the length of its name.
     #[track_caller]
     pub fn text_after_byte(mut self) -> String {
         self.byte();
         self.text()
     }
 
-    /// A count and so many lists of N numbers.
+    /// A count and as many lists of N numbers.
     #[track_caller]
     pub fn list<const N: usize>(&mut self) -> Vec<[i32; N]> {
         (0..self.int()).map(|_| self.ints()).collect()
     }
 
-    /// The end of a reply that has a check.
+    /// The end of a reply with a check value.
     #[track_caller]
     pub fn check(mut self) {
         assert_eq!(self.int(), -1);
@@ -236,7 +236,7 @@ impl Fields {
     }
 }
 
-/// What the tests look at of a status; all of it was read.
+/// The fields of a status that the tests use; all fields were read.
 #[derive(Debug)]
 pub struct Status {
     pub commanded: [i32; 3],
@@ -263,7 +263,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Row by row as in section 6.4.
+    /// Row by row as in the PlatformCtrl guide, 6.4.
     #[track_caller]
     fn read(mut fields: Fields) -> Self {
         let [commanded, estimated] = [fields.ints(), fields.ints()];

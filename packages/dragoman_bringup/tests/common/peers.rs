@@ -1,4 +1,4 @@
-//! Programs in `../peers` at work, and what they print.
+//! Runs the programs in `../peers`, and parses their output.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,7 +18,7 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// The peer's program with its first arguments; `None`, and a line on the terminal, where there is none.
+    /// The peer's program with its first arguments; `None`, with a message, if it is missing.
     pub fn command(self) -> Option<Command> {
         let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
         let (name, variable, script) = match self {
@@ -56,8 +56,8 @@ impl Peer {
         Some(command)
     }
 
-    /// As [`Peer::command`], for a peer that calls the lab's services: `None` too, and a line on the terminal, where the lab is on a
-    /// middleware that has another mapping of services than the peer.
+    /// As [`Peer::command`], for a peer that calls the lab's services: also `None`, with a message, if the lab's
+    /// middleware maps services differently than the peer.
     pub fn caller(self) -> Option<Command> {
         let own = match self {
             Self::Cyclone | Self::CycloneCamera => "rmw_cyclonedds_cpp",
@@ -73,24 +73,24 @@ impl Peer {
     }
 }
 
-/// The middleware below a lab of another build (`DRAGOMAN_TEST_PROGRAM`); none below ours, which serves all mappings.
+/// The middleware of a lab of another build (`DRAGOMAN_TEST_PROGRAM`); `None` for ours, which supports all mappings.
 pub fn lab_middleware() -> Option<String> {
     std::env::var_os("DRAGOMAN_TEST_PROGRAM")?;
     let named = std::env::var("RMW_IMPLEMENTATION").ok().filter(|name| !name.is_empty());
     Some(named.unwrap_or_else(|| "rmw_fastrtps_cpp".to_owned()))
 }
 
-/// The ROS 2 that is sourced; Jazzy if there is none.
+/// The sourced ROS 2; Jazzy if there is none.
 pub fn distribution() -> String {
     std::env::var("ROS_DISTRO").unwrap_or_else(|_| "jazzy".into())
 }
 
-/// A line that is shown for passing tests too, which what `println!` prints is not.
+/// Prints a line for passing tests too, unlike `println!`.
 pub fn report(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
-/// A peer at work; killed when it is dropped.
+/// A running peer; killed when dropped.
 pub struct Running {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -114,13 +114,13 @@ impl Running {
         Self { child, lines }
     }
 
-    /// The next line that it prints.
+    /// The next line of its output.
     #[track_caller]
     pub fn line(&self, patience: Duration) -> String {
         self.lines.recv_timeout(patience).expect("the peer prints a line")
     }
 
-    /// Everything that it prints until it ends, within `patience`.
+    /// Its output until it ends, within `patience`.
     pub fn facts(mut self, patience: Duration) -> Facts {
         let end = Instant::now() + patience;
         let mut facts = BTreeMap::new();
@@ -156,17 +156,17 @@ impl Drop for Running {
     }
 }
 
-/// What a peer printed.
+/// The parsed output of a peer.
 #[derive(Debug)]
 pub struct Facts(BTreeMap<String, String>);
 
 impl Facts {
     pub fn text(&self, name: &str) -> &str {
-        self.0.get(name).unwrap_or_else(|| panic!("the peer does not tell {name}: {self:#?}"))
+        self.0.get(name).unwrap_or_else(|| panic!("the peer does not print {name}: {self:#?}"))
     }
 
     pub fn number(&self, name: &str) -> f64 {
-        self.text(name).parse().unwrap_or_else(|_| panic!("{name} is no number: {self:#?}"))
+        self.text(name).parse().unwrap_or_else(|_| panic!("{name} is not a number: {self:#?}"))
     }
 
     #[track_caller]
@@ -174,7 +174,7 @@ impl Facts {
         assert!(self.text(name).starts_with("True"), "{name}: {}", self.text(name));
     }
 
-    /// Refused, with a reason that contains `reason`.
+    /// Checks for a refusal with a reason that contains `reason`.
     #[track_caller]
     pub fn refused(&self, name: &str, reason: &str) {
         let text = self.text(name);

@@ -1,4 +1,4 @@
-//! The lab's platform, and who works with it: `dragoman up` in a process of its own, a ROS node beside it.
+//! The lab's platform and its operator: `dragoman up` in another process, and a ROS node.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use dragoman_ros::std_srvs::srv::Trigger;
 use super::beside::Beside;
 use super::{Lab, domain};
 
-/// How long a motion through the lab may take on a loaded machine.
+/// Timeout of a motion through the lab, on a loaded machine.
 pub const JOURNEY: Duration = Duration::from_secs(150);
 
-/// On a loaded machine the base is silent for a while.
+/// On a loaded machine the base pauses for a while.
 pub const PATIENT: &str = "platform:base_timeout:=20.0";
 
 pub struct Operator {
@@ -40,7 +40,7 @@ impl Operator {
         assert!(lab.banner.iter().any(|row| row.starts_with("neobotix ")), "{:?}", lab.banner);
         let beside = Beside::new(lab.domain);
         let mut operator = Self { lab, folder, beside };
-        // The base has to have been heard.
+        // Data of the base must have been received.
         operator.until("connect_to_pltf", |operator| operator.order("connect_to_pltf").is_ok());
         operator
     }
@@ -75,7 +75,7 @@ impl Operator {
         if answer.success { Ok(()) } else { Err(answer.message) }
     }
 
-    /// From the start of the lab into a mode, started, at a place that it knows.
+    /// From the start of the lab into a motion mode, started, at a known pose.
     #[track_caller]
     pub fn begin(&mut self, mode: u8) {
         self.order("init_pltf").unwrap();
@@ -95,7 +95,7 @@ impl Operator {
         assert_eq!(u32::from(self.status().operation_state), operation);
     }
 
-    /// Where the platform really is: x, y, heading.
+    /// True pose of the platform: x, y, heading.
     pub fn truth(&mut self) -> [f64; 3] {
         let request =
             GetLocationMRobot::Request { robot: "neobotix_platform".to_owned(), ..Default::default() };

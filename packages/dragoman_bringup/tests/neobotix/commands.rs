@@ -1,4 +1,4 @@
-//! Every command once, every reply field by field, and documents that come back to the letter.
+//! Every command once, every reply field by field, and documents that are returned unchanged.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::common::neobotix::{CONNECT, GET_MAP, GET_POSITION, NeobotixClient, SE
 const ROADMAP: &str = "<roadmap Version=\"1.0\"><stations><station id=\"s\" name=\"here\" angle=\"90\"><point x=\"100\" y=\"0\"/></station></stations><edges/></roadmap>";
 const PROGRAM: &str = "<program version=\"1.0\"><task name=\"t\" id=\"1\" priority=\"1\" version=\"1.0\"><wait><delay amount=\"10\"/></wait></task></program>";
 
-/// The lab's map, with a comment beyond ASCII.
+/// The lab's map, with a non-ASCII comment.
 fn map() -> String {
     let lab = include_str!("../../../../launch/config/neobotix/map.xml");
     let own = lab.replacen("<!--", "<!-- \u{e4}\u{20ac}", 1);
@@ -16,7 +16,7 @@ fn map() -> String {
     own
 }
 
-/// In the order of their numbers, but for START and EXIT. The platform is ready; it is started in no mode to move.
+/// In order of their numbers, except START and EXIT. The platform is ready, and started in a mode without motion.
 fn without_answer() -> Vec<Vec<u8>> {
     let file = |number| texts(number, &["none"]);
     vec![
@@ -82,7 +82,7 @@ fn every_command_is_taken_and_every_reply_is_whole() {
         [&mut NeobotixClient::new(site.lab.neobotix[0]), &mut NeobotixClient::bare(site.lab.neobotix[1])]
     {
         let before = site.truth();
-        // The base has to have been heard.
+        // Data of the base must have been received.
         let end = Instant::now() + Duration::from_secs(60);
         while client.status().operation != 0 {
             assert!(Instant::now() < end, "it is not initialized");
@@ -92,11 +92,11 @@ fn every_command_is_taken_and_every_reply_is_whole() {
         for order in without_answer() {
             client.silent(&order);
         }
-        // Outputs are set by the controller's next cycle.
+        // Outputs are set in the controller's next cycle.
         client.until("the output is set", |status| status.operation == 1 && status.digital_out == 0b1000);
         client.silent(&[14]);
         client.silent(&[16]);
-        // Nothing of it has moved the platform: it was in no mode to move.
+        // None of these moved the platform: its mode allows no motion.
         let moved = site.truth().iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(moved < 0.01, "{moved}");
         replies(client);
@@ -135,7 +135,7 @@ fn replies(client: &mut NeobotixClient) {
     assert_eq!((parameter.text().as_str(), parameter.text().as_str()), ("IpoRotvel", "0.5"));
     assert_eq!(parameter.ints(), [2, 2, 0, 10]);
     parameter.end();
-    // Nothing is known of it: the key comes back, the value is empty.
+    // An unknown key is returned with an empty value.
     let mut unknown = client.ask(&texts(38, &["IpoRot"]));
     assert_eq!((unknown.text().as_str(), unknown.text().as_str(), unknown.ints()), ("IpoRot", "", [0; 4]));
     unknown.end();
@@ -182,7 +182,7 @@ fn replies(client: &mut NeobotixClient) {
     position.end();
 }
 
-/// The lab's own documents, and a large one, come back as they were sent.
+/// The lab's documents, and a large one, are returned as they were sent.
 #[test]
 fn documents_come_back_to_the_letter() {
     let site = Site::new("documents");

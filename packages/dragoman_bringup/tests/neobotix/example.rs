@@ -1,4 +1,4 @@
-//! The example of `docs/protocol-neobotix.md`, as printed but for the port.
+//! The example of `docs/protocol-neobotix.md`, as printed except for the port.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ fn the_printed_example_drives_the_platform() {
     let (program, rest) = example.split_once("\nEOF\n").unwrap();
     let (printed, _) = rest.split_once("\n$").unwrap();
     let mut site = Site::new("example");
-    // The base has to have been heard.
+    // Data of the base must have been received.
     let mut client = NeobotixClient::new(site.lab.neobotix[1]);
     let end = Instant::now() + Duration::from_secs(60);
     while client.status().scan.is_empty() {
@@ -33,10 +33,10 @@ fn the_printed_example_drives_the_platform() {
         return;
     };
     child.stdin.take().unwrap().write_all(program.as_bytes()).unwrap();
-    let told = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
-    // How far it comes in three seconds depends on the machine.
-    let (begin, end) = told.trim().split_once('\n').unwrap_or_else(|| panic!("{told}"));
+    let output = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    // The distance after three seconds depends on the machine.
+    let (begin, end) = output.trim().split_once('\n').unwrap_or_else(|| panic!("{output}"));
     assert_eq!(Some(begin), printed.lines().next());
-    assert!(end.starts_with("x 4.5 m, y 3.") && end < begin, "{told}, not {printed}");
+    assert!(end.starts_with("x 4.5 m, y 3.") && end < begin, "{output}, not {printed}");
     assert!(site.truth()[1] < 3.6);
 }

@@ -1,4 +1,4 @@
-//! Clients that mean no good, at one port; and one that does, at the other.
+//! Hostile clients at one port, and a normal one at the other.
 
 use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
@@ -8,7 +8,8 @@ use crate::common::neobotix::{
     GET_MAP, GET_POSITION, GET_STATUS, HEADER, NeobotixClient, SET_MAP, message, texts,
 };
 
-/// What a lab may grow by while it is attacked, KiB: some messages of 16 MB, which are about twice while they grow.
+/// Allowed memory growth of a lab under attack, KiB: some messages of 16 MB, which take about twice as much while they
+/// grow.
 const MAX_GROWTH_KIB: u64 = 192 << 10;
 /// Times 16 MB, which is more.
 const ROUNDS: u32 = 24;
@@ -21,7 +22,7 @@ fn hostile_clients_are_refused_without_effect() {
     let map = client.ask(&[GET_MAP]).text_after_byte();
     let (place, memory) = (site.truth(), site.lab.resident_kib());
 
-    // Lengths that no message has.
+    // Lengths of no valid message.
     for bytes in [
         &[0xff; 8][..],
         &[0, 0, 0, 0],
@@ -35,7 +36,7 @@ fn hostile_clients_are_refused_without_effect() {
         hostile.is_hung_up_on();
         client.status();
     }
-    // Half a header, half a length, half a message; and then nothing.
+    // Half a header, half a length, half a message; then nothing.
     for part in [&HEADER[..2], &[&HEADER[..], &[0, 0]].concat(), &[0, 0, 0, 9, 23, 0, 0]] {
         NeobotixClient::next(attacked).send(part);
         client.status();
@@ -48,24 +49,24 @@ fn hostile_clients_are_refused_without_effect() {
     }
     assert_eq!(slow.reply()[0], GET_STATUS);
 
-    // A second client of a port is hung up on at once, and the first one goes on.
+    // A second client of a port is refused at once, and the first one continues.
     let begin = Instant::now();
     for _ in 0..20 {
         let mut second = NeobotixClient::new(attacked);
         second.send(&message(&HEADER, &[GET_POSITION]));
         second.is_hung_up_on();
     }
-    println!("20 second clients were hung up on within {:?}", begin.elapsed());
+    println!("20 second clients were refused within {:?}", begin.elapsed());
     slow.status();
 
-    // Numbers that are no commands, and commands that are too long or too short: skipped, in step.
+    // Unknown command numbers, and commands that are too long or too short: skipped without losing synchronization.
     for number in (60..=73).chain(75..=255) {
         slow.order(&[number, 1, 2, 3]);
     }
     for data in [&[18, 0][..], &[14, 1], &[15, 0, 0, 0], &[23, 0, 0, 0, 100], &[15, 0, 0, 0, 9], &[3, 9, 1]] {
         slow.silent(data);
     }
-    // Documents that are meant to fill the memory, or the stack.
+    // Documents that try to exhaust the memory or the stack.
     let entities: String = (1..20)
         .map(|level| format!("<!ENTITY e{level} \"{}\">", format!("&e{};", level - 1).repeat(10)))
         .collect();
@@ -77,7 +78,7 @@ fn hostile_clients_are_refused_without_effect() {
         slow.silent(&texts(SET_MAP, &["bomb", document]));
     }
     assert!(client.ask(&[GET_MAP]).text_after_byte() == map, "the map is another one");
-    // Names that lead out of the data folder, and names that are no names.
+    // Names that point outside the data folder, and invalid names.
     for name in ["../../evil", "/tmp/evil", "..", "a\0b", "a/b", "\\\\host\\evil", &"x".repeat(1 << 20)] {
         slow.silent(&texts(SET_MAP, &[name, "<map Version=\"1.0\"><layer index=\"0\"/></map>"]));
         for order in [&[28][..], &[27], &texts(45, &[name]), &texts(46, &[name])] {
@@ -88,7 +89,7 @@ fn hostile_clients_are_refused_without_effect() {
     slow.order(&texts(SET_MAP, &["lab", &map]));
     drop(slow);
 
-    // One that asks and never reads.
+    // A client that sends requests and never reads.
     let deaf = NeobotixClient::next(attacked);
     let questions = message(&HEADER, &[39]).repeat(1000);
     deaf.stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
@@ -102,7 +103,8 @@ fn hostile_clients_are_refused_without_effect() {
         client.status();
     }
     drop(deaf);
-    // One that announces 16 MB and sends half of them, and a document of 8 MB: again and again they cost no more than at first.
+    // A client that announces 16 MB and sends half of it, and a document of 8 MB: repetitions cost no more than the
+    // first time.
     let long = [&HEADER[..], &[1, 0, 0, 0, 25], &vec![0; 8 << 20]].concat();
     for _ in 0..ROUNDS {
         NeobotixClient::next(attacked).send(&long);
@@ -115,7 +117,7 @@ fn hostile_clients_are_refused_without_effect() {
     client.stream.set_nonblocking(true).unwrap();
     assert!(client.stream.read(&mut [0]).is_err(), "nothing was said that was not asked for");
     assert!(site.truth().iter().zip(place).all(|(a, b)| (a - b).abs() < 0.01), "it was moved");
-    // What a loaded machine has not answered in time may still be about.
+    // A late reply of a loaded machine may still be on its way.
     let end = Instant::now() + Duration::from_secs(60);
     let grown = || site.lab.resident_kib().saturating_sub(memory);
     while grown() > MAX_GROWTH_KIB {

@@ -1,4 +1,4 @@
-//! The guide's story, the state chart, and a session as clients in the field have it.
+//! The guide's example session, the state chart, and a session like those of clients in use.
 
 use std::time::{Duration, Instant};
 
@@ -18,26 +18,27 @@ const NOT_INITIALIZED: u8 = 3;
 const VELOCITY: i32 = 3;
 const AUTOMATIC: i32 = 4;
 
-/// A command, and what the status tells when it was done.
+/// A command, and the status after it.
 #[track_caller]
 fn leads_to(client: &mut NeobotixClient, data: &[u8], operation: u8) {
     client.order(data);
     assert_eq!(client.status().operation, operation, "after {data:?}");
 }
 
-/// Chapter 4: connect, initialize, set the mode, start, drive to a station, break, continue, arrive, stop; and the emergency stop.
+/// PlatformCtrl guide, chapter 4: connect, initialize, set the mode, start, drive to a station, break, continue,
+/// arrive, stop; and the emergency stop.
 #[test]
 fn the_guide_s_story_and_the_state_chart() {
     let mut site = Site::new("story");
     let client = &mut NeobotixClient::new(site.lab.neobotix[0]);
     let status = client.status();
     assert_eq!((status.operation, status.is_initialized, status.mode), (NOT_INITIALIZED, false, 0));
-    // What the state chart does not have changes nothing.
+    // Transitions missing in the state chart have no effect.
     let to_middle = texts(MOVE_TO_STATION, &["middle"]);
     for order in [&[START][..], &[BREAK], &[CONTINUE], &ints(SET_MODE, &[AUTOMATIC]), &to_middle, &[INIT]] {
         leads_to(client, order, NOT_INITIALIZED);
     }
-    // The base has to have been heard.
+    // Data of the base must have been received.
     let end = Instant::now() + Duration::from_secs(60);
     while client.status().operation != READY {
         assert!(Instant::now() < end, "it is not initialized");
@@ -49,7 +50,7 @@ fn the_guide_s_story_and_the_state_chart() {
     leads_to(client, &ints(SET_MODE, &[AUTOMATIC]), READY);
     assert_eq!(client.status().mode, 4);
     leads_to(client, &[START], RUNNING);
-    // The mode changes in Ready only.
+    // The mode changes only in Ready.
     leads_to(client, &ints(SET_MODE, &[VELOCITY]), RUNNING);
     assert_eq!(client.status().mode, 4);
     client.until("it knows where it is", |status| !status.is_lost);
@@ -73,21 +74,24 @@ fn the_guide_s_story_and_the_state_chart() {
     let [x, y, _, heading] = site.truth();
     let (away, wrong) = ((x - 1.0).hypot(y - 3.0), (heading - 170_f64.to_radians()).sin().asin().abs());
     assert!(away < 0.02 && wrong < 1_f64.to_radians(), "{x} {y} {heading}");
-    let told = [x, y].map(|place| place * 1000.0);
-    let [told_x, told_y, told_angle] = arrived.estimated.map(f64::from);
-    assert!((told_x - told[0]).abs() < 30.0 && (told_y - told[1]).abs() < 30.0, "{arrived:?}");
+    let published = [x, y].map(|place| place * 1000.0);
+    let [published_x, published_y, published_angle] = arrived.estimated.map(f64::from);
     assert!(
-        (told_angle / 1000.0 - 170.0).abs() < 2.0 && arrived.commanded[0].abs_diff(1000) < 30,
+        (published_x - published[0]).abs() < 30.0 && (published_y - published[1]).abs() < 30.0,
         "{arrived:?}"
     );
-    // The laser's points are in the room, and on the lines that were found in them.
+    assert!(
+        (published_angle / 1000.0 - 170.0).abs() < 2.0 && arrived.commanded[0].abs_diff(1000) < 30,
+        "{arrived:?}"
+    );
+    // The laser's points are in the room, and on the lines detected in them.
     assert!(arrived.scan.len() > 100 && !arrived.lines.is_empty(), "{arrived:?}");
     assert!(arrived.scan.iter().all(|[x, y]| x.abs() < 6200 && y.abs() < 5200), "{arrived:?}");
     assert!(arrived.covariance.iter().take(3).all(|deviation| (0..1000).contains(deviation)), "{arrived:?}");
     assert!(client.status().time_stamp > begun.time_stamp);
     leads_to(client, &[STOP], READY);
 
-    // The emergency stop: a secure state, out of which no command leads; then Ready.
+    // The emergency stop: a secure state that no command leaves; then Ready.
     let mut beside = Beside::new(site.lab.domain);
     leads_to(client, &[START], RUNNING);
     client.order(&texts(MOVE_TO_STATION, &["north"]));
@@ -105,12 +109,13 @@ fn the_guide_s_story_and_the_state_chart() {
     leads_to(client, &[EXIT], NOT_INITIALIZED);
 }
 
-/// Without START or INIT: connect, stop, velocity mode, continue, and velocities of the wheels every 0.4 s, until the client falls silent.
+/// Without START or INIT: connect, stop, velocity mode, continue, and velocities of the wheels every 0.4 s, until the
+/// client stops sending.
 #[test]
 fn a_client_of_the_field_drives_until_it_falls_silent() {
     let mut site = Site::new("field");
     let client = &mut NeobotixClient::new(site.lab.neobotix[1]);
-    // The base has to have been heard.
+    // Data of the base must have been received.
     let end = Instant::now() + Duration::from_secs(60);
     while client.status().operation != RUNNING {
         assert!(Instant::now() < end, "the session does not begin");
@@ -121,7 +126,7 @@ fn a_client_of_the_field_drives_until_it_falls_silent() {
     }
     assert_eq!(client.status().mode, 3);
     assert!(site.stands());
-    // Back, as there is a wall behind the bend; the platform looks to the south.
+    // Backwards, as there is a wall behind the bend; the platform faces south.
     let start = site.truth();
     for _ in 0..8 {
         client.order(&ints(MOVE_VEL_WHEEL, &[150, 150]));
@@ -129,7 +134,7 @@ fn a_client_of_the_field_drives_until_it_falls_silent() {
     }
     let driven = site.truth();
     assert!(driven[1] < start[1] - 0.2 && (driven[0] - start[0]).abs() < 0.1, "{start:?} {driven:?}");
-    // The right wheel ahead of the left one: to the left.
+    // The right wheel faster than the left one: a left turn.
     for _ in 0..5 {
         client.order(&ints(MOVE_VEL_WHEEL, &[100, -100]));
         std::thread::sleep(Duration::from_millis(400));

@@ -1,4 +1,4 @@
-//! A client whose host vanishes without a word: TCP notices it, and its port becomes free.
+//! A client whose host vanishes without closing its connection: TCP detects it, and its port becomes free.
 
 use std::io::Read;
 use std::process::{Child, Stdio};
@@ -6,20 +6,21 @@ use std::time::{Duration, Instant};
 
 use crate::common::hosts::{Hosts, hosts};
 
-/// Connects, asks for the position, and tells how many bytes have come: 41 if it is served, 0 if it is hung up on. Then it waits.
+/// Connects, requests the position, and prints how many bytes have come: 41 if it is served, 0 if it is refused. Then
+/// it waits.
 fn client(hosts: &Hosts, host: usize, seconds: u32) -> (Child, String) {
     let script = format!(
         "exec 3<>/dev/tcp/10.77.0.1/10000; printf '\\xff\\x01\\xfe\\x02\\0\\0\\0\\x01\\x4a' >&3; timeout 20 head -c 41 <&3 | wc -c; exec sleep {seconds}"
     );
     let mut command = hosts.command(host, &["bash", "-c", &script]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut told = String::new();
+    let mut reply = String::new();
     let mut byte = [0];
     let stdout = child.stdout.as_mut().unwrap();
-    while !told.ends_with('\n') && stdout.read(&mut byte).unwrap_or(0) == 1 {
-        told.push(char::from(byte[0]));
+    while !reply.ends_with('\n') && stdout.read(&mut byte).unwrap_or(0) == 1 {
+        reply.push(char::from(byte[0]));
     }
-    (child, told.trim().to_owned())
+    (child, reply.trim().to_owned())
 }
 
 fn end(mut child: Child) {
@@ -36,20 +37,20 @@ fn a_vanished_client_frees_its_port() {
     hosts.start_lab(&arguments);
     let deadline = Instant::now() + Duration::from_secs(60);
     let vanishing = loop {
-        let (child, told) = client(&hosts, 2, 100);
-        if told == "41" {
+        let (child, reply) = client(&hosts, 2, 100);
+        if reply == "41" {
             break child;
         }
         end(child);
-        assert!(Instant::now() < deadline, "the lab does not answer: '{told}'");
+        assert!(Instant::now() < deadline, "the lab does not answer: '{reply}'");
         std::thread::sleep(Duration::from_millis(200));
     };
     let ask_at_home = || {
-        let (child, told) = client(&hosts, 1, 0);
+        let (child, reply) = client(&hosts, 1, 0);
         end(child);
-        told
+        reply
     };
-    // As long as it is there the port is its own, however silent it is.
+    // While it is connected, the port is reserved for it, even without requests.
     let silent = Instant::now() + Duration::from_secs(4);
     while Instant::now() < silent {
         assert_eq!(ask_at_home(), "0");

@@ -1,4 +1,4 @@
-//! A platform that vanishes, falls silent, or sends what is no message.
+//! A platform that vanishes, stops answering, or sends invalid messages.
 
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
@@ -12,7 +12,7 @@ impl Operator {
         self.platform.script().connections
     }
 
-    /// Statuses come to ROS.
+    /// Statuses arrive in ROS.
     #[track_caller]
     fn works(&mut self) {
         let mut statuses = self.beside.subscribe::<PlatformStatus>("/neobotix/status");
@@ -45,7 +45,7 @@ fn a_platform_that_comes_and_goes_is_found_again() {
         operator.platform.script().manner = Manner::Good;
         operator.works();
     }
-    // It hangs up on everybody for a while: it is not asked without end.
+    // It refuses all connections for a while: the retries must be limited.
     operator.platform.script().manner = Manner::Closed;
     let before = operator.connections();
     operator.until("five attempts", |operator| operator.connections() > before + 4);

@@ -1,4 +1,4 @@
-//! What the platform tells, in ROS, field by field.
+//! The platform's data in ROS, field by field.
 
 use std::f32::consts::FRAC_1_SQRT_2;
 use std::f64::consts::FRAC_PI_4;
@@ -25,7 +25,8 @@ fn point(x: f32, y: f32) -> Point32 {
     Point32 { x, y, z: 0.0 }
 }
 
-/// Lines are in the platform's frame there and in the map here; everything else is millimetres and thousandths of a degree.
+/// Lines are in the platform's frame there and in the map here; all other values are in millimetres and thousandths of
+/// a degree.
 fn expected() -> PlatformStatus {
     let degrees = f64::to_radians;
     PlatformStatus {
@@ -91,7 +92,7 @@ fn expected() -> PlatformStatus {
     }
 }
 
-/// Bit for bit but for the last digits of what was multiplied.
+/// Equal except for rounding in multiplications.
 #[track_caller]
 fn assert_same(got: &PlatformStatus, expected: &PlatformStatus) {
     let words = |status: &PlatformStatus| {
@@ -207,7 +208,7 @@ fn the_picture_is_what_the_platform_tells() {
         "neobotix/base_footprint"
     );
 
-    // It drives on by 0.1 m, then it finds out that it is somewhere else.
+    // It drives on by 0.1 m, then its localization jumps to another pose.
     operator.platform.script().answers.insert(74, position(-1500 + 71, 250 - 71));
     let moved = |odometry: &Odometry| near(odometry.pose.pose.position.x, 0.1);
     operator.beside.find("the step", &mut odometries, moved);
@@ -219,12 +220,12 @@ fn the_picture_is_what_the_platform_tells() {
     let (_, x, y, _) = place(find(&message, "neobotix/base_footprint").expect("the base"));
     assert!(near(x, 0.1) && near(y, 0.0), "{message:?}");
 
-    // Another map: it comes to ROS without being asked for.
+    // Another map: it arrives in ROS without a request.
     let longer = super::platform_ctrl::MAP.replace("2000", "4000");
     operator.platform.script().answers.insert(26, map(&longer));
     operator.beside.find("the new map", &mut maps, |grid| grid.info.width > map_message.info.width + 30);
 
-    // The services tell the same.
+    // The services return the same.
     let answer = operator.call::<PlatformGetStatus::Service>("get_status", Default::default());
     assert!(answer.success && answer.status.header.frame_id == "map");
     assert_same(&answer.status, &expected());

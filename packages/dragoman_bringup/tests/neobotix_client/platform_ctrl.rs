@@ -1,4 +1,4 @@
-//! A PlatformCtrl of bytes. It knows nothing of the program's own codec.
+//! A PlatformCtrl written in bytes, independent of the program's codec.
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
@@ -6,23 +6,23 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// What every message begins with.
+/// Header of every message.
 const HEADER: [u8; 4] = [255, 1, 254, 2];
 
-/// How it behaves.
+/// Its behaviour.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Manner {
-    /// As it should.
+    /// Normal operation.
     Good,
-    /// It takes what comes, and answers nothing.
+    /// It accepts requests, and answers nothing.
     Silent,
     /// The next answer is half a message, and nothing follows.
     Half,
-    /// The next answer is no message.
+    /// The next answer is not a message.
     Garbage,
     /// The next status is a byte short.
     Short,
-    /// It hangs up on everybody.
+    /// It refuses all connections.
     Closed,
 }
 
@@ -30,14 +30,14 @@ pub(super) struct Script {
     pub(super) manner: Manner,
     /// Data of answers by the number of the command.
     pub(super) answers: HashMap<u8, Vec<u8>>,
-    /// Data of what has come, but for what is asked again and again.
+    /// Data of the received commands, except the cyclic requests.
     pub(super) received: Vec<Vec<u8>>,
     /// ST_OP_...
     pub(super) operation: u8,
     /// MODE_MOTION_...
     pub(super) mode: u8,
     pub(super) connections: usize,
-    /// Statuses that were asked for.
+    /// Number of status requests.
     pub(super) polls: usize,
 }
 
@@ -62,7 +62,7 @@ impl PlatformCtrl {
         let script = Arc::new(Mutex::new(script));
         let served = Arc::clone(&script);
         std::thread::spawn(move || {
-            // One client after the other, as the original.
+            // One client at a time, as the original.
             for stream in listener.incoming().map_while(Result::ok) {
                 served.lock().unwrap().connections += 1;
                 serve(stream, &served);

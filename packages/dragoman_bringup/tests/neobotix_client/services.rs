@@ -1,4 +1,4 @@
-//! Services arrive as the guide's bytes, and answers come back.
+//! Services are sent as the guide's bytes, and answers are returned.
 
 use dragoman_ros::dragoman_msgs::srv::*;
 use dragoman_ros::geometry_msgs::msg::{Pose2D, Twist};
@@ -15,7 +15,7 @@ fn pose() -> (Pose2D, Vec<u8>) {
 }
 
 impl Operator {
-    /// What the call has brought to the platform: the number, and what follows.
+    /// The message that the call caused at the platform: number and data.
     #[track_caller]
     fn brings<S: WrappedServiceTypeSupport + 'static>(
         &mut self,
@@ -30,7 +30,7 @@ impl Operator {
     }
 }
 
-/// Each service, its request, and the bytes: all have to succeed.
+/// Each service, its request, and the bytes: all must succeed.
 macro_rules! orders {
     ($operator:ident, $( $name:literal $service:ident { $($field:ident: $value:expr),* } => $bytes:expr; )*) => {$(
         #[allow(clippy::needless_update, reason = "requests without fields have one that is hidden")]
@@ -111,14 +111,14 @@ fn commands_are_the_guide_s_bytes() {
         "exit" Trigger {} => [16];
     }
 
-    // What the platform's state does not allow is told.
+    // Commands that the platform's state does not allow are reported.
     let (response, bytes) =
         operator.brings::<PlatformMoveToPose::Service>("move_abs", PlatformMoveToPose::Request { pose });
     assert_eq!(
         (response.success, response.message.as_str(), bytes[0]),
         (false, "no effect: the platform is ST_OP_NOT_INITIALIZED in MODE_MOTION_VEL", 21)
     );
-    // What cannot be said is not sent.
+    // Values outside the protocol's range are not sent.
     let wrong = Pose2D { x: f64::NAN, ..Pose2D::default() };
     let far = Pose2D { x: 3e6, ..Pose2D::default() };
     for pose in [wrong, far] {
@@ -136,7 +136,7 @@ fn commands_are_the_guide_s_bytes() {
     let (response, bytes) = operator.brings::<PlatformSetFile::Service>("play_sound", request);
     assert!(!response.success && bytes.is_empty(), "{}", response.message);
 
-    // Velocities on the topic, and the stop when nobody commands any more.
+    // Velocities on the topic, and the stop when commands end.
     operator.platform.script().received.clear();
     let mut twist = Twist::default();
     (twist.linear.x, twist.angular.z) = (0.2, 0.1);
@@ -180,19 +180,19 @@ fn questions_are_answered_from_the_platform_s_bytes() {
     let request = PlatformGetParameter::Request { key: "IpoTransVel".to_owned() };
     let (answer, bytes) = operator.brings::<PlatformGetParameter::Service>("get_pltf_param", request);
     assert_eq!(bytes, [vec![38], text("IpoTransVel")].concat());
-    let told = answer.parameter;
+    let parameter = answer.parameter;
     assert_eq!(
-        (told.key.as_str(), told.value.as_str(), told.category, told.type_),
+        (parameter.key.as_str(), parameter.value.as_str(), parameter.category, parameter.type_),
         ("IpoTransVel", "750", 2, 2)
     );
-    assert_eq!((told.minimum, told.maximum), (0, 10_000));
+    assert_eq!((parameter.minimum, parameter.maximum), (0, 10_000));
     let (answer, bytes) =
         operator.brings::<PlatformGetParameters::Service>("get_pltf_param_vec", Default::default());
     assert_eq!((answer.parameters.len(), bytes), (2, vec![39]));
     let (answer, bytes) = operator.brings::<PlatformGetCamera::Service>("get_camera", Default::default());
     assert_eq!((answer.address.as_str(), answer.id.as_str(), bytes), ("10.0.0.7", "front", vec![59]));
 
-    // A parameter counts as set when the platform says so.
+    // A parameter counts as set when the platform confirms it.
     for (value, outcome) in [("750.0", ""), ("800", "no effect: IpoTransVel is 750")] {
         let request =
             PlatformSetParameter::Request { key: "IpoTransVel".to_owned(), value: value.to_owned() };
@@ -200,7 +200,7 @@ fn questions_are_answered_from_the_platform_s_bytes() {
         assert_eq!((answer.success, answer.message.as_str()), (outcome.is_empty(), outcome));
         assert_eq!(bytes, [vec![37], text("IpoTransVel"), text(value)].concat());
     }
-    // What it does not answer at all holds nothing up.
+    // A command without any answer delays nothing.
     let (answer, bytes) =
         operator.brings::<PlatformGetDebugData::Service>("get_debug_data", Default::default());
     assert_eq!((answer.success, answer.message.as_str()), (false, "the platform does not answer this"));

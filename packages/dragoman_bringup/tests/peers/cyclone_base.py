@@ -1,4 +1,4 @@
-"""A peer on Cyclone DDS that uses a mobile base: what base.rs judges.
+"""A peer on Cyclone DDS that uses a mobile base, whose output base.rs checks.
 
     cyclone_base.py watch SECONDS   rates and last values of every topic of the base
     cyclone_base.py command TYPE    every command topic once, in the order of COMMANDS; then drive for 1 s by cmd_vel, a Twist or
@@ -15,12 +15,12 @@ import time
 from cyclonedds.domain import Domain
 
 import kobuki_types as ros
-from cyclone_peer import CONFIGURATION, DOMAIN, Peer, tell, until
+from cyclone_peer import CONFIGURATION, DOMAIN, Peer, report, until
 from cyclone_types import JointState
 
 BASE = "rt/mobile_base"
 
-# Name of the line, topic, type, what is told of the last sample.
+# Name of the line, topic, type, description of the last sample.
 STREAMS = [
     ("core", f"{BASE}/sensors/core", ros.SensorState,
      lambda m: f"battery {m.battery} bottom {list(m.bottom)} current {list(m.current)} analog {list(m.analog_input)} "
@@ -69,7 +69,7 @@ COMMANDS = [
 
 
 def nanoseconds(sample):
-    """When a sample was true."""
+    """Time stamp of a sample."""
     stamp = (sample.transforms[0] if hasattr(sample, "transforms") else sample).header.stamp
     return stamp.sec * 1_000_000_000 + stamp.nanosec
 
@@ -91,12 +91,12 @@ def watch(peer, seconds):
     for (name, _, _, describe), samples in zip(STREAMS, received):
         # By their stamps: a reliable writer may deliver here what it has kept from before.
         times = [nanoseconds(sample) for sample in samples]
-        tell(f"{name}_hz", f"{(len(times) - 1) * 1e9 / (times[-1] - times[0]):.1f}" if len(times) > 1 else 0)
-        tell(f"{name}_repeated", sum(later <= sooner for sooner, later in zip(times, times[1:])))
-        tell(name, describe(samples[-1]) if samples else None)
+        report(f"{name}_hz", f"{(len(times) - 1) * 1e9 / (times[-1] - times[0]):.1f}" if len(times) > 1 else 0)
+        report(f"{name}_repeated", sum(later <= sooner for sooner, later in zip(times, times[1:])))
+        report(name, describe(samples[-1]) if samples else None)
     for (name, _, _, describe), reader in zip(LATCHED, late):
         samples = until(lambda: reader.take(1), 5)
-        tell(name, describe(samples[0]) if samples else None)
+        report(name, describe(samples[0]) if samples else None)
 
 
 def command(peer, velocity_type):
@@ -121,8 +121,8 @@ def command(peer, velocity_type):
         time.sleep(0.1)
     time.sleep(1.2)
     after = until(lambda: odom.take(1), 5)[0]
-    tell("driven_m", f"{after.pose.pose.position.x - before:.3f}")
-    tell("speed_after_silence", f"{after.twist.twist.linear.x:.4f}")
+    report("driven_m", f"{after.pose.pose.position.x - before:.3f}")
+    report("speed_after_silence", f"{after.twist.twist.linear.x:.4f}")
 
 
 def events(peer):
@@ -134,7 +134,7 @@ def events(peer):
     while True:
         for (name, _, describe), reader in zip(EVENTS, readers):
             for sample in reader.take(100):
-                tell(name, describe(sample))
+                report(name, describe(sample))
         time.sleep(0.002)
 
 

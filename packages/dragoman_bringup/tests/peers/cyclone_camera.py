@@ -1,4 +1,4 @@
-"""A peer on Cyclone DDS that looks through the lab's camera: what camera.rs judges.
+"""A peer on Cyclone DDS that looks through the lab's camera, whose output camera.rs checks.
 
     cyclone_camera.py look                      one message of every topic, and what is in its middle
     cyclone_camera.py rates SECONDS TOPIC...    how many arrive, reliably and not
@@ -16,7 +16,7 @@ from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 
 import camera_types as ros
-from cyclone_peer import CONFIGURATION, DOMAIN, Peer, tell, until
+from cyclone_peer import CONFIGURATION, DOMAIN, Peer, report, until
 
 TOPICS = {
     "depth/image": ros.Image,
@@ -77,7 +77,7 @@ DESCRIBE = {ros.Image: image, ros.CompressedImage: compressed, ros.CameraInfo: i
 def look(peer):
     for name, kind in TOPICS.items():
         sample = peer.first(f"rt/camera/{name}", kind, latched=False)
-        tell(name, f"{sample.header.frame_id} {DESCRIBE[kind](sample)}" if sample else None)
+        report(name, f"{sample.header.frame_id} {DESCRIBE[kind](sample)}" if sample else None)
 
 
 def rates(peer, seconds, names):
@@ -104,8 +104,8 @@ def rates(peer, seconds, names):
                     stamps[name] = stamp
             time.sleep(0.001)
         for name in names:
-            tell(f"{kind} {name}", f"{counts[name] / seconds:.1f}")
-            tell(f"{kind} {name} age_ms", f"{1e3 * lateness[name] / max(counts[name], 1):.1f}")
+            report(f"{kind} {name}", f"{counts[name] / seconds:.1f}")
+            report(f"{kind} {name} age_ms", f"{1e3 * lateness[name] / max(counts[name], 1):.1f}")
         readers.clear()
         time.sleep(0.5)
 

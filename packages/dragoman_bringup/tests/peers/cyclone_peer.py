@@ -1,4 +1,4 @@
-"""A peer on Cyclone DDS: what a ROS 2 machine with rmw_cyclonedds does to a running lab.
+"""A peer on Cyclone DDS that uses a running lab like a ROS 2 machine with rmw_cyclonedds.
 
     cyclone_peer.py session       everything once; see session()
     cyclone_peer.py graph         nodes and their endpoints
@@ -6,7 +6,7 @@
     cyclone_peer.py hold          read joint_states until killed
     cyclone_peer.py joins COUNT   join the domain, receive one sample, leave; COUNT times
 
-Reads ROS_DOMAIN_ID, stays on the loopback interface, and prints lines `name: value`, which interop.rs judges.
+Reads ROS_DOMAIN_ID, stays on the loopback interface, and prints lines `name: value`, which interop.rs checks.
 """
 
 import math
@@ -45,7 +45,7 @@ def qos(depth=10, latched=False):
     )
 
 
-def tell(name, value):
+def report(name, value):
     print(f"{name}: {value}", flush=True)
 
 
@@ -118,12 +118,12 @@ def watch(peer, seconds):
                 longest_gap, last = max(longest_gap, now - last), now
         time.sleep(0.002)
     states, stamped = received
-    tell("joint_states_hz", f"{len(states) / seconds:.1f}")
-    tell("joint_states_longest_gap_ms", f"{max(longest_gap, now - last) * 1e3:.0f}")
-    tell("pose_hz", f"{len(stamped) / seconds:.1f}")
-    tell("joints", " ".join(sorted({str(len(state.position)) for state in states})))
+    report("joint_states_hz", f"{len(states) / seconds:.1f}")
+    report("joint_states_longest_gap_ms", f"{max(longest_gap, now - last) * 1e3:.0f}")
+    report("pose_hz", f"{len(stamped) / seconds:.1f}")
+    report("joints", " ".join(sorted({str(len(state.position)) for state in states})))
     norms = [math.hypot(q.x, q.y, q.z, q.w) for q in (sample.pose.orientation for sample in stamped)]
-    tell("quaternion_error", max((abs(norm - 1) for norm in norms), default=math.inf))
+    report("quaternion_error", max((abs(norm - 1) for norm in norms), default=math.inf))
     return stamped[-1].pose
 
 
@@ -132,13 +132,13 @@ def latched(peer):
     until(lambda: late.read(1), 15)
     # One is published every second, so there may be one more.
     time.sleep(0.5)
-    tell("latched_samples", len(late.take(100)))
+    report("latched_samples", len(late.take(100)))
     drives = peer.first("rt/ranger/drive_status", ros.DriveStatus)
-    tell("drive_status", drives and f"{len(drives.name)} joints, enabled {drives.enabled}")
+    report("drive_status", drives and f"{len(drives.name)} joints, enabled {drives.enabled}")
     description = peer.first("rt/ranger/robot_description", ros.Text)
-    tell("robot_description", description and f"{len(description.data)} bytes, robot {'<robot' in description.data}")
+    report("robot_description", description and f"{len(description.data)} bytes, robot {'<robot' in description.data}")
     motion = peer.first("rt/ranger/motion_status", ros.MotionStatus)
-    tell("motion_status", motion and f"mode {motion.mode}, moving {motion.moving}")
+    report("motion_status", motion and f"mode {motion.mode}, moving {motion.moving}")
 
 
 def graph(peer):
@@ -163,19 +163,19 @@ def graph(peer):
             # rmw_cyclonedds puts the identity of a service's client or server before it.
             if re.search(b"(^|;)typehash=RIHS01_[0-9a-f]{64};", data):
                 hashed.add(bytes(sample.key.bytes))
-        # A DDS identifier has 16 bytes; what Humble has behind them is zero.
+        # A DDS identifier has 16 bytes; the rest is zero in Humble.
         return sum(gid[:16] not in found or any(gid[16:]) for gid in gids())
 
-    # DDS may find on a busy machine later what is listed.
+    # On a busy machine DDS discovery may lag behind the list.
     until(lambda: unknown() == 0, 15)
     participant = bytes(infos[-1].gid.data)
     names = {node.node_namespace.rstrip("/") + "/" + node.node_name for node in infos[-1].node_entities_info_seq}
-    tell("nodes", " ".join(sorted(names)))
-    tell("gids_listed", len(gids()))
-    tell("gid_bytes", len(participant))
-    tell("gids_unknown_to_dds", unknown())
-    tell("gids_with_type_hash", sum(gid[:16] in hashed for gid in gids()))
-    tell("gids_of_participant", sum(gid[:12] == participant[:12] for gid in gids()))
+    report("nodes", " ".join(sorted(names)))
+    report("gids_listed", len(gids()))
+    report("gid_bytes", len(participant))
+    report("gids_unknown_to_dds", unknown())
+    report("gids_with_type_hash", sum(gid[:16] in hashed for gid in gids()))
+    report("gids_of_participant", sum(gid[:12] == participant[:12] for gid in gids()))
 
 
 def refusals(peer, pose):
@@ -186,12 +186,12 @@ def refusals(peer, pose):
     def outcome(reply):
         return f"{reply.success} {reply.message}"
 
-    tell("mode_7", outcome(mode.call(mode=7)))
-    tell("mode_2", outcome(mode.call(mode=2)))
-    tell("begin_without_goal", outcome(begin.call()))
-    tell("goal_nan", outcome(goal.call(pose=ros.Pose(ros.Point(z=math.nan), pose.orientation))))
-    tell("goal_zero_quaternion", outcome(goal.call(pose=ros.Pose(pose.position, ros.Quaternion(0, 0, 0, 0)))))
-    tell("begin_after_refusals", outcome(begin.call()))
+    report("mode_7", outcome(mode.call(mode=7)))
+    report("mode_2", outcome(mode.call(mode=2)))
+    report("begin_without_goal", outcome(begin.call()))
+    report("goal_nan", outcome(goal.call(pose=ros.Pose(ros.Point(z=math.nan), pose.orientation))))
+    report("goal_zero_quaternion", outcome(goal.call(pose=ros.Pose(pose.position, ros.Quaternion(0, 0, 0, 0)))))
+    report("begin_after_refusals", outcome(begin.call()))
     return begin, goal, outcome
 
 
@@ -199,9 +199,9 @@ def move(peer, pose, begin, goal, outcome):
     """Moves the tool 3 cm up and waits for it."""
     target = ros.Pose(ros.Point(pose.position.x, pose.position.y, pose.position.z + 0.03), pose.orientation)
     poses = peer.reader("rt/ranger/pose", ros.PoseStamped, 1)
-    tell("set_goal_pose", outcome(goal.call(pose=target)))
+    report("set_goal_pose", outcome(goal.call(pose=target)))
     started = time.monotonic()
-    tell("begin_motion", outcome(begin.call()))
+    report("begin_motion", outcome(begin.call()))
     error = math.inf
 
     def arrived():
@@ -212,8 +212,8 @@ def move(peer, pose, begin, goal, outcome):
         return error < 1e-4
 
     until(arrived, 15)
-    tell("arrival_error_m", f"{error:.2e}")
-    tell("arrival_seconds", f"{time.monotonic() - started:.2f}")
+    report("arrival_error_m", f"{error:.2e}")
+    report("arrival_seconds", f"{time.monotonic() - started:.2f}")
 
 
 def parameters(peer):
@@ -222,29 +222,29 @@ def parameters(peer):
         return Service(peer, f"ranger/kinematics/{name}", getattr(ros, kind + "Request"), getattr(ros, kind + "Response"))
 
     names = service("list_parameters").call().result.names
-    tell("parameters", " ".join(names))
+    report("parameters", " ".join(names))
     get, describe, change = service("get_parameters"), service("describe_parameters"), service("set_parameters")
     name = "via_points.cartesian"
     value = get.call(names=[name]).values[0]
-    tell("parameter_get", f"type {value.type} value {value.double_value}")
-    tell("parameter_get_undeclared", f"{len(get.call(names=['nobody.declared.this']).values)} values")
-    tell("parameter_get_often", f"{len(get.call(names=[name] * 3000).values)} values")
+    report("parameter_get", f"type {value.type} value {value.double_value}")
+    report("parameter_get_undeclared", f"{len(get.call(names=['nobody.declared.this']).values)} values")
+    report("parameter_get_often", f"{len(get.call(names=[name] * 3000).values)} values")
     descriptor = describe.call(names=[name]).descriptors[0]
     bounds = descriptor.floating_point_range[0]
-    tell("parameter_describe", f"{bounds.from_value} .. {bounds.to_value} {descriptor.description}")
+    report("parameter_describe", f"{bounds.from_value} .. {bounds.to_value} {descriptor.description}")
 
     def refusal(name, value):
         result = change.call(parameters=[ros.Parameter(name, value)]).results[0]
         return f"{result.successful} {result.reason}"
 
-    tell("parameter_set_undeclared", refusal("nobody.declared.this", ros.ParameterValue(2, integer_value=1)))
-    tell("parameter_set_out_of_range", refusal(name, ros.ParameterValue(3, double_value=-1.0)))
-    tell("parameter_set_type", refusal(name, ros.ParameterValue(4, string_value="far")))
-    tell("parameter_unchanged", get.call(names=[name]).values[0].double_value == value.double_value)
+    report("parameter_set_undeclared", refusal("nobody.declared.this", ros.ParameterValue(2, integer_value=1)))
+    report("parameter_set_out_of_range", refusal(name, ros.ParameterValue(3, double_value=-1.0)))
+    report("parameter_set_type", refusal(name, ros.ParameterValue(4, string_value="far")))
+    report("parameter_unchanged", get.call(names=[name]).values[0].double_value == value.double_value)
 
 
 def nonsense(peer):
-    """Sends what no ROS client sends; the arm must not notice."""
+    """Sends packets that no ROS client sends; the arm must not react."""
     stranger = Peer()
     cut = stranger.writer("rq/ranger/stopRequest", ros.CutRequest)
     until(cut.get_matched_subscriptions, 15)
@@ -252,7 +252,7 @@ def nonsense(peer):
         cut.write(ros.CutRequest(client=7))
     command = peer.writer("rt/ranger/joint_command", ros.JointState)
     until(command.get_matched_subscriptions, 15)
-    # The last of the motion before.
+    # The last sample of the previous motion.
     time.sleep(1)
     before = peer.first("rt/ranger/joint_states", ros.JointState, latched=False).position
     for positions in ([math.nan] * 6, [1.0], [math.inf] * 6, [0.0] * 1000):
@@ -260,7 +260,7 @@ def nonsense(peer):
     command.write(ros.JointState(name=["no such joint"], position=[1.0]))
     time.sleep(0.5)
     after = peer.first("rt/ranger/joint_states", ros.JointState, latched=False).position
-    tell("nonsense_moved_rad", max(abs(a - b) for a, b in zip(before, after)))
+    report("nonsense_moved_rad", max(abs(a - b) for a, b in zip(before, after)))
 
 
 def round_trips(peer):
@@ -270,10 +270,10 @@ def round_trips(peer):
         asked = time.perf_counter()
         stop.call()
         times.append((time.perf_counter() - asked) * 1e3)
-    tell("first_call_ms", f"{times.pop(0):.2f}")
-    tell("calls", len(times))
-    tell("call_median_ms", f"{statistics.median(times):.2f}")
-    tell("call_longest_ms", f"{max(times):.2f}")
+    report("first_call_ms", f"{times.pop(0):.2f}")
+    report("calls", len(times))
+    report("call_median_ms", f"{statistics.median(times):.2f}")
+    report("call_longest_ms", f"{max(times):.2f}")
 
 
 def session():
@@ -285,13 +285,13 @@ def session():
     parameters(peer)
     nonsense(peer)
     round_trips(peer)
-    tell("done", "session")
+    report("done", "session")
 
 
 def hold():
     states = Peer().reader("rt/ranger/joint_states", ros.JointState)
     until(states.take, 15)
-    tell("receiving", "joint_states")
+    report("receiving", "joint_states")
     while True:
         states.take()
         time.sleep(0.01)
@@ -305,9 +305,9 @@ def joins(count):
         if peer.first("rt/ranger/joint_states", ros.JointState, latched=False):
             times.append(time.monotonic() - began)
         del peer
-    tell("joins", len(times))
-    tell("join_median_s", f"{statistics.median(times):.3f}")
-    tell("join_longest_s", f"{max(times):.3f}")
+    report("joins", len(times))
+    report("join_median_s", f"{statistics.median(times):.3f}")
+    report("join_longest_s", f"{max(times):.3f}")
 
 
 def main():

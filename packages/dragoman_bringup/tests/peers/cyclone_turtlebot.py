@@ -1,4 +1,4 @@
-"""A peer on Cyclone DDS that uses the lab's TurtleBot with arm by table A.2 of its thesis: what turtlebot.rs judges.
+"""A peer on Cyclone DDS that uses the lab's TurtleBot with arm by the TurtleBot thesis, table A.2, whose output turtlebot.rs checks.
 
     cyclone_turtlebot.py watch SECONDS   rates and last values of what it measures; its cameras are another test's
     cyclone_turtlebot.py base            drives, falls silent, resets, switches motors and LEDs, presses a button
@@ -16,7 +16,7 @@ from cyclonedds.domain import Domain
 
 import kobuki_types as kobuki
 import turtlebot_types as ros
-from cyclone_peer import CONFIGURATION, DOMAIN, Peer, Service, tell, until
+from cyclone_peer import CONFIGURATION, DOMAIN, Peer, Service, report, until
 from cyclone_types import JointState, PoseStamped, Text
 
 BASE = "rt/mobile_base"
@@ -47,7 +47,7 @@ def imu(message):
     return f"{message.header.frame_id} norm {norm:.4f} rate {message.angular_velocity.z:.3f}"
 
 
-# Name of the line, topic, type, what is told of the last sample.
+# Name of the line, topic, type, description of the last sample.
 STREAMS = [
     ("odom", "rt/odom", kobuki.Odometry, lambda m: f"{m.header.frame_id} {m.child_frame_id}"),
     ("joint_states", "rt/joint_states", JointState, lambda m: " ".join(m.name)),
@@ -72,7 +72,7 @@ LATCHED = [
 def watch(peer, seconds):
     readers = [peer.reader(topic, kind, 500) for _, topic, kind, _ in STREAMS]
     transforms = peer.reader("rt/tf", kobuki.TFMessage, 1000)
-    # Each robot tells its own.
+    # Each robot publishes its own.
     fixed = peer.reader("rt/tf_static", kobuki.TFMessage, 10, latched=True)
     for (name, _, _, _), reader in zip(STREAMS, readers):
         if not until(lambda: reader.take(500), 15):
@@ -90,16 +90,16 @@ def watch(peer, seconds):
                 edges.setdefault(t.child_frame_id, set()).add(t.header.frame_id)
         time.sleep(0.002)
     for (name, _, _, describe), samples in zip(STREAMS, received):
-        tell(f"{name}_hz", f"{len(samples) / seconds:.1f}")
-        tell(name, describe(samples[-1]) if samples else None)
+        report(f"{name}_hz", f"{len(samples) / seconds:.1f}")
+        report(name, describe(samples[-1]) if samples else None)
     clock = [sample.data for sample in received[[name for name, *_ in STREAMS].index("sim_time")]]
-    tell("sim_seconds", f"{clock[-1] - clock[0]:.3f}")
-    tell("children", " ".join(sorted(edges)))
-    tell("children_of_two", " ".join(sorted(child for child, parents in edges.items() if len(parents) > 1)))
-    tell("tf_static", " ".join(t.child_frame_id for sample in fixed.take(10) for t in sample.transforms))
+    report("sim_seconds", f"{clock[-1] - clock[0]:.3f}")
+    report("children", " ".join(sorted(edges)))
+    report("children_of_two", " ".join(sorted(child for child, parents in edges.items() if len(parents) > 1)))
+    report("tf_static", " ".join(t.child_frame_id for sample in fixed.take(10) for t in sample.transforms))
     for name, topic, kind, describe in LATCHED:
         sample = peer.first(topic, kind)
-        tell(name, describe(sample) if sample else None)
+        report(name, describe(sample) if sample else None)
 
 
 def matched(peer, writers):
@@ -141,35 +141,35 @@ def base(peer):
                 math.hypot(pose_then.x - pose.x, pose_then.y - pose.y))
 
     by_odometry, really = driven(lambda: drive(2.0, 0.2))
-    tell("driven_by_odometry_m", f"{by_odometry:.3f}")
-    tell("driven_m", f"{really:.3f}")
+    report("driven_by_odometry_m", f"{by_odometry:.3f}")
+    report("driven_m", f"{really:.3f}")
     # One command, then nothing: 0.6 s.
     by_odometry, really = driven(lambda: drive(0.01, 0.3))
-    tell("driven_after_one_command_m", f"{really:.3f}")
-    tell("speed_after_silence", f"{newest(odom).twist.twist.linear.x:.4f}")
+    report("driven_after_one_command_m", f"{really:.3f}")
+    report("speed_after_silence", f"{newest(odom).twist.twist.linear.x:.4f}")
     reset.write(kobuki.Empty())
     time.sleep(0.3)
     origin = newest(odom).pose.pose.position
-    tell("after_reset_m", f"{math.hypot(origin.x, origin.y):.4f}")
+    report("after_reset_m", f"{math.hypot(origin.x, origin.y):.4f}")
     motors.write(kobuki.MotorPower(0))
     time.sleep(0.2)
-    tell("driven_with_motors_off_m", f"{driven(lambda: drive(0.5, 0.2))[1]:.3f}")
+    report("driven_with_motors_off_m", f"{driven(lambda: drive(0.5, 0.2))[1]:.3f}")
     motors.write(kobuki.MotorPower(1))
     time.sleep(0.2)
-    tell("driven_with_motors_on_m", f"{driven(lambda: drive(0.5, -0.2))[1]:.3f}")
+    report("driven_with_motors_on_m", f"{driven(lambda: drive(0.5, -0.2))[1]:.3f}")
     for number, (led, color) in enumerate(zip(leds, (1, 3)), 1):
         led.write(kobuki.Led(color))
         time.sleep(0.3)
         shines = peer.first(f"rt/simulation/led{number}", ros.ColorRGBA)
-        tell(f"led{number}", f"{shines.r:.1f} {shines.g:.1f} {shines.b:.1f}")
+        report(f"led{number}", f"{shines.r:.1f} {shines.g:.1f} {shines.b:.1f}")
     buttons.take(100)
     reply = press.call(button=1, duration=0.2)
-    tell("press", f"{reply.success} {reply.message}")
+    report("press", f"{reply.success} {reply.message}")
     time.sleep(0.8)
-    tell("button_events", " ".join(f"{event.button}:{event.state}" for event in buttons.take(100)))
+    report("button_events", " ".join(f"{event.button}:{event.state}" for event in buttons.take(100)))
     reply = press.call(button=9, duration=0.2)
-    tell("press_nothing", f"{reply.success} {reply.message}")
-    tell("last_cmd_time", f"{peer.first('rt/vrep/last_cmd_time', ros.Float64).data:.3f}")
+    report("press_nothing", f"{reply.success} {reply.message}")
+    report("last_cmd_time", f"{peer.first('rt/vrep/last_cmd_time', ros.Float64).data:.3f}")
 
 
 class Arm:
@@ -191,7 +191,7 @@ class Arm:
         return state.position[state.name.index(joint)]
 
     def go(self, joint, position, patience=5):
-        """Commands a joint; how long it takes to come near, or None."""
+        """Commands a joint; returns the time until it is near, or None."""
         self.commands[joint].write(ros.Float64(position))
         start = time.monotonic()
         reached = until(lambda: abs(self.position(joint) - position) < 0.03, patience)
@@ -201,7 +201,7 @@ class Arm:
 def arm(peer):
     arm = Arm(peer)
     for joint in JOINTS:
-        tell(f"{joint}_at_start", f"{arm.position(joint):.3f}")
+        report(f"{joint}_at_start", f"{arm.position(joint):.3f}")
     # Upright: nothing is in the way, and no joint falls when it is relaxed.
     for joint in ["arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "arm_1_joint"]:
         arm.go(joint, 0.0)
@@ -209,27 +209,27 @@ def arm(peer):
         begin = arm.position(joint)
         target = begin + 0.5
         took = arm.go(joint, target)
-        tell(f"{joint}_moves", took is not None)
+        report(f"{joint}_moves", took is not None)
         arm.set_speed[joint].call(speed=0.25)
         slow = arm.go(joint, begin)
-        tell(f"{joint}_slow_s", f"{slow:.2f}" if slow else None)
+        report(f"{joint}_slow_s", f"{slow:.2f}" if slow else None)
         arm.set_speed[joint].call(speed=1.7)
-        tell(f"{joint}_disabled", arm.enable[joint].call(enable=False).state)
+        report(f"{joint}_disabled", arm.enable[joint].call(enable=False).state)
         arm.commands[joint].write(ros.Float64(target))
         time.sleep(0.6)
-        tell(f"{joint}_moved_disabled", f"{abs(arm.position(joint) - begin):.3f}")
-        tell(f"{joint}_enabled", arm.enable[joint].call(enable=True).state)
+        report(f"{joint}_moved_disabled", f"{abs(arm.position(joint) - begin):.3f}")
+        report(f"{joint}_enabled", arm.enable[joint].call(enable=True).state)
         arm.relax[joint].call()
-        tell(f"{joint}_after_relax", arm.go(joint, target) is not None)
+        report(f"{joint}_after_relax", arm.go(joint, target) is not None)
         arm.go(joint, begin)
-    # What makes no sense moves nothing.
+    # Invalid commands move nothing.
     before = [arm.position(joint) for joint in JOINTS]
     for joint in JOINTS:
         for nonsense in (math.nan, math.inf, 100.0):
             arm.commands[joint].write(ros.Float64(nonsense))
     time.sleep(0.6)
     after = [arm.position(joint) for joint in JOINTS]
-    tell("nonsense_moved", f"{max(abs(a - b) for a, b in zip(before, after)):.3f}")
+    report("nonsense_moved", f"{max(abs(a - b) for a, b in zip(before, after)):.3f}")
 
 
 def simulator(peer):
@@ -244,19 +244,19 @@ def simulator(peer):
 
     bar.write(Text("Program: a test"))
     time.sleep(0.3)
-    tell("status_bar", peer.first("rt/vrep/status_bar", Text).data)
+    report("status_bar", peer.first("rt/vrep/status_bar", Text).data)
     console["create"].write(kobuki.Empty())
     time.sleep(0.2)
     console["print"].write(Text("X: 0.2"))
-    tell("printed", shown())
+    report("printed", shown())
     console["hide"].write(kobuki.Empty())
-    tell("hidden", shown())
+    report("hidden", shown())
     console["show"].write(kobuki.Empty())
-    tell("shown", shown())
+    report("shown", shown())
     console["clear"].write(kobuki.Empty())
-    tell("cleared", shown())
+    report("cleared", shown())
     console["delete"].write(kobuki.Empty())
-    tell("deleted", shown())
+    report("deleted", shown())
 
 
 def main():

@@ -1,7 +1,7 @@
 """The ROS types that cyclone_peer.py uses, as IDL by hand: the names that ROS gives them on the wire, Jazzy's forms or,
 with ROS_DISTRO=humble, Humble's.
 
-Fields that the peer does not look at are declared all the same, because CDR has no field names.
+Unused fields are declared too, because CDR has no field names.
 """
 
 import os
@@ -169,7 +169,7 @@ class ListParametersResult(IdlStruct, typename=message("rcl_interfaces/msg/ListP
     prefixes: sequence[str] = field(default_factory=list)
 
 
-# Services: in Cyclone's mapping requests and responses begin with who asks and the number of the question.
+# Services: in Cyclone's mapping requests and responses begin with the client id and the sequence number.
 
 
 @dataclass

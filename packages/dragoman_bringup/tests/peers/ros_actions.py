@@ -1,9 +1,9 @@
 """rclpy of ROS 2 Jazzy or Humble as client or server of action Fibonacci.
 
-    ros_actions.py client NAME everything that a client can ask for, once
+    ros_actions.py client NAME all client requests, once
     ros_actions.py server NAME serves until it is killed
 
-Prints lines `name: value`, which actions.rs judges.
+Prints lines `name: value`, which actions.rs checks.
 """
 
 import sys
@@ -26,7 +26,7 @@ from unique_identifier_msgs.msg import UUID
 ENDLESS = 100
 
 
-def tell(name, value):
+def report(name, value):
     print(f"{name}: {value}", flush=True)
 
 
@@ -57,18 +57,18 @@ def use(node, name):
         raise SystemExit(f"action {name} is not there")
     until(lambda: ("ours", "/interop") in node.get_node_names_and_namespaces())
     until(lambda: get_action_server_names_and_types_by_node(node, "ours", "/interop"))
-    tell("action", " ".join(f"{name}={'+'.join(kinds)}" for name, kinds in get_action_names_and_types(node)))
+    report("action", " ".join(f"{name}={'+'.join(kinds)}" for name, kinds in get_action_names_and_types(node)))
     served = get_action_server_names_and_types_by_node(node, "ours", "/interop")
-    tell("server", "/interop/ours" if [name] == [name for name, _ in served] else served)
+    report("server", "/interop/ours" if [name] == [name for name, _ in served] else served)
 
     def send(order, **options):
         return finished(client.send_goal_async(Fibonacci.Goal(order=order), **options))
 
     steps = []
     goal = send(6, feedback_callback=lambda message: steps.append(len(message.feedback.sequence)))
-    tell("accepted", f"{goal.accepted}, stamped {goal.stamp.sec > 0}")
-    tell("result", outcome(finished(goal.get_result_async())))
-    tell("feedback", " ".join(map(str, steps)))
+    report("accepted", f"{goal.accepted}, stamped {goal.stamp.sec > 0}")
+    report("result", outcome(finished(goal.get_result_async())))
+    report("feedback", " ".join(map(str, steps)))
 
     results = node.create_client(Fibonacci.Impl.GetResultService, f"{name}/_action/get_result")
     results.wait_for_service(15)
@@ -76,9 +76,9 @@ def use(node, name):
     def result_of(goal_id):
         return outcome(finished(results.call_async(Fibonacci.Impl.GetResultService.Request(goal_id=goal_id))))
 
-    tell("result_again", result_of(goal.goal_id))
-    tell("result_of_unknown", result_of(identity(9)))
-    tell("refused_goal", send(1).accepted)
+    report("result_again", result_of(goal.goal_id))
+    report("result_of_unknown", result_of(identity(9)))
+    report("refused_goal", send(1).accepted)
 
     cancels = node.create_client(CancelGoal, f"{name}/_action/cancel_goal")
     cancels.wait_for_service(15)
@@ -90,26 +90,26 @@ def use(node, name):
         return f"code {answer.return_code}, {len(answer.goals_canceling)} goals"
 
     first = send(ENDLESS, goal_uuid=identity(1))
-    tell("same_id_twice", f"{first.accepted} {send(ENDLESS, goal_uuid=identity(1)).accepted}")
+    report("same_id_twice", f"{first.accepted} {send(ENDLESS, goal_uuid=identity(1)).accepted}")
     answer = finished(first.cancel_goal_async())
-    tell("cancel", f"code {answer.return_code}, {len(answer.goals_canceling)} goals")
-    tell("cancelled", outcome(finished(first.get_result_async())))
-    tell("cancel_again", cancel(identity(1)))
-    tell("cancel_unknown", cancel(identity(9)))
+    report("cancel", f"code {answer.return_code}, {len(answer.goals_canceling)} goals")
+    report("cancelled", outcome(finished(first.get_result_async())))
+    report("cancel_again", cancel(identity(1)))
+    report("cancel_unknown", cancel(identity(9)))
 
     goals = [send(ENDLESS)]
     time.sleep(0.01)
     goals += [send(ENDLESS), send(ENDLESS)]
-    tell("cancel_before", cancel(identity(0), goals[0].stamp))
-    tell("cancel_all", cancel(identity(0)))
-    tell("ended", " ".join(str(finished(goal.get_result_async()).status) for goal in goals))
+    report("cancel_before", cancel(identity(0), goals[0].stamp))
+    report("cancel_all", cancel(identity(0)))
+    report("ended", " ".join(str(finished(goal.get_result_async()).status) for goal in goals))
 
-    told = []
+    received = []
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    node.create_subscription(GoalStatusArray, f"{name}/_action/status", told.append, latched)
-    until(lambda: told)
-    tell("statuses", " ".join(str(goal.status) for goal in told[-1].status_list))
-    tell("done", "client")
+    node.create_subscription(GoalStatusArray, f"{name}/_action/status", received.append, latched)
+    until(lambda: received)
+    report("statuses", " ".join(str(goal.status) for goal in received[-1].status_list))
+    report("done", "client")
 
 
 def serve(node, name):
@@ -135,7 +135,7 @@ def serve(node, name):
         cancel_callback=lambda _: CancelResponse.ACCEPT,
         callback_group=ReentrantCallbackGroup(),
     )
-    tell("serving", name)
+    report("serving", name)
     threading.Event().wait()
 
 

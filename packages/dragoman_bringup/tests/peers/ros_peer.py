@@ -5,7 +5,7 @@
     ros_peer.py set NAME NUMBER...
                               sets a parameter of the kinematics node to a number, or to a list of several
 
-Prints lines `name: value`, which interop.rs judges.
+Prints lines `name: value`, which interop.rs checks.
 """
 
 import math
@@ -28,7 +28,7 @@ from std_srvs.srv import SetBool, Trigger
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-def tell(name, value):
+def report(name, value):
     print(f"{name}: {value}", flush=True)
 
 
@@ -62,18 +62,18 @@ def watch(node, seconds):
         raise SystemExit("nothing arrives on joint_states and pose")
     first = len(states), len(poses)
     time.sleep(seconds)
-    tell("joint_states_hz", f"{(len(states) - first[0]) / seconds:.1f}")
-    tell("pose_hz", f"{(len(poses) - first[1]) / seconds:.1f}")
-    tell("joints", " ".join(sorted({str(len(state.position)) for state in states})))
+    report("joint_states_hz", f"{(len(states) - first[0]) / seconds:.1f}")
+    report("pose_hz", f"{(len(poses) - first[1]) / seconds:.1f}")
+    report("joints", " ".join(sorted({str(len(state.position)) for state in states})))
     norms = [math.hypot(q.x, q.y, q.z, q.w) for q in (sample.pose.orientation for sample in poses)]
-    tell("quaternion_error", max((abs(norm - 1) for norm in norms), default=math.inf))
+    report("quaternion_error", max((abs(norm - 1) for norm in norms), default=math.inf))
 
 
 def latched(node):
     texts = []
     node.create_subscription(String, "/ranger/robot_description", texts.append, LATCHED)
     until(lambda: texts, 15)
-    tell("robot_description", texts and f"{len(texts[0].data)} bytes, robot {'<robot' in texts[0].data}")
+    report("robot_description", texts and f"{len(texts[0].data)} bytes, robot {'<robot' in texts[0].data}")
 
 
 def graph(node):
@@ -84,15 +84,15 @@ def graph(node):
         return sorted(space.rstrip("/") + "/" + name for name, space in node.get_node_names_and_namespaces())
 
     until(lambda: set(expected) <= set(nodes()), 15)
-    tell("nodes", " ".join(nodes()))
+    report("nodes", " ".join(nodes()))
     topics = dict(node.get_topic_names_and_types())
-    tell("topics", " ".join(f"{name}={'+'.join(kinds)}" for name, kinds in sorted(topics.items())))
+    report("topics", " ".join(f"{name}={'+'.join(kinds)}" for name, kinds in sorted(topics.items())))
     services = dict(node.get_service_names_and_types_by_node("kinematics", "/ranger"))
-    tell("services", " ".join(f"{name}={'+'.join(kinds)}" for name, kinds in sorted(services.items())))
+    report("services", " ".join(f"{name}={'+'.join(kinds)}" for name, kinds in sorted(services.items())))
     publishers = node.get_publishers_info_by_topic("/ranger/joint_states")
-    tell("joint_states_publishers", " ".join(f"{p.node_namespace}/{p.node_name}" for p in publishers))
-    # Humble has none.
-    tell("joint_states_hashes", " ".join(str(getattr(p, "topic_type_hash", None)) for p in publishers))
+    report("joint_states_publishers", " ".join(f"{p.node_namespace}/{p.node_name}" for p in publishers))
+    # Not in Humble.
+    report("joint_states_hashes", " ".join(str(getattr(p, "topic_type_hash", None)) for p in publishers))
 
 
 def services(node):
@@ -100,18 +100,18 @@ def services(node):
         reply = finished(client(node, Trigger, f"/ranger/{name}").call_async(Trigger.Request()))
         return f"{reply.success} {reply.message}"
 
-    tell("begin_without_goal", outcome("begin_motion"))
-    tell("stop", outcome("stop"))
-    tell("disable", outcome("disable"))
-    tell("enable", outcome("enable"))
+    report("begin_without_goal", outcome("begin_motion"))
+    report("stop", outcome("stop"))
+    report("disable", outcome("disable"))
+    report("enable", outcome("enable"))
 
-    # A client of another type: its requests must not be taken for the right ones, and must not disturb.
+    # A client of another type: its requests must neither be accepted nor disturb.
     stranger = rclpy.Context()
     stranger.init(args=[])
     wrong = rclpy.create_node("stranger", context=stranger, start_parameter_services=False)
     wrong.create_client(SetBool, "/ranger/stop").call_async(SetBool.Request(data=True))
     time.sleep(1)
-    tell("stop_beside_wrong_type", outcome("stop"))
+    report("stop_beside_wrong_type", outcome("stop"))
     wrong.destroy_node()
     stranger.try_shutdown()
 
@@ -123,14 +123,14 @@ def services(node):
         if not answered.wait(10):
             raise SystemExit("no reply from stop")
         times.append((time.perf_counter() - asked) * 1e3)
-    tell("first_call_ms", f"{times.pop(0):.2f}")
-    tell("calls", len(times))
-    tell("call_median_ms", f"{statistics.median(times):.2f}")
-    tell("call_longest_ms", f"{max(times):.2f}")
+    report("first_call_ms", f"{times.pop(0):.2f}")
+    report("calls", len(times))
+    report("call_median_ms", f"{statistics.median(times):.2f}")
+    report("call_longest_ms", f"{max(times):.2f}")
 
 
 class Parameters:
-    """Those of another node; rclpy has no such thing before Iron."""
+    """Parameters of another node; missing in rclpy before Iron."""
 
     SERVICES = {
         "list_parameters": ListParameters,
@@ -153,43 +153,43 @@ class Parameters:
 def set_parameter(node, name, numbers):
     remote = Parameters(node, "/ranger/kinematics")
     result = remote.set(name, numbers if len(numbers) > 1 else numbers[0]).results[0]
-    tell("set", f"{result.successful} {result.reason}")
+    report("set", f"{result.successful} {result.reason}")
     value = remote.call("get_parameters", names=[name]).values[0]
-    tell("value", " ".join(map(str, value.double_array_value or [value.double_value])))
+    report("value", " ".join(map(str, value.double_array_value or [value.double_value])))
 
 
 def parameters(node):
     remote = Parameters(node, "/ranger/kinematics")
     name, nobody = "via_points.cartesian", "nobody.declared.this"
-    tell("parameters", " ".join(remote.call("list_parameters").result.names))
+    report("parameters", " ".join(remote.call("list_parameters").result.names))
     value = remote.call("get_parameters", names=[name]).values[0]
-    tell("parameter_get", f"type {value.type} value {value.double_value}")
-    tell("parameter_get_undeclared", f"{len(remote.call('get_parameters', names=[nobody]).values)} values")
-    tell("parameter_get_often", f"{len(remote.call('get_parameters', names=[name] * 3000).values)} values")
+    report("parameter_get", f"type {value.type} value {value.double_value}")
+    report("parameter_get_undeclared", f"{len(remote.call('get_parameters', names=[nobody]).values)} values")
+    report("parameter_get_often", f"{len(remote.call('get_parameters', names=[name] * 3000).values)} values")
     descriptor = remote.call("describe_parameters", names=[name]).descriptors[0]
     bounds = descriptor.floating_point_range[0]
-    tell("parameter_describe", f"{bounds.from_value} .. {bounds.to_value} {descriptor.description}")
+    report("parameter_describe", f"{bounds.from_value} .. {bounds.to_value} {descriptor.description}")
 
     def refusal(name, value):
         result = remote.set(name, value).results[0]
         return f"{result.successful} {result.reason}"
 
-    tell("parameter_set_undeclared", refusal(nobody, 1))
-    tell("parameter_set_out_of_range", refusal(name, -1.0))
-    tell("parameter_set_type", refusal(name, "far"))
+    report("parameter_set_undeclared", refusal(nobody, 1))
+    report("parameter_set_out_of_range", refusal(name, -1.0))
+    report("parameter_set_type", refusal(name, "far"))
     atomic = remote.set(name, -1.0, "set_parameters_atomically").result
-    tell("parameter_set_atomically", f"{atomic.successful} {atomic.reason}")
-    tell("parameter_unchanged", remote.call("get_parameters", names=[name]).values[0] == value)
+    report("parameter_set_atomically", f"{atomic.successful} {atomic.reason}")
+    report("parameter_unchanged", remote.call("get_parameters", names=[name]).values[0] == value)
 
 
 def log(node):
-    """What the lab has logged in the last ten seconds, the refusals among it."""
+    """Checks the lab's log of the last ten seconds, including refusals."""
     lines = []
     qos = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     node.create_subscription(Log, "/rosout", lines.append, qos)
     until(lambda: any("begin_motion" in line.msg for line in lines), 5)
-    tell("log", " | ".join(sorted({line.name for line in lines})))
-    tell("log_names_refusal", any("begin_motion" in line.msg for line in lines))
+    report("log", " | ".join(sorted({line.name for line in lines})))
+    report("log_names_refusal", any("begin_motion" in line.msg for line in lines))
 
 
 def session(node):
@@ -199,7 +199,7 @@ def session(node):
     services(node)
     parameters(node)
     log(node)
-    tell("done", "session")
+    report("done", "session")
 
 
 def main():

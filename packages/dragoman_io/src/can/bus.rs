@@ -1,35 +1,35 @@
-//! The port to a CAN bus.
+//! The interface to a CAN bus.
 
 use std::time::Duration;
 
 use super::frame::Frame;
 
-/// What can be wrong with a bus or its controller, and when it is well again.
+/// Faults of a bus or its controller, and recoveries.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BusFault {
-    /// The controller counts many errors (96 or more).
-    #[error("the CAN controller counts many errors")]
+    /// The error counter is high (96 or more).
+    #[error("the CAN controller's error counter is high")]
     Warning,
     /// The controller is error-passive (128 errors or more): its frames may be lost.
     #[error("the CAN controller is error-passive")]
     Passive,
-    /// The controller has switched itself off the bus (256 errors).
+    /// The controller has gone bus-off (256 errors).
     #[error("the CAN controller is off the bus")]
     BusOff,
-    /// The controller takes part again, without errors.
+    /// The controller is active again, without errors.
     #[error("the CAN controller is error-active")]
     Active,
-    /// The interface is down, or gone.
+    /// The interface is down or missing.
     #[error("the CAN interface is down")]
     Down,
     /// The interface is up.
     #[error("the CAN interface is up")]
     Up,
-    /// Frames arrived faster than they were read; so many were lost, where the interface counts them.
+    /// Frames arrived faster than they were read, and some were lost; detected if the interface counts them.
     #[error("received CAN frames were lost")]
     Overrun,
-    /// Nobody on the bus acknowledges our frames.
+    /// No node on the bus acknowledges our frames.
     #[error("no other node acknowledges CAN frames")]
     NoAcknowledge,
     /// Bits on the wire were disturbed.
@@ -37,23 +37,23 @@ pub enum BusFault {
     Disturbed,
 }
 
-/// What comes from a bus.
+/// Input from a bus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received {
-    /// A frame that somebody else sent.
+    /// A frame of another node.
     Frame(Frame),
     /// The bus or its controller changed state.
     Fault(BusFault),
 }
 
-/// Why a frame was not taken.
+/// Error sending a frame.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
     /// The queue to the controller is full (`ENOBUFS`): send it again later.
     #[error("the queue to the CAN bus is full")]
     Full,
-    /// The interface is down, or gone.
+    /// The interface is down or missing.
     #[error("the CAN interface is down")]
     Down,
     /// The system refused for another reason.
@@ -61,17 +61,17 @@ pub enum SendError {
     Io(#[from] std::io::Error),
 }
 
-/// A place on a CAN bus: sends frames, and receives those of all others but not its own.
+/// A connection to a CAN bus: sends frames, and receives those of all others but not its own.
 pub trait Bus: Send {
     /// Hands a frame to the controller; never blocks.
     ///
     /// # Errors
-    /// The frame was not taken.
+    /// The frame was not accepted.
     fn send(&mut self, frame: &Frame) -> Result<(), SendError>;
 
-    /// What arrived first of that which has not been taken; never blocks.
+    /// The oldest pending input; never blocks.
     fn receive(&mut self) -> Option<Received>;
 
-    /// Returns when something can be received, or when `timeout` has passed.
+    /// Returns when an input is pending, or after `timeout`.
     fn wait(&mut self, timeout: Duration);
 }

@@ -1,8 +1,7 @@
-//! Logs of a bus as `candump -L` and `candump -l` of can-utils write and `canplayer` reads them, and a bus that gives
-//! such a log back.
+//! Bus logs in the format of can-utils (`candump -L`, `candump -l`, `canplayer`), and a bus that replays such a log.
 //!
-//! One line per frame: `(1600000000.123456) can0 181#0102`; seconds, interface, frame; newer versions can add `R` or `T`
-//! for received or sent.
+//! One line per frame: `(1600000000.123456) can0 181#0102`; seconds, interface, frame; newer versions may add `R` or
+//! `T` for received or sent.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,55 +14,55 @@ use super::bus::{Bus, BusFault, Received, SendError};
 use super::error_frame::{self, ERROR_FLAG};
 use super::frame::Frame;
 
-/// Bytes that a line may have; those of CAN FD stay below 200.
+/// Maximum length of a line in bytes; those of CAN FD are below 200.
 const MAX_LINE: u64 = 512;
 
 /// A line of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
-    /// Time of the system's clock, since 1970; some write it since the start of the log.
+    /// Time of the system's clock, since 1970; some programs write it since the start of the log.
     pub time: Duration,
     /// The interface's name.
     pub interface: String,
-    /// What was on the bus.
+    /// The content.
     pub content: Content,
 }
 
-/// What a line of a log tells.
+/// Content of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// A frame.
     Frame(Frame),
-    /// An error frame of the interface, and what it means; possibly nothing.
+    /// An error frame of the interface with its faults; possibly none.
     Faults(Vec<BusFault>),
-    /// A frame of CAN FD, which is passed over.
+    /// A CAN FD frame, which is skipped.
     CanFd,
 }
 
-/// Why a line is no line of a log.
+/// A candump line failed to parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no line of a candump log; write (1600000000.123456) can0 181#0102")]
+#[error("'{0}' is not a line of a candump log; write (1600000000.123456) can0 181#0102")]
 pub struct ParseLineError(String);
 
-/// Why a log cannot be read.
+/// Error reading a log.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// A line is not of this format; the next may be.
+    /// A line failed to parse; the next may be valid.
     #[error("line {number}: {source}")]
     Line {
-        /// Counted from one.
+        /// Line number, from one.
         number: u64,
-        /// The line.
+        /// The error.
         source: ParseLineError,
     },
-    /// A line has no end: this is no log. Reading ends here.
-    #[error("line {number} has more than {MAX_LINE} bytes: this is no candump log")]
+    /// A line is too long: the file is not a log. Reading ends here.
+    #[error("line {number} has more than {MAX_LINE} bytes: this is not a candump log")]
     TooLong {
-        /// Counted from one.
+        /// Line number, from one.
         number: u64,
     },
-    /// The system's reason. Reading ends here.
+    /// I/O error. Reading ends here.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -73,13 +72,13 @@ pub fn line(time: Duration, interface: &str, frame: &Frame) -> String {
     LogLine { time, interface: interface.to_owned(), content: Content::Frame(*frame) }.to_string()
 }
 
-/// The lines of a log, one after the other; empty ones are passed over.
+/// Iterates over the lines of a log; empty ones are skipped.
 pub fn read(reader: impl BufRead) -> impl Iterator<Item = Result<LogLine, ReadError>> {
     Lines { reader: Some(reader), number: 0 }
 }
 
 struct Lines<R> {
-    /// `None` behind the end.
+    /// `None` after the end.
     reader: Option<R>,
     number: u64,
 }
@@ -124,7 +123,7 @@ impl FromStr for LogLine {
     }
 }
 
-/// A frame as a log has it, to the microsecond. Of what is no frame, what it means in words, which no log has.
+/// A frame in log format, to the microsecond. Other contents are described in words, which are not log format.
 impl fmt::Display for LogLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({}.{:06}) {} ", self.time.as_secs(), self.time.subsec_micros(), self.interface)?;
@@ -149,7 +148,7 @@ fn parse(text: &str) -> Option<LogLine> {
     })
 }
 
-/// Seconds with up to nine digits behind the point.
+/// Seconds with up to nine decimals.
 fn parse_time(text: &str) -> Option<Duration> {
     let (seconds, fraction) = text.split_once('.')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -168,7 +167,7 @@ fn parse_content(text: &str) -> Option<Content> {
         return (wide && fd.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(Content::CanFd);
     }
     if id.len() == 8 && raw & ERROR_FLAG != 0 {
-        // The data alone, as those of a frame; the identifier is too wide for one.
+        // The data alone, parsed like a frame's; the identifier is too wide for one.
         let frame: Frame = format!("000#{data}").parse().ok()?;
         let mut bytes = [0; 8];
         bytes.get_mut(..frame.data().len())?.copy_from_slice(frame.data());
@@ -177,10 +176,10 @@ fn parse_content(text: &str) -> Option<Content> {
     text.parse().ok().map(Content::Frame)
 }
 
-/// A bus on which others send what is in a log, at the times of the log; its own frames are only recorded.
+/// A bus on which the frames of a log arrive, at the times of the log; sent frames are only recorded.
 ///
-/// Its time begins with the first line. It either follows the system's clock, or is virtual: then it goes on only in
-/// [`Bus::wait`], by exactly what that was told, or to the next line where that comes first.
+/// Its time begins with the first line. It either follows the system's clock, or is virtual: then it advances only in
+/// [`Bus::wait`], by exactly the timeout, or to the next line if that comes first.
 pub struct ReplayBus<L: Iterator<Item = LogLine>> {
     lines: Peekable<L>,
     first: Option<Duration>,
@@ -195,7 +194,7 @@ enum Clock {
 }
 
 impl<L: Iterator<Item = LogLine>> ReplayBus<L> {
-    /// A bus that follows the system's clock, from now on.
+    /// A bus that follows the system's clock, starting now.
     pub fn in_real_time(lines: impl IntoIterator<IntoIter = L>) -> Self {
         Self::new(lines, Clock::Real(Instant::now()))
     }
@@ -224,12 +223,12 @@ impl<L: Iterator<Item = LogLine>> ReplayBus<L> {
         self.pending.is_empty() && self.lines.peek().is_none()
     }
 
-    /// The frames that were sent, and when.
+    /// The sent frames with their times.
     pub fn sent(&self) -> &[(Duration, Frame)] {
         &self.sent
     }
 
-    /// When the next line is due; one that is older than the line before it, at once.
+    /// When the next line is due; a line older than the one before is due at once.
     fn due(&mut self) -> Option<Duration> {
         Some(self.lines.peek()?.time.saturating_sub(self.first?))
     }
@@ -357,7 +356,7 @@ mod tests {
         let answer = Frame::standard(0x601, &[1]).unwrap();
         bus.send(&answer).unwrap();
         assert_eq!(bus.sent(), [(Duration::from_millis(1), answer)]);
-        // What is passed over ends a wait, but is not received.
+        // A skipped line ends a wait, but is not received.
         bus.wait(Duration::from_secs(1));
         assert_eq!(bus.receive(), None);
         bus.wait(Duration::from_secs(1));

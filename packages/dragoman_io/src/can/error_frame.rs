@@ -1,10 +1,10 @@
-//! What an error frame of SocketCAN says.
+//! Decodes error frames of SocketCAN.
 //!
-//! Layout: `linux/can/error.h`. The identifier holds the classes, one bit each; the data say more about some of them.
+//! Layout: `linux/can/error.h`. The identifier holds the classes, one bit each; the data give details of some of them.
 
 use super::bus::BusFault;
 
-/// Flag in the identifier that tells an error frame from the frames on the wire (`CAN_ERR_FLAG`).
+/// Flag in the identifier that marks an error frame (`CAN_ERR_FLAG`).
 pub const ERROR_FLAG: u32 = 0x2000_0000;
 
 const TX_TIMEOUT: u32 = 0x001;
@@ -16,13 +16,13 @@ const BUS_OFF: u32 = 0x040;
 const BUS_ERROR: u32 = 0x080;
 const RESTARTED: u32 = 0x100;
 
-/// Where in a frame a bit was wrong: the slot in which others acknowledge (`CAN_ERR_PROT_LOC_ACK`).
+/// Location of a bit error in a frame: the acknowledge slot (`CAN_ERR_PROT_LOC_ACK`).
 const ACKNOWLEDGE_SLOT: u8 = 0x19;
 
-/// The faults in an error frame with this identifier and these data.
+/// The faults in an error frame with this identifier and data.
 ///
-/// A lost arbitration is none: it is how nodes take turns. Neither is a bare report of error counters. A full transmit
-/// buffer is reported where the frame is sent ([`super::SendError::Full`]).
+/// A lost arbitration is not a fault: it is how nodes take turns. Neither is a bare report of error counters. A full
+/// transmit buffer is reported when sending ([`super::SendError::Full`]).
 pub fn faults(id: u32, data: [u8; 8]) -> Vec<BusFault> {
     let [_, controller, _, location, ..] = data;
     let class = |bit: u32| id & bit != 0;
@@ -31,7 +31,7 @@ pub fn faults(id: u32, data: [u8; 8]) -> Vec<BusFault> {
         if controller & 0x01 != 0 {
             faults.push(BusFault::Overrun);
         }
-        // Receiver and transmitter have a bit each; the worse of the two is the controller's state.
+        // Receiver and transmitter have a bit each; the worse is the controller's state.
         match controller {
             state if state & 0x30 != 0 => faults.push(BusFault::Passive),
             state if state & 0x0c != 0 => faults.push(BusFault::Warning),
@@ -39,8 +39,8 @@ pub fn faults(id: u32, data: [u8; 8]) -> Vec<BusFault> {
             _ => {}
         }
     }
-    // A frame that nobody acknowledges is repeated until the driver gives up. Drivers without a class for it report a
-    // wrong bit in the slot.
+    // A frame that is not acknowledged is repeated until the driver gives up. Drivers without a class for it report a
+    // bit error in the slot.
     if class(NO_ACKNOWLEDGE | TX_TIMEOUT) || class(PROTOCOL) && location == ACKNOWLEDGE_SLOT {
         faults.push(BusFault::NoAcknowledge);
     } else if class(PROTOCOL | BUS_ERROR | TRANSCEIVER) {

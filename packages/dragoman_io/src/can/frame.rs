@@ -19,7 +19,7 @@ pub struct Frame {
 impl Frame {
     /// A data frame with an 11-bit identifier.
     ///
-    /// `None` where `id` has more than 11 bits or there are more than eight bytes of data.
+    /// `None` if `id` has more than 11 bits or there are more than eight bytes of data.
     pub fn standard(id: u16, data: &[u8]) -> Option<Self> {
         Self::new(StandardId::new(id)?, data)
     }
@@ -30,14 +30,14 @@ impl Frame {
         Self { id: id.into(), remote: false, length: 0, data: [0; MAX_DATA] }
     }
 
-    /// A data frame. `None` where there are more than eight bytes of data.
+    /// A data frame. `None` if there are more than eight bytes of data.
     pub fn new(id: impl Into<Id>, data: &[u8]) -> Option<Self> {
         let mut bytes = [0; MAX_DATA];
         bytes.get_mut(..data.len())?.copy_from_slice(data);
         Some(Self { id: id.into(), remote: false, length: u8::try_from(data.len()).ok()?, data: bytes })
     }
 
-    /// A remote frame, which asks for `length` bytes. `None` where `length` is above eight.
+    /// A remote frame, which requests `length` bytes. `None` if `length` is above eight.
     pub fn remote(id: impl Into<Id>, length: usize) -> Option<Self> {
         let length = u8::try_from(length).ok().filter(|length| usize::from(*length) <= MAX_DATA)?;
         Some(Self { id: id.into(), remote: true, length, data: [0; MAX_DATA] })
@@ -48,7 +48,7 @@ impl Frame {
         self.id
     }
 
-    /// The identifier where it has 11 bits.
+    /// The identifier, if it has 11 bits.
     pub fn standard_id(&self) -> Option<u16> {
         match self.id {
             Id::Standard(id) => Some(id.as_raw()),
@@ -61,18 +61,18 @@ impl Frame {
         self.remote
     }
 
-    /// The data; none in a remote frame.
+    /// The data; empty in a remote frame.
     pub fn data(&self) -> &[u8] {
         if self.remote { &[] } else { self.data.get(..usize::from(self.length)).unwrap_or_default() }
     }
 
-    /// The length code: the bytes that it carries, or asks for.
+    /// The length code: the bytes that it carries or requests.
     pub fn length(&self) -> usize {
         usize::from(self.length)
     }
 
-    /// Bits on the wire from the start of frame to the end of the space between frames, with the stuff bits that this
-    /// very content needs (ISO 11898-1: a bit of the other level after five alike, from the start of frame to the CRC).
+    /// Bits on the wire from the start of frame to the end of the interframe space, with the stuff bits of this content
+    /// (ISO 11898-1: a bit of the other level after five equal ones, from the start of frame to the CRC).
     pub fn bits(&self) -> u32 {
         let mut stuffed = Stuffed::default();
         stuffed.push(0, 1);
@@ -98,7 +98,7 @@ impl Frame {
         }
         let crc = stuffed.crc;
         stuffed.push(u32::from(crc), 15);
-        // CRC delimiter, acknowledge slot and delimiter, end of frame, space between frames.
+        // CRC delimiter, acknowledge slot and delimiter, end of frame, interframe space.
         stuffed.bits + 1 + 2 + 7 + 3
     }
 }
@@ -109,7 +109,7 @@ impl fmt::Debug for Frame {
     }
 }
 
-/// As `candump -L` and `cansend` write it: `181#01020304`, `00000181#R4`.
+/// In the format of `candump -L` and `cansend`: `181#01020304`, `00000181#R4`.
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.id {
@@ -123,9 +123,9 @@ impl fmt::Display for Frame {
     }
 }
 
-/// Why a text is no frame.
+/// A frame failed to parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no classic CAN frame; write 181#01020304, 00000181#01 or 181#R4")]
+#[error("'{0}' is not a classic CAN frame; write 181#01020304, 00000181#01 or 181#R4")]
 pub struct ParseFrameError(String);
 
 impl std::str::FromStr for Frame {
@@ -155,7 +155,7 @@ fn parse(text: &str) -> Option<Frame> {
     Frame::new(id, &bytes?)
 }
 
-/// Counts bits with stuffing, and forms the CRC on the way (polynomial 0x4599 over the bits before stuffing).
+/// Counts bits with stuffing, and computes the CRC (polynomial 0x4599 over the bits before stuffing).
 #[derive(Default)]
 struct Stuffed {
     bits: u32,

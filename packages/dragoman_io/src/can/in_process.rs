@@ -1,4 +1,4 @@
-//! A bus between threads of one process: every frame reaches all other places at once.
+//! A bus between threads of one process: every frame reaches all other connections at once.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::bus::{Bus, BusFault, Received, SendError};
 use super::frame::Frame;
 
-/// Frames that may wait at a place; those beyond are lost, as in a controller.
+/// Frames that may wait at a connection; further ones are lost, as in a controller.
 const CAPACITY: usize = 4096;
 
-/// A place on a bus within this process.
+/// A connection to a bus within this process.
 pub struct InProcessBus {
     wire: Arc<Mutex<Vec<Weak<Inbox>>>>,
     inbox: Arc<Inbox>,
@@ -23,12 +23,12 @@ struct Inbox {
 }
 
 impl InProcessBus {
-    /// The first place on a new bus.
+    /// The first connection to a new bus.
     pub fn new() -> Self {
         Self::on(Arc::default())
     }
 
-    /// Another place on the same bus.
+    /// Another connection to the same bus.
     #[must_use]
     pub fn another(&self) -> Self {
         Self::on(Arc::clone(&self.wire))
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_nobody_reads_loses_frames_and_says_so() {
+    fn an_unread_connection_loses_frames_and_reports_it() {
         let mut sender = InProcessBus::new();
         let mut reader = sender.another();
         for _ in 0..2 * CAPACITY {

@@ -1,9 +1,9 @@
-//! A place on a CAN bus of this Linux system.
+//! A connection to a CAN bus of this Linux system.
 //!
-//! A controller that has switched itself off the bus ([`BusFault::BusOff`]) is not restarted from here: that takes
-//! rights over the interface. Where it has a restart time, the kernel does it (`ip link set can0 type can restart-ms
-//! 100`), otherwise somebody by hand (`ip link set can0 type can restart`); both are seen here as [`BusFault::Active`].
-//! The state in which a controller is when it is opened is not known before it changes.
+//! A controller that has gone bus-off ([`BusFault::BusOff`]) is not restarted here: that needs rights over the
+//! interface. If a restart time is set, the kernel does it (`ip link set can0 type can restart-ms 100`), otherwise the
+//! administrator (`ip link set can0 type can restart`); both are reported here as [`BusFault::Active`]. The state of a
+//! controller at opening is unknown until it changes.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
@@ -25,25 +25,26 @@ use super::bus::{Bus, BusFault, Received, SendError};
 use super::error_frame::{self, ERROR_FLAG};
 use super::frame::{Frame, MAX_DATA};
 
-/// Time between two looks for an interface that is down or gone.
+/// Interval of checking an interface that is down or missing.
 const RETRY: Duration = Duration::from_millis(100);
-/// What a timeout beyond the clock's range is cut to: a day.
+/// Upper bound of timeouts, within the clock's range: a day.
 const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
-/// Bytes asked for the queue of received frames, some thousand frames; the system may grant less (`net.core.rmem_max`).
+/// Requested size of the receive buffer in bytes, some thousand frames; the system may grant less
+/// (`net.core.rmem_max`).
 const RECEIVE_BUFFER: usize = 1 << 20;
 /// Length of the kernel's `struct can_frame`: identifier with flags, length, three bytes of padding, eight of data.
 const KERNEL_FRAME: usize = 16;
 
-/// Frames with an 11-bit identifier that are let through: those whose bits under `mask` are the ones of `id`.
+/// A filter for frames with an 11-bit identifier: passes those whose bits under `mask` equal those of `id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filter {
     /// The identifier.
     pub id: u16,
-    /// The bits of it that count: 0x7ff for exactly this one.
+    /// The relevant bits: 0x7ff for exactly this identifier.
     pub mask: u16,
 }
 
-/// Why there is no place on a bus.
+/// Error opening a CAN interface.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -54,21 +55,21 @@ pub enum OpenError {
         listed(.present)
     )]
     NoInterface {
-        /// The name.
+        /// The requested name.
         name: String,
-        /// The CAN interfaces that there are.
+        /// The existing CAN interfaces.
         present: Vec<String>,
     },
-    /// The interface belongs to another kind of network.
-    #[error("{name} is no CAN interface; CAN interfaces: {}", listed(.present))]
+    /// The interface is not a CAN interface.
+    #[error("{name} is not a CAN interface; CAN interfaces: {}", listed(.present))]
     NotCan {
-        /// The name.
+        /// The requested name.
         name: String,
-        /// The CAN interfaces that there are.
+        /// The existing CAN interfaces.
         present: Vec<String>,
     },
-    /// The kernel has no CAN.
-    #[error("this system's kernel has no CAN, or its modules can and can_raw cannot be loaded")]
+    /// The kernel does not support CAN.
+    #[error("this system's kernel does not support CAN, or its modules can and can_raw cannot be loaded")]
     NoCan,
     /// The system refused for another reason.
     #[error("cannot open the CAN interface {name}: {source}")]
@@ -80,16 +81,16 @@ pub enum OpenError {
     },
 }
 
-/// A place on a bus that the kernel knows as a CAN interface.
+/// A connection to a CAN interface of the kernel.
 ///
-/// While the interface is down or gone, sending fails, and nothing is received but [`BusFault::Down`] and, as soon as an
-/// interface of this name works, [`BusFault::Up`]. Frames that the kernel dropped because they were not taken in time
-/// are reported as [`BusFault::Overrun`] with the next that it did not drop.
+/// While the interface is down or missing, sending fails, and only [`BusFault::Down`] is received and, when an
+/// interface of this name works again, [`BusFault::Up`]. Frames that the kernel dropped because they were not read in
+/// time are reported as [`BusFault::Overrun`] with the next frame that it did not drop.
 pub struct SocketCanBus {
     interface: String,
     filters: Vec<CanFilter>,
     link: Link,
-    /// Taken from the socket, but not yet by the owner.
+    /// Read from the socket, but not yet by the owner.
     pending: VecDeque<Received>,
     control: Vec<u8>,
 }
@@ -109,21 +110,21 @@ impl SocketCanBus {
     /// Opens `interface`, which must exist, but may be down. Without filters all frames are received.
     ///
     /// # Errors
-    /// There is no such interface, it is none of CAN, or the system has no CAN or no socket left.
+    /// There is no such interface, it is not a CAN interface, or the system has no CAN or no socket left.
     pub fn open(interface: &str, filters: &[Filter]) -> Result<Self, OpenError> {
         let filters = kernel_filters(filters);
         let socket = open_socket(interface, &filters).map_err(|source| open_error(interface, source))?;
         Ok(Self {
             interface: interface.to_owned(),
             filters,
-            // An interface that is down is told of by the first read.
+            // An interface that is down is reported by the first read.
             link: Link::Up { socket, dropped: 0 },
             pending: VecDeque::new(),
             control: nix::cmsg_space!(u32),
         })
     }
 
-    /// As [`SocketCanBus::open`], for an interface that may come later: until then it is as one that is gone.
+    /// As [`SocketCanBus::open`], for an interface that may appear later: until then it counts as missing.
     pub fn expect(interface: &str, filters: &[Filter]) -> Self {
         Self {
             interface: interface.to_owned(),
@@ -139,7 +140,7 @@ impl SocketCanBus {
         &self.interface
     }
 
-    /// Moves the next message of the socket, if there is one, to those that are pending.
+    /// Moves the next message of the socket, if there is one, to the pending ones.
     fn read(&mut self) {
         let Link::Up { socket, dropped } = &mut self.link else { return };
         match read_message(socket, &mut self.control) {
@@ -161,10 +162,10 @@ impl SocketCanBus {
         }
     }
 
-    /// Takes what arrived before the interface went down, and begins to look for it.
+    /// Reads the frames from before the interface went down, and starts to check for it.
     fn link_lost(&mut self) {
         if let Link::Up { socket, .. } = &self.link {
-            // The kernel reports the loss once, ahead of the frames that wait.
+            // The kernel reports the loss once, before the waiting frames.
             while let Ok(Some((message, _))) = read_message(socket, &mut self.control) {
                 if let Message::Frame(frame) = message {
                     self.pending.push_back(Received::Frame(frame));
@@ -175,8 +176,8 @@ impl SocketCanBus {
         }
     }
 
-    /// Opens the interface again if it is time to try. A new socket, since an interface that was removed and made anew
-    /// is another one to the kernel.
+    /// Opens the interface again if a check is due. It needs a new socket, since a recreated interface is another one
+    /// to the kernel.
     fn look_for_interface(&mut self) {
         let Link::Down { next_try } = &mut self.link else { return };
         let now = Instant::now();
@@ -208,7 +209,7 @@ impl Bus for SocketCanBus {
                 Err(SendError::Down)
             }
             _ => {
-                // Whatever it is, a new socket is the way out.
+                // Other errors are handled with a new socket.
                 self.link_lost();
                 Err(SendError::Io(error))
             }
@@ -216,7 +217,7 @@ impl Bus for SocketCanBus {
     }
 
     fn receive(&mut self) -> Option<Received> {
-        // An error frame without a fault leaves nothing; the owner then waits, and comes again for what is behind it.
+        // An error frame without a fault yields nothing; the owner then waits, and reads the next message.
         if self.pending.is_empty() {
             self.look_for_interface();
             self.read();
@@ -240,7 +241,7 @@ impl Bus for SocketCanBus {
                         Ok(0) => {}
                         Ok(_) => return,
                         Err(Errno::EINTR) => {}
-                        // Out of memory, at worst: no reason to come back at once, over and over.
+                        // Out of memory, at worst: wait before the next attempt.
                         Err(_) => std::thread::sleep(left.min(RETRY)),
                     }
                 }
@@ -259,12 +260,12 @@ fn kernel_filters(filters: &[Filter]) -> Vec<CanFilter> {
     if filters.is_empty() {
         return vec![CanFilter::new(0, 0)];
     }
-    // The flag under the mask keeps extended frames out, whose low bits could match.
+    // The flag under the mask excludes extended frames, whose low bits could match.
     let kernel = |filter: &Filter| CanFilter::new(filter.id.into(), u32::from(filter.mask) | CAN_EFF_FLAG);
     filters.iter().map(kernel).collect()
 }
 
-/// A socket bound to the interface; not bound before it filters, so that nothing else can be in its queue.
+/// A socket bound to the interface; the filter is set before binding, so that no other frames can be queued.
 fn open_socket(interface: &str, filters: &[CanFilter]) -> io::Result<CanSocket> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let socket = CanSocket::from(socket(AddressFamily::Can, SockType::Raw, flags, SockProtocol::CanRaw)?);
@@ -288,7 +289,7 @@ fn open_error(interface: &str, source: io::Error) -> OpenError {
     }
 }
 
-/// The names of the CAN interfaces, as far as the system tells: type 280 is `ARPHRD_CAN`.
+/// The names of the CAN interfaces, as far as known: type 280 is `ARPHRD_CAN`.
 fn can_interfaces() -> Vec<String> {
     let Ok(interfaces) = std::fs::read_dir("/sys/class/net") else { return Vec::new() };
     let is_can = |path: std::path::PathBuf| {
@@ -307,14 +308,14 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// What a socket delivers.
+/// A message from a socket.
 #[derive(Debug, PartialEq, Eq)]
 enum Message {
     Frame(Frame),
     Error(Vec<BusFault>),
 }
 
-/// The next message, and how many frames the kernel has dropped if it has; `None` where none waits.
+/// The next message, and how many frames the kernel has dropped, if any; `None` if no message waits.
 fn read_message(socket: &CanSocket, control: &mut [u8]) -> Result<Option<(Message, Option<u32>)>, Errno> {
     let mut bytes = [0; KERNEL_FRAME];
     let mut parts = [IoSliceMut::new(&mut bytes)];
@@ -328,7 +329,7 @@ fn read_message(socket: &CanSocket, control: &mut [u8]) -> Result<Option<(Messag
         _ => None,
     });
     let message = if received.bytes == KERNEL_FRAME { from_kernel(bytes) } else { None };
-    // What is no frame of this length does not come while CAN FD is not asked for.
+    // Frames of other lengths do not come without CAN FD.
     Ok(Some((message.unwrap_or(Message::Error(Vec::new())), dropped)))
 }
 
@@ -401,6 +402,6 @@ mod tests {
         assert!(text.contains("no interface can7; CAN interfaces: can0, vcan0"), "{text}");
         assert!(text.contains("ip link add dev can7 type vcan"), "{text}");
         let alone = OpenError::NotCan { name: "eth0".into(), present: Vec::new() };
-        assert_eq!(alone.to_string(), "eth0 is no CAN interface; CAN interfaces: none");
+        assert_eq!(alone.to_string(), "eth0 is not a CAN interface; CAN interfaces: none");
     }
 }

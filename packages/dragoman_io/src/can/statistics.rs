@@ -1,14 +1,14 @@
-//! How busy a bus is.
+//! Load of a bus.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::frame::Frame;
 
-/// Counts the frames and bits of the time just past.
+/// Counts the frames and bits of the recent past.
 ///
-/// Times are since any fixed moment, and should not decrease; a frame that is older than the one before counts as
-/// being of the same time.
+/// Times are since any fixed moment, and should not decrease; a frame older than the one before counts as being of the
+/// same time.
 #[derive(Debug, Clone)]
 pub struct BusStatistics {
     bit_rate: u32,
@@ -24,7 +24,7 @@ pub struct BusStatistics {
 impl BusStatistics {
     /// For a bus of `bit_rate` bit/s, over the last `window`.
     ///
-    /// A rate below 1 bit/s or a window below 1 ms is taken as that.
+    /// A rate below 1 bit/s or a window below 1 ms is raised to that.
     pub fn new(bit_rate: u32, window: Duration) -> Self {
         Self {
             bit_rate: bit_rate.max(1),
@@ -46,7 +46,7 @@ impl BusStatistics {
         self.total += 1;
     }
 
-    /// Lets the time go on to `time` without a frame.
+    /// Advances the time to `time` without a frame.
     pub fn advance(&mut self, time: Duration) {
         self.now = self.now.max(time);
         self.began.get_or_insert(self.now);
@@ -60,7 +60,7 @@ impl BusStatistics {
     }
 
     /// Fraction of the time in which the bus was not idle, 0 to 1 on a real one; a virtual one has no bit rate and can
-    /// be faster.
+    /// exceed 1.
     pub fn load(&self) -> f64 {
         self.bits as f64 / (f64::from(self.bit_rate) * self.span())
     }
@@ -75,8 +75,8 @@ impl BusStatistics {
         self.total
     }
 
-    /// Seconds that are counted: the window, or less at the beginning. Never so little that a single frame looks like
-    /// many: not less than a tenth of the window.
+    /// Averaging time in seconds: the window, or less at the beginning, but at least a tenth of the window, so that a
+    /// single frame does not look like many.
     fn span(&self) -> f64 {
         let since = self.began.map_or(Duration::ZERO, |began| self.now - began);
         since.clamp(self.window / 10, self.window).as_secs_f64()

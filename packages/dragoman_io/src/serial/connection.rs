@@ -1,4 +1,4 @@
-//! Where the device of a node is: on a serial port, or simulated in this process.
+//! Location of a node's device: on a serial port, or simulated in this process.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::SerialPort;
 
-/// Where a simulated device is.
+/// Location of a simulated device.
 pub const SIMULATED: &str = "simulated";
 
 /// A byte stream to a device.
@@ -22,19 +22,19 @@ pub type Simulate = Box<dyn FnMut() -> Pin<Box<dyn Stream>> + Send>;
 /// Opens the stream to a device.
 pub type Open = Box<dyn FnMut() -> io::Result<Pin<Box<dyn Stream>>> + Send>;
 
-/// Where a device is.
+/// Location of a device.
 pub enum Connection {
-    /// On the serial port that parameter `device_port` names; this one unless it is given.
+    /// On the serial port of parameter `device_port`, with this default.
     Port(String),
-    /// On the serial port that parameter `device_port` names, or, unless it is given, in this process.
+    /// On the serial port of parameter `device_port`; if it is empty, in this process.
     SimulatedUnlessPort(Simulate),
-    /// In this process, whatever `device_port` names.
+    /// In this process, regardless of `device_port`.
     Simulated(Simulate),
 }
 
-/// There is neither a port nor a simulated device.
+/// No port is set, and there is no simulated device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("no serial port: give one with parameter device_port, /dev/ttyUSB0 say")]
+#[error("no serial port: set parameter device_port, for example to /dev/ttyUSB0")]
 pub struct NoPort;
 
 impl Connection {
@@ -46,10 +46,11 @@ impl Connection {
         }
     }
 
-    /// What opens the stream, and where it leads to: the port, or [`SIMULATED`]. `port` is what `device_port` names.
+    /// A function that opens the stream, and the location: the port, or [`SIMULATED`]. `port` is the value of
+    /// `device_port`.
     ///
     /// # Errors
-    /// No port, and nothing simulated.
+    /// No port, and no simulated device.
     pub fn opener(self, port: String, baud: u32) -> Result<(Open, String), NoPort> {
         match self {
             Self::Port(_) if port.is_empty() => return Err(NoPort),

@@ -1,8 +1,8 @@
-//! What a line needs of a driver.
+//! The interface between a line and a driver.
 
 use std::time::Duration;
 
-/// A driver of what is at the end of a serial line, a base or an arm, without I/O. Times are those of a clock that begins anywhere.
+/// A driver of a device on a serial line, a base or an arm, without I/O. Times are those of a clock with any epoch.
 pub trait SerialDriver: Send + 'static {
     /// The line was opened.
     fn opened(&mut self, now: Duration);
@@ -10,31 +10,31 @@ pub trait SerialDriver: Send + 'static {
     /// The line was lost, or closed.
     fn lost(&mut self, now: Duration);
 
-    /// Takes bytes up to the next measurement. `true`: there was one, it can be read, and there may be more in the rest; `false`: all was
-    /// taken.
+    /// Takes bytes up to the next measurement. `true`: there was one, it can be read, and bytes may remain; `false`:
+    /// all bytes were taken.
     fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool;
 
-    /// Lets time pass.
+    /// Advances the time.
     fn poll(&mut self, now: Duration);
 
-    /// When [`SerialDriver::poll`] has to be called at the latest.
+    /// When [`SerialDriver::poll`] must be called at the latest.
     fn deadline(&self) -> Option<Duration>;
 
-    /// All bytes that are to be sent; none are left.
+    /// Takes all bytes to send.
     fn transmit(&mut self) -> &[u8];
 
-    /// Brings to rest what moves: the line is given to others.
+    /// Stops all motion before the line is closed.
     fn stop(&mut self);
 
-    /// Whether everything at the end of the line is heard.
+    /// Whether all devices on the line respond.
     fn is_alive(&self) -> bool;
 
     /// Whether motors are on.
     fn has_power(&self) -> bool;
 
-    /// Switches the motors on or off. `false`: they may not be switched now.
+    /// Switches the motors on or off. `false`: they must not be switched now.
     fn set_power(&mut self, now: Duration, on: bool) -> bool;
 
-    /// Why nothing moves, or what is not heard.
+    /// Why nothing moves, or which device does not respond.
     fn trouble(&self) -> Option<String>;
 }

@@ -1,5 +1,5 @@
-//! The life cycle of what is at the end of a serial line: unconfigured while it is not heard, inactive while its motors are off, active while they are on,
-//! whoever has switched them. Cleaning up closes the line for others to have it.
+//! The life cycle of a device on a serial line: unconfigured while it does not respond, inactive while its motors are
+//! off, active while they are on, whatever switched them. Cleaning up closes the line for other programs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,15 +10,15 @@ use dragoman_ros::tasks::NodeTasks;
 
 use super::{Line, SerialDriver};
 
-/// How often the life cycle is brought up to the device's state.
+/// Period of updating the life cycle from the device's state.
 const PERIOD: Duration = Duration::from_millis(100);
-/// How long `configure` waits for the device.
+/// Timeout of the device in `configure`.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Serves the life cycle.
+/// Offers the life cycle services.
 ///
 /// # Errors
-/// The middleware's refusal.
+/// An error of the middleware.
 pub fn serve<B: SerialDriver>(tasks: &mut NodeTasks, line: &Line<B>) -> dragoman_ros::Result<()> {
     let following = Arc::new(AtomicBool::new(false));
     let managed = ManagedLine { line: line.clone(), following: Arc::clone(&following) };
@@ -34,7 +34,7 @@ pub fn serve<B: SerialDriver>(tasks: &mut NodeTasks, line: &Line<B>) -> dragoman
     Ok(())
 }
 
-/// Brings the life cycle a step nearer to the device's state.
+/// Moves the life cycle one step towards the device's state.
 async fn follow<B: SerialDriver>(lifecycle: &Lifecycle, line: &Line<B>, following: &AtomicBool) {
     let (is_alive, has_power) = line.look(|driver| (driver.is_alive(), driver.has_power()));
     let change = match (lifecycle.state(), is_alive, has_power) {
@@ -48,7 +48,7 @@ async fn follow<B: SerialDriver>(lifecycle: &Lifecycle, line: &Line<B>, followin
         _ => return,
     };
     following.store(true, Ordering::Relaxed);
-    // Refused where somebody else is changing it: looked at again at the next turn.
+    // Refused while another client changes it: retried at the next turn.
     let _ = lifecycle.change(change).await;
     following.store(false, Ordering::Relaxed);
 }
@@ -104,7 +104,7 @@ impl<B: SerialDriver> Managed for ManagedLine<B> {
     }
 
     async fn process_error(&mut self) -> CallbackReturn {
-        // The driver has stopped the device, and is there again as soon as the device is.
+        // The driver has stopped the device, and reconnects when the device responds.
         CallbackReturn::Success
     }
 }

@@ -1,7 +1,8 @@
-//! Between a driver, of a base or an arm, and its byte stream: a serial port, or simulated firmware in the same process.
+//! Connects a driver, of a base or an arm, with its byte stream: a serial port, or simulated firmware in the same
+//! process.
 //!
-//! One task reads, writes, and waits for the driver's deadline; a velocity goes out on the thread that gives it, as long as the
-//! stream takes it at once. A stream that ends, fails or takes no bytes is opened again for as long as the line is wanted.
+//! One task reads, writes, and waits for the driver's deadline; a velocity is written by the calling thread if the
+//! stream accepts it at once. A stream that ends, fails or accepts no bytes is reopened while the line is open.
 
 use std::io;
 use std::pin::Pin;
@@ -15,16 +16,16 @@ use tokio::time::Instant;
 
 use super::driver::SerialDriver;
 
-/// How long the stream may take to accept what a driver says in a turn.
+/// Timeout of writing a driver's bytes of one turn.
 const WRITE_TIME: Duration = Duration::from_millis(200);
-/// How long to wait before a stream is opened again.
+/// Delay before a stream is reopened.
 pub const REOPEN_TIME: Duration = Duration::from_millis(200);
-/// How often it is looked whether a stream has been closed.
+/// Polling interval for a closed stream.
 const CLOSING_STEP: Duration = Duration::from_millis(2);
-/// What is read at once: more than comes in a turn.
+/// Read buffer: more than arrives in a turn.
 const READ_SIZE: usize = 1024;
 
-/// A driver and its line. Clones are the same.
+/// A driver and its line. Clones share it.
 pub struct Line<B> {
     shared: Arc<Shared<B>>,
 }
@@ -33,7 +34,7 @@ struct Shared<B> {
     inner: Mutex<Inner<B>>,
     /// There is something to send, or the deadline has changed.
     wake: Notify,
-    /// Whether the stream is to be open.
+    /// Whether the stream should be open.
     wanted: watch::Sender<bool>,
     start: Instant,
     reopen_time: Duration,
@@ -41,9 +42,9 @@ struct Shared<B> {
 
 struct Inner<B> {
     driver: B,
-    /// On its way to the stream.
+    /// Bytes waiting for the stream.
     output: Vec<u8>,
-    /// Where it goes; not there while the line's task writes, and without a stream.
+    /// The write half; `None` while the line's task writes, and without a stream.
     writer: Option<Writer>,
     /// Why the stream is not open.
     failure: Option<String>,
@@ -58,7 +59,7 @@ impl<B> Clone for Line<B> {
 }
 
 impl<B: SerialDriver> Line<B> {
-    /// A line that is not open yet, and is opened again after `reopen_time`, such as [`REOPEN_TIME`].
+    /// A closed line, which is reopened after `reopen_time`, for example [`REOPEN_TIME`].
     pub fn new(driver: B, reopen_time: Duration) -> Self {
         let failure = Some("it has not been opened yet".to_owned());
         let inner = Inner { driver, output: Vec::new(), writer: None, failure };
@@ -72,18 +73,18 @@ impl<B: SerialDriver> Line<B> {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Lets the driver do something at the present time, and sends what it has to say then.
+    /// Calls `action` with the driver and the present time, and sends the resulting bytes.
     pub fn with<R>(&self, action: impl FnOnce(Duration, &mut B) -> R) -> R {
         let result = self.speak(action);
         self.shared.wake.notify_one();
         result
     }
 
-    /// As [`Line::with`], with the bytes that `action` returns sent at once where the stream is free, without a task that would have
-    /// to wake up first.
+    /// As [`Line::with`], but sends the bytes that `action` returns at once if the stream is free, without waking a
+    /// task first.
     ///
     /// # Errors
-    /// Those of `action`.
+    /// The errors of `action`.
     pub fn send_now<E>(&self, action: impl FnOnce(Duration, &mut B) -> Result<&[u8], E>) -> Result<(), E> {
         self.inner(|now, inner| {
             let bytes = action(now, &mut inner.driver)?;
@@ -91,12 +92,12 @@ impl<B: SerialDriver> Line<B> {
             inner.write_free();
             Ok(())
         })?;
-        // The driver's deadline is another one now, and the stream may not have taken everything.
+        // The driver's deadline has changed, and the stream may not have accepted everything.
         self.shared.wake.notify_one();
         Ok(())
     }
 
-    /// Looks at the driver, or takes from it what is for us.
+    /// Reads from the driver, or takes its events.
     pub fn look<R>(&self, look: impl FnOnce(&mut B) -> R) -> R {
         self.inner(|_, inner| look(&mut inner.driver))
     }
@@ -106,12 +107,12 @@ impl<B: SerialDriver> Line<B> {
         self.inner(|_, inner| inner.failure.clone())
     }
 
-    /// Opens the stream again after [`Line::close`].
+    /// Reopens the stream after [`Line::close`].
     pub fn open(&self) {
         self.shared.wanted.send_replace(true);
     }
 
-    /// Stops what is driven, and closes the stream for others to have it, when that has been said. Waits for it, but not for ever.
+    /// Stops all motion, sends that, and closes the stream for other programs. Waits for it, with a timeout.
     pub async fn close(&self) {
         self.with(|_, driver| driver.stop());
         self.shared.wanted.send_replace(false);
@@ -121,12 +122,12 @@ impl<B: SerialDriver> Line<B> {
             }
         };
         if tokio::time::timeout(2 * WRITE_TIME, closed).await.is_err() {
-            tracing::warn!("the line does not close");
+            tracing::warn!("closing the line timed out");
         }
     }
 
-    /// Serves the driver for as long as the future is polled. `open` opens the stream; `changed` is called after each
-    /// measurement, when a deadline has passed, and when the stream cannot be opened or has been lost.
+    /// Runs the driver while the future is polled. `open` opens the stream; `changed` is called after each measurement,
+    /// when a deadline has passed, and when the stream cannot be opened or was lost.
     pub async fn run<S>(self, mut open: impl AsyncFnMut() -> io::Result<S>, mut changed: impl FnMut())
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
@@ -134,7 +135,7 @@ impl<B: SerialDriver> Line<B> {
         let mut wanted = self.shared.wanted.subscribe();
         let mut reported = None;
         loop {
-            // Wanted for as long as there is a sender, which is in `self`.
+            // The sender in `self` keeps the channel open.
             let _ = wanted.wait_for(|wanted| *wanted).await;
             let failure = match open().await {
                 Ok(stream) => {
@@ -146,7 +147,7 @@ impl<B: SerialDriver> Line<B> {
                 }
                 Err(error) => error.to_string(),
             };
-            // Once for each reason, not at every attempt.
+            // Logged once per reason, not at every attempt.
             if reported.as_ref() != Some(&failure) {
                 tracing::warn!(failure, "the line is down");
                 reported = Some(failure.clone());
@@ -157,7 +158,7 @@ impl<B: SerialDriver> Line<B> {
         }
     }
 
-    /// Until the stream ends, or is not wanted any more; returns why.
+    /// Runs until the stream ends or is closed; returns the reason.
     async fn serve(
         &self,
         mut stream: impl AsyncRead + Unpin,
@@ -167,7 +168,7 @@ impl<B: SerialDriver> Line<B> {
         let mut bytes = [0; READ_SIZE];
         let mut output = Vec::new();
         loop {
-            // Looked at first: what was to be said before the stream was given up is said.
+            // Checked first, so that bytes from before the close request are sent.
             let is_wanted = *wanted.borrow_and_update();
             let (deadline, writer) = self.inner(|_, inner| {
                 std::mem::swap(&mut output, &mut inner.output);
@@ -197,7 +198,7 @@ impl<B: SerialDriver> Line<B> {
                 }
             };
             tokio::select! {
-                // What has come is read before it is judged that nothing has: we may be late ourselves.
+                // Read before detecting silence: this task may be late itself.
                 biased;
                 read = stream.read(&mut bytes) => match read {
                     Ok(0) => return io::Error::new(io::ErrorKind::UnexpectedEof, "the line has ended"),
@@ -219,7 +220,7 @@ impl<B: SerialDriver> Line<B> {
         }
     }
 
-    /// Lets the driver do something, and keeps what it has to say then.
+    /// Calls `action` with the driver, and keeps its bytes for sending.
     fn speak<R>(&self, action: impl FnOnce(Duration, &mut B) -> R) -> R {
         self.inner(|now, inner| {
             let result = action(now, &mut inner.driver);
@@ -253,10 +254,10 @@ impl<B: SerialDriver> Line<B> {
 }
 
 impl<B> Inner<B> {
-    /// Writes what the stream takes without waiting. The rest, and any error, is left to the line's task.
+    /// Writes what the stream accepts without waiting. The rest, and any error, is left to the line's task.
     fn write_free(&mut self) {
         let Some(writer) = &mut self.writer else { return };
-        // Nobody waits for this stream to take more: the task that would has not got it.
+        // No task waits for this stream to accept more: the line's task does not own it.
         let written = writer.as_mut().poll_write(&mut Context::from_waker(Waker::noop()), &self.output);
         if let Poll::Ready(Ok(count)) = written {
             self.output.drain(..count);
@@ -273,12 +274,12 @@ mod tests {
     use tokio::io::{DuplexStream, duplex};
     use tokio::sync::mpsc;
 
-    /// Says `m` when told to move, a dot when it is due, and remembers what it heard.
+    /// Sends `m` on a move command, a dot at its deadline, and stores received bytes.
     #[derive(Default)]
     struct Parrot {
         output: Vec<u8>,
         said: Vec<u8>,
-        heard: Vec<u8>,
+        received: Vec<u8>,
         opened: usize,
         lost: usize,
         due: Option<Duration>,
@@ -296,7 +297,7 @@ mod tests {
 
         fn receive(&mut self, _now: Duration, bytes: &mut &[u8]) -> bool {
             let Some((first, rest)) = bytes.split_first() else { return false };
-            self.heard.push(*first);
+            self.received.push(*first);
             *bytes = rest;
             true
         }
@@ -338,7 +339,7 @@ mod tests {
         }
     }
 
-    /// Says `m`.
+    /// Sends `m`.
     fn speak(line: &Line<Parrot>) {
         let said = line.send_now(|_, parrot| {
             parrot.output.push(b'm');
@@ -347,7 +348,7 @@ mod tests {
         assert_eq!(said, Ok(()));
     }
 
-    /// A line whose streams' other ends come out of the receiver, each with room for `capacity` bytes.
+    /// A line whose streams' other ends come from the receiver, each with a buffer of `capacity` bytes.
     fn line(capacity: usize) -> (Line<Parrot>, mpsc::UnboundedReceiver<DuplexStream>) {
         let line = Line::new(Parrot::default(), REOPEN_TIME);
         let (sender, receiver) = mpsc::unbounded_channel();
@@ -375,7 +376,7 @@ mod tests {
         far.read_exact(&mut bytes).await.unwrap();
         assert_eq!(&bytes, b"m.");
         assert_eq!(before.elapsed().as_secs(), 3);
-        line.with(|_, parrot| assert_eq!(parrot.heard, b"hello"));
+        line.with(|_, parrot| assert_eq!(parrot.received, b"hello"));
         assert_eq!(line.failure(), None);
     }
 
@@ -436,7 +437,7 @@ mod tests {
         assert!((9..=11).contains(&changes.load(Ordering::Relaxed)));
     }
 
-    /// Real pseudo-terminals, which a master that is closed ends.
+    /// Real pseudo-terminals, which end when the master is closed.
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn a_thousand_cables_leave_nothing_behind() {
@@ -463,7 +464,7 @@ mod tests {
         let opened = line.with(|_, parrot| parrot.opened);
         running.abort();
         assert!(opened >= 1000, "{opened}");
-        // Other tests of this process open and close files too, but none of them a thousand.
+        // Other tests of this process open and close files too, but not a thousand.
         assert!(descriptors() < before + 100, "{before} before, {} after", descriptors());
     }
 }

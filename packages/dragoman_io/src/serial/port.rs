@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A serial port that no other program has which locks its ports too.
+/// A serial port, locked against other programs that use locks.
 #[derive(Debug)]
 pub struct SerialPort {
     port: serial2_tokio::SerialPort,
@@ -16,33 +16,33 @@ pub struct SerialPort {
 }
 
 impl SerialPort {
-    /// Opens a port at `baud` bits per second, 8 data bits, no parity, 1 stop bit, without flow control. What was received
+    /// Opens a port at `baud` bits per second, 8 data bits, no parity, 1 stop bit, without flow control. Data received
     /// before is dropped.
     ///
     /// # Errors
-    /// There is no such port; the user may not open it; another program has locked it (`flock`).
+    /// There is no such port; the user lacks the permission; another program has locked it (`flock`).
     pub fn open(path: &Path, baud: u32) -> io::Result<Self> {
-        let told = |error: io::Error| {
+        let describe = |error: io::Error| {
             let hint = match error.kind() {
                 io::ErrorKind::PermissionDenied => "; members of the group that owns it may (often dialout)",
                 _ => "",
             };
             io::Error::new(error.kind(), format!("{}: {error}{hint}", path.display()))
         };
-        let lock = lock(path).map_err(told)?;
-        let port = serial2_tokio::SerialPort::open(path, baud).map_err(told)?;
-        port.discard_input_buffer().map_err(told)?;
+        let lock = lock(path).map_err(describe)?;
+        let port = serial2_tokio::SerialPort::open(path, baud).map_err(describe)?;
+        port.discard_input_buffer().map_err(describe)?;
         Ok(Self { port, _lock: lock })
     }
 }
 
-/// Locks the device before anything is changed in it.
+/// Locks the device before changing its settings.
 #[cfg(unix)]
 fn lock(path: &Path) -> io::Result<Option<File>> {
     use rustix::fs::{FlockOperation, OFlags, flock};
     use std::fs::OpenOptions;
     use std::os::unix::fs::OpenOptionsExt;
-    // Without waiting for a modem's carrier, and without becoming the port's own terminal session.
+    // Without waiting for a modem's carrier, and without making it the controlling terminal.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file =
         OpenOptions::new().read(true).write(true).custom_flags(flags.bits().cast_signed()).open(path)?;
@@ -55,7 +55,7 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Windows gives a port to one program anyway.
+/// Windows always opens a port exclusively.
 #[cfg(not(unix))]
 fn lock(_path: &Path) -> io::Result<Option<File>> {
     Ok(None)

@@ -1,4 +1,4 @@
-//! The robots that both benches share, and what they share with the tests.
+//! The robots of both benches, and code shared with the tests.
 #![allow(dead_code, reason = "each bench uses a part")]
 
 #[path = "../../tests/common/mod.rs"]
@@ -14,7 +14,7 @@ pub(crate) struct Case {
     /// Denavit-Hartenberg table, as in `tests/data`.
     pub(crate) table: &'static str,
     pub(crate) home: &'static [f64],
-    /// Joints and the positions, rad, that make a singular configuration each.
+    /// Joints and positions, rad, each of which makes a singular configuration.
     pub(crate) singular: &'static [(usize, f64)],
 }
 

@@ -1,5 +1,5 @@
-//! Orocos KDL as a peer: compiles `peer.cpp` with g++ where the library is installed and feeds it the same robots
-//! and targets. Without the compiler or the library it says so and leaves the rows out.
+//! Orocos KDL as a peer: compiles `peer.cpp` with g++ if the library is installed and passes it the same robots and
+//! targets. Without the compiler or the library it prints that and omits the rows.
 
 use crate::common::Case;
 use dragoman_kinematics::Robot;

@@ -124,7 +124,7 @@ int main() {
         }
     });
     KDL::ChainIkSolverVel_pinv velocity(problem.chain);
-    // Five iterations are what the controller of the thesis (seed 001) allowed, a hundred KDL's own default.
+    // The controller of the Ranger thesis allowed five iterations; a hundred are KDL's default.
     for (const int iterations : {5, 100}) {
         KDL::ChainIkSolverPos_NR_JL newton(problem.chain, problem.lower, problem.upper, fk, velocity, iterations, 1e-6);
         measure("NR_JL," + std::to_string(iterations), problem,

@@ -1,4 +1,4 @@
-//! Denavit-Hartenberg tables in YAML, convention of Craig (1989), as in seed 001, section 3.3 and appendix D.
+//! Denavit-Hartenberg tables in YAML, convention of Craig (1989), as in the Ranger thesis, 3.3 and appendix D.
 
 use super::{Joint, JointKind, Link, Model, ModelError, Placement, check_finite};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};

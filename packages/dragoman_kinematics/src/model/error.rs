@@ -1,4 +1,4 @@
-//! What can be wrong with a robot description.
+//! Errors in a robot description.
 
 /// A description that cannot become a [`Model`](super::Model). Lengths are in metres, angles in radians.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -21,7 +21,7 @@ pub enum ModelError {
     NotFinite {
         /// Name of the joint, or `tool`.
         element: String,
-        /// Which number.
+        /// Name of the number.
         field: &'static str,
         /// Its value.
         value: f64,
@@ -58,7 +58,7 @@ pub enum ModelError {
         /// Third component.
         z: f64,
     },
-    /// A joint type with several degrees of freedom on the way from base to tip.
+    /// A joint type with several degrees of freedom between base and tip.
     #[error("joint {joint}: type {kind} is not supported")]
     JointType {
         /// Name of the joint.
@@ -66,7 +66,7 @@ pub enum ModelError {
         /// Its URDF type.
         kind: String,
     },
-    /// A joint that follows another one on the way from base to tip.
+    /// A joint between base and tip that mimics another one.
     #[error("joint {joint} mimics {source_joint}: coupled joints are not supported in an arm")]
     Mimic {
         /// Name of the joint.
@@ -74,13 +74,13 @@ pub enum ModelError {
         /// The joint it follows.
         source_joint: String,
     },
-    /// Joints that follow each other in a circle.
+    /// Joints that mimic each other in a circle.
     #[error("joint {joint} mimics itself, by way of others or not")]
     MimicCircle {
-        /// Name of one of them.
+        /// Name of one of these joints.
         joint: String,
     },
-    /// Two joints or two links of one name.
+    /// Two joints or two links with the same name.
     #[error("the name {name} is used twice")]
     DuplicateName {
         /// The name.
@@ -89,17 +89,17 @@ pub enum ModelError {
     /// A name that the description does not define.
     #[error("{name}, named by {referrer}, does not exist")]
     Missing {
-        /// The name looked for.
+        /// The missing name.
         name: String,
-        /// Who names it.
+        /// The element that refers to it.
         referrer: String,
     },
-    /// The links form no tree: a cycle, a link with two parents, or several roots.
-    #[error("the links form no tree: {reason} at link {link}")]
+    /// The links do not form a tree: a cycle, a link with two parents, or several roots.
+    #[error("the links do not form a tree: {reason} at link {link}")]
     NotATree {
         /// The offending link.
         link: String,
-        /// What is wrong there.
+        /// The reason.
         reason: &'static str,
     },
     /// Several links could be the tip, and none was chosen.
@@ -130,7 +130,7 @@ pub enum ModelError {
     /// A list that must have one entry per joint has another length.
     #[error("{field} has {got} entries for {expected} joints")]
     WrongLength {
-        /// Which list.
+        /// Name of the list.
         field: &'static str,
         /// Number of joints.
         expected: usize,

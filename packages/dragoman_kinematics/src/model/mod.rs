@@ -1,7 +1,7 @@
-//! Robot models: the geometry and limits of one serial chain, whatever document it came from.
+//! Robot models: the geometry and limits of one serial chain, independent of the document format.
 //!
-//! Order of reading: this file, then `dh.rs` and `urdf.rs` (the two parsers), `settings.rs` (what a robot needs
-//! beyond its URDF) and `error.rs`.
+//! Order of reading: this file, then `dh.rs` and `urdf.rs` (the two parsers), `settings.rs` (settings beyond the URDF)
+//! and `error.rs`.
 
 mod dh;
 mod error;
@@ -18,7 +18,7 @@ use std::collections::HashSet;
 /// Most movable joints a model may have; the solvers are compiled for every size up to this.
 pub const MAX_JOINTS: usize = 12;
 
-/// What a joint does along its axis.
+/// Kind of a joint's motion along its axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JointKind {
@@ -35,13 +35,13 @@ pub struct Joint {
     pub name: String,
     /// Turning or sliding.
     pub kind: JointKind,
-    /// Lower limit, rad or m; minus infinity where there is none.
+    /// Lower limit, rad or m; minus infinity without limit.
     pub lower: f64,
-    /// Upper limit, rad or m; infinity where there is none.
+    /// Upper limit, rad or m; infinity without limit.
     pub upper: f64,
-    /// Greatest speed, rad/s or m/s; infinity where the description gives none.
+    /// Greatest speed, rad/s or m/s; infinity if not given.
     pub velocity: f64,
-    /// Greatest acceleration, rad/s^2 or m/s^2; infinity where the description gives none.
+    /// Greatest acceleration, rad/s^2 or m/s^2; infinity if not given.
     pub acceleration: f64,
 }
 
@@ -50,14 +50,14 @@ pub struct Joint {
 pub struct Link {
     /// Unique name.
     pub name: String,
-    /// Number of joints of the chain, from the base, that move the link; 0 for one that stands still.
+    /// Number of joints of the chain, from the base, that move the link; 0 for a fixed one.
     pub joints_below: usize,
     /// Pose of the link's frame in the frame that moves with the last of these joints; in the base frame for 0.
     pub offset: Isometry3<f64>,
 }
 
-/// A joint together with where it sits: `origin` is the fixed transform from the previous joint's moving frame
-/// to this joint's frame at position zero, `axis` the unit axis in that frame.
+/// A joint with its geometry: `origin` is the fixed transform from the previous joint's moving frame to this joint's
+/// frame at position zero, `axis` the unit axis in that frame.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Placement {
     pub(crate) origin: Isometry3<f64>,
@@ -102,8 +102,8 @@ impl Model {
         dh::parse(text)
     }
 
-    /// Reads the chain from link `base` (default: the root) to link `tip` (default: the only leaf that a joint moves) of a URDF.
-    /// Fixed joints are folded into their neighbours. URDF has no acceleration limits: see
+    /// Reads the chain from link `base` (default: the root) to link `tip` (default: the only leaf that a joint moves)
+    /// of a URDF. Fixed joints are folded into their neighbours. URDF has no acceleration limits: see
     /// [`Model::with_accelerations`]. A `velocity` of zero counts as not given.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl Model {
         &self.name
     }
 
-    /// Name of the link whose frame poses are given in.
+    /// Name of the link whose frame is the reference of poses.
     pub fn base_link(&self) -> &str {
         &self.base
     }
@@ -155,8 +155,8 @@ impl Model {
         &self.tip
     }
 
-    /// The links whose frames the joints between base and tip determine: those between them, and those that fixed joints
-    /// attach to one of them. A table has `base`, `link_1` ... with one number per joint, and `tool`.
+    /// The links whose frames the joints between base and tip determine: those between them, and those that fixed
+    /// joints attach to one of them. A table has `base`, `link_1` ... with one number per joint, and `tool`.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
@@ -203,7 +203,7 @@ impl Model {
         Ok(self)
     }
 
-    /// The same robot with other position limits, `[lower, upper]` per joint, rad or m; both infinite where there are none.
+    /// The same robot with other position limits, `[lower, upper]` per joint, rad or m; both infinite without limit.
     ///
     /// # Errors
     /// [`ModelError::WrongLength`] or [`ModelError::Limits`].
@@ -224,7 +224,7 @@ impl Model {
     }
 }
 
-/// Angles beyond this lose the accuracy the trigonometry of the solvers promises; no joint turns 15,000 times.
+/// Larger angles exceed the range in which the solvers' trigonometry is accurate; no joint turns 15,000 times.
 const LARGEST_POSITION: f64 = 1e5;
 
 fn check_joint(joint: &Joint) -> Result<(), ModelError> {

@@ -1,24 +1,24 @@
-//! The numbers of a robot's file: all of them are looked at where they stand, so that an error names the line.
+//! Checks the numbers of a robot's file in place, so that an error names the line.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::ModelError;
 
-/// The greatest number that makes sense in a robot's file: counts of an encoder are 32 bits long.
+/// The greatest plausible number in a robot's file: counts of an encoder have 32 bits.
 const LARGEST: f64 = 4_294_967_296.0;
 
-/// Checks that all numbers of a YAML text are finite, and none is beyond what a robot can be.
+/// Checks that all numbers of a YAML text are finite and plausible.
 ///
 /// # Errors
-/// The first number that is not, with its place; text that is no YAML.
+/// The first invalid number, with its place; text that is not YAML.
 pub(super) fn check(text: &str) -> Result<(), ModelError> {
     serde_norway::from_str::<Numbers>(text)
         .map(|_| ())
         .map_err(|error| ModelError::Yaml { reason: error.to_string() })
 }
 
-/// Anything, of which only the numbers are looked at.
+/// Any value; only its numbers are checked.
 struct Numbers;
 
 impl<'de> Deserialize<'de> for Numbers {
@@ -40,7 +40,7 @@ impl<'de> Visitor<'de> for Numbers {
             return Ok(self);
         }
         Err(E::custom(format!(
-            "{value:e} is no number for a robot: it has to be within -{LARGEST} to {LARGEST}"
+            "{value:e} is not a plausible number for a robot: it must be within -{LARGEST} to {LARGEST}"
         )))
     }
 
@@ -99,9 +99,9 @@ mod tests {
         };
         assert_eq!(settings("0.5", "0.1", "-414246.0"), Ok(()));
         for (given, line, reason) in [
-            (settings(".inf", "0.1", "100"), "line 5", "inf is no number for a robot"),
-            (settings("0.5", ".nan", "100"), "line 8", "NaN is no number for a robot"),
-            (settings("0.5", "0.1", "1e300"), "line 11", "1e300 is no number for a robot"),
+            (settings(".inf", "0.1", "100"), "line 5", "inf is not a plausible number for a robot"),
+            (settings("0.5", ".nan", "100"), "line 8", "NaN is not a plausible number for a robot"),
+            (settings("0.5", "0.1", "1e300"), "line 11", "1e300 is not a plausible number for a robot"),
         ] {
             let error = given.unwrap_err();
             assert!(error.contains(line) && error.contains(reason), "{error}");

@@ -1,4 +1,4 @@
-//! What a robot needs beyond its URDF: which links, the home position, the limits URDF has no words for.
+//! Settings of a robot beyond its URDF: base and tip link, home position, limits that URDF cannot express.
 
 use super::{Model, ModelError};
 use crate::Robot;
@@ -12,7 +12,7 @@ use serde_norway::{Mapping, Value};
 pub struct RobotSettings {
     /// File name of the description in the folder `urdf/`.
     pub urdf: String,
-    /// Link whose frame poses are given in.
+    /// Link whose frame is the reference of poses.
     pub base_link: String,
     /// Link whose frame is the tool frame.
     pub tip_link: String,
@@ -20,10 +20,10 @@ pub struct RobotSettings {
     pub home: Vec<f64>,
     /// Greatest acceleration of every joint, rad/s^2 or m/s^2.
     pub acceleration: Vec<f64>,
-    /// Figures of [`MotionConfig`] that are this robot's own; the others are those of [`MotionConfig::for_robot`].
+    /// Values of [`MotionConfig`] for this robot; the others are those of [`MotionConfig::for_robot`].
     #[serde(default = "nothing")]
     pub motion: Value,
-    /// The drives of its joints, for those who start them.
+    /// The drives of its joints, parsed by the program that starts them.
     #[serde(default = "nothing")]
     pub drives: Value,
 }
@@ -36,7 +36,7 @@ impl RobotSettings {
     /// Reads a settings document.
     ///
     /// # Errors
-    /// [`ModelError::Yaml`], with the line: also for a number that is not finite, or beyond what a robot can be.
+    /// [`ModelError::Yaml`], with the line: also for a number that is not finite or not plausible.
     pub fn from_yaml(text: &str) -> Result<Self, ModelError> {
         super::numbers::check(text)?;
         serde_norway::from_str(text).map_err(|error| ModelError::Yaml { reason: error.to_string() })
@@ -46,7 +46,7 @@ impl RobotSettings {
     ///
     /// # Errors
     /// Any [`ModelError`] of [`Model::from_urdf`]; [`ModelError::WrongLength`] and
-    /// [`ModelError::NotFinite`] where `home` or `acceleration` do not fit.
+    /// [`ModelError::NotFinite`] if `home` or `acceleration` do not fit.
     pub fn model(&self, urdf: &str) -> Result<Model, ModelError> {
         let model = Model::from_urdf(urdf, Some(&self.base_link), Some(&self.tip_link))?
             .with_accelerations(&self.acceleration)?;
@@ -58,7 +58,7 @@ impl RobotSettings {
         Ok(model)
     }
 
-    /// The figures of the motion of `robot`, which is made from these settings.
+    /// The motion configuration of `robot`, which is made from these settings.
     ///
     /// # Errors
     /// Every [`ConfigError`].

@@ -16,7 +16,7 @@ pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<
     };
     let chain = path(&robot, base, tip)?;
     let mut parts = Vec::new();
-    // What the fixed joints since the last movable joint add up to.
+    // Product of the fixed joints since the last movable joint.
     let mut pending = Isometry3::identity();
     for joint in &chain {
         pending *= origin_of(joint)?;
@@ -54,7 +54,7 @@ fn links_moved_by(
     Ok(links)
 }
 
-/// Checks names, limits and tree shape, which `k` takes for granted, and returns the root link.
+/// Checks names, limits and tree shape, which `k` assumes to be valid, and returns the root link.
 pub(crate) fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
     unique(robot.links.iter().map(|link| link.name.as_str()))?;
     unique(robot.joints.iter().map(|joint| joint.name.as_str()))?;
@@ -119,7 +119,7 @@ fn known_link<'a>(robot: &'a urdf_rs::Robot, name: &str, referrer: &str) -> Resu
         .ok_or_else(|| ModelError::Missing { name: name.to_owned(), referrer: referrer.to_owned() })
 }
 
-/// The leaf that a joint moves; parts and frames that stand still, such as the body of the root, are none.
+/// The only leaf that a joint moves; fixed parts and frames, such as the body of the root, do not count.
 fn only_moving_leaf(robot: &urdf_rs::Robot) -> Result<&str, ModelError> {
     let parents: HashSet<&str> = robot.joints.iter().map(|joint| joint.parent.link.as_str()).collect();
     let mut leaves = robot
@@ -137,7 +137,7 @@ fn only_moving_leaf(robot: &urdf_rs::Robot) -> Result<&str, ModelError> {
     }
 }
 
-/// Whether a joint moves the link against the root.
+/// Whether a joint moves the link relative to the root.
 fn is_moved(robot: &urdf_rs::Robot, link: &str) -> bool {
     let carrier = |link: &str| robot.joints.iter().find(|joint| joint.child.link == link);
     std::iter::successors(carrier(link), |joint| carrier(&joint.parent.link))
@@ -189,7 +189,7 @@ fn joint_of(joint: &urdf_rs::Joint, kind: JointKind) -> Result<Joint, ModelError
         JointType::Continuous => (f64::NEG_INFINITY, f64::INFINITY),
         _ => (limit.lower, limit.upper),
     };
-    // The format has no way to say "none" where the element is required, so zero is what exporters write.
+    // The element is required and has no value for "none", so exporters write zero.
     let velocity = if limit.velocity == 0.0 { f64::INFINITY } else { limit.velocity };
     Ok(Joint { name: joint.name.clone(), kind, lower, upper, velocity, acceleration: f64::INFINITY })
 }
@@ -206,7 +206,7 @@ pub(crate) fn origin_of(joint: &urdf_rs::Joint) -> Result<Isometry3<f64>, ModelE
 pub(crate) fn axis_of(joint: &urdf_rs::Joint) -> Result<Unit<Vector3<f64>>, ModelError> {
     let [x, y, z] = *joint.axis.xyz;
     let axis = Unit::try_new(Vector3::new(x, y, z), 1e-9);
-    // A length that overflows leaves no direction either.
+    // A length that overflows gives no direction either.
     axis.filter(|axis| (axis.norm() - 1.0).abs() < 1e-9).ok_or_else(|| ModelError::Axis {
         joint: joint.name.clone(),
         x,

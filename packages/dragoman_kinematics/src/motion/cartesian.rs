@@ -1,8 +1,8 @@
 //! Cartesian motions: straight line with a rotation about one axis, and a velocity command (twist).
 //!
-//! All quantities are in the robot's base frame. Source: thesis (seed 001), section 3.5 and `trajgen.cpf`; the
-//! component used there, OCL's `CartesianGeneratorPos`, gives each axis its own profile. Here one profile of the path
-//! parameter drives all six, so the path is straight at every moment and no axis exceeds its own limits.
+//! All quantities are in the robot's base frame. Source: Ranger thesis, 3.5 and `trajgen.cpf`; the component used
+//! there, OCL's `CartesianGeneratorPos`, gives each axis its own profile. Here one profile of the path parameter drives
+//! all six, so the path is always straight and no axis exceeds its own limits.
 
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3, Vector6};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct CartesianLimits {
 }
 
 impl Default for CartesianLimits {
-    /// `trajgen.cpf`. The thesis stops dead; 0.3 m/s^2 and 0.5 rad/s^2 do it in 0.1 s and 1.5 mm from full speed.
+    /// `trajgen.cpf`. The Ranger thesis stops at once; 0.3 m/s^2 and 0.5 rad/s^2 take 0.1 s and 1.5 mm from full speed.
     fn default() -> Self {
         Self {
             max_velocity: [0.03, 0.03, 0.03, 0.05, 0.05, 0.05],
@@ -42,7 +42,7 @@ pub(super) fn parameter_limit<'a>(
     rates.map(|(delta, limit)| limit / delta.abs()).min_by(f64::total_cmp).filter(|rate| rate.is_finite())
 }
 
-/// Distance between two poses as the thesis measures it: metres of translation plus radians of rotation.
+/// Distance between two poses as in the Ranger thesis: metres of translation plus radians of rotation.
 pub fn pose_distance(a: &Isometry3<f64>, b: &Isometry3<f64>) -> f64 {
     (a.translation.vector - b.translation.vector).norm() + a.rotation.angle_to(&b.rotation)
 }
@@ -102,7 +102,7 @@ impl StraightLine {
         self.pose_at(state.position)
     }
 
-    /// Where the tool would come to rest if it were stopped now.
+    /// Pose at which the tool would come to rest if it were stopped now.
     pub fn stop_pose(&self) -> Isometry3<f64> {
         self.pose_at(self.clock.stop_position(self.stop))
     }
@@ -112,7 +112,7 @@ impl StraightLine {
         self.clock.brake(self.stop);
     }
 
-    /// At rest at the goal, or after a stop?
+    /// Whether it is at rest, at the goal or after a stop.
     pub fn is_done(&self) -> bool {
         self.clock.is_done()
     }
@@ -134,8 +134,8 @@ impl TwistMotion {
         Self { pose: start, velocity: Vector6::zeros(), target: Vector6::zeros(), stopping: false }
     }
 
-    /// Asks for `twist` (linear m/s, angular rad/s, base frame). One that exceeds an axis' greatest speed is scaled
-    /// down as a whole, which keeps its direction.
+    /// Sets the desired `twist` (linear m/s, angular rad/s, base frame). If it exceeds an axis' greatest speed it is
+    /// scaled down as a whole, which keeps its direction.
     pub fn set_target(&mut self, twist: Vector6<f64>, limits: &CartesianLimits) {
         let excess = ratio(&twist, &limits.max_velocity).max(1.0);
         self.target = twist / excess;
@@ -154,7 +154,7 @@ impl TwistMotion {
         self.pose
     }
 
-    /// Where the tool would come to rest if it were stopped now.
+    /// Pose at which the tool would come to rest if it were stopped now.
     pub fn stop_pose(&self, limits: &CartesianLimits) -> Isometry3<f64> {
         moved(&self.pose, &self.velocity, 0.5 * ratio(&self.velocity, &limits.stop_acceleration))
     }
@@ -165,12 +165,12 @@ impl TwistMotion {
         self.stopping = true;
     }
 
-    /// Is a velocity other than zero asked for?
+    /// Whether the desired velocity is not zero.
     pub fn is_commanded(&self) -> bool {
         self.target != Vector6::zeros()
     }
 
-    /// At rest, and asked to be?
+    /// Whether it is at rest and the desired velocity is zero.
     pub fn is_done(&self) -> bool {
         self.velocity == Vector6::zeros() && self.target == Vector6::zeros()
     }

@@ -1,11 +1,12 @@
-//! The commands of the [`Pipeline`]: what each accepts, and why it refuses.
+//! The commands of the [`Pipeline`]: accepted values, and reasons of refusals.
 //!
-//! Decisions where the thesis is silent or lenient:
+//! Decisions where the Ranger thesis is silent or lenient:
 //! - numbers that are not finite are refused, and so are magnitudes above 1e5 (m, rad or s), which only a corrupted
 //!   message contains; a zero quaternion is refused, any other is normalized;
-//! - a negative minimum duration counts as none, as in the thesis; a radius, amplitude or period must be positive;
+//! - a negative minimum duration counts as none, as in the Ranger thesis; a radius, amplitude or period must be
+//!   positive;
 //! - joint goals beyond a joint's limit are clamped, with an [`Event::JointLimit`] in the next step;
-//! - goals stay set after a motion and through mode switches; they may be changed during a motion, which goes on;
+//! - goals stay set after a motion and through mode switches; they may be changed during a motion, which continues;
 //! - a begin that arrives while a stop is being carried out, or during the cycles after a mode switch, is accepted and
 //!   starts as soon as the arm may move.
 
@@ -21,10 +22,10 @@ use super::workspace::Violation;
 /// Greatest magnitude of any number in a command: m, rad or s.
 pub const MAX_MAGNITUDE: f64 = 1e5;
 
-/// Who commands the joints; the numbers are those of the 31-byte protocol's `CM`.
+/// The source of joint commands; the numbers are those of the 31-byte protocol's `CM`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CommandMode {
-    /// 0: no joint command goes out.
+    /// 0: no joint commands are sent.
     #[default]
     Off,
     /// 1: joint motions.
@@ -121,7 +122,7 @@ pub enum Rejected {
     /// NaN or infinite.
     #[error("{name} contains {value}, which is not finite")]
     NotFinite {
-        /// What.
+        /// Name of the value.
         name: &'static str,
         /// The offending number.
         value: f64,
@@ -129,7 +130,7 @@ pub enum Rejected {
     /// Too large, or not positive where it must be.
     #[error("{name} is {value}, allowed is {min} to {max}")]
     OutOfRange {
-        /// What.
+        /// Name of the value.
         name: &'static str,
         /// Its value: m, rad or s.
         value: f64,
@@ -138,7 +139,7 @@ pub enum Rejected {
         /// Greatest allowed value.
         max: f64,
     },
-    /// Not one value per joint.
+    /// The number of values is not the number of joints.
     #[error("{found} joint values, the robot has {expected} joints")]
     WrongLength {
         /// Joints of the robot.
@@ -168,8 +169,8 @@ pub enum Rejected {
         /// The rule.
         violation: Violation,
     },
-    /// A joint stands outside of its range: only joint motions are allowed until it is inside.
-    #[error("joint {joint} stands at {value}, outside of {lower} to {upper}; move it back in joint mode")]
+    /// A joint is outside of its range: only joint motions are allowed until it is inside.
+    #[error("joint {joint} is at {value}, outside of {lower} to {upper}; move it back in joint mode")]
     OutsideJointLimits {
         /// Index of the joint, from the base.
         joint: usize,
@@ -225,7 +226,7 @@ fn positive(name: &'static str, value: f64) -> Result<f64, Rejected> {
 
 impl Pipeline {
     /// `CM`: switches the command mode. Motions and sequences are dropped, no command goes out for the configured
-    /// number of cycles (two), and both generators start anew from the measured state.
+    /// number of cycles (two), and both generators restart from the measured state.
     pub fn set_command_mode(&mut self, mode: CommandMode) {
         self.drop_motion();
         self.mode = mode;
@@ -233,10 +234,10 @@ impl Pipeline {
         self.needs_reset = true;
     }
 
-    /// `ST`: ends every motion and sequence. The motion is braked along its path within `stop_acceleration` (0.1 s
-    /// from full speed with the defaults); then the command stays, or goes back to the measured configuration when
-    /// the arm lags by more than `stop_following_error`. The thesis resets to the measured pose in one cycle, which is
-    /// a jump backwards by the drives' lag.
+    /// `ST`: ends every motion and sequence. The motion is braked along its path within `stop_acceleration` (0.1 s from
+    /// full speed with the defaults); then the command stays, or goes back to the measured configuration when the arm
+    /// lags by more than `stop_following_error`. The Ranger thesis resets to the measured pose in one cycle, which is a
+    /// jump backwards by the lag of the drives.
     pub fn stop(&mut self) {
         self.halt_sequences();
         self.queued = None;
@@ -353,7 +354,8 @@ impl Pipeline {
     /// it sets out along `axes[1]`, one turn per `period` seconds or as fast as the limits allow.
     ///
     /// # Errors
-    /// Radius or period below 1e-6 or too large, the same axis twice; otherwise as [`begin_motion`](Self::begin_motion).
+    /// Radius or period below 1e-6 or too large, the same axis twice; otherwise as
+    /// [`begin_motion`](Self::begin_motion).
     pub fn begin_circle(&mut self, radius: f64, period: f64, axes: [Axis; 2]) -> Result<(), Rejected> {
         let (radius, period) = (positive("radius", radius)?, positive("period", period)?);
         if axes[0] == axes[1] {
@@ -376,7 +378,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Lets a circle or sinusoid end at its starting pose, on its next passage.
+    /// Ends a circle or sinusoid at its next passage of the starting pose.
     ///
     /// # Errors
     /// [`Rejected::NoShape`].
@@ -395,8 +397,8 @@ impl Pipeline {
     }
 
     /// Moves the tool with a velocity: `linear` m/s and `angular` rad/s in the base frame, scaled down to the limits.
-    /// To be repeated: after `twist_timeout` without a new one the motion stops. Zero stops it at the planned
-    /// deceleration. A twist that arrives after a stop moves the tool again.
+    /// The command must be repeated: after `twist_timeout` without a new one the motion stops. Zero stops it at the
+    /// planned deceleration. A twist that arrives after a stop moves the tool again.
     ///
     /// # Errors
     /// Numbers that are not finite or too large; otherwise as [`begin_motion`](Self::begin_motion), except that a
@@ -439,7 +441,7 @@ impl Pipeline {
         Ok(goal)
     }
 
-    /// May commands of `needed` mode be carried out at all?
+    /// Whether commands of `needed` mode can be carried out.
     fn may_command(&self, needed: CommandMode) -> Result<(), Rejected> {
         if !self.ready {
             return Err(Rejected::NotReady);
@@ -468,7 +470,7 @@ impl Pipeline {
         }
     }
 
-    /// As [`may_command`](Self::may_command), and nothing is in progress but perhaps a stop.
+    /// As [`may_command`](Self::may_command), and nothing except possibly a stop is in progress.
     fn may_begin(&self, needed: CommandMode) -> Result<(), Rejected> {
         self.may_command(needed)?;
         let via_point = self.via_point();

@@ -11,9 +11,9 @@ use super::via_points::ViaTolerances;
 use super::workspace::Workspace;
 use crate::Robot;
 
-/// Every figure of the pipeline; the defaults are the thesis' for Ranger Mark I (seed 001, appendix D).
+/// The configuration of the pipeline; the defaults are those of the Ranger thesis for Ranger Mark I (appendix D).
 ///
-/// Read from YAML, where fields may be left out but unknown ones are refused.
+/// Read from YAML; fields may be omitted, unknown ones are refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MotionConfig {
@@ -21,23 +21,23 @@ pub struct MotionConfig {
     pub cartesian: CartesianLimits,
     /// Limits of joint motions and commands, per joint.
     pub joint: JointMotionLimits,
-    /// Where the tool frame may go.
+    /// Allowed region of the tool frame.
     pub workspace: Workspace,
-    /// When via points count as reached.
+    /// Tolerances of via points.
     pub via_points: ViaTolerances,
-    /// How far inverse kinematics may miss the set-point, or be worse than the measured pose, before the arm holds:
-    /// m + rad (the thesis' divergence check).
+    /// Error of inverse kinematics, absolute or relative to the measured pose, above which the arm holds: m + rad
+    /// (divergence check of the Ranger thesis).
     pub divergence_tolerance: f64,
     /// A twist command that is not repeated within this time stops the motion, s.
     pub twist_timeout: f64,
-    /// Without a valid measurement for this long every motion is dropped, s.
+    /// Time without a valid measurement after which every motion is dropped, s.
     pub measurement_timeout: f64,
-    /// Longest step that is believed, s; a longer one (clock jump, suspended process) counts as this long.
+    /// Longest accepted step, s; a longer one (clock jump, suspended process) counts as this long.
     pub max_time_step: f64,
     /// Cycles without a command after a mode switch.
     pub mode_switch_cycles: u32,
-    /// A stop leaves the command where it came to rest, unless some joint lags by more than this (rad or m), as when
-    /// the arm is blocked: then the command goes back to the measured configuration.
+    /// After a stop the command stays at its position, unless some joint lags by more than this (rad or m), for example
+    /// if the arm is blocked: then the command returns to the measured configuration.
     pub stop_following_error: f64,
 }
 
@@ -58,7 +58,7 @@ impl Default for MotionConfig {
     }
 }
 
-/// Why a configuration cannot be used.
+/// Error in a configuration.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -122,8 +122,8 @@ impl MotionConfig {
         Ok(config)
     }
 
-    /// The defaults, with joint limits taken from `robot` (0.1 rad/s or m/s and 0.5 rad/s^2 or m/s^2, the thesis'
-    /// usual figures, where it has none) and no workspace limits: a start for robots other than Ranger Mark I.
+    /// The defaults, with joint limits taken from `robot` (if it has none 0.1 rad/s or m/s and 0.5 rad/s^2 or m/s^2,
+    /// the usual values of the Ranger thesis) and no workspace limits: a start for robots other than Ranger Mark I.
     pub fn for_robot(robot: &Robot) -> Self {
         let finite = |value: f64, otherwise: f64| if value.is_finite() { value } else { otherwise };
         let velocity: Vec<f64> = robot.joints().iter().map(|joint| finite(joint.velocity, 0.1)).collect();
@@ -143,7 +143,7 @@ impl MotionConfig {
         }
     }
 
-    /// As [`for_robot`](Self::for_robot), with the figures that the YAML value `settings` gives in place of those.
+    /// As [`for_robot`](Self::for_robot), with the values of the YAML value `settings` in place of the defaults.
     ///
     /// # Errors
     /// Every [`ConfigError`].
@@ -155,8 +155,8 @@ impl MotionConfig {
         Ok(config)
     }
 
-    /// Checks every figure for `robot`, and lowers those that it cannot keep: its positions, rates and accelerations are
-    /// limits as well. The ranges are those of its joints.
+    /// Checks every value for `robot`, and lowers those that exceed the robot's positions, rates and accelerations,
+    /// which are limits as well. The ranges are those of its joints.
     ///
     /// # Errors
     /// As [`validate`](Self::validate); [`ConfigError::JointLimits`].
@@ -173,13 +173,13 @@ impl MotionConfig {
             .collect();
         let given = self.joint.lower.iter().zip(&self.joint.upper);
         for (joint, (range, (lower, upper))) in ranges.iter().zip(given).enumerate() {
-            // NaN is not seen in the range; a limit on one side only is none that a robot description can have.
+            // NaN passes the range check; robot descriptions cannot have a limit on one side only.
             let is_range = range.lower < range.upper && range.lower.is_finite() == range.upper.is_finite();
             if !is_range || lower.is_nan() || upper.is_nan() {
                 return Err(ConfigError::JointLimits { joint, lower: range.lower, upper: range.upper });
             }
         }
-        // Planned motions keep what the command guard enforces anyway, so that it never bends their path.
+        // Planned motions respect the limits of the command guard, so that it never bends their path.
         for (velocity, range) in self.joint.max_velocity.iter_mut().zip(&ranges) {
             *velocity = velocity.min(range.max_rate);
         }
@@ -189,7 +189,7 @@ impl MotionConfig {
         Ok((self, ranges))
     }
 
-    /// Checks every figure, for a robot of `joints` joints.
+    /// Checks every value, for a robot of `joints` joints.
     ///
     /// # Errors
     /// Every [`ConfigError`] but [`ConfigError::Yaml`].
@@ -238,7 +238,7 @@ impl MotionConfig {
     }
 }
 
-/// Puts the entries of `settings` in place of those of `figures`, at every level of mappings.
+/// Replaces entries of `figures` by those of `settings`, at every level of mappings.
 fn overlay(figures: &mut Value, settings: Value) {
     match (figures, settings) {
         (Value::Mapping(figures), Value::Mapping(settings)) => {

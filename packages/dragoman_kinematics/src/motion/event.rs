@@ -1,11 +1,11 @@
-//! What comes out of a step of the [`Pipeline`](super::Pipeline).
+//! Result of a step of the [`Pipeline`](super::Pipeline).
 
 use nalgebra::Isometry3;
 
 use super::command::CommandMode;
 use super::workspace::Violation;
 
-/// Something a client or a log wants to know. A lasting condition is reported once, when it begins.
+/// An event for clients and logs. A lasting condition is reported once, when it begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
@@ -15,7 +15,7 @@ pub enum Event {
     MotionStopped,
     /// The set-point was about to break a workspace rule: it was suppressed and the motion aborted.
     SetpointLimited {
-        /// Where the set-point would have gone, m, base frame.
+        /// Position of the suppressed set-point, m, base frame.
         position: [f64; 3],
         /// The rule.
         violation: Violation,
@@ -29,13 +29,13 @@ pub enum Event {
     },
     /// The measured pose is within the workspace again.
     WorkspaceClear,
-    /// A joint goal or command was replaced by the limit of the joint; the motion goes on.
+    /// A joint goal or command was replaced by the limit of the joint; the motion continues.
     JointLimit {
         /// Index of the joint, from the base.
         joint: usize,
-        /// What was asked for, rad or m.
+        /// Requested value, rad or m.
         requested: f64,
-        /// What it was replaced by, rad or m.
+        /// Value that replaced it, rad or m.
         limit: f64,
     },
     /// Inverse kinematics does not reach the set-point from here: the arm holds and the motion is aborted.
@@ -45,7 +45,7 @@ pub enum Event {
         /// Distance of the measured pose from the set-point, m + rad.
         present: f64,
     },
-    /// A via point was reached and the sequence goes on.
+    /// A via point was reached and the sequence continues.
     ViaPointReached {
         /// Its index.
         index: usize,
@@ -77,7 +77,7 @@ pub enum Event {
         /// Age of the last one, s.
         seconds: f64,
     },
-    /// Time went backwards, or forwards by more than a step may last: the step was shortened.
+    /// Time went backwards, or forwards by more than the longest step: the step was shortened.
     ClockJump {
         /// Apparent duration of the step, s; not finite when the time was not.
         seconds: f64,
@@ -111,7 +111,7 @@ impl Events {
         self.entries.iter().flatten()
     }
 
-    /// Is there none?
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -127,22 +127,22 @@ impl Events {
 pub struct Status {
     /// Command mode.
     pub mode: CommandMode,
-    /// Were the drives enabled in this step?
+    /// Whether the drives were enabled in this step.
     pub enabled: bool,
-    /// Is a mode switch being settled (no command goes out yet)?
+    /// Whether a mode switch is being settled (no commands are sent yet).
     pub settling: bool,
-    /// Is a motion running, stopping, or waiting to start?
+    /// Whether a motion is running, stopping, or waiting to start.
     pub moving: bool,
     /// Index of the via point that a running sequence approaches.
     pub via_point: Option<usize>,
-    /// Has a Cartesian goal been set?
+    /// Whether a Cartesian goal is set.
     pub has_goal: bool,
-    /// Has a joint goal been set?
+    /// Whether a joint goal is set.
     pub has_joint_goal: bool,
     /// Rule of the workspace that the measured pose breaks.
     pub violation: Option<Violation>,
-    /// Share of the planned speed in this step, 0 to 1: below 1 where a joint's rate does not allow more, which is how
-    /// the path is kept near singular configurations.
+    /// Fraction of the planned speed in this step, 0 to 1: below 1 when limited by a joint's rate, which keeps the path
+    /// near singular configurations.
     pub speed_scale: f64,
 }
 
@@ -156,8 +156,8 @@ pub struct Step<'a> {
     pub pose: Isometry3<f64>,
     /// Commanded pose of the tool frame, base frame.
     pub setpoint: Isometry3<f64>,
-    /// What happened.
+    /// Events of the step.
     pub events: Events,
-    /// Where things stand.
+    /// Status after the step.
     pub status: Status,
 }

@@ -7,7 +7,7 @@ use super::event::{Event, Events};
 use super::pipeline::{Motion, Pipeline};
 use super::workspace::Violation;
 
-/// How often a step is shortened to what the joints can follow, and how many cycles without any progress are borne.
+/// Attempts to shorten a step to the joints' rates, and the number of cycles without progress that are tolerated.
 const MAX_SHORTENINGS: usize = 6;
 const MAX_STUCK_CYCLES: u32 = 8;
 
@@ -32,8 +32,8 @@ impl Motion {
 }
 
 impl Pipeline {
-    /// Moves a Cartesian motion on by `dt` seconds (> 0), or by less where a joint's rate does not allow it: the tool
-    /// then slows down on its path instead of leaving it.
+    /// Advances a Cartesian motion by `dt` seconds (> 0), or by less if a joint's rate requires it: the tool then slows
+    /// down on its path instead of leaving it.
     pub(super) fn advance_pose(&mut self, dt: f64, events: &mut Events) {
         let mut share = dt;
         for _ in 0..MAX_SHORTENINGS {
@@ -41,7 +41,7 @@ impl Pipeline {
             let Some(target) = trial.advance(share, &self.config.cartesian) else { return };
             if let Some((position, violation)) = self.limit_on(&trial, &target) {
                 if self.braking {
-                    // Not even the way to rest is free: the set-point is suppressed.
+                    // Even the stopping distance is not free: the set-point is suppressed.
                     self.hold(events);
                     return;
                 }
@@ -69,7 +69,7 @@ impl Pipeline {
         self.speed_scale = 0.0;
         self.stuck += 1;
         if self.stuck > MAX_STUCK_CYCLES {
-            // However short the step, the solution jumps: another branch, which is as useless as none.
+            // The solution jumps for any step length: it is on another branch and of no use.
             let target = self.setpoint;
             let solution = pose_distance(&self.robot.forward(&self.candidate), &target);
             events.push(Event::IkDivergence { solution, present: pose_distance(&self.pose, &target) });
@@ -77,7 +77,7 @@ impl Pipeline {
         }
     }
 
-    /// The workspace rule that the step to `target`, or stopping after it, would break, and where.
+    /// The workspace rule that the step to `target`, or stopping after it, would break, and the position.
     ///
     /// Looking ahead to the end of the stop lets the deceleration stay within its limit and the set-point within the
     /// workspace. While braking only the step itself counts, for its end was checked before.
@@ -95,12 +95,13 @@ impl Pipeline {
         workspace.violation_between(&to, &stop).map(|violation| (stop.coords.into(), violation))
     }
 
-    /// The thesis' divergence check, for a solution that is not exact: reports and returns true when it misses
-    /// `target` by more than the tolerance. The thesis allows it the measured pose's own distance on top, because
-    /// its five iterations rarely end on the target; here an inexact solution means that there is no exact one nearby.
+    /// The divergence check of the Ranger thesis, for a solution that is not exact: reports and returns true when it
+    /// misses `target` by more than the tolerance. The Ranger thesis also allows the measured pose's own distance,
+    /// because its five iterations rarely end on the target; here an inexact solution means that there is no exact one
+    /// nearby.
     fn diverges(&self, target: &Isometry3<f64>, events: &mut Events) -> bool {
         let solution = pose_distance(&self.robot.forward(&self.candidate), target);
-        // Negated, so that a distance that is not a number counts as divergence.
+        // Negated, so that NaN counts as divergence.
         if solution <= self.config.divergence_tolerance {
             return false;
         }
@@ -118,7 +119,7 @@ impl Pipeline {
         true
     }
 
-    /// Greatest quotient of a joint's change and what its rate allows in `dt` seconds.
+    /// Greatest quotient of a joint's change and the maximum of its rate in `dt` seconds.
     fn rate_excess(&self, dt: f64) -> f64 {
         let changes = self.candidate.iter().zip(&self.command);
         changes
@@ -127,7 +128,7 @@ impl Pipeline {
             .fold(0.0, f64::max)
     }
 
-    /// Ends the motion where the command stands.
+    /// Ends the motion at the present command.
     fn hold(&mut self, events: &mut Events) {
         self.abort(events);
         self.motion = Motion::Idle;

@@ -1,5 +1,5 @@
 //! Synchronized joint motion: every joint moves along its own trapezoid and all finish together.
-//! Source: thesis (seed 001), section 3.5 (OCL's `nAxesGeneratorPos`) and `naxestrajgen.cpf`.
+//! Source: Ranger thesis, 3.5 (OCL's `nAxesGeneratorPos`) and `naxestrajgen.cpf`.
 
 use serde::{Deserialize, Serialize};
 
@@ -102,13 +102,13 @@ impl JointTrajectory {
         self.clock.brake(self.stop);
     }
 
-    /// At rest at the goal, or after a stop?
+    /// Whether it is at rest, at the goal or after a stop.
     pub fn is_done(&self) -> bool {
         self.clock.is_done()
     }
 }
 
-/// Distance between two configurations as the thesis measures it: the Euclidean norm, rad (and m).
+/// Distance between two configurations as in the Ranger thesis: the Euclidean norm, rad (and m).
 pub fn joint_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }

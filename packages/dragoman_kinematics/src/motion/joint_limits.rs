@@ -1,6 +1,6 @@
-//! Joint limits: positions are replaced by the limit and the motion goes on; velocities that would leave the range are
-//! set to zero and the others capped.
-//! Source: thesis (seed 001), section 3.5.2 and `jointlimiter.cpp`.
+//! Joint limits: positions are replaced by the limit and the motion continues; velocities that would leave the range
+//! are set to zero and the others capped.
+//! Source: Ranger thesis, 3.5.2 and `jointlimiter.cpp`.
 
 /// Range and greatest rate of one joint: rad and rad/s, or m and m/s for a prismatic joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,13 +14,13 @@ pub struct JointRange {
 }
 
 impl JointRange {
-    /// Is `position` within the range, with a hair's breadth (1e-9) for rounding?
+    /// Whether `position` is within the range, with a tolerance of 1e-9 for rounding.
     pub fn contains(&self, position: f64) -> bool {
         position >= self.lower - 1e-9 && position <= self.upper + 1e-9
     }
 
-    /// Range for a joint that stands at `position`: when that is outside, the range is widened just enough to stay
-    /// there, so that nothing moves by itself and the joint can only be driven back.
+    /// Range for a joint at `position`: if that is outside, the range is widened just enough to include it, so that
+    /// nothing moves by itself and the joint can only be driven back.
     #[must_use]
     pub fn including(mut self, position: f64) -> Self {
         self.lower = self.lower.min(position);
@@ -34,9 +34,9 @@ impl JointRange {
 pub struct LimitHit {
     /// Index of the joint, from the base.
     pub joint: usize,
-    /// What was asked for: position (rad or m), or rate (rad/s or m/s).
+    /// Requested position (rad or m), or rate (rad/s or m/s).
     pub requested: f64,
-    /// What it was replaced by.
+    /// Value that replaced it.
     pub limited: f64,
 }
 
@@ -55,9 +55,9 @@ pub fn clamp_positions(ranges: &[JointRange], positions: &mut [f64]) -> Option<L
     first
 }
 
-/// Velocity mode: caps each of `rates` at the joint's greatest rate, and sets it to zero where the joint stands at or
-/// beyond a limit (`measured`) and would move further out. Returns the first joint stopped at a limit; a mere cap is
-/// no event, as in the thesis. A rate that is not a number becomes zero.
+/// Velocity mode: caps each of `rates` at the joint's greatest rate, and sets it to zero if the joint is at or beyond a
+/// limit (`measured`) and would move further out. Returns the first joint stopped at a limit; a mere cap is not an
+/// event, as in the Ranger thesis. NaN becomes zero.
 pub fn clamp_rates(ranges: &[JointRange], measured: &[f64], rates: &mut [f64]) -> Option<LimitHit> {
     let mut first = None;
     for (joint, ((range, position), rate)) in ranges.iter().zip(measured).zip(rates).enumerate() {

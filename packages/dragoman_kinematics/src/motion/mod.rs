@@ -7,16 +7,16 @@
 //! | [`pipeline`] | [`Pipeline`]: one `step` per cycle turns commands and measured joints into joint commands |
 //! | `reconfigure` | a new configuration, for the next motion |
 //! | `follow` | one step along a Cartesian path: workspace, inverse kinematics, divergence, rates |
-//! | [`command`] | the commands, one method each, and what they accept |
-//! | [`event`] | what comes out of a step: [`Step`], [`Status`], [`Event`] |
-//! | [`config`] | [`MotionConfig`]: every figure, with its unit, default and check |
+//! | [`command`] | the commands, one method each, and their accepted values |
+//! | [`event`] | the result of a step: [`Step`], [`Status`], [`Event`] |
+//! | [`config`] | [`MotionConfig`]: every parameter, with its unit, default and check |
 //! | [`via_points`] | lists of via points and the rules of their execution |
-//! | [`workspace`], [`joint_limits`] | what set-points and joint commands may not do |
+//! | [`workspace`], [`joint_limits`] | limits of set-points and joint commands |
 //! | [`cartesian`], [`joint`], [`shapes`], [`trapezoid`] | the trajectory generators |
 //!
 //! No I/O, no clock, no thread: values and a time in seconds go in, values and events come out. A step does not
 //! allocate. SI units and radians; poses are those of the tool frame in the base frame.
-//! Source: thesis (seed 001), sections 3.3 to 3.5, 4.5, 4.6 and the programs of its appendix C.
+//! Source: Ranger thesis, 3.3 to 3.5, 4.5, 4.6 and the programs of its appendix C.
 
 pub mod cartesian;
 pub mod command;

@@ -4,9 +4,9 @@
 //! commands -> queue -> generators -> workspace limit -> inverse kinematics -> divergence check -> joint limits -> command
 //! ```
 //!
-//! Inverse kinematics starts from the last command, so lag of the drives does not show in the path. The measured
-//! configuration counts where the arm itself matters: resets, via points, divergence and workspace checks.
-//! Source: thesis (seed 001), sections 3.3 to 3.5, `switch.cpp`, `kinematics.cpp`, `wslimiter.cpp`.
+//! Inverse kinematics starts from the last command, so lag of the drives does not affect the path. The measured
+//! configuration is used for resets, via points, divergence and workspace checks.
+//! Source: Ranger thesis, 3.3 to 3.5, `switch.cpp`, `kinematics.cpp`, `wslimiter.cpp`.
 
 use nalgebra::{Isometry3, Point3, Vector6};
 
@@ -46,7 +46,7 @@ pub(super) enum Queued {
     },
 }
 
-/// What is in progress.
+/// The motion in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Motion {
     Idle,
@@ -57,16 +57,16 @@ pub(super) enum Motion {
     Joint,
 }
 
-/// From commands to joint commands; see the [module](self).
+/// Converts commands to joint commands; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Pipeline {
-    /// With the joint limits in force.
+    /// The robot with the joint limits in force.
     pub(super) robot: Robot,
-    /// With its own.
+    /// The robot with its own limits.
     pub(super) described: Robot,
     pub(super) ik: IkOptions,
     pub(super) config: MotionConfig,
-    /// Comes into force when nothing moves.
+    /// The next configuration; takes effect when nothing moves.
     pub(super) next_config: Option<(MotionConfig, Vec<JointRange>)>,
     pub(super) ranges: Vec<JointRange>,
 
@@ -74,19 +74,19 @@ pub struct Pipeline {
     pub(super) settle: u32,
     pub(super) needs_reset: bool,
     pub(super) enabled: bool,
-    /// Has a valid measurement arrived, and not too long ago?
+    /// Whether a valid and recent measurement has arrived.
     pub(super) ready: bool,
     last_time: Option<f64>,
-    /// When the last valid measurement arrived, s.
+    /// Time of the last valid measurement, s.
     last_measured: Option<f64>,
 
     /// Measured pose, and the workspace rule it breaks.
     pub(super) pose: Isometry3<f64>,
     pub(super) violation: Option<Violation>,
-    /// Last command: joints, and the pose that they were to produce.
+    /// Last command: joints, and the pose that they should produce.
     pub(super) command: Vec<f64>,
     pub(super) setpoint: Isometry3<f64>,
-    /// Workspace of a step.
+    /// Buffers of a step.
     pub(super) candidate: Vec<f64>,
 
     pub(super) goal: Option<ViaPoint<Isometry3<f64>>>,
@@ -97,9 +97,9 @@ pub struct Pipeline {
     pub(super) queued_joint: Vec<f64>,
     pub(super) motion: Motion,
     joint_trajectory: JointTrajectory,
-    /// Is the motion being stopped?
+    /// Whether the motion is being stopped.
     pub(super) braking: bool,
-    /// After the stop, see whether the command must give way to a blocked arm.
+    /// Whether to check after the stop for a blocked arm.
     pub(super) relax: bool,
     /// Time since the last twist command, s.
     pub(super) twist_age: f64,
@@ -163,7 +163,7 @@ impl Pipeline {
         &self.robot
     }
 
-    /// The configuration in force; rates and accelerations are lowered to the robot's own.
+    /// The configuration in force; rates and accelerations are lowered to the robot's limits.
     pub fn config(&self) -> &MotionConfig {
         &self.config
     }
@@ -178,16 +178,16 @@ impl Pipeline {
         self.setpoint
     }
 
-    /// Has a valid measurement arrived, and not longer ago than `measurement_timeout`?
+    /// Whether a valid measurement has arrived, not longer ago than `measurement_timeout`.
     pub fn is_measured(&self) -> bool {
         self.ready
     }
 
     /// One cycle: `now` in seconds on any steady clock, `measured` joint positions (rad or m, from the base) and
-    /// whether the drives are enabled. Does not allocate, never fails; what is wrong is in the events.
+    /// whether the drives are enabled. Does not allocate, never fails; problems are reported as events.
     ///
-    /// From one step to the next a joint command changes by at most the joint's rate times the time in between (time
-    /// that runs backwards counts as none, a gap as `max_time_step`). After steps without a command it starts from
+    /// Between two steps a joint command changes by at most the joint's rate times the time between them (time that
+    /// runs backwards counts as none, a gap as `max_time_step`). After steps without a command it starts from
     /// `measured`.
     pub fn step(&mut self, now: f64, measured: &[f64], enabled: bool) -> Step<'_> {
         let mut events = std::mem::take(&mut self.pending);
@@ -234,14 +234,14 @@ impl Pipeline {
         }
     }
 
-    /// Where things stand, between steps too.
+    /// The status, valid between steps too.
     pub fn status(&self) -> Status {
         self.status_while(self.settle > 0)
     }
 
     /// Drops every motion when the last valid measurement is more than `measurement_timeout` old; until the next one
-    /// motions are refused, and the command then starts from there. A step does this itself; whoever makes steps from
-    /// measurements calls it from a timer, since without them there are no steps.
+    /// motions are refused, and the command then starts from there. A step does this itself; callers that step on
+    /// measurements call it from a timer, since without measurements there are no steps.
     pub fn check_measurement(&mut self, now: f64) -> Option<Event> {
         let seconds = now - self.last_measured?;
         if seconds < 0.0 {
@@ -254,7 +254,7 @@ impl Pipeline {
         self.drop_motion();
         self.ready = false;
         self.needs_reset = true;
-        // What was commanded before is forgotten: a cycle without a command lies in between.
+        // The previous command is dropped: a cycle without a command lies in between.
         self.settle = self.settle.max(1);
         Some(Event::MeasurementTimeout { seconds })
     }
@@ -371,7 +371,7 @@ impl Pipeline {
         self.setpoint = self.pose;
     }
 
-    /// Starts what is due, moves on by `dt` seconds, and ends what is done.
+    /// Starts due motions, advances by `dt` seconds, and ends finished ones.
     fn advance(&mut self, dt: f64, measured: &[f64], events: &mut Events) {
         if matches!(self.motion, Motion::Idle) {
             self.relax_to(measured);
@@ -408,7 +408,7 @@ impl Pipeline {
         }
     }
 
-    /// After a stop: when the arm is far from the command, something blocks it; give way instead of pushing on.
+    /// After a stop: if the arm is far from the command, it is blocked; return to its position instead of pushing on.
     fn relax_to(&mut self, measured: &[f64]) {
         if !std::mem::take(&mut self.relax) {
             return;
@@ -503,8 +503,8 @@ impl Pipeline {
         self.setpoint = self.robot.forward(&self.command);
     }
 
-    /// Last guard of every command: positions within the limits (or no further outside than the joint stands),
-    /// changes within the rates.
+    /// Last guard of every command: positions within the limits (or no further outside than the joint is), changes
+    /// within the rates.
     pub(super) fn limit_candidate(&mut self, dt: f64, events: &mut Events) {
         let mut first = None;
         for (joint, (range, (candidate, command))) in

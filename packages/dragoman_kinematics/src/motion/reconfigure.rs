@@ -1,4 +1,4 @@
-//! A new configuration for a pipeline at work.
+//! A new configuration for a running pipeline.
 
 use super::config::{ConfigError, MotionConfig};
 use super::joint_limits::JointRange;
@@ -6,7 +6,7 @@ use super::pipeline::{Motion, Pipeline};
 use crate::Robot;
 
 impl Pipeline {
-    /// Changes the configuration, as a whole, for the next motion: what is moving keeps the figures it began with.
+    /// Changes the configuration, as a whole, for the next motion: a motion in progress keeps its configuration.
     ///
     /// # Errors
     /// As [`new`](Self::new); then nothing has changed.
@@ -36,6 +36,6 @@ impl Pipeline {
 pub(super) fn within(robot: &Robot, ranges: &[JointRange]) -> Robot {
     let limits: Vec<[f64; 2]> = ranges.iter().map(|range| [range.lower, range.upper]).collect();
     let confined = robot.model().clone().with_limits(&limits).and_then(|model| Robot::new(&model));
-    // Ranges that `in_force` made lie within the robot's own, which are valid.
+    // Ranges made by `in_force` are within the robot's own, which are valid.
     confined.unwrap_or_else(|_| robot.clone())
 }

@@ -1,8 +1,8 @@
-//! Repeating shapes: circle and sinusoid, at constant orientation, until told to end where they began.
+//! Repeating shapes: circle and sinusoid, at constant orientation, until they are ended at their start.
 //!
-//! Source: thesis (seed 001), section 4.5 and `shapegens.cpp` (default size 0.1 m, period 10 s). Unlike there, the
-//! phase is ramped up from rest and down to rest exactly at the starting pose, speed and acceleration stay within the
-//! Cartesian limits (a period that asks for more is lengthened), and a circle needs two different axes.
+//! Source: Ranger thesis, 4.5 and `shapegens.cpp` (default size 0.1 m, period 10 s). Unlike there, the phase is ramped
+//! up from rest and down to rest exactly at the starting pose, speed and acceleration stay within the Cartesian limits
+//! (a period that is too short is lengthened), and a circle needs two different axes.
 
 use std::f64::consts::{PI, TAU};
 
@@ -128,7 +128,7 @@ impl Shape {
         }
     }
 
-    /// Lets the curve go on to the next passage of its starting point, and come to rest there.
+    /// Continues the curve to the next passage of its starting point, and stops there.
     pub fn end_at_start(&mut self) {
         if self.clock.is_done() {
             return;
@@ -138,7 +138,7 @@ impl Shape {
         self.clock.head_for(laps * self.lap(), self.limits);
     }
 
-    /// Where the tool would come to rest if it were stopped now.
+    /// Pose at which the tool would come to rest if it were stopped now.
     pub fn stop_pose(&self) -> Isometry3<f64> {
         self.pose_at(self.clock.stop_position(self.stop))
     }
@@ -148,7 +148,7 @@ impl Shape {
         self.clock.brake(self.stop);
     }
 
-    /// At rest after an end or a stop?
+    /// Whether it is at rest after an end or a stop.
     pub fn is_done(&self) -> bool {
         self.clock.is_done()
     }
@@ -158,7 +158,7 @@ impl Shape {
 mod tests {
     use super::*;
 
-    /// The thesis ran these shapes at up to 0.63 m/s, with no limit of its own.
+    /// The Ranger thesis ran these shapes at up to 0.63 m/s, without a limit.
     fn fast() -> CartesianLimits {
         CartesianLimits { max_velocity: [1.0; 6], max_acceleration: [5.0; 6], ..Default::default() }
     }

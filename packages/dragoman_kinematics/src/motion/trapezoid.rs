@@ -1,10 +1,11 @@
 //! Trapezoidal velocity profile along one axis, or along a path parameter.
 //!
 //! A profile accelerates, cruises and decelerates to rest; when the distance is too short to reach the velocity limit
-//! it is triangular. It may start with a velocity, which is how a motion is braked and how a shape is ended.
-//! Source: thesis (seed 001), section 3.5: "trapezoidal trajectory ... within configured velocity and acceleration limits".
+//! it is triangular. It may start with a velocity, for braking a motion and for ending a shape.
+//! Source: Ranger thesis, 3.5: "trapezoidal trajectory ... within configured velocity and acceleration limits".
 
-/// Limits of one axis, both positive: unit/s and unit/s^2, where the unit is the axis' own (m, rad, or 1 for a path parameter).
+/// Limits of one axis, both positive: unit/s and unit/s^2, where the unit is the axis' own (m, rad, or 1 for a path
+/// parameter).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AxisLimits {
     /// Greatest speed, unit/s.
@@ -13,7 +14,7 @@ pub struct AxisLimits {
     pub acceleration: f64,
 }
 
-/// Where a profile is at one moment.
+/// State of a profile at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AxisState {
     /// Position, unit.
@@ -47,8 +48,8 @@ impl TrapezoidalProfile {
 
     /// From `start`, moving at `speed` (not negative, towards `end`), to rest at `end`.
     ///
-    /// When `end` is nearer than the braking distance it cannot be met within the limits; the deceleration is then
-    /// raised to what stops exactly there. Callers that must keep the limit choose `end` with [`braking_distance`].
+    /// If `end` is nearer than the braking distance, the limits cannot be kept; the deceleration is then raised to stop
+    /// exactly there. Callers that must keep the limit choose `end` with [`braking_distance`].
     pub fn with_initial_velocity(start: f64, end: f64, speed: f64, limits: AxisLimits) -> Self {
         let distance = (end - start).abs();
         let direction = if end < start { -1.0 } else { 1.0 };
@@ -79,7 +80,7 @@ impl TrapezoidalProfile {
         }
     }
 
-    /// Accelerates forwards from rest at `start` to `limits.velocity` and keeps it for ever.
+    /// Accelerates from rest at `start` to `limits.velocity` and keeps it without end.
     pub fn endless(start: f64, limits: AxisLimits) -> Self {
         Self {
             start,
@@ -119,7 +120,8 @@ impl TrapezoidalProfile {
         self.end
     }
 
-    /// The same motion, slowed uniformly to last at least `duration` seconds; a shorter or non-finite one changes nothing.
+    /// The same motion, slowed uniformly to last at least `duration` seconds; a shorter or non-finite one changes
+    /// nothing.
     ///
     /// Time is scaled as a whole, so velocities fall by the ratio and accelerations by its square: a stretched profile
     /// keeps its shape and stays within every limit. Meant for profiles that start at rest.
@@ -152,7 +154,7 @@ impl TrapezoidalProfile {
             let ramp = 0.5 * (self.initial_velocity + self.peak_velocity) * self.ramp_up;
             (ramp + self.peak_velocity * (time - self.ramp_up), self.peak_velocity, 0.0)
         } else {
-            // Measured back from the end, so that no rounding of the earlier phases is left there.
+            // Measured back from the end, so that rounding errors of the earlier phases vanish.
             let left = self.duration() - time;
             let position = self.end - self.direction * 0.5 * self.acceleration * left * left;
             let velocity = self.direction * self.acceleration * left;
@@ -197,12 +199,13 @@ impl PathClock {
         self.profile.sample(self.time)
     }
 
-    /// Has the profile come to its end?
+    /// Whether the profile has ended.
     pub fn is_done(&self) -> bool {
         self.time >= self.profile.duration()
     }
 
-    /// Where the motion would come to rest if it were braked now at `deceleration`; never beyond its own end.
+    /// Position at which the motion would come to rest if it were braked now at `deceleration`; never beyond its own
+    /// end.
     pub fn stop_position(&self, deceleration: f64) -> f64 {
         let now = self.state();
         let stop = now.position + now.velocity.signum() * braking_distance(now.velocity, deceleration);
@@ -218,7 +221,7 @@ impl PathClock {
         );
     }
 
-    /// Goes on from the present position and velocity to rest at `end`, which must lie ahead.
+    /// Continues from the present position and velocity to rest at `end`, which must lie ahead.
     pub fn head_for(&mut self, end: f64, limits: AxisLimits) {
         let now = self.state();
         let speed = now.velocity.abs();

@@ -1,32 +1,32 @@
-//! Via points: a list of numbered points and the rules by which a sequence goes through them.
+//! Via points: a list of numbered points and the rules for executing a sequence of them.
 //!
-//! Source: thesis (seed 001), `multipoint.cpp`, and the table of the 31-byte protocol: 20 slots; execution runs from
-//! index 0 to the first empty slot, on a copy, so that edits do not disturb it; the next point is approached when the
-//! present one is within the fine tolerance, or after some cycles within the coarse one; else the sequence is aborted.
+//! Source: Ranger thesis, `multipoint.cpp`, and the table of the 31-byte protocol: 20 slots; execution runs from index
+//! 0 to the first empty slot, on a copy, so that edits do not disturb it; the next point is approached when the present
+//! one is within the fine tolerance, or after some cycles within the coarse one; else the sequence is aborted.
 
 use serde::{Deserialize, Serialize};
 
 /// Number of via points that can be stored.
 pub const SLOTS: usize = 20;
 
-/// When a via point counts as reached.
+/// Tolerances of via points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ViaTolerances {
-    /// Cartesian: go on at once within this distance, m + rad.
+    /// Cartesian: continue at once within this distance, m + rad.
     pub cartesian: f64,
-    /// Cartesian: after `cycles`, go on within this distance, m + rad.
+    /// Cartesian: after `cycles`, continue within this distance, m + rad.
     pub cartesian_coarse: f64,
-    /// Joint space: go on at once within this distance (Euclidean norm), rad.
+    /// Joint space: continue at once within this distance (Euclidean norm), rad.
     pub joint: f64,
-    /// Joint space: after `cycles`, go on within this distance, rad.
+    /// Joint space: after `cycles`, continue within this distance, rad.
     pub joint_coarse: f64,
     /// Cycles to wait at a point for the fine tolerance.
     pub cycles: u32,
 }
 
 impl Default for ViaTolerances {
-    /// The figures of `multipoint.cpp`.
+    /// The values of `multipoint.cpp`.
     fn default() -> Self {
         Self { cartesian: 0.002, cartesian_coarse: 0.1, joint: 0.001, joint_coarse: 0.05, cycles: 8 }
     }
@@ -41,7 +41,7 @@ pub struct ViaPoint<P> {
     pub min_duration: f64,
 }
 
-/// Verdict on a sequence whose motion has come to rest.
+/// Next action of a sequence whose motion has come to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progress {
     /// Not near enough yet: wait.
@@ -58,9 +58,9 @@ pub enum Progress {
 #[derive(Clone, Debug)]
 pub struct ViaPoints<P> {
     slots: [Option<ViaPoint<P>>; SLOTS],
-    /// The copy of the last execution; kept until the next one, because giving memory back is not for a cycle's time.
+    /// The copy of the last execution; kept until the next one, so that no cycle frees memory.
     copy: Vec<ViaPoint<P>>,
-    /// How many points of the copy are being executed; 0 when no sequence is running.
+    /// Number of points of the copy in execution; 0 when no sequence is running.
     length: usize,
     /// Index being approached; `None` before the first.
     current: Option<usize>,
@@ -105,7 +105,7 @@ impl<P: Clone> ViaPoints<P> {
         self.length = 0;
     }
 
-    /// Is a sequence running?
+    /// Whether a sequence is running.
     pub fn is_running(&self) -> bool {
         self.length > 0
     }
@@ -120,7 +120,7 @@ impl<P: Clone> ViaPoints<P> {
         self.copy.get(..self.length)?.get(index)
     }
 
-    /// Decides what to do now that no motion is in progress. Call once per cycle of a running sequence, with the
+    /// Decides the next action while no motion is in progress. Call once per cycle of a running sequence, with the
     /// distance of the measured arm from a point and the two tolerances; a finished or missed sequence is ended.
     pub fn progress(
         &mut self,

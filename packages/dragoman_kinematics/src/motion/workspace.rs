@@ -1,7 +1,7 @@
 //! Workspace limits: outer bounds and forbidden boxes, aligned with the axes of the robot's base frame.
 //!
-//! Only the origin of the tool frame is checked, as in the thesis; these zones protect against gross errors and are no
-//! collision check of the links. Source: thesis (seed 001), section 3.5.2, `wslimiter.cpp`, `wslimits.cpf`.
+//! Only the origin of the tool frame is checked, as in the Ranger thesis; these zones protect against gross errors and
+//! do not check the links for collisions. Source: Ranger thesis, 3.5.2, `wslimiter.cpp`, `wslimits.cpf`.
 
 use nalgebra::Point3;
 use serde::{Deserialize, Serialize};
@@ -23,22 +23,22 @@ impl AxisBox {
         [self.x, self.y, self.z]
     }
 
-    /// Are all extents numbers with minimum below maximum? (Infinite ones are allowed.)
+    /// Whether all extents are numbers with minimum below maximum; they may be infinite.
     pub fn is_valid(&self) -> bool {
         self.extents().iter().all(|[min, max]| min < max)
     }
 
-    /// Is `point` in the box, its faces included?
+    /// Whether `point` is in the box, its faces included.
     pub fn contains(&self, point: &Point3<f64>) -> bool {
         self.extents().iter().zip(point.iter()).all(|([min, max], value)| min <= value && value <= max)
     }
 
-    /// Is `point` inside the box, its faces excluded?
+    /// Whether `point` is inside the box, its faces excluded.
     pub fn contains_strictly(&self, point: &Point3<f64>) -> bool {
         self.extents().iter().zip(point.iter()).all(|([min, max], value)| min < value && value < max)
     }
 
-    /// Does the straight segment from `a` to `b` pass through the inside of the box?
+    /// Whether the straight segment from `a` to `b` passes through the inside of the box.
     ///
     /// Checking the segment and not only its ends keeps a fast set-point from jumping across a thin wall.
     pub fn intersects_segment(&self, a: &Point3<f64>, b: &Point3<f64>) -> bool {
@@ -59,7 +59,7 @@ impl AxisBox {
     }
 }
 
-/// Which rule a point breaks.
+/// The rule that a point breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Violation {
     /// Outside of the outer bounds.
@@ -79,7 +79,7 @@ pub struct Workspace {
 }
 
 impl Default for Workspace {
-    /// The thesis' `wslimits.cpf` for Ranger Mark I.
+    /// `wslimits.cpf` of the Ranger thesis, for Ranger Mark I.
     fn default() -> Self {
         Self {
             bounds: AxisBox { x: [-0.8, 2.0], y: [-2.0, 2.0], z: [-1.0, 2.0] },
@@ -89,13 +89,13 @@ impl Default for Workspace {
 }
 
 impl Workspace {
-    /// No limit at all.
+    /// No limit.
     pub fn unlimited() -> Self {
         let all = [f64::NEG_INFINITY, f64::INFINITY];
         Self { bounds: AxisBox { x: all, y: all, z: all }, forbidden: Vec::new() }
     }
 
-    /// The rule that `point` breaks, if any. A point that is not a number is out of bounds.
+    /// The rule that `point` breaks, if any. NaN is out of bounds.
     pub fn violation(&self, point: &Point3<f64>) -> Option<Violation> {
         if !self.bounds.contains(point) {
             return Some(Violation::OutOfBounds);

@@ -15,19 +15,19 @@ use super::pose_message;
 use super::services::raw_pose;
 use crate::{IkOptions, Link, Robot};
 
-/// The constant as the field's type; r2r gives every constant a type of its own, an enumeration.
+/// The constant as the field's type; r2r gives every constant its own enum type.
 const SUCCESS: i32 = MoveItErrorCodes::SUCCESS as i32;
 
-/// The longest that one request may keep the node, whatever it asks for.
+/// Maximum time for one request, whatever its timeout.
 const MAX_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Serves `compute_fk` and `compute_ik` for `robot` in the namespace of the node.
+/// Offers `compute_fk` and `compute_ik` for `robot` in the namespace of the node.
 ///
-/// `measured` tells the joint positions in the order of the chain, rad or m, once they are known: requests need not
+/// `measured` returns the joint positions in the order of the chain, rad or m, once they are known: requests need not
 /// name every joint.
 ///
 /// # Errors
-/// The middleware's refusal.
+/// An error of the middleware.
 pub fn serve_solver<M>(tasks: &mut NodeTasks, robot: &Robot, measured: M) -> Result<()>
 where
     M: Fn() -> Option<Vec<f64>> + Clone + Send + 'static,
@@ -46,11 +46,11 @@ where
 struct Solver {
     robot: Robot,
     names: Vec<String>,
-    /// Where the search for a solution starts when no position is known: the middle of the ranges, 0 without limits.
+    /// Start of the search when no position is known: the middle of the ranges, 0 without limits.
     middle: Vec<f64>,
 }
 
-/// An error of `MoveItErrorCodes` and what it is about.
+/// An error of `MoveItErrorCodes` with its message.
 #[derive(Debug)]
 struct Failure(i32, String);
 
@@ -149,7 +149,7 @@ impl Solver {
         let pose = raw_pose(&asked.pose_stamped.pose).to_isometry();
         let pose =
             pose.map_err(|bad| Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS as i32, bad.to_string()))?;
-        // A seed may be anywhere, but where a frame is must be known.
+        // The seed may be any configuration, but the pose of a frame needs known joints.
         let otherwise = measured.or((frame.joints_below == 0).then_some(self.middle.as_slice()));
         let seed = self.configuration(&asked.robot_state.joint_state, otherwise)?;
         let target = self.robot.link_pose(frame, &seed) * pose * to_tip;
@@ -161,7 +161,7 @@ impl Solver {
         }
     }
 
-    /// Pose of the tip in the frame of the link that is to reach a pose; no name is the tip itself.
+    /// Pose of the tip in the frame of the link of the request; an empty name is the tip itself.
     fn offset_of_tip(&self, name: &str) -> Result<Isometry3<f64>, Failure> {
         let model = self.robot.model();
         if name.is_empty() {
@@ -175,7 +175,7 @@ impl Solver {
         Err(Failure(MoveItErrorCodes::INVALID_LINK_NAME as i32, message))
     }
 
-    /// The joint values of a state; joints that it does not name are where `otherwise` tells.
+    /// The joint values of a state; joints that it does not name have the values of `otherwise`.
     fn configuration(
         &self,
         state: &sensor_msgs::msg::JointState,
@@ -205,7 +205,7 @@ impl Solver {
         positions.collect()
     }
 
-    /// The link whose frame poses are given in; no name is the base link.
+    /// The link whose frame is the reference of poses; an empty name is the base link.
     fn frame(&self, name: &str) -> Result<&Link, Failure> {
         let model = self.robot.model();
         let name = if name.is_empty() { model.base_link() } else { name };
@@ -227,7 +227,7 @@ impl Solver {
     }
 }
 
-/// As `timeout` says, up to [`MAX_TIMEOUT`]; the solver's own limit where it is zero or negative.
+/// The request's timeout, up to [`MAX_TIMEOUT`]; the solver's own limit if it is zero or negative.
 fn time_limit(timeout: &builtin_interfaces::msg::Duration) -> Duration {
     let asked = u64::try_from(timeout.sec).map_or(Duration::ZERO, |seconds| {
         Duration::from_secs(seconds).saturating_add(Duration::from_nanos(timeout.nanosec.into()))

@@ -1,4 +1,4 @@
-//! Where the links of the arm are, on `tf` and `tf_static` in its namespace: frames of several robots have the same names.
+//! Poses of the arm's links, on `tf` and `tf_static` in its namespace: frames of several robots have the same names.
 
 use std::sync::PoisonError;
 
@@ -14,12 +14,13 @@ use crate::state::Tree;
 pub(super) struct Links {
     tree: Tree,
     moving: Publisher<TFMessage>,
-    /// Kept for whoever joins later.
+    /// Kept for late subscribers.
     _fixed: Publisher<TFMessage>,
 }
 
 impl Links {
-    /// Publishes those that no joint moves. None without a description, or with one that is more than turns and slides.
+    /// Publishes the fixed transforms. `None` without a description, or if its joints are not all revolute or
+    /// prismatic.
     pub(super) fn new(node: &mut Node, urdf: &str) -> dragoman_ros::Result<Option<Self>> {
         if urdf.is_empty() {
             return Ok(None);
@@ -41,8 +42,14 @@ impl Links {
         Ok(Some(Self { tree, moving, _fixed: fixed }))
     }
 
-    /// Publishes the others, if anybody listens. `positions` are those of the joints of these names, rad or m.
-    pub(super) fn tell(&self, names: &[String], positions: &[f64], stamp: &Time) -> dragoman_ros::Result<()> {
+    /// Publishes the moving transforms, if there are subscribers. `positions` are those of the joints of these names,
+    /// rad or m.
+    pub(super) fn publish(
+        &self,
+        names: &[String],
+        positions: &[f64],
+        stamp: &Time,
+    ) -> dragoman_ros::Result<()> {
         if !self.moving.get_inter_process_subscription_count().is_ok_and(|count| count > 0) {
             return Ok(());
         }
@@ -50,8 +57,8 @@ impl Links {
             let at = names.iter().position(|name| name == joint)?;
             positions.get(at).copied()
         };
-        let told = self.tree.moving(position);
-        let transforms = told.iter().map(|transform| stamped(transform, stamp, "")).collect();
+        let moving = self.tree.moving(position);
+        let transforms = moving.iter().map(|transform| stamped(transform, stamp, "")).collect();
         self.moving.publish(&TFMessage { transforms })
     }
 }

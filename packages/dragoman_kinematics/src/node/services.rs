@@ -1,4 +1,4 @@
-//! The arm's services: one per command of the 31-byte protocol (seed 001, appendix A), and the shapes.
+//! The arm's services: one per command of the 31-byte protocol (Ranger thesis, appendix A), and the shapes.
 
 use std::sync::{Arc, Mutex};
 
@@ -49,7 +49,7 @@ fn trigger(
     })
 }
 
-/// Carries out a command; what it refuses is told to the asker, the log and the diagnostics.
+/// Carries out a command; a refusal is returned to the caller, logged and reported in the diagnostics.
 fn perform(
     mover: &Shared,
     name: &str,
@@ -73,7 +73,7 @@ fn serve_goals(tasks: &mut NodeTasks, mover: &Shared) -> Result<()> {
     let shared = Arc::clone(mover);
     tasks.serve::<srv::SetCommandMode::Service>("set_command_mode", move |request| {
         let Some(mode) = CommandMode::from_number(request.mode.into()) else {
-            let message = format!("{} is no command mode: 0 is off, 1 joint, 2 Cartesian", request.mode);
+            let message = format!("{} is not a command mode: 0 is off, 1 joint, 2 Cartesian", request.mode);
             let mode = lock(&shared).pipeline.mode().number();
             return srv::SetCommandMode::Response { success: false, message, mode };
         };
@@ -137,7 +137,7 @@ fn serve_shapes(tasks: &mut NodeTasks, mover: &Shared) -> Result<()> {
     })
 }
 
-const NO_AXIS: &str = "an axis is 0 (x), 1 (y) or 2 (z)";
+const NO_AXIS: &str = "an axis must be 0 (x), 1 (y) or 2 (z)";
 
 fn axis(number: u8) -> Option<Axis> {
     [Axis::X, Axis::Y, Axis::Z].get(usize::from(number)).copied()

@@ -1,13 +1,13 @@
-//! The node's parameters: the motion configuration under ROS's rules (lists of numbers, dots between levels).
+//! The node's parameters: the motion configuration as ROS parameters (lists of numbers, dots between levels).
 
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
 
 use crate::motion::{AxisBox, MotionConfig, Workspace};
 
-/// Large enough for every machine, small enough to catch a slipped unit.
+/// Large enough for every robot, small enough to detect a wrong unit.
 const POSITIVE: Range = Range::Double { from: 1e-6, to: 1e3 };
 
-/// Parameters are finite: this position, rad or m, stands for no limit.
+/// Parameters are finite: this position, rad or m, means no limit.
 const NO_LIMIT: f64 = 1e5;
 
 const POSITIONS: Range = Range::Double { from: -NO_LIMIT, to: NO_LIMIT };
@@ -72,7 +72,7 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
         Declaration::new(
             "workspace.bounds",
             flat(&config.workspace.bounds),
-            "Where the tool may go: x min, x max, y min, y max, z min, z max in m, base frame.",
+            "Allowed region of the tool: x min, x max, y min, y max, z min, z max in m, base frame.",
         ),
         Declaration::new(
             "workspace.forbidden",
@@ -108,7 +108,7 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
         scalar(
             "divergence_tolerance",
             config.divergence_tolerance,
-            "How far inverse kinematics may be worse than the measured pose before the arm holds, m + rad.",
+            "Error of inverse kinematics, relative to the measured pose, above which the arm holds, m + rad.",
         ),
         scalar(
             "twist_timeout",
@@ -118,12 +118,12 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
         scalar(
             "measurement_timeout",
             config.measurement_timeout,
-            "Without joint_states for this long every motion is dropped, s.",
+            "Time without joint_states after which every motion is dropped, s.",
         ),
         scalar(
             "max_time_step",
             config.max_time_step,
-            "Longest cycle that is believed, s; a longer one counts as this long.",
+            "Longest accepted cycle, s; a longer one counts as this long.",
         )
         .read_only(),
         Declaration::new(
@@ -142,7 +142,7 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
     ]
 }
 
-/// The motion configuration that the parameters make, not yet checked as a whole.
+/// The motion configuration of the parameters, not yet checked as a whole.
 pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
     let list = |name: &str| parameters.value::<Vec<f64>>(name);
     let number = |name: &str| parameters.value::<f64>(name);
@@ -175,7 +175,7 @@ pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
     config
 }
 
-/// Gives the parameters the values of a configuration that was in force, for those that may change.
+/// Resets the parameters to those of the configuration in force, as far as they may change.
 pub(super) fn restore(parameters: &Parameters, config: &MotionConfig) {
     let values = declarations(config).into_iter().filter(|declared| !declared.read_only);
     let values = values.map(|declared| (declared.name.to_owned(), declared.default)).collect();
@@ -184,7 +184,7 @@ pub(super) fn restore(parameters: &Parameters, config: &MotionConfig) {
     }
 }
 
-/// Six numbers; a list of another length becomes one that the configuration's check refuses.
+/// Converts six numbers; a list of another length becomes bounds that the configuration's check refuses.
 fn six(values: &[f64]) -> [f64; 6] {
     values.try_into().unwrap_or([f64::NAN; 6])
 }
@@ -199,7 +199,7 @@ fn unlimited(positions: &[f64]) -> Vec<f64> {
 }
 
 fn flat(zone: &AxisBox) -> Vec<f64> {
-    // Parameters are finite; an unlimited workspace is one that no arm leaves.
+    // Parameters are finite; an unlimited workspace is larger than any arm's reach.
     [zone.x, zone.y, zone.z].into_iter().flatten().map(|value| value.clamp(-1e6, 1e6)).collect()
 }
 
@@ -236,7 +236,7 @@ mod tests {
                 ParameterValue::Integer(number) => Value::from(number),
                 ParameterValue::Bool(on) => Value::from(on),
                 ParameterValue::DoubleArray(numbers) => numbers.into_iter().map(Value::from).collect(),
-                other => panic!("{other:?} is to be added here"),
+                other => panic!("{other:?} must be added here"),
             };
             declared.push((declaration.name.to_owned(), value));
         }

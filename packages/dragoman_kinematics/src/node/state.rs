@@ -1,10 +1,10 @@
-//! The node that tells where all links of a robot are: its description, `/tf_static`, `/tf`, and `joint_states` from
-//! several sources.
+//! The node that publishes the poses of all links of a robot: its description, `/tf_static`, `/tf`, and `joint_states`
+//! merged from several sources.
 //!
-//! Where there are no sources all joints stand at zero, and everything is told once.
+//! Without sources all joints are at zero, and everything is published once.
 //!
-//! One publisher per transform: it is started only where nobody else (robot_state_publisher, say) tells those of the same
-//! robot, or with `publish_tf` false beside such a node, which has the description, too.
+//! A transform must have one publisher: start this node only if no other node (for example robot_state_publisher)
+//! publishes those of the same robot, or set `publish_tf` to false; the other node then provides the description, too.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,55 +22,55 @@ use super::{PUBLISH_TF, WARNING_PERIOD, latched};
 use crate::ModelError;
 use crate::state::{JointReadings, Merge, Merged, Transform, Tree};
 
-/// Name of the node, where there is no reason for another.
+/// Default name of the node.
 pub const NODE_NAME: &str = "robot_state";
-/// Where the merged joints are told, in the node's namespace.
+/// Topic of the merged joints, in the node's namespace.
 pub const JOINT_STATES: &str = "joint_states";
-/// How often `/diagnostics` is published.
+/// Period of `/diagnostics`.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
 /// Defaults of the node's parameters.
 #[derive(Debug, Clone)]
 pub struct StateSettings {
-    /// Name of the node: rules for names in ROS tell nodes of several namespaces apart by nothing else.
+    /// Name of the node: ROS remapping rules can distinguish nodes of several namespaces by their names only.
     pub node_name: String,
-    /// Namespace of the robot, `/` say.
+    /// Namespace of the robot, for example `/`.
     pub namespace: String,
     /// Text of its URDF.
     pub urdf: String,
-    /// Topics of its joints.
+    /// Topics of its joint states.
     pub sources: Vec<String>,
-    /// What the names of its frames begin with.
+    /// Prefix of its frame names.
     pub frame_prefix: String,
 }
 
-/// Why the node cannot start.
+/// Error starting the node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateNodeError {
-    /// The file of the description cannot be read.
+    /// The description file cannot be read.
     #[error("robot description {path}: {source}")]
     File {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Why not.
+        /// The I/O error.
         source: std::io::Error,
     },
-    /// The description cannot be used.
+    /// The description is invalid.
     #[error("robot description: {0}")]
     Model(#[from] ModelError),
-    /// There is nothing that it could tell.
+    /// There is no data to publish.
     #[error(
-        "there is neither a description nor a source of joints: give robot_description, robot_description_file or source_list"
+        "there is neither a description nor a source of joints: set robot_description, robot_description_file or source_list"
     )]
     Nothing,
-    /// A source is named twice, or what the node itself publishes.
-    #[error("source_list: {topic} is named twice, or is where this node publishes")]
+    /// A source is listed twice, or is a topic of the node itself.
+    #[error("source_list: {topic} is listed twice, or is published by this node")]
     Source {
         /// The topic.
         topic: String,
     },
-    /// As any node's.
+    /// Error of the middleware or of a parameter.
     #[error(transparent)]
     Node(NodeError),
 }
@@ -93,19 +93,19 @@ pub fn declarations(settings: &StateSettings) -> Vec<Declaration> {
         Declaration::new(
             "source_list",
             settings.sources.clone(),
-            "Topics (sensor_msgs/JointState) whose joints are merged, in this order; none: all joints stand at zero.",
+            "Topics (sensor_msgs/JointState) whose joints are merged, in this order; empty: all joints are at zero.",
         ),
         Declaration::new(
             "rate",
             25.0,
-            "How often joint_states is told at least, while a source tells anything, Hz; it is told when all have.",
+            "Minimum rate of joint_states while any source is active, Hz; also published when all sources have sent.",
         )
         .within(Range::Double { from: 1.0, to: 1000.0 }),
-        Declaration::new("source_timeout", 1.0, "A source that is silent for longer is left out, s.")
+        Declaration::new("source_timeout", 1.0, "Time after which a silent source is left out, s.")
             .within(Range::Double { from: 0.02, to: 60.0 }),
-        Declaration::new("frame_prefix", &*settings.frame_prefix, "Begins the names of all frames, robot1/ say."),
+        Declaration::new("frame_prefix", &*settings.frame_prefix, "Prefix of all frame names, for example robot1/."),
         Declaration::new("publish_tf", true, PUBLISH_TF),
-        Declaration::new("publish_joint_states", true, "Publish the merged joints; false where there is one source, joint_states itself."),
+        Declaration::new("publish_joint_states", true, "Publish the merged joints; false if the only source is joint_states itself."),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
 }
@@ -113,7 +113,7 @@ pub fn declarations(settings: &StateSettings) -> Vec<Declaration> {
 /// Starts the node.
 ///
 /// # Errors
-/// A description that makes no sense; sources that would be told to themselves; the middleware's refusal.
+/// An invalid description; a source that the node itself publishes; an error of the middleware.
 pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode, StateNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), &settings.node_name, &settings.namespace)?);
     let (values, server) = parameters::declare(tasks.node(), declarations(settings))?;
@@ -146,9 +146,9 @@ pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode,
         None
     };
     for (source, topic) in sources.iter().enumerate() {
-        let told = Arc::clone(&robot);
+        let shared = Arc::clone(&robot);
         tasks.subscribe(topic, QosProfile::default(), move |state: JointState| {
-            lock(&told).receive(source, &state);
+            lock(&shared).receive(source, &state);
         })?;
     }
     if !sources.is_empty() {
@@ -159,13 +159,13 @@ pub fn start(context: &Context, settings: &StateSettings) -> Result<RunningNode,
     let mut diagnostics = Diagnostics::new(tasks.node(), "state", "robot")?;
     tasks.every(REPORT_PERIOD, move || {
         lock(&robot).report(&mut diagnostics, &sources);
-        // Keeps the description at hand for whoever joins later.
+        // Keeps the publisher, for late subscribers.
         let _ = &description;
     })?;
     Ok(tasks.start()?)
 }
 
-/// The text of the URDF that the parameters mean, or `default`.
+/// The text of the URDF selected by the parameters, or `default`.
 fn description(values: &Parameters, default: &str) -> Result<String, StateNodeError> {
     let text: String = values.value("robot_description");
     let path: String = values.value("robot_description_file");
@@ -190,14 +190,14 @@ fn lock(robot: &Mutex<Robot>) -> std::sync::MutexGuard<'_, Robot> {
     robot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Joints and links with what is published of them.
+/// Joints and links with their publishers.
 struct Robot {
     tree: Option<Tree>,
     merge: Merge,
     start: Instant,
     joints: Option<Publisher<JointState>>,
     transforms: Option<Publisher<TFMessage>>,
-    /// Keeps the fixed transforms at hand for whoever joins later.
+    /// Keeps the publisher of the fixed transforms, for late subscribers.
     _fixed: Option<Publisher<TFMessage>>,
     prefix: String,
     states: u64,
@@ -318,9 +318,13 @@ impl Robot {
     }
 
     fn report(&mut self, diagnostics: &mut Diagnostics, sources: &[String]) {
-        let heard = self.merge.heard(self.start.elapsed());
-        let silent: Vec<&str> =
-            sources.iter().zip(heard).filter(|(_, heard)| !heard).map(|(topic, _)| topic.as_str()).collect();
+        let active = self.merge.active(self.start.elapsed());
+        let silent: Vec<&str> = sources
+            .iter()
+            .zip(active)
+            .filter(|(_, active)| !active)
+            .map(|(topic, _)| topic.as_str())
+            .collect();
         let values = [
             ("states", self.states.to_string()),
             ("refused", self.refused.to_string()),
@@ -330,11 +334,15 @@ impl Robot {
             (Some(refusal), _) => {
                 diagnostics.publish(Severity::Warn, &format!("refused: {refusal}"), &values)
             }
-            (None, false) => diagnostics.publish(Severity::Warn, "not all joints are told", &values),
-            (None, true) if sources.is_empty() => {
-                diagnostics.publish(Severity::Ok, "no sources: all joints stand at zero", &values)
+            (None, false) => {
+                diagnostics.publish(Severity::Warn, "not all joints are published by the sources", &values)
             }
-            (None, true) => diagnostics.publish(Severity::Ok, "all joints are told", &values),
+            (None, true) if sources.is_empty() => {
+                diagnostics.publish(Severity::Ok, "no sources: all joints are at zero", &values)
+            }
+            (None, true) => {
+                diagnostics.publish(Severity::Ok, "all joints are published by the sources", &values)
+            }
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Chain<const N: usize> {
     twist: [(f64, f64); N],
     /// Constant part of the joint angle, rad.
     angle_offset: [f64; N],
-    /// 1 where the joint turns, 0 where it slides.
+    /// 1 for a revolute joint, 0 for a prismatic one.
     turning: [f64; N],
     all_turning: bool,
     /// Tool point in the last joint's frame, m.
@@ -32,7 +32,7 @@ pub(super) struct Chain<const N: usize> {
     pub(super) lower: [f64; N],
     pub(super) upper: [f64; N],
     pub(super) velocity: [f64; N],
-    /// The tool point cannot be farther from the base origin than this, m; infinite where a slide has no limit.
+    /// Upper bound of the tool point's distance from the base origin, m; infinite if a prismatic joint has no limit.
     pub(super) reach: f64,
     /// Steps of the restart sequence, as fractions of the joint ranges.
     pub(super) stride: [f64; N],
@@ -41,7 +41,7 @@ pub(super) struct Chain<const N: usize> {
 /// One Jacobian column: linear velocity of the tool point, then angular velocity, per unit of joint velocity.
 pub(super) type Column = [f64; 6];
 
-/// What one pass along the chain leaves, all in the base frame.
+/// Result of one pass along the chain, all in the base frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass<const N: usize> {
     /// Per joint a point on its axis, m, and the axis direction; [`Chain::jacobian`] turns these into the columns
@@ -85,7 +85,7 @@ impl<const N: usize> Chain<N> {
         }
         let tool = Isometry3::from_parts(Translation3::identity(), unturn) * model.tool();
 
-        // From the tip to the base: what remains of each fixed rotation after its `Rz Rx Rz` split moves on.
+        // From the tip to the base: the rest of each fixed rotation after its `Rz Rx Rz` split moves on.
         let (first, rest) = split(tool.rotation.to_rotation_matrix().matrix());
         let mut carried = first;
         chain.tool_point = turned(&tool.translation.vector, -first);
@@ -162,7 +162,7 @@ impl<const N: usize> Chain<N> {
         }
     }
 
-    /// Makes the columns of a fresh pass those of the geometric Jacobian at the tool point, in the base frame.
+    /// Converts the columns of a fresh pass to those of the geometric Jacobian at the tool point, in the base frame.
     #[inline(always)]
     pub(super) fn jacobian(&self, pass: &mut Pass<N>) {
         for column in &mut pass.columns {
@@ -181,7 +181,7 @@ impl<const N: usize> Chain<N> {
         }
     }
 
-    /// Whether joint `i` turns.
+    /// Whether joint `i` is revolute.
     #[inline(always)]
     pub(super) fn is_turning(&self, i: usize) -> bool {
         self.turning[i] != 0.0
@@ -189,11 +189,11 @@ impl<const N: usize> Chain<N> {
 }
 
 impl<const N: usize> Pass<N> {
-    /// A place for a pass to write to.
+    /// A buffer for a pass.
     pub(super) const EMPTY: Self =
         Self { columns: [[0.0; 6]; N], rotation: [[0.0; 3]; 3], position: [0.0; 3] };
 
-    /// The tool pose as nalgebra has it.
+    /// The tool pose as an nalgebra type.
     #[inline]
     pub(super) fn pose(&self) -> Isometry3<f64> {
         let [x, y, z] = &self.rotation;
@@ -262,7 +262,7 @@ pub(super) fn columns(pose: &Isometry3<f64>) -> [Vec3; 3] {
 fn z_to(axis: &Vector3<f64>) -> UnitQuaternion<f64> {
     let target = [axis.x, axis.y, axis.z];
     if dot(&target, &[0.0, 0.0, 1.0]) < 0.0 {
-        // Through the half turn about x, which keeps the remaining angle below a quarter turn.
+        // By a half turn about x, which keeps the remaining angle below a quarter turn.
         let half = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI);
         let rest =
             UnitQuaternion::rotation_between(&-Vector3::z(), axis).unwrap_or_else(UnitQuaternion::identity);
@@ -274,12 +274,12 @@ fn z_to(axis: &Vector3<f64>) -> UnitQuaternion<f64> {
 /// Splits `rotation` into `Rz(angle) * rest`, where `rest = Rx Rz` has its first row free of a z component.
 fn split(rotation: &Matrix3<f64>) -> (f64, Matrix3<f64>) {
     let (towards_x, towards_y) = (rotation[(0, 2)], rotation[(1, 2)]);
-    // Where the axes are parallel any angle serves; none is exact.
+    // If the axes are parallel any angle is valid; none is exact.
     let angle = if towards_x.hypot(towards_y) < 1e-15 { 0.0 } else { towards_x.atan2(-towards_y) };
     (angle, Rotation3::from_axis_angle(&Vector3::z_axis(), -angle).matrix() * rotation)
 }
 
-/// `v` turned about z by `angle`.
+/// `v` rotated about z by `angle`.
 fn turned(v: &Vector3<f64>, angle: f64) -> Vec3 {
     let (sine, cosine) = angle.sin_cos();
     [cosine * v.x - sine * v.y, sine * v.x + cosine * v.y, v.z]

@@ -20,12 +20,12 @@ const LARGEST_STEP: f64 = 1.5;
 const COMFORT: f64 = 0.8;
 /// Push at the limit itself, rad or m per tracking call.
 const LARGEST_RETREAT: f64 = 0.02;
-/// How often joints that would leave their range are taken out of one step.
+/// Most rounds of excluding joints that would leave their range from one step.
 const REDUCTIONS: usize = 3;
-/// Iterations between two looks at the clock.
+/// Iterations between two checks of the clock.
 const CLOCK_INTERVAL: u32 = 8;
 
-/// Where the joints may go and when to give up.
+/// Joint bounds and stopping criteria.
 pub(super) struct Bounds<const N: usize> {
     pub(super) lower: [f64; N],
     pub(super) upper: [f64; N],

@@ -1,4 +1,4 @@
-//! The error between a pose and its target, and what it weighs.
+//! The error between a pose and its target, and its weights.
 
 use super::chain::{Chain, Pass, columns, quaternion};
 use super::options::{GoalMask, IkOptions};
@@ -12,7 +12,7 @@ pub(super) struct Goal {
     rotation: [Vec3; 3],
     position: Vec3,
     pub(super) mask: GoalMask,
-    /// Whether all six coordinates count, which spares turning the Jacobian.
+    /// Whether all six coordinates count, which avoids rotating the Jacobian.
     pub(super) full: bool,
     pub(super) rotation_weight: f64,
     pub(super) position_tolerance: f64,
@@ -22,7 +22,7 @@ pub(super) struct Goal {
 /// Error of one configuration.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Residual {
-    /// Weighted rows: what the tool must still move, m, and turn, rad times weight.
+    /// Weighted rows: remaining translation, m, and rotation, rad times weight.
     pub(super) rows: [f64; 6],
     /// Half the squared norm of the rows.
     pub(super) cost: f64,
@@ -79,11 +79,11 @@ impl Goal {
         }
     }
 
-    /// Makes the columns of a fresh pass those of the Jacobian that matches [`Goal::residual`], weighted alike.
+    /// Converts the columns of a fresh pass to those of the Jacobian of [`Goal::residual`], with the same weights.
     #[inline(always)]
     pub(super) fn jacobian<const N: usize, const FULL: bool>(&self, chain: &Chain<N>, pass: &mut Pass<N>) {
         chain.jacobian(pass);
-        // Turning about which directions takes the rotation rows to zero.
+        // The directions about which a rotation reduces the rotation rows to zero.
         let mut axes = pass.rotation;
         if !FULL && let Some(k) = self.only_rotation() {
             axes[k] = self.twist(k, &pass.rotation).1;
@@ -149,7 +149,7 @@ impl Goal {
         if length > 0.0 { scale(&longest, PI / length) } else { [PI, 0.0, 0.0] }
     }
 
-    /// Rotation still needed about the masked axes, in the tool frame.
+    /// Remaining rotation about the masked axes, in the tool frame.
     fn masked_rotation(&self, current: &[Vec3; 3]) -> Vec3 {
         let mut rows = [0.0; 3];
         if let Some(k) = self.only_rotation() {
@@ -168,7 +168,7 @@ impl Goal {
         rows
     }
 
-    /// The axis of the tool frame about which rotation counts, if it is the only one.
+    /// The axis of the tool frame about which rotation counts, if there is only one.
     fn only_rotation(&self) -> Option<usize> {
         match self.mask.rotation {
             [true, false, false] => Some(0),
@@ -183,8 +183,8 @@ impl Goal {
     /// the tool reduces it fastest.
     ///
     /// With the rotation as a quaternion (w, v) in the tool frame the turn is `2 atan2(v_k, w)` (swing-twist
-    /// decomposition); the direction is its gradient, where `w' = v . omega / 2` and `v' = (v x omega - w omega) / 2` for
-    /// a tool that turns with `omega`.
+    /// decomposition); the direction is its gradient, where `w' = v . omega / 2` and `v' = (v x omega - w omega) / 2`
+    /// for a tool that turns with `omega`.
     fn twist(&self, k: usize, current: &[Vec3; 3]) -> (f64, Vec3) {
         let between = [0, 1, 2].map(|column| [0, 1, 2].map(|row| dot(&current[row], &self.rotation[column])));
         let [x, y, z] = &between;
@@ -193,7 +193,7 @@ impl Goal {
         let sign = if q.w < 0.0 { -1.0 } else { 1.0 };
         let (w, v) = (sign * q.w, [sign * q.i, sign * q.j, sign * q.k]);
         let (l, m) = ((k + 1) % 3, (k + 2) % 3);
-        // Zero where the axis points backwards: every turn is right and wrong there, and the tilt must change first.
+        // Zero where the axis points backwards: the turn is undefined there, and the tilt must change first.
         let share = (w * w + v[k] * v[k]).max(1e-6);
         let (along_l, along_m) = ((w * v[m] + v[k] * v[l]) / share, (v[k] * v[m] - w * v[l]) / share);
         let mut direction = current[k];

@@ -1,7 +1,8 @@
 //! The compiled robot: forward, differential and inverse kinematics of a serial chain.
 //!
 //! Order of reading: [`Robot`] here; `chain` (forward kinematics, Jacobian), `goal` (pose error), `descent`
-//! (Levenberg-Marquardt), `search` (restarts and tracking), `velocity`. `trig`, `vector` and `linear` are the arithmetic.
+//! (Levenberg-Marquardt), `search` (restarts and tracking), `velocity`. `trig`, `vector` and `linear` are the
+//! arithmetic.
 
 #![allow(
     clippy::needless_range_loop,

@@ -1,28 +1,28 @@
-//! What a caller asks of inverse kinematics and what it gets back.
+//! Options and results of inverse kinematics.
 
 use std::time::Duration;
 
-/// Which of the six coordinates of a pose must be met.
+/// Selection of the pose coordinates that must be met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GoalMask {
     /// Position along x, y and z of the base frame.
     pub position: [bool; 3],
-    /// Rotation about x, y and z of the tool frame. With one axis free, the tool may turn about it at will; with two,
-    /// the third may tilt at will, but the tool does not turn about it.
+    /// Rotation about x, y and z of the tool frame. With one axis free, the tool may turn about it; with two, the third
+    /// may tilt, but the tool does not turn about it.
     pub rotation: [bool; 3],
 }
 
 impl GoalMask {
     /// All six coordinates.
     pub const POSE: Self = Self { position: [true; 3], rotation: [true; 3] };
-    /// Position alone; any orientation will do.
+    /// Position alone, with any orientation.
     pub const POSITION: Self = Self { position: [true; 3], rotation: [false; 3] };
     /// Position and direction of the tool's z axis, free rotation about it: for rotationally symmetric tools and
     /// five-joint arms.
     pub const POINTING: Self = Self { position: [true; 3], rotation: [true, true, false] };
 }
 
-/// How to solve. The default asks for a full pose to a micrometre and a microradian.
+/// Options of the solver. The default requests a full pose to a micrometre and a microradian.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IkOptions {
     /// Greatest distance from the target position, m.
@@ -31,15 +31,15 @@ pub struct IkOptions {
     pub rotation_tolerance: f64,
     /// Coordinates that count.
     pub mask: GoalMask,
-    /// What a radian of orientation error weighs against a metre of position error while iterating, m/rad.
+    /// Weight of a radian of orientation error relative to a metre of position error during iteration, m/rad.
     pub rotation_weight: f64,
     /// Most iterations from one starting configuration.
     pub max_iterations: u32,
     /// Most starting configurations of [`Robot::inverse`](super::Robot::inverse), the seed included.
     pub max_starts: u32,
-    /// No new iterations after this time on the wall clock; a handful in flight take microseconds.
+    /// Wall clock time after which no new iterations start; the last ones take microseconds.
     pub time_limit: Duration,
-    /// Where the sequence of restarts begins: same inputs, same answer.
+    /// Start of the restart sequence: same inputs give the same answer.
     pub restart_seed: u64,
     /// Greatest change of any joint in one call of [`Robot::track`](super::Robot::track), rad or m.
     pub max_joint_step: f64,
@@ -61,7 +61,7 @@ impl Default for IkOptions {
     }
 }
 
-/// How well a configuration meets its target, and what finding it took.
+/// Accuracy of a solution, and the effort of finding it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IkReport {
     /// Distance to the target position along the masked axes, m.
@@ -74,14 +74,14 @@ pub struct IkReport {
     pub starts: u32,
 }
 
-/// Why there is no answer.
+/// Error of inverse kinematics.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IkError {
     /// A slice has another length than the robot has joints.
     #[error("{name} has {got} entries for {expected} joints")]
     WrongLength {
-        /// Which slice.
+        /// Name of the slice.
         name: &'static str,
         /// Number of joints.
         expected: usize,
@@ -91,18 +91,18 @@ pub enum IkError {
     /// The target, the seed or the twist contains NaN or an infinity.
     #[error("{name} contains a number that is not finite")]
     NotFinite {
-        /// Which input.
+        /// Name of the input.
         name: &'static str,
     },
     /// No configuration within the tolerances was found. `out` holds the best one, which lies within the joint
-    /// limits; the report tells how far it is from the target.
+    /// limits; the report contains its distance from the target.
     #[error("no solution: the best of {} starts misses the target by {} m and {} rad",
         .0.starts, .0.position_error, .0.rotation_error)]
     NotConverged(IkReport),
 }
 
 impl IkError {
-    /// Residuals of the best configuration, where one was looked for.
+    /// Residuals of the best configuration, if there was a search.
     pub fn report(&self) -> Option<&IkReport> {
         match self {
             Self::NotConverged(report) => Some(report),

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 /// Descents that do not halve their cost in this many iterations are abandoned while other starts remain.
 const PATIENCE: u32 = 3;
-/// A tracking step has no other start to turn to.
+/// A tracking step has no other start.
 const TRACKING_PATIENCE: u32 = 12;
-/// Targets beyond the reach of the stretched arm get this many starts: enough for a close configuration.
+/// Number of starts for targets beyond the reach of the stretched arm: enough for a close configuration.
 const HOPELESS_STARTS: u32 = 4;
-/// Half the range, m, that restarts explore along a slide without limits, beyond the target's distance.
+/// Half the range, m, that restarts explore along a prismatic joint without limits, beyond the target's distance.
 const OPEN_SLIDE: f64 = 1.0;
 
-/// Best configuration found, what it took, and whether it is within the tolerances.
+/// Best configuration found, its effort, and whether it is within the tolerances.
 pub(super) struct Answer<const N: usize> {
     pub(super) q: [f64; N],
     pub(super) report: IkReport,
@@ -25,7 +25,7 @@ pub(super) struct Answer<const N: usize> {
 }
 
 impl<const N: usize> Chain<N> {
-    /// Looks for a configuration from the seed and from restarts.
+    /// Searches for a configuration from the seed and from restarts.
     pub(super) fn search(&self, target: &Isometry3<f64>, seed: &[f64; N], options: &IkOptions) -> Answer<N> {
         let goal = Goal::new(target, options);
         if goal.full {
@@ -77,7 +77,7 @@ impl<const N: usize> Chain<N> {
         let goal = Goal::new(target, options);
         let mut start = *previous;
         for i in 0..N {
-            // A full turn, which is nearest for a seed, would be a jump here.
+            // A full turn, although nearest to a seed, would be a jump here.
             start[i] = start[i].max(self.lower[i]).min(self.upper[i]);
         }
         let mut bounds = Bounds {
@@ -100,8 +100,7 @@ impl<const N: usize> Chain<N> {
         answer(attempt, 1)
     }
 
-    /// The configuration within the limits that `q` stands for: a full turn away where that is inside, else the
-    /// nearest limit.
+    /// The equivalent of `q` within the limits: a full turn away if that is inside, else the nearest limit.
     fn nearest_allowed(&self, q: &[f64; N]) -> [f64; N] {
         let mut allowed = *q;
         for i in 0..N {
@@ -165,7 +164,7 @@ fn answer<const N: usize>(attempt: Attempt<N>, starts: u32) -> Answer<N> {
     Answer { q: attempt.q, report, converged: attempt.converged }
 }
 
-/// When a search that begins now must end; a limit that no clock can hold is none.
+/// Deadline of a search that begins now; `None` if the limit exceeds the clock's range.
 fn deadline(limit: Duration) -> Instant {
     const LONG: Duration = Duration::from_secs(365 * 24 * 3600);
     let now = Instant::now();

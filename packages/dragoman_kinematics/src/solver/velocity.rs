@@ -1,4 +1,4 @@
-//! Joint velocities for a wanted tool twist.
+//! Joint velocities for a desired tool twist.
 
 use super::chain::{Chain, Column, Pass};
 use super::linear::{damped_step, gram, normal, solve, substitute};

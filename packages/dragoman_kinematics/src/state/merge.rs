@@ -2,44 +2,44 @@
 
 use std::time::Duration;
 
-/// What a source tells: one value per name, or none at all of a kind.
+/// Joint readings of a source: of each kind one value per name, or none at all.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JointReadings<'a> {
-    /// When it was measured, since 1970.
+    /// Time of measurement, since 1970.
     pub stamp: Duration,
-    /// Of the joints.
+    /// Names of the joints.
     pub names: &'a [String],
-    /// rad or m.
+    /// Positions, rad or m.
     pub positions: &'a [f64],
-    /// rad/s or m/s.
+    /// Velocities, rad/s or m/s.
     pub velocities: &'a [f64],
-    /// N m or N.
+    /// Efforts, N m or N.
     pub efforts: &'a [f64],
 }
 
-/// All joints that are told at present, in the order of their sources.
+/// All joints published at present, in the order of their sources.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Merged {
-    /// That of the newest source, since 1970.
+    /// Time stamp of the newest source, since 1970.
     pub stamp: Duration,
-    /// Of the joints.
+    /// Names of the joints.
     pub names: Vec<String>,
-    /// rad or m.
+    /// Positions, rad or m.
     pub positions: Vec<f64>,
-    /// rad/s or m/s; NaN where only others tell one. Empty where nobody does.
+    /// Velocities, rad/s or m/s; NaN for joints whose source omits them. Empty if all sources do.
     pub velocities: Vec<f64>,
-    /// N m or N; NaN where only others tell one. Empty where nobody does.
+    /// Efforts, N m or N; NaN for joints whose source omits them. Empty if all sources do.
     pub efforts: Vec<f64>,
 }
 
-/// Readings that are refused.
+/// Error in the readings of a source.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// Not one value per name.
+    /// The number of values is not the number of names.
     #[error("{got} values of {field} for {joints} joints")]
     Length {
-        /// Which list.
+        /// Name of the list.
         field: &'static str,
         /// Names given.
         joints: usize,
@@ -54,44 +54,44 @@ pub enum MergeError {
         /// Its value.
         value: f64,
     },
-    /// Another source tells of this joint already.
-    #[error("{joint} is told twice")]
+    /// Another source already publishes this joint.
+    #[error("{joint} has two sources")]
     Twice {
         /// Name of the joint.
         joint: String,
     },
 }
 
-/// Joins the joints of several sources. Times are since an arbitrary epoch.
+/// Merges the joints of several sources. Times are since an arbitrary epoch.
 ///
-/// A state is due as soon as all sources that are heard have told something new, and [`Merge::poll`] gives what there is
-/// when that takes longer than the period. So a state is as new as it can be, and nobody waits for a source that has gone.
+/// A state is due as soon as all active sources have sent new readings; if that takes longer than the period,
+/// [`Merge::poll`] returns the available ones. So a state is as new as possible, and never waits for a lost source.
 #[derive(Debug, Clone)]
 pub struct Merge {
     sources: Vec<Source>,
     period: Duration,
     timeout: Duration,
-    /// When there was a state the last time.
+    /// Time of the last state.
     last: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Source {
-    heard: Option<Duration>,
+    received: Option<Duration>,
     is_new: bool,
     readings: Merged,
 }
 
 impl Merge {
-    /// Of so many sources. A source that is silent for longer than `timeout` is left out.
+    /// For this number of sources. A source that is silent for longer than `timeout` is left out.
     pub fn new(sources: usize, period: Duration, timeout: Duration) -> Self {
         Self { sources: vec![Source::default(); sources], period, timeout, last: None }
     }
 
-    /// Takes what a source tells; the state, if it is due now.
+    /// Takes the readings of a source; returns the state, if it is due now.
     ///
     /// # Errors
-    /// Readings that make no sense, or of a joint that is another source's; they change nothing.
+    /// Invalid readings, or a joint of another source; they change nothing.
     pub fn receive(
         &mut self,
         now: Duration,
@@ -101,15 +101,15 @@ impl Merge {
         let JointReadings { stamp, names, positions, velocities, efforts } = readings;
         check(&readings)?;
         let others =
-            self.sources.iter().enumerate().filter(|(at, other)| *at != source && self.is_heard(now, other));
+            self.sources.iter().enumerate().filter(|(at, other)| *at != source && self.is_active(now, other));
         for (_, other) in others {
             if let Some(joint) = names.iter().find(|name| other.readings.names.contains(name)) {
                 return Err(MergeError::Twice { joint: joint.clone() });
             }
         }
-        if let Some(told) = self.sources.get_mut(source) {
-            (told.heard, told.is_new) = (Some(now), true);
-            told.readings = Merged {
+        if let Some(entry) = self.sources.get_mut(source) {
+            (entry.received, entry.is_new) = (Some(now), true);
+            entry.readings = Merged {
                 stamp,
                 names: names.to_vec(),
                 positions: positions.to_vec(),
@@ -117,36 +117,40 @@ impl Merge {
                 efforts: efforts.to_vec(),
             };
         }
-        let all_new = self.sources.iter().all(|told| told.is_new || !self.is_heard(now, told));
+        let all_new = self.sources.iter().all(|source| source.is_new || !self.is_active(now, source));
         Ok(all_new.then(|| self.state(now)))
     }
 
-    /// The state, if there is something new in it and a period has passed since the last.
+    /// The state, if it contains new readings and a period has passed since the last.
     pub fn poll(&mut self, now: Duration) -> Option<Merged> {
         let is_due = self.last.is_none_or(|last| now.saturating_sub(last) >= self.period);
-        let is_new = self.sources.iter().any(|told| told.is_new);
+        let is_new = self.sources.iter().any(|source| source.is_new);
         (is_due && is_new).then(|| self.state(now))
     }
 
-    /// For each source whether it is heard.
-    pub fn heard(&self, now: Duration) -> impl Iterator<Item = bool> {
-        self.sources.iter().map(move |source| self.is_heard(now, source))
+    /// For each source whether it is active.
+    pub fn active(&self, now: Duration) -> impl Iterator<Item = bool> {
+        self.sources.iter().map(move |source| self.is_active(now, source))
     }
 
-    fn is_heard(&self, now: Duration, source: &Source) -> bool {
-        source.heard.is_some_and(|heard| now.saturating_sub(heard) <= self.timeout)
+    fn is_active(&self, now: Duration, source: &Source) -> bool {
+        source.received.is_some_and(|received| now.saturating_sub(received) <= self.timeout)
     }
 
     fn state(&mut self, now: Duration) -> Merged {
         self.last = Some(now);
         let mut state = Merged::default();
-        let heard: Vec<bool> = self.heard(now).collect();
-        let told = || {
-            self.sources.iter().zip(&heard).filter(|(_, heard)| **heard).map(|(source, _)| &source.readings)
+        let active: Vec<bool> = self.active(now).collect();
+        let active_readings = || {
+            self.sources
+                .iter()
+                .zip(&active)
+                .filter(|(_, active)| **active)
+                .map(|(source, _)| &source.readings)
         };
-        let has_velocities = told().any(|readings| !readings.velocities.is_empty());
-        let has_efforts = told().any(|readings| !readings.efforts.is_empty());
-        for readings in told() {
+        let has_velocities = active_readings().any(|readings| !readings.velocities.is_empty());
+        let has_efforts = active_readings().any(|readings| !readings.efforts.is_empty());
+        for readings in active_readings() {
             state.stamp = state.stamp.max(readings.stamp);
             state.names.extend_from_slice(&readings.names);
             state.positions.extend_from_slice(&readings.positions);
@@ -238,8 +242,8 @@ mod tests {
     #[test]
     fn the_joints_of_all_sources_are_one_state_in_their_order() {
         let mut bench = Bench::new();
-        assert_eq!(bench.arm(0).unwrap().names, ["arm_1"], "nobody else is heard");
-        assert_eq!(bench.wheels(5), None, "the arm has told nothing new");
+        assert_eq!(bench.arm(0).unwrap().names, ["arm_1"], "only the active source");
+        assert_eq!(bench.wheels(5), None, "the arm has sent nothing new");
         let state = bench.arm(20).unwrap();
         assert_eq!(state.names, ["left", "right", "arm_1"]);
         assert_eq!((state.stamp, state.positions), (ms(20), vec![1.0, 2.0, 3.0]));
@@ -261,7 +265,7 @@ mod tests {
         assert_eq!((state.names.len(), state.stamp), (3, ms(30)), "a wheel is where it was");
         assert_eq!(bench.merge.poll(ms(900)), None, "nothing new");
         assert_eq!(bench.arm(1002).unwrap().names, ["arm_1"], "no wheels for more than a second");
-        assert_eq!(bench.merge.heard(ms(1002)).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(bench.merge.active(ms(1002)).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]
@@ -281,8 +285,8 @@ mod tests {
             (readings(&arm, &[], &[]), "0 values of position for 1 joints"),
             (readings(&arm, &[1.0], &[1.0, 2.0]), "2 values of velocity for 1 joints"),
             (readings(&arm, &[f64::NAN], &[]), "the position of arm_1 is NaN"),
-            (readings(&wheels, &[1.0], &[]), "left is told twice"),
-            (readings(&twins, &[1.0, 1.0], &[]), "a is told twice"),
+            (readings(&wheels, &[1.0], &[]), "left has two sources"),
+            (readings(&twins, &[1.0, 1.0], &[]), "a has two sources"),
         ] {
             assert_eq!(bench.merge.receive(ms(1), 1, refused).unwrap_err().to_string(), reason);
         }

@@ -1,4 +1,4 @@
-//! The links of a description as a tree, whatever branches it has.
+//! The links of a description as a tree with any branches.
 
 use std::collections::HashMap;
 
@@ -14,18 +14,18 @@ use crate::model::urdf::{axis_of, check_tree, origin_of};
 pub struct Tree {
     name: String,
     root: String,
-    /// Each after those above it.
+    /// Ordered: each after its parent.
     joints: Vec<TreeJoint>,
 }
 
-/// Where a link is, seen from the link that carries it.
+/// Pose of a link in the frame of its parent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transform<'a> {
-    /// The link that carries.
+    /// Name of the parent link.
     pub parent: &'a str,
-    /// The link that is carried.
+    /// Name of the child link.
     pub child: &'a str,
-    /// Of the child, in the frame of the parent.
+    /// Pose of the child, in the frame of the parent.
     pub pose: Isometry3<f64>,
 }
 
@@ -45,7 +45,7 @@ enum Motion {
     Slides { axis: Unit<Vector3<f64>>, follows: Follows },
 }
 
-/// What a joint does: `multiplier * position + offset` of a joint that is told, itself or another one.
+/// The motion of a joint: `multiplier * position + offset` of an independent joint, itself or another one.
 #[derive(Debug, Clone, PartialEq)]
 struct Follows {
     joint: String,
@@ -63,8 +63,8 @@ impl Tree {
     /// Reads a description in URDF.
     ///
     /// # Errors
-    /// No URDF; links that form no tree; joints with several degrees of freedom; numbers that are not finite; joints that
-    /// mimic each other in a circle, or one that does not move.
+    /// The text is not URDF; the links do not form a tree; joints with several degrees of freedom; numbers that are not
+    /// finite; joints that mimic each other in a circle, or a fixed one.
     pub fn from_urdf(xml: &str) -> Result<Self, ModelError> {
         let robot =
             urdf_rs::read_from_string(xml).map_err(|error| ModelError::Urdf { reason: error.to_string() })?;
@@ -87,23 +87,23 @@ impl Tree {
         &self.name
     }
 
-    /// The link that no joint carries.
+    /// The root link.
     pub fn root(&self) -> &str {
         &self.root
     }
 
-    /// Names of the joints that move by themselves: those to be told.
+    /// Names of the independent joints, whose positions are inputs.
     pub fn joint_names(&self) -> impl Iterator<Item = &str> {
         let own = |joint: &&TreeJoint| joint.follows().is_some_and(|follows| follows.joint == joint.name);
         self.joints.iter().filter(own).map(|joint| joint.name.as_str())
     }
 
-    /// The links that joints without motion carry.
+    /// The transforms of fixed joints.
     pub fn fixed(&self) -> impl Iterator<Item = Transform<'_>> {
         self.joints.iter().filter(|joint| joint.motion == Motion::Fixed).map(|joint| joint.at(0.0))
     }
 
-    /// The links that moving joints carry, as far as `position` knows their joints (rad or m).
+    /// The transforms of moving joints, as far as `position` knows their positions (rad or m).
     pub fn moving(&self, position: impl Fn(&str) -> Option<f64>) -> Vec<Transform<'_>> {
         let moved = |joint: &'_ TreeJoint| {
             let follows = joint.follows()?;
@@ -112,8 +112,8 @@ impl Tree {
         self.joints.iter().filter_map(|joint| Some(joint.at(moved(joint)?))).collect()
     }
 
-    /// Poses of all links in the frame of the root, of each after the link that carries it; without those that a joint
-    /// carries whose position is not known.
+    /// Poses of all links in the root frame, of each after its parent; without those behind a joint whose position is
+    /// unknown.
     pub fn poses(&self, position: impl Fn(&str) -> Option<f64>) -> Vec<(&str, Isometry3<f64>)> {
         let mut poses = vec![(self.root.as_str(), Isometry3::identity())];
         let mut at: HashMap<&str, Isometry3<f64>> = poses.iter().copied().collect();
@@ -131,7 +131,7 @@ impl Tree {
         poses
     }
 
-    /// Adds the joints that follow others of `state`, unless it has them.
+    /// Adds the joints that mimic those of `state`, unless it already contains them.
     pub fn complete(&self, state: &mut Merged) {
         for joint in &self.joints {
             let Some(follows) = joint.follows().filter(|follows| follows.joint != joint.name) else {
@@ -195,7 +195,7 @@ fn tree_joint(robot: &urdf_rs::Robot, joint: &urdf_rs::Joint) -> Result<TreeJoin
     })
 }
 
-/// The joint that is told, at the end of a row of joints that follow each other.
+/// The independent joint at the end of a chain of mimic joints.
 fn followed(robot: &urdf_rs::Robot, joint: &urdf_rs::Joint) -> Result<Follows, ModelError> {
     let mut follows = Follows { joint: joint.name.clone(), multiplier: 1.0, offset: 0.0 };
     let mut current = joint;

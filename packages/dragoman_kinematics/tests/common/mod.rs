@@ -1,4 +1,4 @@
-//! What several test files and the benches share.
+//! Code shared by several test files and the benches.
 #![allow(dead_code, reason = "each of them uses a part")]
 
 use dragoman_kinematics::{Model, Robot};
@@ -23,8 +23,8 @@ pub(crate) fn urdf(file: &str) -> String {
     std::fs::read_to_string(format!("{}/../../urdf/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// Multiplies a table out with 4 x 4 matrices, an implementation that shares nothing with the compiled chain. Rows are `alpha`,
-/// `a`, `d` and `theta` in the convention of Craig (1989), base first; those behind the joints are the tool's. Joints of
+/// Multiplies a table out with 4 x 4 matrices, an implementation independent of the compiled chain. Rows are `alpha`,
+/// `a`, `d` and `theta` in the convention of Craig (1989), base first; those after the joints are the tool's. Joints of
 /// `prismatic` slide.
 pub(crate) fn by_matrices(rows: &[[f64; 4]], q: &[f64], prismatic: &[usize]) -> Matrix4<f64> {
     let mut product = Matrix4::identity();
@@ -54,7 +54,7 @@ pub(crate) fn by_matrices(rows: &[[f64; 4]], q: &[f64], prismatic: &[usize]) -> 
     product
 }
 
-/// Table 2.1 of the thesis (seed 001).
+/// Ranger thesis, table 2.1.
 pub(crate) const MK1: [[f64; 4]; 7] = [
     [0.0, 0.0, 0.2491, 0.0],
     [FRAC_PI_2, 0.0, 0.0, 0.0],
@@ -64,7 +64,7 @@ pub(crate) const MK1: [[f64; 4]; 7] = [
     [FRAC_PI_2, 0.0, 0.0, 0.0],
     [0.0, 0.0, 0.2666, 0.0],
 ];
-/// Its table of Ranger Mark II.
+/// Ranger thesis, table of Ranger Mark II.
 pub(crate) const MK2: [[f64; 4]; 9] = [
     [0.0, 0.0, 0.1524, 0.0],
     [FRAC_PI_2, 0.0, 0.0, 0.0],
@@ -76,7 +76,7 @@ pub(crate) const MK2: [[f64; 4]; 9] = [
     [-FRAC_PI_2, 0.0, 0.0, 0.0],
     [0.0, 0.0, 0.1, 0.0],
 ];
-/// Its table 4.6.
+/// Ranger thesis, table 4.6.
 pub(crate) const PLATFORM: [[f64; 4]; 6] = [
     [FRAC_PI_2, 0.0, 0.0, FRAC_PI_2],
     [FRAC_PI_2, 0.0, 0.0, FRAC_PI_2],

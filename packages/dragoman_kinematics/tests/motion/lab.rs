@@ -1,4 +1,4 @@
-//! A virtual arm on virtual time, which checks in every cycle what must hold in every cycle.
+//! A virtual arm on virtual time, with checks of all invariants in every cycle.
 
 use dragoman_kinematics::motion::joint::joint_distance;
 use dragoman_kinematics::motion::{CommandMode, Event, MotionConfig, Pipeline, RawPose, Status, Workspace};
@@ -6,12 +6,12 @@ use dragoman_kinematics::{IkOptions, Model, Robot};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 use std::collections::VecDeque;
 
-/// Period of the thesis' kinematics, s.
+/// Period of the kinematics in the Ranger thesis, s.
 pub(crate) const PERIOD: f64 = 0.01944;
 /// Home of Ranger Mark I.
 pub(crate) const HOME: [f64; 6] =
     [std::f64::consts::FRAC_PI_2, 0.0, std::f64::consts::FRAC_PI_2, 0.0, std::f64::consts::FRAC_PI_2, 0.0];
-/// Ranger Mark I reaching out along +y at working height, in the branch that the thesis' figure 3.3 shows.
+/// Ranger Mark I reaching out along +y at working height, in the branch of the Ranger thesis, figure 3.3.
 pub(crate) const REACHING: [f64; 6] = [-1.57, 1.5, 1.0, 0.0, 2.0, 0.0];
 
 pub(crate) fn robot(table: &str) -> Robot {
@@ -34,7 +34,7 @@ pub(crate) struct Lab {
     pub(crate) period: f64,
     pub(crate) measured: Vec<f64>,
     pub(crate) enabled: bool,
-    /// Set to keep the measured joints where they are, whatever is commanded.
+    /// Set to freeze the measured joints, whatever is commanded.
     pub(crate) blocked: bool,
     /// Cycles by which the arm follows late.
     pub(crate) lag: usize,
@@ -61,7 +61,7 @@ impl Lab {
         }
     }
 
-    /// Ranger Mark I at home with the thesis' figures but no workspace limit, ready in `mode`.
+    /// Ranger Mark I at home with the values of the Ranger thesis but no workspace limit, ready in `mode`.
     pub(crate) fn ranger(mode: CommandMode) -> Self {
         let config = MotionConfig { workspace: Workspace::unlimited(), ..MotionConfig::default() };
         Self::ready(ranger_mk1(), config, &HOME, mode)
@@ -76,7 +76,7 @@ impl Lab {
         lab
     }
 
-    /// One cycle; the arm then goes where it was told, `lag` cycles late.
+    /// One cycle; the arm then moves as commanded, `lag` cycles late.
     pub(crate) fn cycle(&mut self) -> Status {
         self.time += self.period;
         let (time, period) = (self.time, self.period);
@@ -133,7 +133,7 @@ impl Lab {
         status
     }
 
-    /// Cycles until nothing moves, at most `limit` seconds; returns the time it took.
+    /// Runs cycles until nothing moves, at most `limit` seconds; returns the time it took.
     pub(crate) fn run(&mut self, limit: f64) -> f64 {
         let start = self.time;
         while self.cycle().moving {
@@ -157,7 +157,7 @@ impl Lab {
     }
 }
 
-/// The configuration at `pose` that is nearest to `near`, of those that many starts find.
+/// The configuration at `pose` that is nearest to `near`, among those found from many starts.
 pub(crate) fn configuration(robot: &Robot, pose: &Isometry3<f64>, near: &[f64]) -> Vec<f64> {
     let mut robot = robot.clone();
     let mut q = vec![0.0; robot.joint_count()];

@@ -38,7 +38,7 @@ fn a_setpoint_never_enters_a_box_and_the_motion_is_aborted_with_one_event() {
         |event: &Event| matches!(event, Event::SetpointLimited { violation: Violation::ForbiddenBox(0), .. });
     assert_eq!((lab.saw(limited), lab.events.len()), (1, 2), "{:?}", lab.events);
     assert!(lab.setpoint.translation.vector.x > 0.097, "stops just before the wall");
-    // A legal direction stays open.
+    // A legal direction stays possible.
     lab.go(&start);
     lab.run(20.0);
     assert_eq!(lab.saw(|event| *event == Event::MotionFinished), 1);
@@ -60,7 +60,7 @@ fn a_measured_pose_in_violation_refuses_cartesian_motion_until_driven_out_by_joi
     let (mut lab, start) = walled();
     lab.go(&level([0.09, 0.6, 0.5], YAW));
     lab.cycles(100);
-    // Something pushes the arm into the wall.
+    // An external force pushes the arm into the wall.
     lab.blocked = true;
     let inside = configuration(lab.pipeline.robot(), &level([0.101, 0.6, 0.5], YAW), &lab.measured);
     let outside = lab.measured.clone();

@@ -1,4 +1,4 @@
-//! The motion pipeline on virtual time: paths of the thesis (`paths`), its rules (`rules`, `limits`), and random
+//! The motion pipeline on virtual time: paths of the Ranger thesis (`paths`), its rules (`rules`, `limits`), and random
 //! commands (`storm`).
 
 mod lab;

@@ -1,4 +1,4 @@
-//! The paths of the thesis, and what inverse kinematics cannot reach.
+//! The paths of the Ranger thesis, and targets that inverse kinematics cannot reach.
 
 use crate::lab::{Lab, REACHING, configuration, level, ranger_mk1, robot};
 use dragoman_kinematics::Robot;
@@ -6,7 +6,7 @@ use dragoman_kinematics::motion::cartesian::pose_distance;
 use dragoman_kinematics::motion::{Axis, CommandMode, Event, MotionConfig, RawPose, Workspace};
 use nalgebra::{Isometry3, Point3, Vector3};
 
-/// Limits of the simulations in section 4.6: 0.05 m/s, 0.10 m/s^2.
+/// Limits of the simulations in the Ranger thesis, 4.6: 0.05 m/s, 0.10 m/s^2.
 fn simulation(robot: &Robot) -> MotionConfig {
     let mut config = MotionConfig::for_robot(robot);
     config.cartesian.max_velocity = [0.05; 6];
@@ -75,11 +75,12 @@ fn rectangle_of_section_4_6_on_ranger_mark_ii() {
     }
 }
 
-/// Section 4.5: a rectangle parallel to the x-z plane at y = 0.58 m, level attitude, through (0, 0.58, 0.40). The sides
-/// follow from the durations, 2 s and 5 s, at slightly more than 0.1 m/s: 0.2 m and 0.5 m.
+/// Ranger thesis, 4.5: a rectangle parallel to the x-z plane at y = 0.58 m, level attitude, through (0, 0.58, 0.40).
+/// The sides follow from the durations, 2 s and 5 s, at slightly more than 0.1 m/s: 0.2 m and 0.5 m.
 #[test]
 fn rectangle_of_section_4_5_on_ranger_mark_i() {
-    // The drives' own limit, which section 4.5.4 gives as about 0.9 rad/s; the table holds that of planned joint motions.
+    // The drives' own limit, about 0.9 rad/s in the Ranger thesis, 4.5.4; the table holds that of planned joint
+    // motions.
     let table = include_str!("../data/ranger_mk1.yaml");
     let robot = robot(&["0.07", "0.08", "0.1"].iter().fold(table.to_owned(), |table, rate| {
         table.replace(&format!("velocity: {rate},"), "velocity: 0.9,")
@@ -183,7 +184,7 @@ fn a_twist_moves_the_tool_until_it_is_not_repeated() {
     lab.run(0.8);
     assert_eq!(lab.saw(|event| *event == Event::TwistTimeout), 1);
     assert_eq!(lab.saw(|event| *event == Event::MotionStopped), 1);
-    // A zero twist ends the motion in order.
+    // A zero twist ends the motion normally.
     lab.events.clear();
     lab.pipeline.set_twist([0.02, 0.0, 0.0], [0.0; 3]).unwrap();
     lab.cycles(10);

@@ -77,7 +77,7 @@ fn begin_needs_a_goal_the_right_mode_and_rest() {
     assert_eq!(lab.pipeline.begin_motion(), Err(Rejected::Busy { via_point: None }));
     assert!(lab.pipeline.set_twist([0.0; 3], [0.0; 3]).is_err());
     lab.run(20.0);
-    // The goal stays; being there already, the motion is over at once.
+    // The goal stays; already reached, the motion ends at once.
     lab.pipeline.begin_motion().unwrap();
     assert!(lab.run(20.0) < 0.1);
 }
@@ -199,7 +199,7 @@ fn disabled_drives_hold_everything_and_enabling_starts_from_the_measured_state()
     assert_eq!((lab.command.clone(), lab.events.last()), (None, Some(&Event::Disabled)));
     assert_eq!(lab.pipeline.begin_motion(), Err(Rejected::Disabled));
     assert_eq!(lab.pipeline.set_twist([0.0; 3], [0.0; 3]), Err(Rejected::Disabled));
-    // The arm sags; it must not be pulled back when it is enabled.
+    // The arm sags; it must not jump back when it is enabled.
     lab.measured[1] -= 0.3;
     let sagged = lab.measured.clone();
     lab.cycles(10);
@@ -237,7 +237,7 @@ fn a_sequence_accepts_a_small_offset_late_and_aborts_on_a_large_one() {
         lab.pipeline.set_via_point(index, &RawPose::from(&shifted(&start, 0.0, 0.0, *height)), 0.0).unwrap();
     }
     lab.pipeline.execute_via_points().unwrap();
-    // Blocked on the way, the arm is 0.05 m short of the first point, then 0.2 m of the second.
+    // Blocked on the way, the arm is 0.05 m from the first point, then 0.2 m from the second.
     lab.blocked = true;
     lab.run(60.0);
     assert_eq!(lab.saw(|event| *event == Event::ViaPointReached { index: 0 }), 1);
@@ -267,7 +267,7 @@ fn a_stop_halts_a_sequence() {
 fn time_may_jump_but_the_arm_does_not() {
     let config = MotionConfig {
         workspace: Workspace::unlimited(),
-        // Else the jump is a silence of the measurements.
+        // Otherwise the jump counts as missing measurements.
         measurement_timeout: 1e9,
         ..MotionConfig::default()
     };
@@ -299,10 +299,10 @@ fn without_measurements_the_motion_ends_and_nothing_is_accepted_until_they_retur
     let event = lab.pipeline.check_measurement(last + 0.501);
     assert!(matches!(event, Some(Event::MeasurementTimeout { seconds }) if (0.5..0.51).contains(&seconds)));
     assert!(!lab.pipeline.status().moving);
-    assert_eq!(lab.pipeline.check_measurement(last + 0.6), None, "told once");
+    assert_eq!(lab.pipeline.check_measurement(last + 0.6), None, "reported once");
     assert_eq!(lab.pipeline.begin_motion(), Err(Rejected::NotReady));
     assert_eq!(lab.pipeline.set_twist([0.01, 0.0, 0.0], [0.0; 3]), Err(Rejected::NotReady));
-    // Meanwhile the arm was pushed; it is not pulled back, and what was begun before is not resumed.
+    // Meanwhile the arm was pushed; it does not return, and the earlier motion is not resumed.
     lab.time += 1.0;
     lab.measured[1] -= 0.2;
     let pushed = lab.measured.clone();

@@ -1,5 +1,5 @@
-//! Random commands, times, drives and measurements: nothing may panic, become a non-number, or leave its limits. The
-//! laboratory checks that in every cycle; a failure prints the case, which proptest also keeps for the next run.
+//! Random commands, times, drives and measurements: nothing may panic, become NaN, or leave its limits. The virtual arm
+//! checks that in every cycle; a failure prints the case, which proptest also keeps for the next run.
 
 use crate::lab::{HOME, Lab, PERIOD, REACHING, ranger_mk1, robot};
 use dragoman_kinematics::Robot;
@@ -32,7 +32,7 @@ enum Action {
     Corrupt(Vec<f64>),
 }
 
-/// Mostly sensible, sometimes anything at all.
+/// Mostly valid values, sometimes arbitrary ones.
 fn number(size: f64) -> impl Strategy<Value = f64> {
     prop_oneof![20 => -size..size, 1 => any::<f64>()]
 }
@@ -85,7 +85,7 @@ fn action() -> impl Strategy<Value = Action> {
 
 fn perform(lab: &mut Lab, action: &Action) {
     let pipeline = &mut lab.pipeline;
-    // Refusals are part of the game.
+    // Refusals are expected.
     let _ = match action {
         Action::Goal(pose, time) => pipeline.set_goal_pose(pose, *time),
         Action::Begin => pipeline.begin_motion(),
@@ -142,7 +142,7 @@ fn storm(robot: Robot, config: MotionConfig, start: &[f64], actions: &[Action]) 
         perform(&mut lab, action);
         lab.events.clear();
     }
-    // Whatever happened, the arm can be brought to rest.
+    // In every case the arm can be brought to rest.
     lab.enabled = true;
     lab.pipeline.stop();
     let start = lab.time;
@@ -150,7 +150,7 @@ fn storm(robot: Robot, config: MotionConfig, start: &[f64], actions: &[Action]) 
     assert!(lab.time - start < 120.0 + PERIOD);
 }
 
-/// 48, or as many as the environment asks for.
+/// 48, or the number in the environment.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(48)
 }

@@ -17,15 +17,15 @@ use super::qos::QosProfile;
 use crate::action_msgs::msg::GoalStatus as Codes;
 use crate::unique_identifier_msgs::msg::UUID;
 
-/// What has become of a goal.
+/// Status of a goal.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum GoalStatus {
-    /// No status has been heard yet, or the server does not know the goal.
+    /// No status has been received yet, or the server does not know the goal.
     Unknown,
     Accepted,
     Executing,
-    /// Its cancellation was accepted; it still runs.
+    /// Its cancellation was accepted; it is still executing.
     Canceling,
     Succeeded,
     Canceled,
@@ -49,7 +49,7 @@ impl GoalStatus {
         i8::try_from(code).unwrap_or_default()
     }
 
-    /// The status that a code of `action_msgs/msg/GoalStatus` means; [`Unknown`](Self::Unknown) for any other.
+    /// The status for a code of `action_msgs/msg/GoalStatus`; [`Unknown`](Self::Unknown) for any other.
     pub fn from_rcl(code: i8) -> Self {
         CODES
             .iter()
@@ -82,12 +82,12 @@ fn part_name(action: &str, part: &str) -> String {
     format!("{action}/_action/{part}")
 }
 
-/// What `rcl_action` uses for the status topic.
+/// Quality of service of the status topic in `rcl_action`.
 fn status_qos() -> QosProfile {
     QosProfile::default().keep_last(1).transient_local()
 }
 
-/// How many cancel requests of a goal, or feedback messages to a client, wait to be looked at. r2r's number.
+/// Queue depth for cancel requests of a goal and for feedback to a client. r2r's number.
 const QUEUE_LENGTH: usize = 10;
 
 fn to_message(id: Uuid) -> UUID {

@@ -24,10 +24,10 @@ struct Override {
 }
 
 impl Arguments {
-    /// Reads what stands between each `--ros-args` and the next `--` (or the end).
+    /// Parses the arguments between each `--ros-args` and the next `--` (or the end).
     ///
     /// # Errors
-    /// An unknown option, a rule without `:=`, a parameter file that cannot be read: the text names it.
+    /// An unknown option, a rule without `:=`, a parameter file that cannot be read: the text gives the reason.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut parsed = Self::default();
         let mut inside = false;
@@ -47,7 +47,7 @@ impl Arguments {
                         .add_parameter_text(&text)
                         .map_err(|error| Error::InvalidArgument(format!("parameter file {path}: {error}")))?;
                 }
-                // Logging is set up before there is a context; `logging` reads what concerns it.
+                // Logging is set up before a context exists; `logging` reads its arguments.
                 "-e" | "--enclave" => parsed.enclave = Some(enclave(value_of(&argument, arguments.next())?)?),
                 "--log-level" | "--log-config-file" | "--log-file-name" => {
                     value_of(&argument, arguments.next())?;
@@ -59,9 +59,7 @@ impl Arguments {
                 | "--enable-external-lib-logs"
                 | "--disable-external-lib-logs" => {}
                 other => {
-                    return Err(Error::InvalidArgument(format!(
-                        "'{other}' is no option that --ros-args knows"
-                    )));
+                    return Err(Error::InvalidArgument(format!("'{other}' is not an option of --ros-args")));
                 }
             }
         }
@@ -71,7 +69,7 @@ impl Arguments {
     /// Adds the parameters of a ROS parameter file.
     ///
     /// # Errors
-    /// The text is no YAML of the form `node: {ros__parameters: {name: value}}`.
+    /// The text is not YAML of the form `node: {ros__parameters: {name: value}}`.
     pub fn add_parameter_text(&mut self, yaml: &str) -> Result<()> {
         let document: Value =
             serde_norway::from_str(yaml).map_err(|error| Error::InvalidArgument(error.to_string()))?;
@@ -85,7 +83,7 @@ impl Arguments {
     fn add_nodes(&mut self, prefix: &str, nodes: &serde_norway::Mapping) -> Result<()> {
         for (key, value) in nodes {
             let Some(key) = key.as_str() else {
-                return Err(Error::InvalidArgument(format!("{key:?} is no node name")));
+                return Err(Error::InvalidArgument(format!("{key:?} is not a node name")));
             };
             let Value::Mapping(content) = value else {
                 return Err(Error::InvalidArgument(format!("'{prefix}{key}' has no ros__parameters")));
@@ -102,14 +100,14 @@ impl Arguments {
     fn add_values(&mut self, node: &str, prefix: &str, values: &serde_norway::Mapping) -> Result<()> {
         for (key, value) in values {
             let Some(key) = key.as_str() else {
-                return Err(Error::InvalidArgument(format!("{key:?} is no parameter name")));
+                return Err(Error::InvalidArgument(format!("{key:?} is not a parameter name")));
             };
             let name = if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
             if let Value::Mapping(nested) = value {
                 self.add_values(node, &name, nested)?;
             } else {
                 let value = parameter_value(value).ok_or_else(|| {
-                    Error::InvalidArgument(format!("the value of '{name}' is no parameter value"))
+                    Error::InvalidArgument(format!("the value of '{name}' is not a parameter value"))
                 })?;
                 self.parameters.push(Override { node: node.to_owned(), name, value });
             }
@@ -125,29 +123,30 @@ impl Arguments {
         };
         let parsed: Value = serde_norway::from_str(value)
             .map_err(|error| Error::InvalidArgument(format!("the value of '{text}': {error}")))?;
-        let value = parameter_value(&parsed)
-            .ok_or_else(|| Error::InvalidArgument(format!("the value of '{text}' is no parameter value")))?;
+        let value = parameter_value(&parsed).ok_or_else(|| {
+            Error::InvalidArgument(format!("the value of '{text}' is not a parameter value"))
+        })?;
         self.parameters.push(Override { node, name: name.to_owned(), value });
         Ok(())
     }
 
-    /// The name under which security settings would be looked up; peers see it.
+    /// The enclave of the security settings; peers see it.
     pub(crate) fn enclave(&self) -> &str {
         self.enclave.as_deref().unwrap_or("/")
     }
 
-    /// What names become.
+    /// The remapping rules.
     pub(crate) fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// The parameters that the command line gives to a node; a later one wins.
+    /// The parameters of the command line for a node; a later one wins.
     pub(crate) fn parameters_of(&self, node: &NodeName) -> Vec<(String, ParameterValue)> {
         let meant = self.parameters.iter().filter(|given| given.is_for(node));
         meant.map(|given| (given.name.clone(), given.value.clone())).collect()
     }
 
-    /// Whether the command line gives parameter `name` to nodes of this name, and not to whatever a wildcard fits.
+    /// Whether the command line gives parameter `name` to nodes of this name, not only by a wildcard.
     pub(crate) fn names(&self, node: &NodeName, name: &str) -> bool {
         let is_named = |given: &Override| given.node.rsplit('/').next() == Some(node.name.as_str());
         self.parameters.iter().any(|given| given.name == name && is_named(given) && given.is_for(node))
@@ -162,7 +161,7 @@ impl Override {
     }
 }
 
-/// A name like a namespace.
+/// Checks for a full name, like a namespace.
 fn enclave(name: String) -> Result<String> {
     let is_token = |token: &str| {
         !token.starts_with(|c: char| c.is_ascii_digit())
@@ -208,7 +207,7 @@ fn parameter_value(value: &Value) -> Option<ParameterValue> {
     })
 }
 
-/// An array has one type; integers among floating-point numbers become such. An empty one counts as strings.
+/// An array has one type; integers among floating-point numbers are converted. An empty one counts as strings.
 fn array_value(items: &[Value]) -> Option<ParameterValue> {
     fn all<T>(items: &[Value], convert: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {
         items.iter().map(convert).collect()
@@ -307,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_for_one_node_are_told_from_those_for_many() {
+    fn parameters_for_one_node_are_distinguished_from_those_for_many() {
         let mut arguments = parse("--ros-args -p arm:rat:=1 -p all:=1").unwrap();
         arguments
             .add_parameter_text(

@@ -1,4 +1,4 @@
-//! One thread per context that runs what the layer does on its own: replies to clients, parameters, `/clock`, the graph.
+//! One thread per context for the layer's own tasks: replies to clients, parameters, `/clock`, the graph.
 
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -16,19 +16,18 @@ pub(crate) struct Background {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What starts tasks. It does not keep the thread alive. The queue is not bounded by itself: whoever spawns bounds what it
-/// spawns.
+/// Spawns tasks. It does not keep the thread alive. The queue is not bounded: each caller bounds the tasks it spawns.
 #[derive(Clone)]
 pub(crate) struct Spawner(UnboundedSender<Job>);
 
 enum Job {
     /// Ends with the context.
     Task(BoxFuture<'static, ()>),
-    /// The end of the context waits for it, but no longer than [`LINGER_TIME`].
+    /// The end of the context waits for it, but at most [`LINGER_TIME`].
     Last(BoxFuture<'static, ()>),
 }
 
-/// How long the end of a context may take.
+/// Maximum duration of ending a context.
 const LINGER_TIME: Duration = Duration::from_millis(200);
 
 /// A task that ends when this is dropped.
@@ -62,7 +61,7 @@ impl Background {
         Ok(Self { spawner: Spawner(tasks), thread: Some(thread) })
     }
 
-    /// Runs `task` until it ends or the context does.
+    /// Runs `task` until it or the context ends.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.spawner.spawn(task);
     }
@@ -73,7 +72,7 @@ impl Background {
 }
 
 impl Spawner {
-    /// Runs `task` until it ends or the context does. It must not block: everything else waits for it.
+    /// Runs `task` until it or the context ends. It must not block: all other tasks wait for it.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         // Fails only when the context is gone.
         let _ = self.0.unbounded_send(Job::Task(Box::pin(task)));
@@ -84,7 +83,7 @@ impl Spawner {
         let _ = self.0.unbounded_send(Job::Last(Box::pin(task)));
     }
 
-    /// As [`spawn`](Self::spawn), until what is returned is dropped.
+    /// As [`spawn`](Self::spawn), until the returned value is dropped.
     pub(crate) fn spawn_owned(&self, task: impl Future<Output = ()> + Send + 'static) -> Task {
         let (task, handle) = abortable(task);
         self.spawn(async move {

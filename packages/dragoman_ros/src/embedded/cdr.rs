@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 use super::error::{Error, Result};
 
-/// Byte order and format of a serialized payload, as its encapsulation header names it.
+/// Byte order and format of a serialized payload, from its encapsulation header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     LittleEndian,
@@ -22,7 +22,7 @@ pub(crate) fn to_bytes<T: Serialize>(value: &T) -> Result<Vec<u8>> {
     write(value, Vec::new())
 }
 
-/// As [`to_bytes`], into an empty vector that may have room already.
+/// As [`to_bytes`], into an empty vector, which may have capacity.
 pub(crate) fn write<T: Serialize>(value: &T, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
     bytes.reserve(size_of::<T>());
     cdr_encoding::to_writer::<T, LittleEndian, _>(&mut bytes, value).map_err(serde_error)?;
@@ -30,7 +30,7 @@ pub(crate) fn write<T: Serialize>(value: &T, mut bytes: Vec<u8>) -> Result<Vec<u
     Ok(bytes)
 }
 
-/// The value that `bytes`, a payload without encapsulation header, begins with.
+/// Deserializes the value at the beginning of `bytes`, a payload without encapsulation header.
 pub(crate) fn from_bytes<T: DeserializeOwned>(bytes: &[u8], encoding: Encoding) -> Result<T> {
     match encoding {
         Encoding::LittleEndian => cdr_encoding::from_bytes::<T, LittleEndian>(bytes),
@@ -44,7 +44,7 @@ fn serde_error(error: impl fmt::Display) -> Error {
     Error::SerdeError { err: error.to_string() }
 }
 
-/// Serde of an IDL array of `N` elements that is kept in a `Vec`: no length travels.
+/// Serde of an IDL array of `N` elements that is kept in a `Vec`: serialized without a length.
 pub(crate) struct FixedArray<const N: usize>;
 
 impl<const N: usize> FixedArray<N> {

@@ -1,4 +1,4 @@
-//! Service clients, in the mapping that `RMW_IMPLEMENTATION` names: Fast DDS's unless it says `rmw_cyclonedds_cpp`.
+//! Service clients, in the mapping of `RMW_IMPLEMENTATION`: Cyclone DDS's for `rmw_cyclonedds_cpp`, else Fast DDS's.
 
 use std::collections::{HashMap, VecDeque};
 use std::marker::PhantomData;
@@ -17,11 +17,11 @@ use super::dds::{Guid, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
 use super::service::HEADER_LENGTH;
 
-/// Matching is not symmetric: when we see a service, its reply writer may not have seen our reader yet, and a reply sent
-/// in that time is lost. By this time it has.
+/// Matching is not symmetric: when we see a service, its reply writer may not have seen our reader yet, and a reply
+/// sent in that time is lost. After this time it has.
 const MATCH_SETTLE_TIME: Duration = Duration::from_millis(300);
 
-/// Answers that are not fetched for this many requests are given up, the oldest first.
+/// Most unfetched responses; beyond that the oldest are dropped.
 const MAX_PENDING: usize = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,24 +47,25 @@ struct Shared {
     reader: Arc<Reader>,
     writer: Arc<Writer>,
     mapping: Mapping,
-    /// Eight bytes that no other client has, by which Cyclone's mapping knows it.
+    /// Eight bytes unique to this client, which identify it in Cyclone's mapping.
     client_id: [u8; 8],
-    /// The number of the last request. Locked while one is being written, which may wait for a remote server that is stuck.
+    /// The number of the last request. Locked while one is being written, which may wait for a remote server that
+    /// hangs.
     last_sequence: Mutex<i64>,
-    /// Never locked while something waits: who answers comes here on its own thread.
+    /// Never locked across a wait: responders lock it on their own threads.
     pending: Mutex<Pending>,
 }
 
 #[derive(Default)]
 struct Pending {
     asked: HashMap<i64, Asked>,
-    /// While a request is being written: answers that nobody is known to have asked for. One may be that request's.
+    /// Responses without a known request, received while a request is being written: one may belong to it.
     early: Option<VecDeque<(SampleId, Sample)>>,
 }
 
-/// A request that waits for its answer.
+/// A request waiting for its response.
 struct Asked {
-    /// What wrote it.
+    /// The writer of the request.
     writer: Guid,
     answer: oneshot::Sender<Sample>,
 }
@@ -95,10 +96,10 @@ impl<T: WrappedServiceTypeSupport> Client<T> {
         Self { shared, service: PhantomData, _listening: listening }
     }
 
-    /// Asks; the future resolves with the answer. As in r2r it waits for as long as it takes: bound it with a timeout.
+    /// Sends a request; the future resolves with the response. As in r2r there is no timeout: callers add one.
     ///
     /// # Errors
-    /// A fixed array of another length than its type says; the middleware's refusal.
+    /// A fixed array of a wrong length; an error of the middleware.
     pub fn request(
         &self,
         message: &T::Request,
@@ -167,7 +168,8 @@ impl Pending {
         self.asked.insert(sequence, asked);
     }
 
-    /// Hands an answer to who waits for it. `request` names the client's `reader`, or what wrote the request.
+    /// Delivers a response to its waiting request. `request` contains the client's `reader`, or the writer of the
+    /// request.
     fn settle(&mut self, reader: &Guid, request: SampleId, sample: Sample) {
         let names_us = |asked: &Asked| request.writer == *reader || request.writer == asked.writer;
         if self.asked.get(&request.sequence).is_some_and(names_us) {
@@ -184,7 +186,7 @@ impl Pending {
 }
 
 impl<T> Client<T> {
-    /// Resolves when the server has been lost for a while: it has ended, or is out of reach.
+    /// Resolves when the server has been missing for a while: it has ended, or is unreachable.
     pub(crate) fn server_lost(&self) -> impl Future<Output = ()> + Send + use<T> {
         let client = Arc::downgrade(&self.shared);
         async move {
@@ -198,11 +200,11 @@ impl<T> Client<T> {
     }
 }
 
-/// How often it is looked whether a server is still there, and how often it has to be missed: its writers may be made anew.
+/// Polling interval for the server, and number of polls it must be missing: its writers may be recreated.
 const SERVER_REVIEW_PERIOD: Duration = Duration::from_millis(250);
 const LOST_AFTER: u32 = 4;
 
-/// Of a GUID those bytes that differ within the network.
+/// The bytes of a GUID that differ within the network.
 fn client_id(guid: &Guid) -> [u8; 8] {
     let mut id = [0; 8];
     id[..4].copy_from_slice(&guid[8..12]);
@@ -211,9 +213,9 @@ fn client_id(guid: &Guid) -> [u8; 8] {
     id
 }
 
-/// Clients whose server can be waited for.
+/// Clients that can wait for their server.
 pub trait IsAvailablePollable {
-    /// Resolves when the server is there and ready to answer.
+    /// Resolves when the server exists and can respond.
     fn available(&self) -> BoxFuture<'static, Result<()>>;
 }
 
@@ -248,7 +250,8 @@ mod tests {
         SetBool::Request { data }
     }
 
-    /// As with a remote server that does not acknowledge: the next request waits, and whoever answers an earlier one does not.
+    /// Like a remote server that does not acknowledge: the next request waits, but a response to an earlier one does
+    /// not.
     #[test]
     fn who_answers_does_not_wait_for_the_next_request_to_be_written() {
         let discovery = Discovery { domain_id: 93, range: DiscoveryRange::Off, static_peers: Vec::new() };
@@ -266,7 +269,7 @@ mod tests {
             let client = Arc::clone(&client);
             move || client.request(&request(false)).map(|_answer| ())
         });
-        // It is being written.
+        // The request is being written.
         let start = std::time::Instant::now();
         while client.shared.last_sequence.try_lock().is_ok() {
             assert!(start.elapsed() < PATIENCE);
@@ -301,7 +304,7 @@ mod tests {
             assert_eq!(early.len(), 2);
             pending.expect(7, Asked { writer, answer });
             for (request, sample) in early.into_iter().rev() {
-                // Another client's is no answer to this.
+                // A response for another client does not count.
                 assert!(receiver.try_recv().unwrap().is_none());
                 pending.settle(&reader, request, sample);
             }

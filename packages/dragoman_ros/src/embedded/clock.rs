@@ -11,11 +11,11 @@ use super::node::Node;
 use super::qos::QosProfile;
 use crate::{builtin_interfaces, rosgraph_msgs};
 
-/// Which time a clock shows.
+/// Kind of a clock's time.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum ClockType {
-    /// System time, or `/clock` while a [`TimeSource`] follows it.
+    /// System time, or `/clock` while a [`TimeSource`] is enabled.
     RosTime,
     SystemTime,
     SteadyTime,
@@ -25,7 +25,7 @@ pub enum ClockType {
 #[derive(Debug)]
 pub struct Clock {
     clock_type: ClockType,
-    /// The time that `/clock` told last.
+    /// The last time from `/clock`.
     simulated: Option<Duration>,
     waiting: Vec<Waker>,
 }
@@ -79,7 +79,7 @@ fn steady_time() -> Duration {
     START.get_or_init(Instant::now).elapsed()
 }
 
-/// Lets a node's clock follow `/clock`.
+/// Makes a node's clock follow `/clock`.
 #[derive(Clone, Debug)]
 pub struct TimeSource {
     clock: Weak<Mutex<Clock>>,
@@ -91,7 +91,7 @@ impl TimeSource {
         Self { clock: Arc::downgrade(clock), enabled: Arc::default() }
     }
 
-    /// The node's clock shows the time of `/clock` from now on; zero until the first message arrives.
+    /// Makes the node's clock show the time of `/clock`; zero until the first message arrives.
     ///
     /// # Errors
     /// `/clock` cannot be subscribed.
@@ -118,7 +118,7 @@ impl TimeSource {
         Ok(())
     }
 
-    /// The node's clock shows system time again.
+    /// Makes the node's clock show system time again.
     pub fn disable_sim_time(&self) {
         self.enabled.store(false, std::sync::atomic::Ordering::Relaxed);
         if let Some(clock) = self.clock.upgrade() {
@@ -131,7 +131,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Fires at a fixed rate; ticks that nobody waited for are skipped.
+/// Fires at a fixed rate; missed ticks are skipped.
 #[derive(Debug)]
 pub struct Timer {
     period: Duration,
@@ -160,7 +160,7 @@ impl Timer {
                 let mut clock = lock(&self.clock);
                 (clock.get_now()?, clock.simulated.is_some())
             };
-            // A clock that was set back, or that has just begun to follow /clock, must not silence the timer.
+            // A clock that was set back, or that has just started to follow /clock, must not stop the timer.
             if self.next > now + self.period {
                 self.next = now + self.period;
             }
@@ -175,14 +175,14 @@ impl Timer {
         };
         let since_last = now.saturating_sub(self.last);
         self.last = now;
-        // However far the clock has jumped, one tick is for all that were missed; the next is in step with those before.
+        // After a jump of any length one tick stands for all missed ones; the next is in phase with the earlier ones.
         let beyond = (now - self.next).as_nanos() % self.period.as_nanos();
         let beyond = Duration::from_nanos(u64::try_from(beyond).unwrap_or_default());
         self.next = now.saturating_add(self.period - beyond.min(self.period));
         Ok(since_last)
     }
 
-    /// Resolves when the simulated clock shows another time than `seen`, or follows `/clock` no more.
+    /// Resolves when the simulated clock shows another time than `seen`, or no longer follows `/clock`.
     async fn clock_change(&self, seen: Duration) {
         std::future::poll_fn(|task| {
             let mut clock = lock(&self.clock);
@@ -215,7 +215,7 @@ mod tests {
         set(present);
         assert_eq!(timer.tick().now_or_never().unwrap().unwrap(), present);
         assert!(timer.tick().now_or_never().is_none(), "it fires once for all that were missed");
-        // In step with the ticks before.
+        // In phase with the earlier ticks.
         set(present + Duration::from_micros(699));
         assert!(timer.tick().now_or_never().is_none());
         set(present + Duration::from_micros(700));

@@ -11,14 +11,14 @@ use super::error::Result;
 use super::graph::{self, Graph};
 use super::names::ros_type;
 
-/// A DDS participant and what all nodes of a process share. Clones are the same context.
+/// A DDS participant and the shared state of all nodes of a process. Clones share the context.
 #[derive(Clone)]
 pub struct Context {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    // Ends first: its tasks hold on to the participant.
+    // Dropped first: its tasks hold the participant.
     background: Background,
     graph: Arc<Graph>,
     participant: Participant,
@@ -26,10 +26,10 @@ struct Inner {
 }
 
 impl Context {
-    /// Joins the domain that the environment and the command line of this process name.
+    /// Joins the domain given by the environment and the command line of this process.
     ///
     /// # Errors
-    /// Environment or `--ros-args` cannot be understood; no participant can be created.
+    /// Invalid environment or `--ros-args`; no participant can be created.
     pub fn create() -> Result<Self> {
         super::security::check(|name| std::env::var(name).ok())?;
         let discovery = Discovery::from_variables(|name| std::env::var(name).ok())?;
@@ -42,7 +42,7 @@ impl Context {
     /// No participant can be created: all 120 participant ids of the domain are taken, or there is no network.
     pub fn with_options(discovery: &Discovery, arguments: Arguments) -> Result<Self> {
         if Distribution::current() == Distribution::Humble {
-            tracing::info!("messages have the forms of ROS 2 Humble, as ROS_DISTRO says");
+            tracing::info!("using the message formats of ROS 2 Humble (ROS_DISTRO)");
         }
         let background = Background::start()?;
         let participant = Participant::new(discovery, arguments.enclave(), &background)?;
@@ -52,12 +52,12 @@ impl Context {
         Ok(Self { inner: Arc::new(Inner { background, graph, participant, arguments }) })
     }
 
-    /// Whether the context can be used: always, until it is dropped.
+    /// Whether the context is valid: always, until it is dropped.
     pub fn is_valid(&self) -> bool {
         true
     }
 
-    /// ROS name and type of every topic's every writer. Not in r2r, where a node tells them.
+    /// ROS name and type of the topic of every writer. Not in r2r, where nodes provide this.
     pub(crate) fn topic_writers(&self) -> impl Iterator<Item = (String, String, WriterInfo)> {
         self.inner.participant.writers().into_iter().filter_map(|writer| {
             let topic = writer.topic.strip_prefix("rt").filter(|name| name.starts_with('/'))?.to_owned();
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_dropped_context_gives_back_its_ports() {
         const DOMAIN: u16 = 95;
-        // Several times: whether a thread of the library goes on is a matter of chance.
+        // Several times: a hanging thread of the library appears only sometimes.
         for _ in 0..10 {
             let context = context(DOMAIN);
             let port = (Ipv4Addr::LOCALHOST, discovery_port(DOMAIN, 0));
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// More than the library announces itself to by default, where loopback has no multicast.
+    /// More participants than the library announces itself to by default, where loopback has no multicast.
     #[test]
     fn many_contexts_on_localhost_find_each_other() {
         let contexts: Vec<Context> = (0..14).map(|_| context(96)).collect();
@@ -120,7 +120,7 @@ mod tests {
         let qos = || QosProfile::default().transient_local();
         let publisher = node(12).create_publisher("last", qos()).unwrap();
         publisher.publish(&std_msgs::msg::String { data: "found".into() }).unwrap();
-        let mut heard = node(13).subscribe::<std_msgs::msg::String>("last", qos()).unwrap();
-        assert_eq!(block_on(heard.next()).unwrap().data, "found");
+        let mut received = node(13).subscribe::<std_msgs::msg::String>("last", qos()).unwrap();
+        assert_eq!(block_on(received.next()).unwrap().data, "found");
     }
 }

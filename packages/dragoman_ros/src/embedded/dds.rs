@@ -1,7 +1,7 @@
-//! The DDS library behind one small surface: a participant, raw CDR writers and raw CDR readers.
+//! The interface to the DDS library: a participant, raw CDR writers and raw CDR readers.
 //!
-//! Nothing else in this crate, but the parts below `dds/`, names `rustdds`. Facts about its behaviour towards Cyclone
-//! DDS and Fast DDS that made a detour necessary are told where the detour is.
+//! In this crate only this file and those below `dds/` use `rustdds`. Workarounds for its behaviour towards Cyclone DDS
+//! and Fast DDS are explained in place.
 
 mod backlog;
 mod first_request;
@@ -46,7 +46,7 @@ pub(crate) use writer::Writer;
 /// Globally unique id of a participant, a writer or a reader: 12 bytes of participant, 4 of entity.
 pub(crate) type Guid = [u8; 16];
 
-/// Which sample of which writer: what a reply refers to.
+/// A writer and sequence number, to which a reply refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SampleId {
     pub(crate) writer: Guid,
@@ -54,7 +54,7 @@ pub(crate) struct SampleId {
 }
 
 impl SampleId {
-    /// The value that stands for "no sequence number" on the wire.
+    /// The value for "no sequence number" on the wire.
     pub(crate) const UNKNOWN_SEQUENCE: i64 = (u32::MAX as i64) << 32;
 }
 
@@ -65,16 +65,16 @@ pub(crate) struct Sample {
     pub(crate) encoding: Encoding,
     pub(crate) id: SampleId,
     pub(crate) related: Option<SampleId>,
-    /// When it was written, in nanoseconds since 1970, if the writer tells.
+    /// When it was written, in nanoseconds since 1970, if the writer sends it.
     pub(crate) source_time: Option<u64>,
 }
 
-/// A reader, perhaps of another process.
+/// A reader, possibly of another process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Peer {
     /// This one.
     Reader(Guid),
-    /// Any of the participant that has this endpoint.
+    /// Any reader of the participant of this endpoint.
     Beside(Guid),
 }
 
@@ -88,17 +88,17 @@ impl Peer {
     }
 }
 
-/// What an endpoint is announced as.
+/// Announced properties of an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Endpoint<'a> {
     pub(crate) topic: &'a str,
     pub(crate) type_name: &'a str,
-    /// `RIHS01_...`, if it is known and is to be announced.
+    /// `RIHS01_...`, if it is known and announced.
     pub(crate) type_hash: Option<&'a str>,
     pub(crate) qos: &'a QosProfile,
 }
 
-/// What a writer is announced as.
+/// Announced properties of a writer.
 #[derive(Clone, Debug)]
 pub(crate) struct WriterInfo {
     pub(crate) topic: String,
@@ -119,21 +119,21 @@ pub(crate) struct Participant {
     spawner: Spawner,
 }
 
-/// DDS topics that have readers in other participants.
+/// DDS topics with readers in other participants.
 type ReadElsewhere = Arc<Mutex<HashSet<String>>>;
 
-/// How often the readers of other participants are listed.
+/// Interval of listing the readers of other participants.
 const REVIEW_PERIOD: Duration = Duration::from_secs(1);
 
 impl Participant {
     pub(crate) fn new(discovery: &Discovery, enclave: &str, background: &Background) -> Result<Self> {
-        // The enclave as the middlewares of ROS announce it. What stays in the process goes through memory.
+        // The enclave as ROS's middlewares announce it. Messages within the process go through memory.
         let builder = DomainParticipantBuilder::new(discovery.domain_id)
             .user_data(format!("enclave={enclave};").into_bytes())
             .match_own_endpoints(false);
         let builder = match discovery.range {
             DiscoveryRange::Subnet => builder,
-            // A participant that names its loopback address only could not be answered by a peer elsewhere.
+            // A participant that announces only its loopback address could not be answered by peers on other hosts.
             DiscoveryRange::Localhost if discovery.has_distant_peers() => {
                 tracing::warn!("ROS_STATIC_PEERS on other machines: discovery reaches the subnet as well");
                 builder
@@ -194,9 +194,9 @@ impl Participant {
         self.participant.guid().to_bytes()
     }
 
-    /// All writers: those of this context, and those that discovery has seen in others.
+    /// All writers: those of this context, and those discovered in others.
     ///
-    /// The library discovers its own participant too, but by multicast only: what is our own is not asked of it.
+    /// The library discovers its own participant too, but only by multicast: our own writers are listed directly.
     pub(crate) fn writers(&self) -> Vec<WriterInfo> {
         let own = self.participant.guid().prefix;
         let discovered = self.participant.discovered_writers().into_iter().map(|w| w.publication_topic_data);
@@ -220,13 +220,13 @@ fn middleware(what: &str, error: &dyn std::fmt::Display) -> Error {
     Error::Middleware(format!("cannot {what}: {error}"))
 }
 
-/// Nanoseconds since 1970; none for the values that mean "no time".
+/// Nanoseconds since 1970; `None` for the values that mean "no time".
 fn nanoseconds(time: Timestamp) -> Option<u64> {
     if time == Timestamp::INVALID || time == Timestamp::INFINITE || time == Timestamp::ZERO {
         return None;
     }
     let (seconds, fraction) = (time.to_ticks() >> 32, time.to_ticks() & 0xFFFF_FFFF);
-    // The sender rounded down to 2^-32 s: half of that more gives its nanosecond again.
+    // The sender rounded down to 2^-32 s: adding half of that restores its nanosecond.
     Some(seconds * 1_000_000_000 + ((fraction * 1_000_000_000 + (1 << 31)) >> 32))
 }
 

@@ -1,29 +1,29 @@
-//! Which peers are sought and where: ROS's environment variables, with the defaults of Jazzy.
+//! Discovery settings: ROS's environment variables, with the defaults of Jazzy.
 
 use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs};
 
 use super::error::{Error, Result};
 
-/// How far discovery reaches (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
+/// Range of automatic discovery (`ROS_AUTOMATIC_DISCOVERY_RANGE`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DiscoveryRange {
     /// Only nodes of this machine.
     Localhost,
-    /// Nodes that multicast reaches: the default.
+    /// Nodes in multicast range: the default.
     #[default]
     Subnet,
-    /// Nobody is sought; only static peers are found.
+    /// No discovery; only static peers are found.
     Off,
 }
 
-/// Where a context looks for peers.
+/// Discovery settings of a context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discovery {
     /// DDS domain, 0 to 232.
     pub domain_id: u16,
-    /// How far automatic discovery reaches.
+    /// Range of automatic discovery.
     pub range: DiscoveryRange,
-    /// Addresses that are told of us wherever they are (`ROS_STATIC_PEERS`).
+    /// Addresses of peers outside the multicast range (`ROS_STATIC_PEERS`).
     pub static_peers: Vec<IpAddr>,
 }
 
@@ -35,7 +35,7 @@ impl Discovery {
     /// `variable`. As in Jazzy, `ROS_LOCALHOST_ONLY=1` takes precedence over the range and the peers.
     ///
     /// # Errors
-    /// A domain that is no number, or is above 232; a range of another name.
+    /// A domain that is not a number from 0 to 232; an unknown range.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let read =
             |name: &str| variable(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -72,7 +72,7 @@ impl Discovery {
         self.static_peers.iter().any(|peer| !peer.is_loopback())
     }
 
-    /// The address to which sockets are bound: other hosts reach none of them unless they are sought.
+    /// The address for binding sockets: other hosts cannot reach them unless discovery includes other hosts.
     pub(crate) fn bind_address(&self) -> Ipv4Addr {
         match self.range {
             DiscoveryRange::Subnet => Ipv4Addr::UNSPECIFIED,
@@ -85,10 +85,10 @@ impl Discovery {
 /// A domain id from its text.
 ///
 /// # Errors
-/// No number, or above 232.
+/// Not a number, or above 232.
 pub fn domain_id(text: &str) -> Result<u16> {
     text.parse().ok().filter(|id| *id <= MAX_DOMAIN_ID).ok_or_else(|| {
-        Error::InvalidArgument(format!("'{text}' is no domain id: a number from 0 to {MAX_DOMAIN_ID}"))
+        Error::InvalidArgument(format!("'{text}' is not a domain id: a number from 0 to {MAX_DOMAIN_ID}"))
     })
 }
 

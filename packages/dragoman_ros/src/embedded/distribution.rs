@@ -1,11 +1,11 @@
-//! Which distribution's forms of the messages travel.
+//! The distribution whose message formats are used.
 //!
-//! A type has one name in all distributions, and no peer tells which one it is of. A process therefore speaks those of
-//! the ROS 2 that it belongs to, as `ROS_DISTRO` names it.
+//! A type has the same name in all distributions, and peers do not announce theirs. A process therefore uses the
+//! formats of its own ROS 2, given by `ROS_DISTRO`.
 
 use std::sync::LazyLock;
 
-/// A distribution whose messages have forms of their own. Iron and what came after Jazzy have Jazzy's.
+/// A distribution with its own message formats. Iron and those after Jazzy have Jazzy's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Distribution {
     /// ROS 2 Humble: global identifiers of 24 bytes, results without error codes.
@@ -16,7 +16,7 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Reads `ROS_DISTRO` through `variable`. Every other name than Humble's is taken for Jazzy's.
+    /// Reads `ROS_DISTRO` through `variable`. Every name except Humble's counts as Jazzy.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         match variable("ROS_DISTRO").as_deref().map(str::trim) {
             Some("humble") => Self::Humble,
@@ -24,7 +24,7 @@ impl Distribution {
         }
     }
 
-    /// That of this process, read once.
+    /// The distribution of this process, read once.
     pub fn current() -> Self {
         static OF_PROCESS: LazyLock<Distribution> =
             LazyLock::new(|| Distribution::from_variables(|name| std::env::var(name).ok()));
@@ -47,7 +47,7 @@ mod tests {
     use crate::{WrappedTypesupport, control_msgs, message_definition, moveit_msgs, nav2_msgs, sensor_msgs};
 
     thread_local! {
-        /// What tests of this thread use instead of the process's.
+        /// Replaces the process's distribution in tests of this thread.
         pub(super) static OF_TEST: Cell<Option<Distribution>> = const { Cell::new(None) };
     }
 
@@ -62,7 +62,7 @@ mod tests {
         with(distribution, || cdr::to_bytes(message)).unwrap()
     }
 
-    /// What arrives of `message` where both ends have the distribution.
+    /// `message` after serialization and deserialization in the distribution.
     fn travelled<T: WrappedTypesupport>(distribution: Distribution, message: &T) -> T {
         let bytes = bytes(distribution, message);
         with(distribution, || cdr::from_bytes(&bytes, Encoding::LittleEndian)).unwrap()
@@ -111,7 +111,7 @@ mod tests {
         let result = NavigateToPose::Result { error_code: 9000, error_msg: "blocked".into() };
         let response = NavigateToPose::GetResult::Response { status: 6, result };
         assert_eq!(travelled(Distribution::Jazzy, &response), response);
-        // The status and the byte of an empty message, filled up to four bytes.
+        // The status and the byte of an empty message, padded to four bytes.
         assert_eq!(bytes(Distribution::Humble, &response), [6, 0, 0, 0]);
         let received = travelled(Distribution::Humble, &response);
         assert_eq!((received.status, received.result), (6, NavigateToPose::Result::default()));

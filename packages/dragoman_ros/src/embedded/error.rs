@@ -1,4 +1,4 @@
-//! Errors, with the names that r2r gives them where r2r has the same case.
+//! Errors, with r2r's names for cases that r2r has.
 
 use crate::qos_overrides::InvalidOverride;
 use crate::remapping::NoRule;
@@ -6,12 +6,12 @@ use crate::remapping::NoRule;
 /// Result of an operation of this layer.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong when talking ROS.
+/// Error of this layer.
 #[derive(thiserror::Error, Clone, Debug)]
 #[allow(non_camel_case_types)]
 #[non_exhaustive]
 pub enum Error {
-    /// The middleware refused an operation; the text says which and why.
+    /// The middleware refused an operation; the text gives operation and reason.
     #[error("middleware: {0}")]
     Middleware(String),
     /// A reliable sample could not be sent because its readers do not keep up, or an action's server is lost.
@@ -33,47 +33,47 @@ pub enum Error {
         /// The rule that it breaks.
         reason: String,
     },
-    /// `--ros-args`, a parameter file or a `ROS_...` environment variable cannot be understood.
+    /// Invalid `--ros-args`, parameter file or `ROS_...` environment variable.
     #[error("{0}")]
     InvalidArgument(String),
-    /// The service, or the client, is gone.
+    /// The service or the client has been dropped.
     #[error("the client or service has been destroyed")]
     RCL_RET_CLIENT_INVALID,
-    /// The action client is gone.
+    /// The action client has been dropped.
     #[error("the action client has been destroyed")]
     RCL_RET_ACTION_CLIENT_INVALID,
-    /// The server does not accept the goal.
+    /// The server rejected the goal.
     #[error("the goal was rejected")]
     RCL_RET_ACTION_GOAL_REJECTED,
-    /// The goal has ended already, is forgotten, or its id belongs to another.
+    /// The goal has ended, was removed, or its id is in use.
     #[error("the goal has ended or is not known")]
     RCL_RET_ACTION_GOAL_HANDLE_INVALID,
     /// The server does not cancel the goal.
     #[error("the goal is not cancelled")]
     GoalCancelRejected,
-    /// The server does not know the goal, or no more.
+    /// The server does not know the goal, or has removed it.
     #[error("the goal to be cancelled is not known")]
     GoalCancelUnknownGoalID,
-    /// There is nothing left to cancel.
+    /// The goal has already ended.
     #[error("the goal to be cancelled has ended already")]
     GoalCancelAlreadyTerminated,
     /// A message could not be serialized or deserialized.
     #[error("serialization: {err}")]
     SerdeError {
-        /// What the serializer says.
+        /// The message of the serializer.
         err: String,
     },
     /// Only a clock of type `RosTime` follows `/clock`.
     #[error("clock type is not RosTime")]
     ClockTypeNotRosTime,
-    /// A parameter has another type than the one asked for.
+    /// A parameter has another type than requested.
     #[error("parameter {name} was expected to be of type {expected_type} but was of type {actual_type}")]
     ParameterWrongType {
         /// The parameter's name.
         name: String,
-        /// The type asked for.
+        /// The requested type.
         expected_type: &'static str,
-        /// The type that it has.
+        /// Its actual type.
         actual_type: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! `ros_discovery_info`: which endpoints belong to which node, for `ros2 node list` and `ros2 node info`.
+//! `ros_discovery_info`: the endpoints of each node, for `ros2 node list` and `ros2 node info`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -18,10 +18,10 @@ use crate::WrappedTypesupport;
 use crate::names::NodeName;
 use crate::rmw_dds_common::msg::{Gid, NodeEntitiesInfo, ParticipantEntitiesInfo};
 
-/// Changes within this time go out as one message.
+/// Changes within this time are published as one message.
 const SETTLE_TIME: Duration = Duration::from_millis(20);
 
-/// How often the messages are brought up to date with writers that were replaced.
+/// Period of updating the messages for replaced writers.
 const REVIEW_PERIOD: Duration = Duration::from_millis(500);
 
 /// All nodes of a context.
@@ -31,7 +31,7 @@ pub(crate) struct Graph {
     changed: AtomicBool,
 }
 
-/// The endpoints of one node, as long as they live.
+/// The endpoints of one node, while they live.
 pub(crate) struct GraphNode {
     name: NodeName,
     readers: Mutex<Vec<Weak<Reader>>>,
@@ -63,7 +63,7 @@ impl Graph {
         self.changed.store(true, Ordering::Relaxed);
     }
 
-    /// The node of this context to which a writer belongs.
+    /// The node of this context that owns a writer.
     pub(crate) fn node_of(&self, writer: Guid) -> Option<NodeName> {
         let nodes = lock(&self.nodes);
         let owner = nodes.iter().find(|node| {

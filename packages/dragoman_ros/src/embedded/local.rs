@@ -1,7 +1,7 @@
-//! The way between writers and readers of one context: through memory instead of the network.
+//! Delivers messages between writers and readers of one context through memory instead of the network.
 //!
-//! The DDS library would send a participant's samples to itself by UDP, and finds itself by multicast only, which a
-//! loopback interface does not have. All nodes of a process share one participant, so this is their main road.
+//! The DDS library would send a participant's samples to itself by UDP, and discovers itself by multicast only, which a
+//! loopback interface does not have. All nodes of a process share one participant, so most messages go this way.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -11,7 +11,7 @@ use super::clock::lock;
 use super::dds::{Guid, Sample, WriterInfo};
 use super::qos::{DurabilityPolicy, HistoryPolicy, QosProfile, ReliabilityPolicy};
 
-/// The most samples that a reader which keeps all may be behind.
+/// Most samples by which a reader that keeps all may lag.
 const KEEP_ALL_LIMIT: usize = 200_000;
 
 /// All writers and readers of a context, by DDS topic.
@@ -29,17 +29,17 @@ struct LocalTopic {
 /// The local side of a writer.
 pub(crate) struct Outlet {
     offer: Offer,
-    /// As it was given, for who asks about the graph.
+    /// The requested profile, for graph queries.
     qos: QosProfile,
     state: Mutex<OutletState>,
 }
 
 #[derive(Default)]
 struct OutletState {
-    /// None until the writer on the network is made.
+    /// `None` until the network writer is created.
     guid: Option<Guid>,
     readers: Vec<Weak<Inbox>>,
-    /// The last samples, for late joiners.
+    /// The last samples, for late subscribers.
     recent: VecDeque<Sample>,
 }
 
@@ -59,7 +59,7 @@ struct Queue {
     waker: Option<Waker>,
 }
 
-/// What an endpoint offers or asks for.
+/// Offered or requested policies of an endpoint.
 struct Offer {
     type_name: String,
     reliable: bool,
@@ -78,7 +78,7 @@ impl Offer {
         }
     }
 
-    /// Whether an offer meets a request, as DDS 1.4, 2.2.3 compares them.
+    /// Whether an offer meets a request, by the rules of DDS 1.4, 2.2.3.
     fn meets(&self, request: &Self) -> bool {
         self.type_name == request.type_name
             && (self.reliable || !request.reliable)
@@ -114,7 +114,7 @@ impl Local {
         for writer in
             entry.writers.iter().filter_map(Weak::upgrade).filter(|writer| writer.offer.meets(&inbox.offer))
         {
-            // Under the writer's lock, so that no sample comes twice or falls between past and present.
+            // Under the writer's lock, so that no sample is delivered twice or lost.
             let mut state = lock(&writer.state);
             if inbox.offer.transient_local {
                 state.recent.iter().for_each(|sample| inbox.push(sample.clone()));
@@ -125,7 +125,7 @@ impl Local {
         inbox
     }
 
-    /// All writers that live.
+    /// All existing writers.
     pub(crate) fn writers(&self) -> Vec<WriterInfo> {
         let topics = lock(&self.topics);
         let live = topics.iter().flat_map(|(topic, entry)| {
@@ -143,7 +143,7 @@ impl Local {
         .collect()
     }
 
-    /// How many endpoints of this context a reader is matched with.
+    /// Number of endpoints of this context matched with a reader.
     pub(crate) fn writers_of(&self, topic: &str, inbox: &Inbox) -> usize {
         let topics = lock(&self.topics);
         let writers = topics.get(topic).map(|entry| entry.writers.iter().filter_map(Weak::upgrade));
@@ -152,12 +152,12 @@ impl Local {
 }
 
 impl Outlet {
-    /// Tells under which identity the writer is on the network.
+    /// Sets the network identity of the writer.
     pub(crate) fn identify(&self, guid: Guid) {
         lock(&self.state).guid = Some(guid);
     }
 
-    /// Hands `sample` to all local readers.
+    /// Delivers `sample` to all local readers.
     pub(crate) fn deliver(&self, sample: &Sample) {
         let mut state = lock(&self.state);
         state.readers.retain(|reader| match reader.upgrade() {
@@ -175,7 +175,7 @@ impl Outlet {
         }
     }
 
-    /// The last samples that a late joiner is owed, oldest first.
+    /// The last samples for a late subscriber, oldest first.
     pub(crate) fn recent(&self) -> Vec<Sample> {
         lock(&self.state).recent.iter().cloned().collect()
     }
@@ -186,8 +186,8 @@ impl Outlet {
 }
 
 impl Inbox {
-    /// Hands samples that come from now on to `sink`, on the thread of whoever writes: a queue's reader would have to
-    /// be woken first. It must not block, nor write to where the sample comes from.
+    /// Delivers future samples to `sink`, on the writer's thread, which saves waking a queue's reader. It must neither
+    /// block nor write to the topic of the sample.
     pub(crate) fn hand_to(&self, sink: impl Fn(Sample) + Send + Sync + 'static) {
         // One reader has one owner, who does this once.
         let _ = self.sink.set(Box::new(sink));
@@ -280,15 +280,15 @@ mod tests {
     }
 
     #[test]
-    fn writers_are_told_as_long_as_they_live() {
+    fn writers_are_listed_while_they_live() {
         let local = Local::default();
         let latched = QosProfile::default().keep_last(2).transient_local();
         let outlet = local.writer("t", "T", &latched);
         outlet.identify([7; 16]);
-        let told = local.writers();
-        let told: Vec<_> =
-            told.iter().map(|w| (w.topic.as_str(), w.type_name.as_str(), w.guid, &w.qos)).collect();
-        assert_eq!(told, [("t", "T", [7; 16], &latched)]);
+        let writers = local.writers();
+        let writers: Vec<_> =
+            writers.iter().map(|w| (w.topic.as_str(), w.type_name.as_str(), w.guid, &w.qos)).collect();
+        assert_eq!(writers, [("t", "T", [7; 16], &latched)]);
         drop(outlet);
         assert!(local.writers().is_empty());
     }

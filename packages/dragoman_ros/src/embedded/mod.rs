@@ -1,8 +1,9 @@
 //! r2r's API in pure Rust on an RTPS library, for machines without ROS.
 //!
-//! From the wire inwards: [`dds`] (the only file that knows the library), [`local`] (the way within a process), [`cdr`], [`names`] and [`graph`] (how ROS uses
-//! DDS), [`service`] and [`client`] (two mappings of services), [`action`] (services and topics together), [`node`] (where
-//! all of it is put together). [`discovery`], [`distribution`] and [`arguments`] read the environment and the command line.
+//! From the wire inwards: [`dds`] (the only module that uses the library), [`local`] (delivery within a process),
+//! [`cdr`], [`names`] and [`graph`] (ROS's use of DDS), [`service`] and [`client`] (two mappings of services),
+//! [`action`] (services and topics together), [`node`] (combines all). [`discovery`], [`distribution`] and
+//! [`arguments`] read the environment and the command line.
 
 mod action;
 mod arguments;
@@ -64,18 +65,18 @@ pub trait WrappedTypesupport:
     /// `RIHS01_` and 64 hexadecimal digits (REP 2011).
     const TYPE_HASH: &'static str;
 
-    /// CDR with encapsulation header.
+    /// Deserializes CDR with encapsulation header.
     ///
     /// # Errors
-    /// A fixed array of another length than its type says.
+    /// The bytes are too short, or not a valid value of the type.
     fn to_serialized_bytes(&self) -> Result<Vec<u8>> {
         Ok([&[0, 1, 0, 0], cdr::to_bytes(self)?.as_slice()].concat())
     }
 
-    /// The message in CDR with encapsulation header.
+    /// Serializes the message to CDR with encapsulation header.
     ///
     /// # Errors
-    /// The bytes are too short, or do not have the form of the type.
+    /// A fixed array of a wrong length.
     fn from_serialized_bytes(data: &[u8]) -> Result<Self> {
         let Some(([_, encoding, _, _], body)) = data.split_first_chunk() else {
             return Err(Error::SerdeError {
@@ -89,9 +90,9 @@ pub trait WrappedTypesupport:
 
 /// A service type.
 pub trait WrappedServiceTypeSupport: Debug + Clone + Send + Sync {
-    /// What is asked.
+    /// Type of the request.
     type Request: WrappedTypesupport;
-    /// What is answered.
+    /// Type of the response.
     type Response: WrappedTypesupport;
     /// `package/srv/Name`.
     const TYPE_NAME: &'static str;
@@ -99,14 +100,14 @@ pub trait WrappedServiceTypeSupport: Debug + Clone + Send + Sync {
     const TYPE_HASH: &'static str;
 }
 
-/// An action type. The functions put together and take apart the messages that travel.
+/// An action type. The functions compose and decompose the messages on the wire.
 #[allow(missing_docs)]
 pub trait WrappedActionTypeSupport: Debug + Clone + Send + Sync + 'static {
-    /// What is to be done.
+    /// Type of the goal.
     type Goal: WrappedTypesupport + 'static;
-    /// What came of it.
+    /// Type of the result.
     type Result: WrappedTypesupport + 'static;
-    /// How it goes.
+    /// Type of the feedback.
     type Feedback: WrappedTypesupport + 'static;
     /// Feedback with the goal's id.
     type FeedbackMessage: WrappedTypesupport + 'static;
@@ -155,8 +156,8 @@ pub trait WrappedActionTypeSupport: Debug + Clone + Send + Sync + 'static {
     ) -> (i8, Self::Result);
 }
 
-/// The definition of a message type with those of all types that it contains, in the form that `rosbag2` and MCAP keep
-/// beside recorded messages; none for types that this build does not know.
+/// The definition of a message type with those of all nested types, in the format of `rosbag2` and MCAP; `None` for
+/// types unknown to this build.
 pub fn message_definition(type_name: &str) -> Option<&'static str> {
     let find = |definitions: &[(&str, &'static str)]| {
         definitions.iter().find(|(name, _)| *name == type_name).map(|(_, definition)| *definition)
@@ -168,8 +169,7 @@ pub fn message_definition(type_name: &str) -> Option<&'static str> {
     own.or_else(|| find(interfaces::DEFINITIONS))
 }
 
-/// The hash of a message type as ROS 2 of this process announces it: none on Humble, and for types that this build does
-/// not know.
+/// The hash of a message type as this process announces it: `None` on Humble, and for unknown types.
 fn type_hash(type_name: &str) -> Option<&'static str> {
     if Distribution::current() == Distribution::Humble {
         return None;

@@ -28,14 +28,14 @@ impl From<InvalidName> for Error {
     }
 }
 
-/// `pkg/msg/Type` as DDS knows it: `pkg::msg::dds_::Type_`.
+/// The DDS name of `pkg/msg/Type`: `pkg::msg::dds_::Type_`.
 pub(crate) fn dds_type(ros_type: &str) -> String {
     let mut parts: Vec<&str> = ros_type.split('/').collect();
     let name = parts.pop().unwrap_or_default();
     format!("{}::dds_::{name}_", parts.join("::"))
 }
 
-/// The inverse of [`dds_type`]; none for types that are not ROS's.
+/// The inverse of [`dds_type`]; `None` for types that are not ROS's.
 pub(crate) fn ros_type(dds_type: &str) -> Option<String> {
     let (package, name) = dds_type.split_once("::dds_::")?;
     Some(format!("{}/{}", package.replace("::", "/"), name.strip_suffix('_')?))

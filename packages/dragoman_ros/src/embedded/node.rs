@@ -27,7 +27,7 @@ use crate::qos_overrides::{self, Side};
 /// One publisher of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicEndpointInfo {
-    /// `_NODE_NAME_UNKNOWN_` for nodes of other processes, as rmw says when it does not know.
+    /// `_NODE_NAME_UNKNOWN_` for nodes of other processes, as rmw writes for unknown names.
     pub node_name: String,
     /// `_NODE_NAMESPACE_UNKNOWN_` for nodes of other processes.
     pub node_namespace: String,
@@ -35,13 +35,13 @@ pub struct TopicEndpointInfo {
     pub topic_type: String,
     /// Globally unique id of the publisher.
     pub endpoint_gid: [u8; 16],
-    /// What is offered; history and depth are not known of publishers in other processes.
+    /// The offered policies; history and depth are unknown for publishers in other processes.
     pub qos_profile: QosProfile,
 }
 
-/// A ROS node. Publishers, clients and streams that it has made outlive it.
+/// A ROS node. Publishers, clients and streams that it has created outlive it.
 pub struct Node {
-    /// The values that the command line gave, by name.
+    /// The values from the command line, by name.
     pub params: Arc<Mutex<IndexMap<String, Parameter>>>,
     context: Context,
     name: NodeName,
@@ -55,7 +55,7 @@ impl Node {
     /// Creates node `name` in `namespace`, which may be empty, unless the command line renames it.
     ///
     /// # Errors
-    /// A name that ROS does not allow.
+    /// An invalid name.
     pub fn create(context: Context, name: &str, namespace: &str) -> Result<Self> {
         let name = NodeName::resolve(name, namespace, context.arguments().rules())?;
         let params = context.arguments().parameters_of(&name);
@@ -102,10 +102,10 @@ impl Node {
         &self.logger
     }
 
-    /// The value that the command line gave to a parameter.
+    /// The value from the command line for a parameter.
     ///
     /// # Errors
-    /// It has another type than `T`, or was not given and `T` is no option.
+    /// It has another type than `T`, or is missing and `T` is not an option.
     pub fn get_parameter<T>(&self, name: &str) -> Result<T>
     where
         ParameterValue: TryInto<T, Error = WrongParameterType>,
@@ -121,7 +121,7 @@ impl Node {
     /// Publishes on `topic`; parameters `qos_overrides./topic.publisher...` take precedence over `qos`.
     ///
     /// # Errors
-    /// An invalid name or override; the middleware's refusal.
+    /// An invalid name or override; an error of the middleware.
     pub fn create_publisher<T: WrappedTypesupport>(
         &mut self,
         topic: &str,
@@ -131,11 +131,11 @@ impl Node {
         Ok(Publisher::new(self.writer(&topic, T::TYPE_NAME, &qos)?))
     }
 
-    /// The messages that arrive on `topic`, from now on; parameters `qos_overrides./topic.subscription...` take precedence
-    /// over `qos`.
+    /// The messages that arrive on `topic`, from now on; parameters `qos_overrides./topic.subscription...` take
+    /// precedence over `qos`.
     ///
     /// # Errors
-    /// An invalid name or override; the middleware's refusal.
+    /// An invalid name or override; an error of the middleware.
     pub fn subscribe<T: WrappedTypesupport + 'static>(
         &mut self,
         topic: &str,
@@ -147,7 +147,7 @@ impl Node {
     /// The messages of any type that arrive on `topic`, as CDR with its four bytes of encapsulation header.
     ///
     /// # Errors
-    /// An invalid name; the middleware's refusal.
+    /// An invalid name; an error of the middleware.
     pub fn subscribe_raw(
         &mut self,
         topic: &str,
@@ -168,10 +168,10 @@ impl Node {
         Ok(RawSubscription::new(self.reader(&topic, topic_type, &qos)?))
     }
 
-    /// Serves `service`: a stream of requests, each of which is to be answered with `respond`.
+    /// Offers `service`: a stream of requests, each of which must be answered with `respond`.
     ///
     /// # Errors
-    /// An invalid name; the middleware's refusal.
+    /// An invalid name; an error of the middleware.
     pub fn create_service<T: WrappedServiceTypeSupport + 'static>(
         &mut self,
         service: &str,
@@ -183,7 +183,7 @@ impl Node {
     /// A client of `service`.
     ///
     /// # Errors
-    /// An invalid name; the middleware's refusal.
+    /// An invalid name; an error of the middleware.
     pub fn create_client<T: WrappedServiceTypeSupport + 'static>(
         &mut self,
         service: &str,
@@ -195,10 +195,10 @@ impl Node {
         Ok(Client::new(reader, writer, self.context.background()))
     }
 
-    /// Serves `action`: a stream of goals, each of which is to be accepted or rejected. Results are kept for 15 minutes.
+    /// Offers `action`: a stream of goals, each of which must be accepted or rejected. Results are kept for 15 minutes.
     ///
     /// # Errors
-    /// An invalid name; the middleware's refusal.
+    /// An invalid name; an error of the middleware.
     pub fn create_action_server<T: WrappedActionTypeSupport + 'static>(
         &mut self,
         action: &str,
@@ -209,7 +209,7 @@ impl Node {
     /// A client of `action`.
     ///
     /// # Errors
-    /// An invalid name; the middleware's refusal.
+    /// An invalid name; an error of the middleware.
     pub fn create_action_client<T: WrappedActionTypeSupport + 'static>(
         &mut self,
         action: &str,
@@ -217,7 +217,7 @@ impl Node {
         ActionClient::new(self, action)
     }
 
-    /// Resolves when the client's service and ready to answer.
+    /// Resolves when the client's service or action is available.
     ///
     /// # Errors
     /// None in this implementation.
@@ -227,7 +227,7 @@ impl Node {
         Ok(client.available())
     }
 
-    /// A timer on steady time, whatever `/clock` says.
+    /// A timer on steady time, independent of `/clock`.
     ///
     /// # Errors
     /// The period is zero.
@@ -243,17 +243,17 @@ impl Node {
         Timer::new(Arc::clone(&self.clock), period)
     }
 
-    /// The node's clock: system time, or `/clock` once [`TimeSource::enable_sim_time`] was called.
+    /// The node's clock: system time, or `/clock` after [`TimeSource::enable_sim_time`].
     pub fn get_ros_clock(&self) -> Arc<Mutex<Clock>> {
         Arc::clone(&self.clock)
     }
 
-    /// What makes the node's clock follow `/clock`.
+    /// The time source of the node's clock.
     pub fn get_time_source(&self) -> TimeSource {
         self.time_source.clone()
     }
 
-    /// Names of all topics that somebody publishes, with their types.
+    /// Names of all topics that have publishers, with their types.
     ///
     /// # Errors
     /// None in this implementation.
@@ -269,8 +269,8 @@ impl Node {
         Ok(topics)
     }
 
-    /// Who publishes on `topic`, which is a full name, and what is offered. With `no_mangle`, it is a DDS topic that is
-    /// not ROS's.
+    /// The publishers of `topic`, which is a full name, with their offered policies. With `no_mangle`, it is a DDS
+    /// topic without ROS's prefix.
     ///
     /// # Errors
     /// None in this implementation.
@@ -297,12 +297,12 @@ impl Node {
         Ok(writers.map(|(_, topic_type, writer)| info(topic_type, writer)).collect())
     }
 
-    /// Waits for `timeout`. This implementation delivers by itself; r2r delivers in here.
+    /// Waits for `timeout`. This implementation delivers in the background; r2r delivers in this call.
     pub fn spin_once(&mut self, timeout: Duration) {
         std::thread::sleep(timeout);
     }
 
-    /// Whether the command line gives parameter `name` to this very node. Not in r2r.
+    /// Whether the command line gives parameter `name` to this node by name. Not in r2r.
     pub(crate) fn is_given_parameter(&self, name: &str) -> bool {
         self.context.arguments().names(&self.name, name)
     }
@@ -331,7 +331,7 @@ impl Node {
         Ok(Server::new(reader, writer))
     }
 
-    /// A topic's name in DDS, and its quality of service as whoever started the node wants it.
+    /// A topic's DDS name, and its quality of service after overrides.
     fn dds_topic(&self, topic: &str, side: Side, qos: QosProfile) -> Result<(String, QosProfile)> {
         let name = self.name.resolve_name(topic, NameKind::Topic, self.context.arguments().rules())?;
         let qos = qos_overrides::overridden(&lock(&self.params), &name, side, qos)?;

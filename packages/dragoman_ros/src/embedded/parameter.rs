@@ -16,13 +16,13 @@ pub enum ParameterValue {
     StringArray(Vec<String>),
 }
 
-/// A parameter has another type than the one asked for.
+/// A parameter has another type than requested.
 #[derive(Debug, thiserror::Error)]
 #[error("got `{actual_type_name}`, expected `{expected_type_name}`")]
 pub struct WrongParameterType {
-    /// The type asked for.
+    /// The requested type.
     pub expected_type_name: &'static str,
-    /// The type that it has.
+    /// Its actual type.
     pub actual_type_name: &'static str,
 }
 
@@ -72,12 +72,12 @@ impl ParameterValue {
     }
 }
 
-/// A parameter as a node carries it: the value that the command line gave.
+/// A parameter of a node: the value from the command line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     /// The value.
     pub value: ParameterValue,
-    /// What it is for.
+    /// Its description.
     pub description: &'static str,
 }
 

@@ -11,7 +11,7 @@ use super::cdr;
 use super::dds::Writer;
 use super::error::Result;
 
-/// Publishes messages of type `T` on one topic. Clones publish on the same.
+/// Publishes messages of type `T` on one topic. Clones share the publisher.
 pub struct Publisher<T> {
     writer: Arc<Writer>,
     message: PhantomData<fn(T)>,
@@ -34,10 +34,10 @@ impl<T: WrappedTypesupport> Publisher<T> {
         Self { writer, message: PhantomData }
     }
 
-    /// Sends one message to all present subscribers.
+    /// Sends one message to all matched subscribers.
     ///
     /// # Errors
-    /// A fixed array of another length than its type says; reliable readers that do not keep up.
+    /// A fixed array of a wrong length; reliable readers that do not keep up.
     pub fn publish(&self, message: &T) -> Result<()> {
         self.writer.write(cdr::write(message, self.writer.room())?, None).map(|_id| ())
     }

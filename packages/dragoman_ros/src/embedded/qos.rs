@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How many samples are kept.
+/// Number of samples kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum HistoryPolicy {
@@ -12,7 +12,7 @@ pub enum HistoryPolicy {
     Unknown,
 }
 
-/// Whether lost samples are repaired.
+/// Whether lost samples are resent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum ReliabilityPolicy {
@@ -22,7 +22,7 @@ pub enum ReliabilityPolicy {
     Unknown,
 }
 
-/// Whether late joiners get the last samples.
+/// Whether late subscribers get the last samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum DurabilityPolicy {
@@ -32,7 +32,7 @@ pub enum DurabilityPolicy {
     Unknown,
 }
 
-/// How a writer shows that it is alive.
+/// How a writer proves its liveliness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum LivelinessPolicy {
@@ -45,21 +45,21 @@ pub enum LivelinessPolicy {
 /// A set of policies. A duration of zero means "not set", as in rmw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QosProfile {
-    /// How many samples are kept.
+    /// Number of samples kept.
     pub history: HistoryPolicy,
     /// Number of samples kept with [`HistoryPolicy::KeepLast`]; 0 is the middleware's default, which is 1.
     pub depth: usize,
-    /// Whether lost samples are repaired.
+    /// Whether lost samples are resent.
     pub reliability: ReliabilityPolicy,
-    /// Whether late joiners get the last samples.
+    /// Whether late subscribers get the last samples.
     pub durability: DurabilityPolicy,
     /// Period within which a new sample is promised or expected.
     pub deadline: Duration,
     /// Age at which a sample is no longer delivered.
     pub lifespan: Duration,
-    /// How a writer shows that it is alive.
+    /// How a writer proves its liveliness.
     pub liveliness: LivelinessPolicy,
-    /// Time within which it must do so.
+    /// Time within which a writer must prove its liveliness.
     pub liveliness_lease_duration: Duration,
     /// Leave out ROS's `rt/`, `rq/` and `rr/` before the DDS topic name.
     pub avoid_ros_namespace_conventions: bool,
@@ -116,7 +116,7 @@ impl QosProfile {
         Self::reliable_keeping(1000)
     }
 
-    /// What the middleware does when nothing is said: keep last 1, reliable, volatile.
+    /// The middleware's default: keep last 1, reliable, volatile.
     pub const fn system_default() -> Self {
         Self::common()
     }
@@ -141,12 +141,12 @@ impl QosProfile {
         Self { reliability, ..self }
     }
 
-    /// Repairing lost samples.
+    /// With resending of lost samples.
     pub const fn reliable(self) -> Self {
         self.reliability(ReliabilityPolicy::Reliable)
     }
 
-    /// Without repair of lost samples.
+    /// Without resending of lost samples.
     pub const fn best_effort(self) -> Self {
         self.reliability(ReliabilityPolicy::BestEffort)
     }
@@ -156,12 +156,12 @@ impl QosProfile {
         Self { durability, ..self }
     }
 
-    /// Late joiners get nothing of the past.
+    /// Late subscribers get no earlier samples.
     pub const fn volatile(self) -> Self {
         self.durability(DurabilityPolicy::Volatile)
     }
 
-    /// Late joiners get the last samples.
+    /// Late subscribers get the last samples.
     pub const fn transient_local(self) -> Self {
         self.durability(DurabilityPolicy::TransientLocal)
     }

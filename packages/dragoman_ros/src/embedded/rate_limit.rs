@@ -1,8 +1,8 @@
-//! Messages of the log that others can cause at any rate.
+//! Limits log messages that remote peers can cause.
 
 use std::time::{Duration, Instant};
 
-/// Lets one message a second through, and counts the others.
+/// Passes one message a second, and counts the others.
 #[derive(Debug, Default)]
 pub(crate) struct RateLimit {
     last: Option<Instant>,
@@ -12,7 +12,7 @@ pub(crate) struct RateLimit {
 const PERIOD: Duration = Duration::from_secs(1);
 
 impl RateLimit {
-    /// Whether a message may pass at `now`, and if so, how many have been held back since the last one.
+    /// Whether a message passes at `now`, and if so, how many were suppressed since the last one.
     pub(crate) fn admit(&mut self, now: Instant) -> Option<u64> {
         if self.last.is_some_and(|last| now.saturating_duration_since(last) < PERIOD) {
             self.held_back += 1;

@@ -1,13 +1,13 @@
-//! ROS's security settings (SROS 2), which this implementation cannot honour: it refuses to start rather than to start
-//! without them.
+//! ROS's security settings (SROS 2), which this implementation does not support: it refuses to start rather than to
+//! start without them.
 
 use super::error::{Error, Result};
 
-/// Refuses what cannot be honoured. As in rcl, security is on where `ROS_SECURITY_ENABLE` is `true`, letter by letter; and without
+/// Refuses unsupported settings. As in rcl, security is on if `ROS_SECURITY_ENABLE` is exactly `true`; and without
 /// `Enforce` a participant without keys runs unsecured.
 ///
 /// # Errors
-/// Security is on, and either enforced or there are keys.
+/// Security is on, and either enforced or a keystore is set.
 pub(crate) fn check(variable: impl Fn(&str) -> Option<String>) -> Result<()> {
     let read = |name: &str| variable(name).filter(|text| !text.is_empty());
     match read("ROS_SECURITY_ENABLE").as_deref() {

@@ -1,7 +1,7 @@
 //! Service servers, in the mappings of both middlewares.
 //!
-//! Fast DDS names the request that a reply answers in the inline QoS `related_sample_identity`; Cyclone DDS puts a
-//! 16-byte header (client id, sequence number) before request and reply. Which one a client speaks shows in its request.
+//! Fast DDS refers to the request of a reply in the inline QoS `related_sample_identity`; Cyclone DDS puts a 16-byte
+//! header (client id, sequence number) before request and reply. A client's mapping is recognized from its request.
 
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use super::dds::{Guid, Peer, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
 use super::{WrappedServiceTypeSupport, WrappedTypesupport};
 
-/// Length of Cyclone's header before the request or reply proper.
+/// Length of Cyclone's header before the request or reply data.
 pub(crate) const HEADER_LENGTH: usize = 16;
 
 /// How to address the reply.
@@ -25,32 +25,33 @@ enum ReplyTo {
     Header([u8; HEADER_LENGTH]),
 }
 
-/// A request that waits for its answer.
+/// A request waiting for its response.
 #[derive(Clone)]
 pub struct ServiceRequest<T: WrappedServiceTypeSupport> {
-    /// What is asked.
+    /// The request message.
     pub message: T::Request,
     reply_to: ReplyTo,
-    /// What the request was written with.
+    /// The sample identity of the request.
     asked_by: Guid,
     writer: Arc<Writer>,
 }
 
 impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
-    /// Answers the request, without waiting for anything. A client that discovery does not find loses its answer.
+    /// Sends the response without waiting. The response to a client that discovery does not find is lost.
     ///
     /// # Errors
-    /// A fixed array of another length than its type says; the middleware's refusal.
+    /// A fixed array of a wrong length; an error of the middleware.
     pub fn respond(self, message: T::Response) -> Result<()> {
         const IS_READER: u8 = 0x04;
         let body = cdr::to_bytes(&message)?;
         match self.reply_to {
-            // A request of the Fast DDS mapping names the reader of its answer, but for some clients that name their writer.
+            // A request of the Fast DDS mapping names the reader of its response, except for some clients that name
+            // their writer.
             ReplyTo::Identity(id) if id.writer[15] & IS_READER == 0 => {
                 self.writer.write(body, Some(id)).map(|_id| ())
             }
             ReplyTo::Identity(id) => self.writer.write_to(Peer::Reader(id.writer), body, Some(id)),
-            // One of Cyclone's comes from a participant that has it.
+            // For Cyclone's mapping, a reader of the client's participant.
             ReplyTo::Header(header) => {
                 let body = [header.as_slice(), &body].concat();
                 self.writer.write_to(Peer::Beside(self.asked_by), body, None)
@@ -61,7 +62,8 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
     fn from_sample(sample: Sample, writer: Arc<Writer>) -> Result<Self> {
         let (reply_to, body) = match sample.related {
             Some(related) => {
-                // A client may name its reply reader only, without a sequence number: then the request's own counts.
+                // A client may name only its reply reader, without a sequence number: then the request's own number
+                // counts.
                 let sequence = if related.sequence > 0 { related.sequence } else { sample.id.sequence };
                 (ReplyTo::Identity(SampleId { writer: related.writer, sequence }), &sample.payload[..])
             }
@@ -117,7 +119,7 @@ mod tests {
     use crate::embedded::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
     use crate::std_srvs::srv::SetBool;
 
-    /// A client whose reader discovery never finds, as one behind a wall, or one that wants to do harm.
+    /// A client whose reader discovery never finds, for example behind a firewall or with hostile intent.
     #[test]
     fn answers_to_a_client_that_is_never_matched_delay_nobody() {
         let discovery =
@@ -140,7 +142,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(10));
         }
         let mut answering = Duration::ZERO;
-        // More than may wait at once. Each took 100 ms of this thread before, 20 s in all.
+        // More than may wait at once. Before, each took 100 ms of this thread, 20 s in total.
         for _ in 0..200 {
             writer.write(vec![1, 0, 0, 0], Some(reply_to)).unwrap();
             let request = block_on(requests.next()).unwrap();

@@ -1,8 +1,8 @@
-//! `ROS_STATIC_PEERS`: hosts that discovery by multicast does not reach.
+//! `ROS_STATIC_PEERS`: hosts outside the range of multicast discovery.
 //!
 //! The DDS library announces a participant by multicast and, on this machine, by unicast to the discovery ports of the
-//! participants 0 to 31; it takes no further addresses. So one of those ports is opened here, and what the library sends
-//! to it is passed on as it is: an announcement says itself where its participant listens.
+//! participants 0 to 31; further addresses cannot be set. So one of those ports is opened here, and the library's
+//! packets to it are forwarded unchanged: an announcement contains its participant's addresses.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -15,18 +15,18 @@ use super::dds::Participant;
 use super::discovery::{Discovery, DiscoveryRange};
 use super::error::{Error, Result};
 
-/// The participant ids of this machine to which the library announces by unicast.
+/// The participant ids of this machine that receive unicast announcements of the library.
 const LOCAL_PARTICIPANTS: u16 = 32;
 
-/// Participants per host that are sought, as in Cyclone DDS.
+/// Participants per host that are addressed, as in Cyclone DDS.
 const PEER_PARTICIPANTS: u16 = 32;
 
-/// The UDP port on which participant `id` of a domain listens for announcements (RTPS 2.5, 9.6.2.3).
+/// The UDP port on which participant `id` of a domain receives announcements (RTPS 2.5, 9.6.2.3).
 pub(super) fn discovery_port(domain: u16, id: u16) -> u16 {
     7400 + 250 * domain + 10 + 2 * id
 }
 
-/// Passes the announcements of `participant` on to the static peers, until the context ends.
+/// Forwards the announcements of `participant` to the static peers, until the context ends.
 pub(crate) fn announce_to(
     discovery: &Discovery,
     participant: &Participant,
@@ -68,7 +68,7 @@ pub(crate) fn announce_to(
                             continue;
                         };
                         for target in &targets {
-                            // A peer that is away is no error: it is told again with the next announcement.
+                            // An unreachable peer is not an error: it gets the next announcement.
                             let _ = sender.send_to(message, target);
                         }
                     }
@@ -78,7 +78,7 @@ pub(crate) fn announce_to(
             }
         })
         .map_err(|error| Error::Middleware(error.to_string()))?;
-    // Ends with the context: the background drops its tasks.
+    // Ends with the context, which drops its background tasks.
     background.spawn(async move {
         let _stop = stop;
         std::future::pending::<()>().await;

@@ -12,7 +12,7 @@ use super::cdr::{self, Encoding};
 use super::dds::Reader;
 use crate::raw::SerializedMessage;
 
-/// The messages of one topic. The reader's cache, as deep as the quality of service says, is the queue.
+/// The messages of one topic. The reader's cache, with the depth of the quality of service, is the queue.
 pub(crate) struct Subscription<T> {
     reader: Arc<Reader>,
     message: PhantomData<fn() -> T>,
@@ -42,7 +42,7 @@ impl<T: WrappedTypesupport> Stream for Subscription<T> {
     }
 }
 
-/// The messages of one topic as they travel, with encapsulation header.
+/// The serialized messages of one topic, with encapsulation header.
 pub(crate) struct RawSubscription {
     reader: Arc<Reader>,
 }

@@ -9,11 +9,11 @@ pub enum State {
     Unknown = 0,
     /// As created; holds no hardware.
     Unconfigured = 1,
-    /// Holds its hardware, which does nothing.
+    /// Holds its hardware, which is idle.
     Inactive = 2,
-    /// At work.
+    /// In operation.
     Active = 3,
-    /// Waits for its end.
+    /// Ended; waits for its destruction.
     Finalized = 4,
     Configuring = 10,
     CleaningUp = 11,
@@ -62,7 +62,7 @@ impl State {
     }
 }
 
-/// What can be asked of a managed node.
+/// A request to a managed node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Unconfigured to inactive.
@@ -90,14 +90,14 @@ impl Change {
     }
 }
 
-/// How a callback of a managed node ends.
+/// Result of a callback of a managed node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallbackReturn {
-    /// The node is in the state that was asked for.
+    /// The node enters the requested state.
     Success,
-    /// The node is as it was before.
+    /// The node returns to its previous state.
     Failure,
-    /// The node is broken: its errors are processed.
+    /// The node has failed: error processing follows.
     Error,
 }
 
@@ -111,16 +111,16 @@ impl CallbackReturn {
     }
 }
 
-/// One arrow of the state chart.
+/// A transition of the state chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// Its id in `lifecycle_msgs/msg/Transition`.
     pub id: u8,
     /// Its name in ROS.
     pub label: &'static str,
-    /// Where it starts.
+    /// Its start state.
     pub start: State,
-    /// Where it leads.
+    /// Its goal state.
     pub goal: State,
 }
 
@@ -163,18 +163,18 @@ pub const TRANSITIONS: [Transition; 25] = {
     ]
 };
 
-/// The id under which an error is told that a node reports of its own accord: `TRANSITION_CALLBACK_ERROR`, since the state
-/// chart has no arrow for it.
+/// The id published for an error that a node reports by itself: `TRANSITION_CALLBACK_ERROR`, since the state chart has
+/// no transition for it.
 const REPORTED_ERROR: u8 = 99;
 
-/// Why a node does not change its state.
+/// Why a node refuses a transition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// The state chart has no such arrow.
+    /// The state chart has no such transition.
     #[error("'{asked}' is not possible in state {}", state.label())]
     NotPossible {
-        /// What was asked for.
+        /// The requested transition.
         asked: String,
         /// The present state.
         state: State,
@@ -187,7 +187,7 @@ pub enum Refused {
     Ended,
 }
 
-/// A node's place in the state chart.
+/// The present state in the state chart.
 #[derive(Clone, Debug)]
 pub struct Machine {
     state: State,
@@ -205,13 +205,13 @@ impl Machine {
         self.state
     }
 
-    /// What can be asked for now.
+    /// The possible requests.
     pub fn available(&self) -> impl Iterator<Item = Transition> + use<> {
         let state = self.state;
         TRANSITIONS.into_iter().filter(move |transition| transition.start == state)
     }
 
-    /// Begins a change. Its callback is to be run, and its outcome given to [`finish`](Self::finish).
+    /// Starts a transition. Run its callback, and pass the result to [`finish`](Self::finish).
     ///
     /// # Errors
     /// It is not possible now.
@@ -219,10 +219,10 @@ impl Machine {
         self.begin_named(change.label())
     }
 
-    /// As [`begin`](Self::begin), by name. The names of outcomes are refused: those are not for others to say.
+    /// As [`begin`](Self::begin), by name. Names of callback results are refused: they are not requests.
     ///
     /// # Errors
-    /// It is not possible now, or there is none of that name.
+    /// It is not possible now, or the name is unknown.
     pub fn begin_named(&mut self, label: &str) -> Result<Transition, Refused> {
         self.follow(label, |transition| transition.label == label)
     }
@@ -230,7 +230,7 @@ impl Machine {
     /// As [`begin`](Self::begin), by id.
     ///
     /// # Errors
-    /// It is not possible now, or there is none of that id.
+    /// It is not possible now, or the id is unknown.
     pub fn begin_numbered(&mut self, id: u8) -> Result<Transition, Refused> {
         self.follow(&id.to_string(), |transition| transition.id == id)
     }
@@ -243,15 +243,15 @@ impl Machine {
         Ok(transition)
     }
 
-    /// Takes the outcome of the callback that runs. None if there is no such callback. If the new state is
-    /// [`State::ErrorProcessing`], its callback is to be run and finished next.
+    /// Takes the result of the running callback. `None` if there is no such callback. If the new state is
+    /// [`State::ErrorProcessing`], run its callback and finish it next.
     pub fn finish(&mut self, outcome: CallbackReturn) -> Option<Transition> {
         let transition = self.available().find(|transition| transition.label == outcome.label())?;
         self.state = transition.goal;
         Some(transition)
     }
 
-    /// Begins to process an error that the node has come across while inactive or active.
+    /// Starts processing an error that the node has found while inactive or active.
     ///
     /// # Errors
     /// The node is in another state.

@@ -1,4 +1,4 @@
-//! The names of changed parameters on their way to the tasks that use them.
+//! Queue of changed parameters for the tasks that use them.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -7,8 +7,8 @@ use std::task::{Context, Poll, Waker};
 
 use futures::Stream;
 
-/// A queue that holds each name once, and so never more than there are parameters: a task that is behind reads the
-/// newest value anyway.
+/// A queue that holds each name once, and so never more than the number of parameters: a slow task reads the newest
+/// value anyway.
 #[derive(Default)]
 struct Queue {
     names: VecDeque<&'static str>,
@@ -23,17 +23,17 @@ fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
 /// The stream of names.
 pub(super) struct Changes(Arc<Mutex<Queue>>);
 
-/// Where the names come from. The stream ends when this is dropped.
+/// The sender of the names. The stream ends when this is dropped.
 pub(super) struct Listener(Arc<Mutex<Queue>>);
 
-/// A stream and where its names come from.
+/// A stream and its sender.
 pub(super) fn channel() -> (Listener, Changes) {
     let queue = Arc::<Mutex<Queue>>::default();
     (Listener(Arc::clone(&queue)), Changes(queue))
 }
 
 impl Listener {
-    /// Adds a name that is not waiting already. False if nobody listens any more.
+    /// Adds a name that is not already queued. False if the stream was dropped.
     pub(super) fn notify(&self, name: &'static str) -> bool {
         let mut queue = lock(&self.0);
         if !queue.names.contains(&name) {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_listens_once_the_stream_is_dropped() {
+    fn adding_fails_once_the_stream_is_dropped() {
         let (listener, changes) = channel();
         drop(changes);
         assert!(!listener.notify("rate"));

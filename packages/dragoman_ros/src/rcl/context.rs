@@ -1,4 +1,4 @@
-//! r2r's context, which ends the process over arguments that rcl does not understand.
+//! r2r's context; r2r panics on arguments that rcl refuses.
 
 use std::panic::{catch_unwind, set_hook, take_hook};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::spin::Threads;
 use crate::{Error, Result};
 
-/// The connection to ROS. All of a process are the same.
+/// The connection to ROS, one per process. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Context {
     pub(super) inner: r2r::Context,
@@ -17,11 +17,11 @@ impl Context {
     /// Joins the domain of the environment, with the arguments of the command line.
     ///
     /// # Errors
-    /// rcl's, with its reason.
+    /// An error of rcl, with its reason.
     pub fn create() -> Result<Self> {
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
         let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        // r2r panics with rcl's reason; that is reported once, as an error.
+        // r2r panics with rcl's reason; convert it to one error.
         let hook = take_hook();
         set_hook(Box::new(|_| {}));
         let created = catch_unwind(r2r::Context::create);
@@ -33,7 +33,7 @@ impl Context {
         Ok(Self { inner, threads: Arc::default() })
     }
 
-    /// Whether it can be used.
+    /// Whether the context is valid.
     pub fn is_valid(&self) -> bool {
         self.inner.is_valid()
     }

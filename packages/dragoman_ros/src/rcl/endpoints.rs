@@ -1,4 +1,4 @@
-//! Publishers, clients, servers and actions of r2r, with what is checked before r2r and what goes through memory.
+//! Publishers, clients, servers and actions of r2r, with checks before r2r and delivery through memory.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,12 +14,12 @@ use crate::{
     ActionClientGoal, ActionServerCancelRequest, Error, GoalStatus, Result, WrappedActionTypeSupport,
 };
 
-/// A type of messages. Those of r2r all are, but it does not say that they go from thread to thread.
+/// A message type. All of r2r's are `Send` and `Sync`, but its traits do not say so.
 pub trait WrappedTypesupport: r2r::WrappedTypesupport + Send {}
 
 impl<T: r2r::WrappedTypesupport + Send> WrappedTypesupport for T {}
 
-/// A type of services, of such messages.
+/// A service type of such messages.
 pub trait WrappedServiceTypeSupport:
     r2r::WrappedServiceTypeSupport<Request: WrappedTypesupport, Response: WrappedTypesupport>
 {
@@ -42,7 +42,7 @@ impl<T: WrappedTypesupport + 'static> Publisher<T> {
     /// Publishes `message`.
     ///
     /// # Errors
-    /// A text has a NUL; the node is gone; rcl's.
+    /// A string contains NUL; the node is gone; an error of rcl.
     pub fn publish(&self, message: &T) -> Result<()> {
         check(message)?;
         let matched = self.inner.get_inter_process_subscription_count()?;
@@ -52,7 +52,7 @@ impl<T: WrappedTypesupport + 'static> Publisher<T> {
         self.inner.publish(message)
     }
 
-    /// The number of subscriptions that are matched now, of this process too.
+    /// The number of matched subscriptions, including those of this process.
     ///
     /// # Errors
     /// The node is gone.
@@ -82,10 +82,10 @@ pub struct Client<T: WrappedServiceTypeSupport> {
 }
 
 impl<T: WrappedServiceTypeSupport + 'static> Client<T> {
-    /// Asks; the future resolves with the answer. It waits for as long as it takes: bound it with a timeout.
+    /// Sends a request; the future resolves with the response. There is no timeout: callers add one.
     ///
     /// # Errors
-    /// A text has a NUL; the server of this process has a thousand requests to answer; rcl's.
+    /// A string contains NUL; the server of this process has a thousand pending requests; an error of rcl.
     pub fn request(
         &self,
         message: &T::Request,
@@ -102,10 +102,10 @@ impl<T: WrappedServiceTypeSupport + 'static> Client<T> {
     }
 }
 
-/// A request that waits for its answer.
+/// A request waiting for its response.
 #[derive(Clone)]
 pub struct ServiceRequest<T: WrappedServiceTypeSupport> {
-    /// What is asked.
+    /// The request message.
     pub message: T::Request,
     reply: Reply<T>,
 }
@@ -121,16 +121,16 @@ impl<T: WrappedServiceTypeSupport + 'static> ServiceRequest<T> {
         Self { message: std::mem::take(&mut request.message), reply: Reply::Rcl(request) }
     }
 
-    /// Answers the request.
+    /// Sends the response.
     ///
     /// # Errors
-    /// A text has a NUL; the node is gone; rcl's.
+    /// A string contains NUL; the node is gone; an error of rcl.
     pub fn respond(self, message: T::Response) -> Result<()> {
         check(&message)?;
         match self.reply {
             Reply::Rcl(request) => request.respond(message),
             Reply::Local(answer) => {
-                // Who asked may have gone.
+                // The client may be gone.
                 if let Some(answer) = answer.lock().unwrap_or_else(PoisonError::into_inner).take() {
                     let _ = answer.send(message);
                 }
@@ -145,10 +145,11 @@ impl<T: WrappedServiceTypeSupport + 'static> ServiceRequest<T> {
 pub struct ActionClient<T: WrappedActionTypeSupport>(pub(super) r2r::ActionClient<T>);
 
 impl<T: WrappedActionTypeSupport + 'static> ActionClient<T> {
-    /// Asks for `goal`. Once it is accepted, the future resolves with a handle to it, its result to come, and its feedback.
+    /// Sends `goal`. Once it is accepted, the future resolves with a handle to it, a future of its result, and its
+    /// feedback.
     ///
     /// # Errors
-    /// A text has a NUL; rcl's. Both futures': also [`Error::RCL_RET_TIMEOUT`] if the server is lost.
+    /// A string contains NUL; an error of rcl. Both futures': also [`Error::RCL_RET_TIMEOUT`] if the server is lost.
     #[allow(clippy::type_complexity)] // r2r's type.
     pub fn send_goal_request(
         &self,
@@ -186,10 +187,11 @@ impl<T: WrappedActionTypeSupport + 'static> ActionClient<T> {
     }
 }
 
-/// How often a running goal's server is looked for, and how long it may be absent: longer than a node's thread waits between two looks.
+/// Polling interval for a running goal's server, and the time it may be missing: longer than the longest wait of a
+/// node's thread.
 const REVIEW_PERIOD: Duration = Duration::from_secs(1);
 
-/// What `answer` resolves with, or an error if the server is lost before.
+/// The result of `answer`, or an error if the server is lost before.
 async fn unless_lost<R>(
     answer: impl Future<Output = Result<R>>,
     lost: impl Future<Output = ()>,
@@ -200,11 +202,11 @@ async fn unless_lost<R>(
     }
 }
 
-/// A goal that somebody asks for.
+/// A goal waiting to be accepted or rejected.
 pub struct ActionServerGoalRequest<T: WrappedActionTypeSupport> {
-    /// Its identity.
+    /// Its id.
     pub uuid: uuid::Uuid,
-    /// What is to be done.
+    /// The goal message.
     pub goal: T::Goal,
     inner: r2r::ActionServerGoalRequest<T>,
 }
@@ -214,10 +216,10 @@ impl<T: WrappedActionTypeSupport + 'static> ActionServerGoalRequest<T> {
         Self { uuid: inner.uuid, goal: inner.goal.clone(), inner }
     }
 
-    /// Accepts the goal. The stream has requests to cancel it.
+    /// Accepts the goal. The stream contains requests to cancel it.
     ///
     /// # Errors
-    /// rcl's.
+    /// An error of rcl.
     pub fn accept(
         self,
     ) -> Result<(ActionServerGoal<T>, impl Stream<Item = ActionServerCancelRequest> + Unpin + use<T>)> {
@@ -228,18 +230,18 @@ impl<T: WrappedActionTypeSupport + 'static> ActionServerGoalRequest<T> {
     /// Refuses the goal.
     ///
     /// # Errors
-    /// rcl's.
+    /// An error of rcl.
     pub fn reject(self) -> Result<()> {
         self.inner.reject()
     }
 }
 
-/// A goal at work.
+/// An accepted goal.
 #[derive(Clone)]
 pub struct ActionServerGoal<T: WrappedActionTypeSupport> {
-    /// Its identity.
+    /// Its id.
     pub uuid: uuid::Uuid,
-    /// What is to be done.
+    /// The goal message.
     pub goal: T::Goal,
     inner: r2r::ActionServerGoal<T>,
 }
@@ -253,19 +255,19 @@ impl<T: WrappedActionTypeSupport + 'static> ActionServerGoal<T> {
         self.inner.is_cancelling()
     }
 
-    /// Tells how it goes.
+    /// Sends feedback.
     ///
     /// # Errors
-    /// A text has a NUL; the node is gone.
+    /// A string contains NUL; the node is gone.
     pub fn publish_feedback(&self, feedback: T::Feedback) -> Result<()> {
         check(&feedback)?;
         self.inner.publish_feedback(feedback)
     }
 
-    /// Ends it as cancelled.
+    /// Ends it as canceled.
     ///
     /// # Errors
-    /// A text has a NUL; the node is gone; rcl's.
+    /// A string contains NUL; the node is gone; an error of rcl.
     pub fn cancel(&mut self, result: T::Result) -> Result<()> {
         check(&result)?;
         self.inner.cancel(result)
@@ -274,23 +276,23 @@ impl<T: WrappedActionTypeSupport + 'static> ActionServerGoal<T> {
     /// Ends it as aborted.
     ///
     /// # Errors
-    /// A text has a NUL; the node is gone; rcl's.
+    /// A string contains NUL; the node is gone; an error of rcl.
     pub fn abort(&mut self, result: T::Result) -> Result<()> {
         check(&result)?;
         self.inner.abort(result)
     }
 
-    /// Ends it as reached.
+    /// Ends it as succeeded.
     ///
     /// # Errors
-    /// A text has a NUL; the node is gone; rcl's.
+    /// A string contains NUL; the node is gone; an error of rcl.
     pub fn succeed(&mut self, result: T::Result) -> Result<()> {
         check(&result)?;
         self.inner.succeed(result)
     }
 }
 
-/// A client that can tell whether it has a server. r2r has such a trait too, but for itself alone.
+/// A client that can check for its server. r2r's trait for this is private.
 pub trait IsAvailablePollable {
     /// As [`Node::is_available`](super::Node::is_available).
     ///

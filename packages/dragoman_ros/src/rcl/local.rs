@@ -1,11 +1,11 @@
-//! What nodes of one process exchange: through memory where that makes no difference to anybody else.
+//! Delivers messages between nodes of one process through memory, if that makes no difference to other processes.
 //!
-//! rcl would hand every message to the middleware and wake a thread for it, also within a process. Here
-//! - a message goes through memory if its publisher keeps nothing for late joiners and if nobody matches it but
+//! rcl would pass every message to the middleware and wake a thread for it, also within a process. Here
+//! - a message goes through memory if its publisher keeps no samples for late subscribers and if it is matched only by
 //!   subscriptions of this process; otherwise it goes through rcl, to all. No message takes both ways;
 //! - a request goes through memory if this process has exactly one server of the service.
 //!
-//! For the graph nothing changes: every endpoint exists in rcl.
+//! The graph is unchanged: every endpoint exists in rcl.
 
 use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
@@ -19,18 +19,19 @@ use r2r::qos::{DurabilityPolicy, HistoryPolicy, LivelinessPolicy, ReliabilityPol
 
 use crate::QosProfile;
 
-/// The most messages that a subscription which keeps all may be behind.
+/// Most messages by which a subscription that keeps all may lag.
 const KEEP_ALL_LIMIT: usize = 200_000;
-/// The most requests that a server may be behind.
+/// Most pending requests of a server.
 const REQUEST_LIMIT: usize = 1000;
 
-/// By name and type: all queues of a topic or service. r2r has one context per process, so this is one per process too.
+/// All queues of topics and services, by name and type. r2r has one context per process, so this is one per process
+/// too.
 type Registry = Mutex<HashMap<(String, TypeId), Arc<dyn Any + Send + Sync>>>;
 
 /// All queues of items `T` under the same name.
 pub(super) struct Queues<T>(Mutex<Vec<Weak<Queue<T>>>>);
 
-/// What waits for one subscription or server.
+/// The queue of one subscription or server.
 pub(super) struct Queue<T> {
     /// Of a subscription.
     reliable: bool,
@@ -43,11 +44,11 @@ struct State<T> {
     waker: Option<Waker>,
 }
 
-/// What a publisher offers, as far as it decides about the way of a message.
+/// The policies of a publisher that decide between memory and rcl.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Offer {
     reliable: bool,
-    /// It keeps nothing for late joiners, and has no policies but those that are compared here.
+    /// It keeps no samples for late subscribers, and has only policies that are compared here.
     plain: bool,
 }
 
@@ -57,7 +58,7 @@ impl Offer {
     }
 }
 
-/// Whether an endpoint matches every other of its topic and type, but for reliability.
+/// Whether an endpoint matches every other of its topic and type, except for reliability.
 fn is_plain(qos: &QosProfile) -> bool {
     matches!(qos.reliability, ReliabilityPolicy::Reliable | ReliabilityPolicy::BestEffort)
         && matches!(qos.durability, DurabilityPolicy::Volatile)
@@ -68,7 +69,7 @@ fn is_plain(qos: &QosProfile) -> bool {
 }
 
 impl<T: Send + 'static> Queues<T> {
-    /// Those of `name`.
+    /// The queues of `name`.
     pub(super) fn named(name: &str) -> Arc<Self> {
         static REGISTRY: OnceLock<Registry> = OnceLock::new();
         let key = (name.to_owned(), TypeId::of::<T>());
@@ -79,7 +80,7 @@ impl<T: Send + 'static> Queues<T> {
         queues.downcast().unwrap_or_else(|_other| Arc::new(Self(Mutex::default())))
     }
 
-    /// A queue for a subscription; none if more than its reliability decides whether a publisher matches it.
+    /// A queue for a subscription; `None` if policies besides its reliability decide about matches.
     pub(super) fn subscribe(&self, qos: &QosProfile) -> Option<Arc<Queue<T>>> {
         let depth = match qos.history {
             HistoryPolicy::KeepAll => KEEP_ALL_LIMIT,
@@ -102,8 +103,8 @@ impl<T: Send + 'static> Queues<T> {
         queue
     }
 
-    /// Hands `message` to all subscriptions that match `offer`, unless there are further ones among the `matched` that the
-    /// publisher has: then nobody gets it.
+    /// Delivers `message` to all subscriptions that match `offer`, unless the publisher's `matched` subscriptions
+    /// include others: then it delivers to none.
     pub(super) fn publish(&self, message: &T, offer: Offer, matched: usize) -> bool
     where
         T: Clone,
@@ -124,7 +125,7 @@ impl<T: Send + 'static> Queues<T> {
         true
     }
 
-    /// The queue of the one server that there is.
+    /// The queue of the server, if there is exactly one.
     pub(super) fn only(&self) -> Option<Arc<Queue<T>>> {
         let queues = lock(&self.0);
         let mut alive = queues.iter().filter_map(Weak::upgrade);
@@ -134,7 +135,7 @@ impl<T: Send + 'static> Queues<T> {
 }
 
 impl<T> Queue<T> {
-    /// Adds a message; the oldest makes room.
+    /// Adds a message; drops the oldest if full.
     fn push_newest(&self, item: T) {
         let mut state = lock(&self.state);
         if state.items.len() >= self.depth {
@@ -143,7 +144,7 @@ impl<T> Queue<T> {
         self.push_to(state, item);
     }
 
-    /// Adds a request, or gives it back if there is no room.
+    /// Adds a request, or returns it if full.
     pub(super) fn push(&self, item: T) -> Result<(), T> {
         let state = lock(&self.state);
         if state.items.len() >= self.depth {
@@ -174,7 +175,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// What comes through memory and what comes through rcl.
+/// Merges the messages from memory with those from rcl.
 pub(super) struct Merged<T, S> {
     pub(super) local: Option<Arc<Queue<T>>>,
     pub(super) rcl: S,
@@ -214,13 +215,13 @@ mod tests {
         let queue = queues.subscribe(&QosProfile::default()).unwrap();
         let offer = Offer::new(&QosProfile::default());
         assert!(queues.publish(&1, offer, 1));
-        // Somebody in another process.
+        // A subscription in another process.
         assert!(!queues.publish(&2, offer, 2));
         assert!(queues.publish(&3, offer, 1));
         assert!(!queues.publish(&4, Offer::new(&QosProfile::default().transient_local()), 1));
         assert_eq!(drain(&queue), [1, 3]);
         drop(queue);
-        // rcl still has it, and learns by the next message that it is gone.
+        // rcl still lists it, and detects its end at the next message.
         assert!(!queues.publish(&5, offer, 1));
     }
 

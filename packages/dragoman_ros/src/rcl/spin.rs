@@ -1,4 +1,4 @@
-//! The thread that waits for what arrives for a node.
+//! The thread that waits for messages of a node.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use super::Node;
 
-/// The longest wait. As soon as it is over, a node looks whether it is to end, and whether servers that are waited for are there.
+/// The longest wait. After it a node checks whether it must end, and whether awaited servers are available.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
-/// The first wait after something has arrived for a node with actions. r2r sends the answer to a cancel request when a wait begins.
+/// The first wait after an arrival, for a node with actions. r2r sends the response to a cancel request at the
+/// beginning of a wait.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
-/// A node that is being waited for. Once it is dropped, its thread ends, with the node, within [`LONGEST_WAIT`].
+/// A node with its waiting thread. When it is dropped, the thread ends, with the node, within [`LONGEST_WAIT`].
 #[derive(Debug)]
 pub(crate) struct Spinner {
     stop: Arc<AtomicBool>,
@@ -24,7 +25,7 @@ impl Spinner {
     pub(crate) fn start(mut node: Node) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        // Not the thread's: the last owner waits for the thread.
+        // Not owned by the thread: the last owner waits for the thread.
         let threads = node.threads.take().unwrap_or_default();
         let turns = threads.count_turns();
         let thread = std::thread::Builder::new().name("ros spin".into()).spawn(move || {
@@ -48,17 +49,17 @@ impl Drop for Spinner {
     }
 }
 
-/// The threads of a context's nodes. The last user of the context waits for those that are about to end: a process must not exit
+/// The threads of a context's nodes. The last user of the context waits for ending threads: a process must not exit
 /// while the middleware is in use.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     leaving: Mutex<Vec<JoinHandle<()>>>,
-    /// How often each of the others has gone round its loop.
+    /// The loop counts of the other threads.
     turns: Mutex<Vec<Weak<AtomicU64>>>,
 }
 
 impl Threads {
-    /// How often each thread has gone round its loop, at least once in [`LONGEST_WAIT`].
+    /// The loop count of each thread, which advances at least once in [`LONGEST_WAIT`].
     pub(crate) fn turns(&self) -> Vec<u64> {
         let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         turns.iter().filter_map(Weak::upgrade).map(|turns| turns.load(Ordering::Relaxed)).collect()
@@ -83,7 +84,7 @@ impl Threads {
 impl Drop for Threads {
     fn drop(&mut self) {
         for thread in self.leaving.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // A panic has been reported.
+            // The panic was already reported.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Texts with a NUL: r2r panics over them, so they are refused before they reach it.
+//! Strings with a NUL: r2r panics on them, so they are refused before.
 
 use serde::ser::{
     self, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -7,10 +7,10 @@ use serde::ser::{
 
 use crate::{Error, Result};
 
-/// Looks through all texts of a message. Fields of other types cost nothing in a release build.
+/// Checks all strings of a message. Fields of other types cost nothing in a release build.
 ///
 /// # Errors
-/// One of them has a NUL.
+/// A string contains NUL.
 pub(crate) fn check(message: &impl Serialize) -> Result<()> {
     message.serialize(Check).map_err(|_nul| Error::SerdeError { err: "a string has a NUL".into() })
 }

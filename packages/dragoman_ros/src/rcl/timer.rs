@@ -1,4 +1,4 @@
-//! Timers. Those on steady time are none of rcl's: each tick would cost a look at everything that its node waits for.
+//! Timers. Those on steady time do not use rcl: each tick would cost a check of everything that the node waits for.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use futures_timer::Delay;
 
 use crate::{Error, Result};
 
-/// Fires at a fixed rate; ticks that nobody waited for are skipped.
+/// Fires at a fixed rate; missed ticks are skipped.
 pub struct Timer(Kind);
 
 enum Kind {

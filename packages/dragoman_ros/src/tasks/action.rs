@@ -9,32 +9,32 @@ use futures::stream::{FuturesUnordered, Stream, StreamExt};
 use super::NodeTasks;
 use crate::{ActionServerCancelRequest, ActionServerGoal, ActionServerGoalRequest, WrappedActionTypeSupport};
 
-/// A goal at work.
+/// A running goal.
 pub struct Goal<A: WrappedActionTypeSupport> {
     wanted: A::Goal,
-    /// r2r's handle may go from thread to thread, but only one may have it at a time.
+    /// r2r's handle is `Send`, but not `Sync`.
     handle: Mutex<ActionServerGoal<A>>,
     cancellation: Shared<oneshot::Receiver<()>>,
 }
 
-/// How a goal ended.
+/// Result of a goal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome<R> {
-    /// It was reached.
+    /// It succeeded.
     Succeeded(R),
-    /// It was given up on request, or for another goal.
+    /// It was cancelled on request, or for another goal.
     Canceled(R),
-    /// It could not be reached.
+    /// It failed.
     Aborted(R),
 }
 
 impl<A: WrappedActionTypeSupport + 'static> Goal<A> {
-    /// What is to be done.
+    /// The goal message.
     pub fn goal(&self) -> &A::Goal {
         &self.wanted
     }
 
-    /// Tells the client how it goes.
+    /// Sends feedback to the client.
     pub fn publish_feedback(&self, feedback: A::Feedback) {
         let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = handle.publish_feedback(feedback) {
@@ -42,10 +42,10 @@ impl<A: WrappedActionTypeSupport + 'static> Goal<A> {
         }
     }
 
-    /// Resolves when the goal is to be cancelled; never, if nobody asks.
+    /// Resolves when cancellation is requested; otherwise never.
     pub fn canceled(&self) -> impl Future<Output = ()> + Send + Unpin + use<A> {
         let cancellation = self.cancellation.clone();
-        // The other end lives as long as the goal's future.
+        // The sender lives as long as the goal's future.
         Box::pin(async move {
             if cancellation.await.is_err() {
                 std::future::pending::<()>().await;
@@ -53,15 +53,16 @@ impl<A: WrappedActionTypeSupport + 'static> Goal<A> {
         })
     }
 
-    /// Whether the goal is to be cancelled.
+    /// Whether cancellation was requested.
     pub fn is_canceled(&self) -> bool {
         matches!(self.cancellation.clone().now_or_never(), Some(Ok(())))
     }
 }
 
 impl NodeTasks {
-    /// Serves `action`. `check` looks at a goal and refuses it with a reason, which is logged; `execute` makes the future
-    /// that runs an accepted goal to its end. Goals run side by side; requests to cancel one are accepted and told to it.
+    /// Offers `action`. `check` checks a goal and may refuse it with a reason, which is logged; `execute` returns the
+    /// future that runs an accepted goal to its end. Goals run concurrently; requests to cancel one are accepted and
+    /// passed to it.
     ///
     /// # Errors
     /// As [`crate::Node::create_action_server`].
@@ -145,7 +146,7 @@ async fn run<A: WrappedActionTypeSupport + 'static>(
     };
     let was_canceled = cancel.is_none();
     let ended = match outcome {
-        // In r2r a goal that is cancelling cannot end otherwise.
+        // In r2r a cancelling goal can only end as canceled.
         Outcome::Succeeded(result) | Outcome::Aborted(result) if was_canceled && cfg!(feature = "r2r") => {
             goal.cancel(result)
         }
@@ -154,6 +155,6 @@ async fn run<A: WrappedActionTypeSupport + 'static>(
         Outcome::Canceled(result) => goal.cancel(result),
     };
     if let Err(error) = ended {
-        tracing::warn!(%error, goal = %goal.uuid, "a goal's end could not be told");
+        tracing::warn!(%error, goal = %goal.uuid, "a goal's result could not be sent");
     }
 }

@@ -1,4 +1,4 @@
-//! Actions, served with the helper and by hand.
+//! Actions, offered with the helper and directly.
 
 use dragoman_ros::tasks::{Goal, NodeTasks, Outcome};
 use dragoman_ros::tf2_msgs::action::LookupTransform;
@@ -12,7 +12,7 @@ fn actions_do_what_our_nodes_rely_on() {
     let context = Context::create().unwrap();
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "conformance", "/actions").unwrap());
 
-    // With the helper: goals of their own accord, and such that wait to be cancelled.
+    // With the helper: goals that end by themselves, and goals that wait to be cancelled.
     let check = |goal: &LookupTransform::Goal| match goal.source_frame.as_str() {
         "" => Err("no source frame".to_owned()),
         _ => Ok(()),
@@ -30,7 +30,7 @@ fn actions_do_what_our_nodes_rely_on() {
     };
     tasks.serve_action::<LookupTransform::Action, _>("~/lookup", check, execute).unwrap();
 
-    // By hand.
+    // Without the helper.
     let mut requests = tasks.node().create_action_server::<LookupTransform::Action>("~/other").unwrap();
     tasks.spawn(async move {
         while let Some(request) = requests.next().await {
@@ -111,17 +111,17 @@ fn a_goal_ends_when_its_server_is_gone() {
     let goal = LookupTransform::Goal::default();
     let (_goal, result, _feedback) = soon(client.send_goal_request(goal).unwrap()).unwrap();
     drop(serving);
-    // The server may have had the time to end its goals.
+    // The server may have had time to end its goals.
     match soon(result) {
         Err(_) => {}
         Ok((status, _)) => assert_eq!(status, GoalStatus::Aborted),
     }
 }
 
-/// On an action that our nodes serve, which r2r's documentation build does not have.
+/// With an action of our nodes, which r2r's documentation build does not have.
 #[cfg(not(feature = "r2r-doc-only"))]
 #[test]
-fn goals_run_side_by_side_and_tell_how_they_go() {
+fn goals_run_concurrently_and_send_feedback() {
     use std::time::Duration;
 
     use dragoman_ros::control_msgs::action::FollowJointTrajectory;
@@ -164,9 +164,9 @@ fn goals_run_side_by_side_and_tell_how_they_go() {
     let (left, left_result, mut left_feedback) = send(&["left"]).unwrap();
     let (right, right_result, mut right_feedback) = send(&["right"]).unwrap();
     for (joint, feedback) in [("left", &mut left_feedback), ("right", &mut right_feedback)] {
-        let told: Vec<_> = (0..5).map(|_| first(feedback)).collect();
-        assert!(told.iter().all(|step| step.joint_names == [joint]), "{joint}: {told:?}");
-        let positions: Vec<_> = told.iter().map(|step| step.desired.positions[0]).collect();
+        let steps: Vec<_> = (0..5).map(|_| first(feedback)).collect();
+        assert!(steps.iter().all(|step| step.joint_names == [joint]), "{joint}: {steps:?}");
+        let positions: Vec<_> = steps.iter().map(|step| step.desired.positions[0]).collect();
         assert!(positions.is_sorted_by(|sooner, later| sooner < later), "{joint}: {positions:?}");
     }
 
@@ -175,7 +175,7 @@ fn goals_run_side_by_side_and_tell_how_they_go() {
     assert_eq!((status, result.error_code, result.error_string.as_str()), (GoalStatus::Canceled, -1, "left"));
     assert!(soon(left.cancel().unwrap()).is_err(), "it has ended");
 
-    // The other goes on: this is more than a stream buffers.
+    // The other continues: this is more than a stream buffers.
     for _ in 0..20 {
         assert_eq!(first(&mut right_feedback).joint_names, ["right"]);
     }

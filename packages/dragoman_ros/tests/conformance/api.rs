@@ -130,7 +130,7 @@ fn the_api_does_what_our_nodes_rely_on() {
     assert_eq!(soon(prompt.request(&request).unwrap()).unwrap().result.names, ["echo"]);
     assert!(soon(patient.request(&request).unwrap()).unwrap().result.names.is_empty());
 
-    // What a parameter's declaration refuses is refused with a reason; what it allows is announced.
+    // Values outside a declaration are refused with a reason; allowed ones are published.
     let change = |name: &str, value: f64| {
         let value =
             rcl_interfaces::msg::ParameterValue { type_: 3, double_value: value, ..Default::default() };
@@ -140,8 +140,8 @@ fn the_api_does_what_our_nodes_rely_on() {
         vec![change("rate", 50.0), change("rate", 0.0), change("nothing", 1.0), change("frame", 1.0)];
     let results =
         soon(set.request(&SetParameters::Request { parameters: changes_asked }).unwrap()).unwrap().results;
-    let told: Vec<bool> = results.iter().map(|result| result.successful).collect();
-    assert_eq!(told, [true, false, false, false]);
+    let successes: Vec<bool> = results.iter().map(|result| result.successful).collect();
+    assert_eq!(successes, [true, false, false, false]);
     assert!(results[1].reason.contains("between 1 and 1000"), "{}", results[1].reason);
     assert!(results[2].reason.contains("not declared") && results[3].reason.contains("read-only"));
     assert_eq!(parameters.value::<f64>("rate"), 50.0);

@@ -1,4 +1,4 @@
-//! Signs of life.
+//! Health of the middleware.
 
 use std::time::{Duration, Instant};
 

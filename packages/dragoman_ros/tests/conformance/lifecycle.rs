@@ -1,4 +1,4 @@
-//! Life cycles as other nodes see them.
+//! Life cycles as used by other nodes.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use futures::{FutureExt, StreamExt};
 
 use super::{Working, first, node, run, soon};
 
-/// Hardware whose next callbacks end as the test says, and that waits for the test if told so.
+/// Hardware whose next callbacks return the test's results, and wait for the test if requested.
 #[derive(Clone, Default)]
 struct Hardware(Arc<Mutex<Script>>);
 
@@ -44,7 +44,7 @@ impl Hardware {
         outcome
     }
 
-    /// What was called since the last look.
+    /// Callbacks called since the last check.
     fn calls(&self) -> String {
         std::mem::take(&mut self.script().calls).join(" ")
     }
@@ -134,9 +134,9 @@ impl Bench {
         state.label
     }
 
-    /// Transitions since the last look are these, as `id:goal`.
+    /// Checks the transitions since the last check, as `id:goal`.
     #[track_caller]
-    fn told(&mut self, expected: &str) {
+    fn expect(&mut self, expected: &str) {
         for expected in expected.split_whitespace() {
             let event = first(&mut self.events);
             assert!(event.timestamp > 0);
@@ -159,7 +159,7 @@ fn a_node_goes_through_its_life() {
     assert!(bench.ask("deactivate") && bench.ask("cleanup") && bench.ask_number(5));
     assert_eq!(bench.state(), "finalized");
     assert_eq!(bench.hardware.calls(), "configure activate deactivate clean_up shut_down(unconfigured)");
-    bench.told(
+    bench.expect(
         "1:configuring 10:inactive 3:activating 30:active 4:deactivating 40:inactive 2:cleaningup \
          20:unconfigured 5:shuttingdown 50:finalized",
     );
@@ -178,22 +178,22 @@ fn what_the_chart_does_not_have_is_refused_and_calls_nothing() {
     assert_eq!(refused, Refused::NotPossible { asked: "activate".into(), state: State::Unconfigured });
     bench.lifecycle.report_error("nothing is open yet");
     assert_eq!((bench.state().as_str(), bench.hardware.calls().as_str()), ("unconfigured", ""));
-    bench.told("");
+    bench.expect("");
 }
 
 #[test]
-fn callbacks_that_do_not_succeed_are_told() {
+fn failed_callbacks_are_reported() {
     let mut bench = Bench::new("failures");
     bench.hardware.script().outcomes = vec![CallbackReturn::Failure];
     assert!(!bench.ask("configure"));
     assert_eq!(bench.state(), "unconfigured");
-    // An error that is processed with success.
+    // An error whose processing succeeds.
     bench.hardware.script().outcomes = vec![CallbackReturn::Success, CallbackReturn::Error];
     assert!(!bench.ask("configure"));
     assert_eq!(bench.state(), "unconfigured");
     assert_eq!(bench.hardware.calls(), "configure configure process_error");
-    bench.told("1:configuring 11:unconfigured 1:configuring 12:errorprocessing 60:unconfigured");
-    // And one that is not.
+    bench.expect("1:configuring 11:unconfigured 1:configuring 12:errorprocessing 60:unconfigured");
+    // And one whose processing fails.
     bench.hardware.script().outcomes =
         vec![CallbackReturn::Failure, CallbackReturn::Error, CallbackReturn::Success];
     assert_eq!(soon(bench.lifecycle.change(Change::Configure)), Ok(State::Inactive));
@@ -208,18 +208,18 @@ fn a_node_reports_its_own_errors() {
         soon(bench.lifecycle.change(change)).unwrap();
     }
     bench.hardware.calls();
-    bench.told("1:configuring 10:inactive 3:activating 30:active");
+    bench.expect("1:configuring 10:inactive 3:activating 30:active");
     bench.lifecycle.report_error("the bus is gone");
     while bench.lifecycle.state() != State::Unconfigured {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(bench.hardware.calls(), "process_error");
     assert_eq!(bench.state(), "unconfigured");
-    bench.told("99:errorprocessing 60:unconfigured");
+    bench.expect("99:errorprocessing 60:unconfigured");
 }
 
 #[test]
-fn while_a_callback_runs_the_state_is_told_and_changes_are_refused() {
+fn while_a_callback_runs_the_state_is_available_and_changes_are_refused() {
     let bench = Bench::new("busy");
     let (open, gate) = oneshot::channel();
     bench.hardware.script().gate = Some(gate);

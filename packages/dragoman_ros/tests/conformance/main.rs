@@ -1,18 +1,18 @@
-//! What our nodes rely on, and what both implementations of the API have to do: with the embedded one these are ordinary tests.
-//! With feature `r2r` and a sourced ROS 2 they are the same tests on rcl; with `r2r-doc-only` they are type-checked against r2r without
-//! ROS. r2r's documentation build knows few packages, so only interfaces of those are used here.
+//! Requirements of our nodes on both implementations of the API: with the embedded one these are ordinary tests. With
+//! feature `r2r` and a sourced ROS 2 they are the same tests on rcl; with `r2r-doc-only` they are type-checked against
+//! r2r without ROS. r2r's documentation build has few packages, so only interfaces of those are used here.
 //!
-//! | file | about |
+//! | file | content |
 //! | --- | --- |
 //! | `api` | every call of r2r's API that our nodes make |
-//! | `topics`, `services`, `actions` | what arrives, where and in which order |
+//! | `topics`, `services`, `actions` | delivery and order |
 //! | `names` | names and parameters from the command line |
 //! | `time` | clocks, timers, simulated time |
-//! | `lifecycle` | life cycles as other nodes see them |
-//! | `refusals` | what r2r must not be given |
+//! | `lifecycle` | life cycles as used by other nodes |
+//! | `refusals` | values that make r2r panic |
 //! | `velocity` | velocities with and without a header |
 //!
-//! rcl has one context in a process. All tests share it, each with a namespace of its own.
+//! rcl has one context per process. All tests share it, each with its own namespace.
 
 #![allow(clippy::unnecessary_cast)] // r2r's constants are `u32`.
 
@@ -41,7 +41,7 @@ use futures::{Stream, StreamExt};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What `future` resolves with, unless it takes too long.
+/// The result of `future`, with a timeout.
 fn within<T>(time: Duration, future: impl Future<Output = T>) -> Option<T> {
     match block_on(select(Box::pin(future), futures_timer::Delay::new(time))) {
         Either::Left((value, _)) => Some(value),
@@ -59,7 +59,7 @@ fn first<T>(stream: &mut (impl Stream<Item = T> + Unpin)) -> T {
     soon(stream.next()).expect("the stream goes on")
 }
 
-/// A node in the namespace of a test, which no other process has.
+/// A node in the namespace of a test, unique to this process.
 fn node(name: &str, test: &str) -> Node {
     Node::create(Context::create().unwrap(), name, &namespace(test)).unwrap()
 }
@@ -68,14 +68,14 @@ fn namespace(test: &str) -> String {
     format!("/run{}/{test}", std::process::id())
 }
 
-/// A node at work, until this is dropped.
+/// A running node; ends when dropped.
 struct Working {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 fn run(mut tasks: NodeTasks) -> Working {
-    // Without tasks of its own it would end at once.
+    // Without tasks it would end at once.
     tasks.spawn(pending());
     let running = tasks.start().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -94,14 +94,14 @@ impl Drop for Working {
     }
 }
 
-/// Runs `test` alone in a process that was started with `arguments`, and tells whether this is that process.
+/// Runs `test` alone in a process started with `arguments`; returns whether this is that process.
 #[track_caller]
 fn started_with(test: &str, arguments: &[&str]) -> bool {
     const MARK: &str = "DRAGOMAN_TEST_STARTED";
     if std::env::var_os(MARK).is_some() {
         return true;
     }
-    // The test runner takes what follows for names of further tests.
+    // The test runner would take the arguments for names of further tests.
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--", "--ros-args"]).args(arguments).env(MARK, "1");
     assert!(command.status().unwrap().success(), "{test} with {arguments:?}");

@@ -1,4 +1,4 @@
-//! Names, and what the command line makes of them.
+//! Names, and their remapping by the command line.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ fn names_are_relative_private_or_absolute() {
 
 #[test]
 fn the_command_line_renames_nodes_and_topics_and_sets_parameters() {
-    let arguments = "-r __node:=renamed -r __ns:=/elsewhere -r told:=heard -r renamed:/absolute:=own \
+    let arguments = "-r __node:=renamed -r __ns:=/elsewhere -r published:=remapped -r renamed:/absolute:=own \
          -p rate:=7.5 -p renamed:frame:=tool -p another:rate:=1.0 -p unknown:=true";
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let test = "names::the_command_line_renames_nodes_and_topics_and_sets_parameters";
@@ -48,9 +48,9 @@ fn the_command_line_renames_nodes_and_topics_and_sets_parameters() {
     assert_eq!(values.value::<String>("frame"), "tool");
 
     let qos = || QosProfile::default().transient_local();
-    let publishers = ["told", "/absolute"]
+    let publishers = ["published", "/absolute"]
         .map(|name| node.create_publisher::<std_msgs::msg::String>(name, qos()).unwrap());
-    let mut streams = ["/elsewhere/heard", "/elsewhere/own"]
+    let mut streams = ["/elsewhere/remapped", "/elsewhere/own"]
         .map(|name| node.subscribe::<std_msgs::msg::String>(name, qos()).unwrap());
     let subscribed =
         publishers.each_ref().map(|publisher| publisher.wait_for_inter_process_subscribers().unwrap());
@@ -66,10 +66,10 @@ fn the_command_line_renames_nodes_and_topics_and_sets_parameters() {
 
 #[test]
 fn the_command_line_decides_on_the_quality_of_service() {
-    let arguments = "-r state:=told \
-         -p talker:qos_overrides./elsewhere/told.publisher.durability:=transient_local \
-         -p talker:qos_overrides./elsewhere/told.publisher.depth:=2 \
-         -p late:qos_overrides./elsewhere/told.subscription.durability:=transient_local \
+    let arguments = "-r state:=published \
+         -p talker:qos_overrides./elsewhere/published.publisher.durability:=transient_local \
+         -p talker:qos_overrides./elsewhere/published.publisher.depth:=2 \
+         -p late:qos_overrides./elsewhere/published.subscription.durability:=transient_local \
          -p qos_overrides./elsewhere/bad.publisher.depth:=many";
     let words: Vec<&str> = arguments.split_whitespace().collect();
     if !started_with("names::the_command_line_decides_on_the_quality_of_service", &words) {
@@ -85,7 +85,7 @@ fn the_command_line_decides_on_the_quality_of_service() {
     let error = refused.err().unwrap().to_string();
     assert!(error.contains("qos_overrides./elsewhere/bad.publisher.depth"), "{error}");
 
-    // What was published is kept for whoever asks for it: the one by its parameters, the other not at all.
+    // The publisher keeps its message for late subscribers: one requests it by its parameters, the other does not.
     let mut late = Node::create(context.clone(), "late", "/elsewhere").unwrap();
     let mut kept = late.subscribe::<std_msgs::msg::String>("state", QosProfile::default()).unwrap();
     let mut other = Node::create(context, "other", "/elsewhere").unwrap();

@@ -1,4 +1,4 @@
-//! What r2r panics over is an error here. The embedded implementation sends texts with a NUL.
+//! Values that make r2r panic are errors here. The embedded implementation sends strings with a NUL.
 
 use dragoman_ros::rcl_interfaces::srv::ListParameters;
 use dragoman_ros::std_msgs::msg::String as Text;
@@ -17,7 +17,7 @@ fn texts_with_a_nul_are_refused_and_the_node_lives_on() {
         .serve::<ListParameters::Service>("repeat", |request| {
             let mut response = ListParameters::Response::default();
             response.result.names = request.prefixes;
-            // This answer cannot be sent.
+            // This response cannot be sent.
             if request.depth == 1 {
                 response.result.names.push("not\0fine".into());
             }

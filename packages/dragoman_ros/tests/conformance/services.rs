@@ -1,4 +1,4 @@
-//! Requests and answers.
+//! Requests and responses.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn each_client_gets_the_answers_to_its_own_requests() {
         soon(available).unwrap();
     }
     for round in 0..20 {
-        // All at once, and the last is waited for first.
+        // All at once, and the last is awaited first.
         let asked = [0, 1, 2].map(|client: usize| {
             let words = vec![format!("{round} of {client}")];
             let request = ListParameters::Request { prefixes: words.clone(), depth: 0 };
@@ -49,7 +49,7 @@ fn an_answer_of_many_datagrams_arrives() {
     let available = Node::is_available(&client).unwrap();
     let _working = [run(server), run(NodeTasks::new(user))];
     soon(available).unwrap();
-    // Little more than a datagram of a network card, and several of the loopback interface.
+    // Slightly more than a datagram of a network card, and several of the loopback interface.
     for count in [1, 40, 60, 3000, 10_000] {
         let prefixes: Vec<String> =
             (0..count).map(|number| format!("a prefix of some length, {number:5}")).collect();
@@ -60,8 +60,8 @@ fn an_answer_of_many_datagrams_arrives() {
 }
 
 #[test]
-fn a_service_nobody_serves_is_not_available() {
-    let mut user = node("user", "nobody");
+fn a_service_without_a_server_is_not_available() {
+    let mut user = node("user", "unserved");
     let client: Client<ListParameters::Service> =
         user.create_client("nothing", QosProfile::services_default()).unwrap();
     let available = Node::is_available(&client).unwrap();

@@ -38,10 +38,10 @@ fn a_clock_without_simulation_shows_the_systems_time() {
 /// r2r's documentation build has no `/clock`.
 #[cfg(not(feature = "r2r-doc-only"))]
 #[test]
-fn with_use_sim_time_a_clock_shows_what_is_told() {
+fn with_use_sim_time_a_clock_follows_the_clock_topic() {
     use dragoman_ros::{QosProfile, parameters, rosgraph_msgs};
 
-    let test = "time::with_use_sim_time_a_clock_shows_what_is_told";
+    let test = "time::with_use_sim_time_a_clock_follows_the_clock_topic";
     if !super::started_with(test, &["-p", "use_sim_time:=true"]) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Messages: that they arrive, in order and unharmed.
+//! Messages arrive in order and unchanged.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use futures::StreamExt;
 
 use super::{first, namespace, node, run, soon};
 
-/// A stream of r2r's buffers ten messages.
+/// r2r's streams buffer ten messages.
 const COUNT: u32 = 5;
-/// Matching is not symmetric: what a volatile reader has not matched yet is lost to it.
+/// Matching is not symmetric: messages before a volatile reader's match are lost.
 const MATCHING_SETTLES: Duration = Duration::from_millis(300);
 
 #[test]
@@ -49,13 +49,13 @@ fn messages_arrive_in_order_whatever_the_quality_of_service() {
 fn a_late_joiner_gets_the_last_that_are_latched() {
     let mut talker = node("talker", "latched");
     let qos = QosProfile::default().keep_last(2).transient_local();
-    let publisher = talker.create_publisher::<std_msgs::msg::String>("told", qos.clone()).unwrap();
+    let publisher = talker.create_publisher::<std_msgs::msg::String>("published", qos.clone()).unwrap();
     // One byte more than a multiple of four, and larger than a datagram.
     for data in ["old".to_owned(), "new".to_owned(), "x".repeat(150_001)] {
         publisher.publish(&std_msgs::msg::String { data }).unwrap();
     }
     let mut listener = node("listener", "latched");
-    let mut messages = listener.subscribe::<std_msgs::msg::String>("told", qos).unwrap();
+    let mut messages = listener.subscribe::<std_msgs::msg::String>("published", qos).unwrap();
     let _working = [talker, listener].map(|node| run(NodeTasks::new(node)));
     assert_eq!([0, 1].map(|_| first(&mut messages).data.len()), [3, 150_001]);
 }

@@ -8,7 +8,7 @@ use dragoman_ros::{QosProfile, WrappedTypesupport, parameters, velocity};
 
 use super::{PATIENCE, node, run, soon, started_with};
 
-/// A node that takes velocities gets this one.
+/// Checks that a node that subscribes to velocities receives `message`.
 #[track_caller]
 fn takes<T: WrappedTypesupport + 'static>(test: &str, message: &T) {
     let mut tasks = NodeTasks::new(node("base", test));

@@ -1,4 +1,4 @@
-//! RTPS messages byte by byte (DDSI-RTPS 2.5, chapter 9.4), with numbers that no library would send. Little-endian.
+//! RTPS messages byte by byte (DDSI-RTPS 2.5, chapter 9.4), with numbers that no library sends. Little-endian.
 
 #![allow(dead_code, unreachable_pub)] // Every test target uses its part.
 
@@ -52,7 +52,7 @@ impl Message {
         self.submessage(DATA, 4, &body)
     }
 
-    /// Tells that the instance with this key is no more.
+    /// Announces that the instance with this key was disposed.
     pub fn dispose(self, reader: Entity, writer: Entity, number: i64, key: [u8; 16]) -> Self {
         let mut qos = parameter(0x71, &[0, 0, 0, 3]);
         qos.extend(parameter(0x70, &key));
@@ -170,8 +170,7 @@ fn parameters(list: &[(u16, Vec<u8>)]) -> Vec<u8> {
     bytes
 }
 
-/// What a participant says about itself (9.6.2.2): where it takes discovery data, and for how many seconds it lives
-/// without a further word.
+/// The announcement of a participant (9.6.2.2): its addresses for discovery data, and its lease in seconds.
 pub fn participant(prefix: Prefix, address: (Ipv4Addr, u16), lease: i32) -> Vec<u8> {
     let all_endpoints: u32 = 0xc3f;
     parameters(&[
@@ -185,7 +184,7 @@ pub fn participant(prefix: Prefix, address: (Ipv4Addr, u16), lease: i32) -> Vec<
     ])
 }
 
-/// What a participant says about a reliable, volatile writer or reader of its.
+/// The announcement of a reliable, volatile writer or reader.
 pub fn endpoint(guid: [u8; 16], topic: &str, type_name: &str) -> Vec<u8> {
     let reliable = [2_u32.to_le_bytes(), [0; 4], [0; 4]].concat();
     parameters(&[
@@ -197,12 +196,12 @@ pub fn endpoint(guid: [u8; 16], topic: &str, type_name: &str) -> Vec<u8> {
     ])
 }
 
-/// The announcement of a participant, as it is sent by multicast.
+/// The announcement of a participant, as sent by multicast.
 pub fn announcement(prefix: Prefix, address: (Ipv4Addr, u16), lease: i32) -> Message {
     Message::from(prefix).data(UNKNOWN, SPDP_WRITER, 1, &participant(prefix, address, lease))
 }
 
-/// GUID prefixes of peers that do not exist.
+/// GUID prefixes of simulated peers.
 pub fn made_up(number: u32) -> Prefix {
     let mut prefix = *b"\x01\x12fake\0\0\0\0\0\0";
     prefix[8..].copy_from_slice(&number.to_be_bytes());

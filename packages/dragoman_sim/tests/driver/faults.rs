@@ -144,7 +144,7 @@ fn a_bus_that_takes_no_frames() {
     matrix(
         &[
             "takes no frames",
-            "nothing was heard",
+            "has not reported",
             "no answer about",
             "does not answer",
             "heartbeat of the master",
@@ -157,7 +157,7 @@ fn a_bus_that_takes_no_frames() {
 #[test]
 fn a_cable_that_is_cut() {
     matrix(
-        &["nothing was heard", "no answer about", "does not answer"],
+        &["has not reported", "no answer about", "does not answer"],
         |lab| lab.cut = true,
         |lab| lab.cut = false,
     );
@@ -165,7 +165,7 @@ fn a_cable_that_is_cut() {
 
 #[test]
 fn a_drive_that_is_silent() {
-    let reasons = ["nothing was heard of node 103", "node 103: no answer", "node 103 does not answer"];
+    let reasons = ["node 103 has not reported", "node 103: no answer", "node 103 does not answer"];
     matrix(&reasons, |lab| fail(lab, Fault::Silent), repair);
 }
 
@@ -195,13 +195,13 @@ fn a_drive_whose_power_comes_back() {
 
 #[test]
 fn a_drive_that_answers_late() {
-    let reasons = ["nothing was heard of node 103", "node 103: no answer", "node 103 does not answer"];
+    let reasons = ["node 103 has not reported", "node 103: no answer", "node 103 does not answer"];
     matrix(&reasons, |lab| fail(lab, Fault::AnswerLate(Duration::from_millis(300))), repair);
 }
 
 #[test]
 fn a_heartbeat_that_is_lost() {
-    matrix(&["nothing was heard of node 103"], |lab| lab.muted = Some(0x700 + 103), |lab| lab.muted = None);
+    matrix(&["node 103 has not reported"], |lab| lab.muted = Some(0x700 + 103), |lab| lab.muted = None);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Lines and tables for what was received.
+//! Lines and tables of received frames.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,14 +9,14 @@ use dragoman_arm::describe::describe;
 use dragoman_io::can::statistics::BusStatistics;
 use dragoman_io::can::{Frame, Received};
 
-/// From summary to summary, and what they are about.
+/// Period of the summaries, and averaging time of their rates.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Identifiers of which the table keeps the last frame; a bus in order has far fewer.
+/// Most identifiers in the table; a normal bus has far fewer.
 const MAX_ROWS: usize = 512;
 /// Clears a terminal from the top.
 const REPAINT: &str = "\x1b[H\x1b[J";
 
-/// Shows what was received, as it comes or as a table. Times are since the start.
+/// Shows received frames, each one or as a table. Times are since the start.
 pub(super) struct Monitor<W> {
     output: W,
     bit_rate: u32,
@@ -24,7 +24,7 @@ pub(super) struct Monitor<W> {
     due: Duration,
     faults: u64,
     emergencies: u64,
-    /// `None` where every frame is shown as it comes.
+    /// `None` if every frame is shown.
     table: Option<Table>,
 }
 
@@ -39,12 +39,12 @@ struct Row {
     frame: Frame,
     at: Duration,
     count: u64,
-    /// In the period before this, and in this one.
+    /// Frames in the previous period, and in the present one.
     rate: (u64, u64),
 }
 
 impl<W: Write> Monitor<W> {
-    /// On a bus of `bit_rate` bit/s. With `summary` a table at the end; with `repaint` in every period.
+    /// For a bus of `bit_rate` bit/s. With `summary` a table at the end; with `repaint` in every period.
     pub(super) fn new(output: W, bit_rate: u32, summary: bool, repaint: bool) -> Self {
         let table = Table { repaint, rows: BTreeMap::new(), beyond: 0, last_fault: String::new() };
         Self {
@@ -58,12 +58,12 @@ impl<W: Write> Monitor<W> {
         }
     }
 
-    /// When [`Monitor::advance`] has something to do.
+    /// When [`Monitor::advance`] must be called.
     pub(super) fn due(&self) -> Duration {
         self.due
     }
 
-    /// Takes what was received.
+    /// Takes a frame or fault.
     pub(super) fn show(&mut self, now: Duration, received: &Received) -> io::Result<()> {
         let seconds = now.as_secs_f64();
         match received {
@@ -94,12 +94,12 @@ impl<W: Write> Monitor<W> {
         }
     }
 
-    /// Writes the summary if it is due, and tells whether it was.
+    /// Writes the summary if it is due; returns whether it was.
     pub(super) fn advance(&mut self, now: Duration) -> io::Result<bool> {
         if now < self.due {
             return Ok(false);
         }
-        // One for a gap, which in a recording may be as long as the clock was wrong.
+        // One for a gap, which in a recording may be as long as a jump of its clock.
         let end = std::mem::replace(&mut self.due, PERIOD * (now.as_secs() as u32).saturating_add(1));
         self.statistics.advance(end);
         match &mut self.table {
@@ -113,7 +113,7 @@ impl<W: Write> Monitor<W> {
         Ok(true)
     }
 
-    /// Writes out what was shown.
+    /// Flushes the output.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.output.flush()
     }
@@ -156,7 +156,7 @@ impl<W: Write> Monitor<W> {
                 "{:15}  {:>9}  {:>8}  {:>9.3}  {:20}  {}",
                 service_name(described.service),
                 row.count,
-                // In the first period there is none before.
+                // In the first period there is no previous one.
                 if now <= PERIOD { row.rate.1 } else { row.rate.0 },
                 now.saturating_sub(row.at).as_secs_f64(),
                 row.frame.to_string(),
@@ -173,7 +173,7 @@ impl<W: Write> Monitor<W> {
 
 impl Table {
     fn count(&mut self, now: Duration, frame: &Frame) {
-        // The identifier as it is written, wide ones behind the others.
+        // Sorted as written, extended identifiers last.
         let id = frame.to_string().split('#').next().map(|id| format!("{id:>8}")).unwrap_or_default();
         if self.rows.len() >= MAX_ROWS && !self.rows.contains_key(&id) {
             self.beyond += 1;

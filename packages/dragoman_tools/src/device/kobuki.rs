@@ -17,10 +17,10 @@ use super::{Result, after};
 pub struct KobukiOptions {
     #[command(flatten)]
     serial: SerialOptions,
-    /// How exact the gyro is.
+    /// Accuracy of the gyro.
     #[arg(long, value_enum, default_value_t = NoiseOption::Typical)]
     noise: NoiseOption,
-    /// Where the random numbers begin.
+    /// Seed of the random numbers.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Battery at the start, V, 12.0 to 16.5.
@@ -30,9 +30,9 @@ pub struct KobukiOptions {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum NoiseOption {
-    /// It tells what is.
+    /// Exact.
     None,
-    /// As exact as the real one.
+    /// As accurate as the real one.
     Typical,
 }
 
@@ -54,24 +54,24 @@ pub(super) fn run(options: &KobukiOptions) -> Result<()> {
 const HELP: &str = "\
 bump left|center|right on|off     press or release a bumper
 cliff left|center|right on|off|N  an edge or the floor before a sensor, or the value of its A/D converter
-drop left|right on|off            let a wheel hang down
+drop left|right on|off            drop a wheel, or lift it
 press N, release N                a button, 0 to 2
-charger docking|adapter|none      where the battery is charged from
+charger docking|adapter|none      source of the battery's charge
 battery VOLTS                     12.0 to 16.5
-dock ir left|center|right N       what a receiver sees of the docking station's light, 0 to 255
+dock ir left|center|right N       signals of the docking station at a receiver, 0 to 255
 dock ir SIGNAL 0|1                one signal at all receivers: near-left, near-center, near-right, far-center, far-left, far-right
 input N on|off                    a digital input, 0 to 3
 analog N VALUE                    an analog input, 0 to 3, and its value, 0 to 4095
 stall left|right on|off           hold a wheel
 blocked on|off                    hold the machine; its wheels slip
-pose                              print where it really is: x y heading (m, rad)
-silence SECONDS                   say nothing
-garbage [BYTES]                   put random bytes on the line, 64 unless told
-corrupt PERCENT                   change a byte in so many of the packets
+pose                              print its true pose: x y heading (m, rad)
+silence SECONDS                   send nothing
+garbage [BYTES]                   send random bytes on the line, 64 by default
+corrupt PERCENT                   corrupt a byte in this share of the packets
 reset                             switch it off and on
 ";
 
-/// What it can be told.
+/// A command of standard input.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Command {
     Bump(Place, bool),
@@ -110,7 +110,7 @@ impl Place {
     }
 }
 
-/// Signals of the docking station.
+/// Names of the docking station's signals.
 const SIGNALS: [(&str, DockSignals); 6] = [
     ("near-left", DockSignals::NEAR_LEFT),
     ("near-center", DockSignals::NEAR_CENTER),
@@ -155,7 +155,7 @@ impl Machine for Kobuki {
             ["garbage", count] => Command::Garbage(number(count, 4096)?),
             ["corrupt", percent] => Command::Corrupt(f64::from(number(percent, 100_u8)?) / 100.0),
             ["reset"] => Command::Reset,
-            words => return Err(format!("'{}' is no command; 'help' tells them", words.join(" "))),
+            words => return Err(format!("'{}' is not a command; 'help' lists them", words.join(" "))),
         })
     }
 
@@ -204,14 +204,14 @@ fn place(text: &str) -> std::result::Result<Place, String> {
         "left" => Ok(Place::Left),
         "center" | "centre" => Ok(Place::Center),
         "right" => Ok(Place::Right),
-        _ => Err(format!("'{text}' is neither left nor center nor right")),
+        _ => Err(format!("'{text}' is not left, center or right")),
     }
 }
 
 fn battery(text: &str) -> std::result::Result<f64, String> {
     let parsed = text.parse().ok().filter(|volts| BATTERY_RANGE.contains(volts));
     let (low, high) = (BATTERY_RANGE.start(), BATTERY_RANGE.end());
-    parsed.ok_or_else(|| format!("'{text}' is no voltage from {low:.1} to {high:.1}"))
+    parsed.ok_or_else(|| format!("'{text}' is not a voltage from {low:.1} to {high:.1}"))
 }
 
 #[cfg(test)]
@@ -246,12 +246,12 @@ mod tests {
     #[test]
     fn what_is_no_command_is_refused_with_a_reason() {
         for (line, reason) in [
-            ("bump up on", "'up' is neither left nor center nor right"),
-            ("press 3", "'3' is no whole number from 0 to 2"),
-            ("battery nan", "'nan' is no voltage from 12.0 to 16.5"),
-            ("analog 0 4096", "'4096' is no whole number from 0 to 4095"),
-            ("silence -1", "'-1' is no time in seconds"),
-            ("fly", "'fly' is no command; 'help' tells them"),
+            ("bump up on", "'up' is not left, center or right"),
+            ("press 3", "'3' is not a whole number from 0 to 2"),
+            ("battery nan", "'nan' is not a voltage from 12.0 to 16.5"),
+            ("analog 0 4096", "'4096' is not a whole number from 0 to 4095"),
+            ("silence -1", "'-1' is not a time in seconds"),
+            ("fly", "'fly' is not a command; 'help' lists them"),
         ] {
             assert_eq!(parse(line), Err(reason.to_owned()), "{line}");
         }

@@ -1,4 +1,4 @@
-//! A pseudo-terminal as the end of a serial line, and the link that leads to it.
+//! A pseudo-terminal as the end of a serial line, and the link to it.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -19,16 +19,16 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// The system does not tell when somebody opens the other end.
+/// Polling interval: the system does not report when a client opens the other end.
 const LOOK_PERIOD: Duration = Duration::from_millis(50);
 
-/// The device's end of a pseudo-terminal. Writing never waits: without a client bytes are lost, and where a client does not read, the old
-/// ones are.
+/// The device's end of a pseudo-terminal. Writing never waits: without a client bytes are lost, and if a client does
+/// not read, the oldest bytes are.
 pub(super) struct Pty {
     master: Arc<PtyMaster>,
-    /// `None` while nobody has the other end open: the system reports that without end.
+    /// `None` without a client: the system would report that again and again.
     ready: Option<AsyncFd<Arc<PtyMaster>>>,
-    /// When it is looked next whether somebody has.
+    /// Time of the next check for a client.
     look: Pin<Box<Sleep>>,
     path: PathBuf,
 }
@@ -42,17 +42,17 @@ impl Pty {
         unlockpt(&master)?;
         let path = PathBuf::from(ptsname_r(&master)?);
         let pty = Self { master: Arc::new(master), ready: None, look: Box::pin(sleep(Duration::ZERO)), path };
-        // Only after the other end was open once does the system tell that nobody has it.
+        // The system reports a missing client only after the other end was open once.
         pty.clean()?;
         Ok(pty)
     }
 
-    /// The clients' end.
+    /// The path of the clients' end.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Raw mode, whatever the last client has set, and nothing left of what it did not read.
+    /// Restores raw mode, which a client may have changed, and drops bytes that the last client did not read.
     fn clean(&self) -> io::Result<()> {
         let flags = OFlag::O_NOCTTY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         let client =
@@ -71,9 +71,9 @@ impl Pty {
         polled.is_ok() && !master.revents().is_some_and(|events| events.contains(PollFlags::POLLHUP))
     }
 
-    /// Watches for what the client sends.
+    /// Watches for bytes from the client.
     fn watch(&mut self) -> io::Result<()> {
-        // The system watches a terminal once only.
+        // The system allows one watch per terminal.
         self.ready = None;
         // Its successor is unsafe, for types that may change their descriptor; this one keeps it.
         #[allow(deprecated)]
@@ -105,12 +105,12 @@ impl AsyncRead for Pty {
                     return Poll::Ready(Ok(()));
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // A client has gone and another come, which the runtime cannot tell from one that is gone.
+                // One client has left and another has come, which the runtime cannot distinguish from a missing client.
                 Err(error) if error.kind() == ErrorKind::WouldBlock && guard.ready().is_read_closed() => {
                     self.watch()?;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
-                // Nobody has the other end open.
+                // No client.
                 Err(error) if error.raw_os_error() == Some(Errno::EIO as i32) => {
                     self.ready = None;
                     self.clean()?;
@@ -126,7 +126,7 @@ impl AsyncWrite for Pty {
         if self.has_client() {
             match (&*self.master).write(bytes) {
                 Ok(count) => return Poll::Ready(Ok(count)),
-                // The client does not read: what it has not read is old.
+                // The client does not read: drop the unread bytes, which are old.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.clean()?,
                 Err(error) => return Poll::Ready(Err(error)),
             }
@@ -143,7 +143,7 @@ impl AsyncWrite for Pty {
     }
 }
 
-/// The link under which clients find a pseudo-terminal; it goes when this is dropped.
+/// The link under which clients find a pseudo-terminal; removed when dropped.
 pub(super) struct Link {
     path: PathBuf,
     target: PathBuf,
@@ -153,30 +153,30 @@ impl Link {
     /// Makes `path` a link to `target`.
     ///
     /// # Errors
-    /// There is something under this path that is not a link to a pseudo-terminal that is gone; or it cannot be made.
+    /// The path exists and is not a link to a closed pseudo-terminal; or the link cannot be created.
     pub(super) fn create(path: &Path, target: &Path) -> Result<Self, String> {
-        let told = |error: io::Error| format!("{}: {error}", path.display());
+        let describe = |error: io::Error| format!("{}: {error}", path.display());
         match fs::symlink_metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(told(error)),
+            Err(error) => return Err(describe(error)),
             Ok(found) if !found.is_symlink() => {
                 return Err(format!(
-                    "{} is there already, and is no link to a pseudo-terminal",
+                    "{} already exists, and is not a link to a pseudo-terminal",
                     path.display()
                 ));
             }
             Ok(_) => {
-                let old = fs::read_link(path).map_err(told)?;
+                let old = fs::read_link(path).map_err(describe)?;
                 if !old.starts_with("/dev/pts") || old.exists() {
                     let (path, old) = (path.display(), old.display());
                     return Err(format!(
-                        "{path} is a link to {old} already; remove it if no other device is there, or choose another path"
+                        "{path} is already a link to {old}; remove it if no other device uses it, or choose another path"
                     ));
                 }
-                fs::remove_file(path).map_err(told)?;
+                fs::remove_file(path).map_err(describe)?;
             }
         }
-        symlink(target, path).map_err(told)?;
+        symlink(target, path).map_err(describe)?;
         Ok(Self { path: path.to_owned(), target: target.to_owned() })
     }
 }

@@ -1,4 +1,4 @@
-//! Runs a simulated device on a pseudo-terminal: commands from standard input, faults at their time, what it does as lines.
+//! Runs a simulated device on a pseudo-terminal: commands from standard input, scheduled faults, output lines.
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -16,78 +16,78 @@ use super::{Result, after};
 
 #[derive(Debug, Args)]
 pub(crate) struct SerialOptions {
-    /// Where programs find the device: a link to a pseudo-terminal, made now and removed at the end.
+    /// Path for programs to open: a link to a pseudo-terminal, created at the start and removed at the end.
     #[arg(long, value_name = "PATH")]
     pub(super) pty: PathBuf,
-    /// Let something happen: `COMMAND@SECONDS`, one of the commands of standard input and when it comes, in seconds after the start.
-    /// May be given several times.
+    /// Schedule a command: `COMMAND@SECONDS`, a command of standard input and its time in seconds after the start. May
+    /// be given several times.
     #[arg(long, value_name = "COMMAND@SECONDS")]
     pub(super) fault: Vec<Scheduled>,
 }
 
-/// A command and when it comes.
+/// A command and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scheduled {
     command: String,
     after: Duration,
 }
 
-/// A device that takes commands in words, and tells in words what it does.
+/// A device with text commands and text output.
 pub(super) trait Machine: SerialDevice + 'static {
-    /// Its commands in words, one a line.
+    /// Help text of its commands, one a line.
     const HELP: &str;
 
-    /// One of its commands.
+    /// Type of its commands.
     type Command: Send;
 
-    /// The command that these words are.
+    /// Parses a command.
     ///
     /// # Errors
-    /// They are none.
+    /// Not a command of the device.
     fn parse(words: &[&str]) -> std::result::Result<Self::Command, String>;
 
-    /// Takes a command; gives what is to be printed.
+    /// Executes a command; returns the line to print.
     fn execute(&mut self, command: Self::Command) -> Option<String>;
 
-    /// What it did since the last call, oldest first.
+    /// The reports since the last call, oldest first.
     fn next_line(&mut self) -> Option<Line>;
 }
 
-/// Something that a device did, in words.
+/// A report of a device.
 pub(super) enum Line {
-    /// The speed that it is told: printed now and then, the last one in any case.
+    /// A commanded speed: printed at a limited rate, and always the last one.
     Speed(String),
-    /// Anything else.
+    /// Any other report.
     Event(String),
 }
 
-/// From one line about the speed to the next.
+/// Minimum interval of lines about the speed.
 const SPEED_PERIOD: Duration = Duration::from_millis(500);
 
 const HELP: &str = "cut [SECONDS]                     close the line, and open a new one (after SECONDS)
 help                              this
 ";
 
-/// What can be told on standard input.
-enum Told<C> {
+/// A line of standard input.
+enum Input<C> {
     Nothing,
     Help,
     Cut(Duration),
     Machine(C),
 }
 
-fn parse<M: Machine>(line: &str) -> std::result::Result<Told<M::Command>, String> {
+fn parse<M: Machine>(line: &str) -> std::result::Result<Input<M::Command>, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words.as_slice() {
-        [] => Ok(Told::Nothing),
-        ["help"] => Ok(Told::Help),
-        ["cut"] => Ok(Told::Cut(Duration::ZERO)),
-        ["cut", seconds] => Ok(Told::Cut(after(seconds)?)),
-        words => M::parse(words).map(Told::Machine),
+        [] => Ok(Input::Nothing),
+        ["help"] => Ok(Input::Help),
+        ["cut"] => Ok(Input::Cut(Duration::ZERO)),
+        ["cut", seconds] => Ok(Input::Cut(after(seconds)?)),
+        words => M::parse(words).map(Input::Machine),
     }
 }
 
-/// Lines that wait to be printed; those beyond are lost.
+/// Most lines waiting to be printed; further ones are lost.
 const MAX_LINES: usize = 256;
 
 /// Runs the device until SIGINT or SIGTERM.
@@ -95,7 +95,7 @@ pub(super) fn simulate<M: Machine>(name: &str, options: &SerialOptions, machine:
     for fault in &options.fault {
         parse::<M>(&fault.command).map_err(|error| format!("--fault: {error}"))?;
     }
-    // The device has a thread of its own: whoever does not read what is printed here does not stop it.
+    // The device has its own thread: a blocked standard output does not stop it.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let result = runtime.block_on(async {
         let signal = crate::signals::first()?;
@@ -128,14 +128,14 @@ pub(super) fn simulate<M: Machine>(name: &str, options: &SerialOptions, machine:
                 }
             };
             match command {
-                Ok(Told::Nothing) => {}
-                Ok(Told::Help) => print(format!("{}{HELP}", M::HELP).trim_end()),
-                Ok(Told::Cut(time)) => {
+                Ok(Input::Nothing) => {}
+                Ok(Input::Help) => print(format!("{}{HELP}", M::HELP).trim_end()),
+                Ok(Input::Cut(time)) => {
                     if cut.try_send(time).is_err() {
-                        eprintln!("dragoman: the line is being cut already");
+                        eprintln!("dragoman: the line is already being cut");
                     }
                 }
-                Ok(Told::Machine(command)) => {
+                Ok(Input::Machine(command)) => {
                     if let Some(answer) = device.with(|machine| machine.execute(command)) {
                         print(&answer);
                     }
@@ -145,7 +145,7 @@ pub(super) fn simulate<M: Machine>(name: &str, options: &SerialOptions, machine:
         }
         print("stopping");
         running.abort();
-        // The link goes with the task.
+        // The link is removed with the task.
         let _ = running.await;
         Ok(())
     });
@@ -170,21 +170,21 @@ async fn serve<M: Machine>(
     report: mpsc::Sender<String>,
 ) -> Result<()> {
     let mut speed = None;
-    let mut speed_told: Option<Instant> = None;
+    let mut speed_printed: Option<Instant> = None;
     loop {
         let (pty, link) = line;
         let after = |machine: &mut M| {
             while let Some(line) = machine.next_line() {
                 match line {
                     Line::Speed(line) => speed = Some(line),
-                    // Whoever does not read what is printed loses lines.
+                    // A slow reader of the output loses lines.
                     Line::Event(line) => drop(report.try_send(line)),
                 }
             }
-            if speed_told.is_none_or(|told| told.elapsed() >= SPEED_PERIOD)
+            if speed_printed.is_none_or(|printed| printed.elapsed() >= SPEED_PERIOD)
                 && let Some(line) = speed.take()
             {
-                speed_told = Some(Instant::now());
+                speed_printed = Some(Instant::now());
                 drop(report.try_send(line));
             }
         };
@@ -198,10 +198,10 @@ async fn serve<M: Machine>(
     }
 }
 
-/// The lines of standard input. Its end is the end of the commands, not of the device.
+/// The lines of standard input. At its end the device keeps running.
 fn standard_input() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(16);
-    // A thread that is never joined: nothing can wake it from reading.
+    // A thread that is never joined, since reading cannot be interrupted.
     std::thread::spawn(move || {
         let mut input = std::io::stdin().lock();
         let mut line = Vec::new();
@@ -215,7 +215,7 @@ fn standard_input() -> mpsc::Receiver<String> {
     receiver
 }
 
-/// Prints a line; that nobody reads it is no reason to end.
+/// Prints a line; ignores a closed output.
 fn print(line: &str) {
     let mut output = std::io::stdout().lock();
     let _ = writeln!(output, "{line}").and_then(|()| output.flush());

@@ -1,4 +1,4 @@
-//! `dragoman device wheels`: a base with two driven wheels behind a line protocol, on a pseudo-terminal.
+//! `dragoman device wheels`: a base with two driven wheels and a line protocol, on a pseudo-terminal.
 
 use std::time::Duration;
 
@@ -24,10 +24,10 @@ pub struct WheelsOptions {
     /// Encoder ticks per turn of a wheel.
     #[arg(long, value_name = "N", default_value_t = DifferentialSettings::default().ticks_per_turn)]
     ticks: f64,
-    /// How often its controller works, Hz; speeds are ticks per period of it.
+    /// Rate of its controller, Hz; speeds are ticks per period.
     #[arg(long, value_name = "HZ", default_value_t = DifferentialSettings::default().controller_rate)]
     rate: f64,
-    /// Where the random numbers begin.
+    /// Seed of the random numbers.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
@@ -48,14 +48,14 @@ pub(super) fn run(options: &WheelsOptions) -> Result<()> {
 const HELP: &str = "\
 stall left|right on|off           hold a wheel
 blocked on|off                    hold the machine; its wheels slip
-pose                              print where it really is: x y heading (m, rad)
+pose                              print its true pose: x y heading (m, rad)
 silence SECONDS                   answer nothing
-garbage [BYTES]                   put random bytes on the line, 64 unless told
-corrupt PERCENT                   change a byte in so many of the answers
+garbage [BYTES]                   send random bytes on the line, 64 by default
+corrupt PERCENT                   corrupt a byte in this share of the answers
 reset                             switch it off and on
 ";
 
-/// What it can be told.
+/// A command of standard input.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Command {
     Stall(Side, bool),
@@ -82,7 +82,7 @@ impl Machine for DifferentialBase {
             ["garbage", count] => Command::Garbage(number(count, 4096)?),
             ["corrupt", percent] => Command::Corrupt(f64::from(number(percent, 100_u8)?) / 100.0),
             ["reset"] => Command::Reset,
-            words => return Err(format!("'{}' is no command; 'help' tells them", words.join(" "))),
+            words => return Err(format!("'{}' is not a command; 'help' lists them", words.join(" "))),
         })
     }
 

@@ -16,16 +16,16 @@ use super::{Result, after};
 
 #[derive(Debug, Args)]
 pub struct WhistlesOptions {
-    /// Interface on whose bus the drives are, such as vcan0.
+    /// CAN interface of the drives, for example vcan0.
     #[arg(long, value_name = "INTERFACE")]
     can: String,
-    /// Node numbers, 1 to 127, such as 101-106 or 1,2,5; a number given twice is two devices.
+    /// Node numbers, 1 to 127, for example 101-106 or 1,2,5; a number given twice means two devices.
     #[arg(long, value_name = "NODES", default_value = "101-106")]
     nodes: Nodes,
-    /// What the drives speak.
+    /// Protocol of the drives.
     #[arg(long, value_enum, default_value_t = Kind::Whistle)]
     kind: Kind,
-    /// Let something go wrong: `[NODE:]FAULT[@SECONDS]`, seconds after the start. Faults: power-cycle, silent, exit-enabled,
+    /// Inject a fault: `[NODE:]FAULT[@SECONDS]`, seconds after the start. Faults: power-cycle, silent, exit-enabled,
     /// ignore-sdo, late=MS, storm=PER_SECOND, sdo-abort=INDEX. May be given several times.
     #[arg(long, value_name = "FAULT")]
     fault: Vec<ScheduledFault>,
@@ -39,11 +39,11 @@ enum Kind {
     Cia402,
 }
 
-/// Node numbers in the order in which they were given.
+/// Node numbers in the given order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Nodes(Vec<NodeId>);
 
-/// A fault, when it comes, and whom it hits: all where no node is named.
+/// A fault, its time, and its node; all nodes if none is named.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ScheduledFault {
     node: Option<NodeId>,
@@ -54,7 +54,7 @@ struct ScheduledFault {
 /// Runs the command until SIGINT or SIGTERM.
 ///
 /// # Errors
-/// There is no such interface, or a fault names a node that is not there.
+/// The interface cannot be opened, or a fault names a missing node.
 pub(super) fn run(options: &WhistlesOptions) -> Result<()> {
     if let Some(node) = options.fault.iter().filter_map(|fault| fault.node).find(|node| !options.has(*node)) {
         return Err(format!("--fault: node {} is not among {}", node.raw(), options.nodes).into());
@@ -73,7 +73,7 @@ fn open(interface: &str) -> Result<Box<dyn Bus>> {
 
 #[cfg(not(target_os = "linux"))]
 fn open(_: &str) -> Result<Box<dyn Bus>> {
-    Err("CAN interfaces are there on Linux only".into())
+    Err("CAN interfaces are supported on Linux only".into())
 }
 
 fn simulate<A: Application + 'static>(
@@ -103,7 +103,7 @@ fn simulate<A: Application + 'static>(
     })
 }
 
-/// Injects the faults when their time has come.
+/// Injects the faults at their times.
 async fn inject<A: Application>(rack: &Rack<A>, faults: &[ScheduledFault]) -> std::convert::Infallible {
     let mut faults = faults.to_vec();
     faults.sort_by_key(|scheduled| scheduled.after);
@@ -154,7 +154,7 @@ impl FromStr for Nodes {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let (first, last) = (node(first)?, node(last)?);
             if last < first {
-                return Err(format!("'{part}' counts backwards"));
+                return Err(format!("'{part}' is not in ascending order"));
             }
             nodes.extend((first.raw()..=last.raw()).filter_map(|raw| NodeId::new(raw).ok()));
         }
@@ -181,7 +181,7 @@ impl FromStr for ScheduledFault {
 
 fn node(text: &str) -> std::result::Result<NodeId, String> {
     let node = text.trim().parse().ok().and_then(|raw| NodeId::new(raw).ok());
-    node.ok_or_else(|| format!("'{text}' is no node number, 1 to 127"))
+    node.ok_or_else(|| format!("'{text}' is not a node number, 1 to 127"))
 }
 
 #[cfg(test)]

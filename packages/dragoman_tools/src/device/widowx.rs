@@ -15,13 +15,13 @@ use super::{Result, after};
 pub struct WidowxOptions {
     #[command(flatten)]
     serial: SerialOptions,
-    /// The servos have just got power: their motors have no torque. Otherwise they hold the arm.
+    /// Start with power just switched on: the motors have no torque. By default they hold the arm.
     #[arg(long)]
     limp: bool,
-    /// Speed of the line, bit/s, by which answers take their time; otherwise they come at once.
+    /// Speed of the line, bit/s, which delays the answers; by default they are immediate.
     #[arg(long, value_name = "BAUD", value_parser = clap::value_parser!(u32).range(9600..=4_000_000))]
     baud: Option<u32>,
-    /// Where the random numbers begin.
+    /// Seed of the random numbers.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
@@ -38,18 +38,18 @@ pub(super) fn run(options: &WidowxOptions) -> Result<()> {
 }
 
 const HELP: &str = "\
-load JOINT TORQUE                 what gravity puts on a joint, 1 to 5, N m
+load JOINT TORQUE                 set the torque of gravity on a joint, 1 to 5, N m
 grip POSITION|none                the gripper cannot close beyond this, 0 to 2.5: something is between its fingers
-positions                         print where the joints really are: five in rad, the gripper 0 (open) to 2.5
+positions                         print the true positions: five in rad, the gripper 0 (open) to 2.5
 torque                            print which motors have torque: 1 or 0 for each
-heat JOINT CELSIUS                make a servo so hot, 0 to 150
-silence SECONDS [JOINT]           all servos, or one, say and hear nothing
-garbage [BYTES]                   put random bytes on the line, 64 unless told
-corrupt PERCENT                   change a byte in so many of the answers
+heat JOINT CELSIUS                set the temperature of a servo, 0 to 150
+silence SECONDS [JOINT]           all servos, or one, neither send nor receive
+garbage [BYTES]                   send random bytes on the line, 64 by default
+corrupt PERCENT                   corrupt a byte in this share of the answers
 reset [JOINT]                     switch all servos, or one, off and on
 ";
 
-/// What it can be told. Joints are counted from 0.
+/// A command of standard input. Joints are counted from 0.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Command {
     Load(usize, f64),
@@ -83,7 +83,7 @@ impl Machine for Widowx {
             ["corrupt", percent] => Command::Corrupt(f64::from(number(percent, 100_u8)?) / 100.0),
             ["reset"] => Command::Reset(None),
             ["reset", at] => Command::Reset(Some(joint(at, JOINTS.len())?)),
-            words => return Err(format!("'{}' is no command; 'help' tells them", words.join(" "))),
+            words => return Err(format!("'{}' is not a command; 'help' lists them", words.join(" "))),
         })
     }
 
@@ -113,15 +113,15 @@ impl Machine for Widowx {
     }
 }
 
-/// A joint's number, 1 to `count`, counted from 0.
+/// Parses a joint's number, 1 to `count`; the result is counted from 0.
 fn joint(text: &str, count: usize) -> std::result::Result<usize, String> {
     let parsed = text.parse::<usize>().ok().filter(|number| (1..=count).contains(number));
-    parsed.map(|number| number - 1).ok_or_else(|| format!("'{text}' is no joint from 1 to {count}"))
+    parsed.map(|number| number - 1).ok_or_else(|| format!("'{text}' is not a joint from 1 to {count}"))
 }
 
 fn value(text: &str) -> std::result::Result<f64, String> {
     let parsed = text.parse().ok().filter(|value: &f64| value.is_finite());
-    parsed.ok_or_else(|| format!("'{text}' is no number"))
+    parsed.ok_or_else(|| format!("'{text}' is not a number"))
 }
 
 #[cfg(test)]
@@ -157,13 +157,13 @@ mod tests {
     #[test]
     fn what_is_no_command_is_refused_with_a_reason() {
         for (line, reason) in [
-            ("load 6 1", "'6' is no joint from 1 to 5"),
-            ("load 0 1", "'0' is no joint from 1 to 5"),
-            ("load 1 nan", "'nan' is no number"),
-            ("heat 7 20", "'7' is no joint from 1 to 6"),
-            ("corrupt 101", "'101' is no whole number from 0 to 100"),
-            ("silence -1", "'-1' is no time in seconds"),
-            ("wave", "'wave' is no command; 'help' tells them"),
+            ("load 6 1", "'6' is not a joint from 1 to 5"),
+            ("load 0 1", "'0' is not a joint from 1 to 5"),
+            ("load 1 nan", "'nan' is not a number"),
+            ("heat 7 20", "'7' is not a joint from 1 to 6"),
+            ("corrupt 101", "'101' is not a whole number from 0 to 100"),
+            ("silence -1", "'-1' is not a time in seconds"),
+            ("wave", "'wave' is not a command; 'help' lists them"),
         ] {
             assert_eq!(parse(line), Err(reason.to_owned()), "{line}");
         }

@@ -1,4 +1,4 @@
-//! Words that several devices' commands have.
+//! Parsers for words of the devices' commands.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    /// The value of this side.
+    /// The value for this side.
     pub(super) fn of<T>(self, wheels: &mut Wheels<T>) -> &mut T {
         match self {
             Self::Left => &mut wheels.left,
@@ -43,5 +43,5 @@ where
     T: FromStr + PartialOrd + Display,
 {
     let parsed = text.parse().ok().filter(|number| *number <= max);
-    parsed.ok_or_else(|| format!("'{text}' is no whole number from 0 to {max}"))
+    parsed.ok_or_else(|| format!("'{text}' is not a whole number from 0 to {max}"))
 }

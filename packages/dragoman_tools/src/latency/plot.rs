@@ -1,4 +1,4 @@
-//! A plot for each topic, below each other in one SVG, as in figures 5.1 and 5.2 of seed 003.
+//! Plots, one per topic, stacked in one SVG, as in the TurtleBot thesis, figures 5.1 and 5.2.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -7,16 +7,16 @@ use super::statistics::{Summary, milliseconds};
 
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 180.0;
-/// Around the curve of a panel: left, right, top, bottom.
+/// Margins of a panel: left, right, top, bottom.
 const MARGIN: [f64; 4] = [60.0, 20.0, 28.0, 24.0];
 
-/// One curve: what it is of, and its times in the order of the samples.
+/// One curve: its title, and the times in the order of the samples.
 pub(super) struct Curve<'a> {
     pub(super) title: &'a str,
     pub(super) times: &'a [Duration],
 }
 
-/// The drawing.
+/// The SVG text.
 pub(super) fn svg(curves: &[Curve<'_>]) -> String {
     let height = HEIGHT * curves.len() as f64;
     let mut text = format!(

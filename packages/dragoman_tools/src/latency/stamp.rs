@@ -1,19 +1,19 @@
-//! When a message was stamped, read from its bytes as they travel.
+//! Time stamps of serialized messages.
 
 use std::time::Duration;
 
 /// Whether messages of a type begin with a header, by its definition.
 pub(super) fn begins_with_header(definition: &str) -> bool {
     let fields = definition.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-    // Constants are no fields.
+    // Constants are not fields.
     let first = fields
         .filter(|line| !line.is_empty() && !line.contains('='))
         .map(|line| line.split_whitespace().next());
     matches!(first.flatten().next(), Some("std_msgs/Header" | "std_msgs/msg/Header" | "Header"))
 }
 
-/// The stamp at the beginning of a message in CDR with its four bytes of encapsulation, since 1970; none where there are too few
-/// bytes, or nobody has set it.
+/// The stamp at the beginning of a message in CDR with its four bytes of encapsulation, since 1970; `None` if there are
+/// too few bytes, or the stamp is zero.
 pub(super) fn stamp(data: &[u8]) -> Option<Duration> {
     let ([_, encoding, _, _], body) = data.split_first_chunk()?;
     let (seconds, rest) = body.split_first_chunk()?;
@@ -40,7 +40,7 @@ mod tests {
         assert_eq!(stamp(&little), Some(Duration::new(7, 8)));
         assert_eq!(stamp(&big), Some(Duration::new(7, 8)));
         assert_eq!(stamp(&little[..11]), None);
-        assert_eq!(stamp(&[0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None, "nobody has set it");
+        assert_eq!(stamp(&[0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None, "not set");
         assert_eq!(stamp(&[0, 1, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0]), None);
         assert_eq!(stamp(&[0, 1, 0, 0, 1, 0, 0, 0, 255, 255, 255, 255]), None);
     }
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_tell_what_a_message_begins_with() {
+    fn definitions_show_whether_a_message_begins_with_a_header() {
         for (definition, begins) in [
             ("# A scan.\n\nstd_msgs/Header header # stamp\nfloat32 a", true),
             ("uint8 ON=1\nstd_msgs/Header header\n", true),

@@ -1,20 +1,20 @@
-//! What a row of times has in common. No clock.
+//! Statistics of a list of times.
 
 use std::time::Duration;
 
-/// How times are distributed.
+/// Distribution of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Summary {
     pub(super) median: Duration,
-    /// Nine of ten are shorter.
+    /// 90th percentile.
     pub(super) p90: Duration,
-    /// 99 of 100 are shorter.
+    /// 99th percentile.
     pub(super) p99: Duration,
     pub(super) longest: Duration,
 }
 
 impl Summary {
-    /// By nearest rank; none of nothing.
+    /// By nearest rank; `None` for an empty list.
     pub(super) fn of(times: &[Duration]) -> Option<Self> {
         let mut sorted = times.to_vec();
         sorted.sort_unstable();
@@ -26,7 +26,7 @@ impl Summary {
     }
 }
 
-/// Milliseconds with two digits behind the point.
+/// Milliseconds with two decimals.
 pub(super) fn milliseconds(time: Duration) -> String {
     format!("{:.2}", time.as_secs_f64() * 1e3)
 }

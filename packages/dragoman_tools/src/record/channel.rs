@@ -1,4 +1,4 @@
-//! What the file says of a topic, as `rosbag2` writes it (rosbag2_storage_mcap; mcap.dev/spec/registry, profile `ros2`).
+//! Metadata of a topic in the format of `rosbag2` (rosbag2_storage_mcap; mcap.dev/spec/registry, profile `ros2`).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use super::graph::Found;
 /// One topic of one type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Channel {
-    /// Its place among all of the recording.
+    /// Its index in the recording.
     pub(super) index: usize,
     pub(super) topic: String,
     pub(super) type_name: String,
-    /// None when nobody here knows the type.
+    /// `None` if the type is unknown.
     pub(super) definition: Option<String>,
     offered: Vec<QosProfile>,
 }
@@ -35,7 +35,8 @@ impl Channel {
         self.topic == found.topic && self.type_name == found.type_name
     }
 
-    /// Schema encoding and text; both empty, as the format has it, when there is none. The schema is named all the same.
+    /// Schema encoding and text; both empty, as the format defines, if there is none. The schema has a name in any
+    /// case.
     pub(super) fn schema(&self) -> (&str, &[u8]) {
         self.definition.as_ref().map_or(("", &[]), |definition| ("ros2msg", definition.as_bytes()))
     }
@@ -45,8 +46,8 @@ impl Channel {
     }
 }
 
-/// A metadata record of this name without `serialized_metadata` tells newer `rosbag2` that policies are numbers, which
-/// is the only form that older ones read.
+/// A metadata record of this name without `serialized_metadata` makes newer `rosbag2` read policies as numbers, the
+/// only form that older ones support.
 pub(super) const ROSBAG2: &str = "rosbag2";
 
 /// The YAML that `rosbag2` up to Humble writes: a list, policies as numbers.
@@ -56,7 +57,7 @@ fn profiles(offered: &[QosProfile]) -> String {
 }
 
 fn profile(qos: &QosProfile) -> String {
-    // The numbers of rmw/types.h. What has no number of its own in all versions of ROS is "unknown".
+    // The numbers of rmw/types.h. Policies without a number common to all versions of ROS are "unknown".
     let history = match qos.history {
         HistoryPolicy::SystemDefault => 0,
         HistoryPolicy::KeepLast => 1,
@@ -103,7 +104,7 @@ fn limit(duration: Duration) -> String {
     format!("    sec: {}\n    nsec: {}", duration.as_secs(), duration.subsec_nanos())
 }
 
-/// The strictest subscription that all of the publishers serve.
+/// The strictest subscription compatible with all publishers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     reliable: bool,
@@ -111,7 +112,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// None when nobody offers anything.
+    /// `None` without publishers.
     pub(super) fn to(offered: &[QosProfile]) -> Option<Self> {
         (!offered.is_empty()).then(|| Self {
             reliable: offered.iter().all(|qos| qos.reliability != ReliabilityPolicy::BestEffort),
@@ -119,7 +120,7 @@ impl Request {
         })
     }
 
-    /// Whether a publisher that serves `self` may not serve `other`.
+    /// Whether a publisher compatible with `self` may be incompatible with `other`.
     pub(super) fn is_weaker_than(self, other: Self) -> bool {
         (other.reliable && !self.reliable) || (other.transient_local && !self.transient_local)
     }
@@ -132,10 +133,10 @@ impl Request {
     }
 }
 
-/// How many messages of a topic may wait for the recorder.
+/// Queue depth of a topic.
 const DEPTH: usize = 1000;
 
-/// The same for messages of a megabyte: the middleware keeps the last so many in memory even when they are taken.
+/// Queue depth for messages of a megabyte: the middleware keeps the last ones in memory even when they are taken.
 const LARGE_DEPTH: usize = 10;
 
 /// Types whose messages may have a megabyte.

@@ -16,13 +16,13 @@ use tokio::sync::oneshot;
 use super::RecordError;
 use super::channel::{Channel, ROSBAG2};
 
-/// The most messages that wait for the disk.
+/// Most messages waiting for the disk.
 const QUEUE_MESSAGES: usize = 65_536;
 
-/// The most bytes that wait for the disk.
+/// Most bytes waiting for the disk.
 const QUEUE_BYTES: usize = 128 << 20;
 
-/// The age at which a chunk is written, however small it is: what a power failure costs.
+/// Age at which a chunk is written, whatever its size: the loss in a power failure.
 const CHUNK_AGE: Duration = Duration::from_millis(800);
 
 /// One message for the file. Times are nanoseconds since 1970.
@@ -33,18 +33,18 @@ pub(super) struct Entry {
     pub(super) data: Vec<u8>,
 }
 
-/// What the file holds.
+/// Content of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
-    /// By the channels' indices.
+    /// Message counts by channel index.
     pub(super) messages: Vec<u64>,
     /// Length of the file.
     pub(super) bytes: u64,
-    /// From the first to the last message.
+    /// Time from the first to the last message.
     pub(super) duration: Duration,
 }
 
-/// A file that is being written.
+/// A file being written.
 pub(super) struct Recording {
     queue: SyncSender<Entry>,
     waiting: Arc<AtomicUsize>,
@@ -72,7 +72,7 @@ impl Recording {
             .name("record file".into())
             .spawn(move || {
                 let written = write(sink, &entries, &waiting_there).map_err(|error| of(error, path_there));
-                // Nobody listens when the recording was given up.
+                // The receiver is gone when the recording was abandoned.
                 let _ = report.send(written);
             })
             .map_err(RecordError::Thread)?;
@@ -82,7 +82,7 @@ impl Recording {
     /// Whether `entry` will be written; if not, the queue is full.
     pub(super) fn offer(&self, entry: Entry) -> bool {
         let length = entry.data.len();
-        // One message always fits, however large it is.
+        // One message always fits, whatever its size.
         let waiting = self.waiting.load(Ordering::Relaxed);
         if waiting > 0 && waiting + length > QUEUE_BYTES {
             return false;
@@ -103,7 +103,7 @@ impl Recording {
         }
     }
 
-    /// Writes what waits and the index, and closes the file.
+    /// Writes the queued messages and the index, and closes the file.
     pub(super) async fn finish(self) -> Result<Written, RecordError> {
         drop(self.queue);
         self.ended.await.unwrap_or_else(|_| Err(gone(&self.path)))
@@ -121,9 +121,9 @@ fn of(error: McapError, path: PathBuf) -> RecordError {
     }
 }
 
-/// Where the bytes go.
+/// Destination of the bytes.
 trait Sink: Write + Send + 'static {
-    /// Returns when everything is on the disk.
+    /// Returns when all data is on the disk.
     fn sync(&mut self) -> std::io::Result<()>;
 }
 
@@ -135,8 +135,8 @@ impl Sink for File {
 
 /// The work of the thread.
 fn write(sink: impl Sink, entries: &Receiver<Entry>, waiting: &AtomicUsize) -> Result<Written, McapError> {
-    // Without seeking, chunks are put together in memory and written whole: a process that is killed leaves a file
-    // that can be read up to its last chunk.
+    // Without seeking, chunks are assembled in memory and written as a whole: a killed process leaves a file that can
+    // be read up to its last chunk.
     let options =
         WriteOptions::new().profile("ros2").library("dragoman").compression(None).disable_seeking(true);
     let mut writer = options.create(NoSeek::new(BufWriter::new(sink)))?;
@@ -175,7 +175,7 @@ fn write(sink: impl Sink, entries: &Receiver<Entry>, waiting: &AtomicUsize) -> R
     Ok(Written { messages: channels.messages(), bytes, duration: Duration::from_nanos(span) })
 }
 
-/// The channels that the file has, by index: a topic gets its own with its first message.
+/// The channels in the file, by index: a topic gets its channel with its first message.
 #[derive(Default)]
 struct Channels {
     known: Vec<Option<Known>>,
@@ -209,7 +209,7 @@ impl Channels {
         };
         let header = MessageHeader {
             channel_id: known.id,
-            // The recorder's own count, for want of the publisher's; it wraps around.
+            // The recorder's own counter, instead of the unknown one of the publisher; it wraps around.
             sequence: known.messages as u32,
             log_time: entry.log_time,
             publish_time: entry.publish_time,

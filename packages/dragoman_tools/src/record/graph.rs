@@ -15,13 +15,13 @@ use futures::stream::BoxStream;
 use super::channel::Request;
 use super::selection::Selection;
 
-/// How often the graph is looked at.
+/// Polling interval of the graph.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// How long one delivery may block, and so how long the end may take.
+/// Maximum duration of one delivery, and so of the shutdown.
 const SPIN_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// A topic that has been subscribed to, for the first time or anew because a publisher with a lesser offer appeared.
+/// A subscribed topic, new or resubscribed because a publisher with a weaker offer appeared.
 pub(super) struct Found {
     pub(super) topic: String,
     pub(super) type_name: String,
@@ -30,8 +30,8 @@ pub(super) struct Found {
     pub(super) messages: BoxStream<'static, SerializedMessage>,
 }
 
-/// The thread that looks, until it is dropped. r2r needs one for `spin_once` anyway, and there only the thread that
-/// spins may subscribe.
+/// The polling thread; ends when dropped. r2r needs one for `spin_once` anyway, and allows only the spinning thread to
+/// subscribe.
 pub(super) struct Watch {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -70,7 +70,7 @@ impl Drop for Watch {
 
 #[derive(Default)]
 struct Subscriptions {
-    /// By topic and type; none where subscribing failed, which is not tried again.
+    /// By topic and type; `None` if subscribing failed, which is not retried.
     made: HashMap<(String, String), Option<Request>>,
     undefined: HashSet<String>,
 }
@@ -125,11 +125,7 @@ impl Subscriptions {
         };
         let definition = raw::definition(&type_name);
         if definition.is_none() && self.undefined.insert(type_name.clone()) {
-            tracing::warn!(
-                type_name,
-                topic,
-                "a type is not known here; its messages are recorded without schema"
-            );
+            tracing::warn!(type_name, topic, "unknown type; its messages are recorded without schema");
         }
         tracing::info!(topic, type_name, "recording");
         self.made.insert(key, Some(request));

@@ -1,4 +1,4 @@
-//! Which topics are recorded.
+//! Selection of the topics to record.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,9 +11,9 @@ pub(crate) struct Pattern {
     below: bool,
 }
 
-/// A text that is no name of topics.
+/// A text that is not a topic name.
 #[derive(Debug, thiserror::Error)]
-#[error("'{0}' is no topic: names consist of letters, digits, '_' and '/', and may end in '/' or '/*'")]
+#[error("'{0}' is not a topic: names consist of letters, digits, '_' and '/', and may end in '/' or '/*'")]
 pub(crate) struct InvalidPattern(String);
 
 impl FromStr for Pattern {
@@ -49,7 +49,7 @@ impl Pattern {
     }
 }
 
-/// The topics that were asked for.
+/// The requested topics.
 #[derive(Clone, Debug)]
 pub(super) struct Selection {
     include: Vec<Pattern>,
@@ -67,7 +67,7 @@ impl Selection {
             && !self.exclude.iter().any(|pattern| pattern.matches(topic))
     }
 
-    /// What was asked for and is none of `topics`.
+    /// The requested topics that are not in `topics`.
     pub(super) fn missing<'a>(&self, topics: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
         let absent =
             self.include.iter().filter(|pattern| !topics.clone().any(|topic| pattern.matches(topic)));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_publishes_is_missing() {
+    fn unpublished_topics_are_missing() {
         let selection = selection(&["/ranger/", "/door"], &[]);
         assert_eq!(selection.missing(["/ranger/pose"].into_iter()), ["/door"]);
         assert_eq!(selection.missing([].into_iter()), ["/ranger/", "/door"]);

@@ -1,5 +1,5 @@
-//! Services: a request goes to all robots at once; the program gets the first robot's answer, or that of the next that gave one;
-//! what each answered is reported.
+//! Services: a request goes to all robots at once; the program gets the first robot's response, or that of the next one
+//! that responded; the response of each robot is reported.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ use futures::stream::FuturesUnordered;
 
 use super::table::Service;
 
-/// Requests to one service that may be under way; further ones wait.
+/// Most requests to one service in progress; further ones wait.
 const MAX_UNDER_WAY: usize = 16;
-/// A service that is not found within this time is missing: those that are there are found at once.
+/// Time after which a service counts as missing: existing ones are found at once.
 const SEARCH_TIME: Duration = Duration::from_millis(50);
 
-/// Where it is reported what robots answered.
+/// Topic of the reports about robots' responses.
 #[derive(Clone)]
 pub(crate) struct Reports {
     publisher: SharedPublisher<RelayReport>,
@@ -27,13 +27,13 @@ pub(crate) struct Reports {
     last: Arc<Mutex<Tally>>,
 }
 
-/// How requests went.
+/// Counters of the requests.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     pub(crate) requests: u64,
-    /// Of which all robots answered alike.
+    /// Requests that all robots answered alike.
     pub(crate) agreed: u64,
-    /// The last that went otherwise, in words; taken by the diagnostics.
+    /// The last request with differing responses, in words; cleared by the diagnostics.
     pub(crate) trouble: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Reports {
         })
     }
 
-    /// How it went so far.
+    /// The counters so far.
     pub(crate) fn take(&self) -> Tally {
         let mut tally = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = tally.clone();
@@ -64,7 +64,7 @@ impl Reports {
         } else {
             let trouble = in_words(&report);
             if tally.trouble.is_none() {
-                tracing::warn!(trouble, "robots differ");
+                tracing::warn!(trouble, "responses of the robots differ");
             }
             tally.trouble = Some(trouble);
         }
@@ -78,7 +78,7 @@ fn in_words(report: &RelayReport) -> String {
     let parts =
         report.robots.iter().zip(&report.outcomes).zip(&report.answers).map(|((robot, outcome), answer)| {
             match *outcome {
-                outcome if outcome == RelayReport::MISSING as u8 => format!("{robot} is not there"),
+                outcome if outcome == RelayReport::MISSING as u8 => format!("{robot} is missing"),
                 outcome if outcome == RelayReport::TIMED_OUT as u8 => format!("{robot} did not answer"),
                 _ => format!("{robot} answered {answer}"),
             }
@@ -86,14 +86,14 @@ fn in_words(report: &RelayReport) -> String {
     format!("{}: {}", report.service, parts.collect::<Vec<_>>().join(", "))
 }
 
-/// What one robot made of a request.
+/// The result of a request at one robot.
 enum Answer<R> {
     Given { response: R, after: Duration },
     TimedOut,
     Missing,
 }
 
-/// Serves `name` with the services `robots`, whose namespaces are `namespaces`.
+/// Offers `name`, relayed to the services `robots` in `namespaces`.
 pub(crate) fn serve<S>(
     tasks: &mut NodeTasks,
     service: &Service,
@@ -133,7 +133,7 @@ where
                         ..Default::default()
                     };
                     let response = collect(answers, &mut report);
-                    // Who nobody answered is not told that all went well: its request runs into its own time limit.
+                    // Without any response the program gets none: its request runs into its own timeout.
                     if let Some(response) = response
                         && let Err(error) = request.respond(response)
                     {
@@ -164,7 +164,7 @@ async fn ask<S: WrappedServiceTypeSupport + 'static>(
     }
 }
 
-/// Fills in the report; the answer that the program gets.
+/// Fills in the report; returns the response for the program.
 fn collect<R: serde::Serialize>(answers: Vec<Answer<R>>, report: &mut RelayReport) -> Option<R> {
     let mut returned = None;
     for (index, answer) in answers.into_iter().enumerate() {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_robots_answer_counts_and_both_are_told() {
+    fn the_first_robots_answer_counts_and_both_are_reported() {
         let (returned, report) = collected(vec![given(true), given(true)]);
         assert_eq!((returned, report.returned, report.agree), (Some(true), 0, true));
         assert_eq!(report.answers, ["true", "true"]);
@@ -222,7 +222,7 @@ mod tests {
         let (returned, report) = collected(vec![Answer::Missing, given(true)]);
         assert_eq!((returned, report.returned, report.agree), (Some(true), 1, false));
         assert!(report.seconds[0].is_nan() && report.seconds[1] == 0.005);
-        assert_eq!(in_words(&report), "/arm/enable: /real is not there, /sim answered true");
+        assert_eq!(in_words(&report), "/arm/enable: /real is missing, /sim answered true");
         let (returned, report) = collected(vec![Answer::Missing, Answer::TimedOut]);
         assert_eq!((returned, report.returned), (None, -1));
         assert_eq!(report.outcomes, [2, 1]);

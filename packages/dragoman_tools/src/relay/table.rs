@@ -1,4 +1,4 @@
-//! What a relay joins: names and types, and the ways between them. No ROS.
+//! Configuration of a relay: names, types and directions. No ROS.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// The table of the TurtleBot with its arm.
 const TURTLEBOT: &str = include_str!("../../../../launch/config/relay/turtlebot2_widowx.yaml");
 
-/// Topics and services that are joined; names are relative to the namespaces.
+/// Relayed topics and services; names are relative to the namespaces.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
@@ -30,15 +30,15 @@ pub struct Topic {
     pub type_name: String,
     /// The direction.
     pub to: To,
-    /// The last message is kept for whoever joins later.
+    /// The last message is kept for late subscribers.
     #[serde(default)]
     pub latched: bool,
-    /// The robot is listened to only while a program listens.
+    /// The relay subscribes at the robot only while a program subscribes.
     #[serde(default)]
     pub on_demand: bool,
 }
 
-/// Where messages of a topic go.
+/// Direction of a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum To {
@@ -59,39 +59,39 @@ pub struct Service {
     pub type_name: String,
 }
 
-/// Where programs and robots are.
+/// Namespaces of programs and robots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Namespaces {
-    /// Of the programs.
+    /// Namespace of the programs.
     programs: String,
-    /// Of the robots; programs hear the first.
+    /// Namespaces of the robots; programs receive the data of the first.
     robots: Vec<String>,
 }
 
-/// A table or namespaces that cannot be used.
+/// Error in a table or in the namespaces.
 #[allow(missing_docs)] // The messages say it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
     #[error("the table cannot be read: {reason}")]
     Yaml { reason: String },
-    #[error("'{name}' is no relative name")]
+    #[error("'{name}' is not a relative name")]
     Name { name: String },
     #[error("{name} is in the table twice")]
     Twice { name: String },
-    #[error("no robot is named")]
+    #[error("no robot is given")]
     NoRobot,
-    #[error("{name} would be relayed in a circle: programs and robots need namespaces of their own")]
+    #[error("{name} would be relayed in a circle: programs and robots need different namespaces")]
     Loop { name: String },
 }
 
 impl Table {
-    /// That of the TurtleBot with its arm (seed 003, table A.2).
+    /// The default table of the TurtleBot with its arm (TurtleBot thesis, table A.2).
     pub fn turtlebot() -> Result<Self, TableError> {
         Self::from_yaml(TURTLEBOT)
     }
 
-    /// Reads a table as in `launch/config/relay/`.
+    /// Parses a table as in `launch/config/relay/`.
     pub fn from_yaml(text: &str) -> Result<Self, TableError> {
         let table: Self =
             serde_norway::from_str(text).map_err(|error| TableError::Yaml { reason: error.to_string() })?;
@@ -114,7 +114,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Whether nothing that is given out comes in again.
+    /// Whether no published name is also subscribed to.
     pub fn check(&self, namespaces: &Namespaces) -> Result<(), TableError> {
         if namespaces.robots.is_empty() {
             return Err(TableError::NoRobot);
@@ -159,17 +159,17 @@ impl Namespaces {
         Self { programs: clean(programs), robots: robots.iter().map(|robot| clean(robot)).collect() }
     }
 
-    /// The robots' namespaces, as they are shown.
+    /// The robots' namespaces, for display.
     pub fn robots(&self) -> impl Iterator<Item = &str> {
         self.robots.iter().map(|robot| if robot.is_empty() { "/" } else { robot.as_str() })
     }
 
-    /// A name as programs know it.
+    /// The full name for programs.
     pub fn of_programs(&self, name: &str) -> String {
         format!("{}/{name}", self.programs)
     }
 
-    /// A name at each robot.
+    /// The full name at each robot.
     pub fn all_of_robots(&self, name: &str) -> Vec<String> {
         self.robots.iter().map(|robot| format!("{robot}/{name}")).collect()
     }
@@ -206,7 +206,7 @@ mod tests {
         let twice = table.check(&namespaces("/", &["/sim", "sim"]));
         assert_eq!(twice, Err(TableError::Twice { name: "/sim".to_owned() }));
         assert_eq!(table.check(&namespaces("/", &[])), Err(TableError::NoRobot));
-        // By way of a name within a namespace of another.
+        // By way of a name within another robot's namespace.
         let text = "topics: [{name: a/x, type: T, to: robots}, {name: x, type: T, to: robots}]";
         let crossed = Table::from_yaml(text).unwrap().check(&namespaces("/", &["/a"]));
         assert_eq!(crossed, Err(TableError::Loop { name: "/a/x".to_owned() }));

@@ -1,4 +1,5 @@
-//! Topics: messages that are passed on. Each way is a task of its own with a bounded queue, so that nobody waits for anybody.
+//! Topics: forwards messages. Each direction is a separate task with a bounded queue, so that a slow side does not
+//! delay others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,23 +15,23 @@ use tokio::runtime::Handle;
 
 use super::table::Topic;
 
-/// Messages that may wait; then the oldest is lost.
+/// Queue depth; beyond that the oldest message is lost.
 const DEPTH: usize = 10;
-/// How often it is looked whether somebody listens.
+/// Polling interval for subscribers.
 const DEMAND_PERIOD: Duration = Duration::from_millis(100);
 
-/// What has been passed on.
+/// Counters of forwarded messages.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// To the robots.
+    /// Messages to the robots.
     pub(crate) commands: AtomicU64,
-    /// From the first robot.
-    pub(crate) told: AtomicU64,
-    /// That could not be published.
+    /// Messages from the first robot.
+    pub(crate) data: AtomicU64,
+    /// Messages that could not be published.
     pub(crate) lost: AtomicU64,
 }
 
-/// Tells how many listen at a robot.
+/// A function that returns the number of subscribers at a robot.
 pub(crate) type Listeners = Box<dyn Fn() -> usize + Send>;
 
 impl Topic {
@@ -39,13 +40,13 @@ impl Topic {
         if self.latched { qos.transient_local() } else { qos }
     }
 
-    /// What is asked of a robot: as little as it may offer.
+    /// Quality of service of the subscription at a robot: the least that it may offer.
     fn asked(&self) -> QosProfile {
         if self.latched { self.qos() } else { QosProfile::sensor_data().keep_last(DEPTH) }
     }
 }
 
-/// Gives what arrives on `from` to all of `to`; who listens there.
+/// Forwards messages of `from` to all of `to`; returns functions for the numbers of subscribers.
 pub(crate) fn to_robots<T: WrappedTypesupport + Send + 'static>(
     tasks: &mut NodeTasks,
     topic: &Topic,
@@ -70,7 +71,7 @@ pub(crate) fn to_robots<T: WrappedTypesupport + Send + 'static>(
     Ok(listeners)
 }
 
-/// Gives what arrives on `from` to `to`.
+/// Forwards messages of `from` to `to`.
 pub(crate) fn to_programs<T: WrappedTypesupport + Send + 'static>(
     tasks: &mut NodeTasks,
     topic: &Topic,
@@ -81,7 +82,7 @@ pub(crate) fn to_programs<T: WrappedTypesupport + Send + 'static>(
     let publisher = tasks.node().create_publisher::<T>(to, topic.qos())?;
     let counts = Arc::clone(counts);
     tasks.subscribe(from, topic.asked(), move |message: T| {
-        count(&counts.told, &counts, publisher.publish(&message));
+        count(&counts.data, &counts, publisher.publish(&message));
     })
 }
 
@@ -90,15 +91,15 @@ fn count(passed: &AtomicU64, counts: &Counts, result: Result<()>) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Topics that are listened to only while somebody listens to them here, so that no camera renders for nobody. They have a node and
-/// a thread of their own: with r2r only the thread that spins a node may subscribe.
+/// Topics that the relay subscribes to only while they have subscribers, so that no camera renders in vain. They have
+/// their own node and thread: with r2r only the thread that spins a node may subscribe.
 #[derive(Default)]
 pub(crate) struct OnDemand {
     lanes: Vec<Box<dyn Lane>>,
 }
 
 trait Lane: Send {
-    /// Begins or ends listening.
+    /// Starts or ends the subscription.
     fn review(&mut self, node: &mut Node, runtime: &Handle) -> Result<()>;
 }
 
@@ -120,7 +121,7 @@ impl<T: WrappedTypesupport + Send + Sync + 'static> Lane for Demanded<T> {
                 let (publisher, counts) = (self.publisher.clone(), Arc::clone(&self.counts));
                 let (passing, handle) = abortable(async move {
                     while let Some(message) = messages.next().await {
-                        count(&counts.told, &counts, publisher.publish(&message));
+                        count(&counts.data, &counts, publisher.publish(&message));
                     }
                 });
                 runtime.spawn(passing);
@@ -164,7 +165,7 @@ impl OnDemand {
         Ok(())
     }
 
-    /// Looks after them until it is dropped.
+    /// Serves the topics until it is dropped.
     pub(crate) fn start(mut self, mut node: Node, runtime: Handle) -> std::io::Result<Attendant> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);

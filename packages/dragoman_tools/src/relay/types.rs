@@ -1,6 +1,6 @@
-//! The types that a relay can carry: it decodes what it passes on, so that both implementations of ROS can do it.
+//! The types that a relay supports: it decodes the messages, so that it works with both implementations of ROS.
 
-/// Evaluates `$body` with `$alias` as the message type of this name; none for a type that is not known here.
+/// Evaluates `$body` with `$alias` as the message type of this name; `None` for an unknown type.
 macro_rules! with_message_type {
     ($name:expr, $alias:ident => $body:expr) => {
         $crate::relay::types::with_type! { $name, $alias => $body;
@@ -33,7 +33,7 @@ macro_rules! with_service_type {
     };
 }
 
-/// The ladder of the macros above.
+/// The match of the macros above.
 macro_rules! with_type {
     ($name:expr, $alias:ident => $body:expr; $($package:ident / $kind:ident / $type:ident $(:: $part:ident)?),*) => {
         match $name {

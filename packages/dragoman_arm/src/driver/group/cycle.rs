@@ -1,4 +1,4 @@
-//! What time brings: cycles, questions, supervision.
+//! Timed work: cycles, requests, supervision.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ use super::{Group, State};
 use crate::canopen::Service;
 use crate::simpliq::Command;
 
-/// How long a frame may wait to be sent.
+/// Maximum age of a frame waiting to be sent.
 const MAX_WAIT: Duration = Duration::from_millis(50);
 
 /// Heartbeats of a drive that may be missing.
 const LOST_HEARTBEATS: u32 = 3;
 
-/// Reports beyond one per SYNC that tell of two devices with one number.
+/// Reports beyond one per SYNC that reveal two devices with one number.
 const MAX_SURPLUS: i32 = 8;
 
-/// Answers to questions beside a conversation that may be missing in a row.
+/// Consecutive requests outside a conversation that may remain unanswered.
 const MAX_UNANSWERED: u8 = 3;
 
-/// How often a drive's temperature is asked for.
+/// Period of the temperature requests.
 const TEMPERATURE_PERIOD: Duration = Duration::from_secs(1);
 
 impl Group {
-    /// Does what is due. Call it at [`Group::deadline`], and after every [`Group::receive`].
+    /// Does all due work. Call it at [`Group::deadline`], and after every [`Group::receive`].
     pub fn poll(&mut self, now: Duration) {
         if self.bus_lost {
             self.next_cycle = now + self.config.cycle();
@@ -51,7 +51,7 @@ impl Group {
         self.change_state(now);
     }
 
-    /// Whether all drives have a queue, into which set-points that are late can still go.
+    /// Whether all drives have a queue, which still accepts late set-points.
     fn is_queued(&self) -> bool {
         let queued = |axis: &Axis| axis.config.kind != DriveKind::Cia402;
         self.config.mode == ControlMode::Position && self.axes.iter().all(queued)
@@ -62,15 +62,15 @@ impl Group {
         let late = now.saturating_sub(self.next_cycle);
         if late > cycle {
             for axis in &mut self.axes {
-                // Without SYNC they had nothing to report at.
+                // Without SYNC there was nothing to report.
                 axis.excuse(now, late);
             }
         }
         if late > cycle && !self.is_queued() {
-            // Without a queue, what was missed would be played all at once.
+            // Without a queue, the drives would execute all missed set-points at once.
             self.next_cycle = now;
         } else if late > cycle * u32::from(self.config.lead_rows()) {
-            // The set-points that are missing by now would come too late.
+            // The missing set-points would come too late.
             self.next_cycle = now;
             if self.state == State::Enabled {
                 self.interrupt(now, Fault::Paused(late));
@@ -89,7 +89,7 @@ impl Group {
         if enabled {
             self.reference.advance(self.config.cycle().as_secs_f64());
             for (joint, axis) in self.axes.iter().enumerate().filter(|(_, axis)| axis.relaxed) {
-                // It is where it is moved to.
+                // A suppressed joint follows its set-point.
                 self.reference.place(joint, axis.position());
             }
             self.history.push(self.reference.planned());
@@ -99,7 +99,7 @@ impl Group {
         }
         let rates = self.config.mode != ControlMode::Position;
         let setpoints = if rates { &self.rates } else { self.reference.setpoint() };
-        // A drive holds two unanswered requests: a velocity takes two, so every other cycle is for questions.
+        // A drive holds two unanswered requests. A velocity takes two, so every other cycle is for queries.
         if !rates || self.cycles.is_multiple_of(2) {
             for (axis, setpoint) in self.axes.iter_mut().zip(setpoints) {
                 axis.cycle(now, enabled && !axis.relaxed, *setpoint, &mut self.outbox);
@@ -112,7 +112,7 @@ impl Group {
         self.supervise(now);
     }
 
-    /// Puts a question to one drive after the other, where nothing else is being said to it.
+    /// Queries the drives in turn, unless a conversation is in progress.
     pub(super) fn ask_one(&mut self, now: Duration) {
         let turn = usize::try_from(self.cycles / 2).unwrap_or_default() % self.axes.len().max(1);
         let moving = self.state == State::Enabled && self.config.mode == ControlMode::Position;
@@ -157,7 +157,7 @@ impl Group {
         }
     }
 
-    /// Whether all drives still report, once each, and are on when they should be.
+    /// Whether all drives still report once per cycle and are on when they should be.
     pub(super) fn supervise(&mut self, now: Duration) {
         let enabled = self.state == State::Enabled;
         let is_off = matches!(self.state, State::Disabled | State::Faulted | State::Unconfigured);
@@ -170,7 +170,7 @@ impl Group {
             let node = axis.config.node;
             let silence = axis.silence(now);
             let heartbeat = now.saturating_sub(axis.heartbeat.unwrap_or(now));
-            // Those that are late come together; those that are later than the silence allowed never come.
+            // Late reports arrive together; reports later than the allowed silence never arrive.
             axis.surplus = (axis.surplus - 1).max(-awaited);
             let twice = axis.surplus > MAX_SURPLUS;
             let overdue = axis.asked.is_some_and(|(_, deadline)| deadline < now);
@@ -190,7 +190,7 @@ impl Group {
                 }
                 _ if enabled && !axis.relaxed => axis.failure(),
                 _ if is_off && axis.is_on() && axis.conversation.is_done() => {
-                    // Somebody else has switched it on, or it has not switched off.
+                    // Another master has switched it on, or it has not switched off.
                     axis.switch_off();
                     None
                 }
@@ -218,7 +218,7 @@ impl Group {
                 Stage::Absent { retry } if retry <= now => axis.set_up(&self.config),
                 Stage::SettingUp if axis.conversation.is_done() => {
                     axis.stage = Stage::SetUp;
-                    // Of its reports any number may be yet to come, and its heartbeat as well.
+                    // Any number of its reports, and its heartbeat, may still be on the way.
                     axis.surplus = -self.config.awaited_reports();
                     axis.heartbeat = Some(now);
                 }

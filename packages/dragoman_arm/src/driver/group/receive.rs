@@ -1,4 +1,4 @@
-//! What comes from the bus.
+//! Frames from the bus.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::canopen::{Emergency, Service};
 use crate::simpliq::{self, emergencies};
 
 impl Group {
-    /// Takes what came from the bus.
+    /// Handles a frame or fault from the bus.
     pub fn receive(&mut self, now: Duration, received: &Received) {
         match received {
             Received::Fault(fault) => self.bus_fault(now, fault),
@@ -55,14 +55,14 @@ impl Group {
             Service::SdoResponse(_) => axis.conversation.sdo_answer(now, data, &mut send),
             Service::Heartbeat(_) => {
                 axis.heartbeat = Some(now);
-                // A drive that is not operational is seen by its silence.
+                // A drive that is not operational is detected by its missing reports.
                 let starts = data.first() == Some(&(NmtState::Initialising as u8));
                 if starts {
                     axis.restarted();
                 }
                 match axis.stage {
                     Stage::SetUp if starts => Err(Fault::Restarted { node: axis.config.node }),
-                    // What it was told before it started is gone.
+                    // Commands from before its restart are lost.
                     Stage::SettingUp | Stage::Absent { .. } if starts => {
                         axis.lose(now + START_PAUSE);
                         Ok(())
@@ -88,7 +88,7 @@ impl Group {
         }
         let node = axis.config.node;
         let result = match axis.conversation.answer(now, &answer, |frame| outbox.push(now, frame)) {
-            // A refusal of a set-point: nobody waits for it, but the drive does not do what it is told.
+            // A set-point was refused: no conversation waits for this answer, but the drive does not follow.
             Ok(false) if answer.result.is_err() && matches!(self.state, State::Enabled | State::Enabling) => {
                 Err(Fault::Refused { node, answer })
             }
@@ -130,7 +130,7 @@ impl Group {
                 let fault = Fault::Bus(fault.clone());
                 match self.state {
                     State::Unconfigured | State::Disabled => self.unconfigure(fault),
-                    // Nothing can be said to the drives: they stop by themselves, without our heartbeat.
+                    // Nothing can be sent to the drives: they stop by themselves when our heartbeat is missing.
                     _ => {
                         self.record(fault);
                         self.set_state(State::Faulted);
@@ -145,7 +145,7 @@ impl Group {
                 self.bus_warning = Some(fault.clone());
                 self.stop_for(now, Fault::Bus(fault.clone()));
             }
-            // What is not worth a stop is told until the bus is well.
+            // A minor fault is reported as a warning until the bus has recovered.
             _ => {
                 self.bus_warnings += 1;
                 if self.bus_warning != Some(BusFault::Passive) {

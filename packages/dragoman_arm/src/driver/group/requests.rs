@@ -1,4 +1,4 @@
-//! What users ask of a group.
+//! Requests of users.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{Group, Joining, State};
 use crate::drives::{DriveError, check_joint_values};
 
 impl Group {
-    /// Begins to switch the drives on; they hold the positions that they are at.
+    /// Starts to switch the drives on; they hold their present positions.
     ///
     /// # Errors
     /// A drive is missing, or a fault has not been acknowledged.
@@ -33,7 +33,7 @@ impl Group {
         }
     }
 
-    /// Begins to stop the drives and to switch them off.
+    /// Starts to stop the drives and to switch them off.
     pub fn disable(&mut self, now: Duration) {
         if matches!(self.state, State::Enabled | State::Enabling) {
             self.end_trajectory(End::Stopped("the drives were disabled".to_owned()));
@@ -41,7 +41,7 @@ impl Group {
         }
     }
 
-    /// Brings the joints to rest; they hold then.
+    /// Brings the joints to rest; they then hold.
     pub fn halt(&mut self) {
         self.end_trajectory(End::Cancelled);
         self.reference.brake();
@@ -66,7 +66,7 @@ impl Group {
         }
     }
 
-    /// Sets the positions to go to, rad or m.
+    /// Commands positions, rad or m.
     ///
     /// # Errors
     /// Wrong number of values, not finite, not enabled, or not in this control mode.
@@ -77,10 +77,11 @@ impl Group {
         Ok(())
     }
 
-    /// Sets the position of one joint, rad or m; the others keep their targets. A relaxed joint is switched on first.
+    /// Commands the position of one joint, rad or m; the others keep their targets. A relaxed joint is switched on
+    /// first.
     ///
     /// # Errors
-    /// As [`Group::command`]; another relaxed joint is just being switched on.
+    /// As [`Group::command`]; or another relaxed joint is being switched on.
     pub fn command_joint(&mut self, now: Duration, joint: usize, position: f64) -> Result<(), DriveError> {
         let mut target = self.reference.target().to_vec();
         let slot = target.get_mut(joint).ok_or_else(|| DriveError::Fault(format!("no joint {joint}")))?;
@@ -97,7 +98,8 @@ impl Group {
         Ok(())
     }
 
-    /// Switches the power of one joint off, while the others go on; the next [`Group::command_joint`] for it switches it on.
+    /// Switches the power of one joint off, while the others continue; the next [`Group::command_joint`] switches it
+    /// on.
     ///
     /// # Errors
     /// Not enabled, or no such joint.
@@ -148,7 +150,8 @@ impl Group {
         Ok(())
     }
 
-    /// Goes along a trajectory from now on; a trajectory before ends. Returns its number, which [`Event::Trajectory`](super::Event::Trajectory) tells.
+    /// Starts a trajectory now; it replaces a trajectory in progress. Returns its number, which
+    /// [`Event::Trajectory`](super::Event::Trajectory) carries.
     ///
     /// # Errors
     /// Not enabled, or not in position mode.
@@ -186,7 +189,7 @@ impl Group {
         }
     }
 
-    /// Declares the present positions to be `position`; nothing moves.
+    /// Declares the present positions to be `position`, without motion.
     ///
     /// # Errors
     /// Wrong number of values, not finite, or the joints are moving.
@@ -195,10 +198,10 @@ impl Group {
         if !self.is_set_up() {
             return Err(self.refusal());
         }
-        let told =
+        let commanded =
             self.reference.velocity().iter().any(|velocity| *velocity != 0.0) || self.execution.is_some();
         let moves = |axis: &Axis| axis.has_drive() && !axis.holds(Condition::AtRest);
-        if told || self.axes.iter().any(moves) {
+        if commanded || self.axes.iter().any(moves) {
             return Err(DriveError::Fault("the arm is moving".to_owned()));
         }
         for (joint, (axis, position)) in self.axes.iter_mut().zip(position).enumerate() {

@@ -1,4 +1,4 @@
-//! Switching on and off, and what stops the drives.
+//! Switching on and off, and stopping the drives.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use super::super::whistle;
 use super::{Enabling, Event, Group, Joining, MAX_EVENTS, START_PAUSE, State};
 use crate::simpliq::Command;
 
-/// How long a drive that is not there is left alone.
+/// Delay before a missing drive is addressed again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// How long a drive may take to begin after the SYNC.
+/// Time a drive may take to begin after the SYNC.
 const BEGIN_TIME: Duration = Duration::from_millis(200);
 
-/// Interruptions in a row that are not yet a fault, and the time without one after which the count starts anew.
+/// Consecutive interruptions that are not yet a fault, and the time without one after which the count restarts.
 const MAX_INTERRUPTIONS: u32 = 3;
 const CALM: Duration = Duration::from_secs(10);
 
@@ -29,7 +29,7 @@ impl Group {
                 axis.relaxed = false;
             }
             if axis.relaxed {
-                // It was left without power; it stays so.
+                // Relaxed joints stay without power.
                 axis.switch_off();
             } else {
                 axis.switch_on(&self.config, stop_first);
@@ -38,7 +38,7 @@ impl Group {
         self.set_state(State::Enabling);
     }
 
-    /// All drives have done what they were told: the next step of switching on.
+    /// All conversations are done: starts the next step of switching on.
     pub(super) fn enable_on(&mut self, now: Duration) {
         let follows = |axis: &Axis| axis.config.kind == DriveKind::Whistle && !axis.relaxed;
         match self.enabling {
@@ -79,7 +79,7 @@ impl Group {
         let next = match step {
             None => {
                 axis.switch_on(&self.config, false);
-                // Until it follows.
+                // Until the joint follows.
                 axis.relaxed = true;
                 Enabling::SwitchingOn
             }
@@ -101,7 +101,7 @@ impl Group {
             _ => {
                 axis.relaxed = false;
                 self.joining = None;
-                // It was in this mode, and enabled, when the command came.
+                // The mode and state were checked when the command came.
                 let _ = self.command_joint(now, joint, target);
                 return;
             }
@@ -125,11 +125,11 @@ impl Group {
         self.set_state(State::Stopping);
     }
 
-    /// The motion was interrupted, but the drives are well: they go on from where they stand, unless it happens again and
-    /// again.
+    /// The motion was interrupted but the drives work: they continue from their present positions, unless this happens
+    /// repeatedly.
     pub(super) fn interrupt(&mut self, now: Duration, fault: Fault) {
         if self.state == State::Enabling && self.enabling == Enabling::SwitchingOn {
-            // It is of the motion before, which is being stopped.
+            // The fault belongs to the motion that is being stopped.
             return;
         }
         if now.saturating_sub(self.interrupted_at) > CALM {
@@ -146,7 +146,7 @@ impl Group {
         self.switch_on(true);
     }
 
-    /// One drive does not go on; what that means for the group depends on its state.
+    /// A drive failed; the effect depends on the group's state.
     pub(super) fn axis_failed(&mut self, now: Duration, index: usize, fault: Fault) {
         let lost = matches!(
             fault,
@@ -158,7 +158,7 @@ impl Group {
         );
         let setting_up = self.axes.get(index).is_some_and(|axis| axis.stage == Stage::SettingUp);
         if let Some(axis) = self.axes.get_mut(index).filter(|_| lost || setting_up) {
-            // A drive that has just started is ready at once; one that does not answer may need its time.
+            // A drive that has just restarted is ready at once; one that does not answer may need time.
             let pause = if matches!(fault, Fault::Restarted { .. }) { START_PAUSE } else { RETRY };
             axis.lose(now + pause);
         }
@@ -167,7 +167,7 @@ impl Group {
             State::Disabled if lost => self.unconfigure(fault),
             State::Unconfigured => self.unconfigure(fault),
             State::Stopping => {
-                // Its motor may still be on: the set-up begins by switching it off.
+                // Its motor may still be on: set-up first switches it off.
                 if let Some(axis) = self.axes.get_mut(index) {
                     axis.stop_unheard(now, &mut self.outbox);
                     axis.lose(now);
@@ -194,7 +194,7 @@ impl Group {
         }
     }
 
-    /// Keeps the first fault: those that follow come of it.
+    /// Keeps the first fault; those that follow are consequences.
     pub(super) fn record(&mut self, fault: Fault) {
         self.end_trajectory(End::Stopped(fault.to_string()));
         if self.fault.is_none() {

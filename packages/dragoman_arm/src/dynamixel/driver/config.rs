@@ -5,25 +5,25 @@ use std::time::Duration;
 use crate::dynamixel::widowx::{JOINTS, SPEED};
 use crate::dynamixel::wire::MAX_ID;
 
-/// The most joints of a chain: their goals fit in one packet, their answers in a cycle.
+/// Most joints of a chain: their goals fit in one packet, their answers in a cycle.
 pub const MAX_JOINTS: usize = 32;
 
 /// A joint and its servo.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JointConfig {
-    /// What it is called, in ROS and in messages.
+    /// Its name, in ROS and in messages.
     pub name: String,
-    /// Id of its servo.
+    /// Id of the servo.
     pub id: u8,
-    /// Whether it turns against its servo.
+    /// Whether the joint's direction is opposite to the servo's.
     pub is_inverted: bool,
-    /// Where its servo is when it is at 0, from the middle of the servo's range, rad.
+    /// The servo's position when the joint is at 0, from the middle of the servo's range, rad.
     pub offset: f64,
-    /// The lowest and the highest position that it may be told, rad.
+    /// The lowest and the highest commanded position, rad.
     pub limits: [f64; 2],
-    /// How fast it moves unless told otherwise, rad/s.
+    /// Default speed, rad/s.
     pub speed: f64,
-    /// The highest speed that it may be told, rad/s.
+    /// Highest commanded speed, rad/s.
     pub max_speed: f64,
 }
 
@@ -32,13 +32,13 @@ pub struct JointConfig {
 pub struct Config {
     /// The joints, base first.
     pub joints: Vec<JointConfig>,
-    /// From one reading of all servos to the next.
+    /// Period of reading all servos.
     pub period: Duration,
-    /// How long an answer is waited for. USB adapters keep bytes back for up to 16 ms.
+    /// Timeout of an answer. USB adapters delay bytes by up to 16 ms.
     pub answer_timeout: Duration,
-    /// Without an answer for so long a servo counts as silent.
+    /// Time without an answer after which a servo counts as silent.
     pub silence: Duration,
-    /// From question to question whether a silent servo is there again.
+    /// Interval between pings of a silent servo.
     pub probe_interval: Duration,
 }
 
@@ -100,17 +100,17 @@ impl Config {
     }
 }
 
-/// Options that make no sense.
+/// Error in the options.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// None, or too many.
+    /// No joints, or too many.
     #[error("{0} joints are not 1 to {MAX_JOINTS}")]
     Joints(usize),
-    /// An id that no servo can have.
+    /// An id outside the valid range.
     #[error("{joint}: no servo has id {id}; the highest is {MAX_ID}")]
     Id {
-        /// Whose.
+        /// Name of the joint.
         joint: String,
         /// The id.
         id: u8,
@@ -125,24 +125,24 @@ pub enum ConfigError {
         /// The first one's id.
         id: u8,
     },
-    /// Limits, or the offset, are not finite or the wrong way round.
+    /// Limits or offset are not finite, or the limits are in the wrong order.
     #[error("{joint}: it cannot go from {low} to {high} rad, or its offset is not finite")]
     Limits {
-        /// Whose.
+        /// Name of the joint.
         joint: String,
-        /// rad.
+        /// Lower limit, rad.
         low: f64,
-        /// rad.
+        /// Upper limit, rad.
         high: f64,
     },
-    /// A speed is not positive, or above the highest.
+    /// A speed is not positive, or above the maximum.
     #[error("{joint}: a speed of {speed} rad/s is not above 0 and up to {max} rad/s")]
     Speed {
-        /// Whose.
+        /// Name of the joint.
         joint: String,
-        /// rad/s.
+        /// The speed, rad/s.
         speed: f64,
-        /// rad/s.
+        /// The maximum, rad/s.
         max: f64,
     },
     /// A time is 0.

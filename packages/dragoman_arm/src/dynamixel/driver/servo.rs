@@ -1,4 +1,4 @@
-//! One servo: what it is to be like, what it is like as far as is known, and what has to be written for that.
+//! One servo: its desired state, its known state, and the writes that lead to the desired one.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use super::state::{Event, JointState, Motion, Problem, Refusal};
 use crate::dynamixel::wire::table::{self, Control, Identity, Measurement};
 use crate::dynamixel::wire::{ErrorFlags, Model};
 
-/// What a joint is to do (seed 003, section 3.6.2 and table B.11).
+/// Mode of a joint (TurtleBot thesis, 3.6.2 and table B.11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// It holds its position, and goes where it is told.
+    /// It holds its position, and follows commands.
     Enabled,
     /// Only friction holds it, until the next command.
     Relaxed,
-    /// Only friction holds it, and it takes no commands.
+    /// Only friction holds it, and it accepts no commands.
     Disabled,
 }
 
-/// Something that has to be written.
+/// A pending write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Write {
     Torque(bool),
-    /// The speed, and the limit of the torque, which lie side by side.
+    /// The speed and the torque limit, which are adjacent registers.
     Speed {
         speed: u16,
         torque_limit: u16,
@@ -31,7 +31,7 @@ pub(super) enum Write {
 }
 
 impl Write {
-    /// Where, and what.
+    /// Address and data.
     pub(super) fn encode<'a>(&self, data: &'a mut [u8; 4]) -> (u8, &'a [u8]) {
         let (register, length) = match *self {
             Self::Torque(on) => {
@@ -53,7 +53,7 @@ impl Write {
     }
 }
 
-/// What was found in a servo's registers, other than expected.
+/// An unexpected state found in a servo's registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     Reset,
@@ -71,13 +71,13 @@ impl Change {
     }
 }
 
-/// So often a servo is told the same, before it is given up.
+/// Attempts of a write before it is given up.
 const MAX_ATTEMPTS: u32 = 5;
-/// So many writes to one servo in a cycle: what switching on takes, and one more.
+/// Most writes to one servo in a cycle: those of switching on, and one more.
 const WRITES_PER_CYCLE: u32 = 4;
-/// So many requests have to fail before a servo counts as silent: we may have paused ourselves.
+/// Failed requests before a servo counts as silent: we may have paused ourselves.
 const MIN_FAILURES: u32 = 3;
-/// A joint that turns slower than this stands still, in units of the servo's speed.
+/// Speeds below this count as standstill, in units of the servo's speed.
 const STANDSTILL: i16 = 2;
 
 /// A servo.
@@ -85,25 +85,25 @@ const STANDSTILL: i16 = 2;
 pub(super) struct Servo {
     pub(super) config: JointConfig,
     pub(super) is_online: bool,
-    /// Requests without an answer since the last one that had one.
+    /// Requests without an answer since the last answer.
     pub(super) failures: u32,
-    last_heard: Option<Duration>,
+    last_received: Option<Duration>,
     probed: Option<Duration>,
     identity: Option<Identity>,
     model: Option<Model>,
     problem: Option<Problem>,
-    /// What it was told, as it says itself or has confirmed.
+    /// Its command registers, as read or confirmed.
     known: Option<Control>,
-    /// Whether `known` is to be read again.
+    /// Whether `known` must be read again.
     is_unsure: bool,
     measurement: Option<Measurement>,
     errors: ErrorFlags,
-    /// `None`: as it is found.
+    /// The desired mode; `None`: as it is found.
     mode: Option<Mode>,
-    /// Where an enabled joint is to be; `None`: as it is found.
+    /// The goal of an enabled joint; `None`: as it is found.
     goal_ticks: Option<u16>,
     speed: f64,
-    /// What was told in vain.
+    /// Failed attempts of the present write.
     attempts: u32,
     writes_left: u32,
 }
@@ -113,7 +113,7 @@ impl Servo {
         Self {
             is_online: false,
             failures: 0,
-            last_heard: None,
+            last_received: None,
             probed: None,
             identity: None,
             model: None,
@@ -131,7 +131,7 @@ impl Servo {
         }
     }
 
-    // What is wanted of it.
+    // The desired state.
 
     pub(super) fn command(&mut self, position: f64) -> Result<(), Refusal> {
         let [low, high] = self.config.limits;
@@ -147,7 +147,7 @@ impl Servo {
         }
         let (model, identity) = self.usable()?;
         let ticks = self.ticks(model, position);
-        // Rounding may lead a tick beyond.
+        // Rounding may exceed the limit by a tick.
         let allowed = f64::from(identity.cw_limit_ticks) - 1.0..=f64::from(identity.ccw_limit_ticks) + 1.0;
         if !allowed.contains(&ticks) {
             return Err(Refusal::ServoLimits { joint: joint(), position });
@@ -193,7 +193,7 @@ impl Servo {
         Ok(())
     }
 
-    /// Stays where it is, if it moves; what presses goes on pressing.
+    /// Stops a moving joint; a joint pressing against an obstacle keeps pressing.
     pub(super) fn halt(&mut self) {
         if let (Some(Mode::Enabled), Some(measurement)) = (self.mode, self.measurement)
             && measurement.speed.abs() > STANDSTILL
@@ -208,7 +208,7 @@ impl Servo {
         self.attempts = 0;
     }
 
-    /// What it is, where it can be moved now.
+    /// The model, if it can be moved now.
     fn usable(&self) -> Result<(Model, Identity), Refusal> {
         let joint = || self.config.name.clone();
         if let Some(problem) = self.problem {
@@ -228,7 +228,7 @@ impl Servo {
         Refusal::Silent { joint: self.config.name.clone(), id: self.config.id }
     }
 
-    /// What has to be written next. Torque goes first when it is to go, and comes last, so that nothing jumps.
+    /// The next write. Torque is switched off first and switched on last, so that the joint never jumps.
     pub(super) fn due(&self) -> Option<Write> {
         let (known, mode, identity) = (self.known?, self.mode?, self.identity?);
         let holds = mode == Mode::Enabled;
@@ -236,7 +236,7 @@ impl Servo {
             return Some(Write::Torque(false));
         }
         let speed = self.speed_register()?;
-        // A servo that has shut down has a limit of 0.
+        // A servo that has shut down has a torque limit of 0.
         let torque_limit =
             if holds && known.torque_limit == 0 { identity.max_torque } else { known.torque_limit };
         if (speed, torque_limit) != (known.moving_speed, known.torque_limit) {
@@ -249,7 +249,7 @@ impl Servo {
         (!known.torque_enable).then_some(Write::Torque(true))
     }
 
-    /// Whether it may be told one more thing in this cycle: what one servo does not take or hear does not keep the others waiting.
+    /// Whether another write is allowed in this cycle: a servo that refuses or misses writes must not delay the others.
     pub(super) fn may_write(&mut self) -> bool {
         let may = self.writes_left > 0 && self.failures == 0;
         self.writes_left = self.writes_left.saturating_sub(1);
@@ -260,21 +260,21 @@ impl Servo {
         self.writes_left = WRITES_PER_CYCLE;
     }
 
-    // What is heard of it.
+    // Inputs from the servo.
 
-    pub(super) fn heard(&mut self, now: Duration) {
-        self.last_heard = Some(now);
+    pub(super) fn received(&mut self, now: Duration) {
+        self.last_received = Some(now);
         self.failures = 0;
     }
 
-    /// What is wrong with it, where that has changed.
+    /// The error flags, if they have changed.
     pub(super) fn conditions(&mut self, errors: ErrorFlags) -> Option<ErrorFlags> {
         let errors = errors & ErrorFlags::CONDITIONS;
         (std::mem::replace(&mut self.errors, errors) != errors).then_some(errors)
     }
 
     /// # Errors
-    /// It cannot be used, which was not known.
+    /// It cannot be used; reported once.
     pub(super) fn identified(&mut self, identity: Identity) -> Result<(), Problem> {
         let before = self.problem;
         self.identity = Some(identity);
@@ -292,7 +292,7 @@ impl Servo {
         }
     }
 
-    /// It has told what it was told.
+    /// Its command registers were read.
     pub(super) fn controlled(&mut self, control: Control) -> Option<Change> {
         let before = self.known.replace(control);
         self.is_unsure = false;
@@ -308,7 +308,7 @@ impl Servo {
         }
     }
 
-    /// Whether what it does is what an enabled joint was told.
+    /// Compares its registers with the command for an enabled joint.
     fn supervised(&mut self, before: Option<Control>, control: Control) -> Option<Change> {
         if control.torque_limit == 0 && before.is_none_or(|before| before.torque_limit != 0) {
             self.relax();
@@ -335,7 +335,7 @@ impl Servo {
         self.measurement = Some(measurement);
     }
 
-    /// It has confirmed what it was told, or has not taken it. `true`: that is given up.
+    /// A write was confirmed or failed. `true`: it is given up.
     pub(super) fn written(&mut self, write: Write, is_refused: bool) -> bool {
         self.is_unsure = true;
         if is_refused {
@@ -359,7 +359,7 @@ impl Servo {
         false
     }
 
-    /// It was told a goal, which it does not confirm: it is looked whether it has it.
+    /// An unconfirmed goal was sent: read it back.
     pub(super) fn goal_sent(&mut self, ticks: u16) {
         self.is_unsure = true;
         if let Some(known) = &mut self.known {
@@ -367,7 +367,7 @@ impl Servo {
         }
     }
 
-    /// Nothing is known of it any more, but what is wanted of it. Goals are not: whoever set them may be gone.
+    /// Clears the known state, but keeps the desired mode. Goals are dropped: the program that set them may be gone.
     pub(super) fn forget(&mut self) {
         self.is_online = false;
         self.identity = None;
@@ -379,7 +379,7 @@ impl Servo {
         self.failures = 0;
     }
 
-    /// Others may have it: it is taken over as it is found then. Disabled joints stay so.
+    /// Another program may use the servo: its state is adopted afterwards. Disabled joints stay disabled.
     pub(super) fn release(&mut self) {
         if self.mode != Some(Mode::Disabled) {
             self.mode = None;
@@ -387,11 +387,11 @@ impl Servo {
     }
 
     pub(super) fn is_silent(&self, now: Duration, silence: Duration) -> bool {
-        let since = self.last_heard.map(|heard| now.saturating_sub(heard));
+        let since = self.last_received.map(|received| now.saturating_sub(received));
         self.is_online && self.failures >= MIN_FAILURES && since.is_none_or(|since| since >= silence)
     }
 
-    /// It is to be looked for at once.
+    /// Schedules a ping at once.
     pub(super) fn look_for(&mut self) {
         self.probed = None;
     }
@@ -400,7 +400,7 @@ impl Servo {
         self.probed.is_none()
     }
 
-    /// Whether it is to be looked for now; if so, it is.
+    /// Whether a ping is due; if so, schedules the next.
     pub(super) fn is_probe_due(&mut self, now: Duration, interval: Duration) -> bool {
         let is_due = self.probed.is_none_or(|probed| now.saturating_sub(probed) >= interval);
         if is_due {
@@ -410,7 +410,7 @@ impl Servo {
     }
 
     pub(super) fn set_back(&mut self, now: Duration) {
-        self.last_heard = self.last_heard.map(|_| now);
+        self.last_received = self.last_received.map(|_| now);
         self.probed = None;
     }
 
@@ -422,7 +422,7 @@ impl Servo {
         self.problem.is_none() && (self.known.is_none() || self.is_unsure)
     }
 
-    /// Whether it confirms what it is told.
+    /// Whether it confirms writes.
     pub(super) fn answers_writes(&self) -> bool {
         self.identity.is_some_and(|identity| identity.status_return_level >= 2)
     }
@@ -453,7 +453,7 @@ impl Servo {
     }
 
     fn speed_register(&self) -> Option<u16> {
-        // 0 would mean: as fast as it can.
+        // 0 would mean maximum speed.
         Some((self.speed / self.model?.speed_unit()).round().clamp(1.0, 1023.0) as u16)
     }
 

@@ -1,11 +1,11 @@
-//! What is told to others.
+//! The driver's published state.
 
 use std::fmt;
 
 use super::servo::Mode;
 use crate::dynamixel::wire::{self, ErrorFlags, Model};
 
-/// What is known of a joint.
+/// State of a joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JointState {
     /// Its name.
@@ -14,38 +14,38 @@ pub struct JointState {
     pub id: u8,
     /// Whether its servo answers.
     pub is_online: bool,
-    /// What it is to do; `None`: not known before its servo has told what it does.
+    /// Its mode; `None` before its servo's registers were read.
     pub mode: Option<Mode>,
-    /// Whether its motor has torque, as far as is known.
+    /// Whether its motor has torque, as last known.
     pub has_torque: bool,
-    /// Where it is, how it moves; `None`: not measured.
+    /// Its measurements; `None`: not measured.
     pub motion: Option<Motion>,
-    /// Where it is to be, rad; `None`: nowhere.
+    /// Its goal, rad; `None`: no goal.
     pub goal: Option<f64>,
-    /// How fast commands move it, rad/s.
+    /// Speed of commanded motions, rad/s.
     pub speed: f64,
-    /// What is wrong with its servo.
+    /// Error flags of its servo.
     pub errors: ErrorFlags,
-    /// What its servo is; `None` before it has told.
+    /// Model of its servo; `None` before it was read.
     pub model: Option<Model>,
-    /// Version of its servo's firmware.
+    /// Firmware version of its servo.
     pub firmware: Option<u8>,
-    /// Why it cannot be moved at all.
+    /// Why it cannot be moved.
     pub problem: Option<Problem>,
 }
 
-/// What a servo measures.
+/// Measurements of a servo.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Motion {
-    /// rad.
+    /// Position, rad.
     pub position: f64,
-    /// rad/s.
+    /// Velocity, rad/s.
     pub velocity: f64,
-    /// What its motor gives, N m: what the servo tells, by the stall torque of its model.
+    /// Torque of the motor, N m: the reported load times the model's stall torque.
     pub effort: f64,
-    /// Supply, V.
+    /// Supply voltage, V.
     pub volts: f64,
-    /// Degrees Celsius.
+    /// Temperature, degrees Celsius.
     pub celsius: f64,
 }
 
@@ -53,9 +53,9 @@ pub struct Motion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Its units are not known.
+    /// The model, and so its units, is unknown.
     UnknownModel(u16),
-    /// Its angle limits say that it turns without end, so that it takes no positions.
+    /// Its angle limits select wheel mode (endless turn), in which it accepts no positions.
     WheelMode,
 }
 
@@ -68,12 +68,12 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What was done since the start.
+/// Counters since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Readings of all servos that answer.
     pub cycles: u64,
-    /// Of them, those that took longer than their period.
+    /// Readings that took longer than their period.
     pub late_cycles: u64,
     /// Packets that were sent.
     pub requests: u64,
@@ -81,140 +81,140 @@ pub struct Statistics {
     pub answers: u64,
     /// Requests without an answer.
     pub timeouts: u64,
-    /// Requests that reached a servo damaged.
+    /// Requests that reached a servo corrupted.
     pub damaged: u64,
-    /// Packets that answer nothing, or too late.
+    /// Packets that are not the answer to a request, or too late.
     pub unexpected: u64,
 }
 
-/// All that is known of a chain.
+/// State of a chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// Whether the line is open.
     pub is_connected: bool,
     /// The joints, as configured.
     pub joints: Vec<JointState>,
-    /// What was done.
+    /// Counters of the driver.
     pub statistics: Statistics,
-    /// What came over the line.
+    /// Counters of the line.
     pub line: wire::Statistics,
 }
 
 impl State {
-    /// Whether all servos answer, can be used, and have told what they do.
+    /// Whether all servos answer, can be used, and have reported their mode.
     pub fn is_alive(&self) -> bool {
         self.joints.iter().all(|joint| joint.is_online && joint.problem.is_none() && joint.mode.is_some())
     }
 }
 
-/// What has changed, told once. Joints are counted from 0.
+/// A change, reported once. Joints are counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "joint: which")]
 pub enum Event {
-    /// A servo answers, or does not any more.
+    /// A servo started or stopped answering.
     Servo {
         joint: usize,
-        /// Whether it does.
+        /// Whether it answers.
         online: bool,
     },
-    /// A servo has lost its torque, as after it was switched off and on. Its joint is relaxed.
+    /// A servo has lost its torque, for example after a power cycle. Its joint is relaxed.
     Reset { joint: usize },
     /// A servo has switched its motor off to protect it. Its joint is relaxed.
     Shutdown {
         joint: usize,
-        /// Why.
+        /// The error flags.
         errors: ErrorFlags,
     },
-    /// What is wrong with a servo has changed.
+    /// The error flags of a servo have changed.
     Alarm {
         joint: usize,
-        /// What it is now; none: nothing.
+        /// The present flags; none: no error.
         errors: ErrorFlags,
     },
-    /// A servo does not take its goal, or what else it was told.
+    /// A servo does not accept its goal or another write.
     Refused {
         joint: usize,
-        /// What it says; none: it does not tell.
+        /// The error flags of its answer; none: it reports none.
         errors: ErrorFlags,
     },
     /// A servo cannot be used.
     Problem {
         joint: usize,
-        /// Why.
+        /// The reason.
         problem: Problem,
     },
 }
 
-/// Why something is not done. Nothing moves because of it.
+/// Why a command was refused. The refusal causes no motion.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "joint: its name")]
 pub enum Refusal {
-    /// There are fewer.
+    /// The joint index is out of range.
     #[error("there is no joint {joint}; the chain has {joints}")]
     NoSuchJoint {
         /// The index.
         joint: usize,
-        /// How many there are.
+        /// Number of joints.
         joints: usize,
     },
     /// NaN or infinite.
     #[error("{joint}: the position {position} is not finite")]
     NotFinite {
         joint: String,
-        /// As given.
+        /// The position as given.
         position: f64,
     },
     /// Beyond the joint's limits.
     #[error("{joint}: the position {position} rad is not in {low:.4} to {high:.4} rad")]
     OutOfLimits {
         joint: String,
-        /// rad.
+        /// The position, rad.
         position: f64,
-        /// rad.
+        /// Lower limit, rad.
         low: f64,
-        /// rad.
+        /// Upper limit, rad.
         high: f64,
     },
-    /// Beyond the limits that are kept in the servo.
+    /// Beyond the angle limits stored in the servo.
     #[error("{joint}: its servo's own angle limits do not allow {position} rad")]
     ServoLimits {
         joint: String,
-        /// rad.
+        /// The position, rad.
         position: f64,
     },
-    /// No speed, or above the highest.
+    /// The speed is not positive, or above the maximum.
     #[error("{joint}: a speed of {speed} rad/s is not above 0 and up to {max:.4} rad/s")]
     Speed {
         joint: String,
-        /// As given.
+        /// The speed as given.
         speed: f64,
-        /// rad/s.
+        /// The maximum, rad/s.
         max: f64,
     },
-    /// Disabled joints take no commands.
+    /// Disabled joints accept no commands.
     #[error("{joint}: it is disabled")]
     Disabled { joint: String },
-    /// No servo is heard.
+    /// The servo does not answer.
     #[error("{joint}: its servo (id {id}) does not answer")]
     Silent {
         joint: String,
-        /// Of the servo.
+        /// Id of the servo.
         id: u8,
     },
-    /// The servo is hotter than it may be.
+    /// The servo is above its temperature limit.
     #[error("{joint}: its servo is too hot ({celsius:.0} degrees Celsius)")]
     TooHot {
         joint: String,
-        /// Degrees Celsius.
+        /// Temperature, degrees Celsius.
         celsius: f64,
     },
     /// The servo cannot be used.
     #[error("{joint}: {problem}")]
     Problem {
         joint: String,
-        /// Why.
+        /// The reason.
         problem: Problem,
     },
 }

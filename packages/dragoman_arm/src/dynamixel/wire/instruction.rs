@@ -1,76 +1,76 @@
-//! What a master sends.
+//! Packets from the master.
 
 use std::slice::ChunksExact;
 
 use super::packet::{self, BROADCAST, Packet, PacketLength};
 
-/// An instruction for a servo, or for all.
+/// An instruction to one servo, or to all.
 ///
-/// There is none for the reset to the factory's settings (6): it takes a servo's id, so nobody here sends it, and a simulated servo
-/// refuses it.
+/// The factory reset (6) is missing: it resets a servo's id, so the driver never sends it and a simulated servo refuses
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instruction<'a> {
-    /// Answer.
+    /// Ping: requests an answer.
     Ping,
-    /// Tell what the control table holds.
+    /// Reads the control table.
     Read {
-        /// Where.
+        /// First address.
         address: u8,
-        /// How many bytes.
+        /// Number of bytes.
         length: u8,
     },
-    /// Write into the control table.
+    /// Writes to the control table.
     Write {
-        /// Where.
+        /// First address.
         address: u8,
-        /// What.
+        /// The data.
         data: &'a [u8],
     },
     /// As [`Instruction::Write`], but wait for [`Instruction::Action`].
     RegWrite {
-        /// Where.
+        /// First address.
         address: u8,
-        /// What.
+        /// The data.
         data: &'a [u8],
     },
-    /// Do what was written for later.
+    /// Executes the registered write.
     Action,
-    /// Write at the same place of several servos. Nobody answers.
+    /// Writes to the same address of several servos. Not answered.
     SyncWrite(SyncWrite<'a>),
 }
 
-/// What is written into several servos at once.
+/// Data of a sync write to several servos.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyncWrite<'a> {
-    /// Where.
+    /// First address.
     pub address: u8,
-    /// Bytes for each servo; at least one.
+    /// Bytes per servo; at least one.
     pub length: u8,
-    /// An id and so many bytes, for each servo.
+    /// For each servo its id and the bytes.
     entries: &'a [u8],
 }
 
 impl<'a> SyncWrite<'a> {
-    /// Servos and what is for each.
+    /// The servo ids with their data.
     pub fn entries(&self) -> impl Iterator<Item = (u8, &'a [u8])> + use<'a> {
         let chunks: ChunksExact<'a, u8> = self.entries.chunks_exact(1 + usize::from(self.length));
         chunks.filter_map(|chunk| chunk.split_first().map(|(id, data)| (*id, data)))
     }
 }
 
-/// Why a packet with a right checksum is no instruction.
+/// Error decoding an instruction from a valid packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// None that is known here, the reset to the factory's settings among them.
+    /// An instruction that is not supported, including the factory reset.
     #[error("instruction {0:#04x} is unknown")]
     Unknown(u8),
-    /// It cannot have so many parameters.
+    /// A number of parameters that does not fit the instruction.
     #[error("instruction {kind:#04x} cannot have {parameters} bytes of parameters")]
     Length {
-        /// Its number.
+        /// Code of the instruction.
         kind: u8,
-        /// How many it has.
+        /// Number of parameter bytes.
         parameters: usize,
     },
 }
@@ -83,10 +83,10 @@ const ACTION: u8 = 5;
 const SYNC_WRITE: u8 = 0x83;
 
 impl<'a> Instruction<'a> {
-    /// Reads a packet.
+    /// Decodes a packet.
     ///
     /// # Errors
-    /// Unknown, or of wrong length.
+    /// Unknown instruction, or wrong length.
     pub fn decode(packet: &Packet<'a>) -> Result<Self, DecodeError> {
         let Packet { kind, parameters, .. } = *packet;
         Ok(match (kind, parameters) {
@@ -109,10 +109,10 @@ impl<'a> Instruction<'a> {
         })
     }
 
-    /// Appends a packet for servo `id`; what is for several goes to all.
+    /// Appends a packet for servo `id`; a sync write goes to all servos.
     ///
     /// # Errors
-    /// More data than fit; `out` is as before then.
+    /// More data than fit; `out` is unchanged then.
     pub fn encode(&self, out: &mut Vec<u8>, id: u8) -> Result<(), PacketLength> {
         match *self {
             Self::Ping => packet::encode(out, id, PING, |_| {}),
@@ -139,10 +139,10 @@ fn put(out: &mut Vec<u8>, address: u8, data: &[u8]) {
     out.extend_from_slice(data);
 }
 
-/// Appends a packet that writes a number of two bytes at the same place of several servos.
+/// Appends a packet that writes a two-byte number to the same address of several servos.
 ///
 /// # Errors
-/// More servos than fit, which are 83; `out` is as before then.
+/// More servos than fit (83); `out` is unchanged then.
 pub fn sync_write_words(
     out: &mut Vec<u8>,
     address: u8,

@@ -1,46 +1,46 @@
-//! Packets in a stream of bytes.
+//! Packets in a byte stream.
 
 use std::ops::Range;
 
-/// The two bytes that a packet begins with.
+/// The two header bytes of a packet.
 pub const HEADER: [u8; 2] = [0xff, 0xff];
-/// The id that means all servos.
+/// The id that addresses all servos.
 pub const BROADCAST: u8 = 0xfe;
 /// The highest id that a servo may have.
 pub const MAX_ID: u8 = 0xfd;
-/// The most parameters of a packet: its length is one byte, and counts two more.
+/// Most parameters of a packet: its length field is one byte, and counts two more.
 pub const MAX_PARAMETERS: usize = 253;
 
 /// Header, id and length.
 const HEAD: usize = HEADER.len() + 2;
 /// The longest packet, in bytes.
 const MAX_PACKET: usize = HEAD + 1 + MAX_PARAMETERS + 1;
-/// How many bytes the decoder keeps; what is not settled is at most one packet.
+/// Bytes that the decoder buffers; unparsed data is at most one packet.
 const CAPACITY: usize = 2 * MAX_PACKET;
 
 /// A packet, in either direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// Whom it is for, or from whom it is: up to [`MAX_ID`], or [`BROADCAST`].
+    /// Id of the receiver or sender: up to [`MAX_ID`], or [`BROADCAST`].
     pub id: u8,
     /// The instruction; in an answer the error flags.
     pub kind: u8,
-    /// What belongs to it.
+    /// The parameters.
     pub parameters: &'a [u8],
 }
 
-/// Parameters do not fit in a packet.
+/// The parameters do not fit in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{parameters} bytes of parameters are more than {MAX_PARAMETERS}")]
 pub struct PacketLength {
-    /// How many there are.
+    /// Number of parameter bytes.
     pub parameters: usize,
 }
 
 /// Appends a packet to `out`; `fill` appends the parameters.
 ///
 /// # Errors
-/// Too many parameters; `out` is as before then.
+/// Too many parameters; `out` is unchanged then.
 pub fn encode(
     out: &mut Vec<u8>,
     id: u8,
@@ -65,56 +65,57 @@ fn checksum(bytes: &[u8]) -> u8 {
     !bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte))
 }
 
-/// What a [`Decoder`] has seen since it was made.
+/// Counters of a [`Decoder`] since it was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Packets with the right checksum.
     pub packets: u64,
-    /// Packets, or what looked like some, with a wrong checksum.
+    /// Packets, real or apparent, with a wrong checksum.
     pub checksum_errors: u64,
-    /// Bytes that are part of no good packet.
+    /// Bytes that belong to no valid packet.
     pub skipped_bytes: u64,
 }
 
-/// Finds packets in a stream of bytes that comes in pieces of any length. Of garbage it keeps as much as could still become a packet.
+/// Finds packets in a byte stream that arrives in pieces of any length. Of invalid bytes it keeps those that may still
+/// become a packet.
 ///
-/// After a wrong checksum the search goes on behind the first byte, so that a false header swallows no packet. Nor does it delay one:
-/// a whole packet inside what could become a longer one ends that hope.
+/// After a wrong checksum the search continues at the second byte, so that a false header hides no packet. Nor does it
+/// delay one: a complete packet inside a possible longer one ends the wait for the longer one.
 #[derive(Debug, Clone)]
 pub struct Decoder {
     buffer: Vec<u8>,
-    /// What lies before is settled.
+    /// Everything before this index is parsed.
     start: usize,
     max_parameters: usize,
     statistics: Statistics,
 }
 
-/// For packets of any length.
+/// A decoder for packets of any length.
 impl Default for Decoder {
     fn default() -> Self {
         Self::up_to(MAX_PARAMETERS)
     }
 }
 
-/// What is at the beginning of some bytes.
+/// Classification of the first bytes.
 enum Beginning {
-    /// So many bytes are no packet, and do not begin one.
+    /// This number of bytes are not part of a packet.
     Garbage(usize),
-    /// A header whose packet is complete, and wrong.
+    /// A header with a complete packet whose checksum is wrong.
     WrongChecksum,
-    /// Could become a packet.
+    /// The beginning of a possible packet.
     Unfinished,
     /// A packet of this length.
     Packet(usize),
 }
 
 impl Decoder {
-    /// A decoder that takes what announces more parameters than these for no packet.
+    /// A decoder that rejects packets with more than `max_parameters` parameters.
     pub fn up_to(max_parameters: usize) -> Self {
         Self { buffer: Vec::new(), start: 0, max_parameters, statistics: Statistics::default() }
     }
 
-    /// The next packet; takes from `bytes` what it needs. `None`: all were taken, and there is no further packet yet.
+    /// The next packet; consumes the bytes it needs. `None`: all bytes were consumed without completing a packet.
     ///
     /// ```
     /// # use dragoman_arm::dynamixel::wire::Decoder;
@@ -144,19 +145,19 @@ impl Decoder {
         }
     }
 
-    /// Forgets an unfinished packet, as before a new request. The statistics go on.
+    /// Drops an unfinished packet, for use before a new request. The counters are kept.
     pub fn clear(&mut self) {
         self.statistics.skipped_bytes += self.buffer.len().saturating_sub(self.start) as u64;
         self.buffer.clear();
         self.start = 0;
     }
 
-    /// What was seen so far.
+    /// The counters.
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }
 
-    /// Where in the buffer the next packet is.
+    /// Range of the next packet in the buffer.
     fn search(&mut self) -> Option<Range<usize>> {
         loop {
             let garbage = match beginning(self.buffer.get(self.start..)?, self.max_parameters) {
@@ -204,14 +205,14 @@ fn beginning(bytes: &[u8], max_parameters: usize) -> Beginning {
     }
 }
 
-/// How many bytes pass before a header, or what may become one, begins.
+/// Number of bytes before the next header or possible header.
 fn garbage(bytes: &[u8]) -> usize {
     let begins = |window: &[u8]| window == HEADER;
     let last = usize::from(bytes.last() == Some(&HEADER[0]));
     bytes.windows(HEADER.len()).position(begins).unwrap_or(bytes.len() - last)
 }
 
-/// Whether there is a whole packet in the bytes.
+/// Whether the bytes contain a complete packet.
 fn holds_packet(bytes: &[u8], max_parameters: usize) -> bool {
     bytes.windows(HEAD).enumerate().any(|(begin, head)| {
         let &[first, second, id, length] = head else { return false };

@@ -1,24 +1,24 @@
-//! What a servo answers.
+//! Packets from a servo.
 
 use std::fmt;
 
 use super::packet::{self, Packet, PacketLength};
 
 bitflags::bitflags! {
-    /// What is wrong with a servo, or was with an instruction.
+    /// Errors of a servo or of the last instruction.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct ErrorFlags: u8 {
-        /// The supply's voltage is outside the limits.
+        /// The supply voltage is outside the limits.
         const INPUT_VOLTAGE = 1;
-        /// A goal outside the servo's own limits; it was not taken.
+        /// The goal is outside the servo's angle limits; it was not accepted.
         const ANGLE_LIMIT = 2;
-        /// Hotter than its limit.
+        /// The temperature is above the limit.
         const OVERHEATING = 4;
-        /// A value outside the range of its register; it was not taken.
+        /// A value is outside the range of its register; it was not accepted.
         const RANGE = 8;
         /// The instruction's checksum is wrong.
         const CHECKSUM = 16;
-        /// The load is more than its torque.
+        /// The load exceeds the torque limit.
         const OVERLOAD = 32;
         /// An unknown instruction, or an action without a registered write.
         const INSTRUCTION = 64;
@@ -26,11 +26,11 @@ bitflags::bitflags! {
 }
 
 impl ErrorFlags {
-    /// Those that tell of the servo itself, and not of the instruction.
+    /// The flags about the servo itself, as opposed to the instruction.
     pub const CONDITIONS: Self = Self::INPUT_VOLTAGE.union(Self::OVERHEATING).union(Self::OVERLOAD);
 }
 
-/// Their names; "none" where there is none.
+/// The names of the set flags; "none" if empty.
 impl fmt::Display for ErrorFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
@@ -42,19 +42,19 @@ impl fmt::Display for ErrorFlags {
     }
 }
 
-/// An answer.
+/// An answer of a servo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status<'a> {
-    /// From which servo.
+    /// Id of the servo.
     pub id: u8,
-    /// What is wrong.
+    /// Its error flags.
     pub errors: ErrorFlags,
-    /// What was read.
+    /// The data read.
     pub parameters: &'a [u8],
 }
 
 impl<'a> Status<'a> {
-    /// Reads a packet. Every packet may be one; bits that have no meaning are passed over.
+    /// Decodes a packet. Every packet is valid; undefined bits are ignored.
     pub fn new(packet: &Packet<'a>) -> Self {
         let Packet { id, kind, parameters } = *packet;
         Self { id, errors: ErrorFlags::from_bits_truncate(kind), parameters }
@@ -63,7 +63,7 @@ impl<'a> Status<'a> {
     /// Appends the packet.
     ///
     /// # Errors
-    /// More parameters than fit; `out` is as before then.
+    /// More parameters than fit; `out` is unchanged then.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), PacketLength> {
         packet::encode(out, self.id, self.errors.bits(), |out| out.extend_from_slice(self.parameters))
     }

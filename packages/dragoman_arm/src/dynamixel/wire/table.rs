@@ -1,4 +1,4 @@
-//! The control table: what a servo can be asked and told. The registers used here lie at the same places in AX-12, MX-28 and MX-64.
+//! The control table of a servo. The registers used here have the same addresses in AX-12, MX-28 and MX-64.
 
 use std::f64::consts::TAU;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::fmt;
 /// A register of the control table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Register {
-    /// What it is, in words.
+    /// Its name in words.
     pub name: &'static str,
-    /// Where it begins.
+    /// Its first address.
     pub address: u8,
-    /// Its bytes: 1 or 2.
+    /// Its size in bytes: 1 or 2.
     pub size: u8,
-    /// The highest value that may be written; `None`: it can only be read.
+    /// The highest writable value; `None`: read-only.
     pub max: Option<u16>,
 }
 
@@ -21,7 +21,7 @@ impl Register {
         Self { name, address, size, max }
     }
 
-    /// Whether it keeps its value without power; those can be written only while the torque is off.
+    /// Whether it is in EEPROM; EEPROM registers can be written only while the torque is off.
     pub fn is_permanent(&self) -> bool {
         self.address < TORQUE_ENABLE.address
     }
@@ -62,7 +62,7 @@ mod registers {
 }
 pub use registers::*;
 
-/// All registers, by address. Gains and compliances (26 to 29), which differ from model to model, are left as they are.
+/// All registers, by address. Gains and compliances (26 to 29) differ between models and are never changed.
 pub const REGISTERS: [Register; 28] = [
     MODEL_NUMBER,
     FIRMWARE_VERSION,
@@ -94,10 +94,10 @@ pub const REGISTERS: [Register; 28] = [
     PUNCH,
 ];
 
-/// Bytes of the control table.
+/// Size of the control table in bytes.
 pub const TABLE_LENGTH: usize = 50;
 
-/// A kind of servo, and its units.
+/// A servo model, and its units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "they are names")]
 pub enum Model {
@@ -107,10 +107,10 @@ pub enum Model {
 }
 
 impl Model {
-    /// All.
+    /// All models.
     pub const ALL: [Self; 3] = [Self::Ax12, Self::Mx28, Self::Mx64];
 
-    /// What a servo of this kind tells in [`MODEL_NUMBER`].
+    /// The value of [`MODEL_NUMBER`] of this model.
     pub fn number(self) -> u16 {
         match self {
             Self::Ax12 => 12,
@@ -119,12 +119,12 @@ impl Model {
         }
     }
 
-    /// The kind with this number.
+    /// The model with this number.
     pub fn from_number(number: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|model| model.number() == number)
     }
 
-    /// The highest position, in ticks: that of the counter-clockwise end.
+    /// The highest position, in ticks: the counter-clockwise end.
     pub fn max_position_ticks(self) -> u16 {
         if self == Self::Ax12 { 1023 } else { 4095 }
     }
@@ -134,17 +134,17 @@ impl Model {
         if self == Self::Ax12 { 512 } else { 2048 }
     }
 
-    /// Turn from one tick to the next, rad: 300 degrees are 1024, or a full turn 4096.
+    /// Angle per tick, rad: 1024 ticks are 300 degrees, or 4096 a full turn.
     pub fn radians_per_tick(self) -> f64 {
         if self == Self::Ax12 { TAU * 300.0 / 360.0 / 1024.0 } else { TAU / 4096.0 }
     }
 
-    /// A speed of 1, rad/s: 0.111 or 0.114 turns a minute.
+    /// Unit of the speed, rad/s: 0.111 or 0.114 revolutions per minute.
     pub fn speed_unit(self) -> f64 {
         TAU / 60.0 * if self == Self::Ax12 { 0.111 } else { 0.114 }
     }
 
-    /// What the motor can give at most, N m (seed 003, section 3.6.2).
+    /// Stall torque of the motor, N m (TurtleBot thesis, 3.6.2).
     pub fn stall_torque(self) -> f64 {
         match self {
             Self::Ax12 => 1.5,
@@ -164,71 +164,71 @@ impl fmt::Display for Model {
     }
 }
 
-/// A number whose bit 10 is its sign, set where it is clockwise.
+/// Decodes a number whose bit 10 is the sign, set for clockwise.
 pub fn signed(value: u16) -> i16 {
     let magnitude = (value & 0x3ff) as i16;
     if value & 0x400 == 0 { magnitude } else { -magnitude }
 }
 
-/// The reverse of [`signed`]; what does not fit is cut to 1023.
+/// The reverse of [`signed`]; magnitudes saturate at 1023.
 pub fn to_signed(value: i16) -> u16 {
     let magnitude = value.unsigned_abs().min(0x3ff);
     if value < 0 { magnitude | 0x400 } else { magnitude }
 }
 
-/// What a servo is, and the settings that it keeps: bytes 0 to 18.
+/// Identity and stored settings of a servo: bytes 0 to 18.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
-    /// As [`Model::number`].
+    /// The number of [`Model::number`].
     pub model_number: u16,
-    /// Version of its firmware.
+    /// Firmware version.
     pub firmware: u8,
-    /// Goals below are refused.
+    /// Lower angle limit; lower goals are refused.
     pub cw_limit_ticks: u16,
-    /// Goals above are refused.
+    /// Upper angle limit; higher goals are refused.
     pub ccw_limit_ticks: u16,
-    /// Limit of its torque when it gets power, thousandths (1023: all).
+    /// Torque limit after power-up, thousandths (1023: full torque).
     pub max_torque: u16,
-    /// 2: it answers everything; 1: only what is read; 0: only pings.
+    /// 2: it answers everything; 1: only reads; 0: only pings.
     pub status_return_level: u8,
 }
 
-/// What a servo is told: bytes 24 to 35.
+/// Command registers of a servo: bytes 24 to 35.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Control {
     /// Whether the motor has power.
     pub torque_enable: bool,
-    /// Where it goes, or would.
+    /// Goal position; followed while the torque is on.
     pub goal_ticks: u16,
-    /// How fast, in [`Model::speed_unit`]; 0: as fast as it can.
+    /// Goal speed, in [`Model::speed_unit`]; 0: maximum speed.
     pub moving_speed: u16,
-    /// Limit of its torque (1023: all); 0 after it has shut down.
+    /// Torque limit (1023: full torque); 0 after it has shut down.
     pub torque_limit: u16,
 }
 
-/// What a servo measures: bytes 36 to 43.
+/// Measurements of a servo: bytes 36 to 43.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measurement {
-    /// Where it is.
+    /// Position.
     pub position_ticks: u16,
-    /// How fast it turns, in [`Model::speed_unit`], counter-clockwise positive.
+    /// Speed, in [`Model::speed_unit`], counter-clockwise positive.
     pub speed: i16,
-    /// What the motor gives, of 1023, counter-clockwise positive.
+    /// Load, of 1023, counter-clockwise positive.
     pub load: i16,
-    /// Supply, 0.1 V.
+    /// Supply voltage, 0.1 V.
     pub decivolts: u8,
-    /// Degrees Celsius.
+    /// Temperature, degrees Celsius.
     pub celsius: u8,
 }
 
-/// A part of the table that is read at once.
+/// A block of the table that is read in one request.
 pub trait Block: Sized {
-    /// Where it begins.
+    /// First address.
     const ADDRESS: u8;
-    /// Its bytes.
+    /// Size in bytes.
     const LENGTH: u8;
 
-    /// Reads it; `None` where its length is another.
+    /// Decodes it; `None` if the length is wrong.
     fn decode(bytes: &[u8]) -> Option<Self>;
 }
 

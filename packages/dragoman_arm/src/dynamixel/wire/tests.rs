@@ -17,7 +17,7 @@ fn encoded(instruction: &Instruction<'_>, id: u8) -> Vec<u8> {
     bytes
 }
 
-/// The examples of the makers' manuals.
+/// The examples of the manufacturer's manuals.
 #[test]
 fn packets_are_those_of_the_manuals() {
     let cases: [(Instruction<'_>, u8, &[u8]); 6] = [
@@ -151,14 +151,14 @@ fn a_packet_inside_a_false_one_is_found_at_once() {
     let mut decoder = Decoder::default();
     assert_eq!(packets(&bytes, &mut decoder), [(3, 32, vec![1, 2])]);
     assert_eq!(decoder.statistics().skipped_bytes, 6);
-    // With a bound it is none at all.
+    // With a bound it is not a packet.
     let mut decoder = Decoder::up_to(32);
     assert_eq!(packets(&bytes[..6], &mut decoder), []);
     assert_eq!(decoder.statistics().skipped_bytes, 6);
 }
 
 fn parameters() -> impl Strategy<Value = Vec<u8>> {
-    // Without two ff in a row, which would look like a header.
+    // Without two consecutive ff bytes, which would look like a header.
     proptest::collection::vec(any::<u8>(), 0..=packet::MAX_PARAMETERS).prop_map(|mut bytes| {
         for at in 1..bytes.len() {
             if bytes[at - 1] == 0xff && bytes[at] == 0xff {
@@ -173,7 +173,7 @@ proptest! {
     #[test]
     fn packets_are_found_in_pieces_and_garbage(
         sent in proptest::collection::vec((0..=BROADCAST, 0..=0xfe_u8, parameters()), 1..5),
-        // No header: it could announce what swallows the packet for good reasons.
+        // Not a header: the longer packet it announces could hide a valid one.
         garbage in proptest::collection::vec(0..=0xfe_u8, 0..20),
         piece in 1_usize..40,
     ) {
@@ -197,7 +197,7 @@ proptest! {
         for (_, _, parameters) in packets(&bytes, &mut decoder) {
             prop_assert!(parameters.len() <= 32);
         }
-        // What a master does before each request.
+        // As a master does before each request.
         decoder.clear();
         let answer = encoded(&Instruction::Read { address: 36, length: 8 }, 7);
         prop_assert_eq!(packets(&answer, &mut decoder), [(7, 2, vec![36, 8])]);

@@ -1,4 +1,4 @@
-//! The node's parameters, and the chain of servos that they describe.
+//! The node's parameters, and the chain of servos that they configure.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::DynamixelNodeError;
 use crate::dynamixel::driver::{Config, JointConfig};
 use crate::dynamixel::wire::MAX_ID;
 
-/// The parameters of the node; those of the joints default to a WidowX.
+/// The parameters of the node; the joints' defaults are a WidowX.
 pub fn declarations(port: &str, joint_states: &str) -> Vec<Declaration> {
     let config = Config::widowx();
     let joints = &config.joints;
@@ -22,68 +22,68 @@ pub fn declarations(port: &str, joint_states: &str) -> Vec<Declaration> {
         Declaration::new(
             "device_port",
             port,
-            "Serial port, /dev/ttyUSB0 say; empty: in `dragoman up` simulated in this process.",
+            "Serial port, for example /dev/ttyUSB0; empty: simulated in this process by `dragoman up`.",
         ),
         Declaration::new("baud", 115_200, "Bits per second on the serial port.")
             .within(Range::Integer { from: 9600, to: 4_000_000 }),
-        Declaration::new("rate", 20.0, "How often all servos are read, and joint states published, Hz.")
+        Declaration::new("rate", 20.0, "Rate of reading all servos and publishing joint states, Hz.")
             .within(Range::Double { from: 1.0, to: 200.0 }),
         Declaration::new(
             "answer_timeout",
             config.answer_timeout.as_secs_f64(),
-            "How long an answer is waited for, s; USB adapters keep bytes back for up to 0.016.",
+            "Timeout of an answer, s; USB adapters delay bytes by up to 0.016.",
         )
         .within(Range::Double { from: 0.001, to: 1.0 }),
         Declaration::new(
             "feedback_timeout",
             config.silence.as_secs_f64(),
-            "How long a servo may be silent before it counts as not there, s.",
+            "Time without answers after which a servo counts as disconnected, s.",
         )
         .within(Range::Double { from: 0.02, to: 10.0 }),
         Declaration::new(
             "joint_states_topic",
             joint_states,
-            "Where the joints are told; another than joint_states where a node joins them with other joints.",
+            "Topic of the joint states; not joint_states if a node merges them with other joints.",
         ),
         Declaration::new("joint_names", names, "The joints, base of the arm first."),
         Declaration::new("ids", ids, "Id of each joint's servo.")
             .within(Range::Integer { from: 0, to: i64::from(MAX_ID) }),
-        Declaration::new("inverted", inverted, "Whether each joint turns against its servo."),
+        Declaration::new("inverted", inverted, "Whether each joint's direction is opposite to its servo's."),
         Declaration::new(
             "offsets",
             all(|joint| joint.offset),
-            "Where each servo is when its joint is at 0, from the middle of the servo's range, rad.",
+            "Position of each servo when its joint is at 0, from the middle of the servo's range, rad.",
         )
         .within(angle.clone()),
         Declaration::new(
             "min_positions",
             all(|joint| joint.limits[0]),
-            "The lowest position of each joint, rad; of the gripper open.",
+            "The lowest position of each joint, rad; the gripper is open there.",
         )
         .within(angle.clone()),
         Declaration::new(
             "max_positions",
             all(|joint| joint.limits[1]),
-            "The highest position of each joint, rad; of the gripper closed.",
+            "The highest position of each joint, rad; the gripper is closed there.",
         )
         .within(angle),
         Declaration::new(
             "speeds",
             all(|joint| joint.speed),
-            "How fast each joint moves unless set_speed says otherwise, rad/s.",
+            "Default speed of each joint, rad/s; set_speed changes it.",
         )
         .within(speed.clone()),
         Declaration::new(
             "max_speeds",
             all(|joint| joint.max_speed),
-            "The highest speed that set_speed takes, rad/s.",
+            "The highest speed that set_speed accepts, rad/s.",
         )
         .within(speed),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// The chain that the parameters describe.
+/// The chain that the parameters configure.
 pub(super) fn config(values: &Parameters) -> Result<Config, DynamixelNodeError> {
     let names: Vec<String> = values.value("joint_names");
     let joints = names.len();

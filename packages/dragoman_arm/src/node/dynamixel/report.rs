@@ -1,4 +1,4 @@
-//! What `/diagnostics` tells of the servos.
+//! The `/diagnostics` of the servos.
 
 use dragoman_ros::Node;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
@@ -7,7 +7,7 @@ use super::Chain;
 use crate::dynamixel::driver::{JointState, Mode, State};
 use crate::dynamixel::wire::ErrorFlags;
 
-/// What publishes the chain's state each time it is called with the place where the arm is.
+/// Returns a function that publishes the chain's state; its argument is the location of the arm.
 pub(super) fn publisher(
     node: &mut Node,
     chain: &Chain,
@@ -43,7 +43,7 @@ fn summary(state: &State, failure: Option<String>, refusal: Option<String>) -> (
     (Severity::Ok, format!("{held} of {} joints hold", state.joints.len()))
 }
 
-/// What is not heard, or cannot be used.
+/// The problem of a servo that does not answer or cannot be used.
 pub(super) fn trouble(state: &State) -> Option<String> {
     if state.joints.iter().all(|joint| !joint.is_online) {
         return Some("no servo answers".to_owned());
@@ -69,39 +69,39 @@ fn figures(state: &State, place: &str, refused: u64) -> Vec<(String, String)> {
         ("readings that took too long", statistics.late_cycles.to_string()),
         ("requests", statistics.requests.to_string()),
         ("requests without an answer", statistics.timeouts.to_string()),
-        ("requests that came damaged", statistics.damaged.to_string()),
-        ("packets that are no answer", statistics.unexpected.to_string()),
+        ("corrupted requests", statistics.damaged.to_string()),
+        ("unexpected packets", statistics.unexpected.to_string()),
         ("packets with wrong checksum", state.line.checksum_errors.to_string()),
-        ("bytes that belong to no packet", state.line.skipped_bytes.to_string()),
+        ("bytes outside packets", state.line.skipped_bytes.to_string()),
     ];
     values.extend(own.map(|(key, value)| (key.to_owned(), value)));
     values
 }
 
 fn joint(joint: &JointState) -> (String, String) {
-    let mut told = vec![
+    let mut parts = vec![
         match joint.mode {
             _ if !joint.is_online => "silent",
             Some(Mode::Enabled) => "holds",
             Some(Mode::Relaxed) => "relaxed",
             Some(Mode::Disabled) => "disabled",
-            None => "not known yet",
+            None => "unknown",
         }
         .to_owned(),
     ];
     if let Some(motion) = &joint.motion {
-        told.push(format!(
+        parts.push(format!(
             "{:.3} rad, {:.2} N m, {:.1} V, {:.0} °C",
             motion.position, motion.effort, motion.volts, motion.celsius
         ));
     }
-    told.extend(joint.goal.map(|goal| format!("goal {goal:.3} rad")));
-    told.push(format!("{:.3} rad/s at most", joint.speed));
+    parts.extend(joint.goal.map(|goal| format!("goal {goal:.3} rad")));
+    parts.push(format!("{:.3} rad/s at most", joint.speed));
     if joint.errors != ErrorFlags::empty() {
-        told.push(joint.errors.to_string());
+        parts.push(joint.errors.to_string());
     }
     if let (Some(model), Some(firmware)) = (joint.model, joint.firmware) {
-        told.push(format!("{model}, firmware {firmware}"));
+        parts.push(format!("{model}, firmware {firmware}"));
     }
-    (joint.name.clone(), told.join(", "))
+    (joint.name.clone(), parts.join(", "))
 }

@@ -9,28 +9,28 @@ use dragoman_geometry::{Pose, Twist};
 use crate::geometry::Geometry;
 use crate::odometry::WheelGeometry;
 
-/// What the base is like, and how it is talked to.
+/// Properties of the base and of its protocol.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Between the wheels' middles, m.
+    /// Distance of the wheels' centres, m.
     pub wheel_separation: f64,
-    /// m.
+    /// Radius of the wheels, m.
     pub wheel_radius: f64,
-    /// Of an encoder per turn of its wheel.
+    /// Encoder ticks per turn of a wheel.
     pub ticks_per_turn: f64,
-    /// How often the base's controller works, Hz; speeds are told in ticks per period of it.
+    /// Rate of the base's controller, Hz; speeds are sent in ticks per period.
     pub controller_rate: f64,
-    /// Size of the body, and where its middle is, seen from the centre of rotation.
+    /// Size of the body, and its centre relative to the centre of rotation.
     pub geometry: Geometry,
-    /// Velocities and accelerations.
+    /// Limits of velocities and accelerations.
     pub limits: Limits,
-    /// A command holds for so long.
+    /// Time for which a command holds.
     pub command_timeout: Duration,
-    /// Without counts of the encoders for so long the base is not alive.
+    /// Time without encoder readings after which the base counts as lost.
     pub feedback_timeout: Duration,
-    /// An answer that has not come after so long will not come.
+    /// Time after which an answer counts as lost.
     pub answer_timeout: Duration,
-    /// From one reading of the encoders to the next.
+    /// Period of reading the encoders.
     pub period: Duration,
 }
 
@@ -89,8 +89,8 @@ impl Config {
         WheelGeometry { max_speed: 3.0 * right, ..geometry }
     }
 
-    /// Speeds of the wheels for a motion, ticks per period of the controller. If one is too fast to be told, both are slower, so that the arc
-    /// stays.
+    /// Wheel speeds for a motion, ticks per period of the controller. If one exceeds the range of the protocol, both
+    /// are scaled, so that the arc stays the same.
     pub(super) fn speeds(&self, twist: Twist) -> [i16; 2] {
         let geometry = self.wheel_geometry();
         let per_period = geometry.ticks_per_metre / self.controller_rate;
@@ -102,22 +102,22 @@ impl Config {
     }
 }
 
-/// Options that make no sense.
+/// Error in the options.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A limit is none.
+    /// An invalid limit.
     #[error(transparent)]
     Limit(#[from] LimitError),
-    /// A measure or a time is not finite, or not more than 0.
-    #[error("{name} is {value}; it has to be finite and more than 0")]
+    /// A dimension or a time is not finite, or not positive.
+    #[error("{name} is {value}; it must be finite and more than 0")]
     Value {
-        /// Which.
+        /// Name of the option.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
-    /// The middle of the body is nowhere.
-    #[error("the middle of the body is at {0:?}")]
+    /// The centre of the body is not finite.
+    #[error("the centre of the body is not finite: {0:?}")]
     Center(Pose),
 }

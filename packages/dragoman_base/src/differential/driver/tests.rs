@@ -10,9 +10,9 @@ fn milliseconds(count: u64) -> Duration {
 struct Bench {
     driver: Driver,
     now: Duration,
-    /// What the base counts.
+    /// Its encoder counts.
     counts: [i32; 2],
-    /// Speeds that it was told last.
+    /// The last commanded speeds.
     speeds: [i16; 2],
     line: Lines,
     /// Whether it answers.
@@ -34,7 +34,7 @@ impl Bench {
         bench
     }
 
-    /// Millisecond by millisecond.
+    /// Advances millisecond by millisecond.
     fn run(&mut self, time: u64) {
         for _ in 0..time {
             self.now += milliseconds(1);
@@ -43,7 +43,7 @@ impl Bench {
         }
     }
 
-    /// What was sent arrives, and its answers come back.
+    /// Delivers sent bytes, and returns the answers.
     fn exchange(&mut self) {
         let sent = self.driver.transmit().to_vec();
         self.take(&sent);
@@ -94,12 +94,12 @@ fn speeds_are_ticks_per_period_and_keep_their_ratio() {
 }
 
 #[test]
-fn encoders_are_read_and_commands_are_told_until_they_expire() {
+fn encoders_are_read_and_commands_are_sent_until_they_expire() {
     let mut bench = Bench::new(Config::default());
     assert_eq!(bench.command(0.1, 0.0), Err(Refusal::Standstill(Standstill::Disconnected)));
     bench.driver.opened(bench.now);
     assert_eq!(bench.driver.transmit(), b"\r");
-    assert_eq!(bench.command(0.1, 0.0), Err(Refusal::Standstill(Standstill::Unheard)));
+    assert_eq!(bench.command(0.1, 0.0), Err(Refusal::Standstill(Standstill::NoFeedback)));
     bench.run(1100);
     let measurements = bench.driver.state().line.measurements;
     assert!((28..=35).contains(&measurements), "{measurements} in a second");
@@ -153,7 +153,7 @@ fn silence_stops_and_the_base_comes_back_by_itself() {
     }
     let state = bench.driver.state();
     assert_eq!((state.alive, state.standstill), (false, Some(Standstill::Silent)));
-    assert_eq!(bench.speeds, [0, 0], "it still hears us");
+    assert_eq!(bench.speeds, [0, 0], "it still receives commands");
     assert_eq!(bench.events(), [Event::Robot { online: false }]);
     assert_eq!(bench.command(0.2, 0.0), Err(Refusal::Standstill(Standstill::Silent)));
     bench.answers = true;
@@ -183,11 +183,11 @@ fn answers_that_waited_for_us_are_no_silence() {
         let state = bench.driver.state();
         assert_eq!((state.alive, state.encoders), (true, Some([1, 2])));
         assert_eq!((state.line.timeouts, state.line.garbage), (before.line.timeouts, before.line.garbage));
-        let (events, told) =
+        let (events, sent) =
             if expired { (vec![Event::CommandExpired], "m 0 0\r") } else { (vec![], "m 47 47\r") };
         assert_eq!(bench.events(), events);
-        assert_eq!(std::str::from_utf8(bench.driver.transmit()), Ok(told));
-        // A line that is no answer is silence.
+        assert_eq!(std::str::from_utf8(bench.driver.transmit()), Ok(sent));
+        // A line that is not an answer counts as silence.
         bench.now += milliseconds(500);
         assert!(!bench.driver.receive(bench.now, &mut &b"3 4 5\r\n"[..]));
         assert_eq!(bench.events().last(), Some(&Event::Robot { online: false }));
@@ -195,7 +195,7 @@ fn answers_that_waited_for_us_are_no_silence() {
 }
 
 #[test]
-fn a_base_that_is_heard_again_is_told_to_stand_still_for_a_while() {
+fn a_reconnected_base_is_commanded_to_stand_still_for_a_while() {
     let mut bench = Bench::online();
     for lost in [true, false] {
         if lost {
@@ -207,8 +207,8 @@ fn a_base_that_is_heard_again_is_told_to_stand_still_for_a_while() {
         }
         bench.speeds = [50, 50];
         bench.run(400);
-        assert_eq!(bench.speeds, [0, 0], "nobody knows what it was told before");
-        // It is told again, in case it was not heard.
+        assert_eq!(bench.speeds, [0, 0], "its old command is unknown");
+        // Repeated, in case it was lost.
         bench.speeds = [50, 50];
         bench.run(100);
         assert_eq!(bench.speeds, [0, 0]);
@@ -305,7 +305,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever comes, the base is told to stand still within the timeouts, and only moves by commands that were accepted.
+    /// For any input, the base is commanded to stand still within the timeouts, and only moves by accepted commands.
     #[test]
     fn the_base_never_moves_on_by_itself(steps in proptest::collection::vec(step(), 1..80)) {
         let mut bench = Bench::online();
@@ -332,7 +332,7 @@ proptest! {
                 Step::Link(opened) => {
                     if opened { bench.driver.opened(bench.now) } else { bench.driver.lost(bench.now) }
                     connected = opened;
-                    // Its own watchdog stops the base then.
+                    // Its own watchdog then stops the base.
                     bench.speeds = [0, 0];
                 }
                 Step::Answers(answers) => bench.answers = answers,

@@ -2,14 +2,14 @@
 
 use crate::kobuki::wire::{Charging, CoreSensors};
 
-/// Voltages of the battery.
+/// Voltage thresholds of the battery.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BatteryConfig {
-    /// At which it is full, V.
+    /// Voltage of the full battery, V.
     pub full: f64,
-    /// Up to which it is low, V.
+    /// Voltage up to which it is low, V.
     pub low: f64,
-    /// Up to which it is nearly empty, and the base may switch off, V.
+    /// Voltage up to which it is nearly empty, and the base may switch off, V.
     pub dangerous: f64,
 }
 
@@ -19,31 +19,31 @@ impl Default for BatteryConfig {
     }
 }
 
-/// How full the battery is.
+/// Charge level of the battery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BatteryLevel {
     /// Nearly empty.
     Dangerous,
-    /// To be charged soon.
+    /// Low.
     Low,
-    /// Neither.
+    /// Between low and full.
     Healthy,
-    /// Charged to the end.
+    /// Fully charged.
     Full,
 }
 
 /// The battery.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Battery {
-    /// V.
+    /// Voltage, V.
     pub voltage: f64,
-    /// By its voltage: 1 when full, 0.05 where it becomes dangerous; 0 to 1.
+    /// Charge derived from the voltage, 0 to 1: 1 when full, 0.05 at the dangerous voltage.
     pub fraction: f64,
-    /// How full it is.
+    /// Charge level.
     pub level: BatteryLevel,
     /// Whether it is being charged.
     pub charging: Charging,
-    /// Whether the current comes from the adapter (`true`) or the docking station; `None` when it is not charged.
+    /// Whether it is charged by the adapter (`true`) or the docking station; `None` when it is not charged.
     pub adapter: Option<bool>,
 }
 

@@ -1,44 +1,44 @@
-//! The base's clock beside ours: how much time has passed for the base, and whether it has restarted meanwhile.
+//! Compares the base's clock with ours: the time passed for the base, and whether it has restarted.
 
 use std::time::Duration;
 
-/// Both clocks run on together, but for this much, ms.
+/// Allowed difference of the two clocks, ms.
 const TOLERANCE_MS: i16 = 500;
-/// After so long the base's clock may have wrapped more than once, and nobody knows how far it has rolled.
+/// After this time the base's clock may have wrapped more than once, so that the distance rolled is unknown.
 const RANGE: Duration = Duration::from_secs(60);
-/// A crystal is more exact than this: 1 in 1000.
+/// Upper bound of a crystal's error: 1 in 1000.
 const DRIFT: u32 = 1000;
 
-/// When a frame came, by both clocks.
+/// Arrival of a frame, by both clocks.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
     here: Duration,
     there_ms: u16,
 }
 
-/// What a frame's time tells.
+/// Result of a frame's time stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Since the frame before, by the base's clock.
+    /// Time since the previous frame, by the base's clock.
     pub interval: Duration,
-    /// The base was switched off and on, or its time makes no sense.
+    /// The base was power-cycled, or its time is implausible.
     pub restarted: bool,
 }
 
-/// Compares each frame with the one that was the least late so far. Frames that waited because this process stalled are late for that long,
-/// and those after them are not; after a restart they are early or late for good.
+/// Compares each frame with the least delayed one so far. Frames buffered while this process stalled are late by that
+/// time, and those after them are not; after a restart all frames are early or late.
 #[derive(Debug, Default)]
 pub(super) struct DeviceClock {
     last: Option<Arrival>,
-    /// The frame that was the least late.
+    /// The least delayed frame.
     anchor: Option<Arrival>,
-    /// When the last frame came that had not waited.
+    /// Arrival of the last frame that was not buffered.
     fresh: Duration,
 }
 
 impl DeviceClock {
-    /// Takes the time of a frame that was read now. A late frame has waited, if those before it were heard without a pause; `after_silence`:
-    /// they were not.
+    /// Takes the time stamp of a frame that was read now. A late frame was buffered if the frames before it arrived
+    /// without a pause, that is unless `after_silence`.
     pub(super) fn step(&mut self, now: Duration, there_ms: u16, after_silence: bool) -> Step {
         let arrival = Arrival { here: now, there_ms };
         let last = self.last.replace(arrival);
@@ -49,7 +49,7 @@ impl DeviceClock {
         let here = now.saturating_sub(last.here);
         let there_ms = there_ms.wrapping_sub(last.there_ms);
         let late_ms = arrival.late_ms(anchor);
-        // One that has waited comes right after the one that it was sent after. How late it is, modulo 65 s, may look like anything.
+        // A buffered frame follows the previous one directly. Its delay modulo 65 s may have any value.
         let is_next = !after_silence && i32::from(there_ms) <= i32::from(TOLERANCE_MS);
         let in_time = (-TOLERANCE_MS..=TOLERANCE_MS).contains(&late_ms);
         let restarted = !is_next && (!in_time || now.saturating_sub(self.fresh) > RANGE);
@@ -73,7 +73,7 @@ impl DeviceClock {
 }
 
 impl Arrival {
-    /// How much later it came than the anchor's time would have it; the base's clock has 16 bits.
+    /// Its delay relative to the anchor; the base's clock has 16 bits.
     fn late_ms(&self, anchor: &Self) -> i16 {
         let here_ms = self.here.saturating_sub(anchor.here).as_millis() as u16;
         here_ms.wrapping_sub(self.there_ms.wrapping_sub(anchor.there_ms)) as i16
@@ -88,7 +88,7 @@ mod tests {
         Duration::from_millis(count)
     }
 
-    /// A clock that has seen a second of frames, the last at 10 s here and 65 s there.
+    /// A clock after a second of frames, the last at 10 s on our clock and 65 s on the base's.
     fn running() -> DeviceClock {
         let mut clock = DeviceClock::default();
         for frame in 0..=50 {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_restart_during_silence_is_seen_whatever_the_clock_shows() {
-        // The base went on, for as long as here, within the tolerance.
+        // The base kept running for the same time as our clock, within the tolerance.
         for (after, there_ms) in [(20_000, 19_464), (20_000, 19_900), (300, 65_300), (59_000, 58_000)] {
             let step = running().step(milliseconds(10_000 + after), there_ms, true);
             assert!(!step.restarted, "{after} {there_ms}");
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn frames_that_waited_and_fresh_ones_after_them_are_no_restart() {
-        // So long without us; a second of frames has waited, those after it are lost, and fresh ones come.
+        // A pause of this process; a second of frames was buffered, those after it are lost, and fresh ones come.
         for stall in [20_000_u64, 31_000, 33_000, 40_000, 59_000] {
             let mut clock = running();
             let now = milliseconds(10_000 + stall);
@@ -139,10 +139,10 @@ mod tests {
     }
 
     #[test]
-    fn after_a_minute_nobody_knows_how_far_the_base_has_rolled() {
+    fn after_a_minute_the_distance_rolled_is_unknown() {
         let mut clock = running();
         let now = milliseconds(80_000);
-        // What has waited still belongs to what was before.
+        // Buffered frames still belong to the time before.
         for frame in 1..=50_u16 {
             assert!(!clock.step(now, 65_000_u16.wrapping_add(20 * frame), false).restarted);
         }

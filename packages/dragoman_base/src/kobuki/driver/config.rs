@@ -6,7 +6,7 @@ use dragoman_geometry::limits::{LimitError, Limits};
 
 use super::BatteryConfig;
 
-/// Where the heading of the odometry comes from.
+/// Source of the odometry's heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HeadingSource {
     /// The gyro, relative to its first reading.
@@ -19,19 +19,19 @@ pub enum HeadingSource {
 /// Options of the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Without feedback for so long the base is not alive.
+    /// Time without feedback after which the base counts as lost.
     pub feedback_timeout: Duration,
-    /// A command holds for so long.
+    /// Time for which a command holds.
     pub command_timeout: Duration,
-    /// Between questions for what is not yet known of the base.
+    /// Interval between requests for missing parts of the identity.
     pub request_interval: Duration,
-    /// Velocities and accelerations.
+    /// Limits of velocities and accelerations.
     pub limits: Limits,
-    /// Whether a wheel that drops switches the motors off, until somebody switches them on.
+    /// Whether a dropped wheel switches the motors off until they are switched on again.
     pub motors_off_on_wheel_drop: bool,
-    /// Where the heading comes from.
+    /// Source of the heading.
     pub heading: HeadingSource,
-    /// Voltages of the battery.
+    /// Voltage thresholds of the battery.
     pub battery: BatteryConfig,
 }
 
@@ -70,11 +70,11 @@ impl Config {
     }
 }
 
-/// Options that make no sense.
+/// Error in the options.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A limit is none.
+    /// An invalid limit.
     #[error(transparent)]
     Limit(#[from] LimitError),
     /// A timeout is 0.

@@ -1,4 +1,4 @@
-//! What has changed, told once.
+//! Changes, each reported once.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::kobuki::wire::{
     WheelDrops,
 };
 
-/// Where a bumper or a cliff sensor is.
+/// Position of a bumper or a cliff sensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "they say it")]
 pub enum Side {
@@ -29,7 +29,7 @@ pub enum Wheel {
 /// A change of the battery, as in `kobuki_ros_interfaces/msg/PowerSystemEvent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PowerEvent {
-    /// Nothing charges it any more.
+    /// Charging has ended.
     Unplugged,
     /// The adapter charges it.
     PluggedToAdapter,
@@ -43,31 +43,32 @@ pub enum PowerEvent {
     BatteryCritical,
 }
 
-/// What has changed. Changes of the base are told once, when they are seen; against what was told last, also over a lost connection.
+/// A change. Changes of the base are reported once, when they are received, relative to the last report, also across a
+/// lost connection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// A bumper was pressed or released.
     Bumper {
-        /// Which.
+        /// Its position.
         side: Side,
         /// Whether it is pressed now.
         pressed: bool,
     },
-    /// A cliff sensor has lost or found the floor.
+    /// A cliff sensor has detected or lost a cliff.
     Cliff {
-        /// Which.
+        /// Its position.
         side: Side,
-        /// Whether there is no floor now.
+        /// Whether it detects a cliff (no floor).
         cliff: bool,
-        /// What it measures, counts; 0 where the base does not tell.
+        /// Its reading, counts; 0 if the base does not report it.
         reading: u16,
     },
     /// A wheel has dropped or was raised.
     WheelDrop {
-        /// Which.
+        /// The wheel.
         wheel: Wheel,
-        /// Whether it hangs now.
+        /// Whether it is dropped now.
         dropped: bool,
     },
     /// A button was pressed or released.
@@ -79,30 +80,31 @@ pub enum Event {
     },
     /// The battery.
     Power(PowerEvent),
-    /// Digital inputs have changed; all of them as they are now.
+    /// Digital inputs have changed; the present state of all of them.
     Input(DigitalInputs),
-    /// The base is heard, or is not any more.
+    /// Feedback of the base started or stopped.
     Robot {
-        /// Whether it is.
+        /// Whether feedback arrives.
         online: bool,
     },
     /// All versions and the unique id are known.
     Identified,
-    /// The base has told the gains of its controller.
+    /// The gains of the base's controller were received.
     Gains(ControllerGains),
-    /// The motors were switched on or off, by somebody or by a wheel that dropped.
+    /// The motors were switched on or off, by a command or a dropped wheel.
     MotorPower {
         /// Whether they are on.
         on: bool,
     },
-    /// Commands stopped coming while the base was moving; it was stopped.
+    /// The last command expired while the base was moving; it was stopped.
     CommandExpired,
 }
 
-/// A level is told again only after the voltage was so much above it: it sags under load, and sways while it is charged. V.
+/// Hysteresis of a battery level: the voltage must rise by this much before the level is reported again, as it varies
+/// under load and while charging. V.
 const BATTERY_HYSTERESIS: f64 = 0.3;
 
-/// What was told last.
+/// The last reported state.
 #[derive(Debug, Clone)]
 pub(super) struct Edges {
     core: CoreSensors,
@@ -110,7 +112,7 @@ pub(super) struct Edges {
     level: BatteryLevel,
 }
 
-/// Nothing pressed, nothing dropped, floor everywhere, nothing plugged in, a healthy battery.
+/// Nothing pressed, no wheel dropped, no cliff, not charging, a healthy battery.
 impl Default for Edges {
     fn default() -> Self {
         Self { core: CoreSensors::default(), inputs: DigitalInputs::default(), level: BatteryLevel::Healthy }

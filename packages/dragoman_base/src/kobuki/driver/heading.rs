@@ -2,8 +2,8 @@
 
 use dragoman_geometry::wrap_angle;
 
-/// The gyro's heading, relative to its first reading or to where the odometry was reset (protocols: Kobuki). It goes on where a
-/// lost connection or a restart of the base has moved the gyro's zero.
+/// The gyro's heading, relative to its first reading or to the last reset of the odometry (protocols: Kobuki). It
+/// continues across a lost connection or a restart of the base, which change the gyro's zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Heading {
     last: Option<f64>,
@@ -11,24 +11,24 @@ pub(super) struct Heading {
 }
 
 impl Heading {
-    /// The gyro reads this, rad.
+    /// Takes a reading of the gyro, rad.
     pub(super) fn update(&mut self, reading: f64) {
         if let Some(last) = self.last.replace(reading) {
             self.heading = wrap_angle(self.heading + wrap_angle(reading - last));
         }
     }
 
-    /// The next reading has nothing to do with the last.
+    /// The next reading has another zero than the last.
     pub(super) fn interrupt(&mut self) {
         self.last = None;
     }
 
-    /// Counts from here.
+    /// Sets the present heading to 0.
     pub(super) fn reset(&mut self) {
         self.heading = 0.0;
     }
 
-    /// rad, -pi to pi.
+    /// The heading, rad, -pi to pi.
     pub(super) fn heading(&self) -> f64 {
         self.heading
     }
@@ -47,7 +47,7 @@ mod tests {
         };
         assert_eq!(after(&[2.0]), 0.0);
         assert_eq!(after(&[2.5, 3.0]), 1.0);
-        // Over half a turn, where the gyro begins anew.
+        // Across half a turn, where the gyro wraps.
         assert_eq!(after(&[-3.083185]), 1.2);
         heading.interrupt();
         heading.update(0.0);

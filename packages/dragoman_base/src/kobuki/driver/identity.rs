@@ -1,25 +1,25 @@
-//! What the base tells only when asked.
+//! Data that the base sends only on request.
 
 use super::Event;
 use crate::kobuki::wire::{
     ControllerGains, Feedback, FirmwareVersion, HardwareVersion, RequestFlags, UniqueDeviceId,
 };
 
-/// What the base tells only when asked; asked anew on every connection.
+/// Data that the base sends only on request; requested again on every connection.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Identity {
     /// The version of its hardware.
     pub hardware: Option<HardwareVersion>,
     /// The version of its firmware.
     pub firmware: Option<FirmwareVersion>,
-    /// What tells it from every other base.
+    /// The unique id of the base.
     pub unique_id: Option<UniqueDeviceId>,
     /// Gains of its controller.
     pub gains: Option<ControllerGains>,
 }
 
 impl Identity {
-    /// Takes what is part of it; what is to be told of that.
+    /// Stores a part of it; returns the resulting event.
     pub(super) fn take(&mut self, feedback: &Feedback) -> Option<Event> {
         let known = self.missing().is_empty();
         match feedback {
@@ -35,7 +35,7 @@ impl Identity {
         (!known && self.missing().is_empty()).then_some(Event::Identified)
     }
 
-    /// What has not been told yet, without the gains.
+    /// The parts not yet received, except the gains.
     pub(super) fn missing(&self) -> RequestFlags {
         let mut missing = RequestFlags::empty();
         missing.set(RequestFlags::HARDWARE_VERSION, self.hardware.is_none());

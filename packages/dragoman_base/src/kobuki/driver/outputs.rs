@@ -1,4 +1,4 @@
-//! LEDs, digital outputs and external power, as they are wanted.
+//! Desired state of LEDs, digital outputs and external power.
 
 use crate::kobuki::wire::Outputs;
 
@@ -11,7 +11,7 @@ pub enum Led {
     Two,
 }
 
-/// What an LED shows. The numbers are those of `kobuki_ros_interfaces/msg/Led`.
+/// Colour of an LED. The numbers are those of `kobuki_ros_interfaces/msg/Led`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum LedColor {
@@ -32,7 +32,7 @@ impl LedColor {
     }
 }
 
-/// Outputs as they are wanted.
+/// Desired state of the outputs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Wanted {
     pub(super) outputs: Outputs,

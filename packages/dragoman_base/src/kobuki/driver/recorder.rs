@@ -1,4 +1,4 @@
-//! What goes over the line, and what is meant by it, kept for whoever looks for a fault there.
+//! Records the traffic on the line and its meaning, for debugging.
 
 use std::collections::VecDeque;
 
@@ -6,33 +6,33 @@ use dragoman_geometry::Twist;
 
 use super::super::wire::{BaseControl, frame};
 
-/// Records that nobody takes are dropped, the oldest first.
+/// Most queued records; beyond that the oldest are dropped.
 const MAX_RECORDS: usize = 256;
 
-/// What is recorded. Default: nothing.
+/// Selection of the traffic to record. Default: nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Recorded {
     /// Frames to the base.
     pub sent: bool,
-    /// Frames from it, of those that are right.
+    /// Valid frames from the base.
     pub received: bool,
-    /// Velocities, as they are told.
+    /// Commanded velocities.
     pub velocities: bool,
 }
 
-/// Something that was recorded.
+/// A record.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Record {
     /// A frame to the base, from header to checksum.
     Sent(Vec<u8>),
-    /// A frame from it, from header to checksum.
+    /// A frame from the base, from header to checksum.
     Received(Vec<u8>),
-    /// A velocity that it is told.
+    /// A commanded velocity.
     Velocity {
-        /// As the base is told it.
+        /// The command as sent.
         control: BaseControl,
-        /// As it was meant, within the limits.
+        /// The desired velocity, within the limits.
         twist: Twist,
     },
 }

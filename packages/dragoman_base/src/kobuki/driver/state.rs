@@ -1,4 +1,4 @@
-//! All that is known of the base.
+//! The state of the base.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::kobuki::wire::{
 };
 use crate::odometry::Wheel;
 
-/// What the sensors told last, as it was on the line; each of them `None` before the first time.
+/// The last sensor data, as on the line; each `None` before its first reception.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sensors {
     /// Bumpers, wheel drops, cliffs, encoders, buttons, battery.
@@ -22,7 +22,7 @@ pub struct Sensors {
     pub dock_ir: Option<DockIr>,
     /// Heading and its rate; `angle()` and `rate()` are in rad and rad/s.
     pub inertia: Option<Inertia>,
-    /// What the cliff sensors measure.
+    /// Readings of the cliff sensors.
     pub cliffs: Option<CliffReadings>,
     /// Currents of the wheels' motors.
     pub currents: Option<WheelCurrents>,
@@ -53,36 +53,36 @@ impl Sensors {
     }
 }
 
-/// All that is known of the base.
+/// The state of the base.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// Whether there is a connection.
     pub connected: bool,
-    /// Whether feedback comes.
+    /// Whether feedback arrives.
     pub alive: bool,
-    /// Why the base is not told to move; `None`: it is.
+    /// Why the base is commanded to stand still; `None`: it is commanded to move.
     pub standstill: Option<Standstill>,
     /// Whether the motors are on.
     pub motor_power: bool,
-    /// When feedback came last on this connection, on the caller's clock.
-    pub heard: Option<Duration>,
-    /// Where the base is, seen from where its odometry began.
+    /// Time of the last feedback on this connection, on the caller's clock.
+    pub last_received: Option<Duration>,
+    /// Pose relative to the start of its odometry.
     pub pose: Pose,
-    /// The covariance of the pose: x, y, z and turns about them, row by row.
+    /// Covariance of the pose: x, y, z and rotations about them, row by row.
     pub pose_covariance: [f64; 36],
-    /// How the base moves, in its own frame.
+    /// Velocity in its own frame.
     pub twist: Twist,
     /// The left and the right wheel.
     pub wheels: [Wheel; 2],
     /// The gyro's heading, relative to its first reading or the last reset of the odometry, rad, -pi to pi.
     pub heading: f64,
-    /// What the sensors told last.
+    /// The last sensor data.
     pub sensors: Sensors,
     /// The battery; `None` before the first feedback.
     pub battery: Option<Battery>,
-    /// Versions, unique id and gains, as far as this connection's base has told them.
+    /// Versions, unique id and gains, as far as received on this connection.
     pub identity: Identity,
-    /// LEDs, digital outputs and external power, as they are wanted.
+    /// Desired state of LEDs, digital outputs and external power.
     pub outputs: Outputs,
     /// Limits in force.
     pub limits: Limits,
@@ -90,10 +90,10 @@ pub struct State {
     pub feedback_frames: u64,
     /// Sub-payloads that were unknown, cut off or of wrong length.
     pub malformed_sub_payloads: u64,
-    /// What came over the line.
+    /// Counters of the line.
     pub line: Statistics,
     /// How often our clock has gone back, or the base's has jumped.
     pub clock_jumps: u64,
-    /// How often an encoder has jumped further than a wheel can roll.
+    /// How often an encoder has jumped by more than a wheel can roll.
     pub encoder_jumps: u64,
 }

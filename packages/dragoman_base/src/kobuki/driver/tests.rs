@@ -12,7 +12,7 @@ fn milliseconds(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-/// A driver with a base that does as it is told by the test.
+/// A driver with a base controlled by the test.
 struct Bench {
     driver: Driver,
     now: Duration,
@@ -27,7 +27,7 @@ impl Bench {
         Self { driver, now: milliseconds(5000), core, angle_centidegrees: 17_900 }
     }
 
-    /// Connected and heard for so long that the driver has nothing more to say, with everything known that it asks for.
+    /// Connected for so long that the driver has received its whole identity and sends nothing more.
     fn online(config: Config) -> Self {
         let mut bench = Self::new(config);
         bench.driver.opened(bench.now);
@@ -46,7 +46,7 @@ impl Bench {
         self.driver.poll(self.now);
     }
 
-    /// 20 ms later a frame of feedback comes.
+    /// Delivers a frame of feedback 20 ms later.
     fn frame(&mut self) {
         self.frame_with(&[]);
     }
@@ -76,7 +76,7 @@ impl Bench {
         self.driver.command(self.now, Twist::new(linear, angular)).map(commands)
     }
 
-    /// What was sent since the last time.
+    /// The commands sent since the last call.
     fn sent(&mut self) -> Vec<Command> {
         commands(self.driver.transmit())
     }
@@ -119,11 +119,11 @@ fn refused(reason: Standstill) -> Result<Vec<Command>, Refusal> {
 }
 
 #[test]
-fn silent_until_the_base_is_heard() {
+fn silent_until_the_first_feedback() {
     let mut bench = Bench::new(Config::default());
     assert_eq!(bench.command(0.1, 0.0), refused(Standstill::Disconnected));
     bench.driver.opened(bench.now);
-    assert_eq!(bench.command(0.1, 0.0), refused(Standstill::Unheard));
+    assert_eq!(bench.command(0.1, 0.0), refused(Standstill::NoFeedback));
     bench.driver.set_led(Led::One, LedColor::Orange);
     assert!(bench.driver.play_sequence(SoundSequence::On).is_err());
     assert!(bench.driver.set_controller_gains(ControllerGains::DEFAULT).is_err());
@@ -159,7 +159,7 @@ fn a_command_is_sent_at_once_and_with_every_feedback_and_expires() {
     assert_eq!(bench.sent(), [STOP]);
     assert_eq!(bench.events(), [Event::CommandExpired]);
     assert_eq!(bench.standstill(), Some(Standstill::CommandExpired));
-    // Repeated for a while, in case it was not heard.
+    // Repeated for a while, in case one was lost.
     let stops = (0..100).map(|_| (bench.frame(), bench.sent()).1.len()).sum::<usize>();
     assert_eq!(stops, 30);
     assert_eq!(bench.command(0.1, 1.0), Ok(vec![go(215, 100)]));
@@ -196,7 +196,7 @@ fn acceleration_limits_ramp_with_the_feedback() {
             other => panic!("{other}"),
         }));
     }
-    // Since standing the ramp has not stepped for 0.1 s at most; then by 5 and 15 ms.
+    // At standstill the ramp advances by 0.1 s at most; then by 5 and 15 ms.
     assert_eq!(speeds.last(), Some(&0));
     assert!(speeds.iter().max() == Some(&60), "{speeds:?}");
     for pair in speeds.windows(2) {
@@ -208,8 +208,8 @@ fn acceleration_limits_ramp_with_the_feedback() {
 fn silence_stops_and_what_was_commanded_is_forgotten() {
     let mut bench = Bench::online(Config::default());
     bench.command(0.2, 0.0).unwrap();
-    let heard = bench.now;
-    assert_eq!(bench.driver.deadline(), Some(heard + milliseconds(100)));
+    let received = bench.now;
+    assert_eq!(bench.driver.deadline(), Some(received + milliseconds(100)));
     bench.pass(99);
     assert_eq!(bench.sent(), []);
     bench.pass(1);
@@ -244,7 +244,7 @@ fn frames_that_waited_for_us_are_no_silence() {
             assert_eq!(bench.events(), []);
             assert!(sent.iter().all(|command| *command == go(200, 0)), "{sent:?}");
         }
-        // Bytes without a frame are silence.
+        // Bytes without a frame count as silence.
         bench.now += milliseconds(100);
         assert!(!bench.driver.receive(bench.now, &mut &[0xaa, 0x55][..]));
         assert_eq!(bench.events(), [Event::Robot { online: false }]);
@@ -271,13 +271,13 @@ fn a_lost_connection_forgets_commands_and_keeps_outputs_and_odometry() {
 
     bench.driver.lost(bench.now);
     bench.events();
-    assert_eq!(bench.sent(), [], "nobody is there");
+    assert_eq!(bench.sent(), [], "not connected");
     assert_eq!(bench.driver.state().twist, Twist::ZERO);
     assert_eq!(bench.command(0.1, 0.0), refused(Standstill::Disconnected));
     assert!(!bench.driver.receive(bench.now, &mut &bench.bytes(&[])[..]), "bytes from nowhere");
     bench.pass(3000);
     bench.driver.opened(bench.now);
-    // The base was switched off meanwhile, and was turned round by hand.
+    // The base was switched off meanwhile, and rotated by hand.
     bench.core.left_encoder_ticks = 12_345;
     bench.core.right_encoder_ticks = 54_321;
     bench.core.timestamp_ms = 7;
@@ -288,8 +288,8 @@ fn a_lost_connection_forgets_commands_and_keeps_outputs_and_odometry() {
     let sent = bench.sent();
     assert_eq!(sent[0], Command::SetOutputs(outputs));
     assert!(sent.contains(&Command::RequestExtra(RequestFlags::all())));
-    let told: Vec<_> = sent.iter().filter(|command| matches!(command, Command::BaseControl(_))).collect();
-    assert_eq!(told, [&STOP], "nobody knows what it was told before");
+    let stops: Vec<_> = sent.iter().filter(|command| matches!(command, Command::BaseControl(_))).collect();
+    assert_eq!(stops, [&STOP], "its old command is unknown");
     bench.angle_centidegrees = 6;
     bench.frame();
     let turned = bench.driver.state().pose.heading - before.pose.heading;
@@ -336,8 +336,8 @@ fn what_the_base_tells_only_when_asked_is_asked_for_until_it_is_there() {
 }
 
 #[test]
-fn a_base_that_is_heard_again_is_told_to_stand_still_for_a_while() {
-    let told = |bench: &mut Bench| {
+fn a_reconnected_base_is_commanded_to_stand_still_for_a_while() {
+    let stops = |bench: &mut Bench| {
         let mut stops = 0;
         for _ in 0..100 {
             bench.frame();
@@ -347,11 +347,11 @@ fn a_base_that_is_heard_again_is_told_to_stand_still_for_a_while() {
     };
     let mut bench = Bench::new(Config::default());
     bench.driver.opened(bench.now);
-    assert_eq!(told(&mut bench), 30, "the first time");
+    assert_eq!(stops(&mut bench), 30, "the first time");
     bench.pass(100);
-    assert_eq!(told(&mut bench), 30, "after silence");
+    assert_eq!(stops(&mut bench), 30, "after silence");
     bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(10_000);
-    assert_eq!(told(&mut bench), 30, "after a restart of the base");
+    assert_eq!(stops(&mut bench), 30, "after a restart of the base");
     bench.driver.opened(bench.now);
     bench.frame();
     bench.sent();
@@ -375,7 +375,7 @@ fn a_thousand_reconnections_leave_nothing_behind() {
             asked.push(bench.now);
         }
         bench.driver.lost(bench.now);
-        assert_eq!(bench.driver.transmit(), b"", "nobody is there");
+        assert_eq!(bench.driver.transmit(), b"", "not connected");
         assert!(bench.driver.events.len() <= MAX_EVENTS);
     }
     assert!(asked.windows(2).all(|pair| pair[1] - pair[0] >= milliseconds(500)), "asked too often");
@@ -417,7 +417,7 @@ fn motors_off_stop_and_refuse() {
     assert_eq!(bench.standstill(), Some(Standstill::MotorsOff));
     bench.driver.set_motor_power(true).unwrap();
     assert_eq!(bench.events(), [Event::MotorPower { on: false }, Event::MotorPower { on: true }]);
-    assert_eq!(bench.standstill(), Some(Standstill::NoCommand), "it has to be told anew");
+    assert_eq!(bench.standstill(), Some(Standstill::NoCommand), "it needs a new command");
     assert_eq!(bench.command(0.2, 0.0), Ok(vec![go(200, 0)]));
 }
 
@@ -481,29 +481,29 @@ fn events_are_edges() {
 #[test]
 fn power_events_and_battery() {
     let mut bench = Bench::online(Config::default());
-    let mut told = |charger, battery_decivolts| {
+    let mut events = |charger, battery_decivolts| {
         bench.core = CoreSensors { charger, battery_decivolts, ..bench.core };
         bench.frame();
         bench.events()
     };
     let power = |event| vec![Event::Power(event)];
     let off = Charger::DISCHARGING;
-    assert_eq!(told(off, 141), []);
-    assert_eq!(told(off, 140), power(PowerEvent::BatteryLow));
-    assert_eq!(told(off, 141), [], "it sways");
-    assert_eq!(told(off, 140), []);
-    assert_eq!(told(off, 132), power(PowerEvent::BatteryCritical));
-    assert_eq!(told(Charger::DOCK_CHARGING, 133), power(PowerEvent::PluggedToDock));
-    assert_eq!(told(Charger::DOCK_CHARGED, 165), power(PowerEvent::ChargeCompleted));
-    assert_eq!(told(off, 164), power(PowerEvent::Unplugged));
-    assert_eq!(told(Charger::ADAPTER_CHARGING, 164), power(PowerEvent::PluggedToAdapter));
-    assert_eq!(told(off, 138), [Event::Power(PowerEvent::Unplugged), Event::Power(PowerEvent::BatteryLow)]);
-    assert_eq!(told(off, 150), []);
-    assert_eq!(told(off, 138), power(PowerEvent::BatteryLow));
-    assert_eq!(told(Charger::DOCK_CHARGING, 141), power(PowerEvent::PluggedToDock));
-    assert_eq!(told(Charger::DOCK_CHARGING, 140), [], "it sways while it is charged, too");
-    assert_eq!(told(Charger::DOCK_CHARGING, 150), []);
-    assert_eq!(told(Charger::DOCK_CHARGING, 140), power(PowerEvent::BatteryLow));
+    assert_eq!(events(off, 141), []);
+    assert_eq!(events(off, 140), power(PowerEvent::BatteryLow));
+    assert_eq!(events(off, 141), [], "it varies");
+    assert_eq!(events(off, 140), []);
+    assert_eq!(events(off, 132), power(PowerEvent::BatteryCritical));
+    assert_eq!(events(Charger::DOCK_CHARGING, 133), power(PowerEvent::PluggedToDock));
+    assert_eq!(events(Charger::DOCK_CHARGED, 165), power(PowerEvent::ChargeCompleted));
+    assert_eq!(events(off, 164), power(PowerEvent::Unplugged));
+    assert_eq!(events(Charger::ADAPTER_CHARGING, 164), power(PowerEvent::PluggedToAdapter));
+    assert_eq!(events(off, 138), [Event::Power(PowerEvent::Unplugged), Event::Power(PowerEvent::BatteryLow)]);
+    assert_eq!(events(off, 150), []);
+    assert_eq!(events(off, 138), power(PowerEvent::BatteryLow));
+    assert_eq!(events(Charger::DOCK_CHARGING, 141), power(PowerEvent::PluggedToDock));
+    assert_eq!(events(Charger::DOCK_CHARGING, 140), [], "it varies while it is charged, too");
+    assert_eq!(events(Charger::DOCK_CHARGING, 150), []);
+    assert_eq!(events(Charger::DOCK_CHARGING, 140), power(PowerEvent::BatteryLow));
 
     let battery = |voltage, charger| {
         let core = CoreSensors { battery_decivolts: voltage, charger, ..CoreSensors::default() };
@@ -532,7 +532,7 @@ fn a_jump_of_our_clock_stops() {
         bench.command(0.2, 0.0).unwrap();
         bench.frame();
         assert_eq!(bench.sent(), [go(200, 0)]);
-        // And silence is noticed on the new clock.
+        // Silence is detected on the new clock.
         bench.pass(100);
         assert!(!bench.driver.state().alive);
     }
@@ -580,7 +580,7 @@ fn motion_during_a_stall_of_ours_is_counted() {
     let mut bench = Bench::online(Config { heading: HeadingSource::Wheels, ..Config::default() });
     let before = bench.driver.state();
     let (mut bytes, mut rolled) = (Vec::new(), 0_u16);
-    // 3 s at 0.5 m/s, of which the middle is lost.
+    // 3 s at 0.5 m/s; the frames in the middle are lost.
     for frame in 0..150 {
         rolled += 117;
         bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
@@ -652,7 +652,7 @@ fn what_goes_over_the_line_is_recorded_only_while_it_is_wanted() {
     for _ in 0..1000 {
         bench.frame();
     }
-    assert_eq!(std::iter::from_fn(|| bench.driver.poll_record()).count(), 256, "nobody took them");
+    assert_eq!(std::iter::from_fn(|| bench.driver.poll_record()).count(), 256, "the rest was dropped");
 }
 
 #[test]
@@ -660,7 +660,7 @@ fn a_command_after_a_stall_of_ours_is_not_refused_before_the_line_was_read() {
     let mut bench = Bench::online(Config::default());
     bench.now += milliseconds(5000);
     assert_eq!(bench.command(0.2, 0.0).unwrap(), [go(200, 0)]);
-    // What has waited.
+    // Buffered frames.
     bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
     let bytes = bench.bytes(&[]);
     let mut rest = &bytes[..];
@@ -668,7 +668,7 @@ fn a_command_after_a_stall_of_ours_is_not_refused_before_the_line_was_read() {
     assert_eq!((bench.standstill(), bench.events()), (None, vec![]));
     bench.sent();
 
-    // Nothing has waited: it is silent.
+    // No buffered frames: the base is silent.
     bench.now += milliseconds(100);
     assert_eq!(bench.command(0.2, 0.0).unwrap(), [go(200, 0)]);
     assert!(!bench.driver.receive(bench.now, &mut &[][..]));

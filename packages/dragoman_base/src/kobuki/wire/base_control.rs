@@ -18,20 +18,20 @@ const WHEEL_SEPARATION_MM: f64 = 230.0;
 pub struct BaseControl {
     /// Speed, mm/s.
     pub speed_mm_per_s: i16,
-    /// Radius of the arc that the base's centre draws, mm.
+    /// Radius of the arc of the base's centre, mm.
     pub radius_mm: i16,
 }
 
 impl BaseControl {
     /// Number of the sub-payload.
     pub const ID: u8 = 1;
-    /// Stands still.
+    /// Standstill.
     pub const STOP: Self = Self { speed_mm_per_s: 0, radius_mm: 0 };
-    /// Velocities below this count as none, m/s and rad/s.
+    /// Velocities below this count as 0, m/s and rad/s.
     pub const EPSILON: f64 = 1e-4;
 
-    /// The motion with these velocities, m/s forward and rad/s counterclockwise. Rounded to whole mm; saturated: an arc that is too wide for the
-    /// field becomes one of 32767 mm, at the speed that was meant. What is not finite stands still.
+    /// The command for these velocities, m/s forward and rad/s counterclockwise. Rounded to whole mm; saturated: an arc
+    /// too wide for the field becomes one of 32767 mm, at the given speed. Values that are not finite mean standstill.
     pub fn from_velocities(linear: f64, angular: f64) -> Self {
         if !linear.is_finite() || !angular.is_finite() {
             return Self::STOP;
@@ -47,12 +47,12 @@ impl BaseControl {
             return Self { speed_mm_per_s: whole(half * angular), radius_mm: 1 };
         }
         let speed = (radius + half.copysign(radius)) * angular;
-        // A radius of 1 mm would be turning on the spot, in the wrong sense if negative.
+        // A radius of 1 mm would mean turning on the spot, in the wrong direction if negative.
         let radius = radius.abs().round().max(2.0).copysign(radius);
         Self { speed_mm_per_s: whole(speed), radius_mm: whole(radius) }
     }
 
-    /// The velocities that the base makes of it, m/s forward and rad/s counterclockwise.
+    /// The resulting velocities of the base, m/s forward and rad/s counterclockwise.
     pub fn velocities(&self) -> (f64, f64) {
         let (speed, radius) = (f64::from(self.speed_mm_per_s), f64::from(self.radius_mm));
         let half = WHEEL_SEPARATION_MM / 2.0;

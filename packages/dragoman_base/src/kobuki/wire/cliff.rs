@@ -1,10 +1,10 @@
-//! Sub-payload 5: what the cliff sensors measure.
+//! Sub-payload 5: readings of the cliff sensors.
 
 use std::fmt;
 
 use super::put;
 
-/// What the cliff sensors measure: counts of the converter, the more the nearer the floor.
+/// Readings of the cliff sensors: counts of the converter, larger when the floor is nearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CliffReadings {
     /// The right one.

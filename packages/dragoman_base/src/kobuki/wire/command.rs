@@ -21,7 +21,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// The sub-payloads of a frame's payload, with errors for those that are not understood; all others are there.
+    /// The sub-payloads of a frame's payload, with errors for those that cannot be decoded; all others are returned.
     pub fn read(payload: &[u8]) -> impl Iterator<Item = Result<Self, DecodeError>> + '_ {
         SubPayloads::new(payload).map(|part| part.and_then(|(id, data)| Self::decode(id, data)))
     }
@@ -29,7 +29,7 @@ impl Command {
     /// Reads a sub-payload's data.
     ///
     /// # Errors
-    /// Unknown, of wrong length, or with a value that there is not.
+    /// Unknown, of wrong length, or with an invalid value.
     pub fn decode(id: u8, data: &[u8]) -> Result<Self, DecodeError> {
         let length = u8::try_from(data.len()).unwrap_or(u8::MAX);
         let command = match (id, data) {

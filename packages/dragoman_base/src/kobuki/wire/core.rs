@@ -1,4 +1,4 @@
-//! Sub-payload 1: what the base tells in every frame.
+//! Sub-payload 1: data of every frame.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ bitflags! {
         const LEFT = 0x02;
     }
 
-    /// Cliff sensors that see no floor.
+    /// Cliff sensors that detect no floor.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct Cliffs: u8 {
         /// The right one.
@@ -60,7 +60,7 @@ bitflags! {
 }
 display_flags!(Bumpers, WheelDrops, Cliffs, Buttons, Overcurrents);
 
-/// What the battery is at.
+/// Charging state of the battery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Charging {
     /// Not charged: neither dock nor adapter.
@@ -87,7 +87,7 @@ impl Charger {
     /// Being charged at the adapter.
     pub const ADAPTER_CHARGING: Self = Self(0x16);
 
-    /// What the battery is at; states that are not known count as discharging.
+    /// The charging state; unknown states count as discharging.
     pub fn charging(self) -> Charging {
         match self.0 & 0x0f {
             0x02 => Charging::Charged,
@@ -96,7 +96,7 @@ impl Charger {
         }
     }
 
-    /// Whether the current comes from the adapter, not from the docking station.
+    /// Whether the adapter, not the docking station, supplies the current.
     pub fn is_adapter(self) -> bool {
         self.0 & 0x10 != 0
     }
@@ -113,7 +113,7 @@ impl fmt::Display for Charger {
     }
 }
 
-/// What the base tells in every frame.
+/// Data of every frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CoreSensors {
     /// The base's clock; wraps every 65.536 s.
@@ -122,23 +122,23 @@ pub struct CoreSensors {
     pub bumpers: Bumpers,
     /// Wheels that have dropped.
     pub wheel_drops: WheelDrops,
-    /// Cliff sensors that see no floor.
+    /// Cliff sensors that detect no floor.
     pub cliffs: Cliffs,
     /// The left wheel's encoder; wraps.
     pub left_encoder_ticks: u16,
     /// The right wheel's encoder; wraps.
     pub right_encoder_ticks: u16,
-    /// The left motor's duty cycle, as the base gives it; negative: backwards.
+    /// The left motor's duty cycle in the base's units; negative: backwards.
     pub left_pwm: i8,
-    /// The right motor's.
+    /// The right motor's duty cycle.
     pub right_pwm: i8,
     /// Buttons that are pressed.
     pub buttons: Buttons,
-    /// Whether the battery is charged, and by what.
+    /// Charging state and source.
     pub charger: Charger,
     /// The battery's voltage, 0.1 V.
     pub battery_decivolts: u8,
-    /// Wheels whose motor draws too much.
+    /// Wheels whose motor draws too much current.
     pub overcurrents: Overcurrents,
 }
 

@@ -7,7 +7,7 @@ use bitflags::bitflags;
 use super::{display_flags, put};
 
 bitflags! {
-    /// Regions in front of the docking station whose signal a receiver sees.
+    /// Regions in front of the docking station whose signal a receiver detects.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct DockSignals: u8 {
         /// Near, to the left.
@@ -26,7 +26,7 @@ bitflags! {
 }
 display_flags!(DockSignals);
 
-/// What the three receivers see of the docking station.
+/// Signals of the docking station at the three receivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct DockIr {
     /// The right receiver.

@@ -25,7 +25,7 @@ pub enum Feedback {
 }
 
 impl Feedback {
-    /// The sub-payloads of a frame's payload, with errors for those that are not understood; all others are there.
+    /// The sub-payloads of a frame's payload, with errors for those that cannot be decoded; all others are returned.
     pub fn read(payload: &[u8]) -> impl Iterator<Item = Result<Self, DecodeError>> + '_ {
         SubPayloads::new(payload).map(|part| part.and_then(|(id, data)| Self::decode(id, data)))
     }

@@ -1,18 +1,18 @@
-//! Frames in a stream of bytes.
+//! Frames in a byte stream.
 
 use std::iter::FusedIterator;
 use std::ops::Range;
 
 use super::DecodeError;
 
-/// The two bytes that a frame begins with.
+/// The two header bytes of a frame.
 pub const HEADER: [u8; 2] = [0xaa, 0x55];
-/// The longest payload, in bytes: what one byte can tell.
+/// The longest payload, in bytes: its length field is one byte.
 pub const MAX_PAYLOAD: usize = 255;
 /// The longest frame, in bytes: header, length, payload, checksum.
 pub const MAX_FRAME: usize = HEADER.len() + 1 + MAX_PAYLOAD + 1;
 
-/// How many bytes the decoder keeps; what is not settled is at most one frame.
+/// Bytes that the decoder buffers; unparsed data is at most one frame.
 const CAPACITY: usize = 4 * MAX_FRAME;
 
 /// A payload does not fit in a frame.
@@ -26,7 +26,7 @@ pub struct PayloadLength {
 /// Appends a frame to `out`; `fill` appends the payload's sub-payloads.
 ///
 /// # Errors
-/// Empty or too long a payload; `out` is as before then.
+/// An empty or too long payload; `out` is unchanged then.
 pub fn encode(out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), PayloadLength> {
     let begin = out.len();
     out.extend_from_slice(&[HEADER[0], HEADER[1], 0]);
@@ -46,48 +46,51 @@ fn checksum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum ^ byte)
 }
 
-/// What a [`Decoder`] has seen since it was made.
+/// Counters of a [`Decoder`] since it was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Frames with the right checksum.
     pub frames: u64,
-    /// Frames, or what looked like some, with a wrong checksum.
+    /// Frames, real or apparent, with a wrong checksum.
     pub checksum_errors: u64,
-    /// Bytes that are part of no good frame.
+    /// Bytes that belong to no valid frame.
     pub skipped_bytes: u64,
 }
 
-/// Finds frames in a stream of bytes that comes in pieces of any length. Of garbage it keeps as much as could still become a frame.
+/// Finds frames in a byte stream that arrives in pieces of any length. Of invalid bytes it keeps those that may still
+/// become a frame.
 ///
-/// After a wrong checksum the search goes on behind the first byte of the frame, so that a false header swallows no frame. Nor does it
-/// delay one: a whole frame of sub-payloads inside what could become a longer frame ends that hope.
+/// After a wrong checksum the search continues at the second byte of the frame, so that a false header hides no frame.
+/// Nor does it delay one: a complete frame of sub-payloads inside a possible longer frame ends the wait for the longer
+/// one.
 #[derive(Debug, Clone, Default)]
 pub struct Decoder {
     buffer: Vec<u8>,
-    /// What lies before is settled.
+    /// Everything before this index is parsed.
     start: usize,
     statistics: Statistics,
 }
 
-/// What is at the beginning of some bytes.
+/// Classification of the first bytes.
 enum Beginning {
-    /// So many bytes are no frame, and do not begin one.
+    /// This number of bytes are not part of a frame.
     Garbage(usize),
-    /// A header and length whose frame is complete, and wrong.
+    /// A header with a complete frame whose checksum is wrong.
     WrongChecksum,
-    /// Could become a frame.
+    /// The beginning of a possible frame.
     Unfinished,
     /// A frame with a payload of this length.
     Frame(usize),
 }
 
 impl Decoder {
-    /// A decoder that has seen nothing.
+    /// A decoder without data.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The payload of the next frame; takes from `bytes` what it needs. `None`: all were taken, and there is no further frame yet.
+    /// The payload of the next frame; consumes the bytes it needs. `None`: all bytes were consumed without completing a
+    /// frame.
     ///
     /// ```
     /// # use dragoman_base::kobuki::wire::Decoder;
@@ -118,19 +121,19 @@ impl Decoder {
         self.buffer.get(payload)
     }
 
-    /// Forgets an unfinished frame, as after a lost connection. The statistics go on.
+    /// Drops an unfinished frame, for use after a lost connection. The counters are kept.
     pub fn clear(&mut self) {
         self.statistics.skipped_bytes += self.buffer.len().saturating_sub(self.start) as u64;
         self.buffer.clear();
         self.start = 0;
     }
 
-    /// What was seen so far.
+    /// The counters.
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }
 
-    /// Where in the buffer the next frame's payload is.
+    /// Range of the next frame's payload in the buffer.
     fn search(&mut self) -> Option<Range<usize>> {
         loop {
             let garbage = match beginning(self.buffer.get(self.start..)?) {
@@ -170,20 +173,20 @@ fn beginning(bytes: &[u8]) -> Beginning {
     }
 }
 
-/// How many bytes pass before a header, or what may become one, begins.
+/// Number of bytes before the next header or possible header.
 fn garbage(bytes: &[u8]) -> usize {
     let begins = |window: &[u8]| window == HEADER;
     let last = usize::from(bytes.last() == Some(&HEADER[0]));
     bytes.windows(HEADER.len()).position(begins).unwrap_or(bytes.len() - last)
 }
 
-/// The length of the payload that a header's third byte announces, and what the checksum is over, with it, if all is there.
+/// The payload length in a header's third byte, and the bytes under the checksum, if the frame is complete.
 fn frame(bytes: &[u8]) -> Option<(usize, Option<&[u8]>)> {
     let length = usize::from(*bytes.get(2)?);
     Some((length, bytes.get(2..HEADER.len() + 1 + length + 1)))
 }
 
-/// Whether there is a whole frame in the bytes that consists of sub-payloads.
+/// Whether the bytes contain a complete frame of sub-payloads.
 fn holds_frame(mut bytes: &[u8]) -> bool {
     loop {
         bytes = bytes.get(garbage(bytes)..).unwrap_or_default();
@@ -199,14 +202,14 @@ fn holds_frame(mut bytes: &[u8]) -> bool {
     }
 }
 
-/// The sub-payloads of a frame's payload: number and data of each.
+/// The sub-payloads of a frame's payload: id and data of each.
 #[derive(Debug, Clone)]
 pub struct SubPayloads<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> SubPayloads<'a> {
-    /// Of this payload.
+    /// An iterator over this payload.
     pub fn new(payload: &'a [u8]) -> Self {
         Self { rest: payload }
     }

@@ -1,4 +1,4 @@
-//! Feedback 21 and command 13: gains of the wheels' controller. Command 14 asks for them.
+//! Feedback 21 and command 13: gains of the wheels' controller. Command 14 requests them.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::put;
 /// Gains of the controller of the wheels' speed, PID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ControllerGains {
-    /// 0: the base's own gains hold, not the user's; 1: the user's.
+    /// 0: the base's default gains are used; 1: the user's.
     pub kind: u8,
     /// Proportional, in thousandths.
     pub p_thousandths: u32,
@@ -22,7 +22,7 @@ impl ControllerGains {
     pub const ID: u8 = 21;
     /// Number of the sub-payload as a command, which sets them.
     pub const COMMAND_ID: u8 = 13;
-    /// The base's own: P 100, I 0.1, D 2.
+    /// The base's default: P 100, I 0.1, D 2.
     pub const DEFAULT: Self =
         Self { kind: 0, p_thousandths: 100_000, i_thousandths: 100, d_thousandths: 2000 };
 
@@ -61,10 +61,10 @@ impl fmt::Display for ControllerGains {
     }
 }
 
-/// Asks for the gains.
+/// Requests the gains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GainsRequest {
-    /// Nothing is known of this; 0.
+    /// Meaning unknown; 0.
     pub reserved: u8,
 }
 

@@ -1,14 +1,14 @@
-//! Sub-payload 13: readings of the gyro as they are.
+//! Sub-payload 13: raw readings of the gyro.
 
 use std::fmt;
 
-/// More readings than a frame of the base ever holds (two or three: 100 Hz in a cycle of 50 Hz).
+/// Most readings of a frame; the base sends two or three (100 Hz in a cycle of 50 Hz).
 pub const MAX_GYRO_READINGS: usize = 8;
 
-/// Radians per second of one digit: 0.00875 deg/s.
+/// Resolution in rad/s per digit: 0.00875 deg/s.
 const RADIANS_PER_DIGIT: f64 = 0.00875 * std::f64::consts::PI / 180.0;
 
-/// Readings of the gyro as they are, the oldest first.
+/// Raw readings of the gyro, oldest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct RawGyro {
     /// Counts the readings; wraps.
@@ -29,7 +29,8 @@ impl RawGyro {
         Some(Self { frame_id, count: readings.len() as u8, digits })
     }
 
-    /// Reads the sub-payload's data; `None` unless its length is the one that it tells, for whole readings, not too many.
+    /// Reads the sub-payload's data; `None` unless its length agrees with its count, for complete and not too many
+    /// readings.
     pub fn decode(data: &[u8]) -> Option<Self> {
         let (&[frame_id, words], rest) = data.split_first_chunk::<2>()?;
         let (readings, []) = rest.as_chunks::<6>() else { return None };

@@ -7,11 +7,11 @@ use super::put;
 /// Heading and its rate, from the gyro, counterclockwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Inertia {
-    /// Heading, 0.01 deg, -18000..=18000; from where the base was switched on.
+    /// Heading, 0.01 deg, -18000..=18000; relative to the heading at power-up.
     pub angle_centidegrees: i16,
     /// Its rate, 0.01 deg/s.
     pub rate_centidegrees_per_s: i16,
-    /// Nothing is known of these.
+    /// Meaning unknown.
     pub reserved: [u8; 3],
 }
 

@@ -1,4 +1,4 @@
-//! Sub-payload 16: inputs for general purposes.
+//! Sub-payload 16: general purpose inputs.
 
 use std::fmt;
 
@@ -22,14 +22,14 @@ bitflags! {
 }
 display_flags!(DigitalInputs);
 
-/// Inputs for general purposes.
+/// General purpose inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GeneralPurposeInput {
     /// Digital inputs that are high.
     pub digital: DigitalInputs,
     /// Counts of the converter, 12 bits for 0 to 3.3 V.
     pub analog: [u16; 4],
-    /// Nothing is known of these.
+    /// Meaning unknown.
     pub reserved: [u16; 3],
 }
 

@@ -44,7 +44,7 @@ bitflags! {
 }
 display_flags!(Outputs);
 
-/// As the base is when it is switched on: external power on, everything else off.
+/// The state at power-up: external power on, everything else off.
 impl Default for Outputs {
     fn default() -> Self {
         Self::POWER

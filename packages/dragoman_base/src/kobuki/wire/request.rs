@@ -1,11 +1,11 @@
-//! Command 9: asks for what the base does not tell in every frame.
+//! Command 9: requests data that the base does not send in every frame.
 
 use bitflags::bitflags;
 
 use super::{display_flags, put};
 
 bitflags! {
-    /// What the base is asked to tell once.
+    /// The requested data; sent once.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct RequestFlags: u16 {
         /// [`HardwareVersion`](super::HardwareVersion).

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::put;
 
-/// The unit in which a sound's period is told, s.
+/// The unit of a sound's period, s.
 const PERIOD_UNIT: f64 = 2.75e-6;
 
 /// One tone.
@@ -12,7 +12,7 @@ const PERIOD_UNIT: f64 = 2.75e-6;
 pub struct Sound {
     /// Period of the tone, 2.75 us; 0: silence.
     pub period_2_75_us: u16,
-    /// How long it lasts, ms.
+    /// Duration, ms.
     pub duration_ms: u8,
 }
 
@@ -20,7 +20,8 @@ impl Sound {
     /// Number of the sub-payload.
     pub const ID: u8 = 3;
 
-    /// A tone of this frequency; saturated to what the field can hold, from 5.5 Hz. Not positive, or not finite: silence.
+    /// A tone of this frequency; saturates at the range of the field, from 5.5 Hz. Not positive, or not finite:
+    /// silence.
     pub fn from_frequency(hertz: f64, duration_ms: u8) -> Self {
         let audible = hertz.is_finite() && hertz > 0.0;
         let period = if audible { (1.0 / (hertz * PERIOD_UNIT)).round().max(1.0) } else { 0.0 };
@@ -54,15 +55,15 @@ impl fmt::Display for Sound {
     }
 }
 
-/// A melody that the base knows. The numbers are those of the protocol, and of `kobuki_ros_interfaces/msg/Sound`.
+/// A melody of the base. The numbers are those of the protocol, and of `kobuki_ros_interfaces/msg/Sound`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum SoundSequence {
-    /// Switched on.
+    /// Power-up.
     On = 0,
-    /// Switched off.
+    /// Power-down.
     Off = 1,
-    /// Being charged.
+    /// Charging.
     Recharge = 2,
     /// A button was pressed.
     Button = 3,

@@ -18,7 +18,7 @@ fn payloads(decoder: &mut Decoder, mut bytes: &[u8]) -> Vec<Vec<u8>> {
     payloads
 }
 
-/// Checks a sub-payload against its bytes, both ways.
+/// Checks that a sub-payload and its bytes convert into each other.
 fn feedback(expected: &[u8], feedback: Feedback) {
     let mut bytes = Vec::new();
     feedback.encode(&mut bytes);
@@ -173,7 +173,7 @@ fn base_control_follows_the_formula() {
 }
 
 #[test]
-fn what_is_unknown_is_skipped_and_what_is_cut_off_is_told() {
+fn unknown_sub_payloads_are_skipped_and_truncated_ones_reported() {
     let payload = [200, 2, 9, 9, 6, 2, 1, 1, 6, 1, 0, 3, 3, 0, 0];
     assert_eq!(
         Feedback::read(&payload).collect::<Vec<_>>(),
@@ -240,14 +240,14 @@ fn an_unfinished_frame_is_forgotten_with_the_connection() {
     assert_eq!(decoder.statistics(), Statistics { frames: 1, checksum_errors: 0, skipped_bytes: 5 });
 }
 
-/// A payload of whole sub-payloads, of known kinds and others.
+/// A payload of complete sub-payloads, of known and unknown ids.
 fn some_payload() -> impl Strategy<Value = Vec<u8>> {
     let part = (any::<u8>(), proptest::collection::vec(any::<u8>(), 1..20))
         .prop_map(|(id, data)| [&[id, data.len() as u8][..], &data].concat());
     proptest::collection::vec(part, 1..10).prop_map(|parts| parts.concat())
 }
 
-/// The data lengths that sub-payloads have.
+/// Data lengths of sub-payloads.
 const LENGTHS: [usize; 11] = [1, 2, 3, 4, 6, 7, 8, 12, 13, 15, 16];
 
 fn some_data() -> impl Strategy<Value = (u8, Vec<u8>)> {
@@ -309,7 +309,7 @@ proptest! {
         payloads(&mut decoder, &garbage);
         for payload in parts {
             let arrived = payloads(&mut decoder, &framed(&payload));
-            // Bytes of the garbage may make up a frame with bytes of this one, with one checksum in 256.
+            // The invalid bytes may form a frame with bytes of this one, with one checksum in 256.
             let accident = arrived.first().is_some_and(|first| *first != payload);
             prop_assert!(accident || arrived == [payload]);
         }

@@ -1,8 +1,8 @@
-//! Sub-payload 19: what tells one base from another.
+//! Sub-payload 19: the unique id of a base.
 
 use std::fmt;
 
-/// The three words that tell one base from every other.
+/// The three words of the unique id of a base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct UniqueDeviceId(pub [u32; 3]);
 

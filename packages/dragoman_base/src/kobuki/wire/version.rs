@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::put;
 
-/// A version. Early firmware tells it as a decimal number in two bytes, later one packs it into four.
+/// A version. Early firmware sends it as a decimal number in two bytes, later firmware packs it into four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Version {
     /// `0x00MMmmpp`: major, minor, patch.
@@ -13,7 +13,7 @@ pub enum Version {
     Decimal(u16),
 }
 
-/// Decimal versions that do not mean what their digits say: (kind, told, meant). 123 is the firmware 1.0.0.
+/// Decimal versions with a special meaning: (kind, value sent, meaning). 123 is the firmware 1.0.0.
 const DECIMAL: [(u8, u16, u32); 6] = [
     (HardwareVersion::ID, 104, 0x01_00_04),
     (FirmwareVersion::ID, 123, 0x01_00_00),
@@ -24,7 +24,7 @@ const DECIMAL: [(u8, u16, u32); 6] = [
 ];
 
 impl Version {
-    /// Of these parts.
+    /// A version of these parts.
     pub fn new(major: u8, minor: u8, patch: u8) -> Self {
         Self::Packed(u32::from_be_bytes([0, major, minor, patch]))
     }
@@ -44,7 +44,7 @@ impl Version {
         }
     }
 
-    /// Major, minor and patch; `None` for a decimal number that no base is known to have told.
+    /// Major, minor and patch; `None` for an unknown decimal number.
     fn parts(self, id: u8) -> Option<[u8; 3]> {
         let packed = match self {
             Self::Packed(packed) => packed,
@@ -75,13 +75,13 @@ macro_rules! version {
                 self.0.encode(Self::ID, out);
             }
 
-            /// Major, minor and patch; `None` for a decimal number that no base is known to have told.
+            /// Major, minor and patch; `None` for an unknown decimal number.
             pub fn parts(&self) -> Option<[u8; 3]> {
                 self.0.parts(Self::ID)
             }
         }
 
-        /// "1.2.3", or the number of an unknown one.
+        /// "1.2.3", or the decimal number if unknown.
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match (self.parts(), self.0) {

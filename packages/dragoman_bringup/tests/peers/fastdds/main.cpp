@@ -1,12 +1,12 @@
-// A peer on Fast DDS: what a ROS 2 machine with rmw_fastrtps does to a running lab.
+// A peer on Fast DDS that uses a running lab like a ROS 2 machine with rmw_fastrtps.
 //
 //     fastdds_peer session       everything once
 //     fastdds_peer watch SECONDS rates of the arm's topics
 //     fastdds_peer hold          read joint_states until killed
 //     fastdds_peer joins COUNT   join the domain, receive one sample, leave; COUNT times
-//     fastdds_peer images COUNT  receive images; with socket buffers as the system gives them
+//     fastdds_peer images COUNT  receive images; with the system's socket buffers
 //
-// Reads ROS_DOMAIN_ID, stays on the loopback interface, and prints lines `name: value`, which interop.rs judges.
+// Reads ROS_DOMAIN_ID, stays on the loopback interface, and prints lines `name: value`, which interop.rs checks.
 
 #include <algorithm>
 #include <limits>
@@ -40,12 +40,12 @@ static Pose watch(Peer& peer, double seconds) {
     std::set<size_t> joints;
     Pose last;
     double state_count = 0, pose_count = 0, quaternion_error = 0, longest_gap = 0;
-    auto heard = Clock::now();
-    for (const auto began = heard; seconds_since(began) < seconds; pause(0.001)) {
+    auto received = Clock::now();
+    for (const auto began = received; seconds_since(began) < seconds; pause(0.001)) {
         while (auto state = take<JointState>(states)) {
             joints.insert(state->position.size());
-            longest_gap = std::max(longest_gap, seconds_since(heard));
-            heard = Clock::now();
+            longest_gap = std::max(longest_gap, seconds_since(received));
+            received = Clock::now();
             ++state_count;
         }
         while (auto sample = take<PoseStamped>(poses)) {
@@ -54,15 +54,15 @@ static Pose watch(Peer& peer, double seconds) {
             ++pose_count;
         }
     }
-    tell("joint_states_hz", state_count / seconds);
-    tell("joint_states_longest_gap_ms", std::max(longest_gap, seconds_since(heard)) * 1e3);
-    tell("pose_hz", pose_count / seconds);
+    report("joint_states_hz", state_count / seconds);
+    report("joint_states_longest_gap_ms", std::max(longest_gap, seconds_since(received)) * 1e3);
+    report("pose_hz", pose_count / seconds);
     std::string counts;
     for (size_t number : joints) {
         counts += (counts.empty() ? "" : " ") + std::to_string(number);
     }
-    tell("joints", counts);
-    tell("quaternion_error", pose_count > 0 ? quaternion_error : std::numeric_limits<double>::infinity());
+    report("joints", counts);
+    report("quaternion_error", pose_count > 0 ? quaternion_error : std::numeric_limits<double>::infinity());
     return last;
 }
 
@@ -75,14 +75,14 @@ static void latched(Peer& peer) {
     // One is published every second, so there may be one more.
     for (pause(0.5); take<DriveStatus>(late); ++samples) {
     }
-    tell("latched_samples", samples);
+    report("latched_samples", samples);
     const auto drives = first<DriveStatus>(peer, "rt/ranger/drive_status", {1, true});
-    tell("drive_status", std::to_string(drives.name.size()) + " joints, enabled " + python(drives.enabled));
+    report("drive_status", std::to_string(drives.name.size()) + " joints, enabled " + python(drives.enabled));
     const auto description = first<Text>(peer, "rt/ranger/robot_description", {1, true}).data;
     const bool robot = description.find("<robot") != std::string::npos;
-    tell("robot_description", std::to_string(description.size()) + " bytes, robot " + python(robot));
+    report("robot_description", std::to_string(description.size()) + " bytes, robot " + python(robot));
     const auto motion = first<MotionStatus>(peer, "rt/ranger/motion_status", {1, true});
-    tell("motion_status", "mode " + std::to_string(motion.mode) + ", moving " + python(motion.moving));
+    report("motion_status", "mode " + std::to_string(motion.mode) + ", moving " + python(motion.moving));
 }
 
 // Compares what ros_discovery_info lists with what DDS discovery has found.
@@ -114,33 +114,33 @@ static void graph(Peer& peer) {
     for (const auto& name : names) {
         nodes += (nodes.empty() ? "" : " ") + name;
     }
-    tell("nodes", nodes);
-    tell("gids_listed", listed);
-    tell("gids_unknown_to_dds", unknown);
-    tell("gids_of_participant", own);
+    report("nodes", nodes);
+    report("gids_listed", listed);
+    report("gids_unknown_to_dds", unknown);
+    report("gids_of_participant", own);
 }
 
 static void move(Peer& peer, const Pose& pose) {
     Service begin(peer, "begin_motion", TRIGGER);
     Service mode(peer, "set_command_mode", "dragoman_msgs::srv::dds_::SetCommandMode");
     Service goal(peer, "set_goal_pose", "dragoman_msgs::srv::dds_::SetGoalPose");
-    tell("mode_7", mode.call<Outcome>(Mode{7}).text());
-    tell("mode_2", mode.call<Outcome>(Mode{2}).text());
-    tell("begin_without_goal", begin.call<Outcome>(Empty{}).text());
+    report("mode_7", mode.call<Outcome>(Mode{7}).text());
+    report("mode_2", mode.call<Outcome>(Mode{2}).text());
+    report("begin_without_goal", begin.call<Outcome>(Empty{}).text());
     Pose target = pose;
     target.position[2] = std::numeric_limits<double>::quiet_NaN();
-    tell("goal_nan", goal.call<Outcome>(Goal{target}).text());
+    report("goal_nan", goal.call<Outcome>(Goal{target}).text());
     target = pose;
     target.orientation = {0, 0, 0, 0};
-    tell("goal_zero_quaternion", goal.call<Outcome>(Goal{target}).text());
-    tell("begin_after_refusals", begin.call<Outcome>(Empty{}).text());
+    report("goal_zero_quaternion", goal.call<Outcome>(Goal{target}).text());
+    report("begin_after_refusals", begin.call<Outcome>(Empty{}).text());
 
     target = pose;
     target.position[2] += 0.03;
     auto* poses = peer.reader("rt/ranger/pose", PoseStamped::type, {1});
-    tell("set_goal_pose", goal.call<Outcome>(Goal{target}).text());
+    report("set_goal_pose", goal.call<Outcome>(Goal{target}).text());
     const auto started = Clock::now();
-    tell("begin_motion", begin.call<Outcome>(Empty{}).text());
+    report("begin_motion", begin.call<Outcome>(Empty{}).text());
     double error = std::numeric_limits<double>::infinity();
     until(15, [&] {
         while (auto sample = take<PoseStamped>(poses)) {
@@ -149,8 +149,8 @@ static void move(Peer& peer, const Pose& pose) {
         }
         return error < 1e-4;
     });
-    tell("arrival_error_m", error);
-    tell("arrival_seconds", seconds_since(started));
+    report("arrival_error_m", error);
+    report("arrival_seconds", seconds_since(started));
 }
 
 static void parameters(Peer& peer) {
@@ -163,16 +163,16 @@ static void parameters(Peer& peer) {
     for (const auto& name : list.call<Names>(ListRequest{}).names) {
         names += (names.empty() ? "" : " ") + name;
     }
-    tell("parameters", names);
+    report("parameters", names);
     const std::string name = "via_points.cartesian", nobody = "nobody.declared.this";
     const auto value = get.call<Values>(Names{{name}}).values.at(0);
-    tell("parameter_get", "type " + std::to_string(value.type) + " value " + std::to_string(value.real));
+    report("parameter_get", "type " + std::to_string(value.type) + " value " + std::to_string(value.real));
     const auto undeclared = get.call<Values>(Names{{nobody}}).values.size();
-    tell("parameter_get_undeclared", std::to_string(undeclared) + " values");
+    report("parameter_get_undeclared", std::to_string(undeclared) + " values");
     const auto often = get.call<Values>(Names{std::vector<std::string>(3000, name)}).values.size();
-    tell("parameter_get_often", std::to_string(often) + " values");
+    report("parameter_get_often", std::to_string(often) + " values");
     const auto descriptor = describe.call<Descriptor>(Names{{name}});
-    tell("parameter_describe", std::to_string(descriptor.from) + " .. " + std::to_string(descriptor.to) + " " +
+    report("parameter_describe", std::to_string(descriptor.from) + " .. " + std::to_string(descriptor.to) + " " +
                                    descriptor.description);
     ParameterValue integer, negative, text;
     integer.type = 2;
@@ -180,13 +180,13 @@ static void parameters(Peer& peer) {
     negative.real = -1;
     text.type = 4;
     text.text = "far";
-    tell("parameter_set_undeclared", set.call<SetResult>(Assignment{nobody, integer}).text());
-    tell("parameter_set_out_of_range", set.call<SetResult>(Assignment{name, negative}).text());
-    tell("parameter_set_type", set.call<SetResult>(Assignment{name, text}).text());
-    tell("parameter_unchanged", python(get.call<Values>(Names{{name}}).values.at(0).real == value.real));
+    report("parameter_set_undeclared", set.call<SetResult>(Assignment{nobody, integer}).text());
+    report("parameter_set_out_of_range", set.call<SetResult>(Assignment{name, negative}).text());
+    report("parameter_set_type", set.call<SetResult>(Assignment{name, text}).text());
+    report("parameter_unchanged", python(get.call<Values>(Names{{name}}).values.at(0).real == value.real));
 }
 
-// Sends what no ROS client sends; the arm must not notice.
+// Sends packets that no ROS client sends; the arm must not react.
 static void nonsense(Peer& peer) {
     pause(1);  // The last of the motion before.
     const auto before = first<JointState>(peer, "rt/ranger/joint_states", {1}).position;
@@ -217,7 +217,7 @@ static void nonsense(Peer& peer) {
     for (size_t joint = 0; joint < std::min(before.size(), after.size()); ++joint) {
         moved = std::max(moved, std::abs(before[joint] - after[joint]));
     }
-    tell("nonsense_moved_rad", moved);
+    report("nonsense_moved_rad", moved);
 }
 
 static void round_trips(Peer& peer) {
@@ -228,12 +228,12 @@ static void round_trips(Peer& peer) {
         stop.call<Outcome>(Empty{});
         times.push_back(seconds_since(asked) * 1e3);
     }
-    tell("first_call_ms", times.front());
+    report("first_call_ms", times.front());
     times.erase(times.begin());
     std::sort(times.begin(), times.end());
-    tell("calls", times.size());
-    tell("call_median_ms", times[times.size() / 2]);
-    tell("call_longest_ms", times.back());
+    report("calls", times.size());
+    report("call_median_ms", times[times.size() / 2]);
+    report("call_longest_ms", times.back());
 }
 
 static void session() {
@@ -245,14 +245,14 @@ static void session() {
     parameters(peer);
     nonsense(peer);
     round_trips(peer);
-    tell("done", "session");
+    report("done", "session");
 }
 
 static void hold() {
     Peer peer;
     auto* states = peer.reader("rt/ranger/joint_states", JointState::type);
     until(15, [&] { return take<JointState>(states).has_value(); });
-    tell("receiving", "joint_states");
+    report("receiving", "joint_states");
     for (;; pause(0.01)) {
         while (take<JointState>(states)) {
         }
@@ -268,9 +268,9 @@ static void joins(int count) {
         times.push_back(seconds_since(began));
     }
     std::sort(times.begin(), times.end());
-    tell("joins", times.size());
-    tell("join_median_s", times[times.size() / 2]);
-    tell("join_longest_s", times.back());
+    report("joins", times.size());
+    report("join_median_s", times[times.size() / 2]);
+    report("join_longest_s", times.back());
 }
 
 // Receives images, which another program publishes at 30 Hz, until some seconds after the last of them.
@@ -291,11 +291,11 @@ static void images(int count) {
         return false;
     };
     until(15, [&] { return matched_writers(reader) > 0; });
-    tell("matched", "picture");
+    report("matched", "picture");
     while (images < count && until(images == 0 ? 15 : 3, arrives)) {
     }
-    tell("images", images);
-    tell("longest_way_ms", longest_way * 1e3);
+    report("images", images);
+    report("longest_way_ms", longest_way * 1e3);
 }
 
 int main(int count, char** arguments) {

@@ -52,17 +52,17 @@ bool until(double patience, Condition condition) {
     return true;
 }
 
-inline void tell(const std::string& name, const std::string& value) {
+inline void report(const std::string& name, const std::string& value) {
     std::printf("%s: %s\n", name.c_str(), value.c_str());
     std::fflush(stdout);
 }
-inline void tell(const std::string& name, double value) {
+inline void report(const std::string& name, double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", value);
-    tell(name, std::string(text));
+    report(name, std::string(text));
 }
 
-// Hands payloads through as they are, encapsulation header included.
+// Passes payloads unchanged, including the encapsulation header.
 class RawType : public fast::TopicDataType {
 public:
     explicit RawType(const std::string& name) {
@@ -132,7 +132,7 @@ inline Gid gid(const rtps::GUID_t& guid) {
     return gid;
 }
 
-// Remembers every endpoint that discovery finds.
+// Stores every discovered endpoint.
 struct Discovered : fast::DomainParticipantListener {
     std::set<Gid> endpoints;
     void on_publisher_discovery(fast::DomainParticipant*, rtps::WriterDiscoveryInfo&& found) override {

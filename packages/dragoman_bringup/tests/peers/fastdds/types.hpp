@@ -1,4 +1,4 @@
-// The ROS types that the peer uses, as they lie on the wire. ">>" reads a message, "<<" writes one.
+// The ROS types that the peer uses, in wire format. ">>" reads a message, "<<" writes one.
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ struct MotionStatus {
     uint8_t mode = 0;
     bool moving = false;
 };
-// The rest of the message is of no interest.
+// The rest of the message is not used.
 inline Cdr& operator>>(Cdr& cdr, MotionStatus& s) { return cdr >> s.header >> s.mode >> s.moving; }
 
 using Gid = std::array<uint8_t, 16>;

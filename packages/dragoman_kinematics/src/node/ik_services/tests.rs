@@ -29,7 +29,7 @@ fn forward(frame: &str, links: &[&str], joints: sensor_msgs::msg::JointState) ->
     request
 }
 
-/// The poses in an answer, by link.
+/// The poses in a response, by link.
 fn poses(response: &GetPositionFK::Response) -> Vec<(&str, Isometry3<f64>)> {
     assert_eq!(response.error_code.val, SUCCESS, "{}", response.error_code.message);
     let poses = response.pose_stamped.iter().map(|stamped| raw_pose(&stamped.pose).to_isometry().unwrap());
@@ -128,7 +128,7 @@ fn every_link_that_is_fixed_to_the_tip_can_be_posed_in_every_frame() {
         for (frame, link_of_frame) in [("", "pedestal"), ("pedestal", "pedestal"), ("turret", "turret")] {
             let target = pose(link_of_frame).inverse() * pose(posed);
             let mut request = inverse(frame, link, &target);
-            // The turret turns with the first joint; the others are to be found.
+            // The turret turns with the first joint; the others are searched.
             request.ik_request.robot_state.joint_state = state(&[("turn", Q[0])]);
             let response = solver.compute_ik(&request, Some(&[0.0; 4]));
             assert_eq!(

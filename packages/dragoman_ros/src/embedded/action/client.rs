@@ -23,7 +23,7 @@ use crate::embedded::node::Node;
 use crate::embedded::qos::QosProfile;
 use crate::embedded::subscription::Subscription;
 
-/// A client of one action. Clones are the same.
+/// A client of one action. Clones share it.
 pub struct ActionClient<T: WrappedActionTypeSupport> {
     shared: Arc<Shared<T>>,
 }
@@ -38,7 +38,7 @@ struct Shared<T: WrappedActionTypeSupport> {
     send_goal: Client<T::SendGoal>,
     cancel_goal: Client<CancelGoal::Service>,
     get_result: Client<T::GetResult>,
-    /// Of feedback and status.
+    /// Readers of feedback and status.
     readers: [Arc<Reader>; 2],
     /// Goals whose results are awaited.
     goals: Mutex<HashMap<Uuid, Awaited<T>>>,
@@ -71,13 +71,13 @@ impl<T: WrappedActionTypeSupport> ActionClient<T> {
         Ok(Self { shared })
     }
 
-    /// Sends a goal. When it is accepted, the future resolves with the goal, a future of its end and result, and a stream of
-    /// feedback, which ends when the result is there. Feedback that is not looked at is dropped after ten messages.
+    /// Sends a goal. When it is accepted, the future resolves with the goal, a future of its status and result, and a
+    /// stream of feedback, which ends with the result. Unread feedback is dropped after ten messages.
     ///
     /// # Errors
-    /// A fixed array of another length than its type says; the middleware's refusal. The future's:
-    /// [`Error::RCL_RET_ACTION_GOAL_REJECTED`]; [`Error::Timeout`] if the server is lost. The result's: the client is gone; the server
-    /// is lost.
+    /// A fixed array of a wrong length; an error of the middleware. The future's:
+    /// [`Error::RCL_RET_ACTION_GOAL_REJECTED`]; [`Error::Timeout`] if the server is lost. The result's: the client is
+    /// gone; the server is lost.
     #[allow(clippy::type_complexity)] // It is r2r's.
     pub fn send_goal_request(
         &self,
@@ -95,7 +95,7 @@ impl<T: WrappedActionTypeSupport> ActionClient<T> {
         let uuid = Uuid::new_v4();
         let status = Arc::new(Mutex::new(GoalStatus::Unknown));
         let (sender, feedback) = mpsc::channel(QUEUE_LENGTH);
-        // Feedback may arrive before the answer to the request.
+        // Feedback may arrive before the response to the request.
         let awaited = Awaited { status: Arc::clone(&status), feedback: sender };
         lock(&self.shared.goals).insert(uuid, awaited);
         let entry = Entry { client: Arc::downgrade(&self.shared), uuid };
@@ -124,7 +124,7 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
         let answer = self.get_result.request(&T::make_result_request_msg(to_message(entry.uuid)))?;
         let lost = self.get_result.server_lost();
         let (sender, receiver) = oneshot::channel();
-        // The end is noted even if nobody waits for the result.
+        // The end is recorded even if the result is not awaited.
         self.background.spawn(async move {
             let ended = unless_lost(answer, lost).await.map(|response| {
                 let (code, result) = T::destructure_result_response_msg(response);
@@ -142,22 +142,22 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
     fn take_feedback(&self, message: T::FeedbackMessage) {
         let (id, feedback) = T::destructure_feedback_msg(message);
         if let Some(awaited) = lock(&self.goals).get_mut(&from_message(&id)) {
-            // Full, or nobody listens: both are the goal's owner's affair.
+            // The queue is full or closed: that is up to the goal's owner.
             let _ = awaited.feedback.try_send(feedback);
         }
     }
 
     fn take_status(&self, message: &GoalStatusArray) {
         let goals = lock(&self.goals);
-        for told in &message.status_list {
-            if let Some(awaited) = goals.get(&from_message(&told.goal_info.goal_id)) {
-                *lock(&awaited.status) = GoalStatus::from_rcl(told.status);
+        for entry in &message.status_list {
+            if let Some(awaited) = goals.get(&from_message(&entry.goal_info.goal_id)) {
+                *lock(&awaited.status) = GoalStatus::from_rcl(entry.status);
             }
         }
     }
 }
 
-/// The answer, or an error if the server is lost before it comes: nobody else would end the waiting.
+/// The response, or an error if the server is lost before it comes: the request has no other timeout.
 async fn unless_lost<R>(
     answer: impl Future<Output = Result<R>> + Unpin,
     lost: impl Future<Output = ()>,
@@ -188,7 +188,7 @@ async fn listen<T: WrappedActionTypeSupport>(
     }
 }
 
-/// The place of a goal among those whose results are awaited; given up when dropped.
+/// The entry of a goal whose result is awaited; removed when dropped.
 struct Entry<T: WrappedActionTypeSupport> {
     client: Weak<Shared<T>>,
     uuid: Uuid,
@@ -217,7 +217,7 @@ impl<T: WrappedActionTypeSupport> Clone for ActionClientGoal<T> {
 }
 
 impl<T: WrappedActionTypeSupport> ActionClientGoal<T> {
-    /// What the server has told of the goal last.
+    /// The last status received from the server.
     ///
     /// # Errors
     /// None in this implementation.
@@ -225,10 +225,11 @@ impl<T: WrappedActionTypeSupport> ActionClientGoal<T> {
         Ok(*lock(&self.status))
     }
 
-    /// Asks the server to cancel the goal. The future resolves when it has agreed; the goal ends later, with a result.
+    /// Requests the server to cancel the goal. The future resolves when it has agreed; the goal ends later, with a
+    /// result.
     ///
     /// # Errors
-    /// The middleware's refusal. The future's: [`Error::GoalCancelRejected`], [`Error::GoalCancelUnknownGoalID`],
+    /// An error of the middleware. The future's: [`Error::GoalCancelRejected`], [`Error::GoalCancelUnknownGoalID`],
     /// [`Error::GoalCancelAlreadyTerminated`].
     pub fn cancel(&self) -> Result<impl Future<Output = Result<()>> + Send + use<T>> {
         use CancelGoal::Response as Answer;

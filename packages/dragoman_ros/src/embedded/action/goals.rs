@@ -7,11 +7,10 @@ use crate::action_msgs::msg::{GoalInfo, GoalStatus as GoalStatusMessage, GoalSta
 use crate::action_msgs::srv::CancelGoal::Response as CancelResponse;
 use crate::builtin_interfaces::msg::Time;
 
-/// At most this many goals that have ended are kept. Without a limit whoever sends goals in a hurry would fill memory and
-/// every status message.
+/// Most ended goals that are kept. Without a limit a client could fill memory and every status message.
 pub(super) const MAX_ENDED: usize = 256;
 
-/// All goals, in the order of their acceptance.
+/// All goals, in order of their acceptance.
 #[derive(Default)]
 pub(super) struct Goals(Vec<Goal>);
 
@@ -22,7 +21,7 @@ struct Goal {
 }
 
 impl Goals {
-    /// Adds a goal that is now executing. False if there is one of that id.
+    /// Adds a goal that is now executing. False if its id is in use.
     pub(super) fn add(&mut self, id: Uuid, accepted: Time) -> bool {
         let is_new = self.status(id).is_none();
         if is_new {
@@ -31,13 +30,13 @@ impl Goals {
         is_new
     }
 
-    /// None for goals that are not known, or no more.
+    /// `None` for unknown or forgotten goals.
     pub(super) fn status(&self, id: Uuid) -> Option<GoalStatus> {
         self.0.iter().find(|goal| goal.id == id).map(|goal| goal.status)
     }
 
-    /// Gives a goal that has not ended another status. False if there is no such goal, or if it is already cancelling when
-    /// it is asked to.
+    /// Changes the status of a goal that has not ended. False if there is no such goal, or if it is already cancelling
+    /// on a request to cancel.
     pub(super) fn advance(&mut self, id: Uuid, status: GoalStatus) -> bool {
         let goal = self.0.iter_mut().find(|goal| goal.id == id);
         let Some(goal) = goal.filter(|goal| !goal.status.is_terminal() && goal.status != status) else {
@@ -47,18 +46,18 @@ impl Goals {
         true
     }
 
-    /// Forgets a goal that has ended.
+    /// Removes an ended goal.
     pub(super) fn forget(&mut self, id: Uuid) {
         self.0.retain(|goal| goal.id != id || !goal.status.is_terminal());
     }
 
-    /// The oldest goal that has ended, if there are too many of them.
+    /// The oldest ended goal, if there are too many of them.
     pub(super) fn superfluous(&self) -> Option<Uuid> {
         let mut ended = self.0.iter().filter(|goal| goal.status.is_terminal()).map(|goal| goal.id);
         ended.next().filter(|_| ended.count() >= MAX_ENDED)
     }
 
-    /// The goals that a cancel request means, as `action_msgs/srv/CancelGoal` documents, or the code of its refusal.
+    /// The goals selected by a cancel request, as `action_msgs/srv/CancelGoal` documents, or the code of its refusal.
     pub(super) fn to_cancel(&self, request: &GoalInfo) -> Result<Vec<GoalInfo>, u32> {
         let id = from_message(&request.goal_id);
         let no_stamp = request.stamp == Time::default();
@@ -66,7 +65,7 @@ impl Goals {
         if !id.is_nil() && no_stamp {
             let goal = self.0.iter().find(|goal| goal.id == id);
             let goal = goal.ok_or(CancelResponse::ERROR_UNKNOWN_GOAL_ID)?;
-            // rcl_action answers so for a goal that is already cancelling, too.
+            // rcl_action also responds this for a goal that is already cancelling.
             let goal = Some(goal).filter(can_cancel).ok_or(CancelResponse::ERROR_GOAL_TERMINATED)?;
             return Ok(vec![goal.info()]);
         }
@@ -160,8 +159,8 @@ mod tests {
         let mut goals = four();
         goals.forget(id(1));
         goals.forget(id(2));
-        let told: Vec<_> = goals.message().status_list.iter().map(|goal| goal.status).collect();
-        assert_eq!(told, [2, 3, 2]);
+        let statuses: Vec<_> = goals.message().status_list.iter().map(|goal| goal.status).collect();
+        assert_eq!(statuses, [2, 3, 2]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Action servers.
 //!
-//! Goal requests are a stream that the node looks at; cancel and result requests are attended to in the background, so
-//! that a node that is busy with one goal can still be told to stop.
+//! Goal requests are a stream that the node reads; cancel and result requests are handled in the background, so that a
+//! node that is busy with one goal can still be stopped.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
@@ -31,10 +31,10 @@ use crate::{WrappedActionTypeSupport, builtin_interfaces};
 
 type ResultResponse<T> = <<T as WrappedActionTypeSupport>::GetResult as WrappedServiceTypeSupport>::Response;
 
-/// For how long a goal that has ended, and its result, can be asked for.
+/// Time for which an ended goal and its result are kept.
 pub(crate) const RESULT_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// So many requests for the result of one goal may wait for its end; then the oldest is not answered.
+/// Most result requests waiting for the end of one goal; beyond that the oldest is not answered.
 const MAX_WAITING: usize = 64;
 
 /// The goal requests of one action.
@@ -50,19 +50,19 @@ struct Shared<T: WrappedActionTypeSupport> {
     clock: Arc<Mutex<Clock>>,
     background: Spawner,
     result_timeout: Duration,
-    /// Goals that have ended, with the time when they are forgotten, soonest first.
+    /// Ended goals with the times of their removal, earliest first.
     ended: Mutex<VecDeque<(Instant, Uuid)>>,
     attending: OnceLock<Task>,
 }
 
-/// What is kept of a goal besides its status.
+/// Data of a goal besides its status.
 struct Record<T: WrappedActionTypeSupport> {
     cancel_requests: mpsc::Sender<ActionServerCancelRequest>,
     result: Option<ResultResponse<T>>,
     waiting: VecDeque<ServiceRequest<T::GetResult>>,
 }
 
-/// The goals with the topic that tells of them.
+/// The goals with their status topic.
 struct Board {
     goals: Mutex<Goals>,
     status: Publisher<GoalStatusArray>,
@@ -76,7 +76,7 @@ impl Board {
     }
 
     fn advance(&self, id: Uuid, status: GoalStatus) -> Result<()> {
-        // Held while publishing, so that no older status is told last.
+        // Held while publishing, so that no older status is published last.
         let mut goals = lock(&self.goals);
         if !goals.advance(id, status) {
             return Err(Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID);
@@ -151,14 +151,14 @@ async fn attend<T: WrappedActionTypeSupport>(
             }
             request = results.select_next_some() => {
                 let Some(server) = server.upgrade() else { return };
-                server.tell_result(request);
+                server.send_result(request);
             }
         }
     }
 }
 
 impl<T: WrappedActionTypeSupport> Shared<T> {
-    /// Asks every goal that is meant, and answers when all have decided.
+    /// Queries every selected goal, and responds when all have decided.
     fn cancel(&self, request: ServiceRequest<CancelGoal::Service>) {
         let meant = lock(&self.board.goals).to_cancel(&request.message.goal_info);
         let (goals, mut return_code) = match meant {
@@ -170,7 +170,7 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
             .into_iter()
             .map(|goal| {
                 let decision = self.ask_to_cancel(&goal);
-                // A goal that drops the question does not cancel.
+                // A goal that drops the request does not cancel.
                 async move { decision.await.unwrap_or(false).then_some(goal) }
             })
             .collect();
@@ -190,13 +190,13 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
         if let Some(record) = lock(&self.records).get_mut(&uuid) {
             let request = ActionServerCancelRequest { uuid, board: Arc::clone(&self.board), decision };
             if record.cancel_requests.try_send(request).is_err() {
-                tracing::debug!(id = %uuid, "nobody looks at the goal's cancel requests");
+                tracing::debug!(id = %uuid, "the goal does not read its cancel requests");
             }
         }
         decided
     }
 
-    fn tell_result(&self, request: ServiceRequest<T::GetResult>) {
+    fn send_result(&self, request: ServiceRequest<T::GetResult>) {
         let uuid = from_message(&T::destructure_result_request_msg(request.message.clone()));
         let mut records = lock(&self.records);
         let response = match records.get_mut(&uuid) {
@@ -232,11 +232,11 @@ impl<T: WrappedActionTypeSupport> Shared<T> {
         Ok(())
     }
 
-    /// Forgets a result when its time is over. One task does that for all results: there may be many a second.
+    /// Removes expired results. One task serves all results: there may be many a second.
     fn forget_in_time(self: &Arc<Self>, uuid: Uuid) {
         let mut ended = lock(&self.ended);
         while ended.len() > 2 * MAX_ENDED {
-            // Forgotten long ago, because there were too many.
+            // Removed before, because there were too many.
             ended.pop_front();
         }
         ended.push_back((Instant::now() + self.result_timeout, uuid));
@@ -275,11 +275,11 @@ fn answer<S: WrappedServiceTypeSupport>(request: ServiceRequest<S>, response: S:
     }
 }
 
-/// A goal that waits to be accepted or rejected.
+/// A goal waiting to be accepted or rejected.
 pub struct ActionServerGoalRequest<T: WrappedActionTypeSupport> {
-    /// The goal's id, which its client has chosen.
+    /// The goal's id, chosen by its client.
     pub uuid: Uuid,
-    /// What is to be done.
+    /// The goal message.
     pub goal: T::Goal,
     request: ServiceRequest<T::SendGoal>,
     server: Arc<Shared<T>>,
@@ -289,7 +289,7 @@ impl<T: WrappedActionTypeSupport> ActionServerGoalRequest<T> {
     /// Accepts the goal, which is executing from now on. Requests to cancel it arrive on the stream.
     ///
     /// # Errors
-    /// A goal of the same id has been accepted meanwhile; the middleware's refusal.
+    /// A goal of the same id was accepted meanwhile; an error of the middleware.
     pub fn accept(
         self,
     ) -> Result<(ActionServerGoal<T>, impl Stream<Item = ActionServerCancelRequest> + Send + Unpin + use<T>)>
@@ -312,13 +312,13 @@ impl<T: WrappedActionTypeSupport> ActionServerGoalRequest<T> {
     /// Refuses the goal.
     ///
     /// # Errors
-    /// The middleware's refusal.
+    /// An error of the middleware.
     pub fn reject(self) -> Result<()> {
         self.request.respond(T::make_goal_response_msg(false, builtin_interfaces::msg::Time::default()))
     }
 }
 
-/// Somebody wants a goal to be cancelled. Dropped undecided, it is rejected.
+/// A request to cancel a goal. Dropping it undecided rejects it.
 pub struct ActionServerCancelRequest {
     /// The goal's id.
     pub uuid: Uuid,
@@ -327,25 +327,25 @@ pub struct ActionServerCancelRequest {
 }
 
 impl ActionServerCancelRequest {
-    /// The goal is cancelling from now on, and has to be ended soon.
+    /// Accepts: the goal is cancelling from now on, and must be ended soon.
     pub fn accept(self) {
         let is_canceling = self.board.advance(self.uuid, GoalStatus::Canceling).is_ok()
             || lock(&self.board.goals).status(self.uuid) == Some(GoalStatus::Canceling);
         let _ = self.decision.send(is_canceling);
     }
 
-    /// The goal goes on.
+    /// Rejects: the goal continues.
     pub fn reject(self) {
         let _ = self.decision.send(false);
     }
 }
 
-/// A goal that was accepted. Clones are the same; when the last is dropped and the goal has not ended, it is aborted, or
-/// canceled if it was cancelling.
+/// An accepted goal. Clones share it; if the last is dropped before the goal has ended, it is aborted, or canceled if
+/// it was cancelling.
 pub struct ActionServerGoal<T: WrappedActionTypeSupport> {
-    /// The goal's id, which its client has chosen.
+    /// The goal's id, chosen by its client.
     pub uuid: Uuid,
-    /// What is to be done.
+    /// The goal message.
     pub goal: T::Goal,
     execution: Arc<Execution<T>>,
 }
@@ -360,21 +360,21 @@ impl<T: WrappedActionTypeSupport> ActionServerGoal<T> {
     /// Whether a request to cancel the goal was accepted and the goal has not ended.
     ///
     /// # Errors
-    /// The goal ended so long ago that it is forgotten.
+    /// The goal ended so long ago that it was removed.
     pub fn is_cancelling(&self) -> Result<bool> {
         let status = lock(&self.execution.server.board.goals).status(self.uuid);
         Ok(status.ok_or(Error::RCL_RET_ACTION_GOAL_HANDLE_INVALID)? == GoalStatus::Canceling)
     }
 
-    /// Tells the client how it goes.
+    /// Sends feedback to the client.
     ///
     /// # Errors
-    /// A fixed array of another length than its type says; reliable readers that do not keep up.
+    /// A fixed array of a wrong length; reliable readers that do not keep up.
     pub fn publish_feedback(&self, msg: T::Feedback) -> Result<()> {
         self.execution.server.feedback.publish(&T::make_feedback_msg(to_message(self.uuid), msg))
     }
 
-    /// Ends the goal: it was cancelled.
+    /// Ends the goal as canceled.
     ///
     /// # Errors
     /// It has ended before.
@@ -382,7 +382,7 @@ impl<T: WrappedActionTypeSupport> ActionServerGoal<T> {
         self.execution.server.end(self.uuid, GoalStatus::Canceled, msg)
     }
 
-    /// Ends the goal: it was not reached.
+    /// Ends the goal as aborted.
     ///
     /// # Errors
     /// It has ended before.
@@ -390,7 +390,7 @@ impl<T: WrappedActionTypeSupport> ActionServerGoal<T> {
         self.execution.server.end(self.uuid, GoalStatus::Aborted, msg)
     }
 
-    /// Ends the goal: it was reached.
+    /// Ends the goal as succeeded.
     ///
     /// # Errors
     /// It has ended before.
@@ -399,7 +399,7 @@ impl<T: WrappedActionTypeSupport> ActionServerGoal<T> {
     }
 }
 
-/// What all clones of a goal share.
+/// State shared by all clones of a goal.
 struct Execution<T: WrappedActionTypeSupport> {
     uuid: Uuid,
     server: Arc<Shared<T>>,

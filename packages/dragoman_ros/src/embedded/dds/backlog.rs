@@ -1,7 +1,7 @@
-//! What a reliable writer has sent and its readers have not acknowledged.
+//! Samples that a reliable writer has sent and its readers have not acknowledged.
 //!
-//! The library tells only whether everything up to a moment is acknowledged. Readers of large samples at a high rate are
-//! always some behind, and never have acknowledged everything; so marks are set on the way, and counted from.
+//! The library only reports whether everything up to a moment is acknowledged. Readers of large samples at a high rate
+//! always lag, and never have acknowledged everything; so intermediate marks are set and counted from.
 
 use std::task::{Context as TaskContext, Waker};
 use std::time::{Duration, Instant};
@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-/// What has been written since the last mark that all readers have passed.
+/// Samples written since the last mark that all readers have passed.
 #[derive(Default)]
 pub(super) struct Backlog {
-    /// Up to the mark, and from there on.
+    /// Up to the mark, and after it.
     before: Amount,
     since: Amount,
-    /// Resolves when all readers have acknowledged what was written before it was made; false if that cannot be told.
+    /// Resolves when all readers have acknowledged the samples written before its creation; false if that cannot be
+    /// determined.
     mark: Option<BoxFuture<'static, bool>>,
-    /// Since when it has been as large as it may become.
+    /// Time since which it is full.
     full_since: Option<Instant>,
 }
 
@@ -28,23 +29,23 @@ struct Amount {
 }
 
 impl Backlog {
-    /// Counts a sample that is written now.
+    /// Counts a written sample.
     pub(super) fn add(&mut self, bytes: usize) {
         self.since.samples += 1;
         self.since.bytes += bytes;
     }
 
-    /// From here on every write looks whether the readers have caught up.
+    /// Whether every write must check if the readers have caught up.
     pub(super) fn is_large(&self) -> bool {
         self.is_beyond(4096, 8 << 20)
     }
 
-    /// From here on the readers have a time limit.
+    /// Whether the time limit of the readers runs.
     pub(super) fn is_full(&self) -> bool {
         self.is_beyond(32_768, 64 << 20)
     }
 
-    /// From here on nothing more is sent to them.
+    /// Whether further samples must be refused.
     pub(super) fn is_overfull(&self) -> bool {
         self.is_beyond(65_536, 128 << 20)
     }
@@ -53,13 +54,13 @@ impl Backlog {
         self.before.samples + self.since.samples >= samples || self.before.bytes + self.since.bytes >= bytes
     }
 
-    /// Forgets what is acknowledged. `mark` makes what waits for the readers from now on; it is asked once here, and has
-    /// to know from then on what it waits for.
+    /// Removes acknowledged samples. `mark` creates the future of the readers' acknowledgement; it is called once here,
+    /// and must refer to the samples written until then.
     pub(super) fn look<F>(&mut self, mark: impl FnOnce() -> F)
     where
         F: Future<Output = bool> + Send + 'static,
     {
-        // It is asked at the next write again: nobody has to be woken.
+        // Polled again at the next write: no wake-up is needed.
         let mut task = TaskContext::from_waker(Waker::noop());
         match self.mark.as_mut().map(|mark| mark.poll_unpin(&mut task)) {
             Some(std::task::Poll::Pending) => return,
@@ -80,7 +81,7 @@ impl Backlog {
         }
     }
 
-    /// How long it has been full.
+    /// Time for which it has been full.
     pub(super) fn full_for(&mut self, now: Instant) -> Duration {
         now.saturating_duration_since(*self.full_since.get_or_insert(now))
     }
@@ -94,7 +95,7 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    /// Acknowledges everything before it at will.
+    /// Acknowledges everything before it on demand.
     fn mark(backlog: &mut Backlog) -> oneshot::Sender<()> {
         let (acknowledge, acknowledged) = oneshot::channel();
         backlog.look(|| async move { acknowledged.await.is_ok() });
@@ -123,14 +124,14 @@ mod tests {
         let start = Instant::now();
         for count in 1..100 {
             backlog.add(MIB);
-            // No new mark while the readers have not passed the one before.
+            // No new mark while the readers have not passed the previous one.
             backlog.look(|| async { panic!("asked for") });
             assert_eq!(backlog.is_full(), count >= 64, "{count}");
             assert!(!backlog.is_overfull());
         }
         assert_eq!(backlog.full_for(start), Duration::ZERO);
         assert_eq!(backlog.full_for(start + Duration::from_secs(2)), Duration::from_secs(2));
-        // What came after the mark is still unacknowledged.
+        // Samples after the mark are still unacknowledged.
         first.send(()).unwrap();
         let _second = mark(&mut backlog);
         assert!(backlog.is_full());

@@ -1,12 +1,12 @@
 //! The first request of a client on Fast DDS, which may come before the client is matched.
 //!
-//! The client has found our reader and sends; the library has not heard of the client's writer yet and drops what it
-//! sends. On the match it asks for a heartbeat in a way that Fast DDS answers after its heartbeat period only, 3 s;
-//! `ros2 param list` waits for 1 s. So the sample itself is asked for, by an ACKNACK that misses number 1. If there is
+//! The client has discovered our reader and sends; the library has not discovered the client's writer yet and drops the
+//! sample. On the match it requests a heartbeat in a form that Fast DDS answers only after its heartbeat period, 3 s;
+//! `ros2 param list` waits for 1 s. So the sample itself is requested, by an ACKNACK that misses number 1. If there is
 //! no such sample yet, it comes by itself.
 //!
-//! Its count is that of the library's second ACKNACK, which Fast DDS then takes for an old one: what that acknowledges is
-//! acknowledged with the third.
+//! Its count is that of the library's second ACKNACK, which Fast DDS then ignores as an old one; the third acknowledges
+//! the same samples.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 
@@ -15,10 +15,10 @@ use rustdds::{DomainParticipant, GUID};
 use super::super::error::{Error, Result};
 use super::Guid;
 
-/// How global identifiers of Fast DDS begin: eProsima's vendor id (RTPS 2.5, 8.3.3.1.4).
+/// Prefix of Fast DDS's global identifiers: eProsima's vendor id (RTPS 2.5, 8.3.3.1.4).
 const FAST_DDS: [u8; 2] = [0x01, 0x0F];
 
-/// Asks new clients for their first request.
+/// Requests the first request of new clients.
 pub(super) struct FirstRequests {
     participant: DomainParticipant,
     socket: UdpSocket,
@@ -30,7 +30,7 @@ impl FirstRequests {
         Ok(Self { participant, socket: socket.map_err(|error| Error::Middleware(error.to_string()))? })
     }
 
-    /// Asks `writer`, which has just been matched with our `reader`, if it is a client's.
+    /// Sends the ACKNACK to `writer`, which has just been matched with our `reader`, if it is a client's.
     pub(super) fn ask(&self, reader: GUID, writer: GUID) {
         if !writer.to_bytes().starts_with(&FAST_DDS) {
             return;
@@ -45,13 +45,13 @@ impl FirstRequests {
             if locator.is_udp()
                 && let Err(error) = self.socket.send_to(&message, SocketAddr::from(*locator))
             {
-                tracing::debug!(%error, "a client is not asked for its first request");
+                tracing::debug!(%error, "requesting a client's first request failed");
             }
         }
     }
 }
 
-/// An RTPS message in which `reader` says that it misses sample 1 of `writer` (RTPS 2.5, 9.4.5).
+/// An RTPS message in which `reader` reports sample 1 of `writer` as missing (RTPS 2.5, 9.4.5).
 fn acknack(reader: Guid, writer: Guid) -> Vec<u8> {
     const LITTLE_ENDIAN: u8 = 1;
     const FINAL: u8 = 2;
@@ -60,7 +60,7 @@ fn acknack(reader: Guid, writer: Guid) -> Vec<u8> {
     const RUSTDDS: [u8; 2] = [0x01, 0x12];
     let ([own, reader_id], [other, writer_id]) = (parts(&reader), parts(&writer));
     let base = [0_i32.to_le_bytes(), 1_i32.to_le_bytes()].concat();
-    // One bit, the highest of its word, which stands for the base itself.
+    // One bit, the highest of its word, for the base itself.
     let missing = [1_u32.to_le_bytes(), (1_u32 << 31).to_le_bytes()].concat();
     let count = 1_i32.to_le_bytes();
     [

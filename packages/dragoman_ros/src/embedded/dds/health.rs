@@ -1,21 +1,21 @@
-//! Signs of life of the DDS library.
+//! Health of the DDS library.
 
 use super::Participant;
 
-/// What the library's threads have done, and what it has refused since the process started.
+/// Activity of the library's threads, and its refusals since the start of the process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Health {
-    /// How often the thread that receives and sends has gone round its loop. It does so every two seconds at least, so a
-    /// count that stands still means that the participant is deaf.
+    /// Number of loops of the thread that receives and sends. It completes one at least every two seconds, so a
+    /// constant count means that the participant no longer works.
     pub(crate) event_loop_turns: u64,
-    /// The same of the thread that finds others.
+    /// The same of the discovery thread.
     pub(crate) discovery_turns: u64,
     /// Counts of invalid or excessive input by kind, of all participants of the process.
     pub(crate) refused: [(&'static str, u64); 8],
 }
 
 impl Participant {
-    /// Takes no lock, so that a watchdog does not wait for what it watches.
+    /// Takes no lock, so that a watchdog does not wait for the watched threads.
     pub(crate) fn health(&self) -> Health {
         let refused = rustdds::refused::refused();
         Health {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use rustdds::GUID;
 use rustdds::dds::statusevents::DomainParticipantStatusEvent as Event;
 
-/// Who is matched with whom in other participants, from the events of ours.
+/// Pairs of our endpoints and matched ones in other participants, from the events of ours.
 pub(super) struct Matches {
     own: GUID,
     remotes: HashMap<GUID, Match>,
@@ -20,7 +20,7 @@ struct Match {
 }
 
 impl Matches {
-    /// Nobody yet; `own` is our participant.
+    /// No matches; `own` is our participant.
     pub(super) fn new(own: GUID) -> Self {
         Self { own, remotes: HashMap::new() }
     }
@@ -47,14 +47,14 @@ impl Matches {
                 tracing::warn!(
                     ?requested_qos,
                     ?offered_qos,
-                    "a subscription asks for a quality of service that is not offered"
+                    "a subscription requests an incompatible quality of service"
                 );
             }
             Event::RemoteWriterQosIncompatible { requested_qos, offered_qos, .. } => {
                 tracing::warn!(
                     ?requested_qos,
                     ?offered_qos,
-                    "a publisher offers less quality of service than is asked for"
+                    "a publisher offers an incompatible quality of service"
                 );
             }
             _ => {}

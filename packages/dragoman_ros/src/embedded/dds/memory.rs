@@ -1,6 +1,6 @@
-//! The memory of large samples, which is used again.
+//! Reuses the memory of large samples.
 //!
-//! Fresh memory costs a page fault for every 4 KiB: for a picture several times what copying it costs.
+//! Fresh memory costs a page fault for every 4 KiB: for an image several times the time of copying it.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,22 +8,22 @@ use bytes::Bytes;
 
 use crate::embedded::clock::lock;
 
-/// Smaller pieces come from the allocator without page faults; larger ones are not worth keeping.
+/// Smaller pieces come from the allocator without page faults; larger ones are too big to keep.
 const WORTH_KEEPING: std::ops::RangeInclusive<usize> = 64 << 10..=16 << 20;
-/// One for the next sample, and one for the case that a reader is slow.
+/// One for the next sample, and one for the case of a slow reader.
 const MOST_KEPT: usize = 2;
 
-/// Memory of samples that nobody holds any more. Clones share it.
+/// Memory of released samples. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Memory(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Memory {
-    /// An empty vector, with room if there is some.
+    /// An empty vector, with the capacity of a released one if available.
     pub(crate) fn take(&self) -> Vec<u8> {
         lock(&self.0).pop().unwrap_or_default()
     }
 
-    /// Bytes whose memory comes back here with their last clone.
+    /// Bytes whose memory returns here with their last clone.
     pub(crate) fn lend(&self, bytes: Vec<u8>) -> Bytes {
         if WORTH_KEEPING.contains(&bytes.capacity()) {
             Bytes::from_owner(Lent { bytes, memory: self.clone() })

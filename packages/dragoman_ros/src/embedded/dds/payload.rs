@@ -1,4 +1,4 @@
-//! Serialized samples as they are: serialization is `cdr.rs`'s.
+//! Serialized samples; serialization is in `cdr.rs`.
 
 use bytes::Bytes;
 use rustdds::RepresentationIdentifier;
@@ -7,7 +7,7 @@ use rustdds::no_key::{Decode, DeserializerAdapter, SerializerAdapter};
 use super::memory::Memory;
 use crate::embedded::cdr::Encoding;
 
-/// Bytes with the encoding that their header named.
+/// Bytes with the encoding of their header.
 pub(super) struct RawPayload {
     pub(super) bytes: Bytes,
     pub(super) encoding: Encoding,
@@ -16,7 +16,7 @@ pub(super) struct RawPayload {
 /// Passes bytes through.
 pub(super) struct RawAdapter;
 
-/// Copies payloads into memory that is used again.
+/// Copies payloads into reused memory.
 #[derive(Clone)]
 pub(super) struct RawDecoder {
     pub(super) memory: Memory,

@@ -1,4 +1,4 @@
-//! Quality of service in the library's words, and back.
+//! Converts quality of service to the library's types, and back.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ pub(super) enum Role {
     Reader,
 }
 
-/// How long a write may block, as it is announced: rmw's default.
+/// The announced maximum blocking time of a write: rmw's default.
 pub(super) const MAX_BLOCKING_TIME: Duration = Duration::from_millis(100);
 
-/// What the library is asked for.
+/// The library's policies for a profile.
 pub(super) fn policies(endpoint: Endpoint<'_>, role: Role) -> QosPolicies {
     let profile = endpoint.qos;
     let mut builder = QosPolicyBuilder::new()
@@ -36,7 +36,7 @@ pub(super) fn policies(endpoint: Endpoint<'_>, role: Role) -> QosPolicies {
     let keep_all = profile.history == HistoryPolicy::KeepAll;
     builder = builder.history(if keep_all { History::KeepAll } else { History::KeepLast { depth } });
     // A writer's window of unacknowledged samples is `max_samples`, 8192 when unset, and a full one blocks; `Backlog`
-    // bounds it before that. A reader's cache is 64 samples when unset, and drops in silence.
+    // limits it before that. A reader's cache is 64 samples when unset, and drops silently.
     let max_samples = match role {
         Role::Writer => 200_000,
         Role::Reader if keep_all => 200_000,
@@ -62,19 +62,19 @@ pub(super) fn policies(endpoint: Endpoint<'_>, role: Role) -> QosPolicies {
     }
     let policies = builder.build();
     match endpoint.type_hash {
-        // As the middlewares of ROS do since Iron (rmw_dds_common, `encode_type_hash_for_user_data_qos`).
+        // As ROS's middlewares do since Iron (rmw_dds_common, `encode_type_hash_for_user_data_qos`).
         Some(hash) => policies.with_user_data(UserData { value: format!("typehash={hash};").into_bytes() }),
         None => policies,
     }
 }
 
-/// What a discovered writer offers. History and depth are its own affair and not announced: unknown, 0.
+/// The offer of a discovered writer. History and depth are not announced: unknown, 0.
 pub(super) fn profile(writer: &PublicationBuiltinTopicData) -> QosProfile {
     let (liveliness, lease) = match writer.liveliness {
         Some(Liveliness::ManualByTopic { lease_duration }) => {
             (LivelinessPolicy::ManualByTopic, Some(lease_duration))
         }
-        // r2r has no name for it in all distributions.
+        // r2r does not have this name in all distributions.
         Some(Liveliness::ManualByParticipant { lease_duration }) => {
             (LivelinessPolicy::Unknown, Some(lease_duration))
         }
@@ -84,7 +84,7 @@ pub(super) fn profile(writer: &PublicationBuiltinTopicData) -> QosProfile {
     QosProfile {
         history: HistoryPolicy::Unknown,
         depth: 0,
-        // What is left out of an announcement has its default, and a writer's is reliable.
+        // Policies omitted in an announcement have their defaults, and a writer's is reliable.
         reliability: match writer.reliability {
             Some(Reliability::BestEffort) => ReliabilityPolicy::BestEffort,
             _ => ReliabilityPolicy::Reliable,
@@ -101,7 +101,7 @@ pub(super) fn profile(writer: &PublicationBuiltinTopicData) -> QosProfile {
     }
 }
 
-/// Zero, which means "not set", for what has no limit.
+/// Zero, which means "not set", for no limit.
 fn finite(duration: Option<rustdds::Duration>) -> Duration {
     duration.filter(|duration| *duration != rustdds::Duration::INFINITE).map_or(Duration::ZERO, Into::into)
 }

@@ -1,8 +1,8 @@
-//! Samples for readers that are not matched yet: answers of services.
+//! Samples for readers that are not matched yet: responses of services.
 //!
-//! A client that has just started may have matched us before we have matched its reply reader; what is written in that
-//! time is lost. So the answer waits a moment for the match. The caller does not: a client that never matches, or many
-//! of them, delay nobody.
+//! A client that has just started may have matched us before we have matched its reply reader; a response written in
+//! that time is lost. So the response waits a moment for the match. The caller does not wait: clients that never match
+//! delay no others.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -15,14 +15,14 @@ use crate::embedded::background::Spawner;
 use crate::embedded::clock::lock;
 use crate::embedded::rate_limit::RateLimit;
 
-/// How long a match may take; rmw_cyclonedds waits as long.
+/// Timeout of a match; the same as in rmw_cyclonedds.
 const MATCH_TIME: Duration = Duration::from_millis(100);
 
-/// So many samples wait at most, of one participant and in all. Further ones are dropped.
+/// Most waiting samples, for one participant and in total. Further ones are dropped.
 const MOST_OF_ONE: usize = 32;
 const MOST: usize = 512;
 
-/// A sample that waits for its reader.
+/// A sample waiting for its reader.
 pub(super) struct Postponed {
     pub(super) writer: Arc<Writer>,
     pub(super) reader: Peer,
@@ -30,7 +30,7 @@ pub(super) struct Postponed {
     pub(super) related: Option<SampleId>,
 }
 
-/// All samples of a participant that wait for their readers.
+/// All waiting samples of a participant.
 #[derive(Default)]
 pub(super) struct PostponedWrites {
     queue: Mutex<Queue>,
@@ -39,21 +39,21 @@ pub(super) struct PostponedWrites {
 
 #[derive(Default)]
 struct Queue {
-    /// With the end of its waiting time, soonest first.
+    /// With the end of its waiting time, earliest first.
     waiting: VecDeque<(Instant, Postponed)>,
-    /// Whether a task looks after the waiting times.
+    /// Whether a task checks the waiting times.
     is_watched: bool,
 }
 
 impl PostponedWrites {
-    /// Writes `sample` when its reader is matched, or when it has waited long enough.
+    /// Writes `sample` when its reader is matched, or after the timeout.
     pub(super) fn add(self: &Arc<Self>, sample: Postponed, spawner: &Spawner) {
         let mut queue = lock(&self.queue);
         let participant = sample.reader.participant();
         let of_one = queue.waiting.iter().filter(|(_, other)| other.reader.participant() == participant);
         if queue.waiting.len() >= MOST || of_one.count() >= MOST_OF_ONE {
             if let Some(more) = lock(&self.dropped).admit(Instant::now()) {
-                tracing::warn!(more, "an answer is dropped: its client is not found by discovery");
+                tracing::warn!(more, "a response was dropped: its client was not discovered");
             }
             return;
         }
@@ -64,12 +64,12 @@ impl PostponedWrites {
         }
     }
 
-    /// Writes samples whose readers have been matched.
+    /// Writes samples whose readers were matched.
     pub(super) fn write_matched(&self) {
         self.write_where(|_, sample| sample.writer.is_matched(sample.reader));
     }
 
-    /// Writes samples whose time is over: the message of a match may have been lost.
+    /// Writes samples whose timeout has passed: the event of a match may have been lost.
     async fn watch(&self) {
         loop {
             let next = {

@@ -52,27 +52,27 @@ pub(crate) struct Reader {
     type_name: String,
     local: Arc<Local>,
     participant: DomainParticipant,
-    /// Whether the samples of a writer are of our type, as far as discovery has told its type.
+    /// Whether the samples of a writer are of our type, as far as discovered.
     writers: Mutex<HashMap<GUID, bool>>,
     malformed: Mutex<RateLimit>,
     memory: Memory,
 }
 
-/// Of so many writers it is remembered whether they are of a reader's type.
+/// Number of writers for which the type check is cached.
 const REMEMBERED_WRITERS: usize = 1024;
 
 impl Reader {
-    /// The next sample; registers the task for the next arrival when there is none.
+    /// The next sample; registers the task for the next arrival if there is none.
     pub(crate) fn poll_take(&self, task: &mut TaskContext<'_>) -> Poll<Sample> {
         if let Poll::Ready(sample) = self.inbox.poll_take(task) {
             return Poll::Ready(sample);
         }
-        // Before the look, so that what arrives meanwhile wakes the task.
+        // Registered before reading, so that a new arrival wakes the task.
         self.reader.set_waker(Some(task.waker().clone()));
         self.take().map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// Hands samples of this process to `sink` at once; those from the network are still to be taken.
+    /// Delivers samples of this process to `sink` at once; those from the network must still be taken.
     pub(crate) fn hand_local_to(&self, sink: impl Fn(Sample) + Send + Sync + 'static) {
         self.inbox.hand_to(sink);
     }
@@ -81,7 +81,7 @@ impl Reader {
         self.reader.drain_read_notifications();
         loop {
             match self.reader.try_take_one_with(RawDecoder { memory: self.memory.clone() }) {
-                // Came through memory already.
+                // Already delivered through memory.
                 Ok(Some(change)) if change.writer_guid().prefix == self.own.prefix => {}
                 Ok(Some(change)) if !self.is_of_our_type(change.writer_guid()) => {}
                 Ok(Some(change)) => {
@@ -100,7 +100,8 @@ impl Reader {
         }
     }
 
-    /// In the library all readers of a topic share a cache, whatever their types: it may hold what another one is matched with.
+    /// In the library all readers of a topic share a cache, whatever their types: it may hold samples of another
+    /// reader's matches.
     fn is_of_our_type(&self, writer: GUID) -> bool {
         let mut writers = lock(&self.writers);
         if let Some(known) = writers.get(&writer) {
@@ -127,7 +128,7 @@ impl Reader {
         self.reader.guid().to_bytes()
     }
 
-    /// Logs that a sample does not have the form of `type_name`. Whoever sends such may send many.
+    /// Logs that a sample is not a valid `type_name`. Rate-limited, since a sender may repeat it.
     pub(crate) fn report_malformed(&self, type_name: &str, error: &Error) {
         if let Some(more) = lock(&self.malformed).admit(Instant::now()) {
             let topic = self.topic.strip_prefix("rt").unwrap_or(&self.topic);
@@ -135,7 +136,7 @@ impl Reader {
         }
     }
 
-    /// Writers that are matched now.
+    /// Number of matched writers.
     pub(crate) fn matched(&self) -> usize {
         lock(&self.matches).count(&self.reader.guid()) + self.local.writers_of(&self.topic, &self.inbox)
     }

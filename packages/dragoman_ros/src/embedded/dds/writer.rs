@@ -73,8 +73,8 @@ fn create_writer(publisher: &rustdds::Publisher, topic: &Topic, qos: &QosPolicie
         .map_err(|e| middleware("create a writer", &e))
 }
 
-/// A writer of serialized samples. It never waits: neither for its readers nor for the network. The one exception is a
-/// writer that keeps all samples, whose readers slow it down, as DDS has it; no node of ours has such a writer.
+/// A writer of serialized samples. It waits neither for its readers nor for the network. The one exception is a writer
+/// that keeps all samples, whose readers slow it down, as DDS defines; none of our nodes has one.
 pub(crate) struct Writer {
     this: Weak<Writer>,
     postponed: Arc<PostponedWrites>,
@@ -87,7 +87,7 @@ pub(crate) struct Writer {
     qos: QosPolicies,
     reliable: bool,
     keeps_all: bool,
-    /// Somebody who joins later is owed samples.
+    /// Whether late subscribers get earlier samples.
     late_joiners: bool,
     read_elsewhere: ReadElsewhere,
     matches: Arc<Mutex<Matches>>,
@@ -99,35 +99,35 @@ type RawWriter = DataWriter<RawPayload, RawAdapter>;
 struct WriterState {
     writer: Arc<RawWriter>,
     unacknowledged: Backlog,
-    /// The number of matches that were known at the last write.
+    /// The generation of the matches at the last write.
     seen: u64,
-    /// How many samples stayed in this process.
+    /// Number of samples delivered within this process only.
     unsent: i64,
-    /// The number of the last sample that the library has.
+    /// The number of the library's last sample.
     sent: i64,
-    /// Whether the first sample after a new match is on its way, and the samples that wait for it, oldest first.
+    /// Whether the first sample after a new match is on its way, and the samples waiting for it, oldest first.
     is_leading: bool,
     held: VecDeque<Held>,
 }
 
-/// A sample that goes to the network a little later.
+/// A sample sent to the network with a delay.
 struct Held {
     payload: Bytes,
     related: Option<SampleId>,
     time: Timestamp,
 }
 
-/// How long readers that are behind by a full backlog may take before they are given up.
+/// Time after which readers that lag by a full backlog are given up.
 const FULL_BACKLOG_PATIENCE: Duration = Duration::from_secs(3);
 
-/// After a new match, a volatile Cyclone reader loses all samples of a burst but the last: the first sample goes out
+/// After a new match, a volatile Cyclone reader loses all samples of a burst but the last: the first sample is sent
 /// alone, and the rest this much later.
 const FIRST_SAMPLE_LEAD: Duration = Duration::from_millis(2);
 
-/// So many samples are held back at most; then they go out early.
+/// Most delayed samples; beyond that they are sent early.
 const MOST_HELD: usize = 1024;
 
-/// Samples that stay in the process are numbered from here, so that no number is given twice.
+/// Samples within the process are numbered from here, so that numbers are unique.
 const FIRST_UNSENT: i64 = 1 << 40;
 
 impl Writer {
@@ -136,10 +136,10 @@ impl Writer {
         self.memory.take()
     }
 
-    /// Writes one sample; `related` names the request that a reply answers.
+    /// Writes one sample; `related` is the request that a reply answers.
     ///
     /// # Errors
-    /// Readers in other processes are so far behind that they do not get it; those of this process do.
+    /// Readers in other processes lag so far that they do not get it; those of this process do.
     pub(crate) fn write(&self, payload: Vec<u8>, related: Option<SampleId>) -> Result<SampleId> {
         let payload = self.memory.lend(payload);
         if self.keeps_all {
@@ -163,7 +163,7 @@ impl Writer {
     fn write_to_network(&self, state: &mut WriterState, sample: Held) -> Result<SampleId> {
         if let Err(error) = self.make_room(state) {
             if let Some(more) = lock(&self.overflow).admit(Instant::now()) {
-                tracing::warn!(topic = self.topic.name(), more, %error, "a sample is not sent");
+                tracing::warn!(topic = self.topic.name(), more, %error, "a sample was not sent");
             }
             return Err(error);
         }
@@ -185,7 +185,7 @@ impl Writer {
         Ok(id)
     }
 
-    /// Lets what is written from now on wait for a moment.
+    /// Delays the samples written from now on for a moment.
     fn hold_next(&self, state: &mut WriterState) {
         let writer = Weak::clone(&self.this);
         state.is_leading = true;
@@ -199,7 +199,7 @@ impl Writer {
         });
     }
 
-    /// Waits for readers that are far behind, for as long as the writer is announced to block.
+    /// Waits for lagging readers, up to the announced blocking time.
     fn wait_for_room(&self) {
         let end = Instant::now() + policies::MAX_BLOCKING_TIME;
         while self.make_room(&mut lock(&self.state)).is_err() && Instant::now() < end {
@@ -207,20 +207,21 @@ impl Writer {
         }
     }
 
-    /// Whether a sample has to go to the network. A match is told at once; the list of discovered readers, a little
-    /// older, makes good for a match whose message was lost.
+    /// Whether a sample must go to the network. A match is reported at once; the list of discovered readers, a little
+    /// older, covers lost match events.
     fn is_read_elsewhere(&self, state: &WriterState) -> bool {
         self.late_joiners
             || lock(&self.matches).count(&state.writer.guid()) > 0
             || lock(&self.read_elsewhere).contains(&self.topic.name())
     }
 
-    /// Keeps the samples that no reader has acknowledged within bounds.
+    /// Limits the number of unacknowledged samples.
     ///
-    /// A reader that takes part in discovery but never acknowledges would otherwise keep every sample in memory and, once
-    /// the library's window is full, block every write. A backlog that stays full makes the writer start afresh under a
-    /// new identity: the stuck reader's samples are forgotten, and readers that keep up lose at most what is sent until
-    /// they have matched the new writer. Twice a full backlog is never exceeded: further samples are refused until then.
+    /// A reader that takes part in discovery but never acknowledges would otherwise keep every sample in memory and,
+    /// once the library's window is full, block every write. A backlog that stays full makes the writer restart under a
+    /// new identity: the samples for the stuck reader are dropped, and other readers lose at most those sent until they
+    /// have matched the new writer. The size never exceeds twice a full backlog: further samples are refused until
+    /// then.
     fn make_room(&self, state: &mut WriterState) -> Result<()> {
         if !self.reliable || !state.unacknowledged.is_large() {
             return Ok(());
@@ -234,10 +235,7 @@ impl Writer {
         }
         let now = Instant::now();
         if state.unacknowledged.full_for(now) > FULL_BACKLOG_PATIENCE {
-            tracing::warn!(
-                topic = self.topic.name(),
-                "a reader does not acknowledge; the writer starts afresh"
-            );
+            tracing::warn!(topic = self.topic.name(), "a reader does not acknowledge; the writer restarts");
             state.writer = Arc::new(create_writer(&self.publisher, &self.topic, &self.qos)?);
             self.outlet.identify(state.writer.guid().to_bytes());
             (state.seen, state.sent, state.is_leading) = (0, 0, false);
@@ -257,13 +255,13 @@ impl Writer {
         lock(&self.state).writer.guid().to_bytes()
     }
 
-    /// Lets all writes wait until this is dropped.
+    /// Makes all writes wait until the returned value is dropped.
     #[cfg(test)]
     pub(crate) fn stall(&self) -> impl Drop {
         lock(&self.state)
     }
 
-    /// Readers that are matched now.
+    /// Number of matched readers.
     pub(crate) fn matched(&self) -> usize {
         let guid = lock(&self.state).writer.guid();
         lock(&self.matches).count(&guid) + self.outlet.readers()
@@ -285,7 +283,8 @@ impl Writer {
         }
     }
 
-    /// As [`write`](Self::write), for one reader that may not be matched yet: the sample waits for that, but the caller does not.
+    /// As [`write`](Self::write), for one reader that may not be matched yet: the sample waits for that, but the caller
+    /// does not.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -303,7 +302,7 @@ impl Writer {
         Ok(())
     }
 
-    /// How long the first of the present matches has lasted; readers of this context count as old.
+    /// Age of the oldest match; readers of this context count as old.
     pub(crate) fn matched_for(&self) -> Option<Duration> {
         if self.outlet.readers() > 0 {
             return Some(Duration::MAX);
@@ -313,16 +312,16 @@ impl Writer {
     }
 }
 
-/// How long the last samples of a writer that is dropped may take to their readers.
+/// Time for delivering the last samples of a dropped writer.
 const LAST_SAMPLES_TIME: Duration = Duration::from_millis(100);
-/// Until a sample that nobody acknowledges is on its way.
+/// Time for sending a sample without acknowledgement.
 const SEND_TIME: Duration = Duration::from_millis(10);
 
-/// The last samples, a stop before a program ends say, are still sent: the library forgets them with its writer.
+/// The last samples, for example a stop before a program ends, are still sent: the library drops them with its writer.
 impl Drop for Writer {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // There is nobody left to tell.
+        // No caller is left to get the error.
         let _ = state.send_held();
         let (writer, is_reliable) = (Arc::clone(&state.writer), self.reliable);
         if state.sent == 0 || lock(&self.matches).count(&writer.guid()) == 0 {
@@ -340,7 +339,7 @@ impl Drop for Writer {
 }
 
 impl WriterState {
-    /// Hands a sample to the library.
+    /// Passes a sample to the library.
     fn send(&mut self, sample: Held) -> Result<SampleId> {
         let related = sample.related.map(|id| SampleIdentity {
             writer_guid: GUID::from_bytes(id.writer),
@@ -364,7 +363,7 @@ impl WriterState {
         }
     }
 
-    /// Hands over what waits.
+    /// Passes the delayed samples.
     fn send_held(&mut self) -> Result<()> {
         self.is_leading = false;
         while let Some(sample) = self.held.pop_front() {
@@ -373,13 +372,13 @@ impl WriterState {
         Ok(())
     }
 
-    /// What the next sample that is held will be known by: the library counts them one by one.
+    /// The number of the next delayed sample: the library counts them one by one.
     fn next_id(&self) -> SampleId {
         let held = i64::try_from(self.held.len()).unwrap_or(i64::MAX);
         SampleId { writer: self.writer.guid().to_bytes(), sequence: self.sent + held + 1 }
     }
 
-    /// What a sample is known by that stays in this process.
+    /// The number of a sample within this process.
     fn unsent_id(&self) -> SampleId {
         SampleId { writer: self.writer.guid().to_bytes(), sequence: FIRST_UNSENT + self.unsent }
     }

@@ -5,7 +5,7 @@ use dragoman_ros::QosProfile;
 use super::super::graph::Found;
 use super::*;
 
-/// Keeps what is written; blocks or fails on demand.
+/// Keeps written bytes; blocks or fails on demand.
 #[derive(Clone, Default)]
 struct Memory {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -159,7 +159,7 @@ fn what_was_written_before_a_sudden_end_can_be_read() {
 }
 
 #[test]
-fn files_are_never_overwritten_and_reasons_are_told() {
+fn files_are_never_overwritten_and_errors_have_reasons() {
     let path = std::env::temp_dir().join(format!("dragoman_record_{}.mcap", std::process::id()));
     let recording = Recording::create(&path).unwrap();
     let again = Recording::create(&path).err().unwrap();

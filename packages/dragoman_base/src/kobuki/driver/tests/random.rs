@@ -1,4 +1,4 @@
-//! Anything in any order.
+//! Random events in any order.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ enum Step {
         clock: u16,
     },
     Time(u64),
-    /// So many cycles with feedback and nothing else.
+    /// Number of cycles with feedback only.
     Cycles(u8),
     Jump(u64),
     Command(f64, f64),
@@ -44,7 +44,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..ProptestConfig::default() })]
 
-    /// Whatever comes, the base is told to stand still within the timeouts, and only moves by commands that were accepted.
+    /// For any input, the base is commanded to stand still within the timeouts, and only moves by accepted commands.
     #[test]
     fn the_base_never_moves_on_by_itself(steps in proptest::collection::vec(step(), 1..150), smooth in any::<bool>()) {
         let ramps = Limits {
@@ -54,7 +54,7 @@ proptest! {
         let limits = if smooth { ramps } else { Limits::KOBUKI };
         let config = Config { limits, motors_off_on_wheel_drop: smooth, ..Config::default() };
         let mut bench = Bench::new(config);
-        // The last motion on the wire, and until when it may stay.
+        // The last motion on the wire, and the time until which it may hold.
         let mut moving = false;
         let mut until = Duration::ZERO;
         for step in steps {
@@ -104,7 +104,7 @@ proptest! {
                 }
                 Step::Lost => {
                     bench.driver.lost(bench.now);
-                    // Its own watchdog stops the base then.
+                    // Its own watchdog then stops the base.
                     moving = false;
                 }
                 Step::Opened => {
