@@ -1,4 +1,4 @@
-//! Every command byte by byte, as the tables of seed 002, section 6.3, have it.
+//! Every command byte by byte, as the tables of the PlatformCtrl guide, 6.3, have it.
 
 use dragoman_bridge::neobotix::status::MotionMode;
 use dragoman_bridge::neobotix::wire::{

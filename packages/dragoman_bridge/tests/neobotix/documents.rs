@@ -1,4 +1,4 @@
-//! Documents as programs write them, and what is wrong with others.
+//! Documents as programs write them, and errors in invalid ones.
 
 use dragoman_bridge::neobotix::documents::{
     Condition, Document, Map, MapItem, MotionAction, MoveTarget, OutputState, Program, Roadmap, Step,
@@ -77,7 +77,7 @@ fn read<T: Document>(text: &str) -> T {
     T::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The text without blanks between elements: what counts.
+/// The text without blanks between elements.
 fn compact(text: &str) -> String {
     let body = text.split_once("?>").map_or(text, |(_, rest)| rest);
     body.lines().map(str::trim).filter(|line| !line.starts_with("<!DOCTYPE")).collect()
@@ -94,7 +94,7 @@ fn a_map_is_read_and_written_without_loss() {
     assert_eq!((circle.center.x_mm, circle.radius.r_mm), (4000.0, 250.0));
     let MapItem::HiddenLabel(label) = &layer.items[9] else { panic!("{:?}", layer.items[9]) };
     assert_eq!((label.text.as_str(), label.point.y_mm), ("Lager & Küche", 200.0));
-    // What a newer platform has in it stays.
+    // Unknown elements of a newer platform are kept.
     let MapItem::Unknown(elevator) = &layer.items[10] else { panic!("{:?}", layer.items[10]) };
     assert_eq!((elevator.name.as_str(), elevator.position.line), ("elevator", 15));
     assert_eq!(compact(&map.write().unwrap()), compact(MAP));
@@ -135,7 +135,7 @@ fn a_program_is_read_and_written_without_loss() {
     let Some(MotionAction::MoveTo(follow)) = &motion.action else { panic!("{motion:?}") };
     assert!(matches!(follow.target, Some(MoveTarget::TrackedPerson(_))));
     assert!(guard.steps.iter().all(|step| !matches!(step, Step::Unknown(_))));
-    // Outputs that are not named are written as unchanged; all else is as it was.
+    // Outputs that are not named are written as unchanged; everything else stays the same.
     let unnamed = |number: usize| format!(" D{number}=\"-1\"");
     let outputs: String = (3..12).map(unnamed).collect();
     let expected = PROGRAM.replace(" D12", &format!("{outputs} D12"));
@@ -304,7 +304,7 @@ fn what_could_not_be_read_again_is_not_written() {
     assert_eq!(map.write(), Err(number));
 }
 
-/// A bomb of entities, of depth, of width, of attributes: refused, and soon.
+/// Bombs of entities, of depth, of width, of attributes are refused quickly.
 #[test]
 fn bombs_are_refused() {
     let deep = "<map>".repeat(100_000);
