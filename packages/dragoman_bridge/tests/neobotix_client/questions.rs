@@ -90,7 +90,7 @@ fn what_makes_no_sense_is_not_sent() {
     for (command, reason) in [
         (Command::SetMap(document("<map>\n<layer index=\"0\"><line></line></layer></map>")), "line 2"),
         (Command::SetRoadmap(document("<map/>")), "line 1"),
-        (Command::PlaySound(file("../a.wav")), "no plain name"),
+        (Command::PlaySound(file("../a.wav")), "not a plain file name"),
         (Command::GrabImage(file("")), "empty"),
         (Command::SpeakText(SpeakText { text: Text(vec![b'a'; 65_537]) }), "65536"),
         (Command::AddCanListeningId(CanId { id: -1 }), "29 bits"),

@@ -80,17 +80,17 @@ static TABLE: [Row; 15] = [
     row(b'd', Command::GetAllultrasonicSensors, "get_allultrasonic_sensors", 2, Data::Doubles(0), Answer::AnyDoubles, "ranges of all ultrasonic sensors of a robot"),
     row(b'l', Command::GetLaserData,            "get_laser_data",            2, Data::Doubles(0), Answer::AnyDoubles, "ranges of a laser"),
     row(b'B', Command::GetLaserLandMarks,       "get_laser_land_marks",      2, Data::Doubles(0), Answer::LandMarks,  "landmarks that a laser sees"),
-    row(b'G', Command::GetLocation,             "get_location",              2, Data::Doubles(0), Answer::Doubles(6), "position, roll, pitch and yaw of a thing"),
+    row(b'G', Command::GetLocation,             "get_location",              2, Data::Doubles(0), Answer::Doubles(6), "position, roll, pitch and yaw of an object"),
     row(b'g', Command::GetLocationMRobot,       "get_location_m_robot",      2, Data::Doubles(0), Answer::Doubles(4), "position and heading of a wheeled robot"),
     row(b'o', Command::GetOdometry,             "get_odometry",              2, Data::Doubles(0), Answer::Doubles(3), "odometry: x, y, heading"),
     row(b'u', Command::GetUltrasonicSensor,     "get_ultrasonic_sensor",     2, Data::Doubles(0), Answer::Doubles(1), "range of an ultrasonic sensor"),
-    row(b'L', Command::LinkToRobotTcp,          "link_to_robot_tcp",         3, Data::Doubles(0), Answer::None,       "fix a thing to the tool of an arm"),
+    row(b'L', Command::LinkToRobotTcp,          "link_to_robot_tcp",         3, Data::Doubles(0), Answer::None,       "attach an object to the tool of an arm"),
     row(b'm', Command::MoveMRobot,              "move_m_robot",              2, Data::Doubles(3), Answer::Verdict,    "move a wheeled robot: speed, rotation speed, time; did it?"),
-    row(b'P', Command::Place,                   "place",                     2, Data::Doubles(6), Answer::None,       "put a thing: position, roll, pitch, yaw"),
+    row(b'P', Command::Place,                   "place",                     2, Data::Doubles(6), Answer::None,       "place an object: position, roll, pitch, yaw"),
     row(b'p', Command::PlaceMRobot,             "place_m_robot",             2, Data::Doubles(4), Answer::Verdict,    "drop a wheeled robot: position, heading; does it stand?"),
     row(b'R', Command::ResetOdometry,           "reset_odometry",            2, Data::Doubles(3), Answer::None,       "reset the odometry: x, y, heading"),
     row(b'J', Command::SetRobotJoints,          "set_robot_joints",          2, Data::Counted,    Answer::None,       "move the joints of an arm"),
-    row(b'U', Command::Update,                  "update",                    1, Data::Doubles(0), Answer::None,       "bring what is shown up to date"),
+    row(b'U', Command::Update,                  "update",                    1, Data::Doubles(0), Answer::None,       "update the display"),
 ];
 
 impl Command {
