@@ -108,7 +108,7 @@ pub enum Action {
 /// State of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Status {
-    /// It goes on.
+    /// It continues.
     Running,
     /// It has finished.
     Done,

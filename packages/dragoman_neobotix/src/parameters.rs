@@ -110,7 +110,7 @@ pub struct Declaration {
     pub maximum: i32,
     /// Unit of the value; empty if it has none.
     pub unit: &'static str,
-    /// What it does.
+    /// Short description.
     pub description: &'static str,
 }
 

@@ -30,7 +30,7 @@ fn all_drives_get_every_frame_and_answer_in_turn() {
     let mut master = InProcessBus::new();
     let mut place = master.another();
     let mut rack = Rack::new(vec![whistle(101), whistle(102)]);
-    assert_eq!(rack.step(Duration::ZERO, &mut place), None, "nothing to do before somebody says something");
+    assert_eq!(rack.step(Duration::ZERO, &mut place), None, "nothing to do before the first frame");
     assert_eq!(received(&mut master), ["765#00", "766#00"]);
     master.send(&frame("000#0100")).unwrap();
     master.send(&frame("365#50580000")).unwrap();

@@ -14,7 +14,7 @@ const LOOK_AHEAD: f64 = 0.9;
 const STEP: f64 = std::f64::consts::PI / 90.0;
 /// Cost of a change of direction, relative to a deviation from the wanted one.
 const CONSTANCY: f64 = 0.6;
-/// Time to stop that limits the speed if the free length is shorter, s.
+/// The speed is limited to the free length divided by this time, s.
 const TIME_TO_STOP: f64 = 1.2;
 
 /// Free length for a circle with this radius in a direction, m; at most `most`.

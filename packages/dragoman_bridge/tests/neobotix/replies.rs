@@ -26,7 +26,7 @@ impl Rows {
                 'h' => self.bytes.extend([0, self.last]),
                 'i' => self.bytes.extend([0, 0, 0, self.last]),
                 'd' => self.bytes.extend(f64::from(self.last).to_be_bytes()),
-                other => panic!("{other} is no kind of row"),
+                other => panic!("{other} is not a kind of row"),
             }
         }
         self

@@ -123,7 +123,7 @@ fn uncertainty_grows_without_a_laser_and_has_a_direction() {
     // 10 m with 0.02 rad: 0.2 m across.
     assert!((0.15..0.35).contains(&uncertainty.major) && uncertainty.minor < 0.1, "{uncertainty:?}");
     assert!(wrap_angle(2.0 * (uncertainty.axis - 0.5 - TAU / 4.0)).abs() < 0.1, "{uncertainty:?}");
-    // The odometry was reset: this is no motion.
+    // The odometry was reset: the platform has not moved.
     let pose = localizer.pose();
     localizer.predict(Pose::new(5.0, 0.0, 0.0), &settings);
     assert_eq!(localizer.pose(), pose);

@@ -34,8 +34,8 @@ pub fn allow(wanted: Twist, points: &[Point], settings: &Settings) -> Allowance 
     let Some(time) = time_to_collision(wanted, points, settings, reaction + stopping) else {
         return free;
     };
-    // At a fraction `k` of the velocity, the platform covers `k * reaction` until the brakes act and `k^2 * stopping /
-    // 2` until it stops, as times at full velocity.
+    // At a fraction `k` of the velocity, the platform covers `k * reaction` until the brakes act and
+    // `k^2 * stopping / 2` until it stops, as times at full velocity.
     let part = if reaction + stopping / 2.0 <= time {
         1.0
     } else {

@@ -15,7 +15,7 @@ struct Bench {
     now: Duration,
 }
 
-/// What a servo answered.
+/// Answer of a servo.
 #[derive(Debug, PartialEq)]
 struct Answer {
     id: u8,

@@ -298,24 +298,24 @@ mod tests {
     #[test]
     fn joints_are_matched_by_name() {
         let (mut server, mut chain) = (Server::new(ServerConfig::default()), Chain::default());
-        let mut tell = |server: &mut Server, list: &[&str], position: &[f64]| {
+        let mut measure = |server: &mut Server, list: &[&str], position: &[f64]| {
             let state = JointState { name: names(list), position: position.to_vec(), ..Default::default() };
             handle(server, &mut chain, Input::Joints(state));
             let status = DriveStatus { name: names(&["base", "elbow", "wrist"]), ..Default::default() };
             handle(server, &mut chain, Input::Drives(status));
         };
         // The order is unknown before the first status.
-        tell(&mut server, &["gripper"], &[9.0]);
-        tell(&mut server, &["wrist", "gripper", "base", "elbow"], &[3.0, 9.0, 1.0, 2.0]);
+        measure(&mut server, &["gripper"], &[9.0]);
+        measure(&mut server, &["wrist", "gripper", "base", "elbow"], &[3.0, 9.0, 1.0, 2.0]);
         assert_eq!(angles(&mut server), [1.0, 2.0, 3.0]);
-        tell(&mut server, &["gripper"], &[9.0]);
-        tell(&mut server, &["elbow"], &[9.0]);
-        tell(&mut server, &["wrist", "elbow"], &[9.0, 9.0]);
-        tell(&mut server, &[], &[9.0]);
+        measure(&mut server, &["gripper"], &[9.0]);
+        measure(&mut server, &["elbow"], &[9.0]);
+        measure(&mut server, &["wrist", "elbow"], &[9.0, 9.0]);
+        measure(&mut server, &[], &[9.0]);
         assert_eq!(angles(&mut server), [1.0, 2.0, 3.0], "incomplete messages");
-        tell(&mut server, &["base", "elbow", "wrist"], &[4.0, 5.0, 6.0]);
+        measure(&mut server, &["base", "elbow", "wrist"], &[4.0, 5.0, 6.0]);
         assert_eq!(angles(&mut server), [4.0, 5.0, 6.0]);
-        tell(&mut server, &[], &[7.0, 8.0, 9.0]);
+        measure(&mut server, &[], &[7.0, 8.0, 9.0]);
         assert_eq!(angles(&mut server), [7.0, 8.0, 9.0]);
     }
 }

@@ -32,7 +32,7 @@ trait Ask: Send + Sync {
     /// Notes that the service did not answer.
     fn forget(&self);
 
-    /// Resolves when the search has ended; `true`: found.
+    /// Resolves with `true` when the service is available, with `false` on an error.
     fn find(&self) -> BoxFuture<'static, bool>;
 
     fn ask(self: Arc<Self>, command: Command) -> BoxFuture<'static, Outcome>;

@@ -64,7 +64,7 @@ impl Picture {
         let frame = |name: &str| format!("{prefix}{name}");
         let laser_pose: Vec<f64> = parameters.value("laser_pose");
         let [x, y, heading] = laser_pose[..] else { return Err(NeobotixNodeError::Pose("laser_pose")) };
-        let tells: bool = parameters.value("publish_tf");
+        let publishes_tf: bool = parameters.value("publish_tf");
         Ok(Self {
             stamp: Stamp { clock: node.get_ros_clock(), map_frame: map_frame.into() },
             status: node.create_publisher("status", QosProfile::default())?,
@@ -73,7 +73,7 @@ impl Picture {
             odom: node.create_publisher("odom", QosProfile::default())?,
             scan: node.create_publisher("scan", QosProfile::default())?,
             battery: node.create_publisher("battery_state", QosProfile::default())?,
-            tf: if tells { Some(messages::transforms(node)?) } else { None },
+            tf: if publishes_tf { Some(messages::transforms(node)?) } else { None },
             frames: Frames { odom: frame("odom"), base: frame("base_footprint"), laser: frame("laser") },
             laser: LaserGeometry {
                 pose: Pose::new(x, y, heading),

@@ -79,7 +79,7 @@ fn an_external_navigator_gets_the_targets() {
     assert_eq!(bench.platform.status().planner, PlannerState::PathFound);
     bench.run(1.0);
     assert_eq!(bench.output.twist, Twist::ZERO);
-    // Nothing is to be done during a break or an emergency stop.
+    // No task during a break or an emergency stop.
     bench.send(Command::Break).unwrap();
     assert_eq!(bench.platform.delegated(), None);
     bench.send(Command::Continue).unwrap();
