@@ -96,8 +96,8 @@ fn what_makes_no_sense_is_not_sent() {
         (Command::AddCanListeningId(CanId { id: -1 }), "29 bits"),
         (Command::SendCanMessage(SendCanMessage { id: 1 << 29, data: [0; 8] }), "29 bits"),
         (Command::MovePath(MovePath::default()), "no poses"),
-        (Command::MovePath(MovePath { frames: vec![Frame::default(); 2 << 20] }), "longer"),
-        (Command::CloseSocket, "stays"),
+        (Command::MovePath(MovePath { frames: vec![Frame::default(); 2 << 20] }), "exceeds the maximum"),
+        (Command::CloseSocket, "not permitted"),
     ] {
         match bench.ends(command) {
             Outcome::Refused(refusal) => {
