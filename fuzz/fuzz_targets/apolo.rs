@@ -1,8 +1,8 @@
 //! Bytes into both cores of Apolo's protocol: requests into the server's, replies into the client's.
 //!
-//! Input: a sequence of steps, one operation byte each (low three bits: what; the others: how much, or how), followed by
-//! its data. Checked: no panic, bounded buffers, every answer decodes, every call ends exactly once, and everything
-//! comes to rest.
+//! Input: a sequence of steps, one operation byte each (low three bits: kind; the others: amount or variant), followed
+//! by its data. Checked: no panic, bounded buffers, every answer decodes, every call ends exactly once, and all queues
+//! become empty.
 
 #![no_main]
 
@@ -37,7 +37,7 @@ fn outcome(choice: u8, data: &[u8]) -> Outcome {
     }
 }
 
-/// What the two cores have in common with their owner.
+/// State of the owner of both cores.
 struct Bench {
     server: Connection,
     client: Client,
@@ -78,7 +78,7 @@ impl Bench {
     }
 }
 
-/// What a stream that comes in such pieces is made into.
+/// Decodes a stream in pieces of this size.
 fn decoded(input: &[u8], piece: usize) -> Vec<String> {
     let mut requests = RequestDecoder::default();
     let mut replies = ReplyDecoder::new(SizeBase::Full256);
@@ -95,7 +95,7 @@ fn decoded(input: &[u8], piece: usize) -> Vec<String> {
 
 fuzz_target!(|input: &[u8]| {
     if input.len() < 2000 {
-        assert_eq!(decoded(input, 1), decoded(input, input.len().max(1)), "wherever it is cut");
+        assert_eq!(decoded(input, 1), decoded(input, input.len().max(1)), "independent of the pieces");
     }
     let mut input = input;
     let mut now = Instant::now();
@@ -126,7 +126,7 @@ fuzz_target!(|input: &[u8]| {
                 }
             }
             3 => {
-                // What the client reads has to be whole answers.
+                // The client must receive whole answers.
                 let mut decoder = ReplyDecoder::new(size_base);
                 decoder.push(bench.server.unsent());
                 while let Some(received) = decoder.next() {
@@ -157,7 +157,7 @@ fuzz_target!(|input: &[u8]| {
                 bench.client.handle_timeout(now);
             }
         }
-        // The owner may be slow: it does not collect after every step.
+        // The owner may be slow: it does not poll after every step.
         if operation & 0x20 == 0 {
             bench.collect(now);
         }

@@ -1,7 +1,7 @@
 //! Datagrams, service results, measurements and time steps into the server core of the 31-byte arm protocol.
 //!
-//! Input: a sequence of steps, one operation byte each (low three bits: what; the others: who or how long), followed by
-//! its data. Checked: no panic, bounded queues, every answer decodes, and everything comes to rest.
+//! Input: a sequence of steps, one operation byte each (low three bits: kind; the others: client or duration), followed
+//! by its data. Checked: no panic, bounded queues, every answer decodes, and all queues become empty.
 
 #![no_main]
 
@@ -57,7 +57,7 @@ fuzz_target!(|input: &[u8]| {
         match operation & 7 {
             0 | 1 => {
                 let client = SocketAddr::from(([127, 0, 0, 1], 1000 + u16::from(argument & 7)));
-                // Mostly whole datagrams; now and then one of another size.
+                // Mostly whole datagrams; sometimes another size.
                 let len = if argument < 24 {
                     31
                 } else {
@@ -97,7 +97,7 @@ fuzz_target!(|input: &[u8]| {
                 server.handle_event(now, event);
             }
         }
-        // The owner may be slow: it does not collect after every step.
+        // The owner may be slow: it does not poll after every step.
         if operation & 0x20 == 0 {
             collect(&mut server, &mut open);
         }

@@ -1,7 +1,7 @@
 //! Bytes as a stream of Neobotix' messages, in pieces: commands as a server reads them, replies as a client does.
 //!
-//! Input: one byte with the length of the pieces, and the stream. Checked: no panic, bounded buffers, and whatever is
-//! understood is written as the same bytes, in either form, and understood again.
+//! Input: one byte with the length of the pieces, and the stream. Checked: no panic, bounded buffers, and every decoded
+//! message encodes to the same bytes, in either framing, and decodes again.
 
 #![no_main]
 

@@ -1,7 +1,8 @@
 //! Bytes of a platform, calls, velocities, time steps and lost connections into the client core of Neobotix' protocol.
 //!
-//! Input: a sequence of steps, one operation byte each (low three bits: what; the others: how much), followed by its data. Checked: no
-//! panic, bounded buffers, what is sent are commands, every call ends exactly once, and it is never busy.
+//! Input: a sequence of steps, one operation byte each (low three bits: kind; the others: amount), followed by its
+//! data. Checked: no panic, bounded buffers, sent bytes are commands, every call ends exactly once, and there is no
+//! busy loop.
 
 #![no_main]
 
@@ -56,7 +57,7 @@ impl Bench {
                 self.client.handle_connected(self.now);
             }
         }
-        // Polls and a velocity come on top of what calls may leave.
+        // Polls and a velocity are in addition to the calls' data.
         assert!(self.client.unsent().len() < MAX_UNSENT + 512);
         while let Some(event) = self.client.poll_event() {
             match event {
@@ -93,7 +94,7 @@ fuzz_target!(|input: &[u8]| {
         match operation & 7 {
             0 | 1 => bench.client.handle_bytes(bench.now, take(&mut input, 8 * argument + 1)),
             2 => {
-                // An answer of the kind of the byte, with whatever fields it can be read as.
+                // An answer of the kind of the byte, with the fields decoded from the data.
                 let len = take(&mut input, 2).iter().fold(0, |len, byte| 256 * len + usize::from(*byte));
                 let data = take(&mut input, len);
                 if let Ok(reply) = Reply::decode(data) {
@@ -120,13 +121,13 @@ fuzz_target!(|input: &[u8]| {
         bench.collect();
     }
     for _ in 0..20 {
-        // What is due in an instant is done, and then it rests.
+        // All actions that are due are performed; afterwards nothing is due.
         for _ in 0..20 {
             bench.send(usize::MAX);
             bench.collect();
             bench.client.handle_timeout(bench.now);
         }
-        assert!(bench.client.poll_timeout().is_none_or(|due| due > bench.now), "it is never busy");
+        assert!(bench.client.poll_timeout().is_none_or(|due| due > bench.now), "no busy loop");
         bench.now += Duration::from_secs(25);
         bench.client.handle_timeout(bench.now);
         bench.collect();

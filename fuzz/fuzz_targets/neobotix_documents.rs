@@ -1,7 +1,7 @@
 //! Texts as Neobotix' maps, roadmaps, programs and parameter files.
 //!
-//! Input: the text. Checked: no panic, errors with a line, and whatever is read is written so that the same is read
-//! again; a parameter file is written as it was.
+//! Input: the text. Checked: no panic, errors have a line, and a parsed document, once written, parses to the same; a
+//! parameter file is written unchanged.
 
 #![no_main]
 

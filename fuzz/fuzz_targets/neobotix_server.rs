@@ -1,8 +1,8 @@
 //! Bytes into the server's side of Neobotix' protocol.
 //!
-//! Input: a sequence of steps, one operation byte each (low two bits: what; the others: how much, or how), followed by its
-//! data. Checked: no panic, bounded buffers, every call is a command that was sent, in the order of sending, and everything that goes to the
-//! client is whole replies.
+//! Input: a sequence of steps, one operation byte each (low two bits: kind; the others: amount or variant), followed by
+//! its data. Checked: no panic, bounded buffers, every call is a command that was sent, in the order of sending, and
+//! the client receives whole replies.
 
 #![no_main]
 
@@ -26,7 +26,7 @@ fn outcome(choice: u8, data: &[u8]) -> Outcome {
         0 => Outcome::Done,
         1 => Outcome::Refused(Refusal::TimedOut),
         2 => Outcome::Refused(Refusal::Rejected(String::from_utf8_lossy(data).repeat(50))),
-        // Also one to something else.
+        // May belong to another command.
         _ => Reply::decode(data).map_or(Outcome::Done, Outcome::Answered),
     }
 }
@@ -35,7 +35,7 @@ fuzz_target!(|input: &[u8]| {
     let mut input = input;
     let mut now = Duration::ZERO;
     let mut session = Session::new(ServerConfig { max_buffered: MAX_BUFFERED }, now);
-    // What the server should understand, found out by another reader of the same bytes.
+    // The commands that the server should decode, from a second decoder of the same bytes.
     let mut reader = Decoder::<Command>::default();
     let mut expected = VecDeque::new();
     let mut replies = Decoder::<Reply>::default();
@@ -73,7 +73,7 @@ fuzz_target!(|input: &[u8]| {
         }
         if !called && let Some(command) = session.poll_call(now) {
             called = true;
-            // Names that are too long were refused before.
+            // Names that are too long were already refused.
             while expected.front().is_some_and(|next| *next != command) {
                 expected.pop_front();
             }

@@ -1,5 +1,5 @@
-//! Text as a recorded motion, and a platform that drives it. Checked: no panic, what is read prints as the same, velocities are finite, a replay
-//! comes to its end.
+//! Text as a recorded motion, and a platform that replays it. Checked: no panic, a parsed recording prints as the same,
+//! velocities are finite, a replay ends.
 
 #![no_main]
 

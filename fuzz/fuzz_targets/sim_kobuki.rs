@@ -1,8 +1,8 @@
-//! Any bytes, times and surroundings for a simulated Kobuki.
+//! Any bytes, times and inputs for a simulated Kobuki.
 //!
-//! Input: a sequence of steps, one operation byte each (low three bits: what; the others: which or how long), followed by
-//! its data. Checked: no panic, packets are what the codec reads and come in bounded numbers, wheels keep to the limits,
-//! what was commanded or not the watchdog stops them, encoders agree with the wheels.
+//! Input: a sequence of steps, one operation byte each (low three bits: kind; the others: variant or duration),
+//! followed by its data. Checked: no panic, the codec decodes all packets, their number is bounded, wheels keep to the
+//! limits, the watchdog stops them in any case, encoders agree with the wheels.
 
 #![no_main]
 
@@ -16,7 +16,7 @@ use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::{Kobuki, KobukiSettings};
 use libfuzzer_sys::fuzz_target;
 
-/// More packets than a machine may have waiting.
+/// More than the maximum number of waiting packets.
 const MANY: usize = 20;
 
 fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
@@ -29,7 +29,7 @@ struct Bench {
     kobuki: Kobuki,
     now: Duration,
     decoder: Decoder,
-    /// Whether what is on the line is the machine's alone.
+    /// Whether all bytes on the line are from the simulated Kobuki.
     is_clean: bool,
     ticks: Wheels<u16>,
     booted: Duration,

@@ -1,8 +1,8 @@
 //! Any frames, times and faults for a simulated Whistle.
 //!
-//! Input: a sequence of steps, one operation byte each (low three bits: what; the others: which or how long), followed by
-//! its data. Checked: no panic, events lie in the future, nothing waits without bound, the shaft keeps to its limit, and
-//! it does not move before the motor was on.
+//! Input: a sequence of steps, one operation byte each (low three bits: kind; the others: variant or duration),
+//! followed by its data. Checked: no panic, events are in the future, all queues are bounded, the shaft keeps to its
+//! limit, and it does not move before the motor is on.
 
 #![no_main]
 
@@ -13,10 +13,10 @@ use dragoman_io::can::Frame;
 use dragoman_sim::{Fault, Whistle, WhistleSettings};
 use libfuzzer_sys::fuzz_target;
 
-/// Identifiers that node 101 takes: NMT, SYNC, its process data, objects, the master's heartbeat.
+/// Identifiers that node 101 receives: NMT, SYNC, its process data, objects, the master's heartbeat.
 const IDENTIFIERS: [u16; 8] = [0x000, 0x080, 0x265, 0x365, 0x465, 0x665, 0x77f, 0x365];
 const VELOCITY_LIMIT: f64 = 500_000.0;
-/// More frames than a drive may have waiting.
+/// More than the maximum number of waiting frames.
 const MANY: usize = 300;
 
 fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {

@@ -1,8 +1,8 @@
-//! Any bytes, times and surroundings for the simulated servos of a WidowX.
+//! Any bytes, times and inputs for the simulated servos of a WidowX.
 //!
-//! Input: a sequence of steps, one operation byte each (low three bits: what; the others: which or how long), followed by its data. Checked:
-//! no panic, answers are what the codec reads, come from the servos and in bounded numbers, joints keep to their limits and
-//! speeds, and figures are finite.
+//! Input: a sequence of steps, one operation byte each (low three bits: kind; the others: variant or duration),
+//! followed by its data. Checked: no panic, the codec decodes all answers, they come from the servos and their number
+//! is bounded, joints keep to their limits and speeds, and all values are finite.
 
 #![no_main]
 

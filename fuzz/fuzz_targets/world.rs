@@ -1,7 +1,7 @@
-//! Any world file, and the meshes and descriptions that it names.
+//! Any world file, and the meshes and descriptions that it uses.
 //!
-//! Input: the file; what stands behind the first zero byte is every file that it names. Checked: no panic; a world that
-//! loads can be asked for everything, and its sensors keep to their ranges.
+//! Input: the file; the data after the first zero byte is the content of every file that it uses. Checked: no panic;
+//! all queries of a loaded world work, and its sensors keep to their ranges.
 
 #![no_main]
 

@@ -4,9 +4,9 @@ function robot = TurtleBot(name, wanted)
 %   robot = TurtleBot(name)
 %   robot = TurtleBot(name, wanted)
 %
-%   name     name of the program: that of its node, and what the status bar shows
-%   wanted   cell array of what is needed beyond base and console: 'arm', 'depth'
-%   robot    struct: what the program talks to
+%   name     name of the program: its node's name, also shown in the status bar
+%   wanted   cell array of the parts needed besides base and console: 'arm', 'depth'
+%   robot    struct for the other functions
 %
 %   The names are those of table A.2; the domain is that of the environment variable ROS_DOMAIN_ID. Pass the fields to
 %   send, receive and call, or use drive, moveJoint, setJointSpeed, relaxJoint, printConsole and waitTime.
@@ -39,7 +39,7 @@ function robot = TurtleBot(name, wanted)
     robot.depth = ros2subscriber(node, '/camera/depth/image', 'sensor_msgs/Image', ...
                                  'Reliability', 'besteffort', 'Depth', 1);
   end
-  % What is sent before the others have found the new publishers is lost.
+  % Messages sent before other nodes have discovered the publishers are lost.
   pause(2);
   message = ros2message(robot.statusBar);
   message.data = ['Program: ' name];

@@ -1,10 +1,10 @@
 function carryCube()
-% carryCube  The first application of seed 003, section 5.2: a cube of 3 cm from the far table to the near one.
+% carryCube  The first application of the TurtleBot thesis, 5.2: a cube of 3 cm from the far table to the near one.
 %
 %   carryCube
 %
-%   The robot stands between the tables, looking at the far one, its odometry at zero: 2.915 m before the place from
-%   which it grasps, 3 m before that from which it puts down. 'dragoman up --world laboratory' is such a room.
+%   The robot stands between the tables, facing the far one, its odometry at zero: 2.915 m before the place from which it
+%   grasps, 3 m before the place from which it puts down. 'dragoman up --world laboratory' is such a room.
 %
 %   Example:
 %     carryCube
@@ -82,16 +82,16 @@ function driveLine(robot, goal, heading)
     if sensors.bumper ~= 0 || sensors.cliff ~= 0
       contacts = contacts + 1;
       if contacts > 8
-        error('carryCube:blocked', 'something was in the way to x = %g m %d times', goal, contacts);
+        error('carryCube:blocked', 'the way to x = %g m was blocked %d times', goal, contacts);
       end
       printConsole(robot, 'Something is in the way');
       driveFor(robot, -0.2, 0, 1.5);
-      % Away from the side that was touched: 4 is the left bumper, 1 the right one.
+      % Away from the touched side: 4 is the left bumper, 1 the right one.
       side = 1 - 2 * (bitand(sensors.bumper, 5) == 4);
       driveFor(robot, 0, side * pi / 4, 1.5);
       driveFor(robot, 0.2, 0, 2);
     else
-      % Towards the line, in degrees, and 0.1 rad/s for each degree that the heading is off.
+      % Heading towards the line, in degrees, and 0.1 rad/s for each degree of heading error.
       towardsLine = direction * max(-28, min(28, rad2deg(-1.5 * y)));
       off = angleDifference(theta, heading + towardsLine);
       ahead = 0.2 * (abs(off) < 45);
@@ -110,7 +110,7 @@ function driveFor(robot, linear, angular, seconds)
 end
 
 function turnTo(robot, heading)
-% On the spot to a heading, in degrees, within half a degree; slowly in the last fifteen.
+% Turns on the spot to a heading, in degrees, within half a degree; slowly in the last fifteen.
   [~, ~, theta] = poseFromOdometry(receive(robot.odometry, 3));
   off = angleDifference(heading, theta);
   while abs(off) > 0.5

@@ -1,5 +1,5 @@
 function drive(robot, linear, angular)
-% drive  Tells the base a velocity.
+% drive  Commands a velocity of the base.
 %
 %   drive(robot, linear, angular)
 %
@@ -7,7 +7,7 @@ function drive(robot, linear, angular)
 %   linear    ahead, m/s
 %   angular   counterclockwise, rad/s
 %
-%   The base stops 0.6 s after the last command, so a program that drives says it again and again.
+%   The base stops 0.6 s after the last command, so a program has to repeat it.
 %
 %   Example:
 %     drive(robot, 0.2, 0);

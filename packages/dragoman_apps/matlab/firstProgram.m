@@ -1,10 +1,10 @@
 function firstProgram()
-% firstProgram  The first program of seed 003, section A.4: straight on for three seconds, and stop.
+% firstProgram  The first program of the TurtleBot thesis, A.4: straight on for three seconds, and stop.
 %
 %   firstProgram
 %
-%   Shows the parts of every program: make the publishers and subscribers, tell the user, loop, stop. In three seconds
-%   at 0.2 m/s the base drives nearly 0.6 m; what is lacking goes into starting.
+%   Shows the parts of every program: create publishers and subscribers, print a text, loop, stop. In three seconds at
+%   0.2 m/s the base drives nearly 0.6 m; it loses some distance while it accelerates.
 %
 %   Example:
 %     setenv('ROS_DOMAIN_ID', '0');
@@ -23,7 +23,7 @@ function firstProgram()
   while simulationTime(robot) - began < seconds
     [x, y, theta] = poseFromOdometry(receive(robot.odometry, 3));
     printConsole(robot, 'X: %.3f, Y: %.3f, Theta: %.1f', x, y, theta);
-    % Again in every round: without a command for 0.6 s the base stops.
+    % Repeat the command in every cycle: without a command for 0.6 s the base stops.
     drive(robot, linearVelocity, 0);
   end
 

@@ -1,13 +1,13 @@
 function grey = greyFromDepth(depth)
-% greyFromDepth  Grey values, in which near is bright, from depths.
+% greyFromDepth  Grey values from depths; near is bright.
 %
 %   grey = greyFromDepth(depth)
 %
 %   depth   m along the optical axis; NaN or 0 where nothing was measured
 %   grey    255 at 0.4 m and nearer, 0 at 4.5 m, farther, and where nothing was measured
 %
-%   The thesis reads the picture of a simulator that is linear in the depth; we take the Kinect's range for its limits.
-%   Its threshold of 120 is 2.57 m then.
+%   The simulator's picture in the thesis is linear in the depth; we use the Kinect's range as its limits. Its threshold of 120
+%   is then 2.57 m.
 %
 %   Example:
 %     greyFromDepth([0.4 2.57 4.5 NaN])

@@ -1,5 +1,5 @@
 function moveJoint(robot, joint, position)
-% moveJoint  Sends a joint of the arm to a position.
+% moveJoint  Commands a position of a joint of the arm.
 %
 %   moveJoint(robot, joint, position)
 %
@@ -7,7 +7,7 @@ function moveJoint(robot, joint, position)
 %   joint      'arm_1_joint' (base) ... 'arm_5_joint' (wrist), 'gripper_1_joint'
 %   position   rad; of the gripper 0 (open) to 2.5 (closed)
 %
-%   The function does not wait for the joint to arrive: see waitTime. A relaxed joint is held again from then on.
+%   The function does not wait until the joint arrives: see waitTime. A command also holds a relaxed joint again.
 %
 %   Example:
 %     moveJoint(robot, 'arm_3_joint', pi / 2);

@@ -1,5 +1,5 @@
 function navigateTargets(targets)
-% navigateTargets  The second application of seed 003, section 5.3: with the Kinect from target to target.
+% navigateTargets  The second application of the TurtleBot thesis, 5.3: from target to target with the Kinect.
 %
 %   navigateTargets
 %   navigateTargets(targets)
@@ -7,10 +7,10 @@ function navigateTargets(targets)
 %   targets   n x 2: x and y of the targets in the frame of the odometry, m; without them those of 'dragoman up --world
 %             corridor'
 %
-%   A force pulls the robot to the target, another pushes it from what is nearest on the middle line of the depth
-%   image; their sum is where it turns. Depths come in m; the law of the thesis is written for grey values, in
-%   which near is bright: see greyFromDepth. The same forces as in the program navigate of dragoman_apps, without
-%   its memory and its free directions: it touches what leaves the picture before it is passed, and then backs off.
+%   A force attracts the robot to the target, another one repels it from the nearest obstacle on the middle line of the depth
+%   image; their sum determines the turn. Depths are in m; the law of the thesis uses grey values, in which near is bright:
+%   see greyFromDepth. The forces are those of the program navigate of dragoman_apps, without its memory and its search for
+%   free directions: the robot may touch an obstacle that leaves the picture before it is passed, and then backs off.
 %
 %   Example:
 %     navigateTargets([1 0; 1 1]);
@@ -47,7 +47,7 @@ function navigateTargets(targets)
       theta = deg2rad(theta);
       d = hypot(target(1) - x, target(2) - y);
 
-      % What is nearest on the vision line repels.
+      % The nearest point on the vision line repels.
       image = rosReadImage(receive(robot.depth, 3));
       line = greyFromDepth(image(floor(end / 2) + 1, :));
       [grey, column] = max(line);
@@ -66,7 +66,7 @@ function navigateTargets(targets)
       sum = pull + push;
       turn = atan2(sum(2), sum(1)) - theta;
       turn = atan2(sin(turn), cos(turn));
-      % Sharp turns are made on the spot.
+      % Large turns are made on the spot.
       if abs(turn) > halfField
         speed = 0;
       end
@@ -79,7 +79,7 @@ function navigateTargets(targets)
 end
 
 function retreat(robot)
-% Backs off, and turns a little.
+% Back off, and turn a little.
   for velocity = [-0.2 0; 0 pi / 4]
     began = simulationTime(robot);
     while simulationTime(robot) - began < 1.5

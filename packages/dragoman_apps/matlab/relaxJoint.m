@@ -1,5 +1,5 @@
 function relaxJoint(robot, joint)
-% relaxJoint  Takes the torque off a joint of the arm, until its next command.
+% relaxJoint  Switches off the torque of a joint of the arm, until its next command.
 %
 %   relaxJoint(robot, joint)
 %

@@ -1,5 +1,5 @@
 function setJointSpeed(robot, joint, speed)
-% setJointSpeed  Sets the greatest speed of a joint of the arm.
+% setJointSpeed  Sets the maximum speed of a joint of the arm.
 %
 %   setJointSpeed(robot, joint, speed)
 %

@@ -1,10 +1,10 @@
 function seconds = simulationTime(robot)
-% simulationTime  The simulator's time, or this computer's where there is no simulator.
+% simulationTime  The simulator's time, or this computer's time without a simulator.
 %
 %   seconds = simulationTime(robot)
 %
 %   robot     from TurtleBot
-%   seconds   since any moment that stays the same, s
+%   seconds   time since an arbitrary fixed moment, s
 %
 %   Example:
 %     began = simulationTime(robot);

@@ -1,12 +1,12 @@
 function waitTime(robot, seconds)
-% waitTime  Waits, by the clock of the simulator where there is one.
+% waitTime  Waits, using the simulator's clock if there is one.
 %
 %   waitTime(robot, seconds)
 %
 %   robot     from TurtleBot
-%   seconds   how long
+%   seconds   duration
 %
-%   A slow computer makes the simulation slow; with its clock the robot always has the same time.
+%   A slow computer slows down the simulation; with the simulator's clock the robot always gets the same time.
 %
 %   Example:
 %     waitTime(robot, 1.5);

@@ -1,11 +1,12 @@
-//! The first application (seed 003, section 5.2): carries a cube of 3 cm from the far table to the near one.
+//! The first application (TurtleBot thesis, 5.2): carries a cube of 3 cm from the far table to the near one.
 //!
-//! The program is a list of steps, in the seed's order and with its figures; this file carries them out. Odometry begins where the robot
-//! stands, between the tables, looking at the far one. What is ours: the way keeps to the line through the start (the seed only holds the
-//! heading, and nothing on the way back), and, once the Kinect sees the legs of the table, to its middle line; without pictures
-//! odometry alone counts, as in the seed. A contact turns the robot away from the side that was touched, and it gives up after a while.
+//! The program is a list of steps, in the order of the thesis and with its figures; this file carries them out. The
+//! odometry begins at the robot's pose between the tables, facing the far one. Ours are: the robot keeps to the line
+//! through the start (the thesis only holds the heading, and nothing on the way back) and, once the Kinect sees the
+//! legs of the table, to the table's middle line; without pictures only the odometry counts, as in the thesis. After a
+//! contact the robot turns away from the touched side, and it gives up after several contacts.
 //!
-//! `table` has what the Kinect sees of a table.
+//! `table` detects a table in the Kinect's images.
 
 mod table;
 
@@ -19,79 +20,80 @@ use table::Table;
 use crate::depth::CameraMount;
 use crate::program::{Action, Contacts, Failure, Joint, Observation, Program, Status, fresh};
 
-/// How far the far table is ahead, m.
+/// Distance of the far table ahead, m.
 pub const FAR_TABLE: f64 = 2.915;
-/// Where it stands at the near table, behind the start, m.
+/// Goal position at the near table, behind the start, m.
 pub const NEAR_TABLE: f64 = -3.0;
-/// Speed ahead, m/s (section A.4).
+/// Speed ahead, m/s (TurtleBot thesis, A.4).
 pub const LINEAR_VELOCITY: f64 = 0.2;
-/// Turn rate, rad/s. The seed tells the names of the two only; these are ours.
+/// Turn rate, rad/s. The thesis gives only the names of the two turn rates; the values are ours.
 pub const NORMAL_ANGULAR_VELOCITY: f64 = FRAC_PI_2 / 2.0;
 /// Turn rate near the end of a turn, rad/s.
 pub const SLOW_ANGULAR_VELOCITY: f64 = 0.05;
-/// Turn rate for a degree of heading error, rad/s: the seed's 0.1.
+/// Turn rate per degree of heading error, rad/s: 0.1 as in the thesis.
 pub const HEADING_GAIN: f64 = 0.1;
-/// A turn ends within half a degree, rad.
+/// Tolerance of a turn: half a degree, rad.
 pub const TURN_TOLERANCE: f64 = 0.5 * PI / 180.0;
-/// Nearer than this a turn is slow, rad.
+/// Angle below which a turn is slow, rad.
 pub const SLOW_TURN: f64 = 15.0 * PI / 180.0;
 /// Speed away from an obstacle, m/s.
 pub const RETREAT_VELOCITY: f64 = -0.2;
-/// How long it backs off, and then turns, s.
+/// Duration of backing off, and of the turn after it, s.
 pub const RETREAT_TIME: f64 = 1.5;
-/// The gripper's command that grasps the cube.
+/// The gripper's command for grasping the cube.
 pub const GRASP: f64 = 1.0;
-/// Speed at which the gripper goes down to the cube, rad/s.
+/// Speed of the shoulder while the gripper goes down to the cube, rad/s.
 pub const SLOW_SHOULDER: f64 = 10.0 * PI / 180.0;
 /// Speed of the shoulder otherwise, rad/s.
 pub const FAST_SHOULDER: f64 = 100.0 * PI / 180.0;
 
-/// From where it is told to stop to the middle between the front legs of the table, m. The cube is 0.075 m behind them and, when the
-/// robot has stopped, 0.345 m before its middle (launch/config/worlds/laboratory.yaml).
+/// Distance from the commanded stop to the middle between the front legs of the table, m. The cube is 0.075 m behind
+/// them and, when the robot has stopped, 0.345 m before its middle (launch/config/worlds/laboratory.yaml).
 const LEGS_AHEAD: f64 = 0.29;
-/// Nearer than this to where it stops the legs are not in view, m.
+/// Distance from the stop below which the legs are out of view, m.
 const LAST_LOOK: f64 = 0.2;
-/// So often a table has to be seen to count.
+/// Minimum number of detections of a table.
 const LEAST_LOOKS: u32 = 5;
-/// At a table it turns until the place of the cube is straight ahead, within this, rad.
+/// Tolerance of the turn towards the cube at a table, rad.
 const AIM_TOLERANCE: f64 = 0.2 * PI / 180.0;
-/// How fast, rad/s.
+/// Turn rate of this turn, rad/s.
 const AIM_VELOCITY: f64 = 0.03;
-/// From the middle between the front legs to the cube, m.
+/// Distance from the middle between the front legs to the cube, m.
 const CUBE_INSET: f64 = 0.075;
-/// Nearer than this to where it stops it goes straight to the cube, before that to the middle line of the table, m.
+/// Distance from the stop below which the robot drives straight to the cube; before that to the middle line of the
+/// table, m.
 const STRAIGHT: f64 = 0.6;
-/// Heading towards the line per metre beside it, rad/m. Ours, as all below.
+/// Heading towards the line per metre of distance from it, rad/m. This and all following values are ours.
 const LINE_GAIN: f64 = 1.5;
-/// The greatest heading towards the line, rad.
+/// Maximum heading towards the line, rad.
 const MAX_LINE_HEADING: f64 = 0.5;
-/// The fastest turn while driving, rad/s.
+/// Maximum turn rate while driving, rad/s.
 const MAX_DRIVING_TURN: f64 = 0.8;
-/// After a contact, how long it drives beside the obstacle before it heads for the line again, s.
+/// Time to drive past an obstacle after a contact, before the robot returns to the line, s.
 const PASS_TIME: f64 = 2.0;
-/// After so many contacts on one way it gives up.
+/// Maximum number of contacts per drive.
 const MAX_CONTACTS: u32 = 8;
-/// How long a way may take, s: four times what it takes when nothing is in the way.
+/// Time limit of a drive, s: four times the time without obstacles.
 const MAX_DRIVE: f64 = 120.0;
-/// How long a turn may take, s.
+/// Time limit of a turn, s.
 const MAX_TURN: f64 = 30.0;
-/// How often the console tells where the robot is, s.
-const TELL_PERIOD: f64 = 2.0;
+/// Period of the pose on the console, s.
+const POSE_PERIOD: f64 = 2.0;
 
 /// A step of the program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Step {
     Say(&'static str),
-    /// Along the line through the start to this x, in the direction of this heading.
+    /// Drive along the line through the start to this x, with this heading.
     Drive {
         x: f64,
         heading: f64,
     },
-    /// On the spot to this heading.
+    /// Turn on the spot to this heading.
     Turn(f64),
-    /// On the spot until the place of the cube is straight ahead.
+    /// Turn on the spot until the cube's position is straight ahead.
     Aim,
-    /// The base stops, and the program waits, s.
+    /// Stop the base, and wait, s.
     Stand(f64),
     Command(Joint, f64),
     Speed(Joint, f64),
@@ -103,7 +105,7 @@ const fn degrees(degrees: f64) -> f64 {
     degrees * PI / 180.0
 }
 
-/// The whole program, section 5.2.
+/// The whole program (TurtleBot thesis, 5.2).
 const PROGRAM: &[Step] = &[
     Step::Say("to the far table"),
     Step::Drive { x: FAR_TABLE, heading: 0.0 },
@@ -119,7 +121,7 @@ const PROGRAM: &[Step] = &[
     Step::Pause(1.5),
     Step::Speed(Joint::Shoulder, SLOW_SHOULDER),
     Step::Command(Joint::Shoulder, degrees(65.0)),
-    // The seed waits 5 s and goes on while the shoulder still moves: 65 degrees take 6.5 s.
+    // The thesis waits 5 s and continues while the shoulder still moves: 65 degrees take 6.5 s.
     Step::Pause(7.0),
     Step::Speed(Joint::Shoulder, FAST_SHOULDER),
     Step::Command(Joint::Wrist, 0.0),
@@ -159,31 +161,31 @@ const PROGRAM: &[Step] = &[
     Step::Say("done"),
 ];
 
-/// What a contact has begun.
+/// Phase of the reaction to a contact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Evasion {
-    /// Backwards, and then the turn.
+    /// Back off, then turn in this direction.
     Retreat(f64),
-    /// On the spot: 1 to the left, -1 to the right.
+    /// Turn on the spot: 1 to the left, -1 to the right.
     Turn(f64),
-    /// Ahead, beside the obstacle.
+    /// Drive past the obstacle.
     Pass,
 }
 
 /// The first application.
 #[derive(Debug)]
 pub struct Carry {
-    /// Where in [`PROGRAM`], and since when; none before the first call.
+    /// Index in [`PROGRAM`], and the step's start time; `None` before the first call.
     step: usize,
     since: Option<Duration>,
-    /// Contacts on this way.
+    /// Contacts during this drive.
     contacts: u32,
     evasion: Option<(Evasion, Duration)>,
-    /// What is known of the table ahead: since it was seen once, and since that is sure. When the image came that was looked at last.
+    /// The detected table ahead, once seen and once confirmed, and the time of the last processed image.
     sight: Option<Table>,
     table: Option<Table>,
     looked: Option<Duration>,
-    told: Duration,
+    printed: Duration,
     finished: Option<Status>,
 }
 
@@ -194,7 +196,7 @@ impl Default for Carry {
 }
 
 impl Carry {
-    /// Ready to begin.
+    /// At the beginning of the program.
     pub fn new() -> Self {
         Self {
             step: 0,
@@ -204,7 +206,7 @@ impl Carry {
             sight: None,
             table: None,
             looked: None,
-            told: Duration::ZERO,
+            printed: Duration::ZERO,
             finished: None,
         }
     }
@@ -253,7 +255,7 @@ impl Carry {
                 Step::Pause(seconds) => elapsed >= seconds,
             };
             if !is_done {
-                self.tell(pose, seen.now, actions);
+                self.print_pose(pose, seen.now, actions);
                 return Ok(false);
             }
             self.step += 1;
@@ -264,10 +266,10 @@ impl Carry {
         Ok(true)
     }
 
-    /// Where the robot is goes to the console now and then (figure 5.5).
-    fn tell(&mut self, pose: Pose, now: Duration, actions: &mut Vec<Action>) {
-        if now.saturating_sub(self.told).as_secs_f64() >= TELL_PERIOD {
-            self.told = now;
+    /// Prints the robot's pose on the console periodically (figure 5.5).
+    fn print_pose(&mut self, pose: Pose, now: Duration, actions: &mut Vec<Action>) {
+        if now.saturating_sub(self.printed).as_secs_f64() >= POSE_PERIOD {
+            self.printed = now;
             let Pose { x, y, heading } = pose;
             actions.push(Action::Say(format!(
                 "x {x:.3} m, y {y:.3} m, heading {:.1} deg",
@@ -276,15 +278,15 @@ impl Carry {
         }
     }
 
-    /// Where the cube is, or is to be: behind the front legs of the table. None where the table has not been seen.
+    /// Position of the cube, behind the front legs of the table. `None` if the table has not been detected.
     fn cube_place(&self, direction: f64) -> Option<[f64; 2]> {
         self.table.map(|Table { legs: [x, y], .. }| [x + direction * CUBE_INSET, y])
     }
 
-    /// Turns to the cube; true where it is straight ahead, or nobody knows where it is.
+    /// Turns to the cube; `true` if it is straight ahead, or its position is unknown.
     fn aim(&mut self, pose: Pose, elapsed: f64, actions: &mut Vec<Action>) -> Result<bool, Failure> {
         let Some([x, y]) = self.cube_place(pose.heading.cos().signum()) else {
-            actions.push(Action::Say("the table was not seen: grasping by odometry alone".to_owned()));
+            actions.push(Action::Say("table not detected: grasping by odometry only".to_owned()));
             return Ok(true);
         };
         let error = wrap_angle((y - pose.y).atan2(x - pose.x) - pose.heading);
@@ -298,7 +300,7 @@ impl Carry {
         Ok(false)
     }
 
-    /// One look on the way; true where it has come to its end.
+    /// One cycle of a drive; `true` at its end.
     fn drive(
         &mut self,
         x: f64,
@@ -344,9 +346,9 @@ impl Carry {
                 "something is in the way at x {:.2} m, y {:.2} m",
                 pose.x, pose.y
             )));
-            // The wheels have slipped: what was measured of the table is elsewhere now.
+            // The wheels have slipped: the measured position of the table is no longer valid.
             (self.sight, self.table) = (None, None);
-            // The seed always turns to the left.
+            // The thesis always turns to the left.
             let side = if contacts.bumpers[0] && !contacts.bumpers[2] { -1.0 } else { 1.0 };
             self.evasion = Some((Evasion::Retreat(side), now));
         }
@@ -371,7 +373,7 @@ impl Carry {
                 let aside = aside.clamp(-MAX_LINE_HEADING, MAX_LINE_HEADING);
                 let error = wrap_angle(pose.heading - (heading + aside));
                 let turn = (-HEADING_GAIN * error.to_degrees()).clamp(-MAX_DRIVING_TURN, MAX_DRIVING_TURN);
-                // Sharp corrections are made on the spot.
+                // Large corrections are made on the spot.
                 let ahead = if error.abs() > FRAC_PI_2 / 2.0 { 0.0 } else { LINEAR_VELOCITY };
                 Twist::new(ahead, turn)
             }
@@ -381,7 +383,7 @@ impl Carry {
     }
 }
 
-/// Turns on the spot, slowly near the end; true where the heading is reached.
+/// Turns on the spot, slowly near the end; `true` when the heading is reached.
 fn turn(heading: f64, pose: Pose, elapsed: f64, actions: &mut Vec<Action>) -> Result<bool, Failure> {
     let error = wrap_angle(heading - pose.heading);
     if error.abs() <= TURN_TOLERANCE {

@@ -1,4 +1,4 @@
-//! What the two commands have in common: options, log, signals, exit code.
+//! Shared parts of the two commands: options, log, signals, exit code.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::node::{self, End};
 use crate::program::{Program, Status};
 
-/// Options of both.
+/// Common options.
 #[derive(Debug, Args)]
 pub struct CommonOptions {
     /// ROS domain, 0 to 232; default: ROS_DOMAIN_ID, or 0.
@@ -19,7 +19,7 @@ pub struct CommonOptions {
     log: String,
 }
 
-/// The options on the command line, without what is ROS's.
+/// Parses the command line without the arguments of ROS.
 pub fn parse<T: Parser>() -> T {
     let mut inside = false;
     T::parse_from(std::env::args().filter(|argument| match argument.as_str() {

@@ -1,12 +1,12 @@
-//! Depth images: where what they show is, and the vision line of seed 003, section 5.3.
+//! Depth images: positions of their points, and the vision line of the TurtleBot thesis, 5.3.
 
-/// Horizontal field of view of the Kinect, rad: 57 degrees (section 2.1).
+/// Horizontal field of view of the Kinect, rad: 57 degrees (TurtleBot thesis, 2.1).
 pub const HORIZONTAL_FIELD: f64 = 57.0 * std::f64::consts::PI / 180.0;
 /// Vertical field of view of the Kinect, rad: 43 degrees.
 const VERTICAL_FIELD: f64 = 43.0 * std::f64::consts::PI / 180.0;
-/// Nearer than this the Kinect measures nothing, m (section 2.1).
+/// Minimum range of the Kinect, m (TurtleBot thesis, 2.1).
 pub const MIN_RANGE: f64 = 0.4;
-/// Farther than this it measures nothing, m.
+/// Maximum range of the Kinect, m.
 pub const MAX_RANGE: f64 = 4.5;
 
 /// A depth image, or some rows of one.
@@ -16,23 +16,23 @@ pub struct DepthImage {
     pub width: usize,
     /// Rows of the whole image.
     pub height: usize,
-    /// Rows that are there, and which they are, 0 at the top; each of `width` distances along the optical axis, m, NaN or 0 where nothing
-    /// was measured.
+    /// The available rows with their numbers, 0 at the top; each of `width` distances along the optical axis, m, NaN or
+    /// 0 if nothing was measured.
     pub rows: Vec<(usize, Vec<f32>)>,
 }
 
-/// Rows that a program looks at are this far apart.
+/// Distance between the rows that a program uses.
 const ROW_STEP: usize = 16;
 
-/// The rows of an image of this height that a program looks at, the middle one among them.
+/// The rows that a program uses of an image with this height, including the middle one.
 pub fn sampled_rows(height: usize) -> impl Iterator<Item = usize> {
     (height / 2 % ROW_STEP..height).step_by(ROW_STEP)
 }
 
-/// Where the camera is on the robot.
+/// Position of the camera on the robot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CameraMount {
-    /// Ahead of the middle between the wheels, m.
+    /// Ahead of the centre between the wheels, m.
     pub x: f64,
     /// To the left, m.
     pub y: f64,
@@ -41,7 +41,7 @@ pub struct CameraMount {
 }
 
 impl CameraMount {
-    /// The Kinect's camera for depth in `urdf/turtlebot2_widowx.urdf`.
+    /// The Kinect's depth camera in `urdf/turtlebot2_widowx.urdf`.
     pub const KINECT: Self = Self { x: -0.0365, y: 0.0125, z: 0.316 };
 }
 
@@ -49,14 +49,14 @@ impl CameraMount {
 pub type Point = [f64; 3];
 
 impl DepthImage {
-    /// The row in the middle, or the one next to it that is there.
+    /// The middle row, or the available row next to it.
     pub fn vision_line(&self) -> Option<&[f32]> {
         let middle = self.height / 2;
         let nearest = self.rows.iter().min_by_key(|(row, _)| row.abs_diff(middle));
         nearest.map(|(_, line)| line.as_slice())
     }
 
-    /// What the image shows of each of its columns `step` apart: the points of all rows that are there.
+    /// The points of every `step`-th column, from all available rows.
     pub fn columns(&self, mount: CameraMount, step: usize) -> impl Iterator<Item = Column> + '_ {
         let (centre_x, centre_y) = (self.width as f64 / 2.0, self.height as f64 / 2.0);
         // Focal lengths along a row and a column.
@@ -66,7 +66,7 @@ impl DepthImage {
             let across = (centre_x - (column as f64 + 0.5)) / focal_x;
             let points = self.rows.iter().filter_map(move |(row, line)| {
                 let depth = f64::from(*line.get(column)?);
-                // Written so that NaN is passed over.
+                // Written such that NaN is skipped.
                 if !(MIN_RANGE..=MAX_RANGE).contains(&depth) {
                     return None;
                 }
@@ -83,12 +83,13 @@ impl DepthImage {
 pub struct Column {
     /// Its direction from the camera, rad, counterclockwise from straight ahead.
     pub bearing: f64,
-    /// What is seen in it, in the robot's frame.
+    /// Its points, in the robot's frame.
     pub points: Vec<Point>,
 }
 
-/// The seed's grey value of a depth, m: 255 at the least range, 0 at the greatest and where nothing was measured; nearer is larger. The
-/// simulator's depth images are linear in the depth between its clipping planes; we take the Kinect's range for them.
+/// Grey value of a depth in m, as in the thesis: 255 at the minimum range, 0 at the maximum and where nothing was
+/// measured. The simulator's depth images are linear in the depth between its clipping planes; we use the Kinect's
+/// range for them.
 pub fn grey(depth: f64) -> f64 {
     if !depth.is_finite() || depth <= 0.0 {
         return 0.0;
@@ -96,7 +97,7 @@ pub fn grey(depth: f64) -> f64 {
     255.0 * ((MAX_RANGE - depth) / (MAX_RANGE - MIN_RANGE)).clamp(0.0, 1.0)
 }
 
-/// Angle of a column seen from straight ahead, rad, as the seed estimates it: linear over the image.
+/// Angle of a column from straight ahead, rad, as the thesis estimates it: linear over the image.
 pub fn column_angle(column: usize, width: usize) -> f64 {
     let half = width as f64 / 2.0;
     (half - (column as f64 + 0.5)) * HORIZONTAL_FIELD / 2.0 / half
@@ -110,7 +111,7 @@ mod tests {
     fn grey_is_255_near_and_0_far_or_unknown() {
         assert_eq!([grey(0.4), grey(0.2), grey(4.5), grey(9.0)], [255.0, 255.0, 0.0, 0.0]);
         assert_eq!([grey(f64::NAN), grey(0.0), grey(f64::INFINITY)], [0.0; 3]);
-        // The seed's threshold of 120 is 2.57 m.
+        // The threshold of the thesis, 120, is 2.57 m.
         assert!((grey(2.5706) - 120.0).abs() < 0.01);
     }
 

@@ -1,13 +1,13 @@
-//! Programs for the TurtleBot 2 with WidowX (seed 003, chapter 5).
+//! Programs for the TurtleBot 2 with WidowX (TurtleBot thesis, chapter 5).
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`program`] | what a program sees and does, the same in ROS and on virtual time |
-//! | [`depth`] | depth images: where what they show is, grey values |
+//! | [`program`] | a program's inputs and actions, the same in ROS and on virtual time |
+//! | [`depth`] | depth images: positions of their points, grey values |
 //! | [`carry`] | the first application: a cube from one table to the other |
-//! | [`navigate`] | the second: with the Kinect from target to target |
+//! | [`navigate`] | the second: from target to target with the Kinect |
 //! | `node` (feature of that name) | a program on the topics and services of the robot in ROS |
-//! | `command` (the same feature) | what the commands `carry` and `navigate` have in common |
+//! | `command` (the same feature) | shared parts of the commands `carry` and `navigate` |
 
 pub mod carry;
 #[cfg(feature = "node")]

@@ -1,16 +1,17 @@
-//! The second application (seed 003, section 5.3): reactive navigation with the Kinect, from target to target.
+//! The second application (TurtleBot thesis, 5.3): reactive navigation with the Kinect, from target to target.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | this one | [`Navigate`]: the way from target to target |
-//! | `field` | the seed's forces: attraction to the target, repulsion from what is nearest |
-//! | `memory` | what the camera has seen lately |
+//! | `field` | the forces of the thesis: attraction to the target, repulsion from the nearest obstacle |
+//! | `memory` | recently seen obstacles |
 //! | `free` | the free direction nearest to the wanted one |
 //!
-//! The law is the seed's: a force towards the target and one away from what is nearest on the vision line give a direction, its angle to the
-//! heading is the turn rate. Alone it hits things, because the camera sees one line of 57 degrees: beacons vanish from it before they
-//! are passed, and low ones are never in it. So the direction of the force is only what is wanted; the robot goes where a strip as wide as
-//! itself is free of all that the whole image has shown lately, and turns on the spot where that is not ahead.
+//! The law is that of the thesis: a force towards the target and one away from the nearest obstacle on the vision line
+//! give a direction, and its angle to the heading is the turn rate. Alone it leads to contacts, because the camera sees
+//! one line of 57 degrees: obstacles leave the view before they are passed, and low ones are never in it. So the
+//! direction of the force is only the preferred one; the robot drives where a strip as wide as itself is free of all
+//! obstacles recently seen in the whole image, and turns on the spot if no such strip is ahead.
 
 mod field;
 mod free;
@@ -31,41 +32,41 @@ use memory::{Memory, View};
 
 /// A target is reached within this distance, m.
 pub const ARRIVED: f64 = 0.05;
-/// Nearer than this the attraction is constant, and the last target is approached slowly, m.
+/// Distance below which the attraction is constant, and the last target is approached slowly, m.
 pub const NEAR_TARGET: f64 = 0.5;
-/// Speed near the last target, m/s (section A.4).
+/// Speed near the last target, m/s (TurtleBot thesis, A.4).
 pub const LINEAR_VELOCITY: f64 = 0.2;
-/// Speed otherwise, m/s. The seed tells its name only; the value is ours.
+/// Speed otherwise, m/s. The thesis gives only its name; the value is ours.
 pub const FAST_LINEAR_VELOCITY: f64 = 0.3;
-/// The fastest turn, rad/s.
+/// Maximum turn rate, rad/s.
 pub const MAX_ANGULAR_VELOCITY: f64 = FRAC_PI_2;
 
-/// Radius of the robot seen from above, m (section 2.1: 354 mm).
+/// Radius of the robot seen from above, m (TurtleBot thesis, 2.1: 354 mm).
 pub const ROBOT_RADIUS: f64 = 0.177;
-/// What is lower than this is the floor, or is driven over, m.
+/// Points lower than this are the floor, or can be driven over, m.
 const FLOOR: f64 = 0.03;
-/// What is higher than the robot with its arm is passed under, m.
+/// Points higher than this are above the robot with its arm, m.
 const HEIGHT: f64 = 0.8;
 
-/// Columns and images are looked at this many pixels apart.
+/// Distance between the used columns, pixels.
 const COLUMN_STEP: usize = 4;
-/// Beyond this to the side the robot turns on the spot, rad: it sees no further there.
+/// Beyond this angle the robot turns on the spot, rad, because it cannot see there.
 const TURN_ON_SPOT: f64 = HORIZONTAL_FIELD / 2.0;
-/// A target to which it has come no nearer for so long is given up.
+/// Time without progress after which a target is given up.
 const MAX_STALL: Duration = Duration::from_secs(60);
-/// Coming nearer means by this, m.
+/// Minimum progress towards the target, m.
 const PROGRESS: f64 = 0.1;
-/// After so many contacts it gives up.
+/// Maximum number of contacts.
 const MAX_CONTACTS: u32 = 10;
-/// Without an image for so long the robot stands, and waits for one.
+/// Age of the last image at which the robot stops and waits for a new one.
 const BLIND: Duration = Duration::from_millis(400);
 
-/// What a navigation is to do, and with what.
+/// Settings of a navigation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NavigateSettings {
-    /// Where to go, one after the other, in the frame of the odometry, m.
+    /// Targets in order, in the frame of the odometry, m.
     pub targets: Vec<[f64; 2]>,
-    /// Where the camera is.
+    /// Position of the camera.
     pub camera: CameraMount,
 }
 
@@ -88,11 +89,11 @@ pub struct Navigate {
     begun: Option<Duration>,
     memory: Memory,
     field: Field,
-    /// Where it went last, rad, in the frame of the odometry.
+    /// Last direction of motion, rad, in the frame of the odometry.
     heading: Option<f64>,
-    /// When the image came that was looked at last.
+    /// Time of the last processed image.
     looked: Option<Duration>,
-    /// The nearest to the target so far, m, and when.
+    /// Minimum distance to the target so far, m, and when.
     nearest: (f64, Duration),
     contacts: u32,
     retreat_until: Option<Duration>,
@@ -100,7 +101,7 @@ pub struct Navigate {
 }
 
 impl Navigate {
-    /// Ready to begin.
+    /// At the beginning of the program.
     pub fn new(settings: NavigateSettings) -> Self {
         Self {
             settings,
@@ -150,7 +151,7 @@ impl Navigate {
         Ok(true)
     }
 
-    /// Takes what a new image shows into the memory and the field.
+    /// Adds a new image to the memory and the field.
     fn look(&mut self, depth: Stamped<&DepthImage>, pose: Pose, now: Duration) {
         let mount = self.settings.camera;
         let (sin, cos) = pose.heading.sin_cos();
@@ -219,7 +220,7 @@ impl Navigate {
         let situation = Situation { places: &self.memory.around(pose), wanted, last, bearing, distance };
         let direction = situation.direction();
         self.heading = direction.map(|direction| pose.heading + direction);
-        // Where nothing is free it looks round.
+        // If no direction is free, it looks around.
         let twist = match direction {
             Some(direction) => situation.velocity(direction, fast),
             None => Twist::new(0.0, MAX_ANGULAR_VELOCITY / 2.0),

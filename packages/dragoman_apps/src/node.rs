@@ -1,5 +1,5 @@
-//! A program on the topics and services of the robot (seed 003, table A.2), simulated or real. The only file, with its parts, that
-//! knows ROS.
+//! Runs a program on the topics and services of the robot (TurtleBot thesis, table A.2), simulated or real. Together
+//! with its parts the only file that knows ROS.
 
 mod image;
 
@@ -23,32 +23,32 @@ pub use image::ImageError;
 use crate::depth::DepthImage;
 use crate::program::{Action, Contacts, Joint, Observation, Program, Stamped, Status};
 
-/// How long the robot is waited for.
-const START_PATIENCE: Duration = Duration::from_secs(20);
-/// How long a service may take.
-const CALL_PATIENCE: Duration = Duration::from_secs(5);
-/// Without a message for so long the program is called all the same.
+/// Time limit for the robot's first messages.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// Time limit of a service call.
+const CALL_TIMEOUT: Duration = Duration::from_secs(5);
+/// The program is called at least this often, even without messages.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
-/// How often the stop at the end is said, and how long between.
+/// Number of stop commands at the end, and the time between them.
 const STOPS: u32 = 3;
 const STOP_PERIOD: Duration = Duration::from_millis(50);
 /// A bumper bit of `SensorState`: right, centre, left.
 const BUMPER_BITS: [u8; 3] = [0x04, 0x02, 0x01];
 
-/// Why a program could not run.
+/// Error running a program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppError {
-    /// The node cannot start.
+    /// Starting the node failed.
     #[error(transparent)]
     Node(#[from] NodeError),
-    /// The middleware refused.
+    /// Error of the middleware.
     #[error(transparent)]
     Ros(#[from] dragoman_ros::Error),
-    /// There is no robot, or it does not tell all.
-    #[error("nothing comes on {topics} after {} s: is the robot in this domain?", START_PATIENCE.as_secs())]
+    /// The robot is missing, or does not publish all topics.
+    #[error("no messages on {topics} after {} s: is the robot in this domain?", START_TIMEOUT.as_secs())]
     NoRobot {
-        /// The topics on which nothing came.
+        /// The topics without messages.
         topics: String,
     },
 }
@@ -65,16 +65,16 @@ impl From<parameters::ParameterError> for AppError {
     }
 }
 
-/// How it ended.
+/// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
-    /// By itself.
+    /// The program ended.
     Program(Status),
-    /// It was stopped from outside; the base stands still.
+    /// It was stopped from outside; the base was stopped.
     Stopped,
 }
 
-/// What has come last.
+/// The last received messages.
 #[derive(Default)]
 struct Inbox {
     odometry: Option<Stamped<Pose>>,
@@ -98,15 +98,16 @@ impl Shared {
     }
 }
 
-/// Runs a program as node `name` until its end, or until `stop` resolves. `tell` gets what it says, for the terminal.
+/// Runs a program as node `name` until its end, or until `stop` resolves. `print` gets the program's texts for the
+/// terminal.
 ///
 /// # Errors
-/// The middleware refuses, or there is no robot.
+/// An error of the middleware; the robot is missing.
 pub async fn run(
     context: &Context,
     name: &str,
     mut program: impl Program,
-    mut tell: impl FnMut(&str),
+    mut print: impl FnMut(&str),
     stop: impl Future<Output = ()>,
 ) -> Result<End, AppError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), name, "")?);
@@ -117,7 +118,7 @@ pub async fn run(
     let robot = Robot::new(tasks.node(), name)?;
     let node = tasks.start()?;
     tokio::select! {
-        end = drive(&robot, &shared, &mut program, &mut tell) => end,
+        end = drive(&robot, &shared, &mut program, &mut print) => end,
         () = node => Ok(End::Stopped),
         () = stop => {
             robot.stop().await?;
@@ -159,14 +160,14 @@ fn subscribe(tasks: &mut NodeTasks, shared: &Arc<Shared>) -> Result<(), AppError
     Ok(())
 }
 
-/// Waits for the robot, and then calls the program with all that comes.
+/// Waits for the robot, then calls the program with all messages.
 async fn drive(
     robot: &Robot,
     shared: &Shared,
     program: &mut impl Program,
-    tell: &mut impl FnMut(&str),
+    print: &mut impl FnMut(&str),
 ) -> Result<End, AppError> {
-    tell("waiting for the robot");
+    print("waiting for the robot");
     loop {
         let missing = {
             let inbox = shared.inbox();
@@ -181,14 +182,14 @@ async fn drive(
         if missing.is_empty() {
             break;
         }
-        if shared.now() > START_PATIENCE {
+        if shared.now() > START_TIMEOUT {
             return Err(AppError::NoRobot { topics: missing.join(", ") });
         }
         tokio::time::sleep(LONGEST_WAIT).await;
     }
     let (mut actions, mut refusal) = (Vec::new(), None::<String>);
     loop {
-        // Without messages the program is called to see that there are none.
+        // Call the program even without messages, so that it notices their absence.
         let _ = tokio::time::timeout(LONGEST_WAIT, shared.came.notified()).await;
         let (odometry, contacts, depth) = {
             let inbox = shared.inbox();
@@ -200,7 +201,7 @@ async fn drive(
         refusal = None;
         for action in actions.drain(..) {
             if let Action::Say(text) = &action {
-                tell(text);
+                print(text);
             }
             if let Err(error) = robot.act(action).await {
                 refusal = Some(error);
@@ -214,7 +215,7 @@ async fn drive(
     }
 }
 
-/// What the program can do to the robot.
+/// Executes the program's actions.
 struct Robot {
     velocity: Publisher<Velocity>,
     joints: HashMap<Joint, JointHandles>,
@@ -262,19 +263,19 @@ impl Robot {
         Ok(())
     }
 
-    /// Does it; the error is for the program.
+    /// Executes an action; the error is returned to the program.
     async fn act(&self, action: Action) -> Result<(), String> {
-        let told = |result: dragoman_ros::Result<()>| result.map_err(|error| error.to_string());
+        let checked = |result: dragoman_ros::Result<()>| result.map_err(|error| error.to_string());
         let joint =
             |joint: &Joint| self.joints.get(joint).ok_or_else(|| format!("{} is unknown", joint.name()));
         match action {
             Action::Velocity(Twist { linear, angular }) => {
                 let mut velocity = Velocity::default();
                 (velocity.linear.x, velocity.angular.z) = (linear, angular);
-                told(self.velocity.publish(&velocity))
+                checked(self.velocity.publish(&velocity))
             }
             Action::Command(which, position) => {
-                told(joint(&which)?.command.publish(&Float64 { data: position }))
+                checked(joint(&which)?.command.publish(&Float64 { data: position }))
             }
             Action::SetSpeed(which, speed) => {
                 let name = format!("/{}/set_speed", which.name());
@@ -284,7 +285,7 @@ impl Robot {
                 let name = format!("/{}/relax", which.name());
                 call(&joint(&which)?.relax, &Relax::Request::default(), &name).await
             }
-            Action::Say(text) => told(self.console.publish(&Text { data: text })),
+            Action::Say(text) => checked(self.console.publish(&Text { data: text })),
         }
     }
 }
@@ -298,7 +299,7 @@ async fn call<S: WrappedServiceTypeSupport + 'static>(
         Node::is_available(client)?.await?;
         client.request(request)?.await.map(|_| ())
     };
-    match tokio::time::timeout(CALL_PATIENCE, answered).await {
+    match tokio::time::timeout(CALL_TIMEOUT, answered).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(format!("{name}: {error}")),
         Err(_) => Err(format!("{name} does not answer")),

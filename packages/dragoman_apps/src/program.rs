@@ -1,4 +1,4 @@
-//! What a program for the robot sees and does: the same in ROS and on virtual time.
+//! A program's inputs and actions: the same in ROS and on virtual time.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use dragoman_geometry::{Pose, Twist};
 
 use crate::depth::DepthImage;
 
-/// A joint of the WidowX, by the names of seed 003, section 3.6.2.
+/// A joint of the WidowX, with the names of the TurtleBot thesis, 3.6.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Joint {
     /// `arm_1_joint`: the arm's base turns about the vertical.
@@ -41,19 +41,19 @@ impl Joint {
     }
 }
 
-/// A value, and when it came.
+/// A value with its time of reception.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stamped<T> {
     /// On the clock of [`Observation::now`].
     pub at: Duration,
-    /// What came.
+    /// The value.
     pub value: T,
 }
 
-/// What the base's bumpers and cliff sensors tell: `/mobile_base/sensors/core`.
+/// State of the base's bumpers and cliff sensors: `/mobile_base/sensors/core`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Contacts {
-    /// Bumpers left, in the middle, right.
+    /// Bumpers left, centre, right.
     pub bumpers: [bool; 3],
     /// A cliff sensor sees no floor.
     pub cliff: bool,
@@ -62,90 +62,90 @@ pub struct Contacts {
 }
 
 impl Contacts {
-    /// Whether something is in the way: a bumper or a cliff (seed 003, section 5.2).
+    /// Whether a bumper or a cliff sensor is active (TurtleBot thesis, 5.2).
     pub fn obstacle(&self) -> bool {
         self.cliff || self.bumpers.contains(&true)
     }
 }
 
-/// All that a program knows at one time.
+/// Inputs of a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Observation<'a> {
     /// The robot's time: simulated time in a simulation.
     pub now: Duration,
-    /// `/odom`: where the robot is, seen from where its odometry began.
+    /// `/odom`: pose of the robot relative to the start of its odometry.
     pub odometry: Option<Stamped<Pose>>,
     /// `/mobile_base/sensors/core`.
     pub contacts: Option<Stamped<Contacts>>,
-    /// `/camera/depth/image`, the newest.
+    /// `/camera/depth/image`, the latest.
     pub depth: Option<Stamped<&'a DepthImage>>,
     /// Why a service call of the last step failed.
     pub refusal: Option<&'a str>,
 }
 
 impl Observation<'_> {
-    /// The odometry, if it is one.
+    /// The odometry, if it is finite.
     pub(crate) fn sound_odometry(&self) -> Option<Stamped<Pose>> {
         self.odometry.filter(|odometry| odometry.value.is_finite())
     }
 }
 
-/// What a program wants to have done.
+/// An action of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// `/mobile_base/commands/velocity`. It holds for 0.6 s.
+    /// `/mobile_base/commands/velocity`. Valid for 0.6 s.
     Velocity(Twist),
     /// `<joint>/command`, rad; the gripper 0 to 2.5.
     Command(Joint, f64),
-    /// Service `<joint>/set_speed`, rad/s. The program goes on when it is answered.
+    /// Service `<joint>/set_speed`, rad/s. The program continues after the answer.
     SetSpeed(Joint, f64),
-    /// Service `<joint>/relax`. The program goes on when it is answered.
+    /// Service `<joint>/relax`. The program continues after the answer.
     Relax(Joint),
-    /// For the user: `/vrep/aux_console/print` and the terminal.
+    /// Text for the user: `/vrep/aux_console/print` and the terminal.
     Say(String),
 }
 
-/// How a program stands.
+/// State of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Status {
-    /// It goes on.
+    /// It continues.
     Running,
-    /// It has done what it is for.
+    /// It has finished.
     Done,
-    /// It has given up; the base was told to stand still.
+    /// It has failed; the base was stopped.
     Failed(Failure),
 }
 
-/// Why a program has given up.
+/// Why a program failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// What the robot has to tell does not come.
-    #[error("nothing came on {topic} for {seconds} s")]
+    /// A topic has no messages.
+    #[error("no messages on {topic} for {seconds} s")]
     Silent {
         /// The topic.
         topic: &'static str,
-        /// How long it was waited.
+        /// Waiting time.
         seconds: f64,
     },
-    /// A step takes too long.
-    #[error("{what} was not done within {seconds} s")]
+    /// A step exceeded its time limit.
+    #[error("{what} did not finish within {seconds} s")]
     TimeOut {
         /// The step.
         what: String,
-        /// How long was tried.
+        /// Time limit.
         seconds: f64,
     },
-    /// The way is not free.
-    #[error("{what}: something was in the way {count} times")]
+    /// The way is blocked.
+    #[error("{what}: blocked {count} times")]
     Blocked {
         /// The step.
         what: String,
-        /// How often.
+        /// Number of contacts.
         count: u32,
     },
-    /// A wheel hangs down: the robot was lifted, or falls.
-    #[error("a wheel has lost the ground")]
+    /// A wheel drop sensor is active: the robot was lifted, or falls.
+    #[error("a wheel has lost contact with the ground")]
     WheelDrop,
     /// A service call failed.
     #[error("{0}")]
@@ -154,20 +154,20 @@ pub enum Failure {
 
 /// A program for the robot, without I/O and clock.
 pub trait Program {
-    /// Looks at what is there now, and appends what is to be done to `actions`. To be called with every message of the odometry, 50 times a
-    /// second; more often does no harm. After [`Status::Done`] and [`Status::Failed`] nothing more is wanted.
+    /// Takes the current inputs, and appends actions to `actions`. Call it with every odometry message, at 50 Hz; more
+    /// often is harmless. After [`Status::Done`] and [`Status::Failed`] it has no further effect.
     fn step(&mut self, seen: &Observation<'_>, actions: &mut Vec<Action>) -> Status;
 
-    /// Whether it cannot do without [`Observation::depth`].
+    /// Whether it requires [`Observation::depth`].
     fn needs_depth(&self) -> bool {
         false
     }
 }
 
-/// Without odometry or sensors for so long a program gives up.
-pub const PATIENCE: Duration = Duration::from_secs(3);
+/// Time without odometry or sensors after which a program fails.
+pub const INPUT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The value of what came lately, or why to give up. Before the first message the time counts from `begun`.
+/// The latest value, or a failure if it is too old. Before the first message the time counts from `begun`.
 pub(crate) fn fresh<T: Copy>(
     value: Option<Stamped<T>>,
     begun: Duration,
@@ -175,8 +175,8 @@ pub(crate) fn fresh<T: Copy>(
     topic: &'static str,
 ) -> Result<Option<T>, Failure> {
     let since = value.as_ref().map_or(begun, |value| value.at);
-    if now.saturating_sub(since) > PATIENCE {
-        return Err(Failure::Silent { topic, seconds: PATIENCE.as_secs_f64() });
+    if now.saturating_sub(since) > INPUT_TIMEOUT {
+        return Err(Failure::Silent { topic, seconds: INPUT_TIMEOUT.as_secs_f64() });
     }
     Ok(value.map(|value| value.value))
 }

@@ -1,4 +1,4 @@
-//! The first application on virtual time, judged by the world's own truth.
+//! The first application on virtual time, checked against the true state of the world.
 
 mod common;
 
@@ -17,12 +17,12 @@ const TOP: f64 = 0.46;
 const HALF_TABLE: f64 = 0.275;
 const HALF_CUBE: f64 = 0.015;
 
-/// Where the cube is: x, y, z, m, roll, pitch, yaw, rad.
+/// Pose of the cube: x, y, z, m, roll, pitch, yaw, rad.
 fn cube(lab: &mut VirtualLab) -> [f64; 6] {
     lab.worlds().location(None, "cube").unwrap()
 }
 
-/// Whether the cube stands on the table that is there.
+/// Checks that the cube stands on this table.
 #[track_caller]
 fn assert_stands(lab: &mut VirtualLab, table: &str) {
     let [x, y, z, roll, pitch, _] = cube(lab);
@@ -40,7 +40,7 @@ fn assert_stands(lab: &mut VirtualLab, table: &str) {
 fn the_cube_stands_on_the_near_table_from_every_seed() {
     for seed in 1..=5 {
         let mut lab = start("laboratory", seed);
-        // Nobody puts it there to the millimetre.
+        // A person does not place it with millimetre accuracy either.
         let mut random = oorandom::Rand64::new(seed.into());
         let mut off = |most: f64| (2.0 * random.rand_float() - 1.0) * most;
         let place = [3.28 + off(0.004), off(0.0015), TOP + HALF_CUBE + 1e-4];
@@ -49,7 +49,7 @@ fn the_cube_stands_on_the_near_table_from_every_seed() {
         let end = run(&mut lab, &mut Carry::new(), seed);
         assert_eq!(end.status, Status::Done, "seed {seed}");
         assert_stands(&mut lab, "near table");
-        // It is at rest, and nothing holds it: the arm has gone home.
+        // It is at rest, and not held: the arm has gone home.
         let before = cube(&mut lab);
         let tool = lab.worlds().tool_pose(None, ARM).unwrap().translation.vector;
         assert!((tool - nalgebra::Vector3::new(before[0], before[1], before[2])).norm() > 0.1);
@@ -69,7 +69,7 @@ impl Program for Idle {
     }
 }
 
-/// A box on the way: the bumper feels it, the robot passes by, and grasps all the same.
+/// A box on the way: the bumper detects it, the robot passes it, and still grasps the cube.
 #[test]
 fn a_box_on_the_way_is_passed() {
     let scene = dragoman_world::SCENES.iter().find(|(name, _)| *name == "laboratory").unwrap().1;
@@ -84,9 +84,9 @@ fn a_box_on_the_way_is_passed() {
     assert_stands(&mut lab, "near table");
 }
 
-/// The order of the commands is that of the seed, section 5.2, and without pictures its figures alone count.
+/// The order of the commands is that of the TurtleBot thesis, 5.2, and without pictures only its figures count.
 #[test]
-fn without_pictures_it_goes_by_the_figures_of_the_seed() {
+fn without_pictures_it_uses_the_figures_of_the_thesis() {
     let (mut program, mut pose, mut velocity) = (Carry::new(), Pose::ORIGIN, Twist::ZERO);
     let (mut arm, mut actions, mut stops) = (Vec::new(), Vec::new(), Vec::new());
     for tick in 0..6000_u64 {
@@ -135,7 +135,8 @@ fn without_pictures_it_goes_by_the_figures_of_the_seed() {
     assert_eq!(arm, expected);
 }
 
-/// The computation at the top of the scene: where the fingers are with the seed's angles, for grasping and for putting down.
+/// The calculation in the scene file: position of the fingers at the angles of the thesis, for grasping and for putting
+/// down.
 #[test]
 fn the_tables_are_as_high_as_the_arm_reaches() {
     let mut worlds = Worlds::scene("laboratory").unwrap().unwrap();
@@ -152,7 +153,7 @@ fn the_tables_are_as_high_as_the_arm_reaches() {
             (x - rail[0] - 0.03 * cos).abs() < 1e-3 && (z - rail[1] + 0.03 * sin).abs() < 1e-3,
             "{x} {z}"
         );
-        // Down to grasp they reach the cube and not the table; to put it down a little higher.
+        // Down to grasp, they reach the cube but not the table; to put it down they are a little higher.
         let tips = tool * nalgebra::Point3::new(0.015, 0.0, 0.0);
         assert!((TOP + 0.005..TOP + 0.035).contains(&tips.z), "{tips}");
     }

@@ -1,4 +1,4 @@
-//! When the programs give up, and that nothing that they are told makes them do what a robot cannot.
+//! Failures of the programs, and robustness: no input makes them command impossible values.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 const STEP: Duration = Duration::from_millis(20);
 
-/// What a test lets a program see.
+/// A test's inputs for a program.
 #[derive(Debug, Clone, Default)]
 struct Seen {
     pose: Option<Pose>,
@@ -20,7 +20,8 @@ struct Seen {
     refusal: Option<String>,
 }
 
-/// Calls the program every 20 ms, with what `see` tells, until it ends. The status, how long it took and what it did last.
+/// Calls the program every 20 ms with the inputs from `see` until it ends. Returns the status, the time and the last
+/// actions.
 fn run(
     program: &mut impl Program,
     limit: Duration,
@@ -61,7 +62,7 @@ fn run(
     }
 }
 
-/// A robot on a plane without end, whose contacts and picture are as told.
+/// A robot on an infinite plane with given contacts and pictures.
 fn rolling(
     contacts: impl Fn(Pose) -> Contacts,
     depth: Option<DepthImage>,
@@ -101,7 +102,7 @@ fn a_silent_robot_is_given_up() {
     assert!(time < Duration::from_secs(5) && last == Twist::ZERO, "{status:?}");
 }
 
-/// Without pictures the robot stands, and then the program ends.
+/// Without pictures the robot stops, and then the program ends.
 #[test]
 fn a_blind_robot_stands() {
     let mut roll = rolling(|_| Contacts::default(), None);
@@ -142,13 +143,13 @@ fn a_service_that_fails_ends_the_program() {
     assert!(time == Duration::from_secs(2) && last == Twist::ZERO);
 }
 
-/// It backs off from a wall, tries beside it, and gives up in the end.
+/// It backs off from a wall, tries to pass it, and finally fails.
 #[test]
-fn a_wall_without_end_is_given_up() {
+fn an_endless_wall_ends_the_program() {
     let at_wall = |pose: Pose| Contacts { bumpers: [false, pose.x > 1.0, false], ..Contacts::default() };
     let (status, time, last) = run(&mut Carry::new(), HOUR, rolling(at_wall, None));
     let Status::Failed(failure) = status else { panic!("{status:?}") };
-    assert_eq!(failure.to_string(), "the way to x = 2.915 m: something was in the way 9 times");
+    assert_eq!(failure.to_string(), "the way to x = 2.915 m: blocked 9 times");
     assert!(time < Duration::from_secs(120) && last == Twist::ZERO);
     let mut navigate =
         Navigate::new(NavigateSettings { targets: vec![[3.0, 0.0]], ..NavigateSettings::default() });
@@ -161,14 +162,14 @@ fn a_wall_without_end_is_given_up() {
     assert_eq!(last, Twist::ZERO);
 }
 
-/// A wall all round in every picture: nothing is touched, and the target is given up.
+/// A wall all around in every picture: no contact, and the target is given up.
 #[test]
 fn no_way_out_is_given_up_without_a_contact() {
     let mut navigate =
         Navigate::new(NavigateSettings { targets: vec![[3.0, 0.0]], ..NavigateSettings::default() });
     let (status, time, last) = run(&mut navigate, HOUR, rolling(|_| Contacts::default(), Some(wall(0.45))));
     let Status::Failed(failure) = status else { panic!("{status:?}") };
-    assert_eq!(failure.to_string(), "target 1 at x 3 m, y 0 m was not done within 60 s");
+    assert_eq!(failure.to_string(), "target 1 at x 3 m, y 0 m did not finish within 60 s");
     assert!(time < Duration::from_secs(90) && last == Twist::ZERO);
 }
 
@@ -195,7 +196,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever comes, no panic and no velocity or position that the robot cannot have; `run` looks at each.
+    /// For any inputs: no panic, and no velocity or position beyond the robot's limits; `run` checks each.
     #[test]
     fn nothing_makes_them_ask_for_the_impossible(seen in proptest::collection::vec(any_seen(), 1..40)) {
         let limit = STEP * 200;

@@ -1,4 +1,4 @@
-//! The second application on virtual time, judged by the world's own truth.
+//! The second application on virtual time, checked against the true state of the world.
 
 mod common;
 
@@ -16,9 +16,9 @@ fn it_reaches_the_goal_and_touches_nothing_from_every_seed() {
         assert_eq!(end.status, Status::Done, "seed {seed}");
         let [goal_x, goal_y] = CORRIDOR[CORRIDOR.len() - 1];
         let odometry = lab.odometry();
-        // It stops a little later than it is told to.
+        // It stops a little after the stop command.
         assert!((odometry.x - goal_x).hypot(odometry.y - goal_y) < ARRIVED + 0.01, "{odometry:?}");
-        // The goal of the odometry in the world; after 17 m it may be off by what the gyro has drifted: a degree or two.
+        // The goal of the odometry in the world; after 17 m it may differ by the drift of the gyro: a degree or two.
         let (sin, cos) = start_heading.sin_cos();
         let (goal_x, goal_y) = (start_x + goal_x * cos - goal_y * sin, start_y + goal_x * sin + goal_y * cos);
         let [x, y, ..] = lab.worlds().location_m_robot(None, ROBOT).unwrap();

@@ -1,9 +1,10 @@
-//! The programs of `matlab/` in GNU Octave, with stand-ins for the functions of the ROS Toolbox (`tests/octave/`) that talk to a scripted
-//! robot: syntax, order of commands, fields and types of messages, ends. Not shown: that MATLAB's own functions behave likewise.
+//! The programs of `matlab/` in GNU Octave, with stand-ins for the functions of the ROS Toolbox (`tests/octave/`) that
+//! control a scripted robot: syntax, order of commands, fields and types of messages, ends. Not tested: MATLAB's own
+//! functions.
 
 use std::process::Command;
 
-/// Whether Octave is there. Where peers are required it has to be.
+/// Whether Octave is installed. Panics if peers are required and it is not.
 fn has_octave() -> bool {
     let asked = Command::new("octave-cli").arg("--version").output();
     let is_there = asked.is_ok_and(|output| output.status.success());
@@ -29,7 +30,7 @@ fn the_programs_run_on_a_scripted_robot() {
     assert!(output.status.success() && out.contains("all passed"), "{out}\n{err}");
 }
 
-/// The first line of help of every function is its name, and there is an example.
+/// The first line of every function's help text is its name, and it has an example.
 #[test]
 fn every_function_has_a_help_text() {
     let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/matlab")).unwrap();

@@ -1,8 +1,8 @@
 //! From request to answer over the loopback interface, through the server side, ROS and a world's service and back.
 //!
-//! Prints medians and 99th percentiles, and how much memory the process has. The world is that of the tests: it answers at once. Beside
-//! it, in turn and in the same run: a bare server of tokio that answers as many bytes from memory, so that one sees what of the time is
-//! the machine's and TCP's.
+//! Prints medians and 99th percentiles, and the memory of the process. The world is that of the tests: it answers at
+//! once. For comparison, alternating in the same run: a bare tokio server that answers the same number of bytes from
+//! memory, which shows the share of the machine and of TCP in the times.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,23 +25,23 @@ use fake_world::World;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const CLIENTS: usize = 50;
-/// Of a guidance loop: 20 requests per second from each client.
+/// Period of a guidance loop: 20 requests per second from each client.
 const PERIOD: Duration = Duration::from_millis(50);
 const REQUESTS: usize = 200;
-/// Of a client in each of the rounds that are compared.
+/// Requests of a client in each of the compared rounds.
 const ROUND_REQUESTS: usize = 20;
-/// Pairs of rounds, one with the crowd and one without. Odd, so that there is a middle one.
+/// Pairs of rounds, one with the crowd and one without. Odd, so that there is a median.
 const PAIRS: usize = 21;
-/// Of so many pairs sorted by their change, the one of this rank from either end bounds the middle one of infinitely many with
-/// a probability of 97 %: less than 6 of 21 fair coins show heads in 1.3 % of all cases.
+/// Of the pairs sorted by their change, the one of this rank from either end bounds the true median with a probability
+/// of 97 %: fewer than 6 of 21 fair coins show heads in 1.3 % of all cases.
 const BOUND_RANK: usize = 5;
-/// After the crowd has hung up.
+/// Pause after the crowd has disconnected.
 const SETTLE_TIME: Duration = Duration::from_millis(500);
 /// Bytes of an answer to [`odometry`].
 const ANSWER_LEN: usize = 31;
 
 fn main() {
-    // `cargo test --benches` wants to know only that it runs.
+    // `cargo test --benches` only checks that it runs.
     let is_bench = std::env::args().any(|argument| argument == "--bench");
     let (requests, round_requests, pairs) =
         if is_bench { (REQUESTS, ROUND_REQUESTS, PAIRS) } else { (5, 1, 1) };
@@ -63,7 +63,7 @@ fn main() {
         let measured = latencies(address, 1, 10 * requests, Duration::ZERO);
         report(&format!("{server}1 client, one question after the other"), &measured);
     }
-    // In turn, so that what else the machine does meets both alike; and now the one first, now the other.
+    // Alternating, so that other load on the machine affects both alike; the order alternates too.
     let (mut alone, mut beside, mut bare) = (Vec::new(), Vec::new(), Vec::new());
     let round = || {
         let measured = latencies(address, CLIENTS, round_requests, PERIOD);
@@ -72,9 +72,9 @@ fn main() {
     };
     let crowded_round = || {
         let crowd: Vec<TcpStream> = (0..900).map(|_| TcpStream::connect(address).unwrap()).collect();
-        let deaf = never_reading(address);
+        let full = never_reading(address);
         let measured = round();
-        drop((crowd, deaf));
+        drop((crowd, full));
         std::thread::sleep(SETTLE_TIME);
         measured
     };
@@ -114,7 +114,7 @@ fn odometry() -> Vec<u8> {
     bytes(&Request::GetOdometry { world: String::new(), robot: "Neo".into() })
 }
 
-/// How long each answer took, sorted; of so many clients, each with so many questions, one per `period`.
+/// Sorted response times of `clients` clients with `requests` questions each, one per `period`.
 fn latencies(address: SocketAddr, clients: usize, requests: usize, period: Duration) -> Vec<Duration> {
     let begin = Instant::now() + Duration::from_millis(200);
     let client = move |number: usize| {
@@ -140,7 +140,7 @@ fn latencies(address: SocketAddr, clients: usize, requests: usize, period: Durat
     all
 }
 
-/// An answer for every so many bytes of a question.
+/// Sends one answer per `question_len` received bytes.
 async fn answer_from_memory(listener: tokio::net::TcpListener, question_len: usize) {
     while let Ok((mut stream, _)) = listener.accept().await {
         stream.set_nodelay(true).unwrap();
@@ -153,7 +153,7 @@ async fn answer_from_memory(listener: tokio::net::TcpListener, question_len: usi
     }
 }
 
-/// A client that asks for scans until nothing more fits on the way.
+/// A client that requests scans until the buffers are full, and never reads.
 fn never_reading(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
     stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
@@ -180,7 +180,7 @@ fn steps(address: SocketAddr, count: usize) -> Duration {
     start.elapsed()
 }
 
-/// Resident memory, where the system tells it.
+/// Resident memory, if the system reports it.
 fn report_memory(when: &str) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if let Some(line) = status.lines().find(|line| line.starts_with("VmRSS")) {
@@ -200,7 +200,7 @@ fn sorted_p99(rounds: &[Vec<Duration>]) -> Vec<Duration> {
     all
 }
 
-/// How much the crowd changes the p99 of the others, and how sure that is.
+/// How much the crowd changes the p99 of the others, with its confidence.
 fn compare(alone: &[Vec<Duration>], beside: &[Vec<Duration>]) {
     for (name, rounds) in [("without", alone), ("with the crowd", beside)] {
         let p99 = sorted_p99(rounds);

@@ -1,8 +1,9 @@
-//! From `CMD_GET_STATUS` to its reply over the loopback interface: through the server side, ROS and the platform's node and back, with a
-//! scan of 541 points in it.
+//! From `CMD_GET_STATUS` to its reply over the loopback interface: through the server side, ROS and the platform's node
+//! and back, with a scan of 541 points in it.
 //!
-//! The platform's node runs before a base that tells its odometry 50 times and its scan 20 times a second. Beside it, in the same run and in
-//! turn: a bare server of tokio that answers as many bytes from memory, so that one sees what of the time is the machine's and TCP's.
+//! The platform's node runs with a base that publishes odometry at 50 Hz and scans at 20 Hz. For comparison,
+//! alternating in the same run: a bare tokio server that answers the same number of bytes from memory, which shows the
+//! share of the machine and of TCP in the times.
 
 #![allow(
     clippy::unwrap_used,
@@ -27,11 +28,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 const BEAMS: usize = 541;
 const REQUESTS: usize = 1000;
 const ROUNDS: usize = 5;
-/// As often as a user interface asks.
+/// Period of a user interface.
 const PERIOD: Duration = Duration::from_millis(20);
 
 fn main() {
-    // `cargo test --benches` wants to know only that it runs.
+    // `cargo test --benches` only checks that it runs.
     let requests = if std::env::args().any(|argument| argument == "--bench") { REQUESTS } else { ROUNDS };
     let discovery = Discovery { domain_id: 79, range: DiscoveryRange::Off, static_peers: Vec::new() };
     let arguments = ["--ros-args", "-p", "neobotix:ports:=[0]"].map(str::to_owned);
@@ -54,7 +55,7 @@ fn main() {
     {
         let (mut ours, mut bare) = (Vec::new(), Vec::new());
         let count = if period.is_zero() { requests } else { requests.div_ceil(ROUNDS) };
-        // In turn, so that what else the machine does meets both alike.
+        // Alternating, so that other load on the machine affects both alike.
         for _ in 0..ROUNDS {
             ours.extend(client.latencies(count, period));
             bare.extend(peer.latencies(count, period));
@@ -65,7 +66,7 @@ fn main() {
     runtime.shutdown_timeout(Duration::from_secs(1));
 }
 
-/// A base that stands somewhere and sees a round wall.
+/// A base at rest in front of a round wall.
 fn base(context: &Context) -> RunningNode {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "base", "").unwrap());
     let odometry = tasks.node().create_publisher::<Odometry>("/odom", QosProfile::default()).unwrap();
@@ -85,7 +86,7 @@ fn base(context: &Context) -> RunningNode {
     tasks.start().unwrap()
 }
 
-/// As many bytes for every eight that come.
+/// Sends one answer per eight received bytes.
 async fn answer_from_memory(listener: tokio::net::TcpListener, len: usize) {
     let mut reply = vec![0; len];
     reply[4..8].copy_from_slice(&u32::try_from(len - 8).unwrap().to_be_bytes());
@@ -118,7 +119,7 @@ impl Client {
         bytes
     }
 
-    /// Waits until the platform sees something.
+    /// Waits until the platform's status has scan points.
     fn connect(&mut self) -> Vec<u8> {
         let connect = Command::ConnectToPltf.encode(Framing::Header).unwrap();
         for _ in 0..500 {

@@ -1,4 +1,4 @@
-//! What all our TCP servers and clients do with a connection.
+//! Common functions for the connections of all TCP servers and clients.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use nix::sys::socket::{setsockopt, sockopt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Acknowledges what has come at once. A client that waits for the acknowledgement of a request without an answer
-/// would otherwise lose up to 40 ms. The kernel forgets it, so it is said again after every read.
+/// Acknowledges received data at once. A client that waits for the acknowledgement of a request without an answer would
+/// otherwise lose up to 40 ms. The kernel resets the option, so it is set again after every read.
 pub(crate) fn acknowledge_quickly(stream: &TcpStream) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if let Err(error) = stream.set_quickack(true) {
@@ -19,20 +19,20 @@ pub(crate) fn acknowledge_quickly(stream: &TcpStream) {
     let _ = stream;
 }
 
-/// When a client whose machine has vanished is given up.
+/// Settings for detecting that a client's machine has vanished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Keepalive {
-    /// Silence before it is asked whether it is there, s.
+    /// Silence before the first probe, s.
     pub(crate) idle_s: u32,
-    /// Between two such questions, s.
+    /// Time between two probes, s.
     pub(crate) interval_s: u32,
-    /// Questions without an answer.
+    /// Number of unanswered probes.
     pub(crate) probes: u32,
 }
 
 impl Keepalive {
-    /// Silent clients are asked by TCP whether they are there. One that does not take what is sent to it for so long is given up as well:
-    /// TCP asks nothing while it has something to send.
+    /// Enables TCP keepalive. A client that does not acknowledge sent data for the same time is disconnected as well,
+    /// because TCP sends no probes while it has unsent data.
     pub(crate) fn apply(&self, stream: &TcpStream) -> nix::Result<()> {
         setsockopt(stream, sockopt::KeepAlive, &true)?;
         setsockopt(stream, sockopt::TcpKeepIdle, &self.idle_s)?;
@@ -48,7 +48,7 @@ impl Keepalive {
     }
 }
 
-/// Resolves when the stream can be read (`true`) or, if there is something to write, written.
+/// Resolves when the stream is readable (`true`) or, if there is unsent data, writable.
 pub(crate) async fn ready(stream: Option<&TcpStream>, has_unsent: bool) -> std::io::Result<bool> {
     let Some(stream) = stream else { return std::future::pending().await };
     tokio::select! {
@@ -57,7 +57,7 @@ pub(crate) async fn ready(stream: Option<&TcpStream>, has_unsent: bool) -> std::
     }
 }
 
-/// The result of a future; without one it never resolves.
+/// The result of a future; with `None` it never resolves.
 pub(crate) async fn resolved<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
     match future {
         Some(future) => future.await,
@@ -65,10 +65,11 @@ pub(crate) async fn resolved<T>(future: &mut Option<BoxFuture<'static, T>>) -> T
     }
 }
 
-/// A time limit of one call after the other, most of which end long before it.
+/// A time limit for consecutive calls, most of which end long before it.
 ///
-/// Whoever sets a timer wakes tokio's driver, and with it now and then another thread: more than the rest of a call costs. So the timer
-/// of the first call goes on for the next ones, and is set again only when it has gone off too early for the call that is open then.
+/// Setting a timer wakes tokio's driver, and sometimes another thread: more than the rest of a call costs. So the timer
+/// of the first call keeps running for the next ones, and is set again only when it expires too early for the open
+/// call.
 pub(crate) struct TimeLimit {
     limit: Duration,
     deadline: Instant,
@@ -80,12 +81,12 @@ impl TimeLimit {
         Self { limit, deadline: Instant::now() + limit, timer: Box::pin(sleep(limit)) }
     }
 
-    /// A call begins.
+    /// Starts the time limit of a call.
     pub(crate) fn restart(&mut self) {
         self.deadline = Instant::now() + self.limit;
     }
 
-    /// Resolves when the last call that began has taken too long.
+    /// Resolves when the current call has exceeded its time limit.
     pub(crate) async fn reached(&mut self) {
         loop {
             self.timer.as_mut().await;

@@ -1,4 +1,4 @@
-//! The client core of Neobotix' protocol, on virtual time, in front of a platform that does as it is told here.
+//! The client core of Neobotix' protocol, on virtual time, connected to a simulated platform.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 
@@ -20,14 +20,14 @@ use dragoman_bridge::neobotix::{CallId, Client, ClientConfig, ClientEvent, Loss,
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A platform that follows the state chart at once.
+/// A platform that follows the state chart without delay.
 struct Platform {
     decoder: Decoder<Command>,
     received: Vec<Command>,
     status: Status,
-    /// Questions that it passes over.
-    is_deaf_to: Vec<CommandKind>,
-    /// It reads, and neither acts nor answers.
+    /// Questions that it does not answer.
+    ignores: Vec<CommandKind>,
+    /// It reads, but neither acts nor answers.
     is_dead: bool,
 }
 
@@ -38,7 +38,7 @@ impl Platform {
             decoder: Decoder::default(),
             received: Vec::new(),
             status,
-            is_deaf_to: Vec::new(),
+            ignores: Vec::new(),
             is_dead: false,
         }
     }
@@ -61,7 +61,7 @@ impl Platform {
 
     fn act(&mut self, command: &Command) -> Option<Reply> {
         let status = &mut self.status;
-        if self.is_deaf_to.contains(&command.kind()) {
+        if self.ignores.contains(&command.kind()) {
             return None;
         }
         Some(match command {
@@ -101,7 +101,7 @@ struct Bench {
     client: Client,
     platform: Platform,
     events: Vec<ClientEvent>,
-    /// Attempts to connect succeed.
+    /// Whether connection attempts succeed.
     is_there: bool,
     attempts: Vec<Instant>,
     next_id: u64,
@@ -128,7 +128,7 @@ impl Bench {
         bench
     }
 
-    /// Does all that takes no time.
+    /// Processes everything that takes no time.
     fn settle(&mut self) {
         loop {
             if self.client.poll_connect(self.now) {
@@ -159,7 +159,7 @@ impl Bench {
             self.client.handle_timeout(self.now);
             self.settle();
             turns += 1;
-            assert!(turns < 100 + time.as_millis(), "it is never busy");
+            assert!(turns < 100 + time.as_millis(), "no busy loop");
         }
         self.now = end;
     }
@@ -172,7 +172,7 @@ impl Bench {
         id
     }
 
-    /// How the call ended, if it has.
+    /// The outcome of the call, if it has ended.
     fn outcome(&self, call: CallId) -> Option<&Outcome> {
         let mut results = self.events.iter().filter_map(|event| match event {
             ClientEvent::Result { id, outcome } if *id == call => Some(outcome),
@@ -183,7 +183,7 @@ impl Bench {
         first
     }
 
-    /// The call ends at once.
+    /// Makes a call that ends at once.
     #[track_caller]
     fn ends(&mut self, command: Command) -> Outcome {
         let call = self.call(command);
@@ -204,7 +204,7 @@ fn the_guide_s_story_is_confirmed_by_the_status() {
     let mut bench = Bench::new(Platform::new());
     assert_eq!(bench.ends(Command::ConnectToPltf), Outcome::Done);
     let start = bench.call(Command::Start);
-    assert_eq!(bench.outcome(start), None, "it may come");
+    assert_eq!(bench.outcome(start), None, "it may still occur");
     bench.run(2000 * MS);
     let refusal = "no effect: the platform is ST_OP_NOT_INITIALIZED in MODE_MOTION_NO";
     match bench.outcome(start) {
@@ -225,14 +225,14 @@ fn the_guide_s_story_is_confirmed_by_the_status() {
 fn a_status_from_before_the_command_does_not_count() {
     let mut bench = Bench::new(Platform::new());
     bench.platform.status.operation_state = OperationState::Running.into();
-    bench.platform.is_deaf_to.push(CommandKind::Stop);
-    // The status is asked for when it is due; its answer, on its way, says what was before.
+    bench.platform.ignores.push(CommandKind::Stop);
+    // The status is queried when due; its answer, already sent, has the state before the command.
     bench.now += 100 * MS;
     bench.client.handle_timeout(bench.now);
     let before = bench.client.unsent().to_vec();
     let late = bench.platform.handle(&before);
     bench.client.handle_sent(bench.now, before.len());
-    bench.platform.is_deaf_to.clear();
+    bench.platform.ignores.clear();
     bench.client.handle_call(bench.now, CallId(9), Command::Start);
     bench.platform.status.operation_state = OperationState::Ready.into();
     bench.client.handle_bytes(bench.now, &late);
@@ -250,10 +250,10 @@ fn it_polls_at_its_rates_and_no_faster() {
     assert_eq!(count(CommandKind::GetStatus), 101);
     assert_eq!(count(CommandKind::GetPosition), 201);
     assert_eq!(count(CommandKind::GetMap), 2);
-    let told = |fits: fn(&ClientEvent) -> bool| bench.events.iter().filter(|event| fits(event)).count();
-    assert_eq!(told(|event| matches!(event, ClientEvent::Status(_))), 101);
-    assert_eq!(told(|event| matches!(event, ClientEvent::Position(_))), 201);
-    assert_eq!(told(|event| matches!(event, ClientEvent::Map(_))), 2);
+    let count = |fits: fn(&ClientEvent) -> bool| bench.events.iter().filter(|event| fits(event)).count();
+    assert_eq!(count(|event| matches!(event, ClientEvent::Status(_))), 101);
+    assert_eq!(count(|event| matches!(event, ClientEvent::Position(_))), 201);
+    assert_eq!(count(|event| matches!(event, ClientEvent::Map(_))), 2);
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn velocities_that_are_not_repeated_end() {
         });
         velocities.collect::<Vec<_>>()
     };
-    // A flood: the first goes at once, of the others the last one.
+    // A flood: the first is sent at once, of the others only the last one.
     for speed in 1..=1000 {
         bench.client.handle_velocity(bench.now, velocity(speed));
     }
@@ -281,7 +281,7 @@ fn velocities_that_are_not_repeated_end() {
     bench.client.handle_velocity(bench.now, velocity(0));
     bench.run(5000 * MS);
     assert_eq!(sent(&bench), [1, 1000, 0, 7, 0]);
-    // What could not be sent is not sent later.
+    // Velocities that could not be sent are not sent later.
     bench.client.handle_disconnected(bench.now, "gone");
     bench.client.handle_velocity(bench.now, velocity(9));
     bench.run(5000 * MS);

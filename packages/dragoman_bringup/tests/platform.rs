@@ -131,7 +131,7 @@ fn documents_parameters_and_special_functions_are_served() {
     operator.order("load_map").unwrap();
     assert_eq!(map(&mut operator).1, changed);
     set(&mut operator, "../mine", text).unwrap();
-    assert!(operator.order("save_map").unwrap_err().contains("no plain name"));
+    assert!(operator.order("save_map").unwrap_err().contains("not a plain file name"));
     assert!(operator.order("load_map").is_err() && !operator.folder.join("mine.xml").exists());
     operator.beside.find("the new map", &mut maps, |grid| grid.info.width < 100);
 

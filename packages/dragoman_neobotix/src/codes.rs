@@ -1,12 +1,12 @@
-//! States, modes and kinds of parameters with the numbers of the guide (seed 002, sections 4.2, 4.3 and 6.4).
+//! States, modes and kinds of parameters with the numbers of the PlatformCtrl guide (4.2, 4.3 and 6.4).
 //!
-//! [`Code`] is what they have in common; the wire reads and writes them by it.
+//! [`Code`] is their common trait; the wire format uses it to read and write them.
 
 use std::fmt;
 
-/// A thing that the guide gives a number and a name.
+/// A code with a number and a name in the PlatformCtrl guide.
 pub trait Code: Copy + Eq + fmt::Debug + 'static {
-    /// Everything the guide lists, in the order of the numbers.
+    /// All codes, in the order of the numbers.
     const ALL: &'static [Self];
 
     /// Its number on the wire.
@@ -15,13 +15,13 @@ pub trait Code: Copy + Eq + fmt::Debug + 'static {
     /// Its name in the guide.
     fn name(self) -> &'static str;
 
-    /// What a number stands for. `None`: the guide does not list it.
+    /// The code of a number. `None`: not in the guide.
     fn from_code(code: i64) -> Option<Self> {
         Self::ALL.iter().copied().find(|one| i64::from(one.code()) == code)
     }
 }
 
-/// Enums with number and name, in one table each.
+/// Defines enums from tables of numbers and names.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! codes {
@@ -65,7 +65,7 @@ impl Code for bool {
 }
 
 codes! {
-    /// What the platform is doing.
+    /// Operation state of the platform.
     pub enum OperationState {
         /// Initialized, and waiting for a start.
         Ready = 0, "ST_OP_READY";
@@ -79,7 +79,7 @@ codes! {
 
     /// State of the emergency stop.
     pub enum EmergencyState {
-        /// All is well.
+        /// No emergency stop.
         NotActive = 0, "ST_EM_NOT_ACTIVE";
         /// The platform is in its secure state.
         Active = 1, "ST_EM_ACTIVE";
@@ -87,9 +87,9 @@ codes! {
         Reset = 2, "ST_EM_RESET";
     }
 
-    /// What moves the platform.
+    /// Source of the platform's motion.
     pub enum MotionMode {
-        /// Commands to move have no effect.
+        /// Motion commands have no effect.
         None = 0, "MODE_MOTION_NO";
         /// A remote controller.
         HardwareJoystick = 1, "MODE_MOTION_JOYHARD";
@@ -105,31 +105,31 @@ codes! {
         PostProcessReplay = 6, "MODE_MOTION_POST_PROCESS_REPLAY";
     }
 
-    /// What the planner is doing.
+    /// State of the planner.
     pub enum PlannerState {
-        /// Nothing.
+        /// Idle.
         Standby = 0, "PLANNER_STANDBY";
-        /// Looking for a path.
+        /// Planning a path.
         Planning = 1, "PLANNER_PLANNING";
-        /// There is none.
+        /// No path was found.
         NoPath = 2, "PLANNER_NO_PATH";
-        /// There is one.
+        /// A path was found.
         PathFound = 3, "PLANNER_PATH_FOUND";
-        /// The platform would collide where it is.
+        /// Collision at the start.
         CollisionStart = 4, "PLANNER_COLLISION_START";
-        /// The platform would collide at the target.
+        /// Collision at the target.
         CollisionTarget = 5, "PLANNER_COLLISION_TARGET";
     }
 
-    /// What went wrong in an application.
+    /// Error of an application.
     pub enum ApplicationError {
-        /// Nothing.
+        /// No error.
         None = 0, "APP_ERR_NONE";
         /// Docking at the charging station.
         Docking = 1, "APP_ERR_DOCKING";
     }
 
-    /// Where a parameter belongs.
+    /// Category of a parameter.
     pub enum ParameterCategory {
         /// Dimensions of the platform.
         Geometry = 0, "GEOM";
@@ -139,7 +139,7 @@ codes! {
         Interpolation = 2, "IPO";
         /// Localization.
         Localization = 3, "LOCALIZATION";
-        /// What the platform follows and detects.
+        /// Tracking and detection.
         TrackingDetection = 4, "TRACKING_DETECTION";
         /// Avoidance of collisions.
         Collision = 5, "COLLISION";
@@ -149,13 +149,13 @@ codes! {
         MotionControl = 7, "MOTION_CTRL";
         /// Making of maps.
         Mapping = 8, "MAPPING";
-        /// Where the ultrasonic sensors are.
+        /// Poses of the ultrasonic sensors.
         Ultrasonic = 9, "USONIC";
         /// Infrared sensors.
         Infrared = 10, "INFRARED";
     }
 
-    /// What kind of value a parameter has.
+    /// Type of a parameter's value.
     pub enum ParameterType {
         /// `true` or `false`.
         Boolean = 0, "BOOLEAN";
@@ -178,7 +178,7 @@ mod tests {
         T::ALL.iter().map(|one| (one.code(), one.name())).collect()
     }
 
-    /// Seed 002, CMD_SET_MODE and the table of the reply to CMD_GET_STATUS.
+    /// PlatformCtrl guide, CMD_SET_MODE and the table of the reply to CMD_GET_STATUS.
     #[test]
     fn numbers_are_the_guide_s() {
         assert_eq!(numbers::<MotionMode>().last(), Some(&(6, "MODE_MOTION_POST_PROCESS_REPLAY")));

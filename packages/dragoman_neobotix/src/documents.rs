@@ -1,32 +1,32 @@
-//! The XML-documents: maps, roadmaps and programs (seed 002, section 6.5).
+//! The XML-documents: maps, roadmaps and programs (PlatformCtrl guide, 6.5).
 //!
 //! - [`Document`]: reading, writing and checking of a [`Map`], [`Roadmap`] or [`Program`];
 //! - `xml`: text as a tree of [`Element`]s with [`Position`]s;
-//! - `element`, `value`: typed elements and attributes, each declared once; `map`, `roadmap`, `task`, `wait`: which there are.
+//! - `element`, `value`: typed elements and attributes, each declared once; `map`, `roadmap`, `task`, `wait`: the elements.
 //!
-//! What is wrong is refused with line and column: what is no XML, what lacks something or has a value that it cannot
-//! have, and, by [`Document::check`], what makes no sense.
+//! Errors have line and column: invalid XML, missing parts, values out of range, and inconsistencies found by
+//! [`Document::check`].
 //!
-//! # What the guide leaves open, and how it is read here
+//! # Choices where the guide is silent
 //!
-//! | where | read as |
+//! | topic | choice |
 //! | --- | --- |
-//! | elements and attributes that the guide does not know | kept ([`Extra`], `Unknown`) and written again: a map of a newer platform loses nothing on its way through us. In a task and in a wait, where one cannot be left out without changing what the program does, [`check`](Document::check) refuses it |
+//! | unknown elements and attributes | kept ([`Extra`], `Unknown`) and written again: a map of a newer platform loses nothing. In a task and in a wait, [`check`](Document::check) refuses unknown elements, because the program would change without them |
 //! | coordinates, angles | mm, degrees; numbers may have a fraction |
-//! | which attributes are needed | those without which an element has no meaning; the others are `Option`s |
-//! | `Version`, `version` | either, written as it was read |
-//! | `movingobject`, `movingobjects`; `lostlocalization`, `lostlocalisation` | the same; the table's spelling is written, the other one where it was read |
-//! | `edge` with "(points)" | `point` elements in it, or one `points` element with them; written as it was read |
-//! | children of a layer, commands of a task | in their order, which is kept |
-//! | `timeout` | milliseconds, as `amount`; 0, less or none: no limit |
+//! | required attributes | those without which an element has no meaning; the others are `Option`s |
+//! | `Version`, `version` | both are read; written as read |
+//! | `movingobject`, `movingobjects`; `lostlocalization`, `lostlocalisation` | equivalent; the table's spelling is written, or the other one if it was read |
+//! | `edge` with "(points)" | `point` elements in it, or one `points` element with them; written as read |
+//! | children of a layer, commands of a task | their order is kept |
+//! | `timeout` | milliseconds, as `amount`; 0, negative or missing: no limit |
 //! | `min`, `max` of a random delay | milliseconds |
-//! | `condition` of a goto | `true`, `false`, or the key of a Boolean parameter; none: always |
-//! | `for` of a wait | not explained in the guide; kept as it is |
-//! | D1 to D12 | -1 where they are missing |
-//! | fields of a date that are missing | any |
-//! | comments, processing instructions | read over, and not kept. Who has to give back the very text keeps the text |
-//! | `<!DOCTYPE map SYSTEM "map.dtd">` | read over; nothing is loaded. With declarations in it: refused |
-//! | encoding | UTF-8, or ISO 8859-1 where it is declared; UTF-8 is written |
+//! | `condition` of a goto | `true`, `false`, or the key of a Boolean parameter; missing: always |
+//! | `for` of a wait | not explained in the guide; kept |
+//! | D1 to D12 | -1 if missing |
+//! | missing fields of a date | any |
+//! | comments, processing instructions | ignored, and not kept. To return the exact text, store the text |
+//! | `<!DOCTYPE map SYSTEM "map.dtd">` | ignored; nothing is loaded. Refused with declarations in it |
+//! | encoding | UTF-8, or ISO 8859-1 if declared; UTF-8 is written |
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -67,13 +67,13 @@ pub trait Document: Node {
     /// Name of its element.
     const ROOT: &'static str;
 
-    /// What makes no sense, in the order of the document. Empty: all is well.
+    /// Inconsistencies, in the order of the document. Empty: valid.
     fn check(&self) -> Vec<DocumentError>;
 
-    /// Reads a document that may not make sense.
+    /// Parses a document without [`check`](Self::check).
     ///
     /// # Errors
-    /// It is no XML, or not what the guide's tables have.
+    /// It is not XML, or does not follow the tables of the guide.
     fn parse(bytes: &[u8]) -> Result<Self, DocumentError> {
         let root = xml::parse(&xml::decode(bytes)?)?;
         if root.name != Self::ROOT {
@@ -83,7 +83,7 @@ pub trait Document: Node {
         Self::from_element(root)
     }
 
-    /// Reads a document that makes sense.
+    /// Parses and checks a document.
     ///
     /// # Errors
     /// Those of [`parse`](Self::parse), or the first of [`check`](Self::check).
@@ -98,36 +98,36 @@ pub trait Document: Node {
     /// The document's text. Reading it gives the same document.
     ///
     /// # Errors
-    /// It holds what cannot be read again. [`check`](Self::check) is not asked.
+    /// It has content that cannot be parsed again. Does not call [`check`](Self::check).
     fn write(&self) -> Result<String, WriteError> {
         self.to_element().and_then(|root| xml::write(&root))
     }
 }
 
-/// What is wrong with a document, and where.
+/// An error in a document, with its position.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{position}: {problem}")]
 pub struct DocumentError {
-    /// Where. All positions are equal: compare them by their text.
+    /// Position. All positions are equal: compare them by their text.
     pub position: Position,
-    /// What.
+    /// The error.
     pub problem: Problem,
 }
 
-/// What is wrong with a document.
+/// Kind of an error in a document.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum Problem {
     #[error("{0}")]
     Syntax(String),
-    #[error("a document type with declarations of its own")]
+    #[error("a document type with declarations")]
     DocumentType,
-    #[error("{len} bytes are more than the {MAX_DOCUMENT_LEN} that a document may have")]
+    #[error("{len} bytes exceed the maximum of {MAX_DOCUMENT_LEN}")]
     TooLong { len: usize },
     #[error("more than {MAX_ELEMENTS} elements")]
     TooManyElements,
-    #[error("more than {MAX_DEPTH} elements within each other")]
+    #[error("elements nested deeper than {MAX_DEPTH}")]
     TooDeep,
     #[error("more than {MAX_ATTRIBUTES} attributes")]
     TooManyAttributes,
@@ -143,40 +143,40 @@ pub enum Problem {
     Children { element: String, child: &'static str, expected: &'static str, found: usize },
     #[error("<{element}> is not known")]
     Unknown { element: String },
-    #[error("{what} '{name}' is there twice")]
+    #[error("{what} '{name}' occurs twice")]
     Duplicate { what: &'static str, name: String },
     #[error("there is no {what} '{name}'")]
     Missing { what: &'static str, name: String },
     #[error("{what} has no name")]
     Nameless { what: &'static str },
-    #[error("{what} is {value}, which is no number between {minimum} and {maximum}")]
+    #[error("{what} is {value}, which is not between {minimum} and {maximum}")]
     Range { what: &'static str, value: f64, minimum: f64, maximum: f64 },
     #[error("the two ends are the same point")]
     NoLength,
-    #[error("the points are on one line, and enclose nothing")]
+    #[error("the points are collinear and enclose no area")]
     NoArea,
-    #[error("it waits for nothing, and without a limit")]
+    #[error("the wait has neither an event nor a time limit")]
     WaitsForNothing,
-    #[error("there is no such date")]
+    #[error("the date does not exist")]
     NoDate,
     #[error(transparent)]
     Parameter(crate::parameters::ParameterError),
 }
 
-/// Why a document cannot be written.
+/// Error writing a document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// NaN or infinite.
-    #[error("'{attribute}' of <{element}> is no finite number")]
+    /// A number is NaN or infinite.
+    #[error("'{attribute}' of <{element}> is not a finite number")]
     NotFinite {
         /// The element.
         element: String,
         /// Its attribute.
         attribute: String,
     },
-    /// A control character.
-    #[error("'{attribute}' of <{element}> has {character:?} in it, which XML does not have")]
+    /// A text contains a control character.
+    #[error("'{attribute}' of <{element}> contains {character:?}, which is not permitted in XML")]
     Character {
         /// The element.
         element: String,
@@ -185,13 +185,13 @@ pub enum WriteError {
         /// The character.
         character: char,
     },
-    /// What is to be a name is none.
+    /// A name is not a valid XML name.
     #[error("{name:?} cannot be a name")]
     Name {
         /// The name.
         name: String,
     },
-    /// An attribute of the guide, or one beyond, comes twice.
+    /// An attribute occurs twice.
     #[error("<{element}> has '{attribute}' twice")]
     Duplicate {
         /// The element.
@@ -199,20 +199,20 @@ pub enum WriteError {
         /// Its attribute.
         attribute: String,
     },
-    /// More elements, deeper, more attributes or more bytes than a document may have.
+    /// The document exceeds a limit of elements, depth, attributes or bytes.
     #[error("the document is too large; the limit is reached at a <{element}>")]
     TooLarge {
-        /// Where.
+        /// The element at which the limit is exceeded.
         element: String,
     },
 }
 
-/// Says that there is something wrong.
+/// Adds an error.
 fn report(errors: &mut Vec<DocumentError>, position: Position, problem: Problem) {
     errors.push(DocumentError { position, problem });
 }
 
-/// Names that must not be empty nor come twice.
+/// Checks that names are unique and not empty.
 fn check_names<'a>(
     what: &'static str,
     names: impl Iterator<Item = (&'a str, Position)>,
@@ -229,7 +229,7 @@ fn check_names<'a>(
     seen
 }
 
-/// A number within limits; NaN is in none.
+/// Checks a number against limits; NaN is out of range.
 fn check_range(
     what: &'static str,
     value: f64,

@@ -1,36 +1,36 @@
 //! Names of files in commands and programs: sounds, images, maps and roadmaps of the platform's data folder.
 
-/// The most bytes of a name; a folder's file system wants no more than 255 with what is appended.
+/// Maximum length of a name, bytes; file systems permit 255 with the extension.
 pub const MAX_FILE_NAME_LEN: usize = 200;
 
-/// Why a name is not taken.
+/// Error in a file name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileNameError {
-    /// Nothing.
+    /// The name is empty.
     #[error("the name of the file is empty")]
     Empty,
     /// More than [`MAX_FILE_NAME_LEN`].
     #[error("the name of the file has {len} bytes; at most {MAX_FILE_NAME_LEN} are allowed")]
     TooLong {
-        /// Its bytes.
+        /// Length of the name, bytes.
         len: usize,
     },
-    /// It leads out of the folder, or into another one, or to a hidden file.
-    #[error("'{}' is no plain name of a file: {found:?} is not allowed in it", name.escape_debug())]
+    /// It leads out of its folder, into another one, or to a hidden file.
+    #[error("'{}' is not a plain file name: {found:?} is not permitted", name.escape_debug())]
     NotPlain {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The forbidden character.
         found: char,
     },
 }
 
-/// The name, if it is one of a file within the folder that it is looked for in, on every system: no separators, drives or
-/// streams, no control characters, no dot at the beginning and neither dot nor blank at the end.
+/// Returns the name if it is that of a file within its folder, on every system: no separators, drives or streams, no
+/// control characters, no dot at the beginning and neither dot nor blank at the end.
 ///
 /// # Errors
-/// It is none.
+/// The name is not valid.
 pub fn plain_file_name(name: &str) -> Result<&str, FileNameError> {
     let (Some(first), Some(last)) = (name.chars().next(), name.chars().next_back()) else {
         return Err(FileNameError::Empty);

@@ -1,17 +1,17 @@
-//! The map as a grid: lines, prohibited areas and what is outside of the work area are occupied, everything else is free.
+//! The map as a grid: lines, prohibited areas and cells outside of the work area are occupied, everything else is free.
 
 use dragoman_geometry::{Point, Polygon};
 use dragoman_ros::nav_msgs::msg::OccupancyGrid;
 
 use crate::map::Map;
 
-/// Most cells; beyond, they grow.
+/// Maximum number of cells; larger maps get larger cells.
 const MAX_CELLS: f64 = 4e6;
-/// About the outermost things, m.
+/// Margin around the map, m.
 const MARGIN: f64 = 0.5;
 const OCCUPIED: i8 = 100;
 
-/// The map with cells of this side, m, or of a greater one if it is too large for that.
+/// The map with cells of this side, m, or of a larger one if there would be too many.
 pub fn message(map: &Map, resolution: f64) -> OccupancyGrid {
     let mut message = OccupancyGrid::default();
     let Some([least, most]) = bounds(map) else {
@@ -49,7 +49,7 @@ pub fn message(map: &Map, resolution: f64) -> OccupancyGrid {
     message
 }
 
-/// Sets the cells of a row, at `y`, whose middles are in an area.
+/// Sets the cells of the row at `y` whose centres are in an area.
 fn fill(area: &Polygon, y: f64, left: f64, resolution: f64, cells: &mut [i8], value: i8) {
     let mut crossings: Vec<f64> = area
         .edges()
@@ -63,7 +63,7 @@ fn fill(area: &Polygon, y: f64, left: f64, resolution: f64, cells: &mut [i8], va
     }
 }
 
-/// The least and the greatest coordinates; none of an empty map.
+/// The minimum and maximum coordinates; `None` for an empty map.
 fn bounds(map: &Map) -> Option<[Point; 2]> {
     let mut points = map.points();
     let first = points.next()?;

@@ -1,4 +1,4 @@
-//! Documents as what the controller works with: millimetres and degrees become metres and radians.
+//! Converts documents to the controller's types: millimetres and degrees to metres and radians.
 
 use std::f64::consts::TAU;
 
@@ -7,12 +7,12 @@ use dragoman_geometry::{Point, Polygon, Pose, Segment};
 use crate::documents::{MapItem, PointElement};
 use crate::{documents, map};
 
-/// Sides of the polygon that stands for a circle.
+/// Number of sides of a polygon that approximates a circle.
 const CIRCLE_SIDES: u32 = 24;
 
 impl From<&documents::Map> for map::Map {
-    /// What the laser sees is a line: lines, mapped lines, reflectors, and circles as polygons. Auxiliary lines and what is hidden are for
-    /// people.
+    /// Everything that the laser sees is a line: lines, mapped lines, reflectors, and circles as polygons. Auxiliary
+    /// lines and hidden items are omitted; they are for users.
     fn from(document: &documents::Map) -> Self {
         let mut map = Self::default();
         for item in document.layers.iter().flat_map(|layer| &layer.items) {
@@ -73,7 +73,7 @@ fn segment([a, b]: &[PointElement; 2]) -> Segment {
     Segment::new(metres(a.x_mm, a.y_mm), metres(b.x_mm, b.y_mm))
 }
 
-/// Documents that make sense have areas with three corners at least.
+/// A checked document has areas with at least three corners.
 fn polygon(points: &[PointElement]) -> Option<Polygon> {
     Polygon::new(points.iter().map(|point| metres(point.x_mm, point.y_mm)).collect()).ok()
 }

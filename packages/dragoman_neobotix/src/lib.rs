@@ -1,4 +1,5 @@
-//! What a platform controller and a client of Neobotix PlatformCtrl share (PlatformCtrl guide), without I/O, clock and ROS.
+//! Code shared by a platform controller and a client of Neobotix PlatformCtrl (PlatformCtrl guide), without I/O, clock
+//! and ROS.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -6,9 +7,9 @@
 //! | [`codes`] | states, modes and kinds with the protocol's numbers |
 //! | [`parameters`] | the parameters by their keys, and `.ini` files |
 //! | [`documents`] | maps, roadmaps and programs as XML |
-//! | [`map`] | lines, prohibited areas, work area; stations and the ways between them |
-//! | [`import`] | documents as maps and roadmaps |
-//! | [`file_name`] | file names that a client may give |
+//! | [`map`] | lines, prohibited areas, work area; stations and the paths between them |
+//! | [`import`] | conversion of documents to maps and roadmaps |
+//! | [`file_name`] | file names that a client may use |
 //! | `messages` (feature `ros`) | maps, paths and poses as ROS messages |
 
 pub mod codes;

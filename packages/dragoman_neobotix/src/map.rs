@@ -1,5 +1,5 @@
-//! What the platform knows of its surroundings: lines that its laser sees, areas it must not enter or leave, stations and the ways between
-//! them (seed 002, section 6.5). Metres and radians, in the frame `map`.
+//! The platform's map: lines that its laser sees, areas that it must not enter or leave, stations and the paths between
+//! them (PlatformCtrl guide, 6.5). Metres and radians, in the frame `map`.
 
 use std::collections::BinaryHeap;
 
@@ -7,13 +7,13 @@ use dragoman_geometry::Pose;
 
 use dragoman_geometry::{Point, Polygon, Segment, heading, is_finite, position};
 
-/// Farther from the origin than this nothing is taken, m.
+/// Maximum distance from the origin, m.
 pub const MAX_COORDINATE: f64 = 100_000.0;
 
-/// A map. All parts may be empty: then there is nothing in the way, and nothing to find oneself by.
+/// A map. All parts may be empty: then there are no obstacles, and localization is not possible.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Map {
-    /// What stands there, as a laser sees it: `line`, `linemapped`.
+    /// Lines that a laser sees: `line`, `linemapped`.
     pub lines: Vec<Segment>,
     /// Areas that the platform must not enter: `prohibit`.
     pub prohibited: Vec<Polygon>,
@@ -21,25 +21,25 @@ pub struct Map {
     pub workarea: Option<Polygon>,
 }
 
-/// Why a map or a roadmap is refused.
+/// Error in a map or a roadmap.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MapError {
-    /// NaN, infinite, or too far away.
+    /// A coordinate is NaN, infinite, or too far away.
     #[error("{part} {index} is not within {MAX_COORDINATE} m of the origin")]
     OutOfRange {
         /// "line", "prohibited area", ...
         part: &'static str,
-        /// Which one, from 0.
+        /// Index of the part, from 0.
         index: usize,
     },
-    /// Two stations of one name or identifier.
+    /// Two stations have the same name or identifier.
     #[error("there are two stations called {0:?}")]
     TwoStations(String),
-    /// An edge leads from or to nowhere.
-    #[error("edge {edge} has the station {station:?}, which there is not")]
+    /// An edge has an unknown station.
+    #[error("edge {edge} refers to the unknown station {station:?}")]
     UnknownStation {
-        /// Which edge, from 0.
+        /// Index of the edge, from 0.
         edge: usize,
         /// The station's identifier.
         station: String,
@@ -51,10 +51,10 @@ fn within(points: &[Point]) -> bool {
 }
 
 impl Map {
-    /// Checks that all coordinates can be counted with.
+    /// Checks that all coordinates are in range.
     ///
     /// # Errors
-    /// The first part whose cannot.
+    /// The first part that is out of range.
     pub fn check(&self) -> Result<(), MapError> {
         let lines = self.lines.iter().map(|line| within(&[line.a, line.b]));
         let prohibited = self.prohibited.iter().map(|area| within(area.corners()));
@@ -75,20 +75,20 @@ impl Map {
         self.lines.iter().flat_map(|line| [line.a, line.b]).chain(corners)
     }
 
-    /// Everything that a platform must not touch, as lines: those of the map, and the rims of its areas.
+    /// All lines that a platform must not touch: those of the map, and the borders of its areas.
     pub fn barriers(&self) -> impl Iterator<Item = Segment> + '_ {
         let areas = self.prohibited.iter().chain(&self.workarea);
         self.lines.iter().copied().chain(areas.flat_map(Polygon::edges))
     }
 
-    /// Whether a platform that covers this touches a line.
+    /// Whether a platform with this footprint touches a line.
     pub fn hits_line(&self, covered: &Polygon) -> bool {
         self.lines
             .iter()
             .any(|line| covered.contains(line.a) || covered.edges().any(|edge| edge.crosses(line)))
     }
 
-    /// Whether a platform that covers this is in a prohibited area, or not wholly in the work area.
+    /// Whether a platform with this footprint is in a prohibited area, or not completely in the work area.
     pub fn forbids(&self, covered: &Polygon) -> bool {
         self.prohibited.iter().any(|area| area.overlaps(covered))
             || self.workarea.as_ref().is_some_and(|area| {
@@ -98,54 +98,54 @@ impl Map {
     }
 }
 
-/// A place with a name to drive to.
+/// A named target pose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Station {
-    /// By which edges know it.
+    /// Identifier used by edges.
     pub id: String,
-    /// By which `CMD_MOVE_TO_STATION` knows it.
+    /// Name used by `CMD_MOVE_TO_STATION`.
     pub name: String,
-    /// Where it is, and the direction to look in there.
+    /// Pose of the platform at the station.
     pub pose: Pose,
 }
 
-/// A way from one station to another, in this direction only.
+/// A path from one station to another, in this direction only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edge {
-    /// The identifier of the station where it begins.
+    /// Identifier of its first station.
     pub start: String,
-    /// Where it ends.
+    /// Identifier of its last station.
     pub end: String,
-    /// Points between the two, in the order in which they are passed.
+    /// Intermediate points, in order.
     pub points: Vec<Point>,
 }
 
-/// Stations and the ways between them.
+/// Stations and the paths between them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Roadmap {
-    /// Identifiers and names are unique.
+    /// Stations with unique identifiers and names.
     pub stations: Vec<Station>,
-    /// Between these stations.
+    /// Paths between these stations.
     pub edges: Vec<Edge>,
 }
 
-/// Why there is no way to a station.
+/// Why there is no path to a station.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RouteError {
-    /// There is no such station.
+    /// The station does not exist.
     #[error("there is no station {0:?} in the roadmap")]
     UnknownStation(String),
-    /// No edges lead there from the nearest place of the roadmap.
-    #[error("no way on the roadmap leads to {0:?} from here")]
+    /// No edges lead there from the nearest point of the roadmap.
+    #[error("no path on the roadmap leads from here to {0:?}")]
     Unreachable(String),
 }
 
 impl Roadmap {
-    /// Checks that stations are unique, edges lead from one to another, and all coordinates can be counted with.
+    /// Checks that stations are unique, the stations of all edges exist, and all coordinates are in range.
     ///
     /// # Errors
-    /// The first one that is wrong.
+    /// The first error.
     pub fn check(&self) -> Result<(), MapError> {
         for (index, station) in self.stations.iter().enumerate() {
             if !(within(&[position(station.pose)]) && station.pose.is_finite()) {
@@ -167,24 +167,24 @@ impl Roadmap {
         Ok(())
     }
 
-    /// The station of this name, or else of this identifier.
+    /// The station with this name, or else with this identifier.
     pub fn station(&self, name: &str) -> Option<&Station> {
         let named = self.stations.iter().find(|station| station.name == name);
         named.or_else(|| self.stations.iter().find(|station| station.id == name))
     }
 
-    /// The shortest way on the roadmap to a station: from the place of it that is nearest to `from`, on a station or on an edge, which is
-    /// left at its end only. The first point is that place; the last pose is the station's.
+    /// The shortest path on the roadmap to a station, from the point of the roadmap nearest to `from`: on a station, or
+    /// on an edge, which is left at its end only. The first pose is at that point; the last one is the station's.
     ///
     /// # Errors
-    /// There is no such station, or no way.
+    /// The station does not exist, or cannot be reached.
     pub fn route(&self, from: Point, name: &str) -> Result<Vec<Pose>, RouteError> {
         let goal = self.station(name).ok_or_else(|| RouteError::UnknownStation(name.to_owned()))?;
         let ways: Vec<Vec<Point>> = self.edges.iter().map(|edge| self.way(edge)).collect();
         let lengths: Vec<f64> = ways.iter().map(|way| length(way)).collect();
         let to_goal = self.costs_to(self.index(&goal.id).unwrap_or_default(), &lengths);
 
-        // Every place to enter at: how far it is from here, what is left from there, and the way to the next station.
+        // All points of entry: distance from here, remaining cost, and the path to the next station.
         let stations = self.stations.iter().zip(&to_goal).enumerate();
         let mut entries: Vec<(f64, f64, usize, Vec<Point>)> = stations
             .map(|(index, (station, &cost))| {
@@ -200,7 +200,7 @@ impl Roadmap {
             }
         }
         let nearest = entries.iter().map(|entry| entry.0).fold(f64::INFINITY, f64::min);
-        // Ways there and back lie upon each other; a millimetre decides nothing.
+        // Edges in both directions may coincide; differences of a millimetre are ignored.
         entries.retain(|entry| entry.0 <= nearest + 1e-3);
         let entry = entries.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let Some((_, cost, mut at, mut points)) = entry.filter(|entry| entry.1.is_finite()) else {
@@ -228,13 +228,14 @@ impl Roadmap {
         self.stations.iter().position(|station| station.id == id)
     }
 
-    /// All points of an edge with its stations.
+    /// All points of an edge including its stations.
     fn way(&self, edge: &Edge) -> Vec<Point> {
         let place = |id: &str| self.index(id).map(|index| position(self.stations[index].pose));
         place(&edge.start).into_iter().chain(edge.points.iter().copied()).chain(place(&edge.end)).collect()
     }
 
-    /// Dijkstra's algorithm, from the goal backwards: how far it is from each station, m; infinite where no way leads.
+    /// Dijkstra's algorithm, backwards from the goal: cost from each station, m; infinite if the goal cannot be
+    /// reached.
     fn costs_to(&self, goal: usize, lengths: &[f64]) -> Vec<f64> {
         let mut costs = vec![f64::INFINITY; self.stations.len()];
         let mut open = BinaryHeap::new();
@@ -260,12 +261,12 @@ impl Roadmap {
     }
 }
 
-/// A node of a search; the cheapest is the first in a [`BinaryHeap`].
+/// A node of a search; the one with the lowest cost is the first in a [`BinaryHeap`].
 #[derive(Debug, Clone, Copy)]
 pub struct Node {
-    /// The cost of the way to it.
+    /// Cost of the path to it.
     pub cost: f64,
-    /// Which node it is.
+    /// Index of the node.
     pub index: usize,
 }
 
@@ -289,12 +290,12 @@ impl PartialEq for Node {
 
 impl Eq for Node {}
 
-/// Of a chain of points, m.
+/// Length of a chain of points, m.
 pub(crate) fn length(points: &[Point]) -> f64 {
     points.windows(2).map(|pair| (pair[1] - pair[0]).norm()).sum()
 }
 
-/// How far the nearest point of a chain is, and the chain from there.
+/// Distance to the nearest point of a chain, and the chain from there.
 fn enter(way: &[Point], from: Point) -> Option<(f64, Vec<Point>)> {
     let parts = way.windows(2).enumerate().map(|(index, pair)| {
         let segment = Segment::new(pair[0], pair[1]);
@@ -318,7 +319,7 @@ mod tests {
         Edge { start: format!("id_{start}"), end: format!("id_{end}"), points }
     }
 
-    /// A square with a detour: a - b - c - d, one way round, and a short cut with a bow from a to c.
+    /// A square with a detour: a - b - c - d, one way round, and a curved short cut from a to c.
     fn roadmap() -> Roadmap {
         Roadmap {
             stations: vec![
@@ -346,7 +347,7 @@ mod tests {
     fn routes_are_the_shortest_and_keep_to_one_ways() {
         let roadmap = roadmap();
         roadmap.check().unwrap();
-        // The way with the bow is shorter than that round the corner.
+        // The curved path is shorter than that around the corner.
         let route = roadmap.route(Point::new(-1.0, -1.0), "c").unwrap();
         assert_eq!(places(&route), [[0.0, 0.0], [1.0, 2.0], [4.0, 4.0]]);
         assert_eq!(route[2].heading, 1.0);
@@ -354,7 +355,7 @@ mod tests {
         // In the middle of an edge: on to its end, never back.
         let route = roadmap.route(Point::new(3.0, -0.2), "a").unwrap();
         assert_eq!(places(&route), [[3.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 5.0], [0.0, 4.0], [0.0, 0.0]]);
-        // There already.
+        // Already there.
         assert_eq!(places(&roadmap.route(Point::new(4.1, 4.1), "c").unwrap()), [[4.0, 4.0]]);
     }
 
@@ -369,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_reached_is_told() {
+    fn unreachable_stations_are_reported() {
         let roadmap = roadmap();
         let unknown = RouteError::UnknownStation("x".to_owned());
         assert_eq!(roadmap.route(Point::origin(), "x"), Err(unknown));

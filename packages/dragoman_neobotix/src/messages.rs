@@ -1,4 +1,4 @@
-//! What platforms publish, as messages: for this node, and for whatever else appears in ROS as a platform.
+//! A platform's data as messages, for our own platform and for the client side of the bridge.
 
 use dragoman_geometry::{Point, Pose, heading};
 use dragoman_ros::builtin_interfaces::msg::Time;
@@ -10,7 +10,7 @@ use dragoman_ros::{Node, Publisher, QosProfile, Result};
 
 pub use crate::grid::message as grid;
 
-/// A way along these points, each with the direction to the next one, and the last with that of the goal, rad, where there is one.
+/// A path along these points, each facing the next, the last with the direction of the goal, rad, if known.
 pub fn path(header: &Header, points: &[Point], goal_heading: Option<f64>) -> Path {
     let last = points.windows(2).last().map_or(0.0, |pair| heading(pair[0], pair[1]));
     let headings =
@@ -43,7 +43,7 @@ pub fn quaternion(heading: f64) -> Quaternion {
 /// The topic of transforms.
 ///
 /// # Errors
-/// The middleware's refusal.
+/// An error of the middleware.
 pub fn transforms(node: &mut Node) -> Result<Publisher<TFMessage>> {
     node.create_publisher("/tf", QosProfile::default().keep_last(100))
 }

@@ -1,20 +1,20 @@
-//! The platform's parameters (seed 002, section 5.9): which there are, their values, and the forms that values have.
+//! The platform's parameters (PlatformCtrl guide, 5.9): the table, the values, and their representations.
 //!
-//! - [`declarations`]: the table. What goes over the wire, what a ROS parameter is declared as, and what an `.ini` file may
-//!   hold, all follow from it;
-//! - [`Parameters`]: a value for each;
+//! - [`declarations`]: the table. The wire format, the declarations of ROS parameters, and the content of `.ini` files follow
+//!   from it;
+//! - [`Parameters`]: a value for each parameter;
 //! - [`IniFile`]: a parameter file with its comments.
 //!
-//! # What the guide leaves open, and how it is read here
+//! # Choices where the guide is silent
 //!
-//! | where | read as |
+//! | topic | choice |
 //! | --- | --- |
-//! | ranges | ours; the guide has none, but its replies do |
+//! | ranges | ours; the guide has none, but its replies have them |
 //! | values "-" | a platform of 0.9 m by 0.6 m |
-//! | "Planning Enabled" | `PlanningEnabled`; blanks in a key do not count |
+//! | "Planning Enabled" | `PlanningEnabled`; blanks in a key are ignored |
 //! | four parameters of each ultrasonic sensor, without keys | `UltraSonic1X`, `UltraSonic1Y`, `UltraSonic1Z`, `UltraSonic1Angle` and so on up to 16 |
 //! | unit of LineExtractMaxCov | mm² |
-//! | `.ini` files: names only (section 4.4) | `[section]`, `key = value`, comments after `#`, `;` or `//`. A key counts in whatever section it is |
+//! | `.ini` files: names only (section 4.4) | `[section]`, `key = value`, comments after `#`, `;` or `//`. A key is valid in any section |
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -35,12 +35,12 @@ pub enum Value {
     Boolean(bool),
     /// A whole number.
     Integer(i32),
-    /// A number, which is finite.
+    /// A finite number.
     Double(f64),
 }
 
 impl Value {
-    /// What kind of value this is.
+    /// Type of the value.
     pub fn kind(self) -> ParameterType {
         match self {
             Self::Boolean(_) => ParameterType::Boolean,
@@ -49,7 +49,7 @@ impl Value {
         }
     }
 
-    /// A value of this kind. `true` and `1`, `false` and `0` are the same. `None`: the text is none.
+    /// Parses a value of this type. `true` and `1`, `false` and `0` are equivalent. `None`: invalid.
     pub fn parse(kind: ParameterType, text: &str) -> Option<Self> {
         let text = text.trim();
         match kind {
@@ -67,7 +67,7 @@ impl Value {
         }
     }
 
-    /// As a number; `true` is 1.
+    /// As a number; `true` is 1, `false` is 0.
     pub fn as_f64(self) -> f64 {
         match self {
             Self::Boolean(value) => f64::from(u8::from(value)),
@@ -76,7 +76,7 @@ impl Value {
         }
     }
 
-    /// `None`: it is a number.
+    /// `None` for a number.
     pub fn as_bool(self) -> Option<bool> {
         match self {
             Self::Boolean(value) => Some(value),
@@ -95,43 +95,43 @@ impl fmt::Display for Value {
     }
 }
 
-/// What is known of a parameter.
+/// Declaration of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Declaration {
     /// Its name.
     pub key: &'static str,
-    /// Where it belongs.
+    /// Its category.
     pub category: ParameterCategory,
-    /// Its value when nobody sets it; its kind is the parameter's.
+    /// Its default value, which also determines its type.
     pub default: Value,
-    /// The least value.
+    /// Minimum.
     pub minimum: i32,
-    /// The greatest value.
+    /// Maximum.
     pub maximum: i32,
-    /// Unit of the value; empty where it has none.
+    /// Unit of the value; empty if it has none.
     pub unit: &'static str,
-    /// What it does.
+    /// Short description.
     pub description: &'static str,
 }
 
-/// A value that a parameter cannot have.
+/// Error setting a parameter.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterError {
-    /// There is no such parameter.
+    /// Unknown parameter.
     #[error("there is no parameter '{key}'")]
     Unknown {
         /// The name.
         key: String,
     },
-    /// The value is of another kind.
+    /// The value has another type.
     #[error("{key} = '{text}': {kind} is needed")]
     Kind {
         /// The parameter.
         key: &'static str,
-        /// What is needed.
+        /// The required type.
         kind: ParameterType,
-        /// What was given.
+        /// The given value.
         text: String,
     },
     /// The value is out of range.
@@ -139,11 +139,11 @@ pub enum ParameterError {
     Range {
         /// The parameter.
         key: &'static str,
-        /// What was given.
+        /// The given value.
         value: f64,
-        /// The least value.
+        /// Minimum.
         minimum: i32,
-        /// The greatest value.
+        /// Maximum.
         maximum: i32,
         /// Their unit.
         unit: &'static str,
@@ -151,15 +151,15 @@ pub enum ParameterError {
 }
 
 impl Declaration {
-    /// What kind of value it has.
+    /// Type of its value.
     pub fn kind(&self) -> ParameterType {
         self.default.kind()
     }
 
-    /// The value that a text stands for.
+    /// Parses a value.
     ///
     /// # Errors
-    /// Not of its kind, or out of range.
+    /// Not of its type, or out of range.
     pub fn parse(&self, text: &str) -> Result<Value, ParameterError> {
         let (key, kind) = (self.key, self.kind());
         let value = Value::parse(kind, text).ok_or_else(|| ParameterError::Kind {
@@ -171,10 +171,10 @@ impl Declaration {
         Ok(value)
     }
 
-    /// Whether it may have this value.
+    /// Checks a value.
     ///
     /// # Errors
-    /// Not of its kind, or out of range.
+    /// Not of its type, or out of range.
     pub fn check(&self, value: Value) -> Result<(), ParameterError> {
         let &Self { key, minimum, maximum, unit, .. } = self;
         if value.kind() != self.kind() {
@@ -188,7 +188,7 @@ impl Declaration {
         }
     }
 
-    /// Name of the file that it is in.
+    /// Name of its file.
     pub fn file(&self) -> &'static str {
         match self.category {
             ParameterCategory::Interpolation => "Interpolation.ini",
@@ -199,7 +199,7 @@ impl Declaration {
         }
     }
 
-    /// The section of the file that a file written by us has it in.
+    /// Its section in files that we write.
     pub fn section(&self) -> &'static str {
         crate::codes::Code::name(self.category)
     }
@@ -211,7 +211,7 @@ pub struct Parameters {
     values: Vec<Value>,
 }
 
-/// Everything as declared.
+/// All parameters with their defaults.
 impl Default for Parameters {
     fn default() -> Self {
         Self { values: declarations().iter().map(|one| one.default).collect() }
@@ -224,16 +224,16 @@ impl Parameters {
         declarations().iter().zip(self.values.iter().copied())
     }
 
-    /// A value. `None`: there is no such parameter.
+    /// A value. `None`: unknown parameter.
     pub fn value(&self, key: &str) -> Option<Value> {
         let declaration = declaration(key)?;
         self.iter().find_map(|(one, value)| (one.key == declaration.key).then_some(value))
     }
 
-    /// Sets a value that is written out, and says which it is.
+    /// Parses and sets a value, and returns it.
     ///
     /// # Errors
-    /// There is no such parameter, or it cannot have this value. Nothing has changed then.
+    /// Unknown parameter, or invalid value. Nothing has changed then.
     pub fn set(&mut self, key: &str, text: &str) -> Result<Value, ParameterError> {
         let unknown = || ParameterError::Unknown { key: key.to_owned() };
         let value = declaration(key).ok_or_else(unknown)?.parse(text)?;
@@ -244,7 +244,7 @@ impl Parameters {
     /// Sets a value.
     ///
     /// # Errors
-    /// There is no such parameter, or it cannot have this value. Nothing has changed then.
+    /// Unknown parameter, or invalid value. Nothing has changed then.
     pub fn set_value(&mut self, key: &str, value: Value) -> Result<(), ParameterError> {
         let unknown = || ParameterError::Unknown { key: key.to_owned() };
         let declaration = declaration(key).ok_or_else(unknown)?;
@@ -254,10 +254,10 @@ impl Parameters {
         Ok(())
     }
 
-    /// Takes over the values that a file has; what is in no table is passed over.
+    /// Reads the values of a file; unknown keys are ignored.
     ///
     /// # Errors
-    /// A parameter comes twice, or with a value that it cannot have. Nothing has changed then.
+    /// A parameter occurs twice, or has an invalid value. Nothing has changed then.
     pub fn read_ini(&mut self, file: &IniFile) -> Result<(), IniError> {
         let mut new = self.clone();
         let mut seen = std::collections::HashMap::new();
@@ -272,11 +272,11 @@ impl Parameters {
         Ok(())
     }
 
-    /// Writes the values of the parameters of the file of this name ([`Declaration::file`]) into it. What else is in it,
-    /// comments too, stays; parameters that it does not have are appended to their sections.
+    /// Writes the values of the parameters that belong to the file with this name ([`Declaration::file`]) into it.
+    /// Other content, including comments, is kept; missing parameters are appended to their sections.
     ///
     /// # Errors
-    /// None, as long as keys and values of the table can be written.
+    /// None, as long as all keys and values of the table are writable.
     pub fn write_ini(&self, name: &str, file: &mut IniFile) -> Result<(), IniError> {
         for (declaration, value) in self.iter().filter(|(declaration, _)| declaration.file() == name) {
             let there = file.entries().find(|entry| table::is_key(declaration.key, entry.key));

@@ -1,4 +1,4 @@
-//! What a cycle costs, with a scan of 541 points; a plan across a hall; a localization update; a search for oneself.
+//! Cost of a cycle with a scan of 541 points, a plan across a hall, a localization update, and a global search.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn hall() -> Map {
     Map { lines, prohibited, workarea: Some(rectangle(-6.0, -5.0, 6.0, 5.0)) }
 }
 
-/// What a laser with 541 beams sees, in the platform's frame.
+/// Scan of a laser with 541 beams, in the platform's frame.
 fn scan(map: &Map, pose: Pose) -> Vec<Point> {
     let laser = transform(pose, Point::new(0.4, 0.0));
     let beams = (0..541).map(|beam| f64::from(beam - 270) * 0.5_f64.to_radians());
@@ -74,7 +74,7 @@ fn cycle(criterion: &mut Criterion) {
     (0..20).for_each(|_| {
         run(&mut platform);
     });
-    assert!(!platform.status().localization_lost, "the platform knows where it is");
+    assert!(!platform.status().localization_lost, "the platform is localized");
     platform.command(Command::MoveAbsolute(Pose::new(4.8, 3.9, 1.0))).expect("there is a way");
     criterion.bench_function("cycle", |bencher| bencher.iter(|| black_box(run(&mut platform))));
 }
@@ -105,7 +105,7 @@ fn localization(criterion: &mut Criterion) {
         for _ in 0..20 {
             localizer.correct(seen, ground.lines(), &settings.localization);
         }
-        assert!(!localizer.is_searching(), "it has found itself");
+        assert!(!localizer.is_searching(), "the search has ended");
         localizer
     };
     let mut localizer = known();

@@ -1,20 +1,21 @@
-//! The platform controller: what may be done when, and what the platform does in each cycle (seed 002, sections 4.2 and 4.3).
+//! The platform controller: commands and states, and what the platform does in each cycle (PlatformCtrl guide, 4.2 and
+//! 4.3).
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | this one | [`Platform`]: a cycle, from measurements to velocities |
-//! | `command.rs` | [`Command`]s, states, and why a command is refused |
-//! | `states.rs` | what each command does |
+//! | `command.rs` | [`Command`]s, states, and reasons for refusals |
+//! | `states.rs` | the execution of each command |
 //! | `programs.rs` | the motion mode program |
-//! | `status.rs` | what is told: [`Status`], [`Event`]s |
+//! | `status.rs` | the outputs: [`Status`], [`Event`]s |
 //!
 //! ```text
 //! not initialized --Connect--> --Initialize--> Ready --Start, Continue--> Moving --Break--> Broken --Continue--> Moving
 //!                     \--Stop--------------^    ^---------Stop---------------'-----------------'
 //! ```
 //!
-//! `Stop` initializes a platform that was only connected, and `Continue` starts one that is ready: clients in the field open a session with
-//! `Connect`, `Stop`, `SetMode`, `Continue`.
+//! `Stop` initializes a platform that is only connected, and `Continue` starts one that is ready: clients in the field
+//! open a session with `Connect`, `Stop`, `SetMode`, `Continue`.
 
 mod command;
 mod programs;
@@ -46,36 +47,38 @@ use dragoman_neobotix::map::{Map, Roadmap};
 pub use states::PreparedMap;
 pub use status::{Event, Status};
 
-/// Events that nobody takes are dropped, the oldest first.
+/// Maximum number of waiting events; the oldest are dropped first.
 const MAX_EVENTS: usize = 256;
-/// A cycle that is longer counts as this one.
+/// Maximum length of a cycle; longer ones count as this.
 const MAX_STEP: Duration = Duration::from_millis(100);
 
-/// What was measured.
+/// Measurements.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
-    /// Since the start; it does not go back.
+    /// Time since the start; must not go back.
     pub now: Duration,
-    /// Where the platform is by its wheels, seen from where they began.
+    /// Pose by the wheels' odometry, in the odometry frame.
     pub odometry: Pose,
-    /// The laser's last measurement, if there is one since the last cycle.
+    /// The laser's last scan, if there is one since the last cycle.
     pub scan: Option<Scan<'a>>,
-    /// Ranges of the ultrasonic sensors by their numbers, m; NaN where there is none.
+    /// Ranges of the ultrasonic sensors by their numbers, m; NaN if absent.
     pub ultrasonics: &'a [f64],
-    /// Whether the base is heard.
+    /// Whether the connection to the base is alive.
     pub base_alive: bool,
     /// Whether an emergency stop is pressed.
     pub emergency_stop: bool,
-    /// What the hardware's joystick asks for, if it asks.
+    /// Velocity commanded by the hardware's joystick, if it is active.
     pub joystick: Option<Twist>,
-    /// Where the platform is in the map, if somebody else knows; the odometry and our own localization do not count then.
+    /// Pose in the map from an external localization, if there is one; it replaces the odometry and our own
+    /// localization.
     pub localized: Option<Pose>,
-    /// What a program can look at and the platform does not know itself: not time, motion, obstacles and localization.
+    /// Conditions for programs that the controller does not know itself; time, motion, obstacles and localization are
+    /// ignored.
     pub conditions: Conditions<'a>,
 }
 
 impl Input<'_> {
-    /// The base is heard, stands at `odometry`, and nothing else is known.
+    /// A connected base at `odometry`, without other measurements.
     pub fn at(now: Duration, odometry: Pose) -> Self {
         Self {
             now,
@@ -91,20 +94,20 @@ impl Input<'_> {
     }
 }
 
-/// What the platform's hardware shall do.
+/// Commands for the platform's hardware.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Output {
-    /// Within the limits, and smooth.
+    /// Velocity within the limits of speed and acceleration.
     pub twist: Twist,
     /// Whether the brakes of the right and the left drive are applied.
     pub brakes: [bool; 2],
-    /// Digital outputs of the IO board and the relay board, a bit for each channel.
+    /// Digital outputs of the IO board and the relay board, one bit per channel.
     pub digital_outputs: [u16; 2],
-    /// The ultrasonic sensors that measure, a bit for each.
+    /// The enabled ultrasonic sensors, one bit each.
     pub ultrasonics: u16,
 }
 
-/// A platform: commands and measurements come in, velocities and events go out.
+/// A platform: takes commands and measurements, returns velocities and events.
 #[derive(Debug)]
 pub struct Platform {
     settings: Settings,
@@ -119,10 +122,10 @@ pub struct Platform {
     brakes: [bool; 2],
     digital_outputs: [u16; 2],
     ultrasonics: u16,
-    /// The last velocity command, and when it came.
+    /// The last velocity command, and its time.
     velocity: Option<(Twist, Duration)>,
     ramp: Ramp,
-    /// Where the wheels said the platform was; none before the first cycle.
+    /// The last pose by odometry; `None` before the first cycle.
     odometry: Option<Pose>,
     localizer: Localizer,
     pose: Pose,
@@ -136,13 +139,13 @@ pub struct Platform {
     obstacles: Obstacles,
     automatic: Automatic,
     blocked: bool,
-    /// Whether the last cycle found that the laser is silent.
+    /// Whether the laser was silent in the last cycle.
     blind: bool,
     target_reached: bool,
     program: Program,
-    /// While the program is at work.
+    /// The running program.
     interpreter: Option<Interpreter>,
-    /// While a recorded motion is driven again.
+    /// The running replay.
     player: Option<Player>,
     events: VecDeque<Event>,
 }
@@ -151,7 +154,7 @@ impl Platform {
     /// Not initialized, at the map's origin, with an empty map.
     ///
     /// # Errors
-    /// A setting makes no sense.
+    /// A setting is invalid.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         settings.check()?;
         let map = Map::default();
@@ -190,7 +193,7 @@ impl Platform {
         })
     }
 
-    /// One cycle, every 20 to 50 ms. Measurements that are not finite count as none.
+    /// One cycle, every 20 to 50 ms. Measurements that are not finite are ignored.
     pub fn cycle(&mut self, input: &Input<'_>) -> Output {
         let step = input.now.saturating_sub(self.now).min(MAX_STEP);
         self.now = self.now.max(input.now);
@@ -207,7 +210,7 @@ impl Platform {
             odometry: self.odometry.unwrap_or_default(),
             scan: input.scan,
             ultrasonics: &ultrasonics,
-            // What the map explains nobody knows while the place is unknown.
+            // Without a known pose, scan points cannot be compared with the map.
             known: !self.localizer.is_searching(),
         };
         self.obstacles.update(&sight, lines, settings);
@@ -230,7 +233,7 @@ impl Platform {
         }
     }
 
-    /// What has happened, the oldest first.
+    /// Events, oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -242,7 +245,7 @@ impl Platform {
         self.events.push_back(event);
     }
 
-    /// A base that falls silent has to be initialized anew.
+    /// A base that stops sending has to be initialized again.
     fn watch_base(&mut self, input: &Input<'_>) {
         if self.base_alive && !input.base_alive && self.operation != Operation::NotInitialized {
             self.event(Event::BaseSilent);
@@ -253,7 +256,7 @@ impl Platform {
         self.base_alive = input.base_alive;
     }
 
-    /// A laser is expected to measure while the platform is connected.
+    /// The laser is monitored while the platform is connected.
     fn watch_laser(&mut self) {
         let blind = self.connected && self.obstacles.is_blind(self.now, &self.settings);
         if blind != self.blind {
@@ -340,16 +343,16 @@ impl Platform {
             && self.emergency == Emergency::Inactive
     }
 
-    /// What the mode wants.
+    /// The velocity wanted by the motion mode.
     fn wanted(&mut self, input: &Input<'_>, step: Duration) -> Twist {
-        if let Some((_, told)) = self.velocity
-            && self.now.saturating_sub(told) >= self.settings.watchdog
+        if let Some((_, received)) = self.velocity
+            && self.now.saturating_sub(received) >= self.settings.watchdog
         {
             self.velocity = None;
             self.event(Event::WatchdogExpired);
         }
         let moving = self.operation == Operation::Moving;
-        // The platform moves by itself only while it knows where it is and sees what is in its way.
+        // The platform moves by itself only if it is localized and its laser measures.
         let oriented = !self.localizer.is_searching() && !self.blind;
         let finite =
             |twist: Option<Twist>| twist.filter(|twist| moving && twist.is_finite()).unwrap_or(Twist::ZERO);
@@ -371,12 +374,12 @@ impl Platform {
         }
     }
 
-    /// The recorded motion; at its end the platform is ready.
+    /// The velocity of the replay; at its end the platform is ready.
     fn replay(&mut self, step: Duration) -> Twist {
         let Some(player) = &mut self.player else {
             return Twist::ZERO;
         };
-        // What waits for an obstacle to go away does not go on in the recording.
+        // While the platform waits for an obstacle, the recording is paused.
         let step = if self.blocked { Duration::ZERO } else { step };
         match player.cycle(self.pose, self.ramp.velocity(), step, &self.settings) {
             Replayed::Moving(twist) => return twist,
@@ -400,7 +403,7 @@ impl Platform {
         twist
     }
 
-    /// Something has come of a motion.
+    /// Handles an event of a motion.
     fn moved(&mut self, event: MotionEvent) {
         self.target_reached |= event == MotionEvent::Arrived;
         let failed =
@@ -424,12 +427,12 @@ impl Platform {
         }
     }
 
-    /// What may be done of what is wanted: not into obstacles, and automatically not into prohibited areas.
+    /// Limits the wanted velocity: no collision, and in automatic modes no entry into prohibited areas.
     fn permitted(&mut self, wanted: Twist) -> Twist {
         let allowance = safety::allow(wanted, self.obstacles.seen(), &self.settings);
         self.blocked = allowance.blocked;
         let automatic = matches!(self.mode, MotionMode::Automatic | MotionMode::Program | MotionMode::Replay);
-        // A person who has to drive a blind platform switches the collision check off. By itself it does not move then either.
+        // To drive a blind platform manually, switch the collision check off. It still does not move by itself.
         if self.blind && (automatic || self.settings.collision.enabled) {
             self.blocked = wanted != Twist::ZERO || self.automatic.is_busy() || self.player.is_some();
             return Twist::ZERO;
@@ -441,7 +444,7 @@ impl Platform {
         allowance.twist
     }
 
-    /// Whether the platform would be where it must not be before it stands, coming from where it may be.
+    /// Whether the platform would enter a prohibited area before it stops, considering the uncertainty of its pose.
     fn enters_prohibited(&self, twist: Twist) -> bool {
         let body = self.settings.footprint;
         let there = compose(self.pose, safety::pose_standing(twist, &self.settings));
@@ -455,7 +458,7 @@ impl Platform {
         }
     }
 
-    /// The goal is none any more: map or place are others. The program learns it.
+    /// Cancels the goal because the map or the pose was changed. The program is notified.
     fn give_up_goal(&mut self) {
         self.automatic.cancel();
         if let Some(interpreter) = &mut self.interpreter {

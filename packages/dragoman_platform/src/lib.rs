@@ -1,18 +1,19 @@
-//! A mobile platform that finds its way: the platform controller behind Neobotix' PlatformCtrl protocol (seed 002), without I/O and clock.
+//! A mobile platform with navigation: the platform controller behind Neobotix' PlatformCtrl protocol (PlatformCtrl
+//! guide), without I/O and clock.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | [`controller`] | [`Platform`](controller::Platform): states, motion modes, commands; measurements in, velocities out |
-//! | [`motion`] | paths and their following, stopping for obstacles, the motion mode automatic |
-//! | [`planning`] | ways round obstacles and prohibited areas |
-//! | [`localization`] | where the platform is in the map, by its laser |
-//! | [`mapping`] | lines of scans, and maps of them |
+//! | [`motion`] | paths and following them, stopping for obstacles, the motion mode automatic |
+//! | [`planning`] | paths around obstacles and prohibited areas |
+//! | [`localization`] | the platform's pose in the map, by laser |
+//! | [`mapping`] | lines of scans, and maps made of them |
 //! | [`program`] | tasks, and their interpreter |
-//! | [`replay`] | motions that were recorded, and driving them again |
-//! | [`settings`] | all that can be set |
-//! | `node` | the node: services and topics of a platform, in front of any base that is in ROS |
+//! | [`replay`] | recorded motions and their replay |
+//! | [`settings`] | all settings |
+//! | `node` | the node: services and topics of a platform, for any base in ROS |
 //!
-//! Metres, radians, seconds; x ahead, angles counterclockwise. Times are since the start, on a clock that does not go back.
+//! Metres, radians, seconds; x ahead, angles counterclockwise. Times are since the start, on a monotonic clock.
 
 pub mod controller;
 pub mod localization;

@@ -1,14 +1,14 @@
-//! Where the platform is in the map: its odometry, corrected by what the laser sees of the map's lines.
+//! The platform's pose in the map: odometry, corrected by matching laser scans with the map's lines.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this one | [`Localizer`]: tracking, noticing that it is lost, finding itself |
-//! | `lines.rs` | the map's lines, by place |
-//! | `matching.rs` | a pose that fits a scan to the lines: iterated least squares with the odometry's prediction |
-//! | `search.rs` | poses on the whole map, or about one, that explain a scan |
+//! | this one | [`Localizer`]: tracking, detecting that localization is lost, global search |
+//! | `lines.rs` | the map's lines with a spatial index |
+//! | `matching.rs` | fitting a pose to a scan: iterated least squares with the odometry's prediction |
+//! | `search.rs` | poses on the whole map, or around a given one, that explain a scan |
 //!
-//! A platform that was put somewhere, or is lost, tries poses of a raster with the scan; the best are fitted, and followed until one explains the
-//! scans clearly better than all others.
+//! After the pose was set or lost, poses of a raster are compared with the scan; the best are fitted and tracked until
+//! one explains the scans clearly better than all others.
 
 mod lines;
 mod matching;
@@ -24,45 +24,45 @@ use crate::settings::LocalizationSettings;
 pub(crate) use lines::Lines;
 use search::Search;
 
-/// Hypotheses that are followed, at most.
+/// Maximum number of tracked hypotheses.
 const MAX_HYPOTHESES: usize = 8;
-/// Nearer than this two hypotheses are one, m and rad.
+/// Hypotheses closer than this are merged, m and rad.
 const SAME: [f64; 2] = [0.2, 0.15];
-/// By how much the best has to explain more than the next, as a part of the points.
+/// Minimum lead of the best hypothesis over the next, as a fraction of the points.
 const LEAD: f64 = 0.06;
-/// The odometry does not go farther in one cycle, m; beyond, somebody has set it.
+/// Maximum motion of the odometry in one cycle, m; a larger change means that it was reset.
 const JUMP: f64 = 1.0;
-/// Fewer points than this tell nothing.
+/// Minimum number of points for a match.
 const LEAST_POINTS: usize = 15;
-/// What a new part counts against those before.
+/// Weight of a new value in the moving average.
 const SMOOTHING: f64 = 0.2;
-/// Points of a scan for which it is looked whether the laser could see them.
+/// Number of scan points that are checked for visibility.
 const RAYS: usize = 40;
 /// A point this much behind a line of the map is hidden by it, m.
 const BEHIND: f64 = 0.2;
-/// Scans that have to confirm a place.
+/// Number of scans that have to confirm a pose.
 const CONFIRMATIONS: u32 = 8;
-/// Scans after which hypotheses that are all alike are given up for a new search.
-const PATIENCE: u32 = 200;
+/// Number of scans after which equally good hypotheses are discarded for a new search.
+const MAX_CHOOSING_SCANS: u32 = 200;
 
-/// Where the platform may be.
+/// A possible pose.
 #[derive(Debug, Clone)]
 struct Hypothesis {
     pose: Pose,
     /// Of x, y, m, and heading, rad.
     covariance: Matrix3<f64>,
-    /// The part of the points that it explains less the part that contradicts it, smoothed.
+    /// Fraction of the points that it explains minus the fraction that contradicts it, smoothed.
     quality: f64,
 }
 
-/// How uncertain a pose is, as `CMD_GET_STATUS` tells it.
+/// Uncertainty of a pose, as in `CMD_GET_STATUS`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Uncertainty {
-    /// Standard deviation in the direction in which it is greatest, m.
+    /// Standard deviation along the major axis, m.
     pub major: f64,
-    /// Across, m.
+    /// Standard deviation along the minor axis, m.
     pub minor: f64,
-    /// The direction in which it is greatest, in the map, rad.
+    /// Direction of the major axis, in the map, rad.
     pub axis: f64,
     /// Standard deviation of the heading, rad.
     pub heading: f64,
@@ -70,28 +70,28 @@ pub struct Uncertainty {
 
 #[derive(Debug)]
 enum State {
-    /// There is one place where it can be.
+    /// There is exactly one hypothesis.
     Tracking,
-    /// Places are looked for.
+    /// A search is running.
     Searching(Box<Search>),
-    /// There are some.
+    /// There are several hypotheses.
     Choosing { scans: u32 },
 }
 
-/// Follows where the platform is.
+/// Estimates the platform's pose.
 #[derive(Debug)]
 pub struct Localizer {
     lines: Lines,
-    /// The best first; one at least.
+    /// The best first; never empty.
     hypotheses: Vec<Hypothesis>,
     state: State,
     lost: bool,
-    /// Whether there ever was a scan: without a laser nobody searches.
+    /// Whether there ever was a scan: without a laser there is no search.
     sees: bool,
 }
 
 impl Localizer {
-    /// Here, without a map.
+    /// At this pose, without a map.
     pub fn new(pose: Pose) -> Self {
         let hypothesis = Hypothesis { pose, covariance: Matrix3::zeros(), quality: 1.0 };
         Self {
@@ -103,18 +103,18 @@ impl Localizer {
         }
     }
 
-    /// Another map; the platform is looked for about where it was.
+    /// Sets another map; the platform is searched around its last pose.
     pub fn set_map(&mut self, map: &Map, settings: &LocalizationSettings) {
         self.set_lines(Lines::new(&map.lines), settings);
     }
 
-    /// The same, of lines that are in order already.
+    /// The same with preprocessed lines.
     pub(crate) fn set_lines(&mut self, lines: Lines, settings: &LocalizationSettings) {
         self.lines = lines;
         self.place(self.pose(), settings);
     }
 
-    /// Another map, of lines that the platform finds itself; where it is does not change.
+    /// Sets a map of lines that the platform extracted itself; the pose does not change.
     pub fn map_from(&mut self, lines: impl Iterator<Item = Segment>) {
         self.lines = Lines::new(&lines.collect::<Vec<_>>());
         self.hypotheses.truncate(1);
@@ -122,7 +122,7 @@ impl Localizer {
         self.lost = false;
     }
 
-    /// The platform is about here: within the search's radius and angle of the settings.
+    /// Sets an approximate pose: the platform is within the search radius and angle of the settings.
     pub fn place(&mut self, pose: Pose, settings: &LocalizationSettings) {
         let deviations =
             [settings.search_radius, settings.search_radius, settings.search_angle].map(|most| most / 2.0);
@@ -132,7 +132,7 @@ impl Localizer {
         }
     }
 
-    /// The platform is here, with these standard deviations of x, y, m, and heading, rad; somebody else looks after it.
+    /// Sets the pose from an external localization, with these standard deviations of x, y, m, and heading, rad.
     pub fn set(&mut self, pose: Pose, deviations: [f64; 3]) {
         let covariance = Matrix3::from_diagonal(&deviations.map(|deviation| deviation * deviation).into());
         self.hypotheses = vec![Hypothesis { pose, covariance, quality: 1.0 }];
@@ -140,7 +140,7 @@ impl Localizer {
         self.lost = false;
     }
 
-    /// Goes on by what the odometry says: `step` is the way since the last time, in the platform's frame.
+    /// Predicts the pose by odometry: `step` is the motion since the last call, in the platform's frame.
     pub fn predict(&mut self, step: Pose, settings: &LocalizationSettings) {
         let length = step.x.hypot(step.y);
         if length > JUMP || !step.is_finite() {
@@ -154,8 +154,8 @@ impl Localizer {
         }
     }
 
-    /// Corrects by a scan. `field`: how far it is to the next line, everywhere in the map. Some ten milliseconds of work at most; a search goes on
-    /// with the next scan.
+    /// Corrects the pose by a scan. `field`: distance to the next line, everywhere in the map. Takes at most some ten
+    /// milliseconds; a search continues with the next scan.
     pub fn correct(&mut self, scan: Scan<'_>, field: &DistanceField, settings: &LocalizationSettings) {
         if self.lines.is_empty() || !settings.local {
             return;
@@ -195,7 +195,7 @@ impl Localizer {
             }
             State::Choosing { scans } => {
                 *scans += 1;
-                let (patient, confirmed) = (*scans < PATIENCE, *scans >= CONFIRMATIONS);
+                let (patient, confirmed) = (*scans < MAX_CHOOSING_SCANS, *scans >= CONFIRMATIONS);
                 for hypothesis in &mut self.hypotheses {
                     hypothesis.correct(origin, &points, &self.lines, settings);
                 }
@@ -210,7 +210,7 @@ impl Localizer {
         }
     }
 
-    /// Corrects by a scan of which there may be little or nothing in the map yet.
+    /// Corrects the pose by a scan that may hardly be in the map yet.
     pub fn follow(&mut self, scan: Scan<'_>, settings: &LocalizationSettings) {
         let points = thinned(scan.points, settings.max_points);
         if let Some(hypothesis) = self.hypotheses.first_mut()
@@ -221,12 +221,12 @@ impl Localizer {
         }
     }
 
-    /// Where the platform is most likely, in the map.
+    /// The most likely pose, in the map.
     pub fn pose(&self) -> Pose {
         self.hypotheses.first().map_or(Pose::ORIGIN, |hypothesis| hypothesis.pose)
     }
 
-    /// All places where it may be, the most likely first.
+    /// All possible poses, the most likely first.
     pub fn candidates(&self) -> impl Iterator<Item = Pose> + '_ {
         self.hypotheses.iter().map(|hypothesis| hypothesis.pose)
     }
@@ -250,17 +250,17 @@ impl Localizer {
         }
     }
 
-    /// Whether nobody knows where the platform is.
+    /// Whether localization is lost.
     pub fn is_lost(&self) -> bool {
         self.lost
     }
 
-    /// Whether the platform has just been put somewhere, or is lost, and looks where it is. Without a laser it is where it was put.
+    /// Whether the pose was just set, or is lost, and a search is running. Without a laser the pose is as it was set.
     pub fn is_searching(&self) -> bool {
         self.sees && !matches!(self.state, State::Tracking)
     }
 
-    /// Fits what a search has found to the scan. `within`: what is farther from this pose, m and rad, was not meant.
+    /// Fits the results of a search to the scan. `within`: results farther from this pose, m and rad, are discarded.
     fn choose_from(
         &mut self,
         found: Vec<Pose>,
@@ -290,7 +290,7 @@ impl Localizer {
         self.hypotheses.first().is_some_and(|best| best.quality >= settings.found_above)
     }
 
-    /// The best first; what is the same is one, what is much worse is none.
+    /// Sorts, the best first; merges equal hypotheses and removes those that are much worse.
     fn sort(&mut self) {
         self.hypotheses.sort_by(|a, b| b.quality.total_cmp(&a.quality));
         let best = self.hypotheses.first().map_or(0.0, |best| best.quality);
@@ -305,7 +305,7 @@ impl Localizer {
         self.hypotheses = kept;
     }
 
-    /// Takes the best if it is clearly the best.
+    /// Chooses the best if it is clearly the best.
     fn choose(&mut self, settings: &LocalizationSettings) {
         let next = self.hypotheses.get(1).map_or(0.0, |next| next.quality);
         if self
@@ -325,7 +325,7 @@ impl Hypothesis {
         let before = self.pose;
         self.pose = compose(before, step);
         let (dx, dy) = (self.pose.x - before.x, self.pose.y - before.y);
-        // How the new pose depends on the old one.
+        // Derivative of the new pose with respect to the old one.
         let carry = Matrix3::new(1.0, 0.0, -dy, 0.0, 1.0, dx, 0.0, 0.0, 1.0);
         let way = (settings.distance_noise * length).powi(2);
         let turn = (settings.turn_noise * step.heading).powi(2) + (settings.drift_noise * length).powi(2);
@@ -340,7 +340,7 @@ impl Hypothesis {
         self.quality += SMOOTHING * (quality - self.quality);
     }
 
-    /// From far away: several times, more exactly each time. How good it is then.
+    /// Fits from far away, in several steps of increasing accuracy; returns the quality.
     fn fit(
         &mut self,
         origin: Point,
@@ -359,7 +359,7 @@ impl Hypothesis {
         explained - self.contradicted(origin, points, lines)
     }
 
-    /// The part of the points that the laser could not see from there, because a line of the map is before them.
+    /// The fraction of the points that the laser could not see from there, because a line of the map hides them.
     fn contradicted(&self, origin: Point, points: &[Point], lines: &Lines) -> f64 {
         let looked_at = thinned(points, RAYS);
         let from = transform(self.pose, origin);
@@ -380,7 +380,7 @@ fn is_near(a: Pose, b: Pose, [away, turned]: [f64; 2]) -> bool {
     (position(a) - position(b)).norm() < away && wrap_angle(a.heading - b.heading).abs() < turned
 }
 
-/// At most so many points, evenly.
+/// At most `most` points, evenly distributed.
 fn thinned(points: &[Point], most: usize) -> Vec<Point> {
     let step = points.len().div_ceil(most.max(1)).max(1);
     points.iter().step_by(step).copied().collect()

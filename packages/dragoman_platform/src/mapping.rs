@@ -2,11 +2,11 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this one | [`Mapper`]: lines that were seen become lines of a map |
+//! | this one | [`Mapper`]: combines extracted lines into the lines of a map |
 //! | [`extract`] | the lines of one scan: split and merge, then least squares |
 //!
-//! A line has its front on the left, seen from its first point to its second: from there the laser has seen it. The two sides of a wall are two
-//! lines.
+//! A line's front is on its left, seen from its first point to its second: the laser has seen it from there. The two
+//! sides of a wall are two lines.
 
 pub mod extract;
 
@@ -15,24 +15,24 @@ use dragoman_geometry::{Point, Pose, Segment, Vector, position, transform, wrap_
 use crate::settings::MappingSettings;
 use extract::{Line, Moments};
 
-/// After so much way or turn another scan is taken in, m and rad.
+/// Motion after which another scan is added, m and rad.
 const BETWEEN: [f64; 2] = [0.15, 0.1];
-/// Lines on one straight line with no more between them than this are one, m.
+/// Maximum gap between collinear lines that are merged, m.
 const GAP: f64 = 0.3;
-/// Lines of a map, at most.
+/// Maximum number of lines in a map.
 const MAX_LINES: usize = 5000;
 
 /// Makes a map.
 #[derive(Debug, Clone, Default)]
 pub struct Mapper {
     lines: Vec<Line>,
-    /// Where the last scan was taken in.
+    /// Pose of the last scan that was added.
     last: Option<Pose>,
 }
 
 impl Mapper {
-    /// Takes in the lines of a scan that was taken at `pose`, in the platform's frame. Whether there is something new: a scan that was taken about where
-    /// the last was tells nothing.
+    /// Adds the lines of a scan that was taken at `pose`, in the platform's frame. Returns whether it was added: scans
+    /// from about the same pose as the last are skipped.
     pub fn add(&mut self, pose: Pose, scanned: &[Line], settings: &MappingSettings) -> bool {
         let near = self.last.is_some_and(|last| {
             (position(pose) - position(last)).norm() < BETWEEN[0]
@@ -48,18 +48,18 @@ impl Mapper {
         true
     }
 
-    /// All lines, in the map, that are long enough.
+    /// All lines that are long enough, in the map.
     pub fn lines(&self, settings: &MappingSettings) -> impl Iterator<Item = Segment> + '_ {
         let least = settings.min_map_line;
         self.lines.iter().map(|line| line.segment).filter(move |segment| segment.length() >= least)
     }
 
-    /// Forgets all.
+    /// Deletes all lines.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// A line that continues others takes them in, until there is no more to be taken in.
+    /// Adds a line; merges it with the lines that it continues, until none is left.
     fn take(&mut self, mut line: Line, settings: &MappingSettings) {
         while let Some(index) = self.lines.iter().position(|other| continues(&line, other, settings)) {
             line = merged(&line, &self.lines.swap_remove(index));
@@ -70,7 +70,7 @@ impl Mapper {
     }
 }
 
-/// Whether two lines are parts of one.
+/// Whether two lines are parts of the same line.
 fn continues(a: &Line, b: &Line, settings: &MappingSettings) -> bool {
     let turned = wrap_angle(a.segment.heading() - b.segment.heading()).abs();
     if turned > settings.merge_angle {
@@ -86,7 +86,7 @@ fn continues(a: &Line, b: &Line, settings: &MappingSettings) -> bool {
     beside <= settings.merge_distance && first <= length + GAP && last >= -GAP
 }
 
-/// Both as one: the straight line that all their points are nearest to, as far as they go.
+/// Both lines merged: the regression line of all their points, over their whole length.
 fn merged(a: &Line, b: &Line) -> Line {
     let moments = a.moments.plus(&b.moments);
     let ends = [a.segment.a, a.segment.b, b.segment.a, b.segment.b];
@@ -95,13 +95,13 @@ fn merged(a: &Line, b: &Line) -> Line {
 }
 
 impl Line {
-    /// A line of the platform's frame, in the map.
+    /// Transforms a line from the platform's frame to the map.
     fn seen_from(&self, pose: Pose) -> Self {
         let segment = Segment::new(transform(pose, self.segment.a), transform(pose, self.segment.b));
         Self { segment, moments: self.moments.transformed(pose), ..*self }
     }
 
-    /// The straight line with these moments that goes as far as these points, in about this direction.
+    /// The regression line of these moments between the projections of these points, in about this direction.
     fn through(moments: Moments, ends: &[Point], towards: Vector) -> Self {
         let (centre, axis, deviation) = moments.line();
         let axis = if axis.dot(&towards) < 0.0 { -axis } else { axis };

@@ -1,13 +1,13 @@
-//! How the platform moves: paths, their following, goals, stopping for obstacles.
+//! Motion of the platform: paths and following them, goals, stopping for obstacles.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`curve`] | paths as curves: straight, Bezier, chains of points with rounded corners; how fast they may be driven |
-//! | [`follow`] | keeping to a curve, turning on the spot |
-//! | [`safety`] | how fast the platform may go on towards what its sensors see |
-//! | [`obstacles`] | what its sensors see, and have seen |
-//! | `chain.rs` | how far a platform has come along a chain of points |
-//! | [`automatic`] | the motion mode automatic: what is done for a goal, one after the other |
+//! | [`curve`] | paths as curves: straight, Bezier, chains of points with rounded corners; permitted speeds |
+//! | [`follow`] | following a curve, turning on the spot |
+//! | [`safety`] | maximum speed towards sensed obstacles |
+//! | [`obstacles`] | sensed obstacles, current and remembered |
+//! | `chain.rs` | progress along a chain of points |
+//! | [`automatic`] | the motion mode automatic: the sequence of steps to a goal |
 
 pub mod automatic;
 mod chain;

@@ -1,21 +1,21 @@
-//! The node of a platform: with its parts, the only file of this package that knows ROS.
+//! The node of a platform: together with its parts the only file of this package that knows ROS.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | this one | start-up |
-//! | [`parameters`] | the parameters, and what they mean to the controller |
-//! | `state` | all that the node knows, and the controller's cycle |
-//! | `base`, `laser`, `ultrasonics` | the base in front of which it works: odometry, sensors, battery, emergency stop, joystick in; velocities out |
+//! | [`parameters`] | the parameters, and their conversion to the controller's settings |
+//! | `state` | the node's state, and the controller's cycle |
+//! | `base`, `laser`, `ultrasonics` | the base: odometry, sensors, battery, emergency stop, joystick in; velocities out |
 //! | `services` | states, modes, motions, hardware: a service for each command |
 //! | `documents` | map, roadmap and program: set, given, loaded, saved |
-//! | `files` | files, and other work that takes long |
+//! | `files` | files, and other time-consuming work |
 //! | `special`, `outlets` | speech, sounds, head, camera |
 //! | `can` | CAN messages, from a bus or from topics |
 //! | `recorder` | recording and replay |
 //! | `actions` | `navigate_to_pose` and `follow_path` |
-//! | `nav2` | the same two of a Nav2 that drives in place of the controller |
-//! | `picture` | pictures of the camera as files |
-//! | `program` | what a program looks at, and what it does beside moving |
+//! | `nav2` | the same two actions of a Nav2 that drives instead of the controller |
+//! | `picture` | the camera's pictures as files |
+//! | `program` | a program's conditions, and its effects besides motion |
 //! | `report` | `/diagnostics` |
 
 mod actions;
@@ -53,10 +53,10 @@ use state::Shared;
 
 /// Name of the node.
 pub const NODE_NAME: &str = "platform";
-/// How often `/diagnostics` is published.
+/// Period of `/diagnostics`.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
-/// Defaults of parameters that depend on where the platform is.
+/// Defaults of parameters that depend on the platform's environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
     /// Default of parameter `base_cmd_vel`.
@@ -77,16 +77,16 @@ pub struct Setup {
     pub laser_pose: Pose,
     /// Default of parameter `parameters_file`.
     pub parameters_file: String,
-    /// The map unless parameter `map_file` names one.
+    /// Default map, if parameter `map_file` is empty.
     pub map: Option<NamedDocument>,
-    /// The roadmap unless parameter `roadmap_file` names one.
+    /// Default roadmap, if parameter `roadmap_file` is empty.
     pub roadmap: Option<NamedDocument>,
-    /// The program unless parameter `program_file` names one.
+    /// Default program, if parameter `program_file` is empty.
     pub program: Option<NamedDocument>,
 }
 
 impl Default for Setup {
-    /// A base whose topics have their usual names, at the map's origin, without map.
+    /// A base with the usual topic names, at the map's origin, without a map.
     fn default() -> Self {
         Self {
             base_cmd_vel: "/cmd_vel".to_owned(),
@@ -105,48 +105,48 @@ impl Default for Setup {
     }
 }
 
-/// Why a platform's node cannot start.
+/// Error starting a platform's node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlatformNodeError {
-    /// A pose of another length.
+    /// A parameter with a pose does not have three numbers.
     #[error("parameter {0} has three numbers: x and y in m, the direction in rad")]
     Pose(&'static str),
-    /// More sensors than there are channels.
-    #[error("parameter ultrasonic_topics has {0} topics; 16 at most")]
+    /// More ultrasonic sensors than channels.
+    #[error("parameter ultrasonic_topics has {0} topics; the maximum is 16")]
     Ultrasonics(usize),
-    /// There is no such CAN interface.
+    /// Error opening the CAN interface.
     #[error("{0}")]
     CanInterface(String),
-    /// A parameter file cannot be read.
+    /// Reading a parameter file failed.
     #[error("{}: {source}", path.display())]
     ParameterFile {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A line of a parameter file makes no sense.
+    /// A line of a parameter file is invalid.
     #[error("{}, {source}", path.display())]
     Ini {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// Line and cause.
         source: dragoman_neobotix::parameters::IniError,
     },
-    /// A folder has none of the files that the guide names.
-    #[error("{}: none of the guide's parameter files is there, Interpolation.ini say", .0.display())]
+    /// A folder contains none of the parameter files of the PlatformCtrl guide.
+    #[error("{}: the folder has none of the parameter files of the guide, e.g. Interpolation.ini", .0.display())]
     NoParameterFiles(PathBuf),
     /// The values do not fit the parameters' declarations.
     #[error("{0}")]
     Parameters(String),
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error(transparent)]
     Settings(#[from] crate::settings::SettingsError),
-    /// A document cannot be used.
+    /// A document is invalid.
     #[error(transparent)]
     Document(#[from] DocumentFileError),
-    /// As any node's.
+    /// Error of the ROS node.
     #[error(transparent)]
     Node(NodeError),
 }
@@ -160,10 +160,10 @@ where
     }
 }
 
-/// Starts node `platform` in `namespace`, `/neobotix` say. A base that is not there is waited for.
+/// Starts node `platform` in `namespace`, e.g. `/neobotix`. The base may start later.
 ///
 /// # Errors
-/// A wrong parameter; a document that cannot be used; the middleware's refusal.
+/// A wrong parameter; an invalid document; an error of the middleware.
 pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<RunningNode, PlatformNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(setup))?;

@@ -1,14 +1,14 @@
-//! Ways round what is in the way: the map's lines, its prohibited areas, the rim of its work area, and what the sensors have seen.
+//! Paths around obstacles: the map's lines, its prohibited areas, the border of its work area, and sensed obstacles.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this one | [`Ground`], what the map leaves free; [`Scene`], the same with obstacles: plans, and whether a motion touches anything |
-//! | [`field`] | how far it is to the next obstacle, everywhere |
-//! | `search.rs` | A* on the squares of a field, and making its ways straight |
+//! | this one | [`Ground`], free space of the map; [`Scene`], the same with obstacles: plans, collision checks |
+//! | [`field`] | distances to the next obstacle |
+//! | `search.rs` | A* on the squares of a field, and straightening of its paths |
 //!
-//! A plan keeps a circle about the platform free, so that it can turn everywhere. Where there is no such way, it looks for one that leaves room
-//! for the platform looking along it, and checks the whole motion. A goal that has less room is driven to straight from where there is more,
-//! and left straight, too.
+//! A plan keeps a circle around the platform free, so that it can turn everywhere. If there is no such path, the
+//! planner looks for one with room for the platform facing along it, and checks the whole motion. A goal with less room
+//! is approached straight from a place with more, and left straight, too.
 
 pub mod field;
 mod search;
@@ -20,29 +20,29 @@ use crate::motion::curve::Curve;
 use crate::settings::Settings;
 use field::DistanceField;
 
-/// How far a platform may be from its path, m: what is kept free on top of what it covers.
+/// Maximum distance of a platform from its path, m: added to the footprint.
 pub(crate) const FOLLOWING: f64 = 0.03;
-/// How far beyond the map there may be ways, m, where there is no work area.
+/// Extent of paths beyond the map, m, if there is no work area.
 const BEYOND: f64 = 3.0;
-/// How far straight out of a narrow place, or into it, m.
+/// Maximum length of a straight path out of a narrow place, or into it, m.
 const STRAIGHT_WAY: f64 = 2.0;
 
-/// Why there is no plan; the planner's states of seed 002, `CMD_GET_STATUS`.
+/// Planning error, with the planner states of the PlatformCtrl guide, `CMD_GET_STATUS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The platform cannot leave where it stands without touching something.
+    /// The platform cannot leave its pose without a collision.
     #[error("there is no room to leave this place")]
     CollisionStart,
-    /// The platform would touch something at the goal.
+    /// The platform would collide at the goal.
     #[error("there is no room at the goal")]
     CollisionTarget,
-    /// There is no way from here to there, or it takes too long to find.
-    #[error("there is no way to the goal")]
+    /// There is no path, or finding it takes too long.
+    #[error("there is no path to the goal")]
     NoPath,
 }
 
-/// Something to be done on the way to a goal.
+/// A step to a goal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// Turn on the spot into this direction, rad.
@@ -51,7 +51,7 @@ pub enum Step {
     Drive(Curve),
 }
 
-/// What a map leaves free, for as long as it is the map.
+/// The free space of a map.
 #[derive(Debug, Clone)]
 pub struct Ground {
     barriers: DistanceField,
@@ -59,7 +59,7 @@ pub struct Ground {
 }
 
 impl Ground {
-    /// Of a map that was [checked](Map::check).
+    /// The map must have been [checked](Map::check).
     pub fn new(map: &Map, settings: &Settings) -> Self {
         Self {
             barriers: barriers(map, &[], settings),
@@ -69,7 +69,7 @@ impl Ground {
         }
     }
 
-    /// How far it is to the next line of the map.
+    /// Distance to the next line of the map.
     pub fn lines(&self) -> &DistanceField {
         &self.lines
     }
@@ -84,7 +84,7 @@ fn barriers(map: &Map, include: &[Point], settings: &Settings) -> DistanceField 
     })
 }
 
-/// What is free at one time.
+/// The free space at one time.
 #[derive(Debug)]
 pub struct Scene<'a> {
     map: &'a Map,
@@ -94,7 +94,7 @@ pub struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// With obstacles at these points of the map, m. All of `include` lies within the scene.
+    /// With obstacles at these points of the map, m. The scene covers all points of `include`.
     pub fn new(
         map: &'a Map,
         ground: &Ground,
@@ -112,10 +112,10 @@ impl<'a> Scene<'a> {
         Self { map, settings, field, obstacles }
     }
 
-    /// A way from pose to pose.
+    /// A path from pose to pose.
     ///
     /// # Errors
-    /// There is none, and why.
+    /// No path was found.
     pub fn plan(&self, start: Pose, goal: Pose) -> Result<Vec<Step>, PlanError> {
         let mut steps = Vec::new();
         let (mut from, mut to) = (start, goal);
@@ -127,7 +127,7 @@ impl<'a> Scene<'a> {
         let approach = if self.turns_at(goal) {
             None
         } else {
-            // Into it straight ahead: the way out backwards, the other way round.
+            // Drive into the narrow place straight ahead: plan the way out backwards, and reverse it.
             let begin = self.way_in(goal).ok_or(PlanError::CollisionTarget)?;
             to = begin;
             Some(Curve::straight(position(begin), position(goal)))
@@ -139,7 +139,7 @@ impl<'a> Scene<'a> {
         Ok(steps)
     }
 
-    /// A way to a place, in whatever direction the platform looks there.
+    /// A path to a point, with any final direction.
     fn way(&self, start: Pose, goal: Point) -> Option<Vec<Step>> {
         let full = room(self.settings);
         let narrow = self.settings.footprint.side + self.settings.planning.clearance.min(0.1);
@@ -151,8 +151,8 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// What there is to do to drive along a chain of points, with corners rounded where there is room. With `checked`, room is what a plan
-    /// leaves free; without, corners are rounded as the settings say.
+    /// The steps along a chain of points, with corners rounded if there is room. With `checked`, corners are rounded
+    /// within the free space; without, as far as the settings permit.
     pub fn drive(&self, start: Pose, points: &[Point], checked: bool) -> Vec<Step> {
         let deviation = self.settings.interpolation.corner_deviation;
         let roomy = room(self.settings) - FOLLOWING;
@@ -172,7 +172,7 @@ impl<'a> Scene<'a> {
         steps
     }
 
-    /// Whether nothing is touched, and nothing prohibited entered, all along these steps.
+    /// Whether these steps touch no obstacle and enter no prohibited area.
     pub fn is_free(&self, start: Pose, steps: &[Step]) -> bool {
         let mut pose = start;
         steps.iter().all(|step| match step {
@@ -188,7 +188,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Whether the map forbids nothing, all along these steps; lines and obstacles do not count.
+    /// Whether these steps enter no prohibited area; lines and obstacles are ignored.
     pub fn is_permitted(&self, start: Pose, steps: &[Step]) -> bool {
         let body = self.settings.footprint.grown(FOLLOWING);
         let permitted = |pose| !self.map.forbids(&body.at(pose));
@@ -206,7 +206,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Whether the platform can be there, with a little room about it.
+    /// Whether the platform has room at this pose, with a small margin.
     pub fn stands(&self, pose: Pose) -> bool {
         let body = self.settings.footprint.grown(FOLLOWING);
         if self.field.distance(position(pose)) > body.outer_radius() + self.field.tolerance() {
@@ -218,12 +218,12 @@ impl<'a> Scene<'a> {
             && !self.obstacles.iter().any(|&point| covered.contains(point))
     }
 
-    /// Whether the place has the room that plans keep free.
+    /// Whether the point has the room that plans keep free.
     pub fn is_roomy(&self, point: Point) -> bool {
         self.field.distance(point) >= room(self.settings) - FOLLOWING
     }
 
-    /// Whether the platform can be there, in every direction.
+    /// Whether the platform has room at this position in every direction.
     fn turns_at(&self, pose: Pose) -> bool {
         self.turn_is_free(pose, pose.heading + std::f64::consts::PI)
             && self.turn_is_free(pose, pose.heading - std::f64::consts::PI)
@@ -233,7 +233,7 @@ impl<'a> Scene<'a> {
         turns(pose, heading).all(|pose| self.stands(pose))
     }
 
-    /// Straight out of a narrow place, back or ahead, to where the platform can turn.
+    /// Straight out of a narrow place, back or ahead, to a pose where the platform can turn.
     fn way_out(&self, start: Pose) -> Option<(Curve, Pose)> {
         [true, false].into_iter().find_map(|reverse| {
             let end = self.straight_way(start, reverse)?;
@@ -243,12 +243,12 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Where the straight way ahead into a narrow place begins.
+    /// Start of the straight path ahead into a narrow place.
     fn way_in(&self, goal: Pose) -> Option<Pose> {
         self.straight_way(goal, true)
     }
 
-    /// The nearest place straight behind or ahead where the platform can turn, if nothing is in between.
+    /// The nearest pose straight behind or ahead where the platform can turn, if the path to it is free.
     fn straight_way(&self, from: Pose, back: bool) -> Option<Pose> {
         let step = self.settings.planning.resolution;
         let along = direction(from.heading) * if back { -step } else { step };
@@ -259,8 +259,8 @@ impl<'a> Scene<'a> {
         places.by_ref().map_while(|pose| self.stands(pose).then_some(pose)).find(|&pose| self.turns_at(pose))
     }
 
-    /// The chain of points behind the first part of it where the platform has no room, from a place where it has; that place and the rest.
-    /// `ahead`: how far the platform has already come along the chain, m.
+    /// The rest of the chain of points behind its first blocked part, beginning at the first point with room. `ahead`:
+    /// progress of the platform along the chain, m.
     pub fn beyond_obstacle(&self, chain: &[Point], ahead: f64) -> Option<Vec<Point>> {
         let step = self.settings.planning.resolution;
         let (mut at, mut blocked) = (0.0, false);
@@ -289,7 +289,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Radius of the circle that plans keep free: the platform turning, and its safety field.
+/// Radius of the circle that plans keep free: the turning platform and its safety field.
 fn room(settings: &Settings) -> f64 {
     let body = settings.footprint;
     let field =
@@ -298,9 +298,9 @@ fn room(settings: &Settings) -> f64 {
     (body.outer_radius() + settings.planning.clearance).max(field) + FOLLOWING
 }
 
-/// Poses on the way to looking into another direction, the shorter way round.
+/// Poses while turning to another direction, the shorter way.
 fn turns(pose: Pose, heading: f64) -> impl Iterator<Item = Pose> {
-    /// rad.
+    /// Step between two poses, rad.
     const STEP: f64 = 0.05;
     let turn = wrap_angle(heading - pose.heading);
     let count = (turn.abs() / STEP).ceil().max(1.0);

@@ -1,18 +1,19 @@
-//! Programs: tasks that run side by side, each a list of instructions with labels to go on at and things to wait for (seed 002, section 6.5).
+//! Programs: parallel tasks, each a list of instructions with labels to jump to and conditions to wait for
+//! (PlatformCtrl guide, 6.5).
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this one | [`Program`], [`Task`], [`Instruction`]: what there is to do; whether it can be done |
-//! | [`interpreter`] | doing it |
+//! | this one | [`Program`], [`Task`], [`Instruction`], and their validation |
+//! | [`interpreter`] | execution |
 //! | `document.rs` | programs from their documents |
 //!
-//! Where the guide is silent:
+//! Choices where the guide is silent:
 //!
-//! - All tasks run from the start, but those that a `moveto` names for its errors; these run when there is one.
-//! - The greater number is the more urgent priority. More urgent tasks go first in each cycle, and a less urgent one waits with its motion until
-//!   theirs has ended; of equal ones the later motion takes the place of the earlier.
-//! - A wait for several things ends with the first. One for nothing ends with its timeout; without one it ends at once.
-//! - A task that goes round without waiting goes on in the next cycle after [`interpreter::MAX_STEPS`] instructions.
+//! - All tasks run from the start, except error tasks named by a `moveto`, which start at an error.
+//! - A greater number is a higher priority. Tasks with higher priority run first in each cycle, and their motions delay
+//!   those of lower priority; a later motion replaces an earlier one of the same priority.
+//! - A wait for several events ends with the first. One without events ends with its timeout, or at once without a timeout.
+//! - A task that loops without waiting continues in the next cycle after [`interpreter::MAX_STEPS`] instructions.
 
 mod document;
 pub mod interpreter;
@@ -22,41 +23,41 @@ use std::time::Duration;
 
 use dragoman_geometry::Pose;
 
-/// Instructions of a program, at most.
+/// Maximum number of instructions of a program.
 pub const MAX_INSTRUCTIONS: usize = 100_000;
-/// Tasks of a program, at most.
+/// Maximum number of tasks of a program.
 pub const MAX_TASKS: usize = 256;
 
-/// Tasks that run side by side.
+/// Parallel tasks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Program {
     /// Their names are unique.
     pub tasks: Vec<Task>,
 }
 
-/// Instructions that are carried out one after the other.
+/// A sequence of instructions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Task {
-    /// By which `moveto` knows it.
+    /// Name for `moveto`.
     pub name: String,
-    /// The greater, the more urgent.
+    /// Priority; a greater number is more urgent.
     pub priority: i64,
-    /// In their order.
+    /// Instructions in order.
     pub instructions: Vec<Instruction>,
 }
 
-/// When a `goto` is carried out.
+/// Condition of a `goto`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
     /// Always, or never.
     Constant(bool),
-    /// If the parameter of this name is true.
+    /// True if the parameter with this name is true.
     Parameter(String),
 }
 
-/// What a platform can be told to go after.
+/// Objects that a platform can follow or drive to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Quarry {
+pub enum TrackedObject {
     /// `trackedperson`.
     Person,
     /// `trackedball`.
@@ -71,26 +72,26 @@ pub enum Quarry {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Instruction {
-    /// A place to go on at.
+    /// A label for `goto`.
     Label(String),
-    /// Goes on at a label.
+    /// Jumps to a label.
     Goto {
-        /// Which one.
+        /// Name of the label.
         label: String,
-        /// Or the next instruction.
+        /// If false, execution continues with the next instruction.
         condition: Condition,
     },
-    /// Moves, and does not wait.
+    /// Starts a motion without waiting.
     Move(Movement),
-    /// Something that others do: what it is comes out of the interpreter as it is.
-    Do(Deed),
+    /// An effect besides motion; the interpreter returns it unchanged.
+    Do(Effect),
     /// Waits.
     Wait {
-        /// For the first of these.
+        /// Ends the wait with the first of these.
         events: Vec<Awaited>,
-        /// For so long; `None`: as long as it takes.
+        /// Time limit; `None`: none.
         timeout: Option<Duration>,
-        /// Where to go on when the time is over; `None`: behind.
+        /// Label to jump to at the time limit; `None`: the next instruction.
         timeout_label: Option<String>,
     },
 }
@@ -100,71 +101,71 @@ pub enum Instruction {
 pub enum Movement {
     /// Ends the motion.
     Stop,
-    /// To a pose of the map.
+    /// Moves to a pose in the map.
     Pose(Pose),
-    /// To a station of the roadmap.
+    /// Moves to a station of the roadmap.
     Station(String),
-    /// After something.
+    /// Moves to an object.
     After {
-        /// What.
-        quarry: Quarry,
-        /// The task that runs when that fails.
+        /// The object.
+        object: TrackedObject,
+        /// The task that runs when the motion fails.
         on_error: Option<String>,
     },
 }
 
-/// What a program does beside moving.
+/// An effect of a program besides motion.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Deed {
-    /// Loads a map and a roadmap by their file names, as they came.
+pub enum Effect {
+    /// Loads a map and a roadmap by their file names, unchanged.
     Load {
-        /// Of the map.
+        /// File name of the map.
         map: Option<String>,
-        /// Of the roadmap.
+        /// File name of the roadmap.
         roadmap: Option<String>,
     },
-    /// Tells something.
+    /// Logs a message.
     Log {
-        /// Of this kind.
+        /// Kind of the message.
         kind: String,
-        /// What.
+        /// Text of the message.
         message: String,
     },
     /// Sets a parameter.
     SetParameter {
-        /// Its name.
+        /// Name of the parameter.
         key: String,
-        /// As it came.
+        /// Value as written.
         value: String,
     },
-    /// Sets digital outputs of the IO board: D1 first; `None` stays as it is.
+    /// Sets digital outputs of the IO board, D1 first; `None`: unchanged.
     SetOutputs([Option<bool>; 12]),
-    /// Speaks.
+    /// Speaks a text.
     Speak(String),
-    /// Plays a sound file, by its name as it came.
+    /// Plays a sound file, by its name as written.
     Play(String),
-    /// Turns the head into this direction, rad.
+    /// Turns the head to this direction, rad.
     TurnHead(f64),
-    /// Keeps a scan or an image.
+    /// Saves a scan or an image.
     Grab {
-        /// Name of the file without its ending, as it came.
+        /// Name of the file without its extension, as written.
         file_name: String,
-        /// Whether to keep a scan.
+        /// Whether to save a scan.
         scan: bool,
-        /// Whether to keep an image.
+        /// Whether to save an image.
         image: bool,
-        /// Whether the platform observes by itself from now on; `None`: as before.
+        /// Whether the platform shall observe by itself; `None`: unchanged.
         observe: Option<bool>,
     },
-    /// Moves the camera, in its own words.
+    /// Moves the camera, in its own syntax.
     MoveCamera(String),
 }
 
-/// A date and time; what is `None` may be anything.
+/// A date and time; parts that are `None` match anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Date {
-    /// With all its digits.
+    /// Year with century.
     pub year: Option<u32>,
     /// 1 to 12.
     pub month: Option<u32>,
@@ -179,7 +180,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// Whether `now` is at it or past it: the greatest part that both have and that differs decides.
+    /// Whether `now` is at or after it: the most significant part that both have and that differs decides.
     pub fn is_reached(&self, now: &Self) -> bool {
         let parts = |date: &Self| [date.year, date.month, date.day, date.hour, date.minute, date.second];
         let pairs = parts(self).into_iter().zip(parts(now));
@@ -188,87 +189,87 @@ impl Date {
     }
 }
 
-/// What a task can wait for.
+/// Events for which a task can wait.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Awaited {
-    /// Something is in the way.
+    /// An obstacle prevents motion.
     Collision,
-    /// Something that moves is seen.
+    /// A moving object is seen.
     MovingObject,
     /// A person is seen.
     Person,
     /// A ball is seen.
     Ball,
-    /// The platform does not know where it is.
+    /// Localization is lost.
     LocalizationLost,
     /// The goal of the last motion is reached.
     Target,
-    /// An infrared sensor sees something; in this direction, or any.
+    /// An infrared sensor sees something, in this direction or any.
     Infrared(Option<String>),
-    /// A radar sensor sees something; in this direction, or any.
+    /// A radar sensor sees something, in this direction or any.
     Radar(Option<String>),
     /// A date and time.
     Date(Date),
-    /// So much time is over.
+    /// This time has passed.
     Delay(Duration),
-    /// Somebody has told the event of this name.
+    /// The user event with this name was received.
     UserEvent(String),
-    /// Some time is over, between these two by chance.
+    /// A random time between these two has passed.
     Random(Duration, Duration),
-    /// The battery has this charge, or more; 0 to 1.
+    /// The battery charge is at least this, 0 to 1.
     BatteryCharge(f64),
 }
 
-/// Why a program cannot be run.
+/// Error in a program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
     /// More than [`MAX_TASKS`] or [`MAX_INSTRUCTIONS`].
     #[error("the program is too long")]
     TooLong,
-    /// Two tasks of one name.
+    /// Two tasks have the same name.
     #[error("there are two tasks called {0:?}")]
     TwoTasks(String),
-    /// Two labels of one name in a task.
+    /// Two labels of a task have the same name.
     #[error("task {task:?} has two labels {label:?}")]
     TwoLabels {
-        /// Which task.
+        /// Name of the task.
         task: String,
-        /// Which label.
+        /// Name of the label.
         label: String,
     },
-    /// A label that there is not.
-    #[error("task {task:?} goes on at {label:?}, which it has not")]
+    /// A label does not exist.
+    #[error("task {task:?} jumps to the unknown label {label:?}")]
     UnknownLabel {
-        /// Which task.
+        /// Name of the task.
         task: String,
-        /// Which label.
+        /// Name of the label.
         label: String,
     },
-    /// A task that there is not.
-    #[error("task {task:?} names a task {named:?}, which there is not")]
+    /// A task does not exist.
+    #[error("task {task:?} refers to the unknown task {named:?}")]
     UnknownTask {
-        /// Which task.
+        /// Name of the task.
         task: String,
-        /// Whom it names.
+        /// Name of the missing task.
         named: String,
     },
-    /// A number that is NaN or infinite.
+    /// A number is NaN or infinite.
     #[error("instruction {index} of task {task:?} has a number that is not finite")]
     NotFinite {
-        /// Which task.
+        /// Name of the task.
         task: String,
-        /// Which instruction, from 0.
+        /// Index of the instruction, from 0.
         index: usize,
     },
 }
 
 impl Program {
-    /// Checks that every label and task that is named is there, once, and that all numbers can be counted with.
+    /// Checks that all labels and tasks exist and are unique, and that all numbers are finite.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error.
     pub fn check(&self) -> Result<(), ProgramError> {
         let length: usize = self.tasks.iter().map(|task| task.instructions.len()).sum();
         if self.tasks.len() > MAX_TASKS || length > MAX_INSTRUCTIONS {
@@ -311,7 +312,7 @@ impl Task {
             }
             let finite = match instruction {
                 Instruction::Move(Movement::Pose(pose)) => pose.is_finite(),
-                Instruction::Do(Deed::TurnHead(angle)) => angle.is_finite(),
+                Instruction::Do(Effect::TurnHead(angle)) => angle.is_finite(),
                 Instruction::Wait { events, .. } => events.iter().all(|event| match event {
                     Awaited::BatteryCharge(limit) => limit.is_finite(),
                     _ => true,
@@ -325,7 +326,7 @@ impl Task {
         Ok(())
     }
 
-    /// The tasks that run when something of this one fails.
+    /// The tasks that run when a motion of this one fails.
     fn error_tasks(&self) -> impl Iterator<Item = &str> {
         self.instructions.iter().filter_map(|instruction| match instruction {
             Instruction::Move(Movement::After { on_error, .. }) => on_error.as_deref(),

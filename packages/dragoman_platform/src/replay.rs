@@ -1,7 +1,8 @@
-//! Motions that were recorded, and driving them again: the post-processing events of seed 002 (`CMD_SET_EVENT`) and motion mode 6.
+//! Recorded motions and their replay: the post-processing events of the PlatformCtrl guide (`CMD_SET_EVENT`) and motion
+//! mode 6.
 //!
-//! A recording is text, a line for each sample: `time,x,y,heading,linear,angular`, in s, m, rad, m/s and rad/s; the pose is in the map, the
-//! velocities are measured. The first line may name the columns.
+//! A recording is a text with one line per sample: `time,x,y,heading,linear,angular`, in s, m, rad, m/s and rad/s; the
+//! pose is in the map, the velocities are measured. The first line may contain the column names.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,101 +12,101 @@ use dragoman_neobotix::map::MAX_COORDINATE;
 
 use crate::settings::Settings;
 
-/// Most samples: an hour of 20 a second.
+/// Maximum number of samples: one hour at 20 Hz.
 pub const MAX_SAMPLES: usize = 72_000;
-/// Between two samples at least.
+/// Minimum time between two samples.
 pub const SAMPLE_PERIOD: Duration = Duration::from_millis(50);
-/// Most bytes of a recording's text.
+/// Maximum length of a recording's text, bytes.
 pub const MAX_TEXT_LEN: usize = 16 << 20;
-/// The first line.
+/// The header line.
 const HEAD: &str = "time,x,y,heading,linear,angular";
-/// A replay begins no farther from where the recording does than this, m and rad.
+/// Maximum distance between the platform and the start of the recording, m and rad.
 const BEGIN: [f64; 2] = [0.25, 0.3];
-/// The recording waits for a platform that is this far behind it, m and rad.
+/// Distance of the platform at which the recording waits for it, m and rad.
 const LAG: [f64; 2] = [0.1, 0.2];
-/// A platform that is farther away, m, was carried off.
+/// Distance of the platform at which the replay is cancelled, m.
 const ASTRAY: f64 = 0.6;
-/// How long the platform may take for its last bit.
+/// Time limit for reaching the end after the recording's end.
 const LAST: Duration = Duration::from_secs(3);
-/// So near is there, m and rad.
+/// Distance at which the end is reached, m and rad.
 const THERE: [f64; 2] = [0.02, 0.02];
-/// Slower than this it stands, m/s and rad/s.
+/// Below this speed the platform counts as standing, m/s and rad/s.
 const STANDING: f64 = 0.05;
-/// How it is brought back: per s along, per m^2 across, per s in direction (Kanayama and others, 1990).
+/// Feedback gains: per s along, per m^2 across, per s in direction (Kanayama and others, 1990).
 const GAINS: [f64; 3] = [1.5, 6.0, 2.0];
 
-/// A moment of a recording.
+/// A sample of a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// Since its begin.
+    /// Time since the beginning.
     pub time: Duration,
-    /// Where the platform was in the map.
+    /// Pose in the map.
     pub pose: Pose,
-    /// How it moved.
+    /// Measured velocity.
     pub twist: Twist,
 }
 
-/// A motion that was recorded.
+/// A recorded motion.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recording {
     samples: Vec<Sample>,
 }
 
-/// Why a text is no recording.
+/// Error parsing a recording.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
     /// More than [`MAX_TEXT_LEN`].
-    #[error("{0} bytes are more than the {MAX_TEXT_LEN} that a recording may have")]
+    #[error("{0} bytes are too many for a recording; the maximum is {MAX_TEXT_LEN}")]
     TooLong(usize),
     /// More than [`MAX_SAMPLES`].
     #[error("line {0}: more than {MAX_SAMPLES} samples")]
     TooMany(usize),
-    /// Not six numbers.
+    /// A line does not contain six numbers.
     #[error("line {line}: '{text}' is not {HEAD}")]
     Syntax {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// What it says.
+        /// Text of the line.
         text: String,
     },
-    /// A number is not finite, or beyond what there can be.
+    /// A number is not finite, or out of range.
     #[error("line {0}: a value is not finite or out of range")]
     OutOfRange(usize),
-    /// Times have to rise.
-    #[error("line {0}: its time is not later than that before")]
+    /// Times must increase.
+    #[error("line {0}: its time is not later than that of the previous sample")]
     NotLater(usize),
-    /// One moment is no motion.
-    #[error("a recording has two samples at least")]
+    /// A motion needs at least two samples.
+    #[error("a recording needs at least two samples")]
     TooShort,
 }
 
-/// Why a replay cannot begin.
+/// Error starting a replay.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// There is nothing to replay.
-    #[error("a recording has two samples at least")]
+    /// The recording is empty or too short.
+    #[error("a recording needs at least two samples")]
     TooShort,
-    /// The platform stands somewhere else.
-    #[error("the recording begins {away:.2} m and {turned:.2} rad from here, at {x:.3} {y:.3} {heading:.3}; {most} m and {most_turned} rad at most",
+    /// The recording starts at a different pose.
+    #[error("the recording begins {away:.2} m and {turned:.2} rad from here, at {x:.3} {y:.3} {heading:.3}; the maximum is {most} m and {most_turned} rad",
             most = BEGIN[0], most_turned = BEGIN[1])]
     Elsewhere {
-        /// m.
+        /// Distance, m.
         away: f64,
-        /// rad.
+        /// Difference in direction, rad.
         turned: f64,
-        /// Where it begins in the map, m.
+        /// Start of the recording in the map, x, m.
         x: f64,
-        /// Where it begins in the map, m.
+        /// Start of the recording in the map, y, m.
         y: f64,
-        /// In which direction, rad.
+        /// Start of the recording in the map, direction, rad.
         heading: f64,
     },
 }
 
 impl Recording {
-    /// Adds a sample, unless it comes too soon after the last, or is not finite. False: there is no room for more.
+    /// Adds a sample, unless it is too soon after the last, or not finite. `false`: the recording is full.
     pub fn push(&mut self, sample: Sample) -> bool {
         let is_due = self.samples.last().is_none_or(|last| sample.time >= last.time + SAMPLE_PERIOD);
         if is_due && is_countable(&sample) && self.samples.len() < MAX_SAMPLES {
@@ -114,15 +115,15 @@ impl Recording {
         self.samples.len() < MAX_SAMPLES
     }
 
-    /// In the order of time.
+    /// The samples in order of time.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
 
-    /// Reads a recording.
+    /// Parses a recording.
     ///
     /// # Errors
-    /// The first line that is wrong.
+    /// The first invalid line.
     pub fn read(text: &str) -> Result<Self, RecordingError> {
         if text.len() > MAX_TEXT_LEN {
             return Err(RecordingError::TooLong(text.len()));
@@ -157,7 +158,7 @@ impl Recording {
         if samples.len() < 2 { Err(RecordingError::TooShort) } else { Ok(Self { samples }) }
     }
 
-    /// Where the platform was at a time, and how it moved.
+    /// Pose and velocity at a time, interpolated.
     fn at(&self, time: Duration) -> Option<(Pose, Twist)> {
         let next = self.samples.partition_point(|sample| sample.time <= time);
         let before = self.samples.get(next.saturating_sub(1))?;
@@ -181,11 +182,11 @@ impl Recording {
     }
 }
 
-/// Finite, and nowhere where there can be no platform.
+/// Whether all values are finite and within range.
 fn is_countable(sample: &Sample) -> bool {
-    /// m/s and rad/s.
+    /// Maximum speed, m/s and rad/s.
     const FASTEST: f64 = 100.0;
-    /// Beyond, text does not tell nanoseconds apart.
+    /// Maximum time; beyond it, the text cannot represent nanoseconds.
     const LONGEST: Duration = Duration::from_secs(1_000_000);
     sample.time <= LONGEST
         && sample.pose.is_finite()
@@ -204,32 +205,32 @@ impl fmt::Display for Recording {
     }
 }
 
-/// What comes of a cycle of a replay.
+/// Result of a replay cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Replayed {
-    /// It goes on.
+    /// The velocity.
     Moving(Twist),
-    /// It is at its end.
+    /// The end was reached.
     Ended,
-    /// The platform is far from where it should be.
+    /// The platform is too far from the recorded pose.
     Astray,
 }
 
-/// Drives a recorded motion again. It waits for a platform that comes on more slowly.
+/// Replays a recorded motion. It waits for a platform that is slower.
 #[derive(Debug, Clone)]
 pub struct Player {
     recording: Recording,
     end: Duration,
     time: Duration,
-    /// Since the recording's end.
+    /// Time since the end of the recording.
     overtime: Duration,
 }
 
 impl Player {
-    /// From where the platform stands in the map.
+    /// Starts a replay with the platform at `pose` in the map.
     ///
     /// # Errors
-    /// The recording is none, or begins somewhere else.
+    /// The recording is invalid, or starts at a different pose.
     pub fn new(recording: Recording, pose: Pose) -> Result<Self, ReplayError> {
         let [begin, .., last] = recording.samples() else {
             return Err(ReplayError::TooShort);
@@ -244,12 +245,12 @@ impl Player {
         Ok(Self { recording, end, time, overtime: Duration::ZERO })
     }
 
-    /// Where the platform should be now.
+    /// The current reference pose.
     pub fn reference(&self) -> Option<Pose> {
         Some(self.recording.at(self.time)?.0)
     }
 
-    /// What the platform shall do, `step` after the last time; `velocity` is what it was told then.
+    /// The wanted velocity, `step` after the last call; `velocity` is the last commanded one.
     pub fn cycle(&mut self, pose: Pose, velocity: Twist, step: Duration, settings: &Settings) -> Replayed {
         let Some((reference, twist)) = self.recording.at(self.time) else {
             return Replayed::Ended;
@@ -315,9 +316,9 @@ mod tests {
         soon.push(Sample { time: last.time + STEP, pose: Pose::new(f64::NAN, 0.0, 0.0), ..last });
         assert_eq!(soon, recording);
         for (text, expected) in [
-            ("", "a recording has two samples at least"),
+            ("", "a recording needs at least two samples"),
             ("0,0,0,0,0,0\n1,0,0,0,0", "line 2: '1,0,0,0,0' is not time,x,y,heading,linear,angular"),
-            ("0,0,0,0,0,0\n\n0,0,0,0,0,0", "line 3: its time is not later than that before"),
+            ("0,0,0,0,0,0\n\n0,0,0,0,0,0", "line 3: its time is not later than that of the previous sample"),
             ("1e7,0,0,0,0,0", "line 1: a value is not finite or out of range"),
             ("-1,0,0,0,0,0", "line 1: a value is not finite or out of range"),
             ("0,NaN,0,0,0,0", "line 1: a value is not finite or out of range"),
@@ -338,7 +339,7 @@ mod tests {
         let mut cycles = 0;
         let mut velocity = Twist::ZERO;
         let last = loop {
-            // Something keeps it for a while: the recording waits.
+            // The platform is blocked for a while: the recording waits.
             let is_kept = (60..160).contains(&cycles);
             cycles += 1;
             match player.cycle(pose, velocity, STEP, &settings) {

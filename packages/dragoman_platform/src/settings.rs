@@ -1,5 +1,5 @@
-//! All that can be set, with its defaults: the parameters of seed 002, section 5.9, that decide how the platform moves, in SI units. The
-//! parameters' names there are in the comments.
+//! All settings with their defaults: the parameters of the PlatformCtrl guide, 5.9, that determine how the platform
+//! moves, in SI units. Comments give the names of the guide's parameters.
 
 mod from_parameters;
 
@@ -10,36 +10,36 @@ use dragoman_geometry::limits::{AxisLimits, LimitError, Limits};
 
 use dragoman_geometry::Footprint;
 
-/// Everything that can be set.
+/// All settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// What the platform covers: `PltfLength` and its like.
+    /// Footprint of the platform: `PltfLength` and related parameters.
     pub footprint: Footprint,
-    /// Between the driven wheels' middles, m: `DistWheels`.
+    /// Distance between the centres of the driven wheels, m: `DistWheels`.
     pub wheel_separation: f64,
-    /// How fast the platform may be in every mode, and how fast that may change.
+    /// Limits of speed and acceleration, in every mode.
     pub limits: Limits,
-    /// How long a velocity command holds.
+    /// Time after which a velocity command expires.
     pub watchdog: Duration,
-    /// How long the drives need once the emergency stop is released.
+    /// Time that the drives need after the emergency stop is released.
     pub emergency_reset_time: Duration,
     /// Stopping for obstacles.
     pub collision: CollisionSettings,
-    /// What paths are made of.
+    /// Interpolation of paths.
     pub interpolation: InterpolationSettings,
-    /// How paths and goals are kept.
+    /// Path following and tolerances.
     pub motion: MotionSettings,
-    /// Whether another navigator drives to goals; the controller then only tells where to.
+    /// Whether an external navigator drives to goals; the controller then only provides the targets.
     pub is_delegated: bool,
-    /// Ways round obstacles and prohibited areas.
+    /// Planning around obstacles and prohibited areas.
     pub planning: PlanningSettings,
-    /// Finding oneself on the map.
+    /// Localization in the map.
     pub localization: LocalizationSettings,
-    /// Making maps.
+    /// Mapping.
     pub mapping: MappingSettings,
-    /// Whether there is a laser. Until it has measured the platform is blind; one without a laser never is.
+    /// Whether there is a laser. The platform counts as blind until it has measured; without a laser it never does.
     pub has_laser: bool,
-    /// The ultrasonic sensors, in the order of their numbers; 16 at most.
+    /// The ultrasonic sensors, in the order of their numbers; at most 16.
     pub ultrasonics: Vec<UltrasonicSettings>,
 }
 
@@ -48,164 +48,164 @@ pub struct Settings {
 pub struct CollisionSettings {
     /// `CollCheckEnabled`.
     pub enabled: bool,
-    /// How far from an obstacle ahead the platform stands still, m: `CollLaserMinDist`.
+    /// Distance from an obstacle ahead at which the platform stops, m: `CollLaserMinDist`.
     pub min_distance: f64,
-    /// How near one may pass at the side, m.
+    /// Minimum distance from obstacles at the side, m.
     pub side_distance: f64,
-    /// Between seeing and braking.
+    /// Time between detection and braking.
     pub reaction_time: Duration,
-    /// A laser that has not measured for so long stops the platform.
+    /// Age of the last scan at which the platform stops.
     pub scan_timeout: Duration,
 }
 
-/// What paths are made of.
+/// Interpolation of paths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InterpolationSettings {
     /// Speed on a straight path, m/s: `IpoTransVel`.
     pub linear_velocity: f64,
     /// Turn rate, rad/s: `IpoRotvel`.
     pub angular_velocity: f64,
-    /// Turn towards the path on the spot before it; otherwise begin with a curve: `StartTurnEnabled`.
+    /// Turn on the spot at the start; if false, start with a curve: `StartTurnEnabled`.
     pub start_turn: bool,
-    /// Turn at the goal on the spot; otherwise end with a curve: `EndTurnEnabled`.
+    /// Turn on the spot at the goal; if false, end with a curve: `EndTurnEnabled`.
     pub end_turn: bool,
-    /// Most acceleration across the path, m/s^2.
+    /// Maximum lateral acceleration, m/s^2.
     pub lateral_acceleration: f64,
-    /// How far the corner of a path may be cut, m. Corners that are too sharp for that are turned on the spot.
+    /// Maximum deviation from the path at a rounded corner, m. Sharper corners are turned on the spot.
     pub corner_deviation: f64,
 }
 
-/// How paths and goals are kept.
+/// Path following and tolerances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MotionSettings {
-    /// How hard an offset to the side is steered against, 1/m^2: `PathFollowParam1`.
+    /// Gain for lateral errors, 1/m^2: `PathFollowParam1`.
     pub offset_gain: f64,
-    /// How hard a wrong direction is steered against, 1/m: `PathFollowParam2`.
+    /// Gain for heading errors, 1/m: `PathFollowParam2`.
     pub heading_gain: f64,
-    /// Correct the posture at the goal: `PositionStabilizationEnabled`.
+    /// Correct the pose at the goal: `PositionStabilizationEnabled`.
     pub stabilization: bool,
-    /// When a place is reached, m.
+    /// Tolerance for reaching a position, m.
     pub position_tolerance: f64,
-    /// When a direction is reached, rad.
+    /// Tolerance for reaching a direction, rad.
     pub heading_tolerance: f64,
-    /// Farther from its path than this the platform looks for a new one, m.
+    /// Distance from the path at which the platform plans a new one, m.
     pub path_tolerance: f64,
 }
 
-/// Ways round obstacles and prohibited areas.
+/// Planning around obstacles and prohibited areas.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlanningSettings {
     /// `PlanningEnabled`.
     pub enabled: bool,
-    /// What is left free about the platform, m.
+    /// Free margin around the platform, m.
     pub clearance: f64,
-    /// How long to wait for an obstacle on a given path to go away.
+    /// How long to wait for an obstacle on a given path to disappear.
     pub patience: Duration,
-    /// How long an obstacle that is not seen any more is remembered.
+    /// How long an obstacle that is no longer seen is remembered.
     pub memory: Duration,
-    /// Least time between two plans.
+    /// Minimum time between two plans.
     pub interval: Duration,
-    /// Side of the squares that plans are looked for in, m.
+    /// Side of the planning grid's squares, m.
     pub resolution: f64,
-    /// Most squares of a plan's grid; beyond, the squares grow.
+    /// Maximum number of squares; larger grids get larger squares.
     pub max_cells: usize,
-    /// Most squares that are looked at for one plan.
+    /// Maximum number of expanded squares per plan.
     pub max_expansions: usize,
 }
 
 impl PlanningSettings {
-    /// Whether the grid of a map is the same with these settings.
+    /// Whether both settings give the same grid for a map.
     pub(crate) fn has_grid_of(&self, other: &Self) -> bool {
         (self.resolution, self.max_cells) == (other.resolution, other.max_cells)
     }
 }
 
-/// Finding oneself on the map.
+/// Localization in the map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LocalizationSettings {
     /// Correct the odometry with the laser: `LocalLocalization`.
     pub local: bool,
-    /// Look on the whole map when lost; otherwise about where it was last known: `GlobalLocalization`.
+    /// Search the whole map when lost; if false, only around the last known pose: `GlobalLocalization`.
     pub global: bool,
     /// Standard deviation of a laser point, m.
     pub range_deviation: f64,
-    /// Standard deviation of the odometry's way, relative to it.
+    /// Standard deviation of the odometry's distance, relative.
     pub distance_noise: f64,
-    /// Standard deviation of the odometry's turn, relative to it.
+    /// Standard deviation of the odometry's rotation, relative.
     pub turn_noise: f64,
-    /// Standard deviation of the turn by way, rad/m.
+    /// Standard deviation of the rotation per distance, rad/m.
     pub drift_noise: f64,
-    /// Points of a scan that are looked at, at most.
+    /// Maximum number of scan points used.
     pub max_points: usize,
-    /// Below this part of explained points the platform counts as lost.
+    /// Localization is lost below this fraction of explained points.
     pub lost_below: f64,
-    /// Above it a place that was found counts.
+    /// A pose that was found is accepted above this fraction.
     pub found_above: f64,
-    /// How far about the last known place it is looked for, m.
+    /// Search radius around the last known position, m.
     pub search_radius: f64,
-    /// How far about the last known heading, rad.
+    /// Search range around the last known heading, rad.
     pub search_angle: f64,
 }
 
-/// Making maps.
+/// Mapping.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MappingSettings {
     /// Shortest line of a scan, m: `MinLineLenAux`.
     pub min_scan_line: f64,
     /// Shortest line of a map, m: `MinLineLenMap`.
     pub min_map_line: f64,
-    /// How far a point may be from its line, m.
+    /// Maximum distance of a point from its line, m.
     pub max_offset: f64,
-    /// Greatest standard deviation of an extracted line's place, m: the root of `LineExtractMaxCov`.
+    /// Maximum standard deviation of an extracted line's position, m: the root of `LineExtractMaxCov`.
     pub max_deviation: f64,
-    /// Points farther apart than this belong to different things, m, for each metre of range and on top of 0.1 m.
+    /// Distance at which points belong to different objects, m per metre of range, in addition to 0.1 m.
     pub gap: f64,
-    /// Lines no farther apart than this are one, m.
+    /// Maximum distance between lines that are merged, m.
     pub merge_distance: f64,
-    /// Lines no more crooked than this are one, rad.
+    /// Maximum angle between lines that are merged, rad.
     pub merge_angle: f64,
 }
 
-/// Where an ultrasonic sensor is.
+/// Mounting and range of an ultrasonic sensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UltrasonicSettings {
-    /// On the platform; it looks along its x axis.
+    /// Pose on the platform; it measures along its x axis.
     pub pose: Pose,
-    /// Greatest range, m; what is beyond is nothing.
+    /// Maximum range, m; longer measurements count as free.
     pub range: f64,
     /// Opening angle, rad.
     pub cone: f64,
 }
 
-/// A setting that makes no sense.
+/// An invalid setting.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// A limit is none.
+    /// A limit of speed or acceleration is invalid.
     #[error(transparent)]
     Limit(#[from] LimitError),
-    /// Out of range.
+    /// A value is out of range.
     #[error("{name} is {value}; it has to be from {least} to {most}")]
     OutOfRange {
-        /// Which setting.
+        /// Name of the setting.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
-        /// The least that makes sense.
+        /// Minimum.
         least: f64,
-        /// The most.
+        /// Maximum.
         most: f64,
     },
-    /// More ultrasonic sensors than there are channels.
-    #[error("there are {0} ultrasonic sensors; 16 at most")]
+    /// More ultrasonic sensors than channels.
+    #[error("there are {0} ultrasonic sensors; the maximum is 16")]
     TooManyUltrasonics(usize),
 }
 
 impl Settings {
-    /// Checks that everything can be counted with.
+    /// Checks that all values are finite and in range.
     ///
     /// # Errors
-    /// The first setting that makes no sense.
+    /// The first invalid setting.
     pub fn check(&self) -> Result<(), SettingsError> {
         self.limits.check()?;
         let axes = [("linear", self.limits.linear), ("angular", self.limits.angular)];
@@ -277,14 +277,14 @@ impl Settings {
         }
     }
 
-    /// How hard the platform brakes, m/s^2 and rad/s^2.
+    /// Decelerations, m/s^2 and rad/s^2.
     pub(crate) fn decelerations(&self) -> [f64; 2] {
         [self.limits.linear, self.limits.angular].map(|axis| axis.deceleration.unwrap_or(1.0))
     }
 }
 
 impl Default for Settings {
-    /// The Neobotix platform of the default lab, 0.9 m by 0.6 m; velocities as in section 5.9.
+    /// The Neobotix platform of the default lab, 0.9 m by 0.6 m; velocities as in the PlatformCtrl guide, 5.9.
     fn default() -> Self {
         let axis = |velocity, acceleration, deceleration| AxisLimits {
             velocity,

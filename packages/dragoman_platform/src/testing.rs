@@ -7,16 +7,16 @@ use dragoman_world::Worlds;
 
 use dragoman_neobotix::map::Map;
 
-/// Between two cycles.
+/// Length of a cycle.
 pub(crate) const STEP: Duration = Duration::from_millis(50);
-/// Where the laser is on the platform (lab.yaml).
+/// Position of the laser on the platform (lab.yaml).
 pub(crate) fn laser() -> Point {
     Point::new(0.4, 0.0)
 }
 
 const ROBOT: &str = "neobotix_platform";
 
-/// The lab, with the platform where a test wants it.
+/// The lab, with the platform at a test's start pose.
 pub(crate) struct Lab {
     worlds: Worlds,
     pub(crate) odometry: Pose,
@@ -31,7 +31,7 @@ impl Lab {
         lab
     }
 
-    /// Lifts the platform, and puts it down elsewhere.
+    /// Carries the platform to another pose.
     pub(crate) fn carry(&mut self, to: Pose) {
         assert!(self.worlds.place_m_robot(None, ROBOT, [to.x, to.y, 0.1], to.heading).unwrap());
         self.read();
@@ -44,18 +44,18 @@ impl Lab {
         self.read();
     }
 
-    /// Puts another object somewhere.
+    /// Places another object.
     pub(crate) fn put(&mut self, object: &str, x: f64, y: f64, z: f64) {
         self.worlds.place_xyz(None, object, [x, y, z]).unwrap();
     }
 
-    /// Where the platform is.
+    /// True pose of the platform.
     pub(crate) fn pose(&mut self) -> Pose {
         let [x, y, _, heading] = self.worlds.location_m_robot(None, ROBOT).unwrap();
         Pose::new(x, y, heading)
     }
 
-    /// What the laser hits, in the platform's frame.
+    /// Points hit by the laser, in the platform's frame.
     pub(crate) fn scan(&mut self) -> Vec<Point> {
         let figures = self.worlds.laser_figures(None, "neobotix_laser").unwrap();
         let ranges = self.worlds.laser_data(None, "neobotix_laser").unwrap();
@@ -69,7 +69,7 @@ impl Lab {
             .collect()
     }
 
-    /// Collisions of the platform.
+    /// Number of collisions of the platform.
     pub(crate) fn collisions(&self) -> usize {
         let world = self.worlds.world(None).unwrap();
         world.collisions().iter().filter(|(a, b)| *a == ROBOT || *b == ROBOT).count()
@@ -86,7 +86,8 @@ pub(crate) fn rectangle(left: f64, bottom: f64, right: f64, top: f64) -> Polygon
     Polygon::new(corners.map(Point::from).to_vec()).unwrap()
 }
 
-/// What of the lab does not move by itself, as high as the laser: walls and furniture. Robots, ball and column are not in it.
+/// The static objects of the lab at the height of the laser: walls and furniture. Robots, ball and column are not
+/// included.
 pub(crate) fn lab_map() -> Map {
     let desk = [[0.0, 0.0], [0.6, 0.0], [0.6, 1.0], [1.6, 1.0], [1.6, 1.6], [0.0, 1.6]];
     let desk = desk.map(|[x, y]| Point::new(x - 5.9, y + 3.2));

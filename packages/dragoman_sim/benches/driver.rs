@@ -1,5 +1,5 @@
-//! What the driver of six SimplIQ drives costs: time and allocations per cycle, frames and bus load. The thesis is the
-//! peer (seed 001, section 5.2.1): 51 Hz at about 60 % of 500 kbit/s.
+//! Cost of the driver of six SimplIQ drives: time and allocations per cycle, frames and bus load. For comparison, the
+//! arm of the Ranger thesis (5.2.1): 51 Hz at about 60 % of 500 kbit/s.
 //!
 //! ```text
 //! cargo bench -p dragoman_sim --bench driver
@@ -18,7 +18,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Time that is simulated for a row.
+/// Simulated time per row.
 const SECONDS: f64 = 20.0;
 
 fn main() {
@@ -42,7 +42,7 @@ fn row(name: &str, sample_ratio: u16, bit_rate: u32) {
         let stats = ALLOCATOR.stats();
         stats.allocations + stats.reallocations
     };
-    // Commands at 100 Hz, as the motion pipeline gives them.
+    // Commands at 100 Hz, as from the motion pipeline.
     let drive = |lab: &mut lab::Lab, step: u32| {
         let phase = f64::from(step) * 0.01;
         let target: Vec<f64> = start.iter().map(|start| start + 0.3 * phase.sin()).collect();

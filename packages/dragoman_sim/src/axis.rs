@@ -1,35 +1,35 @@
-//! The motor and shaft of a simulated drive: what its position loop does every 360 us, its current, its temperature.
+//! The motor and shaft of a simulated drive: position loop with a period of 360 us, current, temperature.
 //!
-//! The state changes at ticks only, at whole multiples of the loop's period since the epoch of the virtual time. An axis
-//! at rest costs nothing, however long it rests.
+//! The state changes at ticks only, at whole multiples of the loop's period since the epoch of the virtual time. An
+//! axis at rest needs no computation, however long it rests.
 
 use std::time::Duration;
 
 use dragoman_arm::simpliq::POSITION_LOOP;
 
-/// Degrees that a motor has to cool down below the limit before it may be switched on again.
+/// Difference to the temperature limit below which a hot motor can be switched on again, degrees.
 const COOL_DOWN: f64 = 5.0;
 
-/// What the motor and what it moves are like. Counts are those of the encoder.
+/// Properties of the motor and its load. Counts are those of the encoder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisSettings {
-    /// The highest velocity that can be reached, counts/s; what needs more is a fault.
+    /// Maximum velocity, counts/s; a motion that needs more is a fault.
     pub velocity_limit: f64,
     /// Acceleration of profiles, counts/s^2.
     pub acceleration: f64,
-    /// Deceleration when the motor is switched off and the brake falls in, counts/s^2.
+    /// Deceleration when the motor is switched off and the brake engages, counts/s^2.
     pub brake_deceleration: f64,
-    /// The highest current, A.
+    /// Maximum current, A.
     pub current_limit: f64,
-    /// Current that one count/s of velocity needs, A.
+    /// Current per velocity, A per count/s.
     pub friction: f64,
-    /// Current that one count/s^2 of acceleration needs, A.
+    /// Current per acceleration, A per count/s^2.
     pub inertia: f64,
     /// Temperature at rest, degrees Celsius.
     pub ambient: f64,
-    /// How much warmer the drive becomes for the square of one ampere, degrees.
+    /// Temperature rise per squared current, degrees per A^2.
     pub heating: f64,
-    /// Time in which it warms up by 63 %.
+    /// Time constant of the warming (63 %).
     pub warming_time: Duration,
     /// Temperature at which it switches off, degrees Celsius.
     pub temperature_limit: f64,
@@ -52,22 +52,22 @@ impl Default for AxisSettings {
     }
 }
 
-/// What the axis is doing.
+/// Current motion of the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Motion {
-    /// Holds its position, or its brake does.
+    /// At rest, held by the position loop or the brake.
     Rest,
     /// Changes to a velocity (counts/s) with an acceleration (counts/s^2), and keeps it.
     Velocity { target: f64, acceleration: f64 },
-    /// Goes to a position with a trapezoid.
+    /// Moves to a position with a trapezoidal profile.
     Point { target: f64, speed: f64, deceleration: f64 },
     /// Follows a cubic.
     Segment(Segment),
-    /// A current in A.
+    /// Follows a current, A.
     Current(f64),
 }
 
-/// A cubic from one position to another, with the velocities at both ends.
+/// A cubic between two positions, with the velocities at both ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Segment {
     pub(crate) from: f64,
@@ -80,12 +80,12 @@ pub(crate) struct Segment {
     pub(crate) ticks: u32,
 }
 
-/// What happened in a tick.
+/// Event of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AxisEvent {
-    /// The segment's end is reached.
+    /// The end of the segment was reached.
     SegmentEnd,
-    /// More than the highest velocity is needed.
+    /// The motion needs more than the maximum velocity.
     TooFast,
     /// The temperature has reached its limit.
     TooHot,
@@ -98,7 +98,7 @@ pub struct Axis {
     motion: Motion,
     tick: u64,
     position: f64,
-    /// Where the shaft stood when the counter was 0.
+    /// Position of the shaft when the counter was 0.
     shaft_offset: f64,
     velocity: f64,
     current: f64,
@@ -120,7 +120,7 @@ impl Axis {
         }
     }
 
-    /// Counts as the encoder's counter has them, without its wrap at 32 bits.
+    /// The encoder's counter without its wrap at 32 bits, counts.
     pub fn position(&self) -> f64 {
         self.position
     }
@@ -130,18 +130,18 @@ impl Axis {
         low_bits(self.position)
     }
 
-    /// Sets the counter; nothing moves.
+    /// Sets the counter without a motion.
     pub(crate) fn set_position(&mut self, position: f64) {
         self.shaft_offset += self.position - position;
         self.position = position;
     }
 
-    /// Where the shaft is, in counts since the start: what is done to the counter does not change it.
+    /// Position of the shaft in counts since the start: setting the counter does not change it.
     pub fn shaft_position(&self) -> f64 {
         self.shaft_offset + self.position
     }
 
-    /// The drive restarts: the brake falls in; where the power failed, the count is lost.
+    /// The drive restarts: the brake engages; after a power failure the count is lost.
     pub(crate) fn restart(&mut self, power_failed: bool) {
         self.brake();
         if power_failed {
@@ -154,12 +154,12 @@ impl Axis {
         near.round() + f64::from(counter.wrapping_sub(low_bits(near)))
     }
 
-    /// Counts/s.
+    /// Velocity, counts/s.
     pub fn velocity(&self) -> f64 {
         self.velocity
     }
 
-    /// A.
+    /// Current, A.
     pub(crate) fn current(&self) -> f64 {
         self.current
     }
@@ -172,7 +172,7 @@ impl Axis {
         &self.settings
     }
 
-    /// Degrees Celsius.
+    /// Temperature, degrees Celsius.
     pub fn temperature(&self) -> f64 {
         self.temperature
     }
@@ -181,7 +181,7 @@ impl Axis {
         self.temperature > self.settings.temperature_limit - COOL_DOWN
     }
 
-    /// The position loop that was done last.
+    /// Number of the last executed position loop.
     pub(crate) fn tick(&self) -> u64 {
         self.tick
     }
@@ -194,7 +194,7 @@ impl Axis {
         self.motion = motion;
     }
 
-    /// Comes to rest with this deceleration in counts/s^2.
+    /// Decelerates to rest, counts/s^2.
     pub(crate) fn stop(&mut self, deceleration: f64) {
         self.motion = if self.velocity == 0.0 {
             Motion::Rest
@@ -203,17 +203,17 @@ impl Axis {
         };
     }
 
-    /// Stays where it is from now on.
+    /// Holds the current position.
     pub(crate) fn hold(&mut self) {
         (self.motion, self.velocity, self.current) = (Motion::Rest, 0.0, 0.0);
     }
 
-    /// The motor is off, and the brake falls in.
+    /// Switches the motor off; the brake engages.
     pub(crate) fn brake(&mut self) {
         self.stop(self.settings.brake_deceleration);
     }
 
-    /// Whether nothing happens by itself.
+    /// Whether the state stays constant.
     pub(crate) fn is_at_rest(&self) -> bool {
         match self.motion {
             Motion::Rest => true,
@@ -222,7 +222,7 @@ impl Axis {
         }
     }
 
-    /// Rests until `tick`.
+    /// Skips the loops until `tick`, at rest.
     pub(crate) fn rest_until(&mut self, tick: u64) {
         self.velocity = 0.0;
         self.current = 0.0;
@@ -230,7 +230,7 @@ impl Axis {
         self.tick = tick;
     }
 
-    /// The next position loop.
+    /// Executes the next position loop.
     pub(crate) fn step(&mut self) -> Option<AxisEvent> {
         self.tick += 1;
         let period = POSITION_LOOP.as_secs_f64();
@@ -256,7 +256,7 @@ impl Axis {
                 }
             }
             Motion::Current(current) => {
-                // Friction grows with velocity, so that every current has its final velocity.
+                // Friction increases with velocity, so every current has its final velocity.
                 let last = current / self.settings.friction;
                 let decay = (-period * self.settings.friction / self.settings.inertia).exp();
                 self.velocity = last + (self.velocity - last) * decay;
@@ -291,7 +291,7 @@ impl Axis {
             (self.position, self.velocity, self.motion) = (target, 0.0, Motion::Rest);
             return;
         }
-        // The velocity from which it can still stop in time, one loop from now.
+        // The velocity from which the axis can still stop in time, one loop from now.
         let reach = (2.0 * deceleration * distance.abs()).sqrt().min(distance.abs() / period);
         let wanted = distance.signum() * speed.min(reach);
         let is_faster = wanted.abs() > self.velocity.abs() && wanted * self.velocity >= 0.0;
@@ -321,7 +321,7 @@ impl Segment {
         (self.from + s * (c + s * (b + s * a)), (c + s * (2.0 * b + s * 3.0 * a)) / ticks)
     }
 
-    /// The highest velocity on the way, counts per tick, without sign.
+    /// Maximum velocity of the segment, counts per tick, absolute.
     pub(crate) fn peak_velocity(&self) -> f64 {
         let [a, b, c] = self.coefficients();
         let ends = self.from_velocity.abs().max(self.to_velocity.abs());
@@ -330,7 +330,7 @@ impl Segment {
             let inner = (c + extreme * (2.0 * b + extreme * 3.0 * a)) / f64::from(self.ticks);
             ends.max(inner.abs())
         } else {
-            // No extreme inside, or a straight line; of a parabola's velocity the ends are the extremes.
+            // No extremum inside, or a straight line; the extrema of a parabola's velocity are at its ends.
             ends.max(((self.to - self.from) / f64::from(self.ticks)).abs())
         }
     }
@@ -344,12 +344,12 @@ impl Segment {
     }
 }
 
-/// How many position loops have been done at a time.
+/// Number of position loops executed until a time.
 pub(crate) fn tick_at(time: Duration) -> u64 {
     u64::try_from(time.as_nanos() / POSITION_LOOP.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// When a position loop is done.
+/// Time of a position loop.
 pub(crate) fn time_of(tick: u64) -> Duration {
     let period = POSITION_LOOP.as_micros() as u64;
     Duration::from_micros(tick.saturating_mul(period))
@@ -360,7 +360,7 @@ fn approach(value: f64, target: f64, step: f64) -> f64 {
 }
 
 fn low_bits(position: f64) -> i32 {
-    // Wraps as a counter of 32 bits does; the cast to 64 bits saturates far beyond any travel.
+    // Wraps like a counter of 32 bits; the cast to 64 bits saturates far beyond any travel.
     (position.round() as i64) as i32
 }
 

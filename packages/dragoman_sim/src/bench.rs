@@ -1,4 +1,4 @@
-//! A device on virtual time, for tests: spoken to with the driver's codecs.
+//! A device on virtual time, for tests: accessed with the driver's codecs.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(crate) fn us(time: u64) -> Duration {
     Duration::from_micros(time)
 }
 
-/// A drive, the time, and what the drive sent when.
+/// A drive, the time, and its sent frames with their times.
 pub(crate) struct Bench<A> {
     pub(crate) drive: Device<A>,
     pub(crate) now: Duration,
@@ -111,7 +111,7 @@ impl<A: Application> Bench<A> {
         }
     }
 
-    /// What was sent since the last call, of one service.
+    /// The frames of one service sent since the last call.
     pub(crate) fn take(&mut self, service: Service) -> Vec<(Duration, Vec<u8>)> {
         let of_service = |frame: &Frame| frame.standard_id() == Some(service.id());
         let (taken, others) = std::mem::take(&mut self.sent).into_iter().partition(|(_, f)| of_service(f));

@@ -1,29 +1,29 @@
-//! Two wheels with their motors, and the chassis between them: what moves, and what it costs.
+//! Two wheels with their motors, and the chassis between them: motion and currents.
 
 use dragoman_base::odometry::WheelGeometry;
 use dragoman_geometry::{Pose, Twist, wrap_angle};
 
-/// They change at whole milliseconds only, and so do not depend on when they are looked at.
+/// Period of the simulation, s. The state changes at whole milliseconds only, independently of when it is read.
 pub(crate) const TICK_S: f64 = 1e-3;
 
-/// A wheel follows its set-point with this lag, s.
+/// Lag of a wheel behind its set-point, s.
 const LAG: f64 = 0.04;
-/// The most that a wheel's speed changes at its rim, m/s^2.
+/// Maximum acceleration of a wheel's rim, m/s^2.
 const MAX_ACCELERATION: f64 = 2.0;
-/// Nearer than this a wheel has its set-point, rad/s.
+/// Difference below which a wheel takes its set-point, rad/s.
 const SETTLED: f64 = 1e-3;
 
-/// Current of a wheel that turns on level ground, A.
+/// Current of a turning wheel on level ground, A.
 const ROLLING_CURRENT: f64 = 0.12;
 /// Current for acceleration, A per rad/s^2.
 const INERTIA_CURRENT: f64 = 0.008;
-/// Current of a wheel that is held while it ought to turn, A.
+/// Current of a wheel that is blocked while driven, A.
 const STALL_CURRENT: f64 = 2.4;
-/// How fast it grows to that, A/s.
+/// Rate at which the current rises to that, A/s.
 const STALL_RISE: f64 = 12.0;
-/// Beyond this a motor has too much current, A.
+/// Overcurrent of a motor, A.
 const OVERCURRENT: f64 = 2.0;
-/// ... for this many milliseconds, before it is told.
+/// Duration of an overcurrent before it is reported, ms.
 const OVERCURRENT_TICKS: u32 = 100;
 /// Voltage that the turning motor induces, V per rad/s of the wheel.
 const INDUCED: f64 = 0.59;
@@ -32,7 +32,7 @@ const RESISTANCE: f64 = 4.0;
 /// Nominal supply of the motors, V.
 const SUPPLY: f64 = 14.8;
 
-/// The fastest that something else may carry the machine, m/s and rad/s.
+/// Maximum velocity of a chassis that is carried, m/s and rad/s.
 const MAX_CARRIED: f64 = 100.0;
 
 /// One value per wheel.
@@ -45,7 +45,7 @@ pub struct Wheels<T> {
 }
 
 impl<T> Wheels<T> {
-    /// What `function` makes of each.
+    /// Applies a function to both values.
     pub fn map<U>(self, mut function: impl FnMut(T) -> U) -> Wheels<U> {
         Wheels { left: function(self.left), right: function(self.right) }
     }
@@ -54,11 +54,11 @@ impl<T> Wheels<T> {
 /// A wheel with its motor and encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Wheel {
-    /// rad.
+    /// Angle, rad.
     pub(crate) angle: f64,
-    /// rad/s.
+    /// Turn rate, rad/s.
     pub(crate) rate: f64,
-    /// A; positive where it pushes forward.
+    /// Current, A; positive if it drives forward.
     pub(crate) current: f64,
     overloaded: u32,
     /// Angle at which the encoder's counter was zero, rad.
@@ -66,7 +66,7 @@ pub(crate) struct Wheel {
 }
 
 impl Wheel {
-    /// One millisecond; gives its mean rate in it.
+    /// Simulates one millisecond; returns the mean rate in it.
     fn step(&mut self, set_point: f64, max_change: f64, is_stalled: bool) -> f64 {
         let mut mean = 0.0;
         if is_stalled {
@@ -92,17 +92,17 @@ impl Wheel {
         mean
     }
 
-    /// Share of the supply that the motor gets, -1 to 1.
+    /// Fraction of the supply applied to the motor, -1 to 1.
     fn effort(&self) -> f64 {
         ((INDUCED * self.rate + RESISTANCE * self.current) / SUPPLY).clamp(-1.0, 1.0)
     }
 
-    /// What the protocol calls PWM: the share of the supply in 127ths.
+    /// The protocol's PWM: the fraction of the supply in 127ths.
     pub(crate) fn pwm(&self) -> i8 {
         (self.effort() * 127.0).round() as i8
     }
 
-    /// What the battery gives to the motor, A.
+    /// Current from the battery to the motor, A.
     pub(crate) fn supply_current(&self) -> f64 {
         (self.current * self.effort()).max(0.0)
     }
@@ -116,14 +116,14 @@ impl Wheel {
     }
 }
 
-/// What the surroundings do to a chassis.
+/// Interaction of a chassis with its environment.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Contact {
-    /// Wheels that something holds.
+    /// Blocked wheels.
     pub(crate) stalled: Wheels<bool>,
     /// A wheel is in the air.
     pub(crate) is_lifted: bool,
-    /// How the chassis moves where it does not move as its wheels turn.
+    /// Velocity of the chassis, if it does not follow from the wheels.
     pub(crate) motion: Option<Twist>,
 }
 
@@ -141,7 +141,7 @@ impl Chassis {
         Self { geometry, wheels: Wheels::default(), pose: Pose::ORIGIN, twist: Twist::ZERO }
     }
 
-    /// One millisecond, with these speeds of the wheels' rims (m/s) as set-points.
+    /// Simulates one millisecond, with these rim speeds (m/s) as set-points.
     pub(crate) fn step(&mut self, set_points: Wheels<f64>, contact: &Contact) {
         let WheelGeometry { radius, .. } = self.geometry;
         let max_change = MAX_ACCELERATION / radius * TICK_S;
@@ -167,20 +167,20 @@ impl Chassis {
         self.pose.heading = wrap_angle(self.pose.heading + turn);
     }
 
-    /// What the encoders have counted.
+    /// Counters of the encoders.
     pub(crate) fn ticks(&self) -> Wheels<i64> {
         let ticks_per_radian = self.geometry.ticks_per_metre * self.geometry.radius;
         self.wheels.map(|wheel| ((wheel.angle - wheel.zero) * ticks_per_radian).floor() as i64)
     }
 
-    /// The encoders count from here.
+    /// Resets the counters of the encoders.
     pub(crate) fn restart(&mut self) {
         self.wheels.left.restart();
         self.wheels.right.restart();
     }
 }
 
-/// A value that came from outside, such that it cannot spoil the pose.
+/// Sanitizes an external value, so that it cannot corrupt the pose.
 fn sound(value: f64) -> f64 {
     if value.is_finite() { value.clamp(-MAX_CARRIED, MAX_CARRIED) } else { 0.0 }
 }

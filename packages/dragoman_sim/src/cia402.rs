@@ -26,31 +26,31 @@ const MODE_DISPLAY: Address = Address::new(0x6061, 0);
 const VELOCITY: Address = Address::new(0x606c, 0);
 const PERIOD_MANTISSA: Address = Address::new(INTERPOLATION_TIME, 1);
 const PERIOD_EXPONENT: Address = Address::new(INTERPOLATION_TIME, 2);
-/// Which modes there are: bit 7 is cyclic synchronous position.
+/// Supported modes: bit 7 is cyclic synchronous position.
 const SUPPORTED_MODES: Address = Address::new(0x6502, 0);
 /// Object 0x6007 at start: a fault.
 const DEFAULT_CONNECTION_LOSS: i16 = 1;
 
-/// Bits of the status word that do not tell the state.
+/// Bits of the status word that are not part of the state.
 const VOLTAGE_ENABLED: u16 = 1 << 4;
 const REMOTE: u16 = 1 << 9;
 const FOLLOWS_TARGETS: u16 = 1 << 12;
-/// The bits of the control word that command.
+/// The command bits of the control word.
 const COMMAND: u16 = 0x0f;
 
-/// Position loops that a target may be late before the drive holds.
+/// Number of position loops by which a target may be late before the drive holds its position.
 const GRACE: u64 = 3;
-/// Position loops after which a motion is looked at again, for its failures.
+/// Number of position loops between two checks of a motion for failures.
 const LOOK_EVERY: u64 = 28;
 
-/// What a simulated drive of the profile is like.
+/// Settings of a simulated drive of the profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cia402Settings {
     /// Motor and shaft.
     pub axis: AxisSettings,
-    /// From power to the boot-up message; the first time it is sent at once.
+    /// Time from power-up to the boot-up message; the first one is sent at once.
     pub boot_time: Duration,
-    /// Deceleration of the quick stop, counts/s^2; the power stage is off afterwards.
+    /// Deceleration of the quick stop, counts/s^2; after it the power stage is switched off.
     pub quick_stop_deceleration: f64,
 }
 
@@ -73,7 +73,7 @@ pub struct Cia402 {
     control: u16,
     mode: i8,
     target: i32,
-    /// Position loops from target to target.
+    /// Number of position loops between two targets.
     period: u32,
     mantissa: u8,
     exponent: i8,
@@ -83,7 +83,7 @@ pub struct Cia402 {
 }
 
 impl Cia402Drive {
-    /// A drive that gets power at time zero.
+    /// A drive that is powered up at time zero.
     pub fn new(node: NodeId, settings: Cia402Settings) -> Self {
         Self::power_up(node, Cia402::new(settings))
     }
@@ -125,7 +125,7 @@ impl Cia402 {
         self.state.status_bits() | VOLTAGE_ENABLED | REMOTE | follows
     }
 
-    /// Whether the motor has current.
+    /// Whether the motor is powered.
     fn is_powered(&self) -> bool {
         matches!(self.state, DriveState::OperationEnabled | DriveState::QuickStopActive)
     }
@@ -154,7 +154,7 @@ impl Cia402 {
         }
     }
 
-    /// Where a command leads.
+    /// Next state after a command.
     fn commanded(&self, command: u16) -> DriveState {
         use DriveState::{OperationEnabled, QuickStopActive, ReadyToSwitchOn, SwitchOnDisabled, SwitchedOn};
         let is_on_the_way = matches!(self.state, ReadyToSwitchOn | SwitchedOn | OperationEnabled);
@@ -330,7 +330,7 @@ impl Application for Cia402 {
             (ABORT_CONNECTION, Value::Integer16(reaction @ 0..=3)) => self.on_connection_loss = reaction,
             (CONTROL_WORD, Value::Unsigned16(word)) => self.take_control(word),
             (MODE, Value::Integer8(mode @ (0 | CYCLIC_SYNCHRONOUS_POSITION))) => self.mode = mode,
-            // Acyclic targets are kept and reached with the next cyclic one.
+            // Acyclic targets are stored and used with the next cyclic one.
             (TARGET_POSITION, Value::Integer32(target)) => self.target = target,
             (PERIOD_MANTISSA, Value::Unsigned8(mantissa @ 1..)) => self.mantissa = mantissa,
             (PERIOD_EXPONENT, Value::Integer8(exponent @ -6..=-1)) => self.exponent = exponent,

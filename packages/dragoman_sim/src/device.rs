@@ -1,9 +1,9 @@
 //! A simulated CANopen device on virtual time: network management, heartbeats, objects, process data and emergencies.
-//! What it is for, a servo drive of one kind or another, is its [`Application`].
+//! Its function, a servo drive of one kind or another, is its [`Application`].
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`faults`] | what can be made to go wrong |
+//! | [`faults`] | faults that can be injected |
 //! | [`objects`] | the object dictionary and the SDO server |
 //! | [`pdo`] | process data objects and their mapping |
 
@@ -28,34 +28,34 @@ use objects::{Objects, abort, aborted};
 use pdo::Pdo;
 pub use pdo::{Direction, Mappable, PdoDefault};
 
-/// Frames that wait to be sent; those beyond are lost, as in a controller.
+/// Maximum number of frames that wait to be sent; more are lost, as in a controller.
 const MAX_WAITING: usize = 256;
 
 const ERROR_REGISTER: Address = Address::new(0x1001, 0);
-/// In the error register: there is an error, and it is one of communication.
+/// Bits of the error register: generic error, communication error.
 const COMMUNICATION_ERROR: u8 = 0x11;
 
-/// What a device is for.
+/// The function of a device.
 pub trait Application: Send {
-    /// What it calls itself: at most 32 bytes.
+    /// Its device name: at most 32 bytes.
     fn name(&self) -> &str;
 
     /// Its motor.
     fn axis(&self) -> &Axis;
 
-    /// How long it takes from power to the boot-up message.
+    /// Time from power-up to the boot-up message.
     fn boot_time(&self) -> Duration;
 
-    /// Its objects beyond those of communication, at start.
+    /// Its own objects, in addition to those of communication, with their initial values.
     fn objects(&self) -> Vec<(Address, Entry)>;
 
     /// Its objects that can be mapped to process data.
     fn mappable(&self) -> &'static [Mappable];
 
-    /// Its process data objects at start.
+    /// Its process data objects with their initial configuration.
     fn process_data(&self) -> Vec<PdoDefault>;
 
-    /// The value of one of its objects now; `None` where the dictionary knows it.
+    /// The current value of one of its objects; `None`: the value is in the dictionary.
     fn read(&self, address: Address) -> Option<Value>;
 
     /// One of its objects was written.
@@ -67,26 +67,26 @@ pub trait Application: Send {
     /// Process data arrived for one of its objects.
     fn receive(&mut self, now: Duration, address: Address, data: &[u8], output: &mut Output);
 
-    /// Brings it up to `now`; called at the latest when [`Application::next_event`] has come.
+    /// Advances it to `now`; called at the latest at [`Application::next_event`].
     fn advance(&mut self, now: Duration, output: &mut Output);
 
-    /// When it will send something or finish a command, as far as it knows.
+    /// When it will next send something or finish a command, if known.
     fn next_event(&self) -> Option<Duration>;
 
     /// The bits of its errors in object 0x1001.
     fn error_register(&self) -> u8;
 
-    /// The master's heartbeat is missing, or the master stopped or reset the communication of the node.
+    /// The master's heartbeat is missing, or the master has stopped the node or reset its communication.
     fn connection_lost(&mut self, now: Duration);
 
-    /// It starts anew. Where the power failed, the count is lost as well.
+    /// Restarts. After a power failure, the count is lost as well.
     fn restart(&mut self, now: Duration, power_failed: bool);
 
-    /// The motor goes off without a word.
+    /// Switches the motor off without a message.
     fn exit_enabled(&mut self, now: Duration);
 }
 
-/// What an application sends.
+/// Frames sent by an application.
 #[derive(Debug, Default)]
 pub struct Output {
     sent: Vec<Outgoing>,
@@ -127,22 +127,22 @@ pub struct Device<A> {
     output: Output,
 }
 
-/// Its own heartbeat.
+/// The device's own heartbeat.
 struct Heartbeat {
     period: Duration,
     next: Duration,
 }
 
-/// The heartbeat that it watches.
+/// The monitored heartbeat.
 struct Watch {
     master: NodeId,
     timeout: Duration,
-    /// None before the first (CiA 301: only then does the watch begin).
+    /// `None` before the first heartbeat (CiA 301: the monitoring starts with it).
     deadline: Option<Duration>,
 }
 
 impl<A: Application> Device<A> {
-    /// A device that gets power at time zero.
+    /// A device that is powered up at time zero.
     pub(crate) fn power_up(node: NodeId, application: A) -> Self {
         let mut device = Self {
             node,
@@ -173,12 +173,12 @@ impl<A: Application> Device<A> {
         self.nmt.state()
     }
 
-    /// The encoder's counter without its wrap at 32 bits: what is sent are the low 32 bits.
+    /// The encoder's counter without its wrap at 32 bits: the low 32 bits are sent.
     pub fn position_counts(&self) -> f64 {
         self.application.axis().position()
     }
 
-    /// Where the shaft is, in counts since the drive was made: losing or setting the count does not change it.
+    /// Position of the shaft, in counts since the drive was created: losing or setting the count does not change it.
     pub fn shaft_counts(&self) -> f64 {
         self.application.axis().shaft_position()
     }
@@ -216,7 +216,7 @@ impl<A: Application> Device<A> {
         self.send_output();
     }
 
-    /// Brings the device up to `now`; earlier times change nothing.
+    /// Advances the device to `now`; earlier times have no effect.
     pub fn advance(&mut self, now: Duration) {
         while let Some(due) = self.next_change().filter(|due| *due <= now) {
             self.advance_to(due.max(self.now));
@@ -226,19 +226,19 @@ impl<A: Application> Device<A> {
         }
     }
 
-    /// The next frame that it sends, of those due.
+    /// The next frame that is due to be sent.
     pub fn transmit(&mut self) -> Option<Frame> {
         let ready = self.waiting.iter().position(|(due, _)| *due <= self.now)?;
         self.waiting.remove(ready).map(|(_, frame)| frame)
     }
 
-    /// The earliest time at which it wants [`Device::advance`], because it will send something or finish a command.
+    /// The earliest time at which it needs [`Device::advance`], because it will send something or finish a command.
     pub fn next_event(&self) -> Option<Duration> {
         let waiting = self.waiting.iter().map(|(due, _)| *due).min();
         [waiting, self.next_change()].into_iter().flatten().min()
     }
 
-    /// Makes something go wrong, from `now` on.
+    /// Injects a fault at `now`.
     pub fn inject(&mut self, now: Duration, fault: Fault) {
         self.advance(now);
         match fault {
@@ -257,7 +257,7 @@ impl<A: Application> Device<A> {
         }
     }
 
-    /// Ends the faults that last.
+    /// Ends all lasting faults.
     pub fn repair(&mut self) {
         self.faults = Faults::default();
     }
@@ -283,7 +283,7 @@ impl<A: Application> Device<A> {
             self.put(now, Service::Heartbeat(self.node), &encode_heartbeat(NmtState::Initialising));
         }
         if let Some(heartbeat) = self.heartbeat.as_mut().filter(|heartbeat| heartbeat.next <= now) {
-            // Those that were missed are not made up for.
+            // Missed heartbeats are not sent later.
             heartbeat.next = (heartbeat.next + heartbeat.period).max(now);
             if heartbeat.next == now {
                 heartbeat.next += heartbeat.period;
@@ -335,7 +335,7 @@ impl<A: Application> Device<A> {
         self.boots_at = Some(self.now + self.application.boot_time());
     }
 
-    /// All objects as they are at start, and what follows from them.
+    /// Resets all objects to their initial values.
     fn reset_objects(&mut self) {
         let mappable = self.application.mappable();
         let defaults = self.application.process_data();
@@ -422,7 +422,7 @@ impl<A: Application> Device<A> {
         }
     }
 
-    /// Takes over what was written to an object.
+    /// Applies a written object.
     fn accept(&mut self, (address, value): (Address, Value)) -> Result<(), u32> {
         match (address, value) {
             (HEARTBEAT_PRODUCER, Value::Unsigned16(ms)) => {
@@ -487,7 +487,7 @@ impl<A: Application> Device<A> {
     }
 }
 
-/// Hands process data to the objects that they are mapped to.
+/// Passes process data to the mapped objects.
 fn deliver<A: Application>(
     application: &mut A,
     now: Duration,
@@ -503,7 +503,7 @@ fn deliver<A: Application>(
     }
 }
 
-/// The process data of the mapped objects, and how many bytes they are.
+/// The process data of the mapped objects, and their length in bytes.
 fn pack<A: Application>(application: &A, objects: &Objects, mapping: &[Mappable]) -> ([u8; 8], usize) {
     let mut data = [0; 8];
     let mut length = 0;
@@ -517,7 +517,7 @@ fn pack<A: Application>(application: &A, objects: &Objects, mapping: &[Mappable]
     (data, length.min(8))
 }
 
-/// The objects of CiA 301 that every device here has.
+/// The objects of CiA 301 that every device has.
 fn communication_objects(name: &str, node: NodeId) -> Vec<(Address, Entry)> {
     let name = ByteString::from_str(name).unwrap_or_default();
     let of = |index, subindex, entry| (Address::new(index, subindex), entry);
@@ -531,7 +531,7 @@ fn communication_objects(name: &str, node: NodeId) -> Vec<(Address, Entry)> {
         (HEARTBEAT_CONSUMER, Entry::rw(Value::Unsigned32(0))),
         (HEARTBEAT_PRODUCER, Entry::rw(Value::Unsigned16(0))),
         of(0x1018, 0, Entry::constant(Value::Unsigned8(4))),
-        // No maker: 0 belongs to nobody.
+        // Vendor 0 is not assigned.
         of(0x1018, 1, constant(0)),
         of(0x1018, 2, constant(1)),
         of(0x1018, 3, constant(1)),

@@ -1,8 +1,8 @@
-//! A simulated base with two driven wheels, and the microcontroller that turns them: the protocol of ROSArduinoBridge, as
-//! `dragoman_base::differential` speaks it from the other end.
+//! A simulated base with two driven wheels, and its microcontroller: the protocol of ROSArduinoBridge, the counterpart
+//! of `dragoman_base::differential`.
 //!
-//! As that firmware: every line gets one answer; speeds are ticks of the encoders per period of its controller; without a new speed
-//! for 2 s the wheels stop; to reset the encoders stops them too.
+//! As in that firmware, every line gets one answer; speeds are encoder ticks per period of its controller; without a
+//! new speed for 2 s the wheels stop; resetting the encoders stops them too.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,28 +16,28 @@ use dragoman_geometry::{Pose, Twist};
 use crate::chassis::{Chassis, Contact, Wheels};
 use crate::serial::{Sender, SerialDevice};
 
-/// Without a new speed for longer than this the wheels stop.
+/// Time without a new speed after which the wheels stop.
 pub const AUTO_STOP: Duration = Duration::from_secs(2);
 
-/// Events that wait to be fetched; then the oldest is lost.
+/// Maximum number of waiting events; then the oldest is lost.
 const MAX_EVENTS: usize = 256;
-/// How often it is looked at what the wheels do, while nothing is asked.
+/// Period of simulating the wheels while there are no requests.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What a simulated base is like; at the start as `dragoman_base`'s driver expects it.
+/// Settings of a simulated base; the defaults match `dragoman_base`'s driver.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DifferentialSettings {
     /// Distance between the wheels, m.
     pub wheel_separation: f64,
     /// Radius of a wheel, m.
     pub wheel_radius: f64,
-    /// Encoder ticks per turn of a wheel.
+    /// Encoder ticks per revolution of a wheel.
     pub ticks_per_turn: f64,
-    /// How often its controller works, Hz; speeds are ticks per period of it.
+    /// Rate of its controller, Hz; speeds are in ticks per period.
     pub controller_rate: f64,
-    /// The fastest that a wheel rolls, m/s.
+    /// Maximum rolling speed of a wheel, m/s.
     pub max_speed: f64,
-    /// Where the random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
@@ -49,25 +49,25 @@ impl Default for DifferentialSettings {
     }
 }
 
-/// Why a base cannot be simulated: a measure is not positive, or not finite.
+/// A setting is not positive, or not finite.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{name} cannot be {value}")]
 pub struct SettingsError {
-    /// Which one.
+    /// Name of the setting.
     pub name: &'static str,
     /// Its value.
     pub value: f64,
 }
 
-/// What the base did.
+/// An event of the base.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// It has got power.
+    /// Powered up.
     PowerOn,
-    /// The speeds of the wheels that it is told, m/s.
+    /// Commanded speeds of the wheels, m/s.
     Speeds(Wheels<f64>),
-    /// No speed came for 2 s, and the wheels stop.
+    /// No speed was received for 2 s, and the wheels stop.
     AutoStop,
 }
 
@@ -85,9 +85,9 @@ impl fmt::Display for Event {
 /// A simulated base. Times are since an arbitrary epoch, and virtual.
 #[derive(Debug)]
 pub struct DifferentialBase {
-    /// Wheels that something holds.
+    /// Blocked wheels.
     pub stalled: Wheels<bool>,
-    /// How it really moves, where that is not as its wheels turn; values that are not finite count as zero.
+    /// The base's velocity, if it does not follow from the wheels; values that are not finite count as zero.
     pub motion: Option<Twist>,
     settings: DifferentialSettings,
     geometry: WheelGeometry,
@@ -102,10 +102,10 @@ pub struct DifferentialBase {
 }
 
 impl DifferentialBase {
-    /// A base that gets power at time zero, with its origin where it stands.
+    /// A base that is powered up at time zero; its start pose is its origin.
     ///
     /// # Errors
-    /// A measure makes no sense.
+    /// A setting is invalid.
     pub fn new(settings: DifferentialSettings) -> Result<Self, SettingsError> {
         let DifferentialSettings {
             wheel_separation,
@@ -148,51 +148,51 @@ impl DifferentialBase {
         })
     }
 
-    /// Switches it off and on: the wheels stop, the encoders are at 0.
+    /// Power cycle: the wheels stop, the encoders are reset to 0.
     pub fn reset(&mut self) {
         self.lines = Lines::new();
         self.sender.restart();
         self.stop();
         self.chassis.restart();
-        self.tell(Event::PowerOn);
+        self.report(Event::PowerOn);
     }
 
-    /// It says nothing for this long, though it goes on working.
+    /// Suppresses all answers for this time; the base continues to work.
     pub fn silence(&mut self, time: Duration) {
         self.sender.silence(self.now().saturating_add(time));
     }
 
-    /// Puts so many random bytes on the line.
+    /// Sends this number of random bytes.
     pub fn garbage(&mut self, count: usize) {
         self.sender.garbage(self.now(), count);
     }
 
-    /// From now on changes a random byte in this share of the answers, 0 to 1.
+    /// From now on changes a random byte in this fraction of the answers, 0 to 1.
     pub fn corrupt(&mut self, share: f64) {
         self.sender.corrupt(share);
     }
 
-    /// The time that it has reached.
+    /// The simulated time.
     pub fn now(&self) -> Duration {
         Duration::from_millis(self.tick)
     }
 
-    /// Where it really is, from where it was made.
+    /// True pose, relative to the start.
     pub fn pose(&self) -> Pose {
         self.chassis.pose
     }
 
-    /// How it really moves.
+    /// True velocity.
     pub fn twist(&self) -> Twist {
         self.chassis.twist
     }
 
-    /// Angles of the wheels since it was made, rad.
+    /// Angles of the wheels since the start, rad.
     pub fn wheel_angles(&self) -> Wheels<f64> {
         self.chassis.wheels.map(|wheel| wheel.angle)
     }
 
-    /// What it did since the last call, oldest first.
+    /// Events since the last call, oldest first.
     pub fn next_happening(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -201,7 +201,7 @@ impl DifferentialBase {
         self.tick += 1;
         if self.commanded_at.is_some_and(|at| self.now() > at + AUTO_STOP) {
             self.stop();
-            self.tell(Event::AutoStop);
+            self.report(Event::AutoStop);
         }
         let contact = Contact { stalled: self.stalled, is_lifted: false, motion: self.motion };
         self.chassis.step(self.speeds, &contact);
@@ -238,12 +238,12 @@ impl DifferentialBase {
         let speeds = ticks_per_period.map(|ticks| (f64::from(ticks) * per_tick).clamp(-limit, limit));
         if speeds != self.speeds {
             self.speeds = speeds;
-            self.tell(Event::Speeds(speeds));
+            self.report(Event::Speeds(speeds));
         }
         self.commanded_at = (speeds != Wheels::default()).then(|| self.now());
     }
 
-    fn tell(&mut self, event: Event) {
+    fn report(&mut self, event: Event) {
         if self.events.len() == MAX_EVENTS {
             self.events.pop_front();
         }

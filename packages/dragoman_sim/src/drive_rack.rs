@@ -1,4 +1,4 @@
-//! Several simulated drives at one place on a bus.
+//! Several simulated drives on one bus interface.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,16 +10,16 @@ use dragoman_io::can::{Bus, Frame, InProcessBus, Received, SendError};
 
 use crate::device::{Application, Device};
 
-/// Frames taken from the bus before the drives may answer.
+/// Maximum number of frames received before the drives may answer.
 const FRAMES_AT_ONCE: usize = 256;
-/// Frames that wait for a bus that is full; those beyond are lost.
+/// Maximum number of frames that wait while the bus is full; more are lost.
 const MAX_UNSENT: usize = 4096;
-/// After this time a full bus is tried again.
+/// Delay before a full bus is tried again.
 const FULL_WAIT: Duration = Duration::from_millis(1);
-/// The longest wait, so that the rack stops when it is told to and sees faults that were injected.
+/// Maximum wait, so that the rack notices a stop request and injected faults.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
 
-/// Drives that share a place on a bus; clones are the same rack. They hear each other.
+/// Drives on one bus interface; clones are the same rack. The drives receive each other's frames.
 pub struct Rack<A> {
     drives: Arc<Mutex<Vec<Device<A>>>>,
     epoch: Instant,
@@ -38,7 +38,7 @@ impl<A: Application> Rack<A> {
         Self { drives: Arc::new(Mutex::new(drives)), epoch: Instant::now(), unsent: VecDeque::new() }
     }
 
-    /// The drives, to look at them or to inject faults; the rack stands still meanwhile.
+    /// Locks the drives, to read them or to inject faults; the rack pauses meanwhile.
     pub fn drives(&self) -> MutexGuard<'_, Vec<Device<A>>> {
         self.drives.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -60,8 +60,8 @@ impl<A: Application> Rack<A> {
         }
     }
 
-    /// One step at `now`, on a clock of the caller's: takes what has arrived, brings the drives up to date and sends what
-    /// they have to say. Returns when there is something to do next, if nothing arrives before.
+    /// One step at `now`, on the caller's clock: receives frames, advances the drives and sends their frames. Returns
+    /// when the next step is due, if no frame arrives before.
     pub fn step(&mut self, now: Duration, bus: &mut dyn Bus) -> Option<Duration> {
         let drives = Arc::clone(&self.drives);
         let mut drives = drives.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,7 +70,7 @@ impl<A: Application> Rack<A> {
                 Some(Received::Frame(frame)) => {
                     drives.iter_mut().for_each(|drive| drive.handle(now, &frame));
                 }
-                // What is wrong with the bus shows in what arrives and in what can be sent.
+                // Errors of the bus show when receiving and sending.
                 Some(Received::Fault(_)) => {}
                 None => break,
             }
@@ -97,7 +97,7 @@ impl<A: Application> Rack<A> {
         while let Some(frame) = self.unsent.front() {
             match bus.send(frame) {
                 Err(SendError::Full) => return,
-                // Sent; or lost, as on a cable that is not there.
+                // Sent; or lost, as on a disconnected cable.
                 Ok(()) | Err(_) => {
                     self.unsent.pop_front();
                 }
@@ -106,7 +106,7 @@ impl<A: Application> Rack<A> {
     }
 }
 
-/// A bus of which a rack is the other end, so that driver and drives run in one thread on one clock.
+/// A bus with a rack at its other end, so that driver and drives run in one thread with one clock.
 pub struct RackBus<A> {
     rack: Rack<A>,
     ours: InProcessBus,
@@ -115,7 +115,7 @@ pub struct RackBus<A> {
 }
 
 impl<A: Application> RackBus<A> {
-    /// A bus with `rack` at its other end. `clock` is that of the driver at this end.
+    /// Connects to `rack`. `clock` is that of the driver.
     pub fn new(rack: Rack<A>, clock: Clock) -> Self {
         let ours = InProcessBus::new();
         let theirs = ours.another();
@@ -141,7 +141,7 @@ impl<A: Application> Bus for RackBus<A> {
         let now = self.clock.now();
         let next = self.rack.step(now, &mut self.theirs);
         let quiet = next.map_or(timeout, |next| timeout.min(next.saturating_sub(now)));
-        // Returns at once where the step brought something.
+        // Returns at once if the step delivered a frame.
         self.ours.wait(quiet);
     }
 }

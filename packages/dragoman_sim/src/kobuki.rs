@@ -1,17 +1,18 @@
-//! A simulated Kobuki: the firmware of a TurtleBot 2's base, byte by byte, and the machine around it.
+//! A simulated Kobuki: the firmware of a TurtleBot 2's base, byte by byte, and the robot's body.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`inputs`] | what the world and the user do to it |
-//! | `protocol` | the commands that it takes, the packets that it sends |
-//! | [`chassis`](crate::chassis) | wheels, motors, encoders; where the machine really is |
+//! | [`inputs`] | inputs from the world and the user |
+//! | `protocol` | received commands, sent packets |
+//! | [`chassis`](crate::chassis) | wheels, motors, encoders; the true pose |
 //! | `gyro` | the gyro and the heading from it |
 //! | `power` | battery and charger |
 //! | `sound` | the loudspeaker |
 //!
-//! Numbers are those of seed 003 (sections 2.1 and 3.6.1) where it has them. As far as anybody tells, the firmware stops its wheels for one
-//! reason only: 0.6 s without a speed command. Bumpers, cliffs and hanging wheels it reports; to stop for them is left to the computer
-//! (the public driver does so in a node of its own, its safety controller). So does this one.
+//! Figures are those of the TurtleBot thesis (2.1 and 3.6.1) where available. As far as is known, the firmware stops
+//! its wheels for one reason only: 0.6 s without a speed command. It reports bumpers, cliffs and hanging wheels, but
+//! leaves stopping to the computer (the public driver has a separate node for this, its safety controller). This
+//! simulation does the same.
 
 mod gyro;
 pub mod inputs;
@@ -43,29 +44,29 @@ use power::Battery;
 use protocol::Protocol;
 use sound::Player;
 
-/// The fastest that it drives, m/s.
+/// Maximum speed, m/s.
 pub const MAX_SPEED: f64 = 0.7;
-/// The fastest that it turns, rad/s: 180 degrees/s.
+/// Maximum turn rate, rad/s: 180 degrees/s.
 pub const MAX_TURN_RATE: f64 = std::f64::consts::PI;
 /// Time between two packets.
 pub const PACKET_PERIOD: Duration = Duration::from_millis(PACKET_TICKS);
-/// Without a speed command for longer than this the wheels stop.
+/// Time without a speed command after which the wheels stop.
 pub const WATCHDOG: Duration = Duration::from_millis(600);
 
 const PACKET_TICKS: u64 = 20;
-/// Events that wait to be fetched; then the oldest is lost.
+/// Maximum number of waiting events; then the oldest is lost.
 const MAX_EVENTS: usize = 256;
 
-/// What a simulated Kobuki is like.
+/// Settings of a simulated Kobuki.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KobukiSettings {
-    /// How exact its gyro is.
+    /// Noise of its gyro.
     pub noise: Noise,
-    /// Where its random numbers begin.
+    /// Seed of its random numbers.
     pub seed: u64,
-    /// Battery at the start, V, in [`BATTERY_RANGE`].
+    /// Initial battery voltage, V, in [`BATTERY_RANGE`].
     pub battery_volts: f64,
-    /// From power to the first packet.
+    /// Time from power-up to the first packet.
     pub boot_time: Duration,
 }
 
@@ -78,12 +79,12 @@ impl Default for KobukiSettings {
 /// A simulated Kobuki. Times are since an arbitrary epoch, and virtual.
 #[derive(Debug)]
 pub struct Kobuki {
-    /// What its sensors meet.
+    /// Inputs of its sensors.
     pub inputs: Inputs,
     settings: KobukiSettings,
     /// Whole milliseconds since the epoch.
     tick: u64,
-    /// When it has booted, in ticks.
+    /// End of the boot, in ticks.
     booted_at: u64,
     protocol: Protocol,
     chassis: Chassis,
@@ -95,7 +96,7 @@ pub struct Kobuki {
 }
 
 impl Kobuki {
-    /// A machine that gets power at time zero, with its origin where it stands.
+    /// A Kobuki that is powered up at time zero; its start pose is its origin.
     pub fn new(settings: KobukiSettings) -> Self {
         let mut kobuki = Self {
             inputs: Inputs::default(),
@@ -114,67 +115,68 @@ impl Kobuki {
         kobuki
     }
 
-    /// Switches it off and on: encoders, heading, outputs and gains are as after power-up. Where it stands and the
-    /// battery's charge stay.
+    /// Power cycle: encoders, heading, outputs and gains are as after power-up. The pose and the battery's charge are
+    /// unchanged.
     pub fn reset(&mut self) {
         let boot = u64::try_from(self.settings.boot_time.as_millis()).unwrap_or(u64::MAX);
         self.booted_at = self.tick.saturating_add(boot.max(1));
         self.protocol = Protocol::default();
         self.player = Player::default();
         self.sender.restart();
-        self.tell(Event::PowerOn);
+        self.report(Event::PowerOn);
     }
 
-    /// How exact its gyro is from now on.
+    /// Sets the noise of its gyro.
     pub fn set_noise(&mut self, noise: Noise) {
         self.gyro.set_noise(noise);
     }
 
-    /// It says nothing for this long, though it goes on working.
+    /// Suppresses all packets for this time; the base continues to work.
     pub fn silence(&mut self, time: Duration) {
         self.sender.silence(self.now().saturating_add(time));
     }
 
-    /// Puts so many random bytes on the line, between two packets.
+    /// Sends this number of random bytes, between two packets.
     pub fn garbage(&mut self, count: usize) {
         self.sender.garbage(self.now(), count);
     }
 
-    /// From now on changes a random byte in this share of the packets, 0 to 1.
+    /// From now on changes a random byte in this fraction of the packets, 0 to 1.
     pub fn corrupt(&mut self, share: f64) {
         self.sender.corrupt(share);
     }
 
-    /// Charges or discharges the battery at once until it has this voltage; what is outside [`BATTERY_RANGE`] counts as its end.
+    /// Sets the charge such that the battery has this voltage, limited to [`BATTERY_RANGE`].
     pub fn set_battery(&mut self, volts: f64) {
         if !volts.is_nan() {
             self.battery.set(volts);
         }
     }
 
-    /// Puts the machine elsewhere. Its wheels and its gyro notice nothing. Poses that are not finite are passed over.
+    /// Moves the robot to another pose. Its wheels and its gyro do not notice it. Poses that are not finite are
+    /// ignored.
     pub fn set_pose(&mut self, pose: Pose) {
         if pose.is_finite() {
             self.chassis.pose = pose;
         }
     }
 
-    /// The time that it has reached.
+    /// The simulated time.
     pub fn now(&self) -> Duration {
         Duration::from_millis(self.tick)
     }
 
-    /// Where it really is, from where it was made or put.
+    /// True pose, relative to the start or to the last set pose.
     pub fn pose(&self) -> Pose {
         self.chassis.pose
     }
 
-    /// How it really moves.
+    /// True velocity.
     pub fn twist(&self) -> Twist {
         self.chassis.twist
     }
 
-    /// Angles of the wheels since it was made, rad.
+    /// Angles of the wheels since the start, rad.
     pub fn wheel_angles(&self) -> Wheels<f64> {
         self.chassis.wheels.map(|wheel| wheel.angle)
     }
@@ -189,17 +191,17 @@ impl Kobuki {
         self.chassis.wheels.map(|wheel| wheel.current)
     }
 
-    /// Motors that have had too much current for a while.
+    /// Motors with an overcurrent for some time.
     pub fn overcurrent(&self) -> Wheels<bool> {
         self.chassis.wheels.map(|wheel| wheel.has_overcurrent())
     }
 
-    /// How the battery is charged.
+    /// State of the charger.
     pub fn charger(&self) -> Charger {
         self.battery.charger
     }
 
-    /// At the battery's terminals, V.
+    /// Voltage at the battery's terminals, V.
     pub fn battery_volts(&self) -> f64 {
         self.battery.volts()
     }
@@ -219,12 +221,12 @@ impl Kobuki {
         self.protocol.external_power()
     }
 
-    /// The note that sounds.
+    /// The current note.
     pub fn sounding(&self) -> Option<Note> {
         self.player.sounding()
     }
 
-    /// What it did since the last call, oldest first.
+    /// Events since the last call, oldest first.
     pub fn next_happening(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -249,7 +251,7 @@ impl Kobuki {
         self.battery.step(motors, self.inputs.charger);
         let charger = self.battery.charger;
         if charger != before {
-            self.tell(Event::Charger(charger));
+            self.report(Event::Charger(charger));
             if charger.charging() == Charging::Charging {
                 self.play(SoundSequence::Recharge);
             }
@@ -266,7 +268,7 @@ impl Kobuki {
         }
     }
 
-    fn tell(&mut self, event: Event) {
+    fn report(&mut self, event: Event) {
         if self.events.len() == MAX_EVENTS {
             self.events.pop_front();
         }

@@ -1,15 +1,15 @@
-//! The simulated devices of the lab. Each stands behind the port that the real device stands behind.
+//! The simulated devices of the lab. Each has the interface of the real device.
 //!
 //! | file | simulates |
 //! | --- | --- |
 //! | [`whistle`] | an Elmo SimplIQ Whistle on a CAN bus, frame by frame |
 //! | [`cia402`] | a servo drive of the profile CiA 402 on a CAN bus |
-//! | [`drive_rack`] | several of them at one place on a bus, on virtual time or in a thread |
-//! | [`device`] | what all CANopen devices have: network management, heartbeats, objects, process data; faults |
+//! | [`drive_rack`] | several of them on one bus interface, on virtual time or in a thread |
+//! | [`device`] | common parts of all CANopen devices: network management, heartbeats, objects, process data; faults |
 //! | [`kobuki`] | a Kobuki, the base of a TurtleBot 2, on a serial line, byte by byte |
 //! | [`differential`] | a base with two driven wheels behind a line protocol |
 //! | [`widowx`] | a WidowX: an arm of Dynamixel servos on a serial line, byte by byte |
-//! | [`serial`] | what all devices on a serial line have; one on any byte stream, in real time |
+//! | [`serial`] | common parts of all devices on a serial line; running one on any byte stream, in real time |
 //! | [`chassis`] | two wheels and the chassis between them |
 //! | [`axis`] | motor and shaft of a drive: its position loop, its current, its temperature |
 

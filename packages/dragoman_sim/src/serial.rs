@@ -2,8 +2,8 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `sender` | what a device has to send, and what can go wrong with it |
-//! | `edge` | such a device on any byte stream, in real time (feature `tokio`) |
+//! | `sender` | the sending half of a device's line, and its faults |
+//! | `edge` | a device on any byte stream, in real time (feature `tokio`) |
 
 #[cfg(feature = "tokio")]
 pub mod edge;
@@ -13,17 +13,17 @@ use std::time::Duration;
 
 pub(crate) use sender::Sender;
 
-/// A simulated device at the end of a serial line. It reads no clock: the same bytes at the same times give the same answers.
+/// A simulated device on a serial line. It reads no clock: the same bytes at the same times give the same answers.
 pub trait SerialDevice: Send {
     /// Takes bytes that arrived at `now`, in pieces of any size.
     fn receive(&mut self, now: Duration, bytes: &[u8]);
 
-    /// Brings it up to `now`. Times that have been do nothing.
+    /// Advances it to `now`. Earlier times have no effect.
     fn advance(&mut self, now: Duration);
 
-    /// What it sends next, a packet or a line; `None` where there is nothing.
+    /// The next packet or line to send; `None` if there is none.
     fn transmit(&mut self) -> Option<Vec<u8>>;
 
-    /// When it wants to be brought up next, at the latest.
+    /// The latest time for the next call of `advance`.
     fn next_event(&self) -> Duration;
 }

@@ -3,7 +3,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | [`drive`] | motor, modes, motions, failures |
-//! | `interpreter` | the binary interpreter: its two places, its commands |
+//! | `interpreter` | the binary interpreter: its two slots, its commands |
 //! | `queue` | the queue of PT motion |
 
 pub mod drive;
@@ -23,23 +23,23 @@ use crate::axis::{Axis, AxisSettings};
 use crate::device::objects::abort;
 use crate::device::{Application, Device, Direction, Mappable, Output, PdoDefault};
 
-/// One simulated Whistle. `QP` and `PA` mean the nearest position that has their 32 bits: see
+/// One simulated Whistle. `QP` and `PA` mean the nearest position with these 32 bits: see
 /// [`Device::position_counts`].
 pub type Whistle = Device<Simpliq>;
 
-/// Object 0x6007 at start (CiA 402): the motor goes off.
+/// Object 0x6007 at start (CiA 402): the motor is switched off.
 const DEFAULT_CONNECTION_LOSS: i16 = 1;
 /// The interpreter's output.
 const INTERPRETER_OUTPUT: Address = Address::new(0x2013, 0);
 
-/// What a simulated Whistle is like, and what its memory holds at start.
+/// Settings of a simulated Whistle, and the initial content of its memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhistleSettings {
     /// Motor and shaft.
     pub axis: AxisSettings,
-    /// How long the interpreter takes for a command.
+    /// Execution time of an interpreter command.
     pub execution_time: Duration,
-    /// From power to the boot-up message; the first time it is sent at once.
+    /// Time from power-up to the boot-up message; the first one is sent at once.
     pub boot_time: Duration,
     /// `UM`.
     pub unit_mode: i32,
@@ -47,7 +47,7 @@ pub struct WhistleSettings {
     pub stop_deceleration: i32,
     /// Velocity of a motion to `PA`, counts/s.
     pub profile_speed: f64,
-    /// How far the shaft may be from where a motion begins, counts.
+    /// Maximum distance of the shaft from the start of a motion, counts.
     pub tracking_window: f64,
 }
 
@@ -66,7 +66,7 @@ impl Default for WhistleSettings {
 }
 
 impl Whistle {
-    /// A drive that gets power at time zero.
+    /// A drive that is powered up at time zero.
     pub fn new(node: NodeId, settings: WhistleSettings) -> Self {
         Self::power_up(node, Simpliq::new(settings))
     }
@@ -76,12 +76,12 @@ impl Whistle {
         self.application.status()
     }
 
-    /// From now on keeps when each row of PT motion was reached, and the counter then.
+    /// From now on records when each row of PT motion was reached, and the counter at that time.
     pub fn record(&mut self) {
         self.application.record = Some(Vec::new());
     }
 
-    /// What was kept since [`Whistle::record`].
+    /// The records since [`Whistle::record`].
     pub fn reached(&self) -> &[(Duration, i32)] {
         self.application.record.as_deref().unwrap_or_default()
     }

@@ -2,12 +2,12 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this one | [`Widowx`]: the chain, and what the world does to it ([`Inputs`]) |
+//! | this one | [`Widowx`]: the chain of servos, and the inputs from the world ([`Inputs`]) |
 //! | `servo` | a servo's firmware: control table, answers, alarms |
 //! | `joint` | motor, gear and joint: position loop, torque, friction, heat |
 //!
-//! Ids, models, limits and senses of rotation are those of [`dragoman_arm::dynamixel::widowx`], numbers those of seed 003 (section 3.6.2)
-//! where it has them. Whatever a servo is told, no joint turns beyond its limits.
+//! Ids, models, limits and directions of rotation are those of [`dragoman_arm::dynamixel::widowx`], figures those of
+//! the TurtleBot thesis (3.6.2) where available. No command turns a joint beyond its limits.
 
 mod joint;
 mod servo;
@@ -26,33 +26,33 @@ use crate::serial::{Sender, SerialDevice};
 use joint::{Ends, Joint};
 use servo::Servo;
 
-/// Joints: five of the arm, and the gripper.
+/// Number of joints: five of the arm, and the gripper.
 pub const COUNT: usize = JOINTS.len();
-/// Of them, the gripper.
+/// Index of the gripper.
 pub const GRIPPER: usize = COUNT - 1;
 
-/// Events that wait to be fetched; then the oldest is lost.
+/// Maximum number of waiting events; then the oldest is lost.
 const MAX_EVENTS: usize = 256;
-/// How often it is looked at what the joints do, while nothing is asked.
+/// Period of simulating the joints while there are no requests.
 const LOOK: Duration = Duration::from_millis(100);
-/// From power to the first answer, ms.
+/// Time from power-up to the first answer, ms.
 const BOOT_TICKS: u64 = 300;
 
-/// What a simulated WidowX is like.
+/// Settings of a simulated WidowX.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WidowxSettings {
-    /// Where its joints are at the start, base first, rad; the gripper last, 0 open to 2.5 closed.
+    /// Initial joint positions, base first, rad; the gripper last, 0 open to 2.5 closed.
     pub positions: [f64; COUNT],
-    /// Whether the servos hold these positions at the start, as after a program that ended with the arm held. Servos that have just got
-    /// power have no torque.
+    /// Whether the servos hold these positions at the start, as after a program that ended with the arm held. Servos
+    /// that were just powered up have no torque.
     pub is_held: bool,
-    /// Speed of the line, bit/s, by which answers take their time; `None`: they come at once.
+    /// Speed of the line, bit/s, which delays answers; `None`: no delay.
     pub baud: Option<u32>,
-    /// Where its random numbers begin.
+    /// Seed of its random numbers.
     pub seed: u64,
 }
 
-/// The seed's first positions, held; answers at once.
+/// The initial positions of the TurtleBot thesis, held; answers without delay.
 impl Default for WidowxSettings {
     fn default() -> Self {
         Self {
@@ -64,49 +64,49 @@ impl Default for WidowxSettings {
     }
 }
 
-/// What the world does to the arm. Plain data: set what you like, it counts from the next millisecond on. Values that are not finite
-/// count as nothing.
+/// Inputs of the arm from the world. Changes take effect at the next millisecond. Values that are not finite are
+/// ignored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Inputs {
-    /// Torque that gravity and what the arm carries put on its joints, N m, base first; positive turns the joint to positive positions. More than
-    /// ten times what a joint's motor can give counts as that.
+    /// Torque of gravity and the carried load on the joints, N m, base first; positive turns the joint to positive
+    /// positions. Limited to ten times the maximum torque of a joint's motor.
     pub load: [f64; GRIPPER],
-    /// The joints of the arm cannot turn below these positions, rad: something is in the way.
+    /// An obstacle prevents the joints from turning below these positions, rad.
     pub lowest: [Option<f64>; GRIPPER],
-    /// They cannot turn beyond these positions, rad.
+    /// An obstacle prevents the joints from turning beyond these positions, rad.
     pub highest: [Option<f64>; GRIPPER],
-    /// The gripper cannot close beyond this position (0 open to 2.5 closed): something is between its fingers.
+    /// An object prevents the gripper from closing beyond this position (0 open to 2.5 closed).
     pub gripper_stop: Option<f64>,
 }
 
-/// What the arm did.
+/// An event of the arm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A servo has got power.
+    /// A servo was powered up.
     PowerOn {
-        /// Whose, from 0.
+        /// The joint, from 0.
         joint: usize,
     },
-    /// A motor has got torque, or has none any more.
+    /// A motor's torque was switched.
     Torque {
-        /// Whose, from 0.
+        /// The joint, from 0.
         joint: usize,
-        /// Whether it has.
+        /// Whether it is on.
         on: bool,
     },
-    /// A servo was told to go elsewhere.
+    /// A servo got a new goal.
     Goal {
-        /// Whose, from 0.
+        /// The joint, from 0.
         joint: usize,
-        /// Where, rad; of the gripper 0 to 2.5.
+        /// The goal, rad; of the gripper 0 to 2.5.
         position: f64,
     },
     /// A servo has shut its motor down.
     Shutdown {
-        /// Whose, from 0.
+        /// The joint, from 0.
         joint: usize,
-        /// Why.
+        /// The reason.
         errors: ErrorFlags,
     },
 }
@@ -129,7 +129,7 @@ impl fmt::Display for Event {
 /// A simulated WidowX. Times are since an arbitrary epoch, and virtual.
 #[derive(Debug)]
 pub struct Widowx {
-    /// What the world does to it.
+    /// Inputs from the world.
     pub inputs: Inputs,
     settings: WidowxSettings,
     /// Whole milliseconds since the epoch.
@@ -138,13 +138,13 @@ pub struct Widowx {
     joints: [Joint; COUNT],
     decoder: Decoder,
     sender: Sender,
-    /// Answers that are still on the line, and when they have arrived.
+    /// Answers on the line, and when they arrive.
     answers: VecDeque<(Duration, Vec<u8>)>,
     events: VecDeque<Event>,
 }
 
 impl Widowx {
-    /// An arm whose servos have power. Positions beyond the joints' limits count as the limits, those that are not finite as 0.
+    /// An arm with powered servos. Positions beyond the joints' limits are clamped, those that are not finite become 0.
     pub fn new(settings: WidowxSettings) -> Self {
         let joints = std::array::from_fn(|i| Joint::new(&JOINTS[i], settings.positions[i]));
         let servos = std::array::from_fn(|i| {
@@ -167,17 +167,17 @@ impl Widowx {
         }
     }
 
-    /// Switches a servo, or all, off and on: its motor has no torque, and what it was told is forgotten. Joints stay where they are, as far
-    /// as their friction holds them.
+    /// Power cycle of a servo, or of all: its motor has no torque, and its goal is lost. Joints keep their positions as
+    /// far as their friction holds them.
     pub fn reset(&mut self, joint: Option<usize>) {
         for i in self.chosen(joint) {
             self.servos[i] = Servo::new(&JOINTS[i], &self.joints[i]);
             self.servos[i].silent_until = self.tick + BOOT_TICKS;
-            self.tell(Event::PowerOn { joint: i });
+            self.report(Event::PowerOn { joint: i });
         }
     }
 
-    /// A servo, or all, neither hears nor answers for this long, though it goes on with what it does.
+    /// A servo, or all, neither receives nor answers for this time; it continues its motion.
     pub fn silence(&mut self, joint: Option<usize>, time: Duration) {
         let ticks = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         for i in self.chosen(joint) {
@@ -185,39 +185,39 @@ impl Widowx {
         }
     }
 
-    /// Makes a servo this hot, degrees Celsius, 0 to 150; it cools down, or warms up, as it does.
+    /// Sets the temperature of a servo, degrees Celsius, 0 to 150; from there it cools or warms normally.
     pub fn set_temperature(&mut self, joint: usize, celsius: f64) {
         if let (Some(joint), true) = (self.joints.get_mut(joint), celsius.is_finite()) {
             joint.celsius = celsius.clamp(0.0, 150.0);
         }
     }
 
-    /// Puts so many random bytes on the line.
+    /// Sends this number of random bytes.
     pub fn garbage(&mut self, count: usize) {
         self.sender.garbage(self.now(), count);
     }
 
-    /// From now on changes a random byte in this share of the answers, 0 to 1.
+    /// From now on changes a random byte in this fraction of the answers, 0 to 1.
     pub fn corrupt(&mut self, share: f64) {
         self.sender.corrupt(share);
     }
 
-    /// The time that it has reached.
+    /// The simulated time.
     pub fn now(&self) -> Duration {
         Duration::from_millis(self.tick)
     }
 
-    /// Where the joints really are, base first, rad; the gripper last, 0 open to 2.5 closed.
+    /// True joint positions, base first, rad; the gripper last, 0 open to 2.5 closed.
     pub fn positions(&self) -> [f64; COUNT] {
         std::array::from_fn(|i| self.joints[i].position)
     }
 
-    /// How fast they turn, rad/s.
+    /// Joint velocities, rad/s.
     pub fn velocities(&self) -> [f64; COUNT] {
         std::array::from_fn(|i| self.joints[i].velocity)
     }
 
-    /// What the motors give, N m, positive towards positive positions.
+    /// Motor torques, N m, positive towards positive positions.
     pub fn torques(&self) -> [f64; COUNT] {
         std::array::from_fn(|i| self.joints[i].torque)
     }
@@ -227,12 +227,12 @@ impl Widowx {
         std::array::from_fn(|i| self.servos[i].has_torque())
     }
 
-    /// Where the joints are told to be, rad; whether they go there depends on their torque.
+    /// Goals of the joints, rad; they move there only with torque.
     pub fn goals(&self) -> [f64; COUNT] {
         std::array::from_fn(|i| self.joints[i].position_of(self.servos[i].goal_ticks()))
     }
 
-    /// What it did since the last call, oldest first.
+    /// Events since the last call, oldest first.
     pub fn next_happening(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -252,7 +252,7 @@ impl Widowx {
             let drive = self.servos[i].drive(&self.joints[i]);
             self.joints[i].step(drive.as_ref(), load, ends);
             if let Some(errors) = self.servos[i].supervise(&self.joints[i]) {
-                self.tell(Event::Shutdown { joint: i, errors });
+                self.report(Event::Shutdown { joint: i, errors });
             }
         }
     }
@@ -267,7 +267,7 @@ impl Widowx {
         Ends { low: within(lowest).unwrap_or(low), high: within(highest).unwrap_or(high) }
     }
 
-    /// Takes the line's bytes.
+    /// Receives bytes from the line.
     fn take(&mut self, now: Duration, mut bytes: &[u8]) {
         let mut decoder = std::mem::take(&mut self.decoder);
         while let Some(packet) = decoder.next(&mut bytes) {
@@ -284,7 +284,7 @@ impl Widowx {
                         None
                     }
                     _ if packet.id == BROADCAST => {
-                        // Nobody answers what is for all.
+                        // Broadcasts are not answered.
                         self.servos[i].execute(&instruction);
                         None
                     }
@@ -297,29 +297,29 @@ impl Widowx {
                 let after = self.servos[i].has_torque();
                 if self.servos[i].goal_ticks() != goal {
                     let position = self.joints[i].position_of(self.servos[i].goal_ticks());
-                    self.tell(Event::Goal { joint: i, position });
+                    self.report(Event::Goal { joint: i, position });
                 }
                 if before != after {
-                    self.tell(Event::Torque { joint: i, on: after });
+                    self.report(Event::Torque { joint: i, on: after });
                 }
             }
         }
         self.decoder = decoder;
     }
 
-    /// Puts an answer on the line, behind those that are there.
+    /// Puts an answer on the line, after those already on it.
     fn answer(&mut self, now: Duration, answer: Vec<u8>) {
         let Some(baud) = self.settings.baud.filter(|baud| *baud > 0) else {
             self.sender.send(self.now(), answer);
             return;
         };
         let start = self.answers.back().map_or(now, |(end, _)| now.max(*end));
-        // A byte is ten bits with its start and its stop.
+        // A byte has ten bits including its start and stop bit.
         let time = Duration::from_secs_f64(answer.len() as f64 * 10.0 / f64::from(baud));
         self.answers.push_back((start + time, answer));
     }
 
-    fn tell(&mut self, event: Event) {
+    fn report(&mut self, event: Event) {
         if self.events.len() == MAX_EVENTS {
             self.events.pop_front();
         }
@@ -330,7 +330,7 @@ impl Widowx {
 impl SerialDevice for Widowx {
     fn receive(&mut self, now: Duration, bytes: &[u8]) {
         self.advance(now);
-        // What is sent takes its time as well.
+        // A sent packet takes its time as well.
         let time = self.settings.baud.filter(|baud| *baud > 0);
         let time = time.map(|baud| Duration::from_secs_f64(bytes.len() as f64 * 10.0 / f64::from(baud)));
         self.take(now + time.unwrap_or_default(), bytes);

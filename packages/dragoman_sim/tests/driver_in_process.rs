@@ -9,7 +9,7 @@ use dragoman_sim::device::Application;
 use dragoman_sim::{Cia402Drive, Cia402Settings, Device, Fault, Rack, Whistle, WhistleSettings};
 
 const NODES: std::ops::RangeInclusive<u8> = 101..=106;
-/// The time that a step takes: the way of a frame there and back lasts as long.
+/// Length of a step: the round trip of a frame takes as long.
 const STEP: Duration = Duration::from_micros(100);
 
 /// A group, its drives, the bus between them, and the time.
@@ -90,7 +90,7 @@ fn profile_drives() -> Lab<dragoman_sim::cia402::Cia402> {
     Lab::new(DriveKind::Cia402, drives.collect())
 }
 
-fn goes_where_it_is_told<A: Application>(mut lab: Lab<A>) {
+fn follows_its_commands<A: Application>(mut lab: Lab<A>) {
     lab.enable();
     lab.run_for(Duration::from_millis(500));
     assert_eq!(lab.shafts(), [0.0; 6], "switching on moves nothing");
@@ -103,13 +103,13 @@ fn goes_where_it_is_told<A: Application>(mut lab: Lab<A>) {
 }
 
 #[test]
-fn six_whistles_go_where_they_are_told() {
-    goes_where_it_is_told(whistles());
+fn six_whistles_follow_their_commands() {
+    follows_its_commands(whistles());
 }
 
 #[test]
-fn six_drives_of_the_profile_go_where_they_are_told() {
-    goes_where_it_is_told(profile_drives());
+fn six_drives_of_the_profile_follow_their_commands() {
+    follows_its_commands(profile_drives());
 }
 
 fn stops_without_the_driver<A: Application>(mut lab: Lab<A>) {
@@ -117,7 +117,7 @@ fn stops_without_the_driver<A: Application>(mut lab: Lab<A>) {
     lab.group.command(lab.now, &[1.0; 6]).unwrap();
     lab.run_for(Duration::from_millis(400));
     assert!(lab.rack.drives().iter().all(Device::is_moving));
-    // The driver is gone; the drives run on alone.
+    // The driver is gone; the drives continue alone.
     let end = lab.now + Duration::from_millis(100);
     while lab.now < end {
         lab.now += STEP;
@@ -136,7 +136,7 @@ fn drives_of_the_profile_stop_within_100_ms_when_the_driver_is_gone() {
     stops_without_the_driver(profile_drives());
 }
 
-/// What the drives of the profile do about faults; for Whistles see `driver/faults.rs`.
+/// Reaction of the drives of the profile to faults; for Whistles see `driver/faults.rs`.
 #[test]
 fn a_fault_of_one_drive_of_the_profile_stops_all_and_nothing_jumps_when_they_go_on() {
     let faults = [

@@ -34,7 +34,7 @@ impl Bench {
         bench
     }
 
-    /// Lets time pass, a millisecond at a time.
+    /// Advances the time in milliseconds.
     fn run(&mut self, time: Duration) {
         let end = self.now + time;
         while self.now < end {
@@ -49,7 +49,7 @@ impl Bench {
         }
     }
 
-    /// What the driver has to say goes to the machine.
+    /// Passes the driver's bytes to the Kobuki.
     fn pass_on(&mut self) {
         let bytes = self.driver.transmit();
         if self.is_connected {
@@ -63,19 +63,19 @@ impl Bench {
         self.kobuki.receive(self.now, bytes);
     }
 
-    /// Commands every 50 ms a velocity that follows from the pose, until it is `None`.
+    /// Commands every 50 ms a velocity computed from the pose, until it is `None`.
     fn drive(&mut self, mut velocity: impl FnMut(Pose) -> Option<(f64, f64)>) {
-        let patience = self.now + ms(60_000);
+        let deadline = self.now + ms(60_000);
         while let Some((linear, angular)) = velocity(self.driver.state().pose) {
             self.command(linear, angular);
             self.run(ms(50));
-            assert!(self.now < patience, "{:?}", self.driver.state().pose);
+            assert!(self.now < deadline, "{:?}", self.driver.state().pose);
         }
         self.command(0.0, 0.0);
         self.run(ms(1000));
     }
 
-    /// Drives to a place: turns there, then goes straight on.
+    /// Drives to a position: turns towards it, then goes straight.
     fn go_to(&mut self, x: f64, y: f64) {
         let bearing = |pose: Pose| wrap_angle((y - pose.y).atan2(x - pose.x) - pose.heading);
         self.drive(|pose| {
@@ -89,7 +89,7 @@ impl Bench {
     }
 }
 
-/// How far two poses are apart, m.
+/// Distance between two poses, m.
 fn apart(a: Pose, b: Pose) -> f64 {
     (a.x - b.x).hypot(a.y - b.y)
 }
@@ -99,11 +99,11 @@ fn a_square_of_two_metres_comes_back_and_odometry_is_where_it_is() {
     let mut bench = Bench::new(Noise::None);
     for (x, y) in [(2.0, 0.0), (2.0, 2.0), (0.0, 2.0), (0.0, 0.0)] {
         bench.go_to(x, y);
-        let (told, real) = (bench.driver.state().pose, bench.kobuki.pose());
-        assert!(apart(told, Pose::new(x, y, 0.0)) < 0.006, "{told:?}");
+        let (estimated, real) = (bench.driver.state().pose, bench.kobuki.pose());
+        assert!(apart(estimated, Pose::new(x, y, 0.0)) < 0.006, "{estimated:?}");
         // A tick is 0.085 mm, a hundredth of a degree 0.35 mm in 2 m.
-        assert!(apart(told, real) < 0.003, "{told:?} {real:?}");
-        assert!(wrap_angle(told.heading - real.heading).abs() < 2e-4, "{told:?} {real:?}");
+        assert!(apart(estimated, real) < 0.003, "{estimated:?} {real:?}");
+        assert!(wrap_angle(estimated.heading - real.heading).abs() < 2e-4, "{estimated:?} {real:?}");
     }
 }
 
@@ -118,7 +118,7 @@ fn with_a_real_gyro_the_square_drifts_a_little() {
 }
 
 #[test]
-fn a_lost_line_stops_it_within_the_firmwares_patience() {
+fn a_lost_line_stops_it_within_the_firmwares_watchdog_time() {
     let mut bench = Bench::new(Noise::None);
     bench.command(0.3, 0.0);
     bench.run(ms(500));
@@ -131,7 +131,7 @@ fn a_lost_line_stops_it_within_the_firmwares_patience() {
     bench.is_connected = true;
     bench.driver.opened(bench.now);
     bench.run(ms(1000));
-    assert_eq!(bench.kobuki.pose(), before, "what was commanded before is forgotten");
+    assert_eq!(bench.kobuki.pose(), before, "earlier commands are discarded");
     bench.command(0.1, 0.0);
     bench.run(ms(500));
     assert!(bench.kobuki.pose().x > before.x);
@@ -161,8 +161,8 @@ fn a_damaged_line_costs_packets_and_no_odometry() {
     }
     bench.kobuki.corrupt(0.0);
     bench.run(ms(1000));
-    let (told, real) = (bench.driver.state().pose, bench.kobuki.pose());
-    assert!(real.heading.abs() > 0.5 && apart(told, real) < 0.02, "{told:?} {real:?}");
+    let (estimated, real) = (bench.driver.state().pose, bench.kobuki.pose());
+    assert!(real.heading.abs() > 0.5 && apart(estimated, real) < 0.02, "{estimated:?} {real:?}");
     assert!(bench.driver.state().line.skipped_bytes > 1000);
 }
 

@@ -1,4 +1,4 @@
-//! A rack of drives: hearing each other, a bus that is full, and the real clock.
+//! A rack of drives: frames between them, a full bus, and the real clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ fn all_drives_get_every_frame_and_answer_in_turn() {
     let mut master = InProcessBus::new();
     let mut place = master.another();
     let mut rack = Rack::new(vec![whistle(101), whistle(102)]);
-    assert_eq!(rack.step(Duration::ZERO, &mut place), None, "nothing to do before somebody says something");
+    assert_eq!(rack.step(Duration::ZERO, &mut place), None, "nothing to do before the first frame");
     assert_eq!(received(&mut master), ["765#00", "766#00"]);
     master.send(&frame("000#0100")).unwrap();
     master.send(&frame("365#50580000")).unwrap();
@@ -57,7 +57,7 @@ fn a_drive_can_watch_another_one() {
     let mut place = master.another();
     let mut rack = Rack::new(vec![whistle(101), whistle(102)]);
     rack.step(Duration::ZERO, &mut place);
-    // 102 beats every 10 ms, 101 watches it for 50 ms.
+    // Node 102 sends a heartbeat every 10 ms, node 101 expects it within 50 ms.
     master.send(&frame("666#2B1710000A000000")).unwrap();
     master.send(&frame("665#2316100132006600")).unwrap();
     let mut now = Duration::ZERO;
@@ -74,7 +74,7 @@ fn a_drive_can_watch_another_one() {
     assert_eq!(received(&mut master), ["0E5#3081110000000000"]);
 }
 
-/// Takes so many frames, and is full then.
+/// A bus that is full after this number of frames.
 struct SmallBus {
     room: usize,
     sent: Vec<Frame>,
@@ -117,10 +117,10 @@ fn a_rack_in_a_thread_answers_and_stops() {
     let (running, place, ending) = (rack.clone(), Box::new(master.another()), Arc::clone(&stop));
     let thread = std::thread::spawn(move || running.run(place, ending));
     let mut answers = Vec::new();
-    let patience = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(20);
     let mut wait_for = |master: &mut InProcessBus, wanted: &str| {
         while !answers.iter().any(|answer: &String| answer.starts_with(wanted)) {
-            assert!(Instant::now() < patience, "{wanted} is not among {answers:?}");
+            assert!(Instant::now() < deadline, "{wanted} is not among {answers:?}");
             master.wait(Duration::from_secs(1));
             answers.extend(received(master));
         }

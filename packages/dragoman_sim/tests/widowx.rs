@@ -14,12 +14,12 @@ struct Bench {
     driver: Driver,
     arm: Widowx,
     now: Duration,
-    /// From look to look.
+    /// Time between two calls.
     step: Duration,
     events: Vec<Event>,
     is_connected: bool,
-    /// What the driver says is heard by nobody.
-    is_deaf: bool,
+    /// The driver's bytes are not received.
+    is_cut: bool,
     sent: usize,
 }
 
@@ -44,7 +44,7 @@ impl Bench {
             step: ms(1),
             events: Vec::new(),
             is_connected: true,
-            is_deaf: false,
+            is_cut: false,
             sent: 0,
         };
         bench.driver.opened(bench.now);
@@ -58,7 +58,7 @@ impl Bench {
         bench
     }
 
-    /// Lets time pass, a step at a time.
+    /// Advances the time in steps.
     fn run(&mut self, time: Duration) {
         let end = self.now + time;
         while self.now < end {
@@ -70,21 +70,21 @@ impl Bench {
         }
     }
 
-    /// Bytes go back and forth as long as somebody says something.
+    /// Passes bytes in both directions until there are none.
     fn pass_on(&mut self) {
         loop {
             let said = self.driver.transmit().to_vec();
             self.sent += said.len();
-            if self.is_connected && !self.is_deaf {
+            if self.is_connected && !self.is_cut {
                 self.arm.receive(self.now, &said);
             }
-            let mut heard = Vec::new();
+            let mut received = Vec::new();
             while let Some(packet) = self.arm.transmit() {
-                heard.extend(packet);
+                received.extend(packet);
             }
-            let mut bytes = heard.as_slice();
+            let mut bytes = received.as_slice();
             while self.is_connected && self.driver.receive(self.now, &mut bytes) {}
-            if said.is_empty() && heard.is_empty() {
+            if said.is_empty() && received.is_empty() {
                 break;
             }
         }
@@ -108,7 +108,7 @@ impl Bench {
         self.joint(joint).motion.unwrap()
     }
 
-    /// Servos' own idea of things, past the driver.
+    /// Writes a servo's register without the driver.
     fn tamper(&mut self, joint: usize, register: table::Register, value: u16) {
         let bytes = value.to_le_bytes();
         let mut packet = Vec::new();
@@ -119,7 +119,7 @@ impl Bench {
     }
 }
 
-/// A tick of the coarser servos, and what is left of the way.
+/// A tick of the coarser servos, and the remaining distance.
 const NEAR: f64 = 0.006;
 
 #[test]
@@ -129,8 +129,8 @@ fn joints_are_taken_over_as_they_are_and_nothing_moves() {
         let mut bench = Bench::new(settings.clone());
         bench.run(ms(3000));
         assert_eq!(bench.arm.positions(), settings.positions);
-        let told: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).collect();
-        assert_eq!(told, [], "it is told nothing that moves or switches");
+        let events: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).collect();
+        assert_eq!(events, [], "no command moves or switches it");
         let state = bench.driver.state();
         assert!(state.is_alive());
         for (joint, position) in state.joints.iter().zip(settings.positions) {
@@ -149,7 +149,7 @@ fn joints_are_taken_over_as_they_are_and_nothing_moves() {
 }
 
 #[test]
-fn every_joint_goes_where_it_is_told_and_no_other_does() {
+fn every_joint_follows_its_commands_and_no_other_does() {
     for joint in 0..6 {
         let mut bench = Bench::held();
         let before = bench.arm.positions();
@@ -183,7 +183,7 @@ fn the_ends_of_the_way_can_be_reached() {
 }
 
 #[test]
-fn joints_move_at_the_speed_of_the_seed_and_at_what_set_speed_says() {
+fn joints_move_at_the_speed_of_the_thesis_and_of_set_speed() {
     let mut bench = Bench::held();
     let travel = |bench: &mut Bench, joint: usize, goal: f64, speed: f64| {
         let start = bench.motion(joint).position;
@@ -206,7 +206,7 @@ fn joints_move_at_the_speed_of_the_seed_and_at_what_set_speed_says() {
     travel(&mut bench, GRIPPER, 2.0, 100_f64.to_radians());
     bench.driver.set_speed(bench.now, 1, 10_f64.to_radians()).unwrap();
     travel(&mut bench, 1, 0.0, 10_f64.to_radians());
-    // Also on its way.
+    // Also during a motion.
     bench.command(1, 1.5);
     bench.run(ms(500));
     bench.driver.set_speed(bench.now, 1, 2.0).unwrap();
@@ -254,12 +254,12 @@ fn disabled_joints_ignore_commands_until_they_are_enabled() {
     assert!(!bench.arm.torque_enabled()[1]);
     let refusal = bench.driver.command(bench.now, 1, 1.0).unwrap_err();
     assert_eq!(refusal, Refusal::Disabled { joint: "arm_2_joint".to_owned() });
-    // Relaxing does not make it take commands.
+    // A relaxed joint still does not accept commands.
     bench.driver.relax(bench.now, 1).unwrap();
     assert!(bench.driver.command(bench.now, 1, 1.0).is_err());
     bench.run(ms(1000));
     assert_eq!(bench.arm.positions()[1], 0.0);
-    // It falls, and holds where it is when it is enabled: nothing jumps.
+    // It falls, and holds its position when it is enabled: no jump.
     bench.arm.inputs.load[1] = 1.5;
     bench.run(ms(700));
     let fallen = bench.arm.positions()[1];
@@ -271,7 +271,7 @@ fn disabled_joints_ignore_commands_until_they_are_enabled() {
     bench.command(1, 0.3);
     bench.run(ms(2000));
     assert!((bench.arm.positions()[1] - 0.3).abs() < NEAR);
-    // Enabling what is enabled does not stop it.
+    // Enabling an enabled joint does not stop it.
     bench.command(1, 1.0);
     bench.run(ms(100));
     bench.driver.enable(bench.now, 1, true).unwrap();
@@ -299,8 +299,8 @@ fn what_makes_no_sense_is_refused_and_moves_nothing() {
     }
     bench.run(ms(1000));
     assert_eq!(bench.arm.positions(), WidowxSettings::default().positions);
-    let told: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).collect();
-    assert_eq!(told, []);
+    let events: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).collect();
+    assert_eq!(events, []);
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn a_lost_line_is_taken_up_again_and_what_was_said_meanwhile_is_not_done() {
 }
 
 #[test]
-fn a_silent_servo_is_told_and_the_others_go_on() {
+fn a_silent_servo_is_reported_and_the_others_continue() {
     let mut bench = Bench::held();
     bench.arm.silence(Some(2), ms(3000));
     bench.run(ms(1000));
@@ -385,7 +385,7 @@ fn a_servo_that_was_switched_off_and_on_is_found_out_and_comes_back() {
     assert!((bench.arm.velocities()[1] - 0.5).abs() < 0.01, "its speed is set again");
     bench.run(ms(3000));
     assert!((bench.arm.positions()[1] - 1.0).abs() < NEAR);
-    // Somebody switches a motor off behind our back, without a pause.
+    // Another program switches a motor off repeatedly.
     bench.events.clear();
     bench.tamper(0, table::TORQUE_ENABLE, 0);
     bench.run(ms(300));
@@ -393,7 +393,7 @@ fn a_servo_that_was_switched_off_and_on_is_found_out_and_comes_back() {
 }
 
 #[test]
-fn an_overloaded_servo_shuts_down_is_told_and_moves_again() {
+fn an_overloaded_servo_shuts_down_is_reported_and_moves_again() {
     let mut bench = Bench::held();
     bench.arm.inputs.load[1] = 7.0;
     bench.run(ms(5000));
@@ -432,11 +432,11 @@ fn a_hot_servo_is_left_alone_until_it_is_cool() {
 #[test]
 fn goals_that_get_lost_are_sent_again() {
     let mut bench = Bench::held();
-    bench.is_deaf = true;
+    bench.is_cut = true;
     bench.driver.command(bench.now, 0, -0.5).unwrap();
-    // The answer that was under way is waited for first.
+    // The answer that is already on the line is awaited first.
     bench.pass_on();
-    bench.is_deaf = false;
+    bench.is_cut = false;
     bench.run(ms(3000));
     assert!((bench.arm.positions()[0] + 0.5).abs() < NEAR, "{:?}", bench.arm.positions());
     assert_eq!(bench.events, []);
@@ -477,15 +477,15 @@ fn a_line_that_returns_what_is_sent_is_no_trouble() {
         bench.arm.advance(bench.now);
         bench.driver.poll(bench.now);
         loop {
-            let mut heard = bench.driver.transmit().to_vec();
-            if heard.is_empty() {
+            let mut received = bench.driver.transmit().to_vec();
+            if received.is_empty() {
                 break;
             }
-            bench.arm.receive(bench.now, &heard.clone());
+            bench.arm.receive(bench.now, &received.clone());
             while let Some(packet) = bench.arm.transmit() {
-                heard.extend(packet);
+                received.extend(packet);
             }
-            let mut bytes = heard.as_slice();
+            let mut bytes = received.as_slice();
             while bench.driver.receive(bench.now, &mut bytes) {}
         }
         if bench.now == ms(500) {
@@ -500,7 +500,7 @@ fn a_line_that_returns_what_is_sent_is_no_trouble() {
 
 #[test]
 fn six_servos_are_read_thirty_times_a_second_at_every_speed_of_the_line() {
-    // A cycle at 57600 takes 23 ms: 6 requests of 8 bytes, 6 answers of 14, and what was told.
+    // A cycle at 57600 takes 23 ms: 6 requests of 8 bytes, 6 answers of 14, and the commands.
     for baud in [1_000_000, 115_200, 57_600] {
         let mut bench = Bench::new(WidowxSettings { baud: Some(baud), ..WidowxSettings::default() });
         bench.step = Duration::from_micros(50);
@@ -531,7 +531,7 @@ fn joints_that_move_stop_when_the_line_is_given_away_and_the_grip_stays() {
     let after = bench.arm.positions()[0];
     assert!((after - before).abs() < 0.1, "{before} {after}");
     assert!(bench.arm.torques()[GRIPPER] > 0.3, "it holds what it has");
-    // What others did is taken over.
+    // Changes by others are adopted.
     bench.tamper(3, table::TORQUE_ENABLE, 0);
     bench.tamper(0, table::GOAL_POSITION, 2048);
     bench.events.clear();
@@ -547,15 +547,15 @@ fn a_clock_that_goes_back_stops_nothing() {
     let mut bench = Bench::held();
     bench.run(ms(5000));
     let offset = bench.now;
-    // The arm's own clock goes on.
+    // The arm's own clock continues.
     for step in 1..2000 {
         let now = ms(step);
         bench.arm.advance(offset + now);
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         while let Some(packet) = bench.arm.transmit() {
-            heard.extend(packet);
+            received.extend(packet);
         }
-        let mut bytes = heard.as_slice();
+        let mut bytes = received.as_slice();
         while bench.driver.receive(now, &mut bytes) {}
         bench.driver.poll(now);
         if step == 100 {

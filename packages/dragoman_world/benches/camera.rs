@@ -1,4 +1,4 @@
-//! What pictures and scans of the default lab cost, and whether they allocate.
+//! Cost of pictures and scans of the default lab, and whether they allocate.
 //!
 //! ```text
 //! cargo bench -p dragoman_world --bench camera
@@ -7,7 +7,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use dragoman_world::{ColorImage, DepthImage, View, Worlds};
 
-/// Where the lab's Kinect looks at: along the wall, into the room, at the robots.
+/// Directions of the lab's Kinect: along the wall, into the room, at the robots.
 const HEADINGS: [(&str, f64); 3] = [("wall", 0.0), ("room", 1.2), ("arm", 2.6)];
 
 fn pictures(criterion: &mut Criterion) {

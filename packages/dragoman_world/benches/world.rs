@@ -1,4 +1,4 @@
-//! What the world's answers cost, in the default lab and in a cluttered room.
+//! Cost of the world's functions, in the default lab and in a cluttered room.
 //!
 //! ```text
 //! cargo bench -p dragoman_world --bench world
@@ -99,7 +99,7 @@ fn motion(criterion: &mut Criterion) {
     });
 }
 
-/// One exchange between a TurtleBot's devices and its world, 10 ms after the last; without the time of the devices.
+/// One exchange between a TurtleBot's devices and its world, 10 ms after the last; without the devices' own time.
 fn exchange(criterion: &mut Criterion) {
     const ROBOT: &str = "turtlebot2_widowx";
     const STEP: Duration = Duration::from_millis(10);

@@ -1,11 +1,11 @@
-//! Articulated arms: a tree of links and joints, where they are, which of them may touch, what gravity does to them.
+//! Articulated arms: a tree of links and joints, their poses, self-collisions, and gravity loads.
 
 use nalgebra::{Isometry3, Point3, Translation3, Unit, UnitQuaternion, Vector3};
 
 use super::WorldError;
 use super::file::JointKind;
 
-/// m/s^2.
+/// Standard gravity, m/s^2.
 const STANDARD_GRAVITY: f64 = 9.806_65;
 
 /// A joint of an arm. Angles in rad, lengths in m.
@@ -19,11 +19,11 @@ pub struct ArmJoint {
     pub lower: f64,
     /// Upper limit.
     pub upper: f64,
-    /// Where it is.
+    /// Current position.
     pub position: f64,
 }
 
-/// How a joint moves a link: about or along `axis`, by the joint's position times `factor` and `offset` added, rad or m.
+/// Motion of a link by a joint: about or along `axis`, by the joint's position times `factor` plus `offset`, rad or m.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LinkMotion {
     pub(crate) joint: usize,
@@ -31,12 +31,12 @@ pub(crate) struct LinkMotion {
     pub(crate) axis: Unit<Vector3<f64>>,
     pub(crate) factor: f64,
     pub(crate) offset: f64,
-    /// The link follows the joint of another.
+    /// The link mimics the joint of another link.
     pub(crate) mimics: bool,
 }
 
 impl LinkMotion {
-    /// That of the joint's own link.
+    /// Motion of the joint's own link.
     pub(crate) fn of(joint: usize, kind: JointKind, axis: Unit<Vector3<f64>>) -> Self {
         Self { joint, kind, axis, factor: 1.0, offset: 0.0, mimics: false }
     }
@@ -56,7 +56,8 @@ impl LinkMotion {
     }
 }
 
-/// A link: its frame is `before`, the joint's motion, `after`, from its parent's, which comes before it in the list.
+/// A link: its frame relative to its parent's is `before`, the joint's motion, `after`. The parent precedes it in the
+/// list.
 #[derive(Debug, Clone)]
 pub(crate) struct ArmLink {
     pub(crate) name: String,
@@ -64,21 +65,21 @@ pub(crate) struct ArmLink {
     pub(crate) before: Isometry3<f64>,
     pub(crate) motion: Option<LinkMotion>,
     pub(crate) after: Isometry3<f64>,
-    /// kg.
+    /// Mass, kg.
     pub(crate) mass: f64,
-    /// In the link's frame, m.
+    /// Centre of mass in the link's frame, m.
     pub(crate) centre_of_mass: Point3<f64>,
 }
 
-/// Two fingers that follow one joint and slide against each other.
+/// Two fingers driven by one joint that slide towards each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Gripper {
     pub(crate) joint: usize,
     /// Their links.
     pub(crate) fingers: [usize; 2],
-    /// Way of a finger per unit of the joint's position, m; negative where greater positions close.
+    /// Travel of a finger per unit of the joint's position, m; negative if greater positions close.
     pub(crate) rate: f64,
-    /// Position of the joint at which they hold a body.
+    /// Position of the joint at which the fingers hold a body.
     pub(crate) holds_at: Option<f64>,
 }
 
@@ -87,27 +88,27 @@ pub(crate) struct Gripper {
 pub(crate) struct Arm {
     pub(crate) joints: Vec<ArmJoint>,
     pub(crate) links: Vec<ArmLink>,
-    /// The link that carries the tool, and the tool's frame in that link's.
+    /// The link with the tool, and the tool's frame in the link's frame.
     pub(crate) tool: (usize, Isometry3<f64>),
-    /// The object that it is mounted on, and its base in that object's frame.
+    /// The object on which it is mounted, and its base in that object's frame.
     pub(crate) on: Option<(usize, Isometry3<f64>)>,
     pub(crate) gripper: Option<Gripper>,
-    /// For every link, whether no joint moves it.
+    /// For every link, whether it is fixed to the base.
     still: Vec<bool>,
-    /// For every link, whether it moves with the tool, but for the gripper.
+    /// For every link, whether it moves with the tool, except the gripper.
     hand: Vec<bool>,
-    /// Pairs of links, the lower first, that may touch.
+    /// Pairs of links that may touch, the lower index first.
     may_touch: Vec<(usize, usize)>,
-    /// Links that touch what the arm is mounted on, as it is built.
+    /// Links that touch the carrier in the arm's design.
     may_touch_carrier: Vec<usize>,
 }
 
 impl Arm {
-    /// An arm of these joints and links; neighbours may touch, and so may the fingers of a gripper.
+    /// An arm with these joints and links; neighbours may touch, and so may the fingers of a gripper.
     pub(crate) fn new(joints: Vec<ArmJoint>, links: Vec<ArmLink>, tool: (usize, Isometry3<f64>)) -> Self {
         let gripper = gripper(&links);
         let mut still: Vec<bool> = Vec::with_capacity(links.len());
-        // The last joint on the way to each link that is not the gripper's.
+        // The last joint before each link, without the gripper's joint.
         let mut last: Vec<Option<usize>> = Vec::with_capacity(links.len());
         for link in &links {
             let of_parent = link.parent.and_then(|parent| Some((*still.get(parent)?, *last.get(parent)?)));
@@ -123,7 +124,7 @@ impl Arm {
         Self { joints, links, tool, on: None, gripper, still, hand, may_touch, may_touch_carrier: Vec::new() }
     }
 
-    /// Frames of the links, for the base at `base`.
+    /// Frames of the links with the base at `base`.
     pub(crate) fn link_poses(&self, base: &Isometry3<f64>) -> Vec<Isometry3<f64>> {
         let mut poses: Vec<Isometry3<f64>> = Vec::with_capacity(self.links.len());
         for link in &self.links {
@@ -134,8 +135,8 @@ impl Arm {
         poses
     }
 
-    /// What gravity puts on the joints, N m or N, with the links at these frames; positive where it pushes towards greater
-    /// positions. `load` is what the tool holds: its mass, kg, and its centre.
+    /// Load of gravity on the joints, N m or N, with these frames of the links; positive if it pushes towards greater
+    /// positions. `load` is the held object: its mass, kg, and its centre.
     pub(crate) fn gravity_load(
         &self,
         poses: &[Isometry3<f64>],
@@ -148,7 +149,7 @@ impl Arm {
         let mut loads = vec![0.0; self.joints.len()];
         for (at, (link, pose)) in self.links.iter().zip(poses).enumerate() {
             let Some(motion) = link.motion.filter(|motion| !motion.mimics) else { continue };
-            // The joint is where the link's frame is before `after`.
+            // The joint is at the link's frame before `after`.
             let joint = pose * link.after.inverse();
             let axis = joint.rotation * motion.axis;
             let origin = Point3::from(joint.translation.vector);
@@ -169,40 +170,40 @@ impl Arm {
         loads
     }
 
-    /// Whether `link` is the other, or on its way to the base.
+    /// Whether `link` is `other` or one of its ancestors.
     fn carries(&self, link: usize, other: usize) -> bool {
         let up = |at: &usize| self.links.get(*at).and_then(|link| link.parent);
         std::iter::successors(Some(other), up).any(|at| at == link)
     }
 
-    /// Whether the link moves with the tool, but for the gripper's motion.
+    /// Whether the link moves with the tool, apart from the gripper's motion.
     pub(crate) fn is_hand(&self, link: usize) -> bool {
         self.hand.get(link).copied().unwrap_or(false)
     }
 
-    /// Lets these links touch what the arm is mounted on.
+    /// Permits these links to touch the carrier.
     pub(crate) fn let_touch_carrier(&mut self, links: Vec<usize>) {
         self.may_touch_carrier = links;
     }
 
-    /// Whether the link may touch what the arm is mounted on.
+    /// Whether the link may touch the carrier.
     pub(crate) fn may_touch_carrier(&self, link: usize) -> bool {
         self.may_touch_carrier.contains(&link)
     }
 
-    /// Whether no joint moves the link.
+    /// Whether the link is fixed to the base.
     pub(crate) fn stands_still(&self, link: usize) -> bool {
         self.still.get(link).copied().unwrap_or(true)
     }
 
-    /// Sets the first joints; none where one value is refused.
+    /// Sets the first joints; none of them if a value is refused.
     pub(crate) fn set(&mut self, robot: &str, values: &[f64]) -> Result<(), WorldError> {
         if values.len() > self.joints.len() {
             let (joints, got) = (self.joints.len(), values.len());
             return Err(WorldError::TooManyJoints { robot: robot.to_owned(), joints, got });
         }
         for (joint, &value) in self.joints.iter().zip(values) {
-            // Written so that NaN is refused.
+            // Written such that NaN is refused.
             if !(value >= joint.lower && value <= joint.upper) {
                 let (lower, upper) = (joint.lower, joint.upper);
                 let (robot, joint) = (robot.to_owned(), joint.name.clone());
@@ -215,23 +216,23 @@ impl Arm {
         Ok(())
     }
 
-    /// Lets these pairs touch as well, the lower link first.
+    /// Permits these pairs to touch as well, the lower index first.
     pub(crate) fn let_touch(&mut self, pairs: Vec<(usize, usize)>) {
         self.may_touch.extend(pairs);
         self.may_touch.sort_unstable();
         self.may_touch.dedup();
     }
 
-    /// Whether links may touch: neighbours, and those that overlap as they are built.
+    /// Whether two links may touch: neighbours, and links that overlap in the arm's design.
     pub(crate) fn may_touch(&self, a: usize, b: usize) -> bool {
         a == b || self.may_touch.contains(&(a.min(b), a.max(b)))
     }
 }
 
-/// Pairs of links, the lower first, with one moving joint between them or none: links that nothing moves against each other
-/// are one body.
+/// Pairs of links, the lower index first, with at most one moving joint between them: links without a joint between
+/// them are one body.
 fn neighbours(links: &[ArmLink]) -> Vec<(usize, usize)> {
-    // The first link of the body that each belongs to.
+    // The first link of the body that each link belongs to.
     let mut bodies: Vec<usize> = Vec::with_capacity(links.len());
     for (at, link) in links.iter().enumerate() {
         let carrier = link.parent.filter(|_| link.motion.is_none()).and_then(|parent| bodies.get(parent));
@@ -244,7 +245,7 @@ fn neighbours(links: &[ArmLink]) -> Vec<(usize, usize)> {
     pairs.filter(|(a, b)| touch(*a, *b)).collect()
 }
 
-/// The first two links that slide as one joint of another link does.
+/// The first two links that slide and are driven by the same joint.
 fn gripper(links: &[ArmLink]) -> Option<Gripper> {
     let slides = |link: &ArmLink| link.motion.filter(|it| it.mimics && it.kind == JointKind::Prismatic);
     let mut fingers = links.iter().enumerate().filter_map(|(at, link)| Some((at, slides(link)?)));

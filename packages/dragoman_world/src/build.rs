@@ -1,4 +1,4 @@
-//! Worlds from what a world file says.
+//! Builds worlds from a world file.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use super::urdf::{self, Selection};
 use super::wheeled::Wheeled;
 use super::{ArmJoint, CameraFigures, Files, Geometry, Landmark, LoadError, Mesh};
 
-/// Where no colour is given.
+/// Default colour.
 pub(super) const GREY: [f64; 4] = [0.7, 0.7, 0.7, 1.0];
 
-/// What is wrong with an element, before its name and line are known.
+/// An error in an element, before its name and line are known.
 type Reason = String;
 
 pub(super) fn worlds(text: &str, files: Files<'_>) -> Result<Vec<World>, LoadError> {
@@ -37,7 +37,7 @@ pub(super) fn worlds(text: &str, files: Files<'_>) -> Result<Vec<World>, LoadErr
         reason,
     };
     if file.worlds.is_empty() {
-        return Err(LoadError::Yaml { reason: "worlds: there is none".to_owned() });
+        return Err(LoadError::Yaml { reason: "worlds: the list is empty".to_owned() });
     }
     let mut worlds: Vec<World> = Vec::new();
     for entry in file.worlds {
@@ -50,7 +50,7 @@ pub(super) fn worlds(text: &str, files: Files<'_>) -> Result<Vec<World>, LoadErr
     Ok(worlds)
 }
 
-/// The first line that gives this name, from 1; 0 for none.
+/// The first line with this name, from 1; 0 if there is none.
 fn line_of(text: &str, name: &str) -> usize {
     let gives = |line: &str| {
         let value = line.split_once("name:").map(|(_, value)| value.trim().trim_start_matches(['"', '\'']));
@@ -122,9 +122,9 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
 }
 
 fn take_name(world: &mut World, name: &str, named: Named) -> Result<(), Reason> {
-    // The legacy protocol counts a name's bytes, with a zero, in one byte.
+    // The legacy protocol has one byte for a name's length including a final NUL.
     if key(name).is_empty() || name.len() > 254 || name.contains('\0') {
-        return Err("a name has 1 to 254 bytes that are not all blank, and no zero".to_owned());
+        return Err("a name has 1 to 254 bytes, is not blank, and contains no NUL".to_owned());
     }
     match world.names.insert(key(name), named) {
         None => Ok(()),
@@ -132,7 +132,7 @@ fn take_name(world: &mut World, name: &str, named: Named) -> Result<(), Reason> 
     }
 }
 
-/// A part with its solids, of the object that is added next.
+/// Adds a part with its solids to the object that is added next.
 fn add_part(
     world: &mut World,
     name: String,
@@ -204,7 +204,7 @@ fn add_arm(world: &mut World, entry: ArmEntry, files: Files<'_>) -> Result<(), R
     if entry.home.len() > arm.joints.len() {
         return Err(format!("home has {} values for {} joints", entry.home.len(), arm.joints.len()));
     }
-    // Where zero is not within the limits, the nearest that is.
+    // If zero is not within the limits, the nearest position that is.
     for joint in &mut arm.joints {
         joint.position = 0.0_f64.clamp(joint.lower, joint.upper);
     }
@@ -224,7 +224,7 @@ fn add_arm(world: &mut World, entry: ArmEntry, files: Files<'_>) -> Result<(), R
     Ok(())
 }
 
-/// Puts an arm onto its robot.
+/// Mounts an arm on its robot.
 fn mount_arm(world: &mut World, name: &str, on: &str) -> Result<(), Reason> {
     let found = |name: &str| match world.names.get(&key(name)) {
         Some(Named::Object(at)) => world.objects.get(*at).map(|object| (*at, object)),
@@ -232,9 +232,9 @@ fn mount_arm(world: &mut World, name: &str, on: &str) -> Result<(), Reason> {
     };
     let carrier = found(on).filter(|(_, object)| matches!(object.role, Role::Wheeled(_)));
     let (Some((at, object)), Some((carrier, robot))) = (found(name), carrier) else {
-        return Err(format!("it is on {on}, which is no robot on wheels"));
+        return Err(format!("it is on {on}, which is not a robot on wheels"));
     };
-    // Until now its place was taken for one in the world.
+    // Until now its pose was taken as a pose in the world.
     let (offset, place) = (object.pose, robot.pose * object.pose);
     if let Some(Object { role: Role::Arm(arm), .. }) = world.objects.get_mut(at) {
         arm.on = Some((carrier, offset));
@@ -314,7 +314,7 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
     take_name(world, &entry.name, Named::Object(world.objects.len()))?;
     let supports: Vec<[f64; 2]> = entry.supports.iter().map(|&support| numbers(support)).collect();
     if !spread_out(&supports) || supports.len() > 16 {
-        return Err("supports: 3 to 16 points that are not on one line".to_owned());
+        return Err("supports: 3 to 16 points that are not collinear".to_owned());
     }
     let place = pose(numbers(entry.xyz), [0.0, 0.0, entry.yaw.0]);
     let first_part = world.parts.len();
@@ -365,7 +365,7 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
     Ok(())
 }
 
-/// Whether three of the points enclose an area that a plane can be laid through, 1 cm^2.
+/// Whether three of the points span a triangle of at least 1 cm^2, so that a plane is defined.
 fn spread_out(points: &[[f64; 2]]) -> bool {
     let double_area = |a: [f64; 2], b: [f64; 2], c: [f64; 2]| {
         ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs()

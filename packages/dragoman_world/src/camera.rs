@@ -1,9 +1,9 @@
-//! Cameras that measure depth and colour: where they are, what they see at one moment, and pictures of that.
+//! Cameras for depth and colour: their poses, views at one time, and images of the views.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this one | [`CameraFigures`], and what a world's cameras see |
-//! | `view.rs` | [`View`]: what a camera sees, apart from the world; its pictures |
+//! | this one | [`CameraFigures`], and the views of a world's cameras |
+//! | `view.rs` | [`View`]: a copy of a camera's view, independent of the world; its images |
 //! | `surface.rs` | shapes as triangles |
 //! | `raster.rs` | triangles as pixels |
 
@@ -24,7 +24,7 @@ use super::sensor::{Mount, Publication};
 use super::state::{Named, World, wrong_kind};
 use view::Seen;
 
-/// The figures of a camera. Angles in rad, ranges in m along the optical axis.
+/// Parameters of a camera. Angles in rad, ranges in m along the optical axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CameraFigures {
     /// Pixels in a row.
@@ -35,14 +35,14 @@ pub struct CameraFigures {
     pub horizontal_angle: f64,
     /// From the upper edge of the picture to the lower.
     pub vertical_angle: f64,
-    /// Least depth that is measured.
+    /// Minimum measured depth.
     pub min_range: f64,
-    /// Greatest depth that is measured.
+    /// Maximum measured depth.
     pub max_range: f64,
 }
 
 impl CameraFigures {
-    /// Microsoft Kinect: 640 x 480 pixels, 57 x 43 degrees, 0.4 to 4.5 m (seed 003, section 2.1).
+    /// Microsoft Kinect: 640 x 480 pixels, 57 x 43 degrees, 0.4 to 4.5 m (TurtleBot thesis, 2.1).
     pub const KINECT: Self = Self {
         width: 640,
         height: 480,
@@ -51,7 +51,7 @@ impl CameraFigures {
         min_range: 0.4,
         max_range: 4.5,
     };
-    /// Where the Kinect's colour camera is from the one for depth, in the latter's frame (x ahead, y left), m.
+    /// Position of the Kinect's colour camera in the frame of its depth camera (x ahead, y left), m.
     pub(crate) const KINECT_COLOR_OFFSET: [f64; 3] = [0.0, -0.025, 0.0];
 
     /// Focal lengths along a row and a column, pixels.
@@ -60,21 +60,21 @@ impl CameraFigures {
         [length(self.width, self.horizontal_angle), length(self.height, self.vertical_angle)]
     }
 
-    /// Where the optical axis meets the picture, pixels; the middle of the first pixel is (0, 0).
+    /// Where the optical axis meets the image, pixels; the centre of the first pixel is (0, 0).
     pub fn principal_point(&self) -> [f64; 2] {
         [self.width, self.height].map(|pixels| (pixels as f64 - 1.0) / 2.0)
     }
 }
 
-/// A camera of a world: one for depth, and one for colour that looks the same way.
+/// A camera of a world: a depth camera, and a colour camera with the same orientation.
 pub(crate) struct Camera {
     pub(crate) name: String,
-    /// Of the camera for depth: x ahead, y left, z up.
+    /// Pose of the depth camera: x ahead, y left, z up.
     pub(crate) mount: Mount,
-    /// Where the camera for colour is, in that frame.
+    /// Position of the colour camera in that frame.
     pub(crate) color_offset: Vector3<f64>,
     pub(crate) figures: CameraFigures,
-    /// Standard deviation of a depth of 1 m, m; it grows with the square of the depth.
+    /// Standard deviation at a depth of 1 m, m; it grows with the square of the depth.
     pub(crate) deviation: f64,
     pub(crate) noise: Noise,
     pub(crate) sees_carrier: bool,
@@ -87,7 +87,7 @@ impl World {
         self.cameras.iter().map(|camera| camera.name.as_str())
     }
 
-    /// The figures of a camera.
+    /// The parameters of a camera.
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -95,7 +95,7 @@ impl World {
         self.camera(name).map(|(_, camera)| camera.figures)
     }
 
-    /// Where a camera's camera for colour is, in the frame of that for depth (x ahead, y left, z up), m.
+    /// Position of the colour camera in the frame of the depth camera (x ahead, y left, z up), m.
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -103,7 +103,7 @@ impl World {
         self.camera(name).map(|(_, camera)| camera.color_offset.into())
     }
 
-    /// Notes in `view` what a camera sees now, as [`super::Worlds::view`] does, in the memory that `view` has already.
+    /// Updates `view` with a camera's current view, as [`super::Worlds::view`], reusing its memory.
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -126,7 +126,7 @@ impl World {
         }
         if let Some(camera) = self.cameras.get_mut(at).filter(|camera| camera.deviation > 0.0) {
             view.set_noise(camera.deviation, camera.noise.clone());
-            // The next view has other noise.
+            // The next view has different noise.
             camera.noise.skip();
         }
         Ok(())
@@ -137,10 +137,10 @@ impl World {
             Named::Camera(at) => self.cameras.get(at).map(|camera| (at, camera)),
             _ => None,
         }
-        .ok_or_else(|| wrong_kind(name, "camera"))
+        .ok_or_else(|| wrong_kind(name, "a camera"))
     }
 
-    /// Makes triangles of all shapes, where there is a camera.
+    /// Triangulates all shapes, if there is a camera.
     pub(crate) fn cover(&mut self) {
         let surfaces = |part: &super::Part| {
             part.shapes.iter().map(|shape| Arc::new(Surface::new(&shape.geometry))).collect()
@@ -151,7 +151,7 @@ impl World {
     }
 }
 
-/// The optical frame in that of the camera (REP 103): x right, y down, z ahead.
+/// The optical frame in the camera's frame (REP 103): x right, y down, z ahead.
 pub(crate) fn optical_frame() -> Isometry3<f64> {
     let turn = -std::f64::consts::FRAC_PI_2;
     let rotation = UnitQuaternion::from_euler_angles(turn, 0.0, turn);

@@ -1,11 +1,11 @@
-//! The auxiliary console and the status bar of the simulator (seed 003, sections 4.2.4 and A.4), without a window: what would
-//! be in them. No ROS, no clock.
+//! The simulator's auxiliary console and status bar (TurtleBot thesis, 4.2.4 and A.4), without a window: their content.
+//! No ROS, no clock.
 
 use std::collections::VecDeque;
 
-/// Lines that the console keeps; then the oldest is lost.
+/// Maximum number of lines; then the oldest is lost.
 pub const MAX_LINES: usize = 200;
-/// Characters in a line; longer ones are broken.
+/// Maximum length of a line, characters; longer ones are broken.
 pub const MAX_LINE_LENGTH: usize = 200;
 
 /// The auxiliary console.
@@ -17,36 +17,36 @@ pub struct Console {
 }
 
 impl Console {
-    /// Makes the console, if there is none, and shows it. What is in it stays: topics have no order among each other, and a
-    /// print may come before the creation that it was sent after.
+    /// Creates the console if it does not exist, and shows it. Its content is kept: the order between topics is not
+    /// guaranteed, so a print may arrive before the creation that was sent first.
     pub fn create(&mut self) {
         (self.exists, self.is_hidden) = (true, false);
     }
 
-    /// Ends the console, with what is in it.
+    /// Deletes the console and its content.
     pub fn delete(&mut self) {
         *self = Self::default();
     }
 
-    /// Hides it; it goes on taking text.
+    /// Hides the console; it still accepts text.
     pub fn hide(&mut self) {
         self.is_hidden = true;
     }
 
-    /// Shows it again.
+    /// Shows the console again.
     pub fn show(&mut self) {
         self.is_hidden = false;
     }
 
-    /// Empties it.
+    /// Deletes the content.
     pub fn clear(&mut self) {
         self.lines.clear();
     }
 
-    /// Adds text in lines of its own; makes the console if there is none. Control characters are left out.
+    /// Appends text as separate lines; creates the console if it does not exist. Control characters are removed.
     pub fn print(&mut self, text: &str) {
         self.exists = true;
-        // No more than what stays is looked at.
+        // Process only as many characters as can be kept.
         let mut added: VecDeque<String> = VecDeque::new();
         for line in text.lines() {
             let shown: Vec<char> = line.chars().filter(|c| !c.is_control()).collect();
@@ -68,7 +68,7 @@ impl Console {
         }
     }
 
-    /// What can be read in it: nothing while it is hidden or does not exist.
+    /// The visible text: empty while the console is hidden or does not exist.
     pub fn text(&self) -> String {
         if self.is_hidden || !self.exists {
             return String::new();

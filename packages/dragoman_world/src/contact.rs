@@ -1,4 +1,4 @@
-//! What touches what.
+//! Contacts between objects.
 
 use nalgebra::Isometry3;
 
@@ -8,11 +8,11 @@ use super::scene::Collider;
 use super::state::{Part, Role};
 use super::{Geometry, World, WorldError};
 
-/// A part of the space about an object.
+/// A region attached to an object.
 pub(crate) struct Feeler(Vec<(Solid, Pose)>);
 
 impl Feeler {
-    /// This shape, raised by so much; nothing where the shape is none.
+    /// This shape, raised by `height`; empty if the shape is invalid.
     pub(crate) fn new(shape: &Geometry, height: f64) -> Self {
         let raised = Pose::translation(0.0, 0.0, height);
         let solids = shape.solids().unwrap_or_default().into_iter();
@@ -21,8 +21,8 @@ impl Feeler {
 }
 
 impl World {
-    /// Pairs of objects that touch, of which at least one is a robot; links that no joint moves do not count. Each pair once,
-    /// also an arm that touches itself.
+    /// Pairs of touching objects, at least one of them a robot; links fixed to the base do not count. Each pair occurs
+    /// once; an arm that touches itself is a pair, too.
     pub fn collisions(&self) -> Vec<(&str, &str)> {
         let mut pairs = Vec::new();
         for (at, object) in self.objects.iter().enumerate() {
@@ -38,13 +38,14 @@ impl World {
         pairs
     }
 
-    /// An object that the robot, with what is on it, touches at this pose.
+    /// An object that the robot, with all objects on it, touches at this pose.
     pub(super) fn wheeled_touches(&self, at: usize, pose: &Isometry3<f64>) -> Option<usize> {
         let group = self.group(at);
         self.touches_at(at, pose, &group, &group)
     }
 
-    /// An object beyond `group` that these `members` of it touch, were the object `at` at this pose and they as they are to it.
+    /// An object outside of `group` that its `members` touch if the object `at` is at this pose and they are moved with
+    /// it.
     fn touches_at(
         &self,
         at: usize,
@@ -63,7 +64,7 @@ impl World {
             .map(|other| other.object)
     }
 
-    /// Whether something beyond the group is in this part of the space about an object.
+    /// Whether an object outside of the group is in this region attached to an object.
     pub(crate) fn feels(&self, at: usize, group: &[usize], feeler: &Feeler) -> bool {
         let Some(object) = self.objects.get(at) else { return false };
         let pose = to_parry(&object.pose);
@@ -72,7 +73,7 @@ impl World {
         solids.any(|(solid, local)| self.scene.touching_solid(solid, &(pose * *local), own).is_some())
     }
 
-    /// An object that the arm, or what it holds, touches.
+    /// An object that the arm or its held object touches.
     pub(super) fn arm_touches(&self, at: usize, arm: &Arm) -> Option<usize> {
         let held = self.held_by(at);
         let carrier = arm.on.map(|(carrier, _)| carrier);
@@ -86,7 +87,7 @@ impl World {
                         || (Some(other.object) == carrier && arm.may_touch_carrier(link));
                 }
                 let other = other.part - first;
-                // Pairs of links that move are looked at once.
+                // Each pair of moving links is checked once.
                 arm.may_touch(link, other) || (other > link && !arm.stands_still(other))
             };
             if let Some(other) = self.scene.touching(part.colliders.clone(), &to_parry(&part.pose), passed_by)
@@ -95,7 +96,7 @@ impl World {
             }
         }
         let held_object = self.objects.get(held?)?;
-        // The hand touches what it holds.
+        // The hand touches the held object.
         let allowed = |other: &Collider| {
             let link = other.part.saturating_sub(first);
             Some(other.object) == held
@@ -107,7 +108,7 @@ impl World {
         touched.map(|other| other.object)
     }
 
-    /// Pairs of links that touch as the arm stands now.
+    /// Pairs of links that touch in the arm's current pose.
     pub(crate) fn touching_links(&self, at: usize) -> Vec<(usize, usize)> {
         let Some(object) = self.objects.get(at) else { return Vec::new() };
         let parts = self.parts.get(object.parts.clone()).unwrap_or_default();
@@ -121,7 +122,7 @@ impl World {
         pairs.filter(|&(a, b)| touch(a, b)).collect()
     }
 
-    /// Links of an arm that touch another object as it stands now.
+    /// Links of an arm that touch another object in the current pose.
     pub(crate) fn links_on(&self, at: usize, other: usize) -> Vec<usize> {
         let Some(object) = self.objects.get(at) else { return Vec::new() };
         let links = self.parts.get(object.parts.clone()).unwrap_or_default().iter().enumerate();

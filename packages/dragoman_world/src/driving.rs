@@ -1,4 +1,4 @@
-//! How robots on wheels are put down and drive.
+//! Placing and driving robots on wheels.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use super::state::{Role, check, check_between};
 use super::wheeled::{Step, wrap};
 use super::{World, WorldError};
 
-/// Longest step of [`World::advance`], s.
+/// Maximum step of [`World::advance`], s.
 const LONGEST_STEP: f64 = 0.01;
-/// Longest time of one motion, s.
+/// Maximum duration of one motion, s.
 const LONGEST_TIME: f64 = 3600.0;
-/// Halvings of a step that is blocked: 7 mm, the way in 10 ms at 0.7 m/s, end within 0.1 mm of what is in the way.
+/// Number of bisections of a blocked step: 7 mm, the distance in 10 ms at 0.7 m/s, end within 0.1 mm of the obstacle.
 const HALVINGS: u32 = 7;
 
 impl World {
@@ -26,7 +26,8 @@ impl World {
         Ok(self.drop_at(at, xyz, yaw, 2.0 * LARGEST, false))
     }
 
-    /// Lets the robot fall at most so far; it stays where that is not possible, or where it would touch something and may not.
+    /// Lets the robot fall by at most this height; it stays if that is not possible, or if it would touch something and
+    /// may not.
     pub(super) fn drop_at(
         &mut self,
         at: usize,
@@ -56,9 +57,9 @@ impl World {
         true
     }
 
-    /// Rolls a robot along the arc of this step as far as nothing is in its way and there is ground, and turns it on the spot for
-    /// the rest of the turn if it can. What it really did. The odometry counts the whole step: wheels slip. A robot that stands
-    /// in something already, where it was put, gets out.
+    /// Rolls a robot along the arc of this step until an obstacle or the end of the ground, and turns it on the spot
+    /// for the rest of the turn if possible. Returns the true motion. The odometry counts the whole step, because
+    /// wheels slip. A robot that was placed in an obstacle can leave it.
     pub(crate) fn roll(&mut self, at: usize, step: Step) -> Step {
         let Some(object) = self.objects.get_mut(at) else { return Step::default() };
         let (start, Role::Wheeled(wheeled)) = (object.pose, &mut object.role) else { return Step::default() };
@@ -93,8 +94,8 @@ impl World {
         Step { distance: free * step.distance, turn: if turns { step.turn } else { free * step.turn } }
     }
 
-    /// Way down from a place in the frame of an object, along its z axis, to what is below and is not of its group; none
-    /// beyond `longest`.
+    /// Distance from a point in the frame of an object, down along its z axis, to the first object outside of its
+    /// group; `None` if beyond `longest`.
     pub(crate) fn clearance(&self, at: usize, group: &[usize], from: [f64; 3], longest: f64) -> Option<f64> {
         let pose = to_parry(&self.objects.get(at)?.pose);
         let own = |collider: &Collider| group.contains(&collider.object);
@@ -121,8 +122,8 @@ impl World {
         Ok(self.drive(at, step))
     }
 
-    /// The ground may be a wheel's radius higher or lower at the end. The turn comes first, and then the way ahead: that is
-    /// `(v t cos(w t), v t sin(w t))` in the robot's frame.
+    /// The ground may be a wheel's radius higher or lower at the end. The turn is applied first, then the translation,
+    /// which is `(v t cos(w t), v t sin(w t))` in the robot's frame.
     pub(super) fn drive(&mut self, at: usize, step: Step) -> bool {
         let Some(object) = self.objects.get(at) else { return false };
         let Role::Wheeled(wheeled) = &object.role else { return false };

@@ -1,59 +1,59 @@
-//! What can be wrong with a request or with a world file.
+//! Errors of requests and of world files.
 
-/// A request that was refused; nothing has changed.
+/// Error of a request; nothing has changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
-    /// No world of this name.
+    /// Unknown world.
     #[error("there is no world {name:?}")]
     UnknownWorld {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
-    /// Nothing of this name in the world, or in any.
+    /// Unknown object in the world, or in all worlds.
     #[error("there is no {name:?}")]
     UnknownName {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
-    /// The name is that of something else.
-    #[error("{name} is no {expected}")]
+    /// The object has another kind.
+    #[error("{name} is not a {expected}")]
     WrongKind {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// What it should have been.
+        /// The expected kind.
         expected: &'static str,
     },
-    /// NaN, an infinity, or a value beyond what the world can hold.
-    #[error("{field} is {value}; it lies between {least} and {most}")]
+    /// NaN, infinite, or out of range.
+    #[error("{field} is {value}; it has to be between {least} and {most}")]
     OutOfRange {
-        /// Which value.
+        /// Name of the value.
         field: &'static str,
         /// The value.
         value: f64,
-        /// The least that is taken.
+        /// Minimum.
         least: f64,
-        /// The greatest that is taken.
+        /// Maximum.
         most: f64,
     },
-    /// More values than the arm has joints.
+    /// More values than joints.
     #[error("{robot} has {joints} joints, not {got}")]
     TooManyJoints {
-        /// The arm.
+        /// Name of the arm.
         robot: String,
-        /// Its joints.
+        /// Number of joints.
         joints: usize,
-        /// Values given.
+        /// Number of values.
         got: usize,
     },
-    /// A joint value beyond its limits.
-    #[error("joint {joint} of {robot}: {value} lies beyond its limits {lower} to {upper}")]
+    /// A joint position is out of its limits.
+    #[error("joint {joint} of {robot}: {value} is beyond its limits {lower} to {upper}")]
     JointLimit {
-        /// The arm.
+        /// Name of the arm.
         robot: String,
-        /// The joint.
+        /// Name of the joint.
         joint: String,
-        /// The value given, rad or m.
+        /// The position, rad or m.
         value: f64,
         /// Lower limit, rad or m.
         lower: f64,
@@ -62,24 +62,24 @@ pub enum WorldError {
     },
 }
 
-/// A world file that cannot be used.
+/// Error loading a world file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// Not YAML, an unknown field, a missing one, a value of a wrong kind or size.
+    /// Invalid YAML, an unknown field, a missing one, a value of a wrong type or size.
     #[error("{reason}")]
     Yaml {
-        /// What is wrong, with line and column.
+        /// The error with line and column.
         reason: String,
     },
-    /// The parts do not fit together.
+    /// An element is invalid or inconsistent.
     #[error("line {line}: {element}: {reason}")]
     Element {
-        /// Line of the element's name, from 1; 0 where it is not known.
+        /// Line of the element's name, from 1; 0 if unknown.
         line: usize,
         /// Name of the world, the object or the sensor.
         element: String,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
 }

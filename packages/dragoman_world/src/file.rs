@@ -1,23 +1,23 @@
-//! The world file: what is written in it, with every number checked where it is read, so that errors name the line.
+//! The world file: its fields, with all numbers checked during parsing, so that errors have a line.
 
 use serde::{Deserialize, Deserializer};
 
-/// Greatest coordinate and size, m.
+/// Maximum coordinate and size, m.
 pub(crate) const LARGEST: f64 = 1e4;
-/// Least size of a shape, m.
+/// Minimum size of a shape, m.
 const SMALLEST: f64 = 1e-4;
-/// Greatest angle, rad; beyond it nothing is left of its accuracy.
+/// Maximum angle, rad; larger ones have no accuracy left.
 pub(crate) const LARGEST_ANGLE: f64 = 1e5;
-/// Most corners of a polygon.
+/// Maximum number of corners of a polygon.
 const MAX_CORNERS: usize = 500;
 
 fn ranged<'de, D: Deserializer<'de>>(from: D, least: f64, most: f64) -> Result<f64, D::Error> {
     let value = f64::deserialize(from)?;
-    // Written so that NaN fails.
+    // Written such that NaN fails.
     if value >= least && value <= most {
         return Ok(value);
     }
-    Err(serde::de::Error::custom(format!("{value} lies beyond {least} to {most}")))
+    Err(serde::de::Error::custom(format!("{value} is out of range {least} to {most}")))
 }
 
 macro_rules! number {
@@ -84,12 +84,12 @@ pub(crate) struct BodyEntry {
     pub(crate) rpy: [Angle; 3],
     #[serde(default)]
     pub(crate) shapes: Vec<ShapeEntry>,
-    /// File name; every link at joint position zero.
+    /// File name; all joints are at position zero.
     pub(crate) urdf: Option<String>,
     /// Grippers can hold it.
     #[serde(default)]
     pub(crate) graspable: bool,
-    /// kg; what an arm that holds it feels.
+    /// Mass, kg; loads an arm that holds it.
     #[serde(default)]
     pub(crate) mass: Mass,
 }
@@ -166,10 +166,10 @@ pub(crate) struct ArmEntry {
     pub(crate) rpy: [Angle; 3],
     #[serde(default)]
     pub(crate) home: Vec<Angle>,
-    /// A robot on wheels that it is mounted on; `xyz` and `rpy` are in that robot's frame then.
+    /// A robot on wheels on which it is mounted; then `xyz` and `rpy` are in that robot's frame.
     pub(crate) on: Option<String>,
     pub(crate) urdf: Option<String>,
-    /// The link to begin with. It is where it is in the description: `xyz` and `rpy` place the description's own root.
+    /// The root link. It keeps its pose in the description: `xyz` and `rpy` place the root of the description.
     pub(crate) root_link: Option<String>,
     pub(crate) tip_link: Option<String>,
     pub(crate) convention: Option<Convention>,
@@ -181,7 +181,7 @@ pub(crate) struct ArmEntry {
     pub(crate) base: Vec<ShapeEntry>,
 }
 
-/// Where the frame of link i is, and with it the order of the four steps of a row.
+/// Position of the frame of link i, and thus the order of the four steps of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Convention {
@@ -212,13 +212,13 @@ pub(crate) struct JointEntry {
     pub(crate) link: Vec<ShapeEntry>,
 }
 
-/// What a joint does along its axis.
+/// Kind of a joint's motion along its axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JointKind {
-    /// Turns; positions are rad.
+    /// Rotates; positions in rad.
     Revolute,
-    /// Slides; positions are m.
+    /// Slides; positions in m.
     Prismatic,
 }
 
@@ -239,15 +239,15 @@ pub(crate) struct WheeledEntry {
     pub(crate) xyz: [Coordinate; 3],
     #[serde(default)]
     pub(crate) yaw: Angle,
-    /// In the robot's frame: on the ground in the middle between the supports, x forward, z up.
+    /// In the robot's frame: on the ground in the centre of the supports, x forward, z up.
     #[serde(default)]
     pub(crate) body: Vec<ShapeEntry>,
-    /// File name; its root is the robot's frame. Links that joints move are shown and touch nothing: wheels.
+    /// File name; its root is the robot's frame. Links moved by joints, such as wheels, are shown but touch nothing.
     pub(crate) urdf: Option<String>,
-    /// Links of it that are left out, with what hangs on them.
+    /// Omitted links; their children are omitted, too.
     #[serde(default)]
     pub(crate) without: Vec<String>,
-    /// Where the wheels touch the ground, x and y.
+    /// Positions where the wheels touch the ground, x and y.
     pub(crate) supports: Vec<[Coordinate; 2]>,
     pub(crate) wheel_radius: Size,
     #[serde(default)]
@@ -268,7 +268,7 @@ fn one() -> Speed {
     Speed(1.0)
 }
 
-/// Standard deviations of the increments, relative to them.
+/// Relative standard deviations of the increments.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OdometryNoise {
@@ -287,14 +287,14 @@ pub(crate) struct LaserEntry {
     pub(crate) xyz: [Coordinate; 3],
     #[serde(default)]
     pub(crate) rpy: [Angle; 3],
-    /// Either a model or figures.
+    /// Either a model or parameters.
     pub(crate) model: Option<LaserModel>,
     pub(crate) scan: Option<ScanEntry>,
     #[serde(default)]
     pub(crate) noise: Deviation,
     #[serde(default)]
     pub(crate) sees_carrier: bool,
-    /// Where and how it is published; core code has no use for these.
+    /// Names and rate of publishing; not used by the core.
     pub(crate) topic: Option<String>,
     pub(crate) frame: Option<String>,
     pub(crate) rate: Option<Rate>,
@@ -311,10 +311,10 @@ pub(crate) struct ScanEntry {
     pub(crate) max_range: Size,
 }
 
-/// Most beams of a laser.
+/// Maximum number of beams of a laser.
 pub(crate) const MAX_BEAMS: u16 = 10_000;
 
-/// Lasers whose figures are known.
+/// Known lasers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LaserModel {
@@ -346,12 +346,12 @@ pub(crate) struct CameraEntry {
     pub(crate) xyz: [Coordinate; 3],
     #[serde(default)]
     pub(crate) rpy: [Angle; 3],
-    /// Either a kind or figures.
+    /// Either a kind or parameters.
     pub(crate) kind: Option<CameraKind>,
     pub(crate) image: Option<ImageEntry>,
-    /// Where the camera for colour is, in the frame of that for depth.
+    /// Position of the colour camera in the frame of the depth camera.
     pub(crate) color_offset: Option<[Coordinate; 3]>,
-    /// Standard deviation of a depth of 1 m.
+    /// Standard deviation at a depth of 1 m.
     #[serde(default)]
     pub(crate) depth_noise: Deviation,
     #[serde(default = "yes")]
@@ -365,7 +365,7 @@ fn yes() -> bool {
     true
 }
 
-/// Cameras whose figures are known.
+/// Known cameras.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CameraKind {
@@ -385,7 +385,7 @@ pub(crate) struct ImageEntry {
     pub(crate) max_range: Size,
 }
 
-/// Most pixels in a row, and most rows.
+/// Maximum width and height of an image, pixels.
 pub(crate) const MAX_PIXELS: u16 = 2048;
 
 #[derive(Debug, Deserialize)]

@@ -1,6 +1,6 @@
-//! Shapes, and the only place where `nalgebra`'s poses become those of parry3d.
+//! Shapes, and the only file that converts between `nalgebra`'s poses and those of parry3d.
 //!
-//! parry's vectors are of another library; what is computed with them stays behind [`Solid`] and the aliases of this file.
+//! parry has vectors of another library; computations with them stay behind [`Solid`] and the aliases of this file.
 
 use std::sync::Arc;
 
@@ -19,33 +19,33 @@ pub(crate) type Vector = parry3d_f64::math::Vector;
 /// A shape in its own frame, m.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Geometry {
-    /// A box about the origin: its lengths along x, y, z.
+    /// A box centred at the origin.
     Box {
         /// Lengths of the edges.
         size: [f64; 3],
     },
-    /// A cylinder about the origin, its axis along z.
+    /// A cylinder centred at the origin, its axis along z.
     Cylinder {
         /// Radius.
         radius: f64,
         /// Length along z.
         length: f64,
     },
-    /// A sphere about the origin.
+    /// A sphere centred at the origin.
     Sphere {
         /// Radius.
         radius: f64,
     },
     /// Triangles.
     Mesh {
-        /// Corners and triangles, scaled already.
+        /// Corners and triangles, already scaled.
         mesh: Arc<Mesh>,
-        /// Whether its convex hull stands for it in collisions and rays.
+        /// Whether its convex hull is used for collisions and rays.
         convex: bool,
     },
-    /// A simple polygon in the plane z = 0, drawn up along z.
+    /// A simple polygon in the plane z = 0, extruded along z.
     Extrusion {
-        /// Corners in order, either way round.
+        /// Corners in order, clockwise or counter-clockwise.
         polygon: Vec<[f64; 2]>,
         /// Height.
         height: f64,
@@ -53,8 +53,8 @@ pub enum Geometry {
 }
 
 impl Geometry {
-    /// The surface as triangles, counter-clockwise seen from outside; empty for boxes, cylinders and spheres, which every
-    /// viewer can draw.
+    /// The surface as triangles, counter-clockwise seen from outside; empty for boxes, cylinders and spheres, which all
+    /// viewers can draw.
     pub fn triangles(&self) -> Vec<[[f64; 3]; 3]> {
         match self {
             Self::Mesh { mesh, .. } => mesh.triangles().collect(),
@@ -63,7 +63,7 @@ impl Geometry {
         }
     }
 
-    /// The solids that stand for it, with their poses in its frame.
+    /// The solids for collisions, with their poses in its frame.
     pub(crate) fn solids(&self) -> Result<Vec<(Solid, Pose)>, String> {
         let one = |shape: SharedShape| Ok(vec![(Solid::new(shape), Pose::IDENTITY)]);
         match self {
@@ -78,7 +78,7 @@ impl Geometry {
                 let vertices: Vec<Vector> = mesh.vertices.iter().map(|&corner| vector(corner)).collect();
                 let closed = TriMeshFlags::ORIENTED | TriMeshFlags::MERGE_DUPLICATE_VERTICES;
                 let surface = TriMesh::with_flags(vertices.clone(), mesh.indices.clone(), closed)
-                    // Not closed or not consistently turned: a surface without an inside.
+                    // Not closed or not consistently oriented: a surface without an inside.
                     .or_else(|_| TriMesh::new(vertices, mesh.indices.clone()))
                     .map_err(|error| format!("the mesh cannot be used: {error}"))?;
                 one(SharedShape::new(surface))
@@ -112,7 +112,7 @@ pub(crate) struct Solid {
     rays: Rays,
 }
 
-/// How rays meet the solid, in its own frame.
+/// Method of ray casting, in the solid's own frame.
 #[derive(Clone, Copy)]
 enum Rays {
     Box { half: Vector },
@@ -134,22 +134,22 @@ impl Solid {
         self.shape.compute_aabb(pose)
     }
 
-    /// Half the box about the solid in its own frame, and the box's centre.
+    /// Half extents of the bounding box in the solid's own frame, and its centre.
     pub(crate) fn local_bounds(&self) -> (Vector, Vector) {
         let bounds = self.shape.compute_local_aabb();
         (bounds.center(), bounds.half_extents())
     }
 
-    /// Whether they touch, or one is within the other.
+    /// Whether they touch, or one contains the other.
     pub(crate) fn touches(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> bool {
-        // All kinds of shapes that are made here are supported.
+        // All kinds of shapes that are created here are supported.
         query::intersection_test(pose, &*self.shape, other_pose, &*other.shape)
             .is_ok_and(|found| found.intersecting)
             || self.swallows(pose, other, other_pose)
             || other.swallows(other_pose, self, pose)
     }
 
-    /// Whether a point of `other` is within this surface, which intersects nothing of it.
+    /// Whether a point of `other` is inside this surface, which does not intersect `other`.
     fn swallows(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> bool {
         let Some(mesh) = self.shape.as_trimesh().filter(|mesh| mesh.flags().contains(TriMeshFlags::ORIENTED))
         else {
@@ -161,7 +161,7 @@ impl Solid {
         mesh.contains_local_point(point)
     }
 
-    /// Least distance, m; 0 where they touch.
+    /// Minimum distance, m; 0 if they touch.
     pub(crate) fn distance(&self, pose: &Pose, other: &Self, other_pose: &Pose) -> f64 {
         if self.touches(pose, other, other_pose) {
             return 0.0;
@@ -170,20 +170,20 @@ impl Solid {
             .map_or(f64::INFINITY, |found| found.distance)
     }
 
-    /// The point of the solid that is nearest to `point`.
+    /// The point of the solid nearest to `point`.
     pub(crate) fn nearest(&self, pose: &Pose, point: Vector) -> Vector {
         self.shape.project_point(pose, point, true).point
     }
 
-    /// Whether the point is in it; in a mesh that is not closed none is.
+    /// Whether it contains the point; always false for a mesh that is not closed.
     pub(crate) fn contains(&self, pose: &Pose, point: Vector) -> bool {
         self.shape.contains_point(pose, point)
     }
 
-    /// Way along a ray with a direction of length one, given in the solid's frame; 0 from within.
+    /// Distance along a ray with a unit direction, given in the solid's frame; 0 from inside.
     ///
-    /// Boxes and cylinders have their closed forms here: parry's search for convex shapes is slower and less exact, and a
-    /// scan asks a thousand times.
+    /// Boxes and cylinders are computed in closed form: parry's search for convex shapes is slower and less accurate,
+    /// and a scan calls this a thousand times.
     pub(crate) fn ray(&self, origin: Vector, direction: Vector, longest: f64) -> Option<f64> {
         let way = match self.rays {
             Rays::Box { half } => ray_against_box(origin, direction, half),
@@ -197,7 +197,7 @@ impl Solid {
 }
 
 fn ray_against_box(origin: Vector, direction: Vector, half: Vector) -> Option<f64> {
-    // A direction along a side leaves finite numbers, or infinite ones of the right sign.
+    // A direction along a side gives finite values, or infinite ones with the right sign.
     let steep = |value: f64| if value.abs() < 1e-200 { 1e200 } else { 1.0 / value };
     let inverse = Vector::new(steep(direction.x), steep(direction.y), steep(direction.z));
     let (a, b) = ((-half - origin) * inverse, (half - origin) * inverse);
@@ -205,7 +205,7 @@ fn ray_against_box(origin: Vector, direction: Vector, half: Vector) -> Option<f6
     (enter <= a.max(b).min_element()).then_some(enter)
 }
 
-/// The axis is y, as parry has it.
+/// The axis is y, as in parry.
 fn ray_against_cylinder(origin: Vector, direction: Vector, radius: f64, half_length: f64) -> Option<f64> {
     let (mut enter, mut leave) = (0.0_f64, f64::INFINITY);
     if direction.y.abs() > f64::MIN_POSITIVE {
@@ -219,7 +219,7 @@ fn ray_against_cylinder(origin: Vector, direction: Vector, radius: f64, half_len
     if across > 1e-24 {
         let half_b = origin.x * direction.x + origin.z * direction.z;
         let root = (half_b * half_b - across * off).sqrt();
-        // NaN where the ray passes by.
+        // NaN if the ray misses.
         if root.is_nan() {
             return None;
         }

@@ -1,8 +1,8 @@
-//! What an arm does that servos move and that has a gripper: it goes as far as nothing is in its way, its fingers stop at what
-//! is between them and hold it, and what they let go falls.
+//! Behaviour of an arm with servos and a gripper: it moves until an obstacle, its fingers stop at an object between
+//! them and hold it, and an object that they release falls.
 //!
-//! The fingers hold a body by a rule, not by friction: a body that may be held, that is between the fingers and that both
-//! touch is carried rigidly until they open. On its way between them the first finger to touch it pushes it towards the other.
+//! The fingers hold a body by a rule, not by friction: a graspable body between the fingers that both touch is carried
+//! rigidly until they open. Before that, the first finger that touches it pushes it towards the other.
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
@@ -13,24 +13,24 @@ use super::geometry::{Geometry, Pose, Solid, Vector, to_parry};
 use super::scene::Collider;
 use super::state::{Body, Role};
 
-/// How far a joint goes in one go, rad or m: what a servo turns in 10 ms.
+/// Maximum motion of a joint in one step, rad or m: the motion of a servo in 10 ms.
 const LONGEST_STEP: f64 = 0.06;
-/// The most steps in one go: after a pause they are longer.
+/// Maximum number of steps in one call: after a pause the steps are longer.
 const MOST_STEPS: f64 = 100.0;
-/// Halvings of a motion that is blocked.
+/// Number of bisections of a blocked motion.
 const HALVINGS: u32 = 6;
-/// Between what lies and what it lies on, m.
+/// Distance between a resting object and the surface below it, m.
 const GAP: f64 = 1e-4;
-/// A body is between the fingers where it is there for more than this, along them and across, m.
+/// Minimum overlap of a body with the region between the fingers, along them and across, m.
 const LEAST_GRIP: f64 = 0.004;
-/// The joint of a gripper opens by this before it lets go, rad: servos tremble.
+/// Opening of the gripper's joint at which it releases the object, rad; tolerates the servos' jitter.
 const LET_GO: f64 = 0.05;
-/// How far what falls beside an edge is put away from it, m, and in which steps.
+/// Maximum distance by which a falling object is moved away from an edge, m, and the step.
 const ASIDE: [f64; 2] = [0.3, 0.005];
 
 impl World {
-    /// Moves the joints of an arm towards these positions, as far as nothing is in their way: all at once, and then one by one. An
-    /// arm that touches something already, where it was put, gets out.
+    /// Moves the joints of an arm towards these positions until an obstacle: first all together, then one by one. An
+    /// arm that was placed in an obstacle can leave it.
     pub(crate) fn follow_joints(&mut self, at: usize, wanted: &[f64]) {
         let Some(arm) = self.arm_at(at) else { return };
         let before = arm.positions();
@@ -45,7 +45,7 @@ impl World {
         if way == 0.0 {
             return;
         }
-        // In parts, so that nothing is jumped over.
+        // In steps, so that no obstacle is skipped.
         let parts = (way / LONGEST_STEP).ceil().min(MOST_STEPS);
         for part in 1..parts as u32 {
             let share = f64::from(part) / parts;
@@ -56,7 +56,7 @@ impl World {
         self.step_joints(at, &target);
     }
 
-    /// [`World::follow_joints`] for a short way.
+    /// [`World::follow_joints`] for one step.
     fn step_joints(&mut self, at: usize, target: &[f64]) {
         let before = self.joint_positions(at);
         let is_stuck = self.touches_now(at);
@@ -88,15 +88,15 @@ impl World {
         self.put_joints(at, &reached);
     }
 
-    /// Moves the fingers of an arm's gripper towards this position of their joint. The position beyond which they cannot close,
-    /// where something is between them.
+    /// Moves the fingers of an arm's gripper towards this position of their joint. Returns the position beyond which
+    /// they cannot close, if an object is between them.
     pub(crate) fn grip(&mut self, at: usize, wanted: f64) -> Option<f64> {
         let arm = self.arm_at(at)?;
         let gripper = arm.gripper?;
         let joint = arm.joints.get(gripper.joint)?;
         let (now, wanted) = (joint.position, wanted.clamp(joint.lower, joint.upper));
         if let Some(holds_at) = gripper.holds_at {
-            // Somebody else may have taken it away.
+            // Another request may have taken the object away.
             let held = self.held_by(at);
             if let Some(held) = held.filter(|_| gripper.closing(holds_at, wanted) < -LET_GO) {
                 self.note_hold(at, None);
@@ -126,7 +126,7 @@ impl World {
         }
     }
 
-    /// What gravity puts on the joints of an arm with what it holds: N m, or N where a joint slides.
+    /// Load of gravity on the joints of an arm with its held object: N m, or N for a sliding joint.
     pub(crate) fn gravity_load(&self, at: usize) -> Vec<f64> {
         let (Some(object), Some(arm)) = (self.objects.get(at), self.arm_at(at)) else { return Vec::new() };
         let links = self.parts.get(object.parts.clone()).unwrap_or_default().iter();
@@ -142,7 +142,7 @@ impl World {
         arm.gravity_load(&poses, held)
     }
 
-    /// Where the joints of an arm are.
+    /// Positions of the joints of an arm.
     pub(crate) fn joint_positions(&self, at: usize) -> Vec<f64> {
         self.arm_at(at).map(Arm::positions).unwrap_or_default()
     }
@@ -179,7 +179,7 @@ impl World {
         }
     }
 
-    /// The least and the greatest corner of the box about an object, in a frame that is at this pose.
+    /// The minimum and maximum corner of the bounding box of an object, in a frame with this pose.
     fn extent(&self, at: usize, frame: &Isometry3<f64>) -> Option<[Vector3<f64>; 2]> {
         let parts = self.parts.get(self.objects.get(at)?.parts.clone())?.iter();
         self.extent_of(parts.flat_map(|part| part.colliders.clone()), frame)
@@ -205,7 +205,7 @@ impl World {
         let rail = arm.links.get(gripper.fingers[0])?.parent?;
         let frame = self.parts.get(first_part + rail)?.pose;
         let axis = arm.links.get(gripper.fingers[0])?.motion?.axis;
-        // Fingers that slide along another axis than y are not known here.
+        // Fingers that slide along another axis than y are not supported.
         let across = axis.y.abs();
         let finger = |link: usize| {
             let part = self.parts.get(first_part + link)?;
@@ -227,7 +227,7 @@ impl World {
         let fits = |body: usize| {
             let [low, high] = self.extent(body, &frame)?;
             let distance = ((low + high) / 2.0 - middle).norm();
-            // One that is thicker than they are apart is in the way, and not between them.
+            // A body thicker than the opening is an obstacle, and not between the fingers.
             (high.y - low.y <= size[1] + GAP).then_some(Between {
                 body,
                 low: low.y,
@@ -246,7 +246,7 @@ impl World {
         there.filter_map(|(body, _)| fits(body)).min_by(|a, b| a.distance.total_cmp(&b.distance))
     }
 
-    /// Whether a body is in this space.
+    /// Whether a body overlaps this region.
     fn is_in(&self, space: &[(Solid, Pose)], place: &Isometry3<f64>, body: usize) -> bool {
         let place = to_parry(place);
         let others = |collider: &Collider| collider.object != body;
@@ -255,10 +255,10 @@ impl World {
             .any(|(solid, local)| self.scene.touching_solid(solid, &(place * *local), others).is_some())
     }
 
-    /// Closes the fingers on a body between them. The position of their joint at which both touch it.
+    /// Closes the fingers on a body between them. Returns the position of their joint at which both touch it.
     fn close_on(&mut self, at: usize, gripper: &Gripper, found: &Between, now: f64, wanted: f64) -> f64 {
         let half_width = (found.high - found.low) / 2.0;
-        // The fingers come nearer by the rate, each.
+        // Each finger moves by the rate.
         let holds_at = now + ((half_width - found.half) / gripper.rate);
         let is_held = gripper.closing(holds_at, wanted) >= 0.0;
         let reached = if is_held { holds_at } else { wanted };
@@ -283,7 +283,7 @@ impl World {
         let (Some(tool), Some(pose)) = (tool, self.objects.get(body).map(|object| object.pose)) else {
             return;
         };
-        // What it stands on does not hold it back.
+        // The surface below it does not hold it back.
         let raised = Translation3::new(0.0, 0.0, GAP) * pose;
         if let Some(body) = self.body_mut(body) {
             body.held = Some((at, tool.inverse() * raised));
@@ -293,8 +293,9 @@ impl World {
         self.move_object(body, raised);
     }
 
-    /// Lets a body fall that an arm has held: it comes to lie on the side that was nearest to down, on what is under its middle; beside
-    /// an edge that would hold only its rim. Where there is nothing below it stays. What falls onto a robot is carried by it.
+    /// Releases a body: it falls onto the side that was nearest to down, on the surface below its centre; an edge that
+    /// would support only its rim is avoided. If there is nothing below, it stays. On a robot it is carried by the
+    /// robot.
     fn let_go(&mut self, body: usize, arm: usize) {
         let Some(pose) = self.objects.get(body).map(|object| object.pose) else { return };
         if let Some(body) = self.body_mut(body) {
@@ -329,7 +330,7 @@ impl World {
         }
     }
 
-    /// Moves a body away from what it touches, sideways; it stays where that does not help.
+    /// Moves a body sideways away from a contact; it stays if that does not help.
     fn put_aside(&mut self, body: usize, arm: usize, middle: Vector3<f64>) {
         let touched = |world: &Self| {
             let parts = world.parts.get(world.objects.get(body)?.parts.clone())?;
@@ -361,9 +362,9 @@ struct Between {
     body: usize,
     low: f64,
     high: f64,
-    /// Half of what they are apart.
+    /// Half the distance between them.
     half: f64,
-    /// Middle between them.
+    /// The middle between them.
     middle: f64,
     frame: Isometry3<f64>,
     distance: f64,
@@ -376,13 +377,13 @@ impl Arm {
 }
 
 impl Gripper {
-    /// How much farther closed `to` is than `from`, in units of the joint.
+    /// How much more closed `to` is than `from`, in units of the joint.
     fn closing(&self, from: f64, to: f64) -> f64 {
         if self.rate < 0.0 { to - from } else { from - to }
     }
 }
 
-/// The rotation nearest to this one in which one of the axes points up.
+/// The nearest rotation in which one of the axes points up.
 fn upright(rotation: &UnitQuaternion<f64>) -> UnitQuaternion<f64> {
     let axes = [Vector3::x(), Vector3::y(), Vector3::z()].map(|axis| rotation * axis);
     let up = axes.into_iter().max_by(|a, b| a.z.abs().total_cmp(&b.z.abs())).unwrap_or_else(Vector3::z);
@@ -392,7 +393,7 @@ fn upright(rotation: &UnitQuaternion<f64>) -> UnitQuaternion<f64> {
 
 #[cfg(test)]
 impl World {
-    /// The box about an object.
+    /// The bounding box of an object.
     pub(crate) fn extent_for_test(&self, name: &str) -> [Vector3<f64>; 2] {
         self.extent(self.index_of(name).unwrap(), &Isometry3::identity()).unwrap()
     }

@@ -1,4 +1,4 @@
-//! Arms: their joints, and what they hold.
+//! Arms: their joints, and held objects.
 
 use nalgebra::Isometry3;
 
@@ -41,7 +41,7 @@ impl World {
         if let Some(Object { role: Role::Arm(_) | Role::Wheeled(_), .. }) =
             wanted.and_then(|at| self.objects.get(at))
         {
-            return Err(wrong_kind(object, "object that a tool can hold"));
+            return Err(wrong_kind(object, "an object that a tool can hold"));
         }
         for (at, object) in self.objects.iter_mut().enumerate() {
             if let Role::Body(body) = &mut object.role {

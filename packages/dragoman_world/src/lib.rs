@@ -1,22 +1,23 @@
-//! The simulated world: bodies, arms, robots on wheels, range sensors, landmarks. No I/O, no clock, and outside of `node` no ROS type.
+//! The simulated world: bodies, arms, robots on wheels, range sensors, landmarks. No I/O, no clock, and outside of
+//! `node` no ROS type.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | this one | [`Worlds`]: what Apolo's functions ask for, one method each (seed 000), by name |
+//! | this one | [`Worlds`]: one method for each of Apolo's functions (Apolo port manual), by name |
 //! | `state.rs` | [`World`]: objects and their parts, names, poses |
-//! | `contact.rs`, `driving.rs`, `sensing.rs` | what touches what; how robots drive; what sensors measure |
-//! | `handling.rs`, `grasp.rs` | arms and what they hold: as Apolo has it; with servos and a gripper |
-//! | `wheeled.rs`, `arm.rs`, `sensor.rs` | what the robots and sensors do, without a world |
-//! | `camera.rs`, `camera/` | cameras: what they see, and pictures of it |
-//! | `scene.rs` | all solids, with a tree of boxes about them |
-//! | `geometry.rs`, `polygon.rs`, `mesh.rs` | shapes; the only file that converts to parry3d is `geometry.rs` |
+//! | `contact.rs`, `driving.rs`, `sensing.rs` | contacts; motion of robots; measurements of sensors |
+//! | `handling.rs`, `grasp.rs` | arms and held objects: as in Apolo; with servos and a gripper |
+//! | `wheeled.rs`, `arm.rs`, `sensor.rs` | models of robots and sensors, independent of a world |
+//! | `camera.rs`, `camera/` | cameras: their views, and images of the views |
+//! | `scene.rs` | all solids, with a tree of bounding boxes |
+//! | `geometry.rs`, `polygon.rs`, `mesh.rs` | shapes; only `geometry.rs` converts to parry3d |
 //! | `file.rs`, `build.rs`, `urdf.rs` | worlds from YAML, shapes and arms from URDF |
-//! | [`turtlebot`] | what moves a TurtleBot 2 with WidowX by its simulated base and servos |
+//! | [`turtlebot`] | couples a TurtleBot 2 with WidowX to its simulated base and servos |
 //! | [`console`] | the simulator's console |
-//! | `node` (feature of that name) | the world and the simulator in ROS; the only file, with its parts, that knows ROS |
+//! | `node` (feature of that name) | the world and the simulator in ROS; together with its parts the only file that knows ROS |
 //!
-//! SI units and radians. Rotations are `Rz(yaw) Ry(pitch) Rx(roll)`. Names compare without regard to case and blanks. Where
-//! the world is `None` or empty, the first that has the object is meant. A request that is refused has changed nothing.
+//! SI units and radians. Rotations are `Rz(yaw) Ry(pitch) Rx(roll)`. Names are compared without regard to case and
+//! blanks. If the world is `None` or empty, the first one with the object is used. A refused request changes nothing.
 
 mod arm;
 mod build;
@@ -62,14 +63,14 @@ pub(crate) use wheeled::Step;
 use nalgebra::Isometry3;
 use std::time::Duration;
 
-/// The scenes that come with Dragoman, by name; first the default lab.
+/// The scenes included in Dragoman, by name; the default lab is the first.
 pub const SCENES: [(&str, &str); 3] = [
     ("lab", LAB),
     ("laboratory", include_str!("../../../launch/config/worlds/laboratory.yaml")),
     ("corridor", include_str!("../../../launch/config/worlds/corridor.yaml")),
 ];
 const LAB: &str = include_str!("../../../launch/config/worlds/lab.yaml");
-/// The descriptions that the scenes name.
+/// The descriptions used by the scenes.
 const DESCRIPTIONS: [(&str, &str); 5] = [
     ("neobotix.urdf", include_str!("../../../urdf/neobotix.urdf")),
     ("pioneer3at.urdf", include_str!("../../../urdf/pioneer3at.urdf")),
@@ -78,7 +79,7 @@ const DESCRIPTIONS: [(&str, &str); 5] = [
     ("turtlebot2_widowx.urdf", include_str!("../../../urdf/turtlebot2_widowx.urdf")),
 ];
 
-/// Finds a file that a world file names: a description or a mesh. The error says why there is none.
+/// Finds a file used by a world file: a description or a mesh. The error is the reason why it was not found.
 pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
 fn description(name: &str) -> Result<Vec<u8>, String> {
@@ -92,10 +93,10 @@ pub struct Worlds {
 }
 
 impl Worlds {
-    /// Reads a world file. `files` finds what it names.
+    /// Parses a world file. `files` finds the files that it uses.
     ///
     /// # Errors
-    /// [`LoadError`], with the line and what is wrong there.
+    /// [`LoadError`], with line and cause.
     pub fn from_yaml(text: &str, files: Files<'_>) -> Result<Self, LoadError> {
         build::worlds(text, files).map(|worlds| Self { worlds })
     }
@@ -103,12 +104,12 @@ impl Worlds {
     /// The default lab, `launch/config/worlds/lab.yaml`.
     ///
     /// # Errors
-    /// None with the file as it is; a test loads it.
+    /// None with the included file; a test loads it.
     pub fn load_default() -> Result<Self, LoadError> {
         Self::from_yaml(LAB, &description)
     }
 
-    /// One of the [`SCENES`]; none of another name.
+    /// One of the [`SCENES`]; `None` for another name.
     ///
     /// # Errors
     /// As of [`Worlds::load_default`].
@@ -117,7 +118,7 @@ impl Worlds {
         Some(Self::from_yaml(text, &description))
     }
 
-    /// Begins all noise anew, as with this seed in the file.
+    /// Restarts all noise with this seed.
     pub fn reseed(&mut self, seed: u64) {
         self.worlds.iter_mut().for_each(|world| world.reseed(seed));
     }
@@ -127,7 +128,7 @@ impl Worlds {
         &self.worlds
     }
 
-    /// The world of this name; the first for none.
+    /// The world with this name; without a name the first.
     ///
     /// # Errors
     /// [`WorldError::UnknownWorld`].
@@ -139,19 +140,19 @@ impl Worlds {
         found.ok_or_else(|| WorldError::UnknownWorld { name: name.unwrap_or_default().to_owned() })
     }
 
-    /// The world that a request about `object` means, and its place in the order.
+    /// The world of a request about `object`, and its index.
     pub(crate) fn find(&mut self, world: Option<&str>, object: &str) -> Result<(usize, &World), WorldError> {
         let name = self.holder(world, object)?.name.clone();
         let at = self.worlds.iter().position(|world| world.name == name).unwrap_or_default();
         Ok((at, self.holder(world, object)?))
     }
 
-    /// The world at this place in the order.
+    /// The world with this index.
     pub(crate) fn at_mut(&mut self, at: usize) -> Option<&mut World> {
         self.worlds.get_mut(at)
     }
 
-    /// The world that a request about `object` means.
+    /// The world of a request about `object`.
     fn holder(&mut self, world: Option<&str>, object: &str) -> Result<&mut World, WorldError> {
         let unknown = || WorldError::UnknownName { name: object.to_owned() };
         let wanted = world.map(state::key).filter(|wanted| !wanted.is_empty());
@@ -164,11 +165,11 @@ impl Worlds {
         if named.has(object) { Ok(named) } else { Err(unknown()) }
     }
 
-    /// `apoloPlace`: puts an object, a robot, a landmark or a sensor that is on no robot at a pose, whatever is there. `xyz`
-    /// in m, `rpy` in rad. An object that was linked to a tool is taken off it.
+    /// `apoloPlace`: puts an object, a robot, a landmark or a sensor that is on no robot at a pose, without a collision
+    /// check. `xyz` in m, `rpy` in rad. An object that was linked to a tool is released.
     ///
     /// # Errors
-    /// Unknown names, values that are not finite or too great, a sensor that is part of a robot.
+    /// Unknown names, values that are not finite or too large, a sensor that is part of a robot.
     pub fn place(
         &mut self,
         world: Option<&str>,
@@ -187,7 +188,7 @@ impl Worlds {
         self.place(world, object, xyz, [0.0; 3])
     }
 
-    /// `apoloGetLocation`: x, y, z, m, roll, pitch, yaw, rad, of anything that has a name.
+    /// `apoloGetLocation`: x, y, z, m, roll, pitch, yaw, rad, of any named object.
     ///
     /// # Errors
     /// Unknown names.
@@ -206,12 +207,12 @@ impl Worlds {
         self.holder(world, object)?.pose(object)
     }
 
-    /// `apoloPlaceMRobot`: lets a robot on wheels fall onto the ground from the height z at x, y, m, heading `yaw`, rad. False,
-    /// and the robot stays, where a wheel has no ground under it, the wheels do not stand in one plane, the plane is too
-    /// steep, or the robot's body collides.
+    /// `apoloPlaceMRobot`: lets a robot on wheels fall onto the ground from the height z at x, y, m, heading `yaw`,
+    /// rad. Returns false without moving the robot if a wheel has no ground under it, the wheels are not in one plane,
+    /// the plane is too steep, or the robot's body collides.
     ///
     /// # Errors
-    /// Unknown names, another kind of object, values that are not finite or too great.
+    /// Unknown names, another kind of object, values that are not finite or too large.
     pub fn place_m_robot(
         &mut self,
         world: Option<&str>,
@@ -230,13 +231,12 @@ impl Worlds {
         self.holder(world, robot)?.location_m_robot(robot)
     }
 
-    /// `apoloMoveMRobot`: drives at the speed, m/s, and turn rate, rad/s, for this time, s, in one go: the step is
-    /// `(v t cos(w t), v t sin(w t))` in the robot's frame, the heading changes by `w t`. Speeds are clamped to the robot's
-    /// limits, 2 m/s and 1 rad/s unless its file says otherwise. False, and the robot stays, on a collision or where
-    /// there is no floor.
+    /// `apoloMoveMRobot`: drives at the speed, m/s, and turn rate, rad/s, for this time, s, in one step. The step is
+    /// `(v t cos(w t), v t sin(w t))` in the robot's frame; the heading changes by `w t`. Speeds are clamped to the robot's
+    /// limits, by default 2 m/s and 1 rad/s. Returns false without moving the robot on a collision or without a floor.
     ///
     /// # Errors
-    /// Unknown names, another kind of object, values that are not finite or too great, a negative time.
+    /// Unknown names, another kind of object, values that are not finite or too large, a negative time.
     pub fn move_m_robot(
         &mut self,
         world: Option<&str>,
@@ -247,7 +247,7 @@ impl Worlds {
         self.holder(world, robot)?.move_m_robot(robot, speeds, time)
     }
 
-    /// `apoloSetRobotJoints`: sets the first joints of an arm, rad or m, whether it collides or not.
+    /// `apoloSetRobotJoints`: sets the first joints of an arm, rad or m, without a collision check.
     ///
     /// # Errors
     /// Unknown names, another kind of object, too many values, values beyond the joint's limits.
@@ -260,9 +260,9 @@ impl Worlds {
         self.holder(world, robot)?.set_robot_joints(robot, values)
     }
 
-    /// `apoloCheckRobotJoints`: sets them and says whether the arm, or what its tool holds, collides with its surroundings
-    /// or itself. Links that no joint moves do not count, they are bolted to what they stand on; nor do neighbours, and
-    /// links that overlap in the home position.
+    /// `apoloCheckRobotJoints`: sets them and returns whether the arm, or its held object, collides with its
+    /// environment or itself. Links fixed to the base do not count, because they are bolted to the ground; nor do
+    /// neighbours, and links that overlap in the home position.
     ///
     /// # Errors
     /// Those of [`Worlds::set_robot_joints`].
@@ -291,8 +291,9 @@ impl Worlds {
         self.holder(world, robot)?.tool_pose(robot)
     }
 
-    /// `apoloLinkToRobotTCP`: from now on the object moves with the arm's tool, from where it is. An arm holds one object:
-    /// another takes its place, an empty name only lets go. What is let go, or placed anew, stays where it is.
+    /// `apoloLinkToRobotTCP`: from now on the object moves with the arm's tool, from its current pose. An arm holds one
+    /// object: a new one replaces it, an empty name only releases it. An object that is released or placed stays at its
+    /// pose.
     ///
     /// # Errors
     /// Unknown names; an object that is a robot.
@@ -305,7 +306,7 @@ impl Worlds {
         self.holder(world, robot)?.link_to_robot_tcp(robot, object)
     }
 
-    /// `apoloUpdate`: counts up [`World::updates`], of all worlds for none.
+    /// `apoloUpdate`: increments [`World::updates`]; without a name, of all worlds.
     ///
     /// # Errors
     /// [`WorldError::UnknownWorld`].
@@ -325,7 +326,7 @@ impl Worlds {
         }
     }
 
-    /// `apoloGetOdometry`: x, y, m, heading, rad, as the wheels' encoders count them.
+    /// `apoloGetOdometry`: x, y, m, heading, rad, from the wheels' encoders.
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -333,8 +334,8 @@ impl Worlds {
         self.holder(world, robot)?.odometry(robot)
     }
 
-    /// The way ahead, m, and the turn, rad, that the wheels' encoders have counted since the start, whatever the odometry was
-    /// set to.
+    /// The distance, m, and the turn, rad, that the wheels' encoders have counted since the start, independent of the
+    /// set odometry.
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -346,7 +347,7 @@ impl Worlds {
     /// `apoloResetOdometry`: sets x, y, m, and heading, rad, of the odometry.
     ///
     /// # Errors
-    /// Unknown names, another kind of object, values that are not finite or too great.
+    /// Unknown names, another kind of object, values that are not finite or too large.
     pub fn reset_odometry(
         &mut self,
         world: Option<&str>,
@@ -356,7 +357,7 @@ impl Worlds {
         self.holder(world, robot)?.reset_odometry(robot, odometry)
     }
 
-    /// `apoloGetLaserData`: the ranges of one scan, m, first beam first; the greatest range where nothing is hit.
+    /// `apoloGetLaserData`: the ranges of one scan, m, first beam first; the maximum range if nothing is hit.
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -374,7 +375,7 @@ impl Worlds {
         self.holder(world, laser)?.laser_figures(laser)
     }
 
-    /// `apoloGetLaserLandMarks`: the landmarks within the laser's angles and range that nothing hides from it.
+    /// `apoloGetLaserLandMarks`: the visible landmarks within the laser's angles and range.
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -382,7 +383,8 @@ impl Worlds {
         self.holder(world, laser)?.laser_landmarks(laser)
     }
 
-    /// What a camera sees now: poses copied, surfaces shared. Its pictures need no world, so that no lock has to be held.
+    /// A camera's current view: copied poses, shared surfaces. Its images need no access to the world, so no lock has
+    /// to be held.
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -392,7 +394,7 @@ impl Worlds {
         Ok(view)
     }
 
-    /// As [`Worlds::view`], in the memory that `view` has already.
+    /// As [`Worlds::view`], reusing the memory of `view`.
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -400,7 +402,7 @@ impl Worlds {
         self.holder(world, camera)?.look(camera, view)
     }
 
-    /// `apoloGetUltrasonicSensor`: distance to what is nearest in the cone, m.
+    /// `apoloGetUltrasonicSensor`: distance to the nearest object in the cone, m.
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -408,7 +410,7 @@ impl Worlds {
         self.holder(world, sensor)?.ultrasonic(sensor)
     }
 
-    /// `apoloGetAllultrasonicSensors`: those of one robot, in the order of the file, m.
+    /// `apoloGetAllultrasonicSensors`: ranges of one robot's sensors, in the order of the file, m.
     ///
     /// # Errors
     /// Unknown names, a sensor or a landmark instead of an object.
@@ -416,21 +418,21 @@ impl Worlds {
         self.holder(world, robot)?.all_ultrasonics(robot)
     }
 
-    /// What a robot on wheels does while time goes by: m/s and rad/s, clamped as in [`Worlds::move_m_robot`].
+    /// Sets the velocity of a robot on wheels: m/s and rad/s, clamped as in [`Worlds::move_m_robot`].
     ///
     /// # Errors
-    /// Unknown names, another kind of object, values that are not finite or too great.
+    /// Unknown names, another kind of object, values that are not finite or too large.
     pub fn set_twist(&mut self, world: Option<&str>, robot: &str, twist: [f64; 2]) -> Result<(), WorldError> {
         self.holder(world, robot)?.set_twist(robot, twist)
     }
 
-    /// Lets time go by in all worlds. Robots with a twist drive, in steps of 10 ms at most; one that is blocked tries again with
-    /// every step.
+    /// Advances the time of all worlds. Robots with a velocity drive, in steps of at most 10 ms; a blocked one tries
+    /// again in every step.
     pub fn advance(&mut self, time: Duration) {
         self.worlds.iter_mut().for_each(|world| world.advance(time));
     }
 
-    /// Least distance between two objects of one world, m; 0 where they touch.
+    /// Minimum distance between two objects of one world, m; 0 if they touch.
     ///
     /// # Errors
     /// Unknown names, sensors and landmarks.

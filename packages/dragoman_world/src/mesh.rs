@@ -1,8 +1,8 @@
-//! Triangle meshes from STL (binary and text) and OBJ files. No byte of a file is trusted.
+//! Triangle meshes from STL (binary and text) and OBJ files. All input is validated.
 
-/// Most triangles of a file.
+/// Maximum number of triangles.
 const MAX_TRIANGLES: usize = 1_000_000;
-/// Greatest coordinate, m, before scaling in m.
+/// Maximum coordinate, m, before scaling in m.
 const LARGEST: f64 = 1e6;
 
 /// Corners, m, and triangles of them, counter-clockwise seen from outside.
@@ -13,10 +13,11 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Reads a mesh; the end of `name` tells which format it has, `.stl` or `.obj`. Coordinates are multiplied by `scale`.
+    /// Parses a mesh; the extension of `name` determines the format, `.stl` or `.obj`. Coordinates are multiplied by
+    /// `scale`.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// A description of the error.
     pub fn parse(name: &str, bytes: &[u8], scale: [f64; 3]) -> Result<Self, String> {
         let lower = name.to_ascii_lowercase();
         let mut mesh = if lower.ends_with(".stl") {
@@ -61,7 +62,7 @@ fn stl(bytes: &[u8]) -> Result<Mesh, String> {
     let mut mesh = Mesh { vertices: Vec::new(), indices: Vec::new() };
     let count = bytes.get(80..84).and_then(|field| field.try_into().ok()).map_or(0, u32::from_le_bytes);
     let body = bytes.get(84..).unwrap_or_default();
-    // The headers of binary files may begin with "solid" as well; only their length tells.
+    // The headers of binary files may begin with "solid" as well; only the length distinguishes them.
     if count > 0 && body.len() as u64 == u64::from(count) * 50 {
         check_count(count as usize)?;
         for triangle in body.chunks_exact(50) {
@@ -127,7 +128,7 @@ fn three<'a>(line: usize, mut words: impl Iterator<Item = &'a str>) -> Result<[f
     Ok([number()?, number()?, number()?])
 }
 
-/// OBJ counts from 1, or backwards from the last corner so far; what follows a slash is texture and normal.
+/// OBJ counts from 1, or backwards from the last corner so far; the text after a slash is texture and normal.
 fn index(line: usize, word: &str, len: usize) -> Result<u32, String> {
     let number: Option<i64> = word.split('/').next().and_then(|number| number.parse().ok());
     let at = match number {

@@ -1,22 +1,22 @@
-//! The node of the world: with its parts, the only file of this package that knows ROS.
+//! The node of the world: together with its parts the only file of this package that knows ROS.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | this | start-up |
-//! | [`parameters`] | the parameters, and which worlds they mean |
-//! | `pace` | the worlds as time goes by, and velocities that expire; no ROS, no clock |
-//! | `rhythm` | what is done again and again, by the real clock or by the worlds' time |
-//! | `services` | Apolo's functions, a service each |
-//! | `topics` | what is published, and when |
-//! | `robots` | what each robot on wheels has besides: velocities, odometry |
-//! | `driven` | robots with drivers of their own: their devices and the worlds know of each other |
-//! | `descriptions` | the URDFs of robots, and where their links are |
+//! | [`parameters`] | the parameters, and loading the worlds |
+//! | `pace` | the worlds' time, and velocities that expire; no ROS, no clock |
+//! | `rhythm` | periodic tasks, by the real clock or by the worlds' time |
+//! | `services` | Apolo's functions as services |
+//! | `topics` | publishing |
+//! | `robots` | robots on wheels: velocities, odometry |
+//! | `driven` | robots with drivers of their own: coupling of devices and worlds |
+//! | `descriptions` | the URDFs of robots, and the poses of their links |
 //! | `lasers` | scans |
-//! | `cameras`, `pictures` | pictures, from a thread for each camera; what they are as messages |
+//! | `cameras`, `pictures` | pictures, from one thread per camera; their messages |
 //! | `markers`, `frames` | the world as markers, and as transforms |
 //! | `report` | `/diagnostics` |
-//! | [`hardware`] | a node of its own: ultrasonic sensors and battery of the lab's platform |
-//! | [`simulation`] | a node of its own: the robot's true pose, the simulator's console, buttons and LEDs of the base |
+//! | [`hardware`] | a separate node: ultrasonic sensors and battery of the lab's platform |
+//! | [`simulation`] | a separate node: the robot's true pose, the simulator's console, buttons and LEDs of the base |
 
 mod cameras;
 mod descriptions;
@@ -49,16 +49,16 @@ use driven::Driven;
 pub use driven::{Devices, DrivenRobot};
 use pace::{Pace, Speed};
 use rhythm::Rhythm;
-use topics::Told;
+use topics::Sources;
 
 /// Name of the node.
 pub const NODE_NAME: &str = "world";
-/// How often `/diagnostics` is published.
+/// Period of `/diagnostics`.
 const REPORT_PERIOD: Duration = Duration::from_secs(1);
 
-/// A world's node at work.
+/// A running world node.
 pub struct WorldNode {
-    /// What the node does: give it to an executor.
+    /// The node, to be run by an executor.
     pub node: RunningNode,
     /// Names of the worlds, in order.
     pub worlds: Vec<String>,
@@ -66,43 +66,43 @@ pub struct WorldNode {
     pub live: Live,
 }
 
-/// Why a world's node cannot start.
+/// Error starting a world node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldNodeError {
-    /// The world file cannot be read.
+    /// Reading the world file failed.
     #[error("world file {path}: {source}")]
     File {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// Why not.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The world file makes no sense.
+    /// The world file is invalid.
     #[error("world file {path}: {source}")]
     World {
-        /// Which file; empty for the default lab.
+        /// Path of the file; empty for the default lab.
         path: String,
-        /// What is wrong.
+        /// The error.
         source: LoadError,
     },
-    /// Two things would be told with the same frame: names in ROS have fewer letters than those of the world file.
+    /// Two objects have the same frame: names in ROS have fewer permitted characters than those of the world file.
     #[error("world file {path}: {} and {} would both have the frame {frame}: rename one of them", .things[0], .things[1])]
     Frames {
-        /// Which file; empty for the default lab.
+        /// Path of the file; empty for the default lab.
         path: String,
-        /// The name that both would have in ROS.
+        /// The common frame.
         frame: String,
         /// Their names in the file.
         things: [String; 2],
     },
-    /// Two sensors would have the same topics.
+    /// Two sensors have the same topics.
     #[error("two sensors would have the topic {topic}: give one of them another in the world file")]
     Sensors {
-        /// The topic, or what the topics of a camera begin with.
+        /// The topic, or the prefix of a camera's topics.
         topic: String,
     },
-    /// As any node's.
+    /// Error of the ROS node.
     #[error(transparent)]
     Node(NodeError),
 }
@@ -116,11 +116,12 @@ where
     }
 }
 
-/// Starts node `world` in `namespace`. `world_file` is the default of the parameter of that name; empty: the default lab.
-/// `driven` are robots with drivers of their own: the node takes no velocities for them and tells no odometry.
+/// Starts node `world` in `namespace`. `world_file` is the default of the parameter with that name; empty: the default
+/// lab. `driven` are robots with drivers of their own: the node neither accepts velocities for them nor publishes their
+/// odometry.
 ///
 /// # Errors
-/// A wrong parameter; a world file that cannot be used; the middleware's refusal.
+/// A wrong parameter; an invalid world file; an error of the middleware.
 pub fn start(
     context: &Context,
     namespace: &str,
@@ -147,17 +148,24 @@ pub fn start(
     let sensors = sensors::find(&live)?;
     lasers::serve(&mut tasks, &live, &stamps, &sensors, values.value("rate"), &mut rhythm)?;
     cameras::serve(&mut tasks, &live, &stamps, &sensors)?;
-    topics::serve(&mut tasks, &live, &stamps, Told { robots, descriptions, sensors }, &values, &mut rhythm)?;
+    topics::serve(
+        &mut tasks,
+        &live,
+        &stamps,
+        Sources { robots, descriptions, sensors },
+        &values,
+        &mut rhythm,
+    )?;
     rhythm.start(&mut tasks, &live);
     let report = report::report(tasks.node(), &live)?;
     tasks.every(REPORT_PERIOD, report)?;
     Ok(WorldNode { node: tasks.start()?, worlds: names, live })
 }
 
-/// What time messages bear. Clones are the same.
+/// The time stamps of messages. Clones share them.
 #[derive(Clone)]
 struct Stamps {
-    /// None: the worlds' time.
+    /// `None`: the worlds' time.
     clock: Option<Arc<Mutex<Clock>>>,
 }
 
@@ -166,7 +174,7 @@ impl Stamps {
         Self { clock: (!in_worlds_time).then(|| node.get_ros_clock()) }
     }
 
-    /// Whether everybody is to go by the worlds' time.
+    /// Whether all nodes use the worlds' time.
     fn are_the_worlds(&self) -> bool {
         self.clock.is_none()
     }
@@ -180,12 +188,12 @@ impl Stamps {
     }
 }
 
-/// Whether anybody listens, here or elsewhere.
+/// Whether a topic has subscribers, in this process or elsewhere.
 fn listened<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
     publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 
-/// The worlds at the present time, shared by all that the node does. Clones are the same.
+/// The worlds at the current time, shared by all tasks of the node. Clones share them.
 #[derive(Clone)]
 pub struct Live {
     start: Instant,
@@ -197,13 +205,13 @@ struct State {
     driven: Vec<Driven>,
     requests: u64,
     refused: u64,
-    /// The last refusal in words; taken by the report.
+    /// The last refusal; cleared by the report.
     refusal: Option<String>,
 }
 
-/// A request that was refused.
+/// A refused request.
 struct Refused {
-    /// The world has something of that name.
+    /// Whether an object with that name exists.
     found: bool,
     message: String,
 }
@@ -214,7 +222,7 @@ impl Live {
         Self { start: Instant::now(), state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Does something with the worlds as they are now.
+    /// Runs an action with the worlds at the current time.
     fn with<R>(&self, action: impl FnOnce(&mut State) -> R) -> R {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.start.elapsed();
@@ -223,7 +231,7 @@ impl Live {
         action(&mut state)
     }
 
-    /// Answers a request, and counts it.
+    /// Handles a request, and counts it.
     fn ask<R>(&self, request: impl FnOnce(&mut Worlds) -> Result<R, WorldError>) -> Result<R, Refused> {
         self.with(|state| {
             state.requests += 1;
@@ -246,7 +254,7 @@ impl Live {
 }
 
 impl State {
-    /// Notes a refusal; its words. The log gets the first since the last report.
+    /// Stores a refusal; returns its text. The log gets the first since the last report.
     fn refuse(&mut self, error: &WorldError) -> String {
         let reason = error.to_string();
         self.refused += 1;

@@ -1,6 +1,6 @@
 //! Seeded noise: SplitMix64 and the Box-Muller transform. The same seed gives the same numbers on every machine.
 
-/// A stream of random numbers of its own for every device, so that one device's readings do not change another's.
+/// A separate stream of random numbers for each device, so that its measurements are independent of other devices.
 #[derive(Debug, Clone)]
 pub(crate) struct Noise {
     state: u64,
@@ -31,17 +31,17 @@ impl Noise {
         radius * cos
     }
 
-    /// Any 32 bits.
+    /// 32 random bits.
     pub(crate) fn word(&mut self) -> u32 {
         (self.next() >> 32) as u32
     }
 
-    /// As if one number had been taken.
+    /// Skips one number.
     pub(crate) fn skip(&mut self) {
         self.next();
     }
 
-    /// In [0, 1).
+    /// Uniformly distributed in [0, 1).
     fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }

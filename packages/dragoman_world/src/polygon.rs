@@ -1,6 +1,6 @@
-//! Simple polygons: cut into triangles by their ears, joined to convex pieces, drawn up to prisms.
+//! Simple polygons: triangulated by ear clipping, decomposed into convex pieces, extruded to prisms.
 
-/// The polygon itself where it is convex, else triangles that make it up.
+/// The polygon itself if it is convex, otherwise its triangles.
 pub(crate) fn convex_pieces(polygon: &[[f64; 2]]) -> Result<Vec<Vec<[f64; 2]>>, String> {
     let corners = counter_clockwise(polygon)?;
     let len = corners.len();
@@ -8,12 +8,12 @@ pub(crate) fn convex_pieces(polygon: &[[f64; 2]]) -> Result<Vec<Vec<[f64; 2]>>, 
         matches!((corners.get(at), corners.get((at + 1) % len), corners.get((at + 2) % len)),
             (Some(&a), Some(&b), Some(&c)) if turn(a, b, c) > 0.0)
     });
-    // A star turns left everywhere as well, but more than once; it is not simple, and its ears tell.
+    // A star also turns left everywhere, but more than once; it is not simple, which ear clipping detects.
     let triangles = cut(&corners)?;
     Ok(if turns_left { vec![corners] } else { triangles.into_iter().map(Vec::from).collect() })
 }
 
-/// The surface of the prism of this height; nothing for a polygon that is not simple.
+/// The surface of the prism with this height; empty for a polygon that is not simple.
 pub(crate) fn extrude(polygon: &[[f64; 2]], height: f64) -> Vec<[[f64; 3]; 3]> {
     let Ok(corners) = counter_clockwise(polygon) else { return Vec::new() };
     let Ok(triangles) = cut(&corners) else { return Vec::new() };
@@ -46,7 +46,7 @@ fn counter_clockwise(polygon: &[[f64; 2]]) -> Result<Vec<[f64; 2]>, String> {
     Ok(corners)
 }
 
-/// Triangles by cutting ears; the corners go counter-clockwise.
+/// Triangulates by ear clipping; the corners are counter-clockwise.
 fn cut(corners: &[[f64; 2]]) -> Result<Vec<[[f64; 2]; 3]>, String> {
     let mut rest = corners.to_vec();
     let mut triangles = Vec::new();
@@ -73,7 +73,7 @@ fn cut(corners: &[[f64; 2]]) -> Result<Vec<[[f64; 2]; 3]>, String> {
                 rest.remove(at);
                 triangles.push(triangle);
             }
-            // A corner on a straight edge encloses nothing.
+            // A corner on a straight edge encloses no area.
             None => match straight() {
                 Some(at) => {
                     rest.remove(at);
@@ -92,7 +92,7 @@ fn cut(corners: &[[f64; 2]]) -> Result<Vec<[[f64; 2]; 3]>, String> {
     Ok(triangles)
 }
 
-/// Twice the area of the triangle; positive where it turns left at `b`.
+/// Twice the area of the triangle; positive for a left turn at `b`.
 fn turn(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }

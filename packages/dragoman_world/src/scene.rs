@@ -1,4 +1,4 @@
-//! All solids of a world with their places, and a tree of boxes about them, so that a question looks at few of them.
+//! All solids of a world with their poses, and a tree of bounding boxes, so that a query examines few of them.
 
 use parry3d_f64::partitioning::Bvh;
 use parry3d_f64::query::Ray;
@@ -11,14 +11,14 @@ pub(crate) struct Collider {
     pub(crate) object: usize,
     pub(crate) part: usize,
     pub(crate) solid: Solid,
-    /// In the part's frame.
+    /// Pose in the part's frame.
     local: Pose,
-    /// In the world.
+    /// Pose in the world.
     pub(crate) pose: Pose,
 }
 
 impl Collider {
-    /// Whether a point of the world is in it.
+    /// Whether it contains a point of the world.
     pub(crate) fn contains(&self, point: Vector) -> bool {
         self.solid.contains(&self.pose, point)
     }
@@ -32,7 +32,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Adds a solid at `local` of a part that is at `pose`.
+    /// Adds a solid at `local` of a part at `pose`.
     pub(crate) fn add(&mut self, object: usize, part: usize, solid: Solid, local: Pose, pose: &Pose) {
         let pose = *pose * local;
         self.tree.insert(solid.bounds(&pose), self.colliders.len() as u32);
@@ -47,7 +47,7 @@ impl Scene {
         self.colliders.get(range).unwrap_or_default()
     }
 
-    /// Moves the part that has these solids.
+    /// Moves the part with these solids.
     pub(crate) fn move_part(&mut self, range: Range<usize>, pose: &Pose) {
         let first = range.start;
         for (at, collider) in self.colliders.get_mut(range).unwrap_or_default().iter_mut().enumerate() {
@@ -56,7 +56,7 @@ impl Scene {
         }
     }
 
-    /// A solid that touches one of these, were their part at `pose`; those that `ignore` names are passed by.
+    /// A solid that touches one of these if their part is at `pose`; those in `ignore` are skipped.
     pub(crate) fn touching(
         &self,
         range: Range<usize>,
@@ -68,7 +68,7 @@ impl Scene {
             .find_map(|ours| self.touching_solid(&ours.solid, &(*pose * ours.local), &ignore))
     }
 
-    /// A solid that touches this one, at `pose`; those that `ignore` names are passed by.
+    /// A solid that touches this one at `pose`; those in `ignore` are skipped.
     pub(crate) fn touching_solid(
         &self,
         solid: &Solid,
@@ -80,7 +80,7 @@ impl Scene {
         near.find(|other| !ignore(other) && solid.touches(pose, &other.solid, &other.pose))
     }
 
-    /// Way to the first solid along a ray with a direction of length one.
+    /// Distance to the first solid along a ray with a unit direction.
     pub(crate) fn ray(
         &self,
         origin: Vector,
@@ -91,7 +91,7 @@ impl Scene {
         self.first_hit(origin, direction, longest, ignore).map(|(_, way)| way)
     }
 
-    /// The first solid along such a ray, and the way to it.
+    /// The first solid along such a ray, and its distance.
     pub(crate) fn first_hit(
         &self,
         origin: Vector,
@@ -109,7 +109,7 @@ impl Scene {
         hit.and_then(|(leaf, way)| Some((self.colliders.get(leaf as usize)?, way)))
     }
 
-    /// The solids that may have a point within `radius` of `centre`.
+    /// Visits all solids that may have a point within `radius` of `centre`.
     pub(crate) fn near(&self, centre: Vector, radius: f64, mut visit: impl FnMut(&Collider)) {
         let reach = Vector::splat(radius);
         let bounds = parry3d_f64::bounding_volume::Aabb::new(centre - reach, centre + reach);

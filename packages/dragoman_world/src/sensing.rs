@@ -1,18 +1,18 @@
-//! What lasers and ultrasonic sensors measure.
+//! Measurements of lasers and ultrasonic sensors.
 
 use super::geometry::{to_parry, vector};
 use super::scene::Collider;
 use super::state::{Named, wrong_kind};
 use super::{Landmark, LaserFigures, Sighting, World, WorldError};
 
-/// A landmark on a wall is seen although the wall begins there, m.
+/// Tolerance for seeing a landmark on the surface of a wall, m.
 const LANDMARK_DEPTH: f64 = 0.01;
 
 impl World {
     pub(super) fn laser_index(&self, name: &str) -> Result<usize, WorldError> {
         match self.named(name)? {
             Named::Laser(at) => Ok(at),
-            _ => Err(wrong_kind(name, "laser")),
+            _ => Err(wrong_kind(name, "a laser")),
         }
     }
 
@@ -25,7 +25,7 @@ impl World {
         let pose = to_parry(&self.pose(name)?);
         if let Some(laser) = self.lasers.get_mut(at) {
             let carrier = laser.mount.object;
-            // What it sits in, its own housing say, does not blind it.
+            // Solids that contain the laser, e.g. its own housing, are ignored.
             let sees_carrier = laser.sees_carrier;
             let unseen = |collider: &Collider| {
                 Some(collider.object) == carrier && (!sees_carrier || collider.contains(pose.translation))
@@ -68,7 +68,7 @@ impl World {
     pub(crate) fn ultrasonic(&mut self, name: &str) -> Result<f64, WorldError> {
         match self.named(name)? {
             Named::Ultrasonic(at) => Ok(self.measure(at)),
-            _ => Err(wrong_kind(name, "ultrasonic sensor")),
+            _ => Err(wrong_kind(name, "an ultrasonic sensor")),
         }
     }
 
@@ -94,7 +94,7 @@ impl World {
 
 #[cfg(test)]
 impl World {
-    /// Way of a beam in the plane of this pose, past nothing.
+    /// Range of a beam in the plane of this pose, without ignored solids.
     pub(crate) fn ray_for_test(
         &self,
         pose: &nalgebra::Isometry3<f64>,

@@ -6,36 +6,36 @@ use super::geometry::{Pose, Vector};
 use super::noise::Noise;
 use super::scene::{Collider, Scene};
 
-/// Where a sensor is: in the world, or on an object.
+/// Mounting of a sensor: in the world, or on an object.
 #[derive(Debug, Clone)]
 pub(crate) struct Mount {
     pub(crate) object: Option<usize>,
-    /// In the object's frame, or in the world.
+    /// Pose in the object's frame, or in the world.
     pub(crate) offset: Isometry3<f64>,
 }
 
-/// How a sensor's measurements are published, as far as its world file tells.
+/// Publishing of a sensor's measurements, as set in its world file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Publication {
-    /// Topic and frame; of a camera what its topics and its frames begin with. Whoever describes the robot tells where
-    /// these frames are.
+    /// Topic and frame; for a camera the prefixes of its topics and frames. The poses of these frames are in the
+    /// robot's description.
     pub names: Option<[String; 2]>,
-    /// How often, Hz.
+    /// Rate, Hz.
     pub rate: Option<f64>,
 }
 
-/// The figures of a laser that scans a plane: x ahead, angles about z, counter-clockwise. Angles in rad, ranges in m.
+/// Parameters of a planar laser scanner: x ahead, angles about z, counter-clockwise. Angles in rad, ranges in m.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LaserFigures {
     /// Number of beams.
     pub beams: usize,
     /// Angle of the first beam.
     pub first_angle: f64,
-    /// From one beam to the next.
+    /// Angle between two beams.
     pub angle_step: f64,
-    /// Least range; what is nearer reads as this.
+    /// Minimum range; shorter distances read as this.
     pub min_range: f64,
-    /// Greatest range; what is farther reads as this.
+    /// Maximum range; longer distances read as this.
     pub max_range: f64,
 }
 
@@ -48,7 +48,7 @@ impl LaserFigures {
         min_range: 0.0,
         max_range: 20.0,
     };
-    /// Hokuyo URG-04LX: 684 beams over +-2.0944 rad, 0.06 to 4.095 m (seed 003).
+    /// Hokuyo URG-04LX: 684 beams over +-2.0944 rad, 0.06 to 4.095 m (TurtleBot thesis).
     pub const HOKUYO: Self = Self {
         beams: 684,
         first_angle: -2.0944,
@@ -113,8 +113,8 @@ impl Laser {
     }
 }
 
-/// Shortens the ranges of the beams that hit the solid. Most solids are not in the plane, or are hit by few beams: the
-/// corners of the box about it tell which.
+/// Shortens the ranges of the beams that hit the solid. Most solids are not in the plane, or are hit by few beams; the
+/// corners of the bounding box show which beams to check.
 fn sweep(
     collider: &Collider,
     laser: &Pose,
@@ -132,7 +132,7 @@ fn sweep(
         let sign = |bit: u8| if corner & (1 << bit) == 0 { -1.0 } else { 1.0 };
         let corner = to_laser.transform_point(centre + half * Vector::new(sign(0), sign(1), sign(2)));
         heights = [heights[0].min(corner.z), heights[1].max(corner.z)];
-        // Angle from the middle's direction.
+        // Angle relative to the direction of the centre.
         let across = middle.x * corner.y - middle.y * corner.x;
         let along = middle.x * corner.x + middle.y * corner.y;
         let angle = across.atan2(along);
@@ -155,10 +155,10 @@ fn sweep(
     };
     let last_beam = figures.beams - 1;
     if middle.x.hypot(middle.y) < 1e-9 || spread[1] - spread[0] >= std::f64::consts::PI {
-        // The laser is among the corners, or above or below their middle, which has no direction then.
+        // The laser is among the corners, or above or below their centre, which then has no direction.
         return cast(0, last_beam);
     }
-    // The same directions, one turn on or back.
+    // The same directions plus or minus one turn.
     for turns in [-1.0, 0.0, 1.0] {
         let from = towards + turns * std::f64::consts::TAU - figures.first_angle;
         let first = ((from + spread[0]) / figures.angle_step).floor();
@@ -171,17 +171,17 @@ fn sweep(
 
 /// Opening angle of an ultrasonic sensor, rad.
 pub const ULTRASONIC_CONE: f64 = 10.0 * std::f64::consts::PI / 180.0;
-/// Least and greatest range of an ultrasonic sensor, m.
+/// Minimum and maximum range of an ultrasonic sensor, m.
 pub const ULTRASONIC_RANGE: [f64; 2] = [0.05, 3.0];
 
-/// Rays on the cone's surface.
+/// Number of rays on the cone's surface.
 const RIM_RAYS: u32 = 32;
-/// Cones within the cone that are looked along as well, for what is thinner than the rim's rays are apart.
+/// Number of inner cones with rays as well, for objects thinner than the distance between the outer rays.
 const RINGS: u32 = 4;
-/// Halvings of the search between two rays of the rim.
+/// Number of bisections between two rays of the rim.
 const SEARCH_STEPS: u32 = 24;
 
-/// An ultrasonic sensor: it measures the nearest point in a cone about x.
+/// An ultrasonic sensor: it measures the nearest point in a cone around x.
 pub(crate) struct Ultrasonic {
     pub(crate) name: String,
     pub(crate) mount: Mount,
@@ -206,8 +206,8 @@ impl Ultrasonic {
     }
 }
 
-/// Distance to the nearest point of the solid in the cone; `longest` where there is none nearer. The point of the solid
-/// nearest to the sensor is it, if it is in the cone; if not, the nearest of a convex solid lies on the cone's surface.
+/// Distance to the nearest point of the solid in the cone; at most `longest`. It is the point of the solid nearest to
+/// the sensor, if that is in the cone; otherwise, for a convex solid, it is on the cone's surface.
 fn nearest_in_cone(collider: &Collider, sensor: &Pose, longest: f64) -> f64 {
     let point = collider.solid.nearest(&collider.pose, sensor.translation);
     let away = sensor.inverse_transform_point(point);
@@ -228,7 +228,7 @@ fn nearest_in_cone(collider: &Collider, sensor: &Pose, longest: f64) -> f64 {
     };
     let step = std::f64::consts::TAU / f64::from(RIM_RAYS);
     let mut best = (ray(0.0, 0.0), 0.0);
-    // Past the rim towards the nearest point: what is thinner than the rays are apart is met there.
+    // Beyond the rim towards the nearest point: detects objects thinner than the distance between the rays.
     let toward = away.z.atan2(away.y);
     let rim = ray(half, toward);
     if rim < best.0 {
@@ -251,21 +251,21 @@ fn nearest_in_cone(collider: &Collider, sensor: &Pose, longest: f64) -> f64 {
     best.0.min(ray(half, (low + high) / 2.0)).min(longest)
 }
 
-/// A mark that lasers recognize.
+/// A landmark that lasers recognize.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Landmark {
     /// Its name in the world.
     pub name: String,
-    /// What a laser calls it.
+    /// Identifier reported by a laser.
     pub id: u16,
-    /// Where it is, m.
+    /// Position, m.
     pub position: [f64; 3],
 }
 
-/// A landmark as a laser sees it.
+/// A landmark seen by a laser.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sighting {
-    /// The landmark's.
+    /// The landmark's identifier.
     pub id: u16,
     /// Direction in the laser's plane, rad, counter-clockwise from straight ahead.
     pub angle: f64,

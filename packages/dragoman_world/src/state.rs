@@ -1,4 +1,4 @@
-//! One world: what is in it, and where it is.
+//! One world: its objects and their poses.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use super::{Geometry, Landmark, WorldError};
 /// A shape of a part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    /// What it is.
+    /// Its geometry.
     pub geometry: Geometry,
     /// Pose in the part's frame.
     pub pose: Isometry3<f64>,
@@ -28,11 +28,11 @@ pub struct Shape {
     pub color: [f64; 4],
 }
 
-/// What moves as one: a body, or a link of an arm.
+/// A rigid part: a body, or a link of an arm.
 pub struct Part {
-    /// `object`, or `object/link` where an object has several.
+    /// `object`, or `object/link` if an object has several parts.
     pub name: String,
-    /// What it looks like; does not change.
+    /// Its shapes; constant.
     pub shapes: Vec<Shape>,
     pub(crate) pose: Isometry3<f64>,
     pub(crate) revision: u64,
@@ -45,16 +45,16 @@ impl Part {
         &self.pose
     }
 
-    /// [`World::revision`] when it was moved last.
+    /// [`World::revision`] of its last motion.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 }
 
-/// What an object is.
+/// Kind of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectKind {
-    /// A body that is where it was put.
+    /// A body that stays where it was placed.
     Body,
     /// An articulated arm.
     Arm,
@@ -71,13 +71,13 @@ pub struct Object {
     pub(crate) description: Option<RobotDescription>,
 }
 
-/// The URDF that a robot is made from, all of it.
+/// The complete URDF of a robot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RobotDescription {
     /// The text.
     pub urdf: String,
-    /// Of a robot on wheels the links but the first, which has the robot's frame, and where they are in that, with all joints
-    /// at zero. Those of an arm are parts of their own.
+    /// Of a robot on wheels: all links except the first, which has the robot's frame, and their poses in that frame
+    /// with all joints at zero. The links of an arm are separate parts.
     pub links: Vec<(String, Isometry3<f64>)>,
 }
 
@@ -87,29 +87,30 @@ pub(crate) enum Role {
     Wheeled(Wheeled),
 }
 
-/// What is particular of a body.
+/// State of a body.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Body {
-    /// The object that carries it, and where: an arm in its tool's frame, a robot on wheels in its own.
+    /// The object that carries it, and its pose there: for an arm in the tool's frame, for a robot on wheels in the
+    /// robot's frame.
     pub(crate) held: Option<(usize, Isometry3<f64>)>,
     /// Grippers can hold it.
     pub(crate) graspable: bool,
-    /// kg.
+    /// Mass, kg.
     pub(crate) mass: f64,
 }
 
 impl Object {
-    /// Its name as the file has it.
+    /// Its name as in the file.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its frame in the world; of an arm the base.
+    /// Its frame in the world; for an arm the base.
     pub fn pose(&self) -> &Isometry3<f64> {
         &self.pose
     }
 
-    /// What it is.
+    /// Its kind.
     pub fn kind(&self) -> ObjectKind {
         match self.role {
             Role::Body(_) => ObjectKind::Body,
@@ -118,7 +119,7 @@ impl Object {
         }
     }
 
-    /// What carries it, and where in that object's frame; of an arm that carries, the tool's.
+    /// The object that carries it, and its pose in that object's frame; for an arm, the tool's frame.
     fn carried(&self) -> Option<(usize, Isometry3<f64>)> {
         match &self.role {
             Role::Body(body) => body.held,
@@ -127,7 +128,7 @@ impl Object {
         }
     }
 
-    /// The robot that it is mounted on, among [`World::objects`]; none for what is no arm.
+    /// Index in [`World::objects`] of the robot on which it is mounted; `None` for objects other than arms.
     pub fn mounted_on(&self) -> Option<usize> {
         match &self.role {
             Role::Arm(arm) => arm.on.map(|(carrier, _)| carrier),
@@ -135,18 +136,18 @@ impl Object {
         }
     }
 
-    /// The description that it is made from; none for bodies, and where a part of the file is left out.
+    /// Its description; `None` for bodies, and if a part of the file is omitted.
     pub fn description(&self) -> Option<&RobotDescription> {
         self.description.as_ref()
     }
 
-    /// Where its parts are among [`World::parts`].
+    /// The range of its parts in [`World::parts`].
     pub fn parts(&self) -> Range<usize> {
         self.parts.clone()
     }
 }
 
-/// What a name stands for.
+/// The item with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Named {
     Object(usize),
@@ -165,7 +166,7 @@ pub struct World {
     pub(crate) lasers: Vec<Laser>,
     pub(crate) ultrasonics: Vec<Ultrasonic>,
     pub(crate) cameras: Vec<Camera>,
-    /// Of each part its shapes', where there are cameras.
+    /// Surfaces of each part's shapes, if there are cameras.
     pub(crate) surfaces: Vec<Vec<Arc<Surface>>>,
     pub(crate) landmarks: Vec<Landmark>,
     pub(crate) names: HashMap<String, Named>,
@@ -174,7 +175,7 @@ pub struct World {
     pub(crate) time: Duration,
 }
 
-/// A name as it is compared.
+/// Normalized name for comparisons.
 pub(crate) fn key(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
@@ -189,7 +190,7 @@ pub(super) fn check_between(
     least: f64,
     most: f64,
 ) -> Result<(), WorldError> {
-    // Written so that NaN is refused.
+    // Written such that NaN is refused.
     match values.iter().find(|value| !(**value >= least && **value <= most)) {
         Some(&value) => Err(WorldError::OutOfRange { field, value, least, most }),
         None => Ok(()),
@@ -197,7 +198,7 @@ pub(super) fn check_between(
 }
 
 impl World {
-    /// Its name as the file has it.
+    /// Its name as in the file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -227,12 +228,12 @@ impl World {
         self.ultrasonics.iter().map(|sensor| sensor.name.as_str())
     }
 
-    /// The object that carries the sensor of this name; none for one that stands in the world, or no sensor.
+    /// The object that carries the sensor with this name; `None` for a sensor fixed in the world, or no sensor.
     pub fn carrier(&self, sensor: &str) -> Option<&Object> {
         self.objects.get(self.mount(sensor)?.object?)
     }
 
-    /// How the measurements of a laser or a camera are published; none for other names.
+    /// Publishing of a laser's or a camera's measurements; `None` for other names.
     pub fn publication(&self, sensor: &str) -> Option<&Publication> {
         match self.named(sensor).ok()? {
             Named::Laser(at) => self.lasers.get(at).map(|laser| &laser.publication),
@@ -241,17 +242,17 @@ impl World {
         }
     }
 
-    /// Counts what has been moved: a publisher that has seen this number has seen everything.
+    /// Counter of motions: a publisher with this number has published the current state.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// How often an update of the view was asked for.
+    /// Number of requested updates of the view.
     pub fn updates(&self) -> u64 {
         self.updates
     }
 
-    /// Time that has gone by.
+    /// The world's time.
     pub fn time(&self) -> Duration {
         self.time
     }
@@ -284,7 +285,7 @@ impl World {
     pub(crate) fn index_of(&self, name: &str) -> Result<usize, WorldError> {
         match self.named(name)? {
             Named::Object(at) => Ok(at),
-            _ => Err(wrong_kind(name, "body or robot")),
+            _ => Err(wrong_kind(name, "a body or robot")),
         }
     }
 
@@ -294,7 +295,7 @@ impl World {
         {
             return Ok((at, arm));
         }
-        Err(wrong_kind(name, "articulated robot"))
+        Err(wrong_kind(name, "an articulated robot"))
     }
 
     pub(super) fn wheeled(&mut self, name: &str) -> Result<(usize, &mut Wheeled), WorldError> {
@@ -303,7 +304,7 @@ impl World {
         {
             return Ok((at, wheeled));
         }
-        Err(wrong_kind(name, "robot on wheels"))
+        Err(wrong_kind(name, "a robot on wheels"))
     }
 
     pub(super) fn mount(&self, sensor: &str) -> Option<&Mount> {
@@ -315,7 +316,7 @@ impl World {
         }
     }
 
-    /// Pose of anything that has a name.
+    /// Pose of any named item.
     ///
     /// # Errors
     /// [`WorldError::UnknownName`].
@@ -340,7 +341,7 @@ impl World {
         check("orientation", &rpy, LARGEST_ANGLE)?;
         let named = self.named(name)?;
         if self.is_part_of_a_robot(name) {
-            return Err(wrong_kind(name, "object of its own: it is part of a robot"));
+            return Err(wrong_kind(name, "a separate object: it is part of a robot"));
         }
         let target = pose(xyz, rpy);
         self.revision += 1;
@@ -380,7 +381,7 @@ impl World {
         mounted || self.index_of(name).ok().and_then(|at| self.arm_at(at)).is_some_and(|arm| arm.on.is_some())
     }
 
-    /// Moves an object with all its parts, what is mounted on it, and what it carries.
+    /// Moves an object with all its parts, the arm mounted on it, and the objects it carries.
     pub(crate) fn move_object(&mut self, at: usize, target: Isometry3<f64>) {
         let Some(object) = self.objects.get_mut(at) else { return };
         object.pose = target;
@@ -402,13 +403,13 @@ impl World {
             let (by, offset) = object.carried()?;
             (by == at).then(|| (on_it, carries_at * offset))
         });
-        // Bodies carry nothing and arms are on robots only: this goes two deep.
+        // Bodies carry nothing and arms are on robots only: the recursion has a depth of two.
         for (on_it, pose) in on_it.collect::<Vec<_>>() {
             self.move_object(on_it, pose);
         }
     }
 
-    /// The object, what is mounted on it, and what these carry: what moves with it as one.
+    /// The object, the arm mounted on it, and the objects they carry: everything that moves with it.
     pub(crate) fn group(&self, at: usize) -> Vec<usize> {
         let mut group = vec![at];
         let mut done = 0;

@@ -1,4 +1,4 @@
-//! Tests of the world, against closed forms where there are any.
+//! Tests of the world, with closed forms where available.
 
 mod cameras;
 mod files;

@@ -1,15 +1,16 @@
-//! A TurtleBot 2 with a WidowX arm in a world: what ties the simulated base and the simulated servos to the robot that the world shows.
+//! A TurtleBot 2 with a WidowX arm in a world: couples the simulated base and the simulated servos to the robot in the
+//! world.
 //!
-//! | what | how |
+//! | part | coupling |
 //! | --- | --- |
-//! | base | as the wheels turn the robot rolls, until something is in its way; then the wheels slip |
-//! | bumpers | three sectors of the base's rim, a few millimetres beyond it: pressed where something is in them |
+//! | base | the robot rolls as the wheels turn, until an obstacle; then the wheels slip |
+//! | bumpers | three sectors of the base's rim, a few millimetres beyond it: pressed if an object is in them |
 //! | cliff sensors, wheel drops | rays straight down |
-//! | arm | the joints go where the servos are, until something is in their way; then the servos go no further |
-//! | gripper | the link rule of `world/grasp.rs` |
+//! | arm | the joints follow the servos until an obstacle; then the servos are blocked |
+//! | gripper | the grasp rule of `world/grasp.rs` |
 //!
-//! No clock and no I/O: whoever owns the devices calls [`Turtlebot::exchange`] every 10 to 20 ms, in real time or not. The geometry is that
-//! of `urdf/turtlebot2_widowx.urdf`.
+//! No clock and no I/O: the owner of the devices calls [`Turtlebot::exchange`] every 10 to 20 ms, in real time or not.
+//! The geometry is that of `urdf/turtlebot2_widowx.urdf`.
 
 #[cfg(test)]
 mod tests;
@@ -26,26 +27,26 @@ use dragoman_sim::kobuki::inputs::{CLIFF_ADC_EDGE, CLIFF_ADC_FLOOR, CLIFF_THRESH
 use dragoman_sim::kobuki::{Kobuki, Row};
 use dragoman_sim::widowx::Widowx;
 
-/// Where the cliff sensors are, left, front, right: m in the robot's frame, on the ground between the wheels.
+/// Positions of the cliff sensors, left, front, right: m in the robot's frame, on the ground between the wheels.
 const CLIFF_SENSORS: [[f64; 3]; 3] =
     [[0.08734, 0.13601, 0.0316], [0.156, 0.0, 0.0316], [0.08734, -0.13601, 0.0316]];
-/// The ground counts as a cliff from this depth on, m (seed 003, section 2.1).
+/// Depth from which the ground counts as a cliff, m (TurtleBot thesis, 2.1).
 const CLIFF_DEPTH: f64 = 0.05;
-/// What is deeper than this the cliff sensors do not see at all, m.
+/// Maximum depth measured by the cliff sensors, m.
 const CLIFF_REACH: f64 = 1.0;
-/// A wheel hangs where the ground is this far below it, m: the travel of its suspension.
+/// A wheel hangs if the ground is this far below it, m: the travel of its suspension.
 const WHEEL_TRAVEL: f64 = 0.02;
-/// The bumper: from where to where above the ground, and how far it can be pressed, m.
+/// The bumper: its lower and upper height above the ground, and its travel, m.
 const BUMPER_HEIGHTS: [f64; 2] = [0.02, 0.085];
 const BUMPER_TRAVEL: f64 = 0.004;
-/// Radius of the base, m (seed 003, section 2.1: 354 mm).
+/// Radius of the base, m (TurtleBot thesis, 2.1: 354 mm).
 const BASE_RADIUS: f64 = 0.177;
-/// Where the front sector of the bumper ends and the sides begin, and where these end, degrees from straight ahead.
+/// Angles of the end of the bumper's front sector and of its side sectors, degrees from straight ahead.
 const BUMPER_SECTORS: [f64; 2] = [30.0, 90.0];
-/// The longest way and turn in one go: 10 ms at full speed are less.
+/// Maximum distance and turn of one step: more than 10 ms at full speed.
 const LONGEST_STEP: Step = Step { distance: 0.01, turn: 0.1 };
 
-/// A base and an arm, tied to the robot on wheels and the arm on it in one of the worlds.
+/// A base and an arm, coupled to the robot on wheels and the arm on it in one of the worlds.
 pub struct Turtlebot {
     world: usize,
     robot: usize,
@@ -54,19 +55,19 @@ pub struct Turtlebot {
     bumper: Row<Feeler>,
     /// Angles of the wheels and the base's time at the last exchange.
     last: Option<(Wheels<f64>, Duration)>,
-    /// The world's revision that the base's sensors have seen.
+    /// The world's revision at the last update of the base's sensors.
     seen: Option<u64>,
-    /// Where the wheels would have taken it, from where it was at the start.
+    /// Pose by the wheels, relative to the start.
     travelled: PlanarPose,
 }
 
 impl Turtlebot {
-    /// Ties to the robot on wheels of this name, and to the first arm that is on it.
+    /// Couples to the robot on wheels with this name, and to the first arm on it.
     ///
     /// # Errors
     /// Unknown names, another kind of object.
     pub fn new(worlds: &mut Worlds, world: Option<&str>, robot: &str) -> Result<Self, WorldError> {
-        // Refuses what is no robot on wheels.
+        // Refuses objects other than robots on wheels.
         worlds.location_m_robot(world, robot)?;
         let (at, found) = worlds.find(world, robot)?;
         let robot_at = found.index_of(robot)?;
@@ -88,11 +89,12 @@ impl Turtlebot {
         })
     }
 
-    /// Lets the devices and the world know of each other: the robot moves as its wheels and servos have moved since the last call, and
-    /// the devices' inputs are what the robot meets now. All are brought up to the same time before. Without servos the arm stays.
+    /// Exchanges the states of devices and world: the robot moves as its wheels and servos have moved since the last
+    /// call, and the devices' inputs are set from the world. Advance all of them to the same time before. Without
+    /// servos the arm does not move.
     ///
     /// # Errors
-    /// Worlds that the robot is not in.
+    /// The worlds do not contain the robot.
     pub fn exchange(
         &mut self,
         worlds: &mut Worlds,
@@ -106,7 +108,7 @@ impl Turtlebot {
     /// [`Turtlebot::exchange`] for the base alone.
     ///
     /// # Errors
-    /// Worlds that the robot is not in.
+    /// The worlds do not contain the robot.
     pub fn exchange_base(&mut self, worlds: &mut Worlds, kobuki: &mut Kobuki) -> Result<(), WorldError> {
         let (angles, now) = (kobuki.wheel_angles(), kobuki.now());
         let (before, then) = self.last.replace((angles, now)).unwrap_or((angles, now));
@@ -134,7 +136,7 @@ impl Turtlebot {
         let is_lifted = drops.left || drops.right;
         let (mut is_blocked, mut turned) = (false, 0.0);
         if !is_lifted && wanted != Step::default() {
-            // After a pause it does not jump over what is in its way.
+            // After a pause it does not jump over an obstacle.
             let parts =
                 (distance.abs() / LONGEST_STEP.distance).max(turn.abs() / LONGEST_STEP.turn).ceil().max(1.0);
             let part = wanted.times(1.0 / parts);
@@ -150,7 +152,7 @@ impl Turtlebot {
         if !is_blocked {
             inputs.motion = None;
         } else if seconds > 0.0 {
-            // What is in the way stops it; the wheels slip.
+            // An obstacle stops it; the wheels slip.
             inputs.motion = Some(Twist { linear: 0.0, angular: turned / seconds });
         }
         inputs.wheel_drops = drops;
@@ -172,7 +174,7 @@ impl Turtlebot {
     /// [`Turtlebot::exchange`] for the arm alone.
     ///
     /// # Errors
-    /// Worlds that the robot is not in.
+    /// The worlds do not contain the robot.
     pub fn exchange_arm(&mut self, worlds: &mut Worlds, widowx: &mut Widowx) -> Result<(), WorldError> {
         let arm = self.arm;
         let world = self.world(worlds)?;
@@ -183,7 +185,7 @@ impl Turtlebot {
         for (load, weight) in widowx.inputs.load.iter_mut().zip(world.gravity_load(arm)) {
             *load = weight;
         }
-        // A servo that is ahead of what is free goes no further.
+        // A servo that is ahead of the blocked joint is stopped.
         let stops = widowx.inputs.lowest.iter_mut().zip(&mut widowx.inputs.highest);
         let reached = world.joint_positions(arm);
         for ((lowest, highest), (servo, reached)) in stops.zip(joints.iter().zip(reached)) {
@@ -193,11 +195,10 @@ impl Turtlebot {
         Ok(())
     }
 
-    /// Where in the world the odometry of the wheels begins: where the robot was at the start, until it slips or somebody puts it
-    /// elsewhere.
+    /// Pose in the world of the origin of the wheels' odometry: the robot's initial pose, until it slips or is moved.
     ///
     /// # Errors
-    /// Worlds that the robot is not in.
+    /// The worlds do not contain the robot.
     pub fn odometry_origin(&self, worlds: &mut Worlds) -> Result<Isometry3<f64>, WorldError> {
         let robot = self.robot;
         let world = self.world(worlds)?;
@@ -215,7 +216,7 @@ impl Turtlebot {
     }
 }
 
-/// The space before a part of the bumper, between these angles, degrees.
+/// The region in front of a part of the bumper, between these angles, degrees.
 fn sector(from: f64, to: f64) -> Feeler {
     const CORNERS: u32 = 8;
     let radius = BASE_RADIUS + BUMPER_TRAVEL;
@@ -228,8 +229,8 @@ fn sector(from: f64, to: f64) -> Feeler {
     Feeler::new(&Geometry::Extrusion { polygon, height: high - low }, low)
 }
 
-/// What the converter of a cliff sensor at this height reads where the ground is so far away: less light comes back from deeper
-/// ground. At [`CLIFF_DEPTH`] it is the threshold.
+/// A/D value of a cliff sensor at this height for this distance of the ground: less light returns from deeper ground.
+/// At [`CLIFF_DEPTH`] it is the threshold.
 fn cliff_adc(height: f64, way: Option<f64>) -> u16 {
     let Some(way) = way else { return CLIFF_ADC_EDGE };
     let edge = f64::from(CLIFF_ADC_EDGE);

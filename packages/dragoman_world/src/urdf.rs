@@ -1,4 +1,5 @@
-//! Links, joints and shapes of a URDF, as a tree. The solver's model in `dragoman_kinematics` is one chain without shapes.
+//! Links, joints and shapes of a URDF, as a tree. The solver's model in `dragoman_kinematics` is one chain without
+//! shapes.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use super::geometry::pose;
 use super::state::Shape;
 use super::{Files, Geometry, Mesh};
 
-/// What a link looks like, and what stands for it in collisions.
+/// The shapes of a link for display, and those for collisions.
 type LinkShapes = (Vec<Shape>, Vec<Shape>);
 
 /// A robot as a tree of links, parents first.
@@ -21,27 +22,27 @@ pub(super) struct Description {
     pub(super) links: Vec<ArmLink>,
     pub(super) tool: (usize, Isometry3<f64>),
     pub(super) shapes: Vec<LinkShapes>,
-    /// Frame of the first link in that of the file's first, with all joints at zero.
+    /// Frame of the first link in that of the file's first link, with all joints at zero.
     pub(super) origin: Isometry3<f64>,
-    /// The file's text, if nothing of it is left out; none for an arm from a table.
+    /// The file's text, if no part is omitted; `None` for an arm from a table.
     pub(super) text: Option<String>,
 }
 
-/// What of a file is wanted.
+/// Selection of a part of a file.
 #[derive(Default)]
 pub(super) struct Selection<'a> {
-    /// The link to begin with; the first of all for none.
+    /// The root link; `None`: the first.
     pub(super) root: Option<&'a str>,
-    /// Links that are left out, with all that hangs on them.
+    /// Omitted links; their children are omitted, too.
     pub(super) without: &'a [String],
-    /// The link that is the tool; the last for none.
+    /// The link of the tool; `None`: the last.
     pub(super) tip: Option<&'a str>,
 }
 
-/// Reads the description `file`. Joints are in the order of the tree.
+/// Parses the description `file`. Joints are in the order of the tree.
 pub(super) fn read(file: &str, selection: &Selection<'_>, files: Files<'_>) -> Result<Description, String> {
     let bytes = files(file).map_err(|reason| format!("{file}: {reason}"))?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| format!("{file} is no text"))?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| format!("{file} is not UTF-8 text"))?;
     let robot = urdf_rs::read_from_string(text).map_err(|error| format!("{file}: {error}"))?;
     let mut found = tree(&robot, files)
         .and_then(|tree| selected(tree, selection))
@@ -54,9 +55,9 @@ fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String>
     let is_child = |link: &str| robot.joints.iter().any(|joint| joint.child.link == link);
     let mut roots = robot.links.iter().filter(|link| !is_child(&link.name));
     let (Some(root), None) = (roots.next(), roots.next()) else {
-        return Err("the links form no tree with one root".to_owned());
+        return Err("the links are not a tree with one root".to_owned());
     };
-    // Those that a link defines are known in the others, too.
+    // Materials defined in a link are valid in the other links, too.
     let own = robot.links.iter().flat_map(|link| &link.visual).filter_map(|visual| visual.material.as_ref());
     let materials: Vec<&Material> =
         robot.materials.iter().chain(own).filter(|known| known.color.is_some()).collect();
@@ -76,7 +77,7 @@ fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String>
             let child =
                 child.ok_or_else(|| format!("joint {}: there is no {}", joint.name, joint.child.link))?;
             if found.links.iter().any(|known| known.name == child.name) {
-                return Err(format!("link {} is there twice, or has two parents", child.name));
+                return Err(format!("link {} occurs twice, or has two parents", child.name));
             }
             let mut link = link(child, Some(done), placed(&joint.origin, &joint.name)?)?;
             if let Some((moved, axis)) = movable(joint)? {
@@ -94,12 +95,12 @@ fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String>
         done += 1;
     }
     if found.links.len() != robot.links.len() {
-        return Err("the links form no tree".to_owned());
+        return Err("the links are not a tree".to_owned());
     }
     for (link, joint, mimic, kind, axis) in mimics {
         let (factor, offset) = (mimic.multiplier.unwrap_or(1.0), mimic.offset.unwrap_or(0.0));
         let source = found.joints.iter().position(|source| source.name == mimic.joint);
-        // Written so that NaN fails.
+        // Written such that NaN fails.
         if !(factor.abs() <= LARGEST_ANGLE && offset.abs() <= LARGEST_ANGLE) {
             return Err(format!("joint {}: mimic by {factor} and {offset}", joint.name));
         }
@@ -113,7 +114,7 @@ fn tree(robot: &urdf_rs::Robot, files: Files<'_>) -> Result<Description, String>
     Ok(found)
 }
 
-/// The wanted links and the joints that move them.
+/// The selected links and the joints that move them.
 fn selected(tree: Description, selection: &Selection<'_>) -> Result<Description, String> {
     let named = |name: &str| {
         let found = tree.links.iter().position(|link| link.name == name);
@@ -123,7 +124,7 @@ fn selected(tree: Description, selection: &Selection<'_>) -> Result<Description,
     let without = selection.without.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
     let zero = Arm::new(tree.joints.clone(), tree.links.clone(), tree.tool);
     let origin = zero.link_poses(&Isometry3::identity()).get(root).copied().unwrap_or_default();
-    // For every link its new number.
+    // The new index of every link.
     let mut numbers: Vec<Option<usize>> = vec![None; tree.links.len()];
     let mut joint_numbers: Vec<Option<usize>> = vec![None; tree.joints.len()];
     let mut found = Description {
@@ -165,13 +166,13 @@ fn selected(tree: Description, selection: &Selection<'_>) -> Result<Description,
         Some(tip) => found.links.iter().position(|link| link.name == tip),
         None => found.links.len().checked_sub(1),
     };
-    found.tool.0 = tip.ok_or("there is no link of tip_link's name")?;
+    found.tool.0 = tip.ok_or("there is no link with the name tip_link")?;
     Ok(found)
 }
 
 fn link(link: &urdf_rs::Link, parent: Option<usize>, before: Isometry3<f64>) -> Result<ArmLink, String> {
     let mass = link.inertial.mass.value;
-    // Written so that NaN fails.
+    // Written such that NaN fails.
     if !(0.0..=LARGEST).contains(&mass) {
         return Err(format!("link {}: mass {mass} kg", link.name));
     }
@@ -181,7 +182,7 @@ fn link(link: &urdf_rs::Link, parent: Option<usize>, before: Isometry3<f64>) -> 
     Ok(ArmLink { name: link.name.clone(), parent, before, motion: None, after, mass, centre_of_mass })
 }
 
-/// A joint that moves, and its axis.
+/// A moving joint, and its axis.
 type Moved = (ArmJoint, Unit<Vector3<f64>>);
 
 fn movable(joint: &urdf_rs::Joint) -> Result<Option<Moved>, String> {
@@ -196,7 +197,7 @@ fn movable(joint: &urdf_rs::Joint) -> Result<Option<Moved>, String> {
         JointType::Continuous => (-LARGEST_ANGLE, LARGEST_ANGLE),
         _ => (joint.limit.lower, joint.limit.upper),
     };
-    // Written so that NaN fails.
+    // Written such that NaN fails.
     if !(lower < upper && lower >= -LARGEST_ANGLE && upper <= LARGEST_ANGLE) {
         return Err(format!("joint {name}: limits {lower} to {upper}"));
     }
@@ -228,7 +229,7 @@ fn shape(
     files: Files<'_>,
 ) -> Result<Shape, String> {
     let sizes = |sizes: &[f64]| {
-        // Written so that NaN fails.
+        // Written such that NaN fails.
         match sizes.iter().find(|size| !(**size >= 1e-6 && **size <= LARGEST)) {
             Some(size) => Err(format!("link {}: size {size} m", link.name)),
             None => Ok(()),

@@ -1,34 +1,34 @@
-//! Robots on wheels: where they stand when they are dropped, how they drive, what their odometry says.
+//! Robots on wheels: their pose after a drop, their motion, their odometry.
 
 use nalgebra::{Isometry3, Matrix3, Translation3, UnitQuaternion, Vector3};
 
 use super::noise::Noise;
 
-/// How far a support may be from the plane through all of them, m: what tyres and suspension give way to.
+/// Maximum distance of a support from the plane through all of them, m: tolerance of tyres and suspension.
 const SUPPORT_TOLERANCE: f64 = 0.02;
-/// The steepest plane a robot stands on, rad.
+/// Maximum inclination on which a robot stands, rad.
 const STEEPEST: f64 = 0.35;
 
 /// A robot on wheels.
 #[derive(Debug, Clone)]
 pub(crate) struct Wheeled {
-    /// Where its wheels touch the ground, in its frame, m.
+    /// Positions where its wheels touch the ground, in its frame, m.
     pub(crate) supports: Vec<[f64; 2]>,
     pub(crate) wheel_radius: f64,
     /// Limits of speed, m/s, and turn rate, rad/s.
     pub(crate) limits: [f64; 2],
-    /// Standard deviations of the odometry's increments, relative to them: distance, heading.
+    /// Relative standard deviations of the odometry's increments: distance, heading.
     pub(crate) odometry_noise: [f64; 2],
-    /// x, y, m, and heading, rad.
+    /// Odometry: x, y, m, and heading, rad.
     pub(crate) odometry: [f64; 3],
-    /// What the encoders have counted since the start, whatever the odometry was set to: the way ahead, m, and the turn, rad.
+    /// Counts of the encoders since the start, independent of the set odometry: the distance, m, and the turn, rad.
     pub(crate) travelled: [f64; 2],
-    /// What it is told to do between calls of `advance`: m/s and rad/s.
+    /// Commanded velocity between calls of `advance`: m/s and rad/s.
     pub(crate) twist: [f64; 2],
     pub(crate) noise: Noise,
 }
 
-/// One motion: what is driven and turned, m and rad.
+/// One motion: distance and turn, m and rad.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Step {
     pub(crate) distance: f64,
@@ -50,10 +50,10 @@ impl Wheeled {
         }
     }
 
-    /// The pose in which it comes to rest when it is let fall from `height` at this place; none where it has no ground
-    /// under it, or no even one. `ground` tells the height of the ground below a point.
+    /// The rest pose after a drop from `height` at this position; `None` without ground under it, or without even
+    /// ground. `ground` returns the height of the ground below a point.
     ///
-    /// The height is that of the robot's frame; the wheels begin to look for the ground one radius above it.
+    /// The height is that of the robot's frame; the search for the ground begins one wheel radius above it.
     pub(crate) fn drop(
         &self,
         [x, y, height]: [f64; 3],
@@ -75,14 +75,14 @@ impl Wheeled {
             return None;
         }
         let up = Vector3::new(-slope_x, -slope_y, 1.0).normalize();
-        // Seen from above, it points to where it was told to.
+        // Seen from above, it has the requested heading.
         let ahead = Vector3::new(cos, sin, slope_x * cos + slope_y * sin).normalize();
         let rotation = Matrix3::from_columns(&[ahead, up.cross(&ahead), up]);
         let rotation = UnitQuaternion::from_matrix(&rotation);
         Some(Isometry3::from_parts(Translation3::new(x, y, level), rotation))
     }
 
-    /// Adds what the wheels have turned, as its encoders see it.
+    /// Adds a motion of the wheels, as seen by its encoders.
     pub(crate) fn count(&mut self, step: Step) {
         let [distance_noise, heading_noise] = self.odometry_noise;
         let distance = step.distance * (1.0 + distance_noise * self.noise.normal());
@@ -90,7 +90,7 @@ impl Wheeled {
         self.travelled[0] += distance;
         self.travelled[1] += turn;
         let [x, y, heading] = &mut self.odometry;
-        // The turn comes first: see `World::drive`.
+        // The turn is applied first: see `World::drive`.
         *heading += turn;
         *x += distance * heading.cos();
         *y += distance * heading.sin();
@@ -98,7 +98,7 @@ impl Wheeled {
     }
 }
 
-/// The plane `z = slope_x x + slope_y y + level` nearest to the points, in the sense of least squares.
+/// The regression plane `z = slope_x x + slope_y y + level` of the points (least squares).
 fn plane(points: &[Vector3<f64>]) -> Option<[f64; 3]> {
     let mut normal = Matrix3::zeros();
     let mut right = Vector3::zeros();
@@ -110,7 +110,7 @@ fn plane(points: &[Vector3<f64>]) -> Option<[f64; 3]> {
     Some((normal.try_inverse()? * right).into())
 }
 
-/// The same angle between minus pi and pi, rad.
+/// The angle normalized to -pi to pi, rad.
 pub(crate) fn wrap(angle: f64) -> f64 {
     angle.sin().atan2(angle.cos())
 }

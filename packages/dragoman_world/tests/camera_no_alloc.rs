@@ -1,5 +1,5 @@
-//! A camera does not allocate once it has taken a picture. Its own test binary, because the counting allocator serves
-//! the whole process, and without the harness, whose thread allocates beside it.
+//! A camera does not allocate after its first picture. A separate test binary, because the counting allocator is
+//! global, and without the test harness, whose thread also allocates.
 
 use std::alloc::System;
 
@@ -22,7 +22,7 @@ fn main() {
         let change = region.change();
         change.allocations + change.reallocations + change.deallocations
     };
-    // Once round: the memory is as large as any picture needs.
+    // One full turn: afterwards the memory suffices for any picture.
     let turn = |step: i32| f64::from(step) * 0.3;
     assert!((0..21).any(|step| take(turn(step)) > 0));
     for step in 0..21 {

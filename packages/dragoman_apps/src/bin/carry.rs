@@ -6,11 +6,11 @@ use clap::Parser;
 use dragoman_apps::carry::Carry;
 use dragoman_apps::command::{self, CommonOptions};
 
-/// Carries a cube of 3 cm from the far table to the near one (first application of the thesis, its section 5.2).
+/// Carries a cube of 3 cm from the far table to the near one (first application of the TurtleBot thesis, 5.2).
 ///
-/// The robot has to stand between the tables, looking at the far one, with its odometry at zero: 2.915 m before the place from which
-/// the cube is grasped, and 3 m before the place from which it is put down. `dragoman up --world laboratory` is such a room. What follows
-/// --ros-args is read as in every ROS 2 program.
+/// The robot must stand between the tables, facing the far one, with its odometry at zero: 2.915 m before the place
+/// from which it grasps the cube, and 3 m before the place from which it puts it down. `dragoman up --world laboratory`
+/// is such a room. Arguments after --ros-args are read as in every ROS 2 program.
 #[derive(Parser)]
 #[command(name = "carry", version)]
 struct Options {

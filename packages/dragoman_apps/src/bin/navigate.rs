@@ -6,13 +6,13 @@ use clap::Parser;
 use dragoman_apps::command::{self, CommonOptions};
 use dragoman_apps::navigate::{Navigate, NavigateSettings};
 
-/// Goes from target to target, round obstacles that its Kinect sees (second application of the thesis, its section 5.3).
+/// Drives from target to target, around obstacles seen by its Kinect (second application of the TurtleBot thesis, 5.3).
 ///
-/// `dragoman up --world corridor` is a place for it. What follows --ros-args is read as in every ROS 2 program.
+/// Try it with `dragoman up --world corridor`. Arguments after --ros-args are read as in every ROS 2 program.
 #[derive(Parser)]
 #[command(name = "navigate", version)]
 struct Options {
-    /// Where to go, in the frame of the odometry, in m: X,Y; default: the targets of the scene 'corridor'.
+    /// Targets in the frame of the odometry, in m: X,Y; default: the targets of the scene 'corridor'.
     #[arg(value_name = "X,Y", value_parser = target, allow_hyphen_values = true)]
     targets: Vec<[f64; 2]>,
     #[command(flatten)]

@@ -1,39 +1,39 @@
-//! Where the table is: its two front legs in the depth image. By odometry alone the gripper misses the cube, for it is 37 mm wide at most and
-//! the cube 30 mm, and a heading that is off by a tenth of a degree puts the robot 5 mm beside it after 3 m.
+//! Detects a table by its two front legs in the depth image. By odometry alone the gripper misses the cube: it opens 37
+//! mm at most, the cube has 30 mm, and a heading error of a tenth of a degree puts the robot 5 mm off after 3 m.
 
 use dragoman_geometry::Pose;
 
 use crate::depth::{CameraMount, DepthImage};
 
-/// Between the middles of the front legs, m, and how far this may be off.
+/// Distance between the front legs, and its tolerance, m.
 const LEG_DISTANCE: [f64; 2] = [0.5, 0.03];
-/// Width of a leg, as it is seen, m.
+/// Minimum and maximum visible width of a leg, m.
 const LEG_WIDTH: [f64; 2] = [0.02, 0.09];
-/// From what is seen of a leg to its middle, along the view, m.
+/// Distance from the visible surface of a leg to its middle, along the view, m.
 const LEG_DEPTH: f64 = 0.02;
-/// Where legs are seen and no top is, m above the floor.
+/// Range of heights with legs but without the table top, m above the floor.
 const LEG_HEIGHTS: [f64; 2] = [0.1, 0.38];
-/// Columns that belong together differ by less than this, m.
+/// Maximum difference between adjacent columns of a cluster, m.
 const GAP: f64 = 0.05;
-/// What is behind a leg is farther away by this, m.
+/// Minimum distance of the background behind a leg, m.
 const ISOLATED: f64 = 0.15;
-/// One leg is farther ahead than the other by less than this, m: the sides of the table are as long as its front.
+/// Maximum difference between the two legs' distances, m: the sides of the table are as long as its front.
 const SLANT: f64 = 0.15;
-/// So far from where it is expected a table may be, m, before and after it has been seen.
+/// Maximum deviation from the expected position, m, before and after the first detection.
 const SURPRISE: [f64; 2] = [0.4, 0.1];
-/// How much a new measurement counts beside all before.
+/// Minimum weight of a new measurement.
 const NEWEST: f64 = 0.1;
 
-/// What has been measured of a table.
+/// Measured position of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Table {
     /// Middle between the front legs, in the frame of the odometry, m.
     pub(super) legs: [f64; 2],
-    /// How often it was seen.
+    /// Number of detections.
     pub(super) count: u32,
 }
 
-/// Part of the columns of an image.
+/// Adjacent columns of an image.
 #[derive(Debug, Clone, Copy)]
 struct Cluster {
     sum_x: f64,
@@ -47,7 +47,8 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// The middle of a leg: behind the middle of its outline. The mean of what is seen would lie towards the side that is seen.
+    /// The middle of a leg: behind the middle of its outline. The mean of the points would be biased towards the
+    /// visible side.
     fn middle(&self, mount: CameraMount) -> [f64; 2] {
         let depth = self.sum_x / self.count - mount.x;
         let tangent = (self.ends[0] + self.ends[1]) / 2.0;
@@ -55,7 +56,7 @@ impl Cluster {
     }
 }
 
-/// The middle between the two front legs nearest to `expected` and less than `most` from it, all in the robot's frame, m.
+/// The middle between the two front legs nearest to `expected`, within `most`; all in the robot's frame, m.
 fn front(image: &DepthImage, mount: CameraMount, expected: [f64; 2], most: f64) -> Option<[f64; 2]> {
     let [lowest, highest] = LEG_HEIGHTS;
     // The nearest point of every column, from the left to the right.
@@ -80,7 +81,7 @@ fn front(image: &DepthImage, mount: CameraMount, expected: [f64; 2], most: f64) 
             (None, _) => clusters.push(None),
         }
     }
-    // A leg stands before what is beside it.
+    // A leg stands in front of its background.
     let is_behind = |other: Option<&Option<Cluster>>, x: f64| match other {
         Some(Some(other)) => other.sum_x / other.count > x + ISOLATED,
         Some(None) => true,
@@ -115,7 +116,8 @@ fn front(image: &DepthImage, mount: CameraMount, expected: [f64; 2], most: f64) 
 }
 
 impl Table {
-    /// What is known after one more image, seen from `pose`. `expected` is where they ought to be, in the frame of the odometry.
+    /// Updates the table with an image taken at `pose`. `expected` is the expected position, in the frame of the
+    /// odometry.
     pub(super) fn look(
         known: Option<Self>,
         image: &DepthImage,
@@ -146,10 +148,10 @@ mod tests {
     use super::*;
     use crate::depth::sampled_rows;
 
-    /// Where the legs of the far table of the laboratory are.
+    /// Position of the front legs of the far table in the laboratory.
     const LEGS: [f64; 2] = [3.205, 0.0];
 
-    /// What the Kinect shows from there.
+    /// The Kinect's image at this pose.
     fn picture(worlds: &mut Worlds, pose: Pose) -> DepthImage {
         assert!(
             worlds.place_m_robot(None, "turtlebot2_widowx", [pose.x, pose.y, 0.0], pose.heading).unwrap()
@@ -174,7 +176,7 @@ mod tests {
             let Some(Table { legs, count }) = table else { panic!("not seen from {pose:?}") };
             let off = [legs[0] - LEGS[0], legs[1] - LEGS[1]];
             println!("{pose:?}: off by {off:.4?} m, seen {count} times");
-            // Across the view it matters more than along it.
+            // Errors across the view matter more than along it.
             assert!(off[0].abs() < 0.03 && off[1].abs() < 0.004 && count >= 10, "{pose:?} {off:?} {count}");
         }
     }

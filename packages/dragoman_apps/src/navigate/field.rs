@@ -1,26 +1,26 @@
-//! The virtual forces of seed 003, section 5.3.
+//! The virtual forces of the TurtleBot thesis, 5.3.
 
 use dragoman_geometry::Pose;
 
 use super::NEAR_TARGET;
 use crate::depth::{DepthImage, column_angle, grey};
 
-/// Attraction per metre. The seed tells the names of the two factors only; the values are ours.
+/// Attraction per metre. The thesis gives only the names of the two factors; the values are ours.
 pub const KA: f64 = 1.0;
 /// Repulsion per grey value beyond [`NEAR_GREY`].
 pub const KR: f64 = 0.002;
-/// What is darker, that is further away than 2.57 m, does not repel.
+/// Darker points, that is farther than 2.57 m, do not repel.
 pub const NEAR_GREY: f64 = 120.0;
 
-/// What the vision line of the last image does.
+/// The repulsion of the last image's vision line.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Field {
-    /// Strength, and direction from which it comes, rad, counterclockwise from straight ahead.
+    /// Strength, and direction of its source, rad, counterclockwise from straight ahead.
     repulsion: (f64, f64),
 }
 
 impl Field {
-    /// Takes the vision line of an image: what is nearest on it repels.
+    /// Updates the repulsion: its source is the nearest point on the vision line of the image.
     pub fn look(&mut self, image: &DepthImage) {
         let line = image.vision_line().unwrap_or_default();
         let greys = line.iter().map(|depth| grey(f64::from(*depth))).enumerate();

@@ -1,23 +1,23 @@
-//! The free direction nearest to the wanted one, and how fast to go there.
+//! The free direction nearest to the wanted one, and the velocity towards it.
 
 use dragoman_geometry::{Twist, wrap_angle};
 
 use super::{MAX_ANGULAR_VELOCITY, ROBOT_RADIUS, TURN_ON_SPOT};
 
-/// Kept between the robot and anything, m.
+/// Distance kept from obstacles, m.
 const MARGIN: f64 = 0.07;
-/// Kept where there is no other way, m.
+/// Distance kept if there is no other way, m.
 const LEAST_MARGIN: f64 = 0.03;
-/// How far ahead a strip has to be free, m.
+/// Length of the strip that has to be free, m.
 const LOOK_AHEAD: f64 = 0.9;
-/// Directions that are looked at are this far apart, rad.
+/// Angle between the examined directions, rad.
 const STEP: f64 = std::f64::consts::PI / 90.0;
-/// What a change of direction costs, beside a difference from the wanted one.
+/// Cost of a change of direction, relative to a deviation from the wanted one.
 const CONSTANCY: f64 = 0.6;
-/// Way that is left to stop at the speed where it is free for less, s.
+/// The speed is limited to the free length divided by this time, s.
 const TIME_TO_STOP: f64 = 1.2;
 
-/// How far a circle with this radius rolls in the direction before it touches one of the places, m; at most `most`.
+/// Free length for a circle with this radius in a direction, m; at most `most`.
 fn free_way(places: &[[f64; 2]], direction: f64, radius: f64, most: f64) -> f64 {
     let (sin, cos) = direction.sin_cos();
     places.iter().fold(most, |free, [x, y]| {
@@ -29,28 +29,28 @@ fn free_way(places: &[[f64; 2]], direction: f64, radius: f64, most: f64) -> f64 
     })
 }
 
-/// What a choice depends on. Directions are rad from straight ahead, places in the robot's frame, m.
+/// Inputs of a decision. Directions are rad from straight ahead, positions in the robot's frame, m.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Situation<'a> {
-    /// What is occupied.
+    /// Occupied positions.
     pub(super) places: &'a [[f64; 2]],
-    /// Where the forces point.
+    /// Direction of the forces.
     pub(super) wanted: f64,
-    /// Where it went last.
+    /// Last direction of motion.
     pub(super) last: Option<f64>,
-    /// Direction of the target, and how far it is.
+    /// Direction of the target, and its distance.
     pub(super) bearing: f64,
     pub(super) distance: f64,
 }
 
 impl Situation<'_> {
-    /// The free direction that costs least: it differs little from the wanted one, and from the last, for a robot that changes its mind
-    /// in front of a beacon never passes it. None where nothing is free.
+    /// The free direction with the lowest cost: it differs little from the wanted one and from the last one, because a
+    /// robot that changes its direction in front of an obstacle never passes it. `None` if no direction is free.
     pub(super) fn direction(&self) -> Option<f64> {
         let look_ahead = LOOK_AHEAD.min(self.distance);
         [MARGIN, LEAST_MARGIN].into_iter().find_map(|margin| {
             let radius = ROBOT_RADIUS + margin;
-            // The target itself, where the way there is free: the last centimetres are no matter of forces.
+            // The target itself, if the way there is free: for the last centimetres the forces are ignored.
             if self.distance < LOOK_AHEAD
                 && free_way(self.places, self.bearing, radius, self.distance) >= self.distance
             {
@@ -68,14 +68,14 @@ impl Situation<'_> {
         })
     }
 
-    /// The velocity for a direction: ahead at most `fast`, m/s, as far as it is free there, and on the spot where the direction is not in
-    /// view.
+    /// The velocity for a direction: ahead at most `fast`, m/s, limited by the free length, and on the spot if the
+    /// direction is out of view.
     pub(super) fn velocity(&self, direction: f64, fast: f64) -> Twist {
         let turn = direction.clamp(-MAX_ANGULAR_VELOCITY, MAX_ANGULAR_VELOCITY);
         if direction.abs() > TURN_ON_SPOT {
             return Twist::new(0.0, turn);
         }
-        // It goes where it looks now, while it turns.
+        // While turning, the robot moves in its current direction.
         let free = free_way(self.places, 0.0, ROBOT_RADIUS + LEAST_MARGIN, LOOK_AHEAD);
         let ahead = fast.min(free / TIME_TO_STOP).min(self.distance) * direction.cos();
         Twist::new(ahead, turn)

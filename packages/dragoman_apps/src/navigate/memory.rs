@@ -1,5 +1,5 @@
-//! What the camera has seen lately, in the frame of the odometry: it looks ahead only, 57 degrees wide and not nearer than 0.4 m, and
-//! so forgets a beacon just when the robot passes it.
+//! Recently seen obstacles, in the frame of the odometry: the camera sees only ahead, 57 degrees wide and not nearer
+//! than 0.4 m, so an obstacle leaves its view just when the robot passes it.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use dragoman_geometry::Pose;
 
 /// Edge of a cell, m.
 const CELL: f64 = 0.04;
-/// So long a cell is kept that is not seen again.
+/// Time after which a cell that is not seen again is deleted.
 const KEEP: Duration = Duration::from_secs(40);
-/// Beyond this from the robot cells are dropped, m.
+/// Distance from the robot beyond which cells are deleted, m.
 const RADIUS: f64 = 4.0;
-/// A cell that the camera looks through by so much is free, m.
+/// A cell is free if the camera measures this much beyond it, m.
 const SEEN_THROUGH: f64 = 0.15;
 
 /// Occupied cells of the plane.
@@ -21,7 +21,7 @@ pub(super) struct Memory {
     cells: HashMap<(i32, i32), Duration>,
 }
 
-/// A direction of view, seen from the camera, and how far it is free, m.
+/// A direction of view from the camera, and its free length, m.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View {
     pub(super) bearing: f64,
@@ -29,12 +29,12 @@ pub(super) struct View {
 }
 
 impl Memory {
-    /// Something is at this place of the odometry's frame.
+    /// Marks this position in the odometry's frame as occupied.
     pub(super) fn mark(&mut self, [x, y]: [f64; 2], now: Duration) {
         self.cells.insert(((x / CELL).floor() as i32, (y / CELL).floor() as i32), now);
     }
 
-    /// Forgets what is old, far away, or looked through from `camera`. `views` are from the left to the right.
+    /// Deletes cells that are old, far away, or seen through from `camera`. `views` are ordered from left to right.
     pub(super) fn forget(&mut self, camera: Pose, views: &[View], now: Duration) {
         self.cells.retain(|&cell, seen| {
             let [x, y] = centre(cell);
@@ -45,14 +45,14 @@ impl Memory {
             }
             let bearing = dragoman_geometry::wrap_angle(away_y.atan2(away_x) - camera.heading);
             let next = views.partition_point(|view| view.bearing > bearing);
-            // Between two views that both go further.
+            // Between two views that both reach beyond it.
             let is_through = |view: Option<&View>| view.is_some_and(|view| view.free > range + SEEN_THROUGH);
             let looked_through = next > 0 && is_through(views.get(next - 1)) && is_through(views.get(next));
             *seen == now || !looked_through
         });
     }
 
-    /// The places that are occupied, in the frame of `robot`.
+    /// The occupied positions, in the frame of `robot`.
     pub(super) fn around(&self, robot: Pose) -> Vec<[f64; 2]> {
         let (sin, cos) = robot.heading.sin_cos();
         let places = self.cells.keys().map(|&cell| {
@@ -61,7 +61,7 @@ impl Memory {
             [x * cos + y * sin, y * cos - x * sin]
         });
         let mut places: Vec<[f64; 2]> = places.collect();
-        // The order in a hash table differs from run to run.
+        // The order in a hash table differs between runs.
         places.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
         places
     }

@@ -1,36 +1,36 @@
-//! Depth images of ROS (REP 118): 32 bit floats in m, or 16 bit integers in mm as a Kinect's driver gives them.
+//! Depth images of ROS (REP 118): 32 bit floats in m, or 16 bit integers in mm as from a Kinect's driver.
 
 use dragoman_ros::sensor_msgs::msg::Image;
 
 use crate::depth::{DepthImage, sampled_rows};
-/// The largest image that is looked at, pixels in a row or column.
+/// Maximum width and height of an image, pixels.
 const MAX_SIZE: usize = 8192;
 
-/// An image that is no depth image.
+/// Error in a depth image.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// Another encoding.
+    /// Unsupported encoding.
     #[error("a depth image is 32FC1 or 16UC1, not '{0}'")]
     Encoding(String),
-    /// Width, height or step are no image's, or there is less data than they say.
+    /// Width, height or step are invalid, or do not match the data.
     #[error("{width} x {height} pixels in rows of {step} bytes do not fit {bytes} bytes")]
     Size {
         /// Pixels.
         width: u32,
         /// Rows.
         height: u32,
-        /// Bytes from row to row.
+        /// Bytes per row.
         step: u32,
-        /// Bytes that are there.
+        /// Bytes of data.
         bytes: usize,
     },
 }
 
-/// Some rows of a depth image, the one in the middle among them.
+/// Some rows of a depth image, including the middle one.
 ///
 /// # Errors
-/// Another encoding, or sizes that do not fit.
+/// Unsupported encoding, or inconsistent sizes.
 pub(super) fn depth_image(image: &Image) -> Result<DepthImage, ImageError> {
     let size = match image.encoding.as_str() {
         "32FC1" => 4,
@@ -111,7 +111,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever an image says of itself, it is read or refused.
+        /// Any image is converted or refused.
         #[test]
         fn no_image_is_too_odd(
             sizes in proptest::array::uniform3(proptest::prop_oneof![0_u32..70, proptest::num::u32::ANY]),

@@ -1,4 +1,4 @@
-//! A lab that differs from seed to seed, and a run in it that is watched.
+//! A lab that depends on a random seed, and a monitored run in it.
 
 #![allow(unreachable_pub)] // Every test target uses its part.
 
@@ -13,11 +13,11 @@ use dragoman_world::Worlds;
 use oorandom::Rand64;
 use virtual_lab::{ARM, LabSettings, ROBOT, Run, VirtualLab};
 
-/// How far the robot may start from where the scene has it, m, and how far it may be turned, rad.
+/// Maximum offset of the robot's start from the scene, m, and rotation, rad.
 const START_OFFSET: f64 = 0.03;
 const START_TURN: f64 = 0.03;
 
-/// A scene with noise and a start from this seed.
+/// A scene with noise and a start pose from this seed.
 #[allow(dead_code)]
 pub fn start(scene: &str, seed: u64) -> VirtualLab {
     start_in(Worlds::scene(scene).unwrap().unwrap(), seed)
@@ -31,7 +31,8 @@ pub fn start_in(worlds: Worlds, seed: u64) -> VirtualLab {
     VirtualLab::new(worlds, LabSettings { seed, noise: Noise::Typical, start }).unwrap()
 }
 
-/// Runs a program to its end. Nothing is touched on the way, by the world's own collisions and the bumpers, and it goes faster than real time.
+/// Runs a program to its end. Checks that nothing was touched, by the world's collisions and the bumpers, and that it
+/// is faster than real time.
 #[allow(dead_code)]
 #[track_caller]
 pub fn run(lab: &mut VirtualLab, program: &mut impl Program, seed: u64) -> Run {
@@ -42,7 +43,7 @@ pub fn run(lab: &mut VirtualLab, program: &mut impl Program, seed: u64) -> Run {
             let bumpers = lab.kobuki().inputs.bumpers;
             let world = lab.worlds().worlds().first().unwrap();
             let found = world.collisions();
-            // Fingers touch what they close on.
+            // Fingers touch the object that they grasp.
             let own =
                 found.iter().filter(|pair| [pair.0, pair.1].iter().any(|name| [ROBOT, ARM].contains(name)));
             touched.extend(

@@ -1,5 +1,5 @@
-//! The robot in its world on virtual time: the drivers of base and arm, the simulated devices at the other ends of their lines, and
-//! the world, stepped by milliseconds. What a program sees and does here is what it sees and does in ROS.
+//! The robot in its world on virtual time: the drivers of base and arm, the simulated devices at the other ends of
+//! their lines, and the world, in steps of 1 ms. A program has the same inputs and actions as in ROS.
 
 use std::time::Duration;
 
@@ -24,32 +24,32 @@ pub const ARM: &str = "widowx";
 /// Name of its camera.
 const CAMERA: &str = "Kinect";
 
-/// How often the program is called: with each message of the odometry, ms.
+/// Period of the program, that of the odometry, ms.
 const PROGRAM_PERIOD: u64 = 20;
-/// How often devices and world are brought together, ms.
+/// Period of the exchange between devices and world, ms.
 const EXCHANGE_PERIOD: u64 = 10;
-/// Time between two depth images, ms.
+/// Period of the depth images, ms.
 const DEPTH_PERIOD: u64 = 100;
 
-/// How a run differs from others.
+/// Settings of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LabSettings {
-    /// Of all noise.
+    /// Seed of all noise.
     pub seed: u64,
     /// Noise of the gyro.
     pub noise: Noise,
-    /// Where the robot starts, seen from where the scene has it.
+    /// Start pose of the robot, relative to the scene.
     pub start: Pose,
 }
 
-/// How a program ended.
+/// Result of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// [`Status::Running`] where the time was over.
+    /// [`Status::Running`] if the time limit was reached.
     pub status: Status,
     /// Virtual time that it took.
     pub time: Duration,
-    /// What it said, and when.
+    /// Printed texts with their times.
     pub said: Vec<(Duration, String)>,
 }
 
@@ -63,27 +63,27 @@ pub struct VirtualLab {
     arm: arm::Driver,
     /// Milliseconds since the start.
     now: u64,
-    /// Why a joint did not do as it was told.
+    /// Why a command of a joint was refused.
     refusal: Option<String>,
     depth: Option<Stamped<DepthImage>>,
     view: View,
     image: dragoman_world::DepthImage,
 }
 
-/// Why there is no lab.
+/// Error creating a lab.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LabError {
-    /// The robot is not in the scene, or the world refuses something.
+    /// The robot is not in the scene, or an error of the world.
     #[error(transparent)]
     World(#[from] dragoman_world::WorldError),
-    /// The robot cannot stand where it starts.
+    /// The robot cannot stand at its start pose.
     #[error("the robot cannot stand at x {} m, y {} m", .0.x, .0.y)]
     Start(Pose),
-    /// The options of the base's driver.
+    /// Invalid options of the base's driver.
     #[error(transparent)]
     Base(#[from] base::ConfigError),
-    /// The options of the arm's driver.
+    /// Invalid options of the arm's driver.
     #[error(transparent)]
     Arm(#[from] arm::ConfigError),
 }
@@ -92,7 +92,7 @@ impl VirtualLab {
     /// The robot in a scene.
     ///
     /// # Errors
-    /// The scene has no such robot, or it cannot stand where it is to start.
+    /// The scene has no such robot, or it cannot stand at its start pose.
     pub fn new(mut worlds: Worlds, settings: LabSettings) -> Result<Self, LabError> {
         let LabSettings { seed, noise, start } = settings;
         worlds.reseed(seed);
@@ -119,12 +119,12 @@ impl VirtualLab {
         })
     }
 
-    /// The world, for its truth.
+    /// The world, with the true state.
     pub fn worlds(&mut self) -> &mut Worlds {
         &mut self.worlds
     }
 
-    /// The base, for what it meets.
+    /// The simulated base.
     pub fn kobuki(&self) -> &Kobuki {
         &self.kobuki
     }
@@ -134,12 +134,12 @@ impl VirtualLab {
         Duration::from_millis(self.now)
     }
 
-    /// Where the odometry says that the robot is.
+    /// The robot's pose by odometry.
     pub fn odometry(&self) -> Pose {
         self.base.state().pose
     }
 
-    /// Runs a program to its end, or until `limit` is over. `watch` looks at the lab whenever devices and world have been brought together,
+    /// Runs a program to its end, or until `limit`. `watch` is called after each exchange between devices and world,
     /// every 10 ms.
     ///
     /// # Errors
@@ -191,15 +191,15 @@ impl VirtualLab {
 
     fn act(&mut self, action: Action) {
         let now = self.now();
-        let told = match action {
+        let outcome = match action {
             Action::Velocity(twist) => {
-                // Refused where the base is not heard yet: the next one counts.
+                // Refused while the base is not connected: the next one counts.
                 if let Ok(bytes) = self.base.command(now, twist) {
                     self.kobuki.receive(now, bytes);
                 }
                 Ok(())
             }
-            // A command that is refused has no answer in ROS either.
+            // In ROS a refused command has no answer either.
             Action::Command(joint, position) => {
                 let _ = self.arm.command(now, index(joint), position);
                 Ok(())
@@ -208,7 +208,7 @@ impl VirtualLab {
             Action::Relax(joint) => self.arm.relax(now, index(joint)),
             Action::Say(_) => Ok(()),
         };
-        if let Err(refusal) = told {
+        if let Err(refusal) = outcome {
             self.refusal = Some(refusal.to_string());
         }
     }
@@ -248,12 +248,12 @@ impl VirtualLab {
     }
 }
 
-/// Where a joint is in the chain of servos.
+/// Index of a joint in the chain of servos.
 fn index(joint: Joint) -> usize {
     joint as usize
 }
 
-/// The rows of an image that a program looks at.
+/// The rows of an image that a program uses.
 fn some_rows(image: &dragoman_world::DepthImage) -> DepthImage {
     let (width, height) = (image.width(), image.height());
     let row = |row| (row, image.depths()[row * width..][..width].to_vec());

@@ -1,5 +1,5 @@
 function advanceRobot(seconds)
-% Lets time pass for the scripted robot: it drives as told, for 0.6 s after a command, and stops at what is in its way.
+% Advances the time of the scripted robot: it drives as commanded, for 0.6 s after a command, and stops at obstacles.
   global ROBOT
   finish = ROBOT.time + seconds;
   while ROBOT.time < finish - 1e-9

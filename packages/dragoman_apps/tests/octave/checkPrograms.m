@@ -5,7 +5,7 @@ global ROBOT
 assert(norm(greyFromDepth([0.4 0.1 4.5 9 NaN 0 Inf]) - [255 255 0 0 0 0 0]) < 1e-9);
 assert(abs(greyFromDepth(2.5706) - 120) < 0.1);
 
-% Section A.4: a little less than 0.6 m, and standing at the end.
+% TurtleBot thesis, A.4: a little less than 0.6 m, at rest at the end.
 mockRobot(zeros(0, 3));
 firstProgram
 assert(abs(ROBOT.pose(1) - 0.6) < 0.05 && abs(ROBOT.pose(3)) < 1e-9);
@@ -13,7 +13,7 @@ assert(isequal(ROBOT.velocity, [0 0]));
 assert(printed('X: 0.') && printed('Stopping'));
 assert(isequal(ROBOT.log{1}(2:3), {'/vrep/status_bar_message', 'Program: first_program'}));
 
-% The first application: to 2.915 m, back to -3 m, the arm in the order of section 5.2.
+% The first application: to 2.915 m, back to -3 m, the arm in the order of the TurtleBot thesis, 5.2.
 mockRobot(zeros(0, 3));
 carryCube
 assert(abs(ROBOT.pose(1) + 3) < 0.03 && abs(ROBOT.pose(2)) < 0.05);
@@ -29,15 +29,15 @@ assert(isequal(names(:), expected(:, 1)));
 angles = [expected{:, 2}];
 assert(isequaln(round(rad2deg(values)), round(angles)));
 times = cellfun(@(entry) entry{1}, arm);
-% The shoulder has the time for 65 degrees at 10 degrees/s.
+% The shoulder has enough time for 65 degrees at 10 degrees/s.
 assert(times(6) - times(5) >= 6.5);
 
-% Something in the way: it backs off, passes by, and arrives all the same.
+% An obstacle: it backs off, passes it, and still arrives.
 mockRobot([1.5 0.12 0.1]);
 carryCube
 assert(ROBOT.contacts > 0 && printed('in the way') && abs(ROBOT.pose(1) + 3) < 0.03);
 
-% A wall: it gives up, says why, and stands.
+% A wall: it fails, prints why, and stops.
 mockRobot([4 0 3.0]);
 failed = '';
 try
@@ -53,7 +53,7 @@ navigateTargets([2.5 0; 2.5 1.5]);
 assert(norm(ROBOT.pose(1:2) - [2.5 1.5]) < 0.06 && ROBOT.contacts == 0);
 assert(isequal(ROBOT.velocity, [0 0]) && printed('Target 2 of 2'));
 
-% A robot without a simulator: the computer's clock counts.
+% A robot without a simulator: the computer's clock is used.
 mockRobot(zeros(0, 3));
 ROBOT.isReal = true;
 clear simulationTime

@@ -1,5 +1,5 @@
 function message = emptyMessage(type)
-% A message, or a service's request, with all that the program may touch.
+% A message, or a service request, with all fields that the program may access.
   vector = struct('x', 0, 'y', 0, 'z', 0);
   switch type
     case 'geometry_msgs/Twist'

@@ -1,5 +1,5 @@
 function message = receive(subscriber, timeout)
-% The next message: time goes on until it comes.
+% The next message: advances the time until it arrives.
   global ROBOT
   assert(strcmp(subscriber.kind, 'subscriber') && isscalar(timeout) && timeout > 0);
   message = emptyMessage(subscriber.type);
@@ -22,6 +22,6 @@ function message = receive(subscriber, timeout)
       [message.width, message.height, message.encoding] = deal(uint32(64), uint32(3), '32FC1');
       message.data = ROBOT.time;
     otherwise
-      error('nobody publishes %s', subscriber.topic);
+      error('%s has no publisher', subscriber.topic);
   end
 end

@@ -1,5 +1,5 @@
 function image = rosReadImage(message)
-% What the camera of the scripted robot sees: circles, on three rows.
+% The camera image of the scripted robot: circles, on three rows.
   global ROBOT
   assert(strcmp(message.encoding, '32FC1'));
   columns = 64;

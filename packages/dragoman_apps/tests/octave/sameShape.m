@@ -1,5 +1,5 @@
 function sameShape(given, wanted, where)
-% Every field of a message with its class, and no other.
+% Checks that a message has exactly these fields with their classes.
   assert(isstruct(given) && isequal(sort(fieldnames(given)), sort(fieldnames(wanted))), '%s: other fields', where);
   for name = fieldnames(wanted)'
     [a, b] = deal(given.(name{1}), wanted.(name{1}));

@@ -5,11 +5,11 @@ function apoloConnect(host, port, timeout)
 %
 %   host      name or address; default: environment variable APOLO_HOST, or else '127.0.0.1'
 %   port      TCP port; default: environment variable APOLO_PORT, or else 12000
-%   timeout   how long an answer may take, in seconds; default: 5
+%   timeout   time limit of an answer in seconds; default: 5
 %
-%   There is one connection, which all functions share. They make it themselves when it is needed, so this
-%   function is needed only for another server. An existing connection is closed first. A connection that was lost is
-%   made again by the next function, with the same host and port.
+%   All functions share one connection. They open it when needed, so this function is only necessary for another server.
+%   An existing connection is closed first. After a connection was lost, the next function connects again, to the same
+%   host and port.
 %
 %   Example:
 %     apoloConnect('192.168.1.20')

@@ -1,11 +1,11 @@
 function ret = apoloGetAllultrasonicSensors(robot, world)
-% apoloGetAllultrasonicSensors  What all ultrasonic sensors of a robot measure.
+% apoloGetAllultrasonicSensors  Ranges of all ultrasonic sensors of a robot.
 %
 %   ret = apoloGetAllultrasonicSensors(robot, world)
 %
 %   robot    name of the robot, e.g. 'Marvin'
 %   world    name of the world; without it the first world that has it
-%   ret      ranges in m, in the order of the robot's sensors; empty where there is none, or the name is unknown
+%   ret      ranges in m, in the order of the robot's sensors; empty if there is none, or the name is unknown
 %
 %   Example:
 %     apoloGetAllultrasonicSensors('Marvin')

@@ -6,7 +6,7 @@ function ret = apoloGetLaserLandMarks(laser, world)
 %   laser    name of the laser, e.g. 'LMS100'
 %   world    name of the world; without it the first world that has it
 %   ret      structure of three row vectors with one element for each landmark: id; angle, rad, counter-clockwise from
-%            straight ahead; distance, m. All are empty where there is none, or the name is unknown.
+%            straight ahead; distance, m. All are empty if there is none, or the name is unknown.
 %
 %   Example:
 %     marks = apoloGetLaserLandMarks('LMS100');

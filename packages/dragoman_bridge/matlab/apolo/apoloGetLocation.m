@@ -5,7 +5,7 @@ function ret = apoloGetLocation(robot, world)
 %
 %   robot    name of the robot or object, e.g. 'Puma560'
 %   world    name of the world; without it the first world that has it
-%   ret      [x y z roll pitch yaw], m and rad; empty where the name is unknown
+%   ret      [x y z roll pitch yaw], m and rad; empty if the name is unknown
 %
 %   Example:
 %     apoloGetLocation('pieza')

@@ -5,7 +5,7 @@ function ret = apoloGetLocationMRobot(robot, world)
 %
 %   robot    name of the robot, e.g. 'Neo'
 %   world    name of the world; without it the first world that has it
-%   ret      [x y z rz], m and rad; empty where the name is unknown
+%   ret      [x y z rz], m and rad; empty if the name is unknown
 %
 %   Example:
 %     apoloGetLocationMRobot('Neo')

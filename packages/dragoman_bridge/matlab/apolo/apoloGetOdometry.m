@@ -1,11 +1,11 @@
 function ret = apoloGetOdometry(robot, world)
-% apoloGetOdometry  What the wheels of a robot make of its way since the last reset.
+% apoloGetOdometry  Odometry of a wheeled robot since the last reset.
 %
 %   ret = apoloGetOdometry(robot, world)
 %
 %   robot    name of the robot, e.g. 'Pioneer3AT'
 %   world    name of the world; without it the first world that has it
-%   ret      [x y heading], m and rad; empty where the name is unknown
+%   ret      [x y heading], m and rad; empty if the name is unknown
 %
 %   Example:
 %     apoloGetOdometry('Pioneer3AT')

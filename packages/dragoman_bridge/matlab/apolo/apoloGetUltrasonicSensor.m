@@ -1,11 +1,11 @@
 function ret = apoloGetUltrasonicSensor(sensor, world)
-% apoloGetUltrasonicSensor  What one ultrasonic sensor measures.
+% apoloGetUltrasonicSensor  Range of one ultrasonic sensor.
 %
 %   ret = apoloGetUltrasonicSensor(sensor, world)
 %
 %   sensor   name of the sensor, e.g. 'uc0'
 %   world    name of the world; without it the first world that has it
-%   ret      range in m; empty where the name is unknown
+%   ret      range in m; empty if the name is unknown
 %
 %   Example:
 %     apoloGetUltrasonicSensor('uc0')

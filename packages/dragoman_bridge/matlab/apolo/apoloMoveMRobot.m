@@ -5,9 +5,9 @@ function ret = apoloMoveMRobot(robot, speeds, time, world)
 %
 %   robot    name of the robot, e.g. 'Neo'
 %   speeds   [speed rotation_speed], m/s and rad/s
-%   time     how long, s. Small steps keep the robot from jumping over things.
+%   time     duration, s. With small steps the robot does not jump over obstacles.
 %   world    name of the world; without it the first world that has it
-%   ret      1: it moved, 0: it would have collided, or lost the floor, and stayed
+%   ret      1: it moved, 0: it did not, because it would have collided or lost the floor
 %
 %   Example:
 %     apoloMoveMRobot('Pioneer3AT', [0.1 0.0], 0.1);

@@ -1,5 +1,5 @@
 function apoloPlace(object, pos, or, world)
-% apoloPlace  Puts an object somewhere, whatever it then touches.
+% apoloPlace  Places an object, without a check for collisions.
 %
 %   apoloPlace(object, pos, or, world)
 %

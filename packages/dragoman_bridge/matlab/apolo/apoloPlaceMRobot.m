@@ -7,7 +7,7 @@ function ret = apoloPlaceMRobot(robot, pose, angle, world)
 %   pose     [x y z], m
 %   angle    rotation about z, rad
 %   world    name of the world; without it the first world that has it
-%   ret      1: it stands there, 0: it has no support there, or collides, and is where it was
+%   ret      1: it stands there, 0: it has no support there, or collides, and was not moved
 %
 %   Example:
 %     apoloPlaceMRobot('Pioneer3AT', [0.7 0.7 0], 0.23)

@@ -1,5 +1,5 @@
 function apoloPlaceXYZ(object, x, y, z, world)
-% apoloPlaceXYZ  Puts an object somewhere, upright, whatever it then touches.
+% apoloPlaceXYZ  Places an object upright, without a check for collisions.
 %
 %   apoloPlaceXYZ(object, x, y, z, world)
 %

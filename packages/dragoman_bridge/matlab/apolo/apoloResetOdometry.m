@@ -1,5 +1,5 @@
 function apoloResetOdometry(robot, pose, world)
-% apoloResetOdometry  Lets the odometry of a wheeled robot start anew from a pose.
+% apoloResetOdometry  Resets the odometry of a wheeled robot to a pose.
 %
 %   apoloResetOdometry(robot, pose, world)
 %

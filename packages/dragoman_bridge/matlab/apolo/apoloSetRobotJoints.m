@@ -1,10 +1,10 @@
 function apoloSetRobotJoints(robot, values, world)
-% apoloSetRobotJoints  Moves the joints of an arm, whatever it then touches.
+% apoloSetRobotJoints  Moves the joints of an arm, without a check for collisions.
 %
 %   apoloSetRobotJoints(robot, values, world)
 %
 %   robot    name of the arm, e.g. 'Puma560'
-%   values   vector of joint positions, rad or m; fewer than the arm has: the first ones
+%   values   vector of joint positions, rad or m; if shorter than the arm's number of joints: the first ones
 %   world    name of the world; without it the first world that has the arm
 %
 %   Example:

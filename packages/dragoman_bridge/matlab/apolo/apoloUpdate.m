@@ -1,5 +1,5 @@
 function apoloUpdate(world)
-% apoloUpdate  Brings what is shown of a world up to date.
+% apoloUpdate  Updates the display of a world.
 %
 %   apoloUpdate(world)
 %

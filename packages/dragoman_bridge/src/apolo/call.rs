@@ -1,4 +1,4 @@
-//! How a call of one of the world's services ends.
+//! Outcomes of calls of the world's services.
 
 use super::wire::{EncodeError, LandMark};
 
@@ -6,51 +6,51 @@ use super::wire::{EncodeError, LandMark};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub u64);
 
-/// How a call ended.
+/// Outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It was done, and there is nothing to tell.
+    /// Success, without data.
     Done,
-    /// `check_robot_joints`: it collides; `move_m_robot`: it moved; `place_m_robot`: it stands.
+    /// `check_robot_joints`: collision; `move_m_robot`: the robot moved; `place_m_robot`: the robot stands.
     Verdict(bool),
-    /// What was asked for, in the order of the protocol; metres and radians.
+    /// The requested values, in the order of the protocol; metres and radians.
     Values(Vec<f64>),
     /// The landmarks that a laser sees.
     LandMarks(Vec<LandMark>),
-    /// Nothing was done, as far as anyone knows.
+    /// The call failed.
     Refused(Refusal),
 }
 
-/// Why a call was not done.
+/// Why a call failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// There is no such world, or nothing of that name in it.
+    /// Unknown world, or no object of that name in it.
     #[error("{0}")]
     UnknownName(String),
-    /// The service says no, for this reason.
+    /// The service refused, with this reason.
     #[error("{0}")]
     Rejected(String),
     /// A value is NaN or infinite.
     #[error("a value is not finite")]
     NotFinite,
-    /// No answer in time. It may have been done all the same.
-    #[error("no answer in time; an original server answers nothing to names that it does not know")]
+    /// No answer in time. The call may have been carried out.
+    #[error("no answer in time; an original server does not answer unknown names")]
     TimedOut,
     /// There is no connection to the server.
     #[error("not connected to the server")]
     NotConnected,
-    /// Too many calls wait already.
+    /// Too many calls are waiting.
     #[error("too many calls are waiting")]
     Busy,
-    /// The protocol cannot say this.
+    /// The protocol cannot encode the request.
     #[error("{0}")]
-    Inexpressible(#[from] EncodeError),
+    NotEncodable(#[from] EncodeError),
 }
 
 impl Refusal {
-    /// Whether the name is known, as far as anyone can tell.
+    /// `false` if the outcome says that the name is unknown.
     pub fn is_of_known_name(&self) -> bool {
         !matches!(self, Self::UnknownName(_))
     }

@@ -1,24 +1,25 @@
-//! Client side: asks an old server, one request at a time.
+//! Client side: sends requests to an old server, one at a time.
 //!
 //! # Map
 //!
 //! - this file: [`Client`], its inputs and outputs;
 //! - `config`: choices and times, counters, events;
-//! - [`robot`]: what a mobile robot is asked again and again, and how it is driven.
+//! - [`robot`]: periodic queries of a mobile robot, and its velocity commands.
 //!
 //! # Rules
 //!
-//! Calls go out **in the order given, one at a time**: nothing in an answer tells what it answers. What is never
-//! answered counts as done when it is on its way. A question without an answer for [`ClientConfig::answer_timeout`] ends
-//! as [`Refusal::TimedOut`]. Its answer may come later and would be taken for the answer to the next question, so the
-//! connection is given up then, and a new one made. An original server is silent about names that it does not know.
+//! Calls are sent **in the order given, one at a time**, because an answer does not identify its request. A command
+//! that is never answered counts as done once it is sent. A question without an answer for
+//! [`ClientConfig::answer_timeout`] ends as [`Refusal::TimedOut`]. A late answer would be taken for the answer to the
+//! next question, so the connection is then closed and a new one made. An original server does not answer questions
+//! about unknown names.
 //!
-//! While there is no connection, calls are refused at once; but calls wait while the first attempt is made, and
-//! while a connection that has just been given up or lost is replaced. After failures the pause before the next
-//! attempt doubles, from [`ClientConfig::reconnect_min`] to [`ClientConfig::reconnect_max`].
+//! While disconnected, calls are refused at once. They wait only during the first connection attempt and while a
+//! connection that was just closed or lost is replaced. After failures the pause before the next attempt doubles, from
+//! [`ClientConfig::reconnect_min`] to [`ClientConfig::reconnect_max`].
 //!
-//! `F` is the answer to a question about a name that our own server side does not know; but to `j`, `m` and `p` it
-//! is a verdict, and cannot be told from one.
+//! Our server side answers `F` to a question about an unknown name. For `j`, `m` and `p`, `F` is also a verdict; the
+//! two cannot be distinguished.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -33,7 +34,7 @@ pub use config::{ClientConfig, ClientEvent, ClientStatistics};
 use super::call::{CallId, Outcome, Refusal};
 use super::wire::{Answer, Command, Received, Reply, ReplyDecoder, Request};
 
-/// The request that waits for its answer.
+/// The request that is waiting for its answer.
 #[derive(Debug)]
 struct Open {
     id: CallId,
@@ -41,15 +42,15 @@ struct Open {
     deadline: Instant,
 }
 
-/// The connection, as far as the owner has told.
+/// State of the connection, as reported by the owner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Link {
-    /// To be made at this time.
+    /// Connect at this time.
     Down {
         since_failure: bool,
         attempt: Instant,
     },
-    /// Being made.
+    /// A connection attempt is under way.
     Connecting {
         since_failure: bool,
     },
@@ -74,7 +75,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that wants to be connected at `now`.
+    /// A client whose first connection attempt is due at `now`.
     pub fn new(now: Instant, config: ClientConfig) -> Self {
         Self {
             link: Link::Down { since_failure: false, attempt: now },
@@ -105,7 +106,7 @@ impl Client {
         self.report(id, Outcome::Refused(refusal));
     }
 
-    /// The connection that [`poll_connect`](Self::poll_connect) asked for is there.
+    /// The connection requested by [`poll_connect`](Self::poll_connect) is established.
     pub fn handle_connected(&mut self, now: Instant) {
         self.link = Link::Up;
         self.pause = self.config.reconnect_min;
@@ -117,14 +118,14 @@ impl Client {
 
     /// The connection ended.
     pub fn handle_disconnected(&mut self, now: Instant) {
-        // A server that hangs up on everybody is not asked without end.
+        // Back off if the server closes every connection.
         self.give_up_connection(now + self.config.reconnect_min);
         if let Some(open) = self.open.take() {
             self.report(open.id, Outcome::Refused(Refusal::NotConnected));
         }
     }
 
-    /// The connection that [`poll_connect`](Self::poll_connect) asked for could not be made.
+    /// The connection requested by [`poll_connect`](Self::poll_connect) failed.
     pub fn handle_connect_failed(&mut self, now: Instant) {
         self.link = Link::Down { since_failure: true, attempt: now + self.pause };
         self.pause = self.pause.saturating_mul(2).min(self.config.reconnect_max);
@@ -133,7 +134,7 @@ impl Client {
         }
     }
 
-    /// Bytes came from the server, cut anywhere.
+    /// Receives bytes from the server, in pieces of any size.
     pub fn handle_bytes(&mut self, now: Instant, bytes: &[u8]) {
         if self.link != Link::Up {
             return;
@@ -148,7 +149,7 @@ impl Client {
         self.advance(now);
     }
 
-    /// Whether the owner should give up the connection that there may be, and make one. Asks once for each attempt.
+    /// `true` once for each attempt: the owner closes the current connection, if any, and makes a new one.
     pub fn poll_connect(&mut self, now: Instant) -> bool {
         match self.link {
             Link::Down { since_failure, attempt } if attempt <= now => {
@@ -159,7 +160,7 @@ impl Client {
         }
     }
 
-    /// The next bytes to send on the connection. Without one they are lost.
+    /// The next bytes to send. They are lost without a connection.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         self.transmits.pop_front()
     }
@@ -178,7 +179,7 @@ impl Client {
         self.open.as_ref().map(|open| open.deadline).into_iter().chain(attempt).min()
     }
 
-    /// Ends the question whose time is over. Harmless when called early.
+    /// Ends a question that has timed out. May be called early.
     pub fn handle_timeout(&mut self, now: Instant) {
         if let Some(open) = self.open.take_if(|open| open.deadline <= now) {
             self.statistics.timeouts += 1;
@@ -205,7 +206,7 @@ impl Client {
         self.link = Link::Down { since_failure: false, attempt };
     }
 
-    /// Sends what may be sent.
+    /// Sends the next request if possible.
     fn advance(&mut self, now: Instant) {
         while self.link == Link::Up
             && self.open.is_none()
@@ -242,7 +243,7 @@ impl Client {
             (Some(Answer::AnyDoubles), Reply::Doubles(values)) => Outcome::Values(values),
             (Some(Answer::LandMarks), Reply::LandMarks(marks)) => Outcome::LandMarks(marks),
             (Some(_), Reply::False) => Outcome::Refused(Refusal::UnknownName(
-                "the server answered F: it does not know that name, or refuses".to_owned(),
+                "the server answered F: unknown name, or refused".to_owned(),
             )),
             _ => {
                 self.statistics.unsolicited += 1;
@@ -260,7 +261,7 @@ impl Client {
     }
 }
 
-/// What is supposed of a request that is never answered.
+/// Assumed outcome of a request that is never answered.
 fn silent_outcome(command: Command) -> Outcome {
     match command {
         Command::MoveMRobot => Outcome::Verdict(true),

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `server.rs` | [`start_server`]: old clients use the world of a namespace |
 //! | `connection.rs` | one of their connections |
-//! | `client.rs` | [`start_client`]: an old server's world appears in a namespace |
+//! | `client.rs` | [`start_client`]: provides an old server's world in a namespace |
 //! | `robots.rs` | its mobile robots: `cmd_vel`, `odom`, `scan`, `tf` |
 //! | `clients.rs` | [`Request`](super::wire::Request)s as requests to the world's services |
 //! | `services.rs` | requests to the world's services as [`Request`](super::wire::Request)s |
@@ -23,31 +23,31 @@ use dragoman_ros::tasks::NodeError;
 pub use client::{client_declarations, start_client};
 pub use server::{ApoloServer, server_declarations, start_server};
 
-/// Why an edge cannot start.
+/// Error starting one side of the bridge.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApoloNodeError {
-    /// The TCP port cannot be opened.
+    /// Opening the TCP port failed.
     #[error("cannot open TCP port {address} for Apolo's protocol: {source}")]
     Bind {
-        /// The address that was asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// Why not.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A parameter is no address.
-    #[error("'{text}' is no IP address")]
+    /// A parameter is not a valid address.
+    #[error("'{text}' is not an IP address")]
     Address {
-        /// What was given.
+        /// The parameter's value.
         text: String,
     },
-    /// Lists of one entry per robot have different lengths, or a robot comes twice.
+    /// Lists with one entry per robot have different lengths, or a robot appears twice.
     #[error("{reason}")]
     Robots {
-        /// Which, in words.
+        /// Description of the mismatch.
         reason: String,
     },
-    /// As any node's.
+    /// Error of the ROS node.
     #[error(transparent)]
     Node(NodeError),
 }

@@ -3,21 +3,21 @@
 //! # Map
 //!
 //! - this file: [`Connection`], its inputs and outputs;
-//! - `answers`: how a call's outcome is told, or not told, to the client;
-//! - `config`: choices and limits, counters, events.
+//! - `answers`: how a call's outcome is encoded, or whether it is omitted;
+//! - `config`: limits, counters, events.
 //!
 //! # Rules
 //!
-//! The requests of a connection are worked on **in their order, one at a time**, so that a client which sends several at
-//! once gets the same answers as one which waits. Connections know nothing of each other.
+//! The requests of a connection are processed **in their order, one at a time**, so a client that sends several at once
+//! gets the same answers as one that waits. Connections are independent of each other.
 //!
-//! Memory is bounded on both ways. While [`ServerConfig::max_buffered`] bytes of requests wait, no more should be read
-//! ([`Connection::wants_input`]); while as many bytes of answers wait to be sent, no request is worked on. So a client
-//! that never reads is held up by TCP, and nobody else is.
+//! Memory is bounded in both directions. While [`ServerConfig::max_buffered`] bytes of requests wait, the owner should
+//! not read ([`Connection::wants_input`]); while as many bytes of answers are unsent, no request is processed. TCP thus
+//! slows a client that never reads, without an effect on others.
 //!
-//! Values that are NaN or infinite are refused here, before any service is called. A refused question is answered `F`,
-//! but `j`, where that would read as free of collisions, `T`; so is one whose frame is too small for its values. What is
-//! never answered is not answered then either, and told to the owner only ([`ConnectionEvent`]).
+//! NaN and infinite values are refused here, before a service is called. A refused question is answered `F`; but `j`,
+//! for which `F` means "free of collisions", is answered `T`. The same holds for frames that are too short for their
+//! values. Refused commands without an answer are only reported to the owner ([`ConnectionEvent`]).
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -31,7 +31,7 @@ pub use config::{ConnectionEvent, ServerConfig, ServerStatistics};
 use super::call::{Outcome, Refusal};
 use super::wire::{Command, Received, Request, RequestDecoder};
 
-/// Events that may wait for the owner; further ones are counted only.
+/// Maximum number of waiting events; more are only counted.
 const MAX_EVENTS: usize = 16;
 
 /// The server's side of one connection. It owns no socket; see the module's documentation for its rules.
@@ -43,7 +43,7 @@ pub struct Connection {
     config: ServerConfig,
     decoder: RequestDecoder,
     skipped: u64,
-    /// The request that was handed out and has no outcome yet.
+    /// The request that was given to the owner and has no outcome yet.
     open: Option<Request>,
     unsent: Vec<u8>,
     events: VecDeque<ConnectionEvent>,
@@ -51,7 +51,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A client that has sent nothing yet.
+    /// A connection without any input.
     pub fn new(config: ServerConfig) -> Self {
         Self {
             config,
@@ -69,14 +69,13 @@ impl Connection {
         self.decoder.buffered() < self.config.max_buffered
     }
 
-    /// Bytes came from the client, cut anywhere.
+    /// Receives bytes from the client, in pieces of any size.
     pub fn handle_bytes(&mut self, bytes: &[u8]) {
         self.statistics.bytes += bytes.len() as u64;
         self.decoder.push(bytes);
     }
 
-    /// The next service to call. Report its outcome with [`handle_outcome`](Self::handle_outcome): there is no other call
-    /// before that.
+    /// The next service to call. Report its outcome with [`handle_outcome`](Self::handle_outcome) before the next call.
     pub fn poll_call(&mut self) -> Option<Request> {
         while self.open.is_none() && self.unsent.len() < self.config.max_buffered {
             let received = self.decoder.next();
@@ -106,29 +105,29 @@ impl Connection {
         None
     }
 
-    /// The service answered, or cannot be called. Without an open call nothing happens.
+    /// The outcome of the open call. Ignored without an open call.
     pub fn handle_outcome(&mut self, outcome: Outcome) {
         if let Some(request) = self.open.take() {
             self.settle(&request, outcome);
         }
     }
 
-    /// What is to be sent to the client.
+    /// Bytes to send to the client.
     pub fn unsent(&self) -> &[u8] {
         &self.unsent
     }
 
-    /// So many bytes of it have been sent.
+    /// Removes `len` sent bytes.
     pub fn sent(&mut self, len: usize) {
         self.unsent.drain(..len.min(self.unsent.len()));
     }
 
-    /// What the owner should know, oldest first.
+    /// Events for the owner, oldest first.
     pub fn poll_event(&mut self) -> Option<ConnectionEvent> {
         self.events.pop_front()
     }
 
-    /// The counters since the last time that this was called.
+    /// The counters since the last call of this function.
     pub fn take_statistics(&mut self) -> ServerStatistics {
         std::mem::take(&mut self.statistics)
     }

@@ -7,13 +7,14 @@
 //!        +-----+-----+-----+-----+-----+----------------------------
 //! ```
 //!
-//! `lo` and `hi` are the size of the whole frame, `lo + hi * base`. The annex of seed 000 has base 255; programs since
-//! 2018 write base 256. A request's own layout tells its length, so either is understood. `f64` are little-endian.
+//! `lo` and `hi` are the size of the whole frame, `lo + hi * base`. The annex of the Apolo port manual has base 255;
+//! programs since 2018 use base 256. A request's own layout determines its length, so both are understood. `f64` are
+//! little-endian.
 //! Lengths are in metres, angles in radians, times in seconds.
 //!
 //! - [`Command`]: the table of the 15 commands;
 //! - [`Request`]: what a client sends; [`Reply`]: what a server sends;
-//! - [`RequestDecoder`], [`ReplyDecoder`]: a stream of bytes, cut anywhere and with garbage in it, as messages.
+//! - [`RequestDecoder`], [`ReplyDecoder`]: decode a byte stream, which may be split anywhere and contain garbage.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -30,19 +31,19 @@ pub use request::Request;
 
 /// Bytes before the payload.
 pub const HEADER_LEN: usize = 5;
-/// The longest known request, with some room: what announces more is not one.
+/// The longest known request, with some room; a frame that announces more is not a request.
 pub const MAX_REQUEST_LEN: usize = 4096;
 /// The longest name in bytes: its length has one byte and counts the final NUL.
 pub const MAX_NAME_LEN: usize = 254;
 /// Default TCP port of Apolo.
 pub const DEFAULT_PORT: u16 = 12000;
 
-/// What the second byte of a size, of a count and of a landmark's number is multiplied by.
+/// Factor of the second byte of a size, a count or a landmark's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SizeBase {
-    /// As the annex of seed 000 has it.
+    /// As in the annex of the Apolo port manual.
     Annex255,
-    /// As programs since 2018 have it.
+    /// As in programs since 2018.
     #[default]
     Full256,
 }
@@ -56,7 +57,7 @@ impl SizeBase {
         }
     }
 
-    /// The two bytes that stand for a number. `None`: it is too large for this base.
+    /// The two bytes that encode a number. `None`: too large for this base.
     pub fn split(self, number: usize) -> Option<[u8; 2]> {
         let number = u16::try_from(number).ok()?;
         match self {
@@ -66,9 +67,9 @@ impl SizeBase {
     }
 }
 
-/// A number that is no [`SizeBase`].
+/// A number that is not a [`SizeBase`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is no base of sizes; 255 and 256 are")]
+#[error("{0} is not a base of sizes; use 255 or 256")]
 pub struct InvalidBase(pub i64);
 
 impl TryFrom<i64> for SizeBase {
@@ -83,30 +84,30 @@ impl TryFrom<i64> for SizeBase {
     }
 }
 
-/// Why a message cannot be written.
+/// Error encoding a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// A name has more bytes than its length byte can tell.
+    /// A name is longer than its length byte permits.
     #[error("the name '{name}' is longer than {MAX_NAME_LEN} bytes")]
     NameTooLong {
         /// The name.
         name: String,
     },
-    /// A name ends at its first NUL on the wire.
+    /// A name contains a NUL; on the wire a name ends at its first NUL.
     #[error("the name '{name}' contains a NUL character")]
     NulInName {
         /// The name, with the character escaped.
         name: String,
     },
-    /// More joint values than one byte can count.
-    #[error("{count} joint values are more than the 255 that the protocol can tell")]
+    /// More joint values than the count byte permits.
+    #[error("{count} joint values are too many for the protocol, which has at most 255")]
     TooManyJoints {
         /// Values given.
         count: usize,
     },
-    /// More than the two bytes of the size can tell.
-    #[error("a message of {len} bytes is longer than the protocol can tell")]
+    /// Longer than the two bytes of the size permit.
+    #[error("a message of {len} bytes is too long for the protocol")]
     TooLong {
         /// Its length.
         len: usize,

@@ -1,4 +1,4 @@
-//! What both sides of the bridge share with ROS: the arm's services as values.
+//! The arm's services as values, shared by both sides of the bridge.
 
 use super::wire::{Command, JOINT_COUNT};
 
@@ -18,9 +18,9 @@ pub enum CommandMode {
     Cartesian = 2,
 }
 
-/// A number that is no [`CommandMode`].
+/// A number that is not a [`CommandMode`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is no command mode; 0, 1 and 2 are")]
+#[error("{0} is not a command mode; use 0, 1 or 2")]
 pub struct InvalidMode(pub u8);
 
 impl TryFrom<u8> for CommandMode {
@@ -42,7 +42,7 @@ impl From<CommandMode> for u8 {
     }
 }
 
-/// A call of one of the arm's ROS services, which are named in [`ArmCall::service`].
+/// A call of the arm's ROS service [`ArmCall::service`].
 ///
 /// Positions in metres, joint positions in radians (base of the chain first), durations in seconds; poses are of the
 /// tool frame in the arm's base frame.
@@ -96,23 +96,23 @@ impl ArmCall {
     }
 }
 
-/// How a call ended.
+/// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The service did it.
+    /// Success.
     Done,
-    /// `set_command_mode` did it; the mode in force is this.
+    /// `set_command_mode` succeeded; this mode is in force.
     Mode(CommandMode),
-    /// It was not done, as far as anyone knows.
+    /// The call failed.
     Refused(Refusal),
 }
 
-/// Why a call was not done.
+/// Why a call failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The service said no, or there is none.
+    /// The service refused, or does not exist.
     #[error("rejected by the arm")]
     Rejected,
     /// `ER11`.
@@ -124,30 +124,30 @@ pub enum Refusal {
     /// `ER00` or `ER01`: the controller does not know this command.
     #[error("the controller did not understand the command")]
     NotUnderstood,
-    /// No answer in time. It may have been done all the same.
+    /// No answer in time. The call may have been carried out.
     #[error("no answer in time")]
     TimedOut,
-    /// A stop came after it and before it was carried out.
+    /// A stop came after the call and before its execution.
     #[error("cancelled by a stop")]
     Stopped,
     /// A value is NaN, infinite, beyond the range of `f32`, or the quaternion is zero.
     #[error("a value is not finite or out of range")]
     InvalidValue,
-    /// The 31-byte protocol cannot say this (a joint goal has no duration).
+    /// The 31-byte protocol cannot encode this (a joint goal has no duration).
     #[error("the 31-byte protocol cannot express this")]
-    Inexpressible,
-    /// Too many calls wait already.
+    NotEncodable,
+    /// Too many calls are waiting.
     #[error("too many calls are waiting")]
     Busy,
 }
 
-/// Conditions that the protocol reports without being asked (kinds of `MotionEvent.msg`).
+/// Conditions that the protocol reports unasked (kinds of `MotionEvent.msg`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MotionEvent {
     /// The set-point or the tool is outside the workspace.
     WorkspaceLimit,
     /// A joint command was clamped to its limit.
     JointLimit,
-    /// The inverse kinematics found nothing closer.
+    /// The inverse kinematics did not converge.
     InverseKinematicsDivergence,
 }

@@ -1,29 +1,29 @@
-//! Client side: drives a controller of the 31-byte protocol, and makes it look like an arm in ROS.
+//! Client side: drives a controller of the 31-byte protocol, and provides it as an arm in ROS.
 //!
 //! # Map
 //!
-//! - this file: [`Client`], its inputs and outputs, and what becomes of a reply;
-//! - `calls`: the call that is under way, retransmission, and stops;
+//! - this file: [`Client`], its inputs and outputs, and the handling of replies;
+//! - `calls`: the open call, retransmission, and stops;
 //! - `encoding`: a service call -> the request, and which replies answer it;
-//! - `poll`: the clock of one periodic query;
+//! - `poll`: the timer of one periodic query;
 //! - `config`: limits, times, counters and events;
-//! - [`state`]: what the arm is doing, as far as calls and measurements tell.
+//! - [`state`]: the arm's state, derived from calls and measurements.
 //!
 //! # Rules
 //!
-//! Calls go out **in the order given, one at a time**, so the controller sees them in that order whatever the network
-//! does; queries run beside them, one outstanding for each. `stop` overtakes: waiting motion starts are refused, the
-//! `ST` goes out at once, and calls behind it wait for its answer. If a motion start is under way at that moment, the
-//! network may swap the two; so when the start has not failed, `ST` is sent once more before `stop` is reported done.
+//! Calls are sent **in the order given, one at a time**, so the controller receives them in that order on any network.
+//! Queries run independently, at most one outstanding of each kind. `stop` overtakes: waiting motion starts are
+//! refused, the `ST` is sent at once, and later calls wait for its answer. If a motion start is outstanding at that
+//! moment, the network may swap the two; so unless the start failed, `ST` is sent once more before `stop` is reported
+//! done.
 //!
 //! **Only requests whose second copy does no harm are retransmitted** ([`Command::is_repeatable`]): `ST OF jR`, which
-//! end something, and the settings `GL GT jG jV VP jC VC`. After a request that was sent more than once the next one
-//! waits until every copy was answered or [`ClientConfig::settling_time`] has passed, so that a late copy of an old goal
-//! cannot replace a new one. A call without an answer ends as [`Refusal::TimedOut`]; it may
-//! have been carried out.
+//! end something, and the settings `GL GT jG jV VP jC VC`. After a request that was sent more than once, the next one
+//! waits until every copy is answered or [`ClientConfig::settling_time`] has passed, so that a late copy of an old goal
+//! cannot replace a new one. A call without an answer ends as [`Refusal::TimedOut`]; it may have been carried out.
 //!
-//! Replies are matched by their letters and, where they echo values, by these. Peculiarities of the original controller
-//! are understood: `PV` with zeros answers `VC`; bytes after the end of a text; via points echoed with other, equivalent
+//! Replies are matched by their letters and by the values that they echo. Peculiarities of the original controller are
+//! supported: `PV` with zeros answers `VC`; bytes after the end of a text; via points echoed with different, equivalent
 //! angles; with [`ClientConfig::recalibrate_unanswered`] the missing answer to `RC`.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
@@ -46,7 +46,7 @@ use super::call::{ArmCall, CallId, MotionEvent, Outcome, Refusal};
 use super::rotation;
 use super::wire::{Command, DATAGRAM_LEN, Datagram, Letters, Notice, Reply, Request, Role};
 
-/// Measurements that may wait for the owner; results and changes of the connection are never dropped.
+/// Maximum number of waiting measurements; results and connection changes are never dropped.
 const MAX_WAITING_MEASUREMENTS: usize = 64;
 
 /// The client core. It owns no socket and no clock; see the module's documentation for its rules.
@@ -62,8 +62,8 @@ pub struct Client {
     stop: Option<PendingStop>,
     polls: [Poll; 3],
     connected: bool,
-    heard: Instant,
-    /// A call has timed out since the controller was last heard.
+    last_received: Instant,
+    /// A call has timed out since the last message from the controller.
     unanswered: bool,
     transmits: VecDeque<(SocketAddr, [u8; DATAGRAM_LEN])>,
     events: VecDeque<ClientEvent>,
@@ -85,7 +85,7 @@ impl Client {
             drain: None,
             stop: None,
             connected: false,
-            heard: now,
+            last_received: now,
             unanswered: false,
             transmits: VecDeque::new(),
             events: VecDeque::new(),
@@ -112,7 +112,7 @@ impl Client {
         }
     }
 
-    /// A datagram of any length and content came from `source`. Other sources than the controller are ignored.
+    /// Receives a datagram of any length and content from `source`. Only the controller's datagrams are processed.
     pub fn handle_datagram(&mut self, now: Instant, source: SocketAddr, bytes: &[u8]) {
         if source != self.config.controller {
             self.statistics.foreign += 1;
@@ -123,7 +123,7 @@ impl Client {
             return;
         };
         self.statistics.replies += 1;
-        self.heard = now;
+        self.last_received = now;
         self.unanswered = false;
         if !std::mem::replace(&mut self.connected, true) {
             self.events.push_back(ClientEvent::Connected);
@@ -152,7 +152,7 @@ impl Client {
         }
     }
 
-    /// The next datagram to send, and where (always the controller).
+    /// The next datagram to send, and its destination (always the controller).
     pub fn poll_transmit(&mut self) -> Option<(SocketAddr, [u8; DATAGRAM_LEN])> {
         self.transmits.pop_front()
     }
@@ -177,7 +177,7 @@ impl Client {
             .min()
     }
 
-    /// Sends what is due, ends what took too long, and notices that the controller is gone. Harmless when called early.
+    /// Sends what is due, ends calls that timed out, and detects that the controller is lost. May be called early.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.run_stop(now);
         self.run_open(now);
@@ -203,12 +203,12 @@ impl Client {
         self.statistics
     }
 
-    /// From when on silence means that the controller is gone. Not while a call is open: a controller that answers in
-    /// order may keep everything else back until then.
+    /// When silence counts as loss of the controller. `None` while a call is open: a controller that answers in order
+    /// may delay all other answers until then.
     fn lost_at(&self) -> Option<Instant> {
         let expects_answers = self.unanswered || self.polls.iter().any(Poll::is_active);
         (self.connected && expects_answers && self.open.is_none() && self.stop.is_none())
-            .then(|| self.heard.checked_add(self.config.lost_timeout))
+            .then(|| self.last_received.checked_add(self.config.lost_timeout))
             .flatten()
     }
 
@@ -225,7 +225,7 @@ impl Client {
         values.iter().take(self.config.joint_count).map(|value| f64::from(*value)).collect()
     }
 
-    /// The answer to a query. Without an open query it is a second copy, perhaps older than what is known.
+    /// The answer to a query. Without an open query it is a duplicate, perhaps older than the last measurement.
     fn measured(&mut self, now: Instant, query: Command, values: &[f32], event: ClientEvent) {
         if !values.iter().all(|value| value.is_finite()) {
             self.statistics.undecodable += 1;

@@ -1,12 +1,12 @@
-//! The 31-byte UDP arm protocol (seed 001: appendix A, section 3.6, listings of the message handler).
+//! The 31-byte UDP arm protocol (Ranger thesis: appendix A, 3.6, listings of the message handler).
 //!
 //! # Map, in reading order
 //!
 //! 1. [`wire`]: the 31 bytes. [`wire::Command`] is the table of the 20 commands, [`wire::Datagram`] the checked
 //!    view, [`wire::Request`], [`wire::Reply`] and [`wire::Notice`] the parsed forms.
-//! 2. [`call`]: what both sides share with ROS: [`ArmCall`], one variant per service of the arm, and its [`Outcome`].
+//! 2. [`call`]: both sides' interface to ROS: [`ArmCall`], one variant per service of the arm, and its [`Outcome`].
 //! 3. [`rotation`]: roll, pitch, yaw to quaternion and back.
-//! 4. [`server`]: [`Server`] answers old clients; needs the arm's services and topics.
+//! 4. [`server`]: [`Server`] answers old clients; uses the arm's services and topics.
 //! 5. [`client`]: [`Client`] drives an old controller; offers the arm's services and topics.
 //! 6. `node` (feature of that name): sockets and ROS around the two.
 //!

@@ -3,10 +3,10 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `server.rs` | [`start_server`]: legacy clients drive the ROS arm of a namespace |
-//! | `client.rs` | [`start_client`]: a legacy controller appears as the ROS arm of a namespace |
+//! | `client.rs` | [`start_client`]: provides a legacy controller as the ROS arm of a namespace |
 //! | `clients.rs` | [`ArmCall`](super::ArmCall)s as requests to the arm's services |
 //! | `services.rs` | requests to the arm's services as [`ArmCall`](super::ArmCall)s |
-//! | `topics.rs` | what the client core reports, as the arm's topics |
+//! | `topics.rs` | the client core's events as the arm's topics |
 
 mod client;
 mod clients;
@@ -21,40 +21,40 @@ use dragoman_ros::tasks::NodeError;
 pub use client::{ArmModel, client_declarations, start_client};
 pub use server::{ArmServer, server_declarations, start_server};
 
-/// Why an edge cannot start.
+/// Error starting one side of the bridge.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Arm31NodeError {
-    /// The UDP port cannot be opened.
+    /// Opening the UDP port failed.
     #[error("cannot open UDP port {address} for the 31-byte arm protocol: {source}")]
     Bind {
-        /// The address that was asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// Why not.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A parameter is no address.
-    #[error("'{text}' is no IP address")]
+    /// A parameter is not a valid address.
+    #[error("'{text}' is not an IP address")]
     Address {
-        /// What was given.
+        /// The parameter's value.
         text: String,
     },
-    /// The robot is too large for the protocol.
+    /// The robot has too many joints for the protocol.
     #[error(
-        "the robot has {joints} joints; the 31-byte arm protocol tells of at most {}",
+        "the robot has {joints} joints; the 31-byte arm protocol supports at most {}",
         super::wire::VALUE_COUNT
     )]
     TooManyJoints {
-        /// Joints of the robot.
+        /// Number of joints of the robot.
         joints: usize,
     },
-    /// Parameter `joint_names` of the client side has too few or too many names.
+    /// Wrong number of names in the client side's parameter `joint_names`.
     #[error("parameter joint_names has {names} names; 1 to {} are possible", super::wire::VALUE_COUNT)]
     JointNames {
-        /// How many it has.
+        /// Number of names.
         names: usize,
     },
-    /// As any node's.
+    /// Error of the ROS node.
     #[error(transparent)]
     Node(NodeError),
 }

@@ -1,7 +1,7 @@
 //! Roll, pitch, yaw to quaternion and back.
 //!
-//! Roll, pitch and yaw turn about the fixed axes X, then Y, then Z: `R = Rz(yaw) Ry(pitch) Rx(roll)`. Seed 001,
-//! appendix A, entry `GT`, and the listing, which takes KDL's convention of the same name.
+//! Roll, pitch and yaw turn about the fixed axes X, then Y, then Z: `R = Rz(yaw) Ry(pitch) Rx(roll)`. Ranger thesis,
+//! appendix A, entry `GT`, and the listing, which uses KDL's convention of the same name.
 
 /// Unit quaternion x, y, z, w of roll, pitch, yaw in radians.
 pub fn quaternion_from_rpy([roll, pitch, yaw]: [f64; 3]) -> [f64; 4] {
@@ -20,7 +20,7 @@ pub fn quaternion_from_rpy([roll, pitch, yaw]: [f64; 3]) -> [f64; 4] {
 ///
 /// With half angles r, p, y the products above give `w + y = (cp + sp) cos(r - y)`, `x - z = (cp + sp) sin(r - y)`,
 /// `w - y = (cp - sp) cos(r + y)`, `x + z = (cp - sp) sin(r + y)`. That stays accurate at pitch +-90 degrees, where
-/// the usual formulas through the matrix divide by what is nearly zero.
+/// the usual formulas through the matrix divide by nearly zero.
 pub fn rpy_from_quaternion([x, y, z, w]: [f64; 4]) -> [f64; 3] {
     let (plus, minus) = ((w + y).hypot(x - z), (w - y).hypot(x + z));
     let difference = (x - z).atan2(w + y);
@@ -35,13 +35,13 @@ pub fn normalized(quaternion: [f64; 4]) -> Option<[f64; 4]> {
     (length > 0.0 && length.is_finite()).then(|| quaternion.map(|component| component / length))
 }
 
-/// The one of `q` and `-q`, which are the same rotation, that has w >= 0.
+/// Returns `q` or `-q`, the same rotation, such that w >= 0.
 pub fn with_positive_w(quaternion: [f64; 4]) -> [f64; 4] {
     let [.., w] = quaternion;
     if w < 0.0 { quaternion.map(|component| -component) } else { quaternion }
 }
 
-/// Angle in radians, 0 to pi, of the rotation between two unit quaternions; the sign of either does not matter.
+/// Angle in radians, 0 to pi, of the rotation between two unit quaternions; independent of their signs.
 pub fn angle_between(one: [f64; 4], two: [f64; 4]) -> f64 {
     let chord = |sign: f64| one.iter().zip(two).map(|(a, b)| (a - sign * b).powi(2)).sum::<f64>().sqrt();
     4.0 * (chord(1.0).min(chord(-1.0)) / 2.0).min(1.0).asin()
@@ -79,7 +79,7 @@ mod tests {
         assert!(close(quaternion_from_rpy([0.0, 0.0, FRAC_PI_2]), [0.0, 0.0, FRAC_1_SQRT_2, FRAC_1_SQRT_2]));
     }
 
-    /// Roll first, about fixed X: y goes to z; then yaw about fixed Z leaves z alone. So y ends on z.
+    /// Roll is first, about fixed X: y goes to z; yaw about fixed Z does not change z. So y ends on z.
     #[test]
     fn axes_are_fixed_and_roll_comes_first() {
         let [x, y, z, w] = quaternion_from_rpy([FRAC_PI_2, 0.0, FRAC_PI_2]);

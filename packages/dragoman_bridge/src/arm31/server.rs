@@ -3,30 +3,31 @@
 //! # Map
 //!
 //! - this file: [`Server`], its inputs and outputs, queues and calls;
-//! - `admission`: a request's values -> the service call and the answer on success, or a refusal;
+//! - `admission`: converts a request's values to the service call and the answer on success, or refuses it;
 //! - `measurements`: the latest joint positions, pose and temperatures as ready answers;
-//! - `session`: what is known of one client, and its flood protection;
+//! - `session`: the state of one client, and its flood protection;
 //! - `stops`: how `ST` overtakes safely;
 //! - `statistics`: counters for diagnostics.
 //!
 //! # Order of answers
 //!
-//! The answers of one client keep the order of its requests: while a service call of a client is open, what it sends
-//! waits in its own bounded queue. Other clients do not wait. The one exception is `ST`: its service call goes out at
-//! once, ahead of everything, and `TS` may come before the answers to earlier requests that do not start a motion.
+//! The answers of one client keep the order of its requests: while a service call of a client is open, its next
+//! requests wait in a bounded queue of their own. Other clients do not wait. The one exception is `ST`: its service
+//! call is made immediately, before all others, and `TS` may come before the answers to earlier requests that do not
+//! start a motion.
 //!
-//! **A stop counts for everything that reached the server before it, from any client.** Motion starts (`BG`, `jB`,
-//! `jE`, `VE`) that still wait are answered `ER20 Cmd XX rejected`. Starts whose call is already out cannot be
-//! recalled and might be carried out after the stop; so the server awaits their results, calls the stop service once
-//! more if one of them may have succeeded, and only then answers `TS`. What the same client sends after `ST` waits
-//! until the stop is settled.
+//! **A stop applies to everything that reached the server before it, from any client.** Motion starts (`BG`, `jB`,
+//! `jE`, `VE`) that still wait are answered `ER20 Cmd XX rejected`. Starts whose call is already made cannot be
+//! cancelled and might be carried out after the stop; so the server awaits their results, calls the stop service once
+//! more if one of them may have succeeded, and only then answers `TS`. Later requests of the same client wait until the
+//! stop is settled.
 //!
-//! # What is dropped without an answer, and counted
+//! # Datagrams dropped without an answer, and counted
 //!
-//! Empty datagrams (nothing to name in an answer); datagrams that look like an `ER` or `WN` text (two servers must not
-//! answer each other's errors forever); what exceeds a client's rate; what finds the client's queue full (an `ER20` out of
-//! order could be taken for the answer to an earlier request). Queries may fill only half of that queue, so that polls
-//! do not keep commands out.
+//! Empty datagrams (an answer could not name a command); datagrams that look like an `ER` or `WN` text (two servers
+//! must not answer each other's errors forever); datagrams above a client's rate; datagrams that find the client's
+//! queue full (an `ER20` out of order could be taken for the answer to an earlier request). Queries may fill only half
+//! of that queue, so that polls do not block commands.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -54,20 +55,20 @@ use super::wire::{Command, DATAGRAM_LEN, Datagram, DecodeError, Notice, Reply, R
 /// A call that has no result yet.
 #[derive(Debug)]
 struct OpenCall {
-    /// Who asked, and that client's session number (an evicted client may have come back). `None`: the server itself.
+    /// The client and its session number (an evicted client may have come back). `None`: the server itself.
     client: Option<(SocketAddr, u64)>,
-    /// As the client sent it: `GL` and `GT` call the same service.
+    /// As sent by the client: `GL` and `GT` call the same service.
     command: Command,
-    /// Present until the call has been handed out.
+    /// Present until the owner has taken the call.
     call: Option<ArmCall>,
-    /// Answer if it succeeds.
+    /// Answer on success.
     reply: [u8; DATAGRAM_LEN],
     deadline: Instant,
-    /// A motion start that was handed out before a stop arrived.
+    /// A motion start that the owner had taken before a stop arrived.
     overtaken: bool,
 }
 
-/// How often a condition was met, for sending it once in so many events.
+/// Counts how often a condition was met; one in [`ServerConfig::event_period`] events is sent.
 #[derive(Debug, Default, Clone, Copy)]
 struct EventCounter {
     count: u32,
@@ -96,7 +97,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that knows no client and no measurement yet.
+    /// A server without clients and measurements.
     pub fn new(config: ServerConfig) -> Self {
         Self {
             config,
@@ -114,8 +115,8 @@ impl Server {
         }
     }
 
-    /// A datagram of any length and content came from `client`. The receive buffer should hold more than 31 bytes
-    /// ([`RECEIVE_BUFFER_LEN`](super::wire::RECEIVE_BUFFER_LEN)), or too long ones would pass for right ones.
+    /// Receives a datagram of any length and content from `client`. The receive buffer must hold more than 31 bytes
+    /// ([`RECEIVE_BUFFER_LEN`](super::wire::RECEIVE_BUFFER_LEN)), so that a datagram that is too long is detected.
     pub fn handle_datagram(&mut self, now: Instant, client: SocketAddr, bytes: &[u8]) {
         self.statistics.datagrams += 1;
         let parsed = Datagram::parse(bytes);
@@ -151,21 +152,21 @@ impl Server {
         }
     }
 
-    /// A service answered, or cannot be called. Unknown ids (already timed out, or never given) are counted only.
+    /// Outcome of a service call. Unknown ids (already timed out, or never given) are only counted.
     pub fn handle_service_result(&mut self, now: Instant, id: CallId, outcome: Outcome) {
         match self.calls.remove(&id) {
             Some(call) => self.finish(now, id, &call, outcome),
             None => {
                 self.statistics.late_results += 1;
                 if self.late_starts.take_overtaken(id) && may_have_happened(outcome) {
-                    self.call_stop_for_nobody(now);
+                    self.call_stop_without_client(now);
                 }
             }
         }
     }
 
-    /// Measured joint positions in radians, base of the chain first. The first seven are used. Refused, and counted,
-    /// if there is none or one of them is not finite.
+    /// Measured joint positions in radians, base of the chain first. The first seven are used. Refused, and counted, if
+    /// the list is empty or a value is not finite.
     pub fn handle_joint_state(&mut self, now: Instant, position: &[f64]) {
         if !self.measurements.set_joint_position(now, position) {
             self.statistics.refused_measurements += 1;
@@ -180,13 +181,13 @@ impl Server {
         }
     }
 
-    /// Drive temperatures in degrees Celsius, base of the chain first. The first seven are used; what is not finite
-    /// counts as absent.
+    /// Drive temperatures in degrees Celsius, base of the chain first. The first seven are used; values that are not
+    /// finite count as absent.
     pub fn handle_drive_status(&mut self, now: Instant, temperature: &[f64]) {
         self.measurements.set_temperature(now, temperature);
     }
 
-    /// A condition was met in one cycle of the arm. It is sent to every client heard from lately, once in
+    /// A condition was met in one cycle of the arm. It is sent to every client that was recently active, once in
     /// [`ServerConfig::event_period`] events; after a pause of [`ServerConfig::event_pause`] it counts as new.
     pub fn handle_event(&mut self, now: Instant, event: MotionEvent) {
         let (counter, notice) = match (event, &mut self.events) {
@@ -208,7 +209,7 @@ impl Server {
             .sessions
             .iter()
             .filter(|(_, session)| {
-                now.saturating_duration_since(session.heard) <= self.config.listening_window
+                now.saturating_duration_since(session.last_received) <= self.config.listening_window
             })
             .map(|(client, _)| *client)
             .collect();
@@ -218,7 +219,7 @@ impl Server {
         }
     }
 
-    /// The next datagram to send, and where. What cannot be sent at once should be dropped: UDP promises nothing.
+    /// The next datagram to send, and its destination. Drop it if it cannot be sent at once: UDP is unreliable anyway.
     pub fn poll_transmit(&mut self) -> Option<(SocketAddr, [u8; DATAGRAM_LEN])> {
         self.transmits.pop_front()
     }
@@ -239,7 +240,7 @@ impl Server {
         self.calls.first_key_value().map(|(_, call)| call.deadline)
     }
 
-    /// Ends the calls whose time is over. Harmless when called early.
+    /// Ends calls that timed out. May be called early.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(entry) = self.calls.first_entry().filter(|entry| entry.get().deadline <= now) {
             let (id, call) = entry.remove_entry();
@@ -263,11 +264,12 @@ impl Server {
         ServerStatistics { clients: self.sessions.len(), open_calls: self.calls.len(), ..self.statistics }
     }
 
-    /// The client's session, made on its first datagram. A full table gives up the client that has been silent
+    /// The client's session, created with its first datagram. A full table removes the client that has been silent
     /// longest, clients without an open call first.
     fn session(&mut self, now: Instant, client: SocketAddr) -> &mut Session {
         if !self.sessions.contains_key(&client) && self.sessions.len() >= self.config.max_clients.max(1) {
-            let oldest = self.sessions.iter().min_by_key(|(_, session)| (session.is_busy(), session.heard));
+            let oldest =
+                self.sessions.iter().min_by_key(|(_, session)| (session.is_busy(), session.last_received));
             if let Some(oldest) = oldest.map(|(client, _)| *client) {
                 self.sessions.remove(&oldest);
                 self.statistics.evicted_clients += 1;
@@ -278,11 +280,11 @@ impl Server {
             *number += 1;
             Session::new(*number, now, self.config.burst)
         });
-        session.heard = now;
+        session.last_received = now;
         session
     }
 
-    /// Works on what waits for `client`, until one of its calls is open again.
+    /// Processes the queue of `client` until one of its calls is open again.
     fn resume(&mut self, now: Instant, client: SocketAddr) {
         while let Some(session) = self.sessions.get_mut(&client)
             && !session.is_busy()
@@ -312,7 +314,8 @@ impl Server {
         }
     }
 
-    /// Queues a call for [`poll_call`](Self::poll_call). `None` when too many are open; stops have a reserve of their own.
+    /// Queues a call for [`poll_call`](Self::poll_call). `None` when too many are open; stops have a reserve of their
+    /// own.
     fn open_call(
         &mut self,
         now: Instant,
@@ -342,7 +345,7 @@ impl Server {
         Some(id)
     }
 
-    /// A call has ended, for whatever reason; it is no longer in the table.
+    /// Handles the end of a call that was already removed from the table.
     fn finish(&mut self, now: Instant, id: CallId, call: &OpenCall, outcome: Outcome) {
         let client = call.client.filter(|(address, number)| {
             self.sessions.get(address).is_some_and(|session| session.number == *number)
@@ -382,7 +385,7 @@ impl Server {
     }
 }
 
-/// What the client gets for a call that was refused or timed out.
+/// The client's answer to a call that was refused or timed out.
 fn failure(command: Command) -> Notice {
     match command {
         Command::Enable => Notice::DidNotStart,
@@ -401,7 +404,7 @@ fn answer(call: &OpenCall, outcome: Outcome) -> [u8; DATAGRAM_LEN] {
     }
 }
 
-/// Whether the arm may have done what was asked: yes, or nobody knows.
+/// Whether the arm may have carried out the call: yes, or unknown.
 fn may_have_happened(outcome: Outcome) -> bool {
     match outcome {
         Outcome::Done | Outcome::Mode(_) => true,

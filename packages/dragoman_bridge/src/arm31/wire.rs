@@ -8,12 +8,12 @@
 //!        +------+--------+--------+--------+--------+--------+--------+--------+---+
 //! ```
 //!
-//! Source: seed 001, appendix A (head and footnotes). Lengths are in metres, angles in radians, times in
+//! Source: Ranger thesis, appendix A (head and footnotes). Lengths are in metres, angles in radians, times in
 //! seconds, temperatures in degrees Celsius; poses are of the tool frame in the arm's base frame.
 //!
 //! - [`Command`]: the table of the 20 commands;
-//! - [`Datagram`]: checked view of the bytes. It owns them unparsed, so an echo is exact to the bit;
-//! - [`Request`]: what a client sends; [`Reply`]: what a controller sends;
+//! - [`Datagram`]: checked view of the bytes. It keeps them unparsed, so an echo is bit-exact;
+//! - [`Request`]: messages of a client; [`Reply`]: messages of a controller;
 //! - [`Notice`]: the error and warning texts (`ER..`, `WN..`).
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
@@ -38,37 +38,37 @@ pub const MIN_DATAGRAM_LEN: usize = 30;
 pub const VALUE_COUNT: usize = 7;
 /// Joints that `jG`, `jV` and `RC` carry.
 pub const JOINT_COUNT: usize = 6;
-/// What `TM` carries, in degrees Celsius, for a drive that is absent or reports no temperature.
+/// Value in `TM`, in degrees Celsius, for a drive that is absent or reports no temperature.
 pub const ABSENT_TEMPERATURE: f32 = -1000.0;
 /// Default UDP port of the controller.
 pub const DEFAULT_PORT: u16 = 5031;
-/// A receive buffer of this many bytes tells a datagram that is too long from one that fits.
+/// Size of a receive buffer that distinguishes too long datagrams from valid ones.
 pub const RECEIVE_BUFFER_LEN: usize = 2048;
 
-/// Why bytes are not a message of this protocol.
+/// Error decoding a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// No byte at all, so there is no command to name in an answer.
+    /// No bytes, so an answer could not name a command.
     #[error("empty datagram")]
     Empty,
     /// Fewer than 30 bytes. A missing second letter is shown as `?`.
-    #[error("{letters}: {len} bytes where {DATAGRAM_LEN} are needed")]
+    #[error("{letters}: {len} bytes instead of {DATAGRAM_LEN}")]
     Undersized {
-        /// Leading letters, as far as they were there.
+        /// Leading letters, as far as received.
         letters: Letters,
         /// Bytes received.
         len: usize,
     },
     /// More than 31 bytes.
-    #[error("{letters}: {len} bytes where {DATAGRAM_LEN} are needed")]
+    #[error("{letters}: {len} bytes instead of {DATAGRAM_LEN}")]
     Oversized {
         /// Leading letters.
         letters: Letters,
         /// Bytes received.
         len: usize,
     },
-    /// The letters name none of the commands (in a reply: none of the swapped commands).
+    /// The letters are not those of a command (in a reply: of a swapped command).
     #[error("unknown letters {letters}")]
     UnknownLetters {
         /// The letters as received.

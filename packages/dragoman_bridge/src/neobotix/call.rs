@@ -1,65 +1,65 @@
-//! How a call of one of a platform's services ends. [`Command`](super::wire::Command) is the call itself.
+//! Outcomes of calls of a platform's services. [`Command`](super::wire::Command) is the call itself.
 
 use super::client::Loss;
 use super::wire::{DecodeError, EncodeError, Reply};
 
-/// Which call an outcome belongs to. The owner of a core chooses the numbers.
+/// Identifies a call. The owner of a core chooses the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallId(pub u64);
 
-/// How a call ended.
+/// Outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It was done, and there is nothing to tell.
+    /// Success, without data.
     Done,
-    /// What was asked for.
+    /// The answer.
     Answered(Reply),
-    /// Nothing was done, as far as anyone knows.
+    /// The call failed.
     Refused(Refusal),
 }
 
-/// Why a call was not done.
+/// Why a call failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The platform says no, for this reason.
+    /// The platform refused, with this reason.
     #[error("{0}")]
     Rejected(String),
-    /// A value that the other side has no way to say.
+    /// A value cannot be represented on the other side.
     #[error(transparent)]
-    Inexpressible(#[from] Inexpressible),
-    /// A message that is too long for the protocol.
+    OutOfRange(#[from] OutOfRange),
+    /// The message is too long for the protocol.
     #[error(transparent)]
     TooLong(#[from] EncodeError),
-    /// Nobody offers the service, or there is no connection to the platform.
-    #[error("the platform is not there")]
+    /// The service does not exist, or the platform is not connected.
+    #[error("the platform is not connected")]
     NotConnected,
-    /// No answer in time. It may have been done all the same.
+    /// No answer in time. The call may have been carried out.
     #[error("no answer in time")]
     TimedOut,
-    /// Too many calls wait already.
+    /// Too many calls are waiting.
     #[error("too many calls are waiting")]
     Busy,
-    /// The connection to the platform ended when the call was under way.
+    /// The connection to the platform ended during the call.
     #[error("the connection to the platform was lost ({0}); the command may have arrived or not")]
     Lost(Loss),
-    /// The platform has answered a later question.
+    /// The platform answered a later question instead.
     #[error("the platform does not answer this")]
     Unanswered,
-    /// The platform's answer is none of the guide's.
-    #[error("the answer makes no sense: {0}")]
+    /// The platform's answer does not follow the PlatformCtrl guide.
+    #[error("invalid answer: {0}")]
     Undecodable(DecodeError),
-    /// The state that the platform told after the command is none in which it has an effect, or has not become the one that
-    /// was asked for.
+    /// The command has no effect in the state that the platform reported after it, or the requested state was not
+    /// reached.
     #[error("no effect: {0}")]
     NoEffect(String),
 }
 
-/// A value that one side can say and the other cannot: not finite, or too large.
+/// A value that only one side can represent: not finite, or too large.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{field}: {value} cannot be passed on")]
-pub struct Inexpressible {
-    /// Which value, with its unit.
+#[error("{field}: {value} cannot be represented")]
+pub struct OutOfRange {
+    /// Name of the value, with its unit.
     pub field: &'static str,
     /// The value.
     pub value: f64,

@@ -1,41 +1,42 @@
-//! Client side: asks and commands a real PlatformCtrl, or another server of its protocol.
+//! Client side: queries and commands a real PlatformCtrl, or another server of its protocol.
 //!
 //! # Map
 //!
 //! - this file: [`Client`], its inputs and outputs;
-//! - `config`: choices and times, counters, events;
-//! - `check`: what is refused before anything is sent;
-//! - `effect`: what the status shows of commands that are never answered;
-//! - `questions`: what was asked, and what is answered;
-//! - `outbox`: bytes on their way;
-//! - `odometry`, `scan`: what ROS wants to know and the protocol tells in another way.
+//! - `config`: times and limits, counters, events;
+//! - `check`: checks of a command before it is sent;
+//! - `effect`: effects of unanswered commands that the status shows;
+//! - `questions`: open questions and their answers;
+//! - `outbox`: unsent bytes;
+//! - `odometry`, `scan`: conversions of the protocol's data for ROS.
 //!
 //! # Rules
 //!
-//! Commands that are never answered are sent **at once**, in the order given: no stop waits for an answer. Questions are
-//! asked **one at a time**; beside them the status, the position and the map are asked for again and again, one of each
-//! at most being under way. A platform answers in the order of the requests, and an answer tells to which command it
-//! belongs: so when a later question is answered, an earlier one never will be, and ends as [`Refusal::Unanswered`].
+//! Commands that are never answered are sent **at once**, in the order given: a stop never waits for an answer.
+//! Questions are sent **one at a time**; status, position and map are queried periodically beside them, with at most
+//! one open query each. A platform answers in the order of the requests, and an answer names its command: when a later
+//! question is answered, an earlier one never will be, and ends as [`Refusal::Unanswered`].
 //!
-//! A question without an answer for [`ClientConfig::answer_timeout`] is followed by one for the status, which every platform
-//! answers. A status without an answer for so long, or bytes that nobody takes, end the connection, and a new one is made. So
-//! does a stream that is none of messages; a message that makes no sense is skipped.
+//! After a question without an answer for [`ClientConfig::answer_timeout`], the client queries the status, which every
+//! platform answers. The connection is closed and a new one made if the status is not answered in the same time, if the
+//! platform does not read, or if the stream is not a sequence of messages. A single invalid message is skipped.
 //!
-//! What is never answered counts as done when it is on its way, except for what the status shows (the status is asked for
-//! at once, and counts only when it was asked for after the command):
+//! A command that is never answered counts as done when it is sent, except for the effects below. The status is queried
+//! at once, and only a status that was queried after the command counts:
 //!
 //! | command | done when the status shows |
 //! | --- | --- |
 //! | CMD_INIT_PLTF | a platform that is initialized, within [`ClientConfig::initialize_timeout`] |
-//! | CMD_SHUTDOWN_PLTF, CMD_EXIT | one that is not, within [`ClientConfig::effect_timeout`]; for CMD_EXIT the connection may end as well |
-//! | CMD_START, CMD_CONTINUE; CMD_BREAK; CMD_STOP | that it runs; is broken; is ready; within the same time |
+//! | CMD_SHUTDOWN_PLTF, CMD_EXIT | a platform that is not initialized (CMD_EXIT: or the end of the connection), within [`ClientConfig::effect_timeout`] |
+//! | CMD_START, CMD_CONTINUE; CMD_BREAK; CMD_STOP | running; broken; ready; within the same time |
 //! | CMD_SET_MODE | the mode, within the same time |
-//! | CMD_MOVE_... | that it runs, in a mode in which the command acts: or it is refused |
-//! | CMD_SET_PLTF_PARAM | nothing; but CMD_GET_PLTF_PARAM has to tell that value |
+//! | CMD_MOVE_... | running, in a mode in which the command acts; otherwise it is refused |
+//! | CMD_SET_PLTF_PARAM | nothing; but CMD_GET_PLTF_PARAM has to return that value |
 //!
-//! While there is no connection, calls are refused at once: what moves a platform is not done later. After failures the pause before
-//! the next attempt doubles, from [`ClientConfig::reconnect_min`] to [`ClientConfig::reconnect_max`], until the platform has
-//! answered something: one that hangs up on everybody, because it has a client already, is not asked without end.
+//! While disconnected, calls are refused at once, because a motion must not start later. After failures the pause
+//! before the next attempt doubles, from [`ClientConfig::reconnect_min`] to [`ClientConfig::reconnect_max`], until the
+//! platform has answered a request. So a server that closes every connection, because it already has a client, is not
+//! flooded.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -60,47 +61,47 @@ use effect::Effect;
 use outbox::Outbox;
 use questions::{Asker, Open, Question};
 
-/// Between two velocities of [`Client::handle_velocity`].
+/// Minimum period between two velocities of [`Client::handle_velocity`].
 const VELOCITY_PERIOD: Duration = Duration::from_millis(20);
-/// After so many questions for the position that were passed over, there is no further one on this connection.
+/// After this many unanswered position queries, the position is not queried again on this connection.
 const MAX_POSITIONS_UNANSWERED: u32 = 3;
 
-/// The connection, as far as the owner has told.
+/// State of the connection, as reported by the owner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Link {
-    /// To be made at this time.
+    /// Connect at this time.
     Down(Instant),
-    /// Being made.
+    /// A connection attempt is under way.
     Connecting,
     Up,
 }
 
-/// A call whose effect the status is to show.
+/// A call whose effect must appear in the status.
 #[derive(Debug)]
 struct Watch {
     id: CallId,
     effect: Effect,
-    /// Where its command ends in the stream.
+    /// End of its command in the stream, bytes.
     end: u64,
     deadline: Instant,
-    /// The state that was told last.
+    /// The last reported state.
     seen: Option<String>,
 }
 
-/// The velocity that is commanded again and again.
+/// The velocity that is commanded periodically.
 #[derive(Debug, Default)]
 struct Drive {
-    /// The next to send.
+    /// The next velocity to send.
     wanted: Option<MoveVelocity>,
     sent: Option<Instant>,
-    /// When a stop is due, unless another velocity comes.
+    /// When a stop is sent, unless another velocity arrives.
     expires: Option<Instant>,
 }
 
 /// The client core. It owns no socket and no clock; see the module's documentation for its rules.
 ///
-/// After every input, look at [`poll_connect`](Self::poll_connect), drain [`poll_event`](Self::poll_event), send what is
-/// [`unsent`](Self::unsent), and then sleep until the next input or [`poll_timeout`](Self::poll_timeout).
+/// After every input, check [`poll_connect`](Self::poll_connect), drain [`poll_event`](Self::poll_event), send the
+/// [`unsent`](Self::unsent) bytes, and then sleep until the next input or [`poll_timeout`](Self::poll_timeout).
 #[derive(Debug)]
 pub struct Client {
     config: ClientConfig,
@@ -108,7 +109,7 @@ pub struct Client {
     pause: Duration,
     decoder: Decoder<Reply>,
     outbox: Outbox,
-    /// When the platform counts as one that does not read.
+    /// When the connection ends because the platform does not read.
     stalled: Option<Instant>,
     open: VecDeque<Open>,
     waiting: VecDeque<Question>,
@@ -123,7 +124,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that wants to be connected at `now`.
+    /// A client whose first connection attempt is due at `now`.
     pub fn new(now: Instant, config: ClientConfig) -> Self {
         Self {
             link: Link::Down(now),
@@ -153,8 +154,8 @@ impl Client {
         }
     }
 
-    /// A velocity is commanded, for [`ClientConfig::velocity_timeout`]. Of those that come too fast the last one counts. While there is
-    /// no connection they are lost.
+    /// Commands a velocity for [`ClientConfig::velocity_timeout`]. If velocities come too fast, the last one is sent.
+    /// They are discarded while disconnected.
     pub fn handle_velocity(&mut self, now: Instant, velocity: MoveVelocity) {
         if self.link == Link::Up {
             self.drive.wanted = Some(velocity);
@@ -164,7 +165,7 @@ impl Client {
         }
     }
 
-    /// The connection that [`poll_connect`](Self::poll_connect) asked for is there.
+    /// The connection requested by [`poll_connect`](Self::poll_connect) is established.
     pub fn handle_connected(&mut self, now: Instant) {
         if self.link != Link::Connecting {
             return;
@@ -179,19 +180,19 @@ impl Client {
         self.advance(now);
     }
 
-    /// The connection ended, for that reason.
+    /// The connection ended for this reason.
     pub fn handle_disconnected(&mut self, now: Instant, reason: &str) {
         self.give_up(now, Loss::Closed(reason.to_owned()));
     }
 
-    /// The connection that [`poll_connect`](Self::poll_connect) asked for could not be made.
+    /// The connection requested by [`poll_connect`](Self::poll_connect) failed.
     pub fn handle_connect_failed(&mut self, now: Instant) {
         if self.link == Link::Connecting {
             self.retry(now);
         }
     }
 
-    /// Bytes came from the platform, cut anywhere.
+    /// Receives bytes from the platform, in pieces of any size.
     pub fn handle_bytes(&mut self, now: Instant, bytes: &[u8]) {
         if self.link != Link::Up {
             return;
@@ -210,7 +211,7 @@ impl Client {
         self.advance(now);
     }
 
-    /// Whether the owner should make a connection. Asks once for each attempt.
+    /// `true` once for each attempt: the owner should connect.
     pub fn poll_connect(&mut self, now: Instant) -> bool {
         let is_due = matches!(self.link, Link::Down(attempt) if attempt <= now);
         if is_due {
@@ -224,7 +225,7 @@ impl Client {
         self.outbox.unsent()
     }
 
-    /// The first `len` of the [`unsent`](Self::unsent) bytes are on their way.
+    /// The first `len` of the [`unsent`](Self::unsent) bytes were sent.
     pub fn handle_sent(&mut self, now: Instant, len: usize) {
         self.outbox.sent(len);
         self.stalled = (!self.is_read()).then(|| now + self.config.answer_timeout);
@@ -255,7 +256,7 @@ impl Client {
             (Asker::Map, self.map_due),
         ];
         let polls = polls.into_iter().filter(|(asker, _)| !self.is_asking(asker)).filter_map(|(_, due)| due);
-        // Behind what the platform has not read yet no velocity is sent, but the newest afterwards.
+        // While the platform has unread data no velocity is sent; afterwards the newest one is.
         let drive = match self.drive.wanted {
             Some(_) if !self.is_read() => None,
             Some(_) => self.next_velocity(),
@@ -266,7 +267,7 @@ impl Client {
         polls.chain(drive).chain(answers).chain(effects).chain(self.stalled).min()
     }
 
-    /// Does what is due. Harmless when called early.
+    /// Performs all actions that are due. May be called early.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.link != Link::Up {
             return;
@@ -280,14 +281,14 @@ impl Client {
         }
         for open in &mut self.open {
             if is_over(open) {
-                // The next status tells whether it still comes.
+                // The next status shows whether the effect still occurs.
                 open.deadline = None;
                 open.is_overdue = true;
             }
         }
         while let Some(index) = self.watches.iter().position(|watch| watch.deadline <= now) {
             let watch = self.watches.swap_remove(index);
-            let seen = watch.seen.unwrap_or_else(|| "the platform does not tell its state".to_owned());
+            let seen = watch.seen.unwrap_or_else(|| "the platform does not report its state".to_owned());
             self.report(watch.id, Outcome::Refused(Refusal::NoEffect(seen)));
         }
         self.advance(now);
@@ -314,7 +315,7 @@ impl Client {
         check::check(&command)?;
         let kind = command.kind();
         let bytes = command.encode(self.config.framing)?;
-        // Questions that wait are there until they are asked.
+        // Waiting questions count as well.
         let waiting: usize = self.waiting.iter().map(|question| question.bytes.len()).sum();
         if self.outbox.unsent().len() + waiting + bytes.len() > self.config.max_unsent {
             return Err(Refusal::Busy);
@@ -350,7 +351,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends what is due.
+    /// Sends all messages that are due.
     fn advance(&mut self, now: Instant) {
         if self.link != Link::Up {
             return;
@@ -369,7 +370,7 @@ impl Client {
             self.map_due = next(self.map_due, self.config.map_period, now);
             self.ask_for(now, Asker::Map, &Command::GetMap);
         }
-        // Last, so that it stands for all that was asked before.
+        // Last, so that it covers all earlier commands.
         if self.wants_status(now) {
             self.status_due =
                 next(Some(self.status_due), Some(self.config.status_period), now).unwrap_or(now);
@@ -377,7 +378,7 @@ impl Client {
         }
     }
 
-    /// It is due; or a command, or a question that is overdue, has none behind it.
+    /// Whether a status query is due, or a command or an overdue question has no status query after it.
     fn wants_status(&self, now: Instant) -> bool {
         if self.status_due <= now && !self.is_asking(&Asker::Status) {
             return true;
@@ -403,12 +404,12 @@ impl Client {
         }
     }
 
-    /// Whether the platform has taken all that was sent.
+    /// Whether the platform has read everything that was sent.
     fn is_read(&self) -> bool {
         self.outbox.unsent().is_empty()
     }
 
-    /// When the next velocity may go; `None`: at once.
+    /// When the next velocity may be sent; `None`: now.
     fn next_velocity(&self) -> Option<Instant> {
         self.drive.sent.map(|sent| sent + VELOCITY_PERIOD)
     }
@@ -421,7 +422,7 @@ impl Client {
         self.outbox.push(bytes);
     }
 
-    /// The connection is over. A new one is made after a pause.
+    /// Ends the connection. A new one is made after a pause.
     fn give_up(&mut self, now: Instant, loss: Loss) {
         if self.link != Link::Up {
             return;
@@ -462,13 +463,13 @@ impl Client {
     }
 }
 
-/// When something is due again; the phase is kept unless a whole period was missed.
+/// The next due time; keeps the phase unless a whole period was missed.
 fn next(due: Option<Instant>, period: Option<Duration>, now: Instant) -> Option<Instant> {
     let period = period?;
     due.and_then(|due| due.checked_add(period)).filter(|next| *next > now).or(now.checked_add(period))
 }
 
-/// Whether the map may be another after the command.
+/// Whether the command may change the map.
 fn changes_map(kind: CommandKind) -> bool {
     matches!(kind, CommandKind::SetMap | CommandKind::LoadMap | CommandKind::MappingStop)
 }

@@ -1,19 +1,19 @@
-//! The protocol of Neobotix' PlatformCtrl, TCP ports 10000 and 10002 (seed 002).
+//! The protocol of Neobotix' PlatformCtrl, TCP ports 10000 and 10002 (PlatformCtrl guide).
 //!
 //! # Map, in reading order
 //!
-//! 1. [`wire`]: the messages. [`wire::CommandKind`] is the table of the commands; [`wire::Command`] is what a client
-//!    sends, [`wire::Reply`] what a platform answers.
-//! 2. [`call`]: how a call of a platform's service ends: [`Outcome`].
-//! 3. [`server`]: [`Session`] answers one old client; needs the services of a platform.
-//! 4. [`client`]: [`Client`] asks and commands a real platform; offers the services of a platform.
+//! 1. [`wire`]: the messages. [`wire::CommandKind`] is the table of the commands; [`wire::Command`] is a client's
+//!    message, [`wire::Reply`] a platform's.
+//! 2. [`call`]: the [`Outcome`] of a call of a platform's service.
+//! 3. [`server`]: [`Session`] answers one old client; uses the services of a platform.
+//! 4. [`client`]: [`Client`] queries and commands a real platform; offers the services of a platform.
 //! 5. `services` (feature `node`): the table of the services with their commands, for both sides.
 //! 6. `node` (feature of that name): sockets and ROS around them.
 //!
-//! [`wire`], [`documents`], [`parameters`], [`file_name`] and [`status`] are those of `dragoman_neobotix`, which the platform
-//! shares.
+//! [`wire`], [`documents`], [`parameters`], [`file_name`] and [`status`] are those of `dragoman_neobotix`, shared with
+//! the platform.
 //!
-//! The cores have no I/O, no clock and no ROS type. Nothing here knows what a platform does with a command.
+//! The cores have no I/O, no clock and no ROS type. They contain no platform behaviour.
 
 pub mod call;
 pub mod client;
@@ -23,7 +23,7 @@ pub mod server;
 #[cfg(feature = "node")]
 pub mod services;
 
-pub use call::{CallId, Inexpressible, Outcome, Refusal};
+pub use call::{CallId, OutOfRange, Outcome, Refusal};
 pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics, Loss};
 pub use server::{ServerConfig, ServerStatistics, Session, SessionEvent};
 

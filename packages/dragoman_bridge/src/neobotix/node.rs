@@ -1,4 +1,4 @@
-//! The edges of Neobotix' protocol: with `services`, the only files of this module that know sockets and ROS.
+//! The edges of Neobotix' protocol: together with `services` the only files of this module that know sockets and ROS.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -6,9 +6,9 @@
 //! | `connection.rs` | one of their connections |
 //! | `clients.rs` | [`Command`](super::wire::Command)s as requests to the platform's services |
 //! | `report.rs` | `/diagnostics` of the server side |
-//! | `client.rs` | [`start_client`]: a real platform appears in a namespace |
+//! | `client.rs` | [`start_client`]: provides a real platform in a namespace |
 //! | `offers.rs` | requests to the platform's services as [`Command`](super::wire::Command)s |
-//! | `picture.rs` | what it tells, as topics |
+//! | `picture.rs` | the platform's state as topics |
 
 mod client;
 mod clients;
@@ -25,28 +25,28 @@ use dragoman_ros::tasks::NodeError;
 pub use client::{client_declarations, start_client};
 pub use server::{NeobotixServer, server_declarations, start_server};
 
-/// Why an edge cannot start.
+/// Error starting one side of the bridge.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NeobotixNodeError {
-    /// A TCP port cannot be opened.
+    /// Opening a TCP port failed.
     #[error("cannot open TCP port {address} for Neobotix' protocol: {source}")]
     Bind {
-        /// The address that was asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// Why not.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A parameter is no address.
-    #[error("'{text}' is no IP address")]
+    /// A parameter is not a valid address.
+    #[error("'{text}' is not an IP address")]
     Address {
-        /// What was given.
+        /// The parameter's value.
         text: String,
     },
-    /// A pose of another length.
+    /// A parameter with a pose does not have three numbers.
     #[error("parameter {0} has three numbers: x and y in m, the direction in rad")]
     Pose(&'static str),
-    /// As any node's.
+    /// Error of the ROS node.
     #[error(transparent)]
     Node(NodeError),
 }

@@ -3,25 +3,26 @@
 //! # Map
 //!
 //! - this file: [`Session`], its inputs and outputs;
-//! - `answers`: what is answered, also where there is nothing to tell;
-//! - `limits`: what is refused before any service is called;
-//! - `traffic`: what the client is told of its own connection;
+//! - `answers`: default answers to questions that were refused;
+//! - `limits`: checks before any service is called;
+//! - `traffic`: statistics of the client's own connection;
 //! - `config`: limits, counters, events.
 //!
 //! # Rules
 //!
-//! The commands of a client are worked on **in their order, one at a time**: a status that is asked for after a command tells what
-//! the command has changed. Sessions know nothing of each other.
+//! The commands of a client are processed **in their order, one at a time**: a status that is queried after a command
+//! shows the command's effect. Sessions are independent of each other.
 //!
-//! Only the commands that have a reply in the guide are answered, in the form of their own request. A question that the platform refuses, or
-//! that there is no platform for, is answered all the same, with what is true of no platform at all (`answers`): the protocol has no word for
-//! errors, and old programs wait without end. Why it is so is in [`SessionEvent`]s, and among the log lines of `CMD_GET_DEBUG_DATA`.
+//! Only the commands that have a reply in the PlatformCtrl guide are answered, in the framing of their request. A
+//! question that is refused, or for which no platform is available, gets a default answer (`answers`): the protocol has
+//! no error reply, and old programs wait forever. The reason is in [`SessionEvent`]s, and in the log lines of
+//! `CMD_GET_DEBUG_DATA`.
 //!
-//! A message that is none of the guide's is skipped, and the stream stays in step. A length that no message has ends the session. Nothing of
-//! a message is acted on before all of it was found to be in order.
+//! An invalid message is skipped, and the stream stays in step. An invalid length ends the session. A message takes
+//! effect only if all of it is valid.
 //!
-//! Memory is bounded on both ways: by one message of [`MAX_DATA_LEN`](super::wire::MAX_DATA_LEN) and [`ServerConfig::max_buffered`] for
-//! what comes in, and by the latter and one answer for what goes out. A client that never reads is held up by TCP.
+//! Memory is bounded in both directions: input by one message of [`MAX_DATA_LEN`](super::wire::MAX_DATA_LEN) and
+//! [`ServerConfig::max_buffered`], output by the latter and one answer. TCP slows a client that never reads.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -40,13 +41,13 @@ use self::traffic::Traffic;
 use super::call::{Outcome, Refusal};
 use super::wire::{Command, Decoder, Fault, Framing, Message, QueueEntry, Received, Reply};
 
-/// Events that may wait for the owner; further ones are counted only.
+/// Maximum number of waiting events; more are only counted.
 const MAX_EVENTS: usize = 16;
-/// Log lines that wait for the client; the oldest go first.
+/// Maximum number of log lines that wait for the client; the oldest are dropped first.
 const MAX_LINES: usize = 32;
 
-/// The server's side of one connection. It owns no socket and no clock; see the module's documentation for its rules. Times are
-/// durations since any one start.
+/// The server's side of one connection. It owns no socket and no clock; see the module's documentation for its rules.
+/// Times are durations since any fixed time.
 ///
 /// After every input, drain [`poll_call`](Self::poll_call), send what [`unsent`](Self::unsent) gives, and drain
 /// [`poll_event`](Self::poll_event).
@@ -54,9 +55,9 @@ const MAX_LINES: usize = 32;
 pub struct Session {
     config: ServerConfig,
     decoder: Decoder<Command>,
-    /// Whether the decoder waits for the rest of a message.
+    /// Whether the decoder is waiting for the rest of a message.
     is_starved: bool,
-    /// The command that was handed out and has no outcome yet.
+    /// The command that was given to the owner and has no outcome yet.
     open: Option<Open>,
     unsent: Vec<u8>,
     is_closing: bool,
@@ -73,7 +74,7 @@ struct Open {
 }
 
 impl Session {
-    /// A client that has sent nothing yet, connected at `now`.
+    /// A connection without any input, made at `now`.
     pub fn new(config: ServerConfig, now: Duration) -> Self {
         Self {
             config,
@@ -94,7 +95,7 @@ impl Session {
         !self.is_closing && (self.is_starved || self.decoder.buffered() < self.config.max_buffered)
     }
 
-    /// Bytes came from the client, cut anywhere.
+    /// Receives bytes from the client, in pieces of any size.
     pub fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
         self.traffic.receive(now, bytes.len());
         if !self.is_closing {
@@ -103,8 +104,7 @@ impl Session {
         }
     }
 
-    /// The next service to call. Report its outcome with [`handle_outcome`](Self::handle_outcome): there is no other call
-    /// before that.
+    /// The next service to call. Report its outcome with [`handle_outcome`](Self::handle_outcome) before the next call.
     pub fn poll_call(&mut self, now: Duration) -> Option<Command> {
         while self.open.is_none() && !self.is_closing && self.unsent.len() < self.config.max_buffered {
             let Received { framing, message } = match self.decoder.next() {
@@ -147,7 +147,7 @@ impl Session {
         None
     }
 
-    /// The service answered, or cannot be called. Without an open call nothing happens.
+    /// The outcome of the open call. Ignored without an open call.
     pub fn handle_outcome(&mut self, now: Duration, outcome: Outcome) {
         let Some(Open { question, framing }) = self.open.take() else {
             return;
@@ -173,40 +173,40 @@ impl Session {
             }
             None => None,
         };
-        // What is true of no platform is short.
+        // Default answers are short.
         let bytes = encoded.or_else(|| question.idle()?.encode(framing).ok()).unwrap_or_default();
         self.statistics.answers += 1;
         self.traffic.send_telegram(now, bytes.len());
         self.unsent.extend(bytes);
     }
 
-    /// What is to be sent to the client.
+    /// Bytes to send to the client.
     pub fn unsent(&self) -> &[u8] {
         &self.unsent
     }
 
-    /// So many bytes of it have been sent.
+    /// Removes `len` sent bytes.
     pub fn sent(&mut self, len: usize) {
         self.unsent.drain(..len.min(self.unsent.len()));
         self.unsent.shrink_to(self.config.max_buffered);
     }
 
-    /// Whether the connection is to be closed once what can be sent now was sent.
+    /// Whether to close the connection after sending the bytes that can be sent now.
     pub fn is_closing(&self) -> bool {
         self.is_closing
     }
 
-    /// What the owner should know, oldest first.
+    /// Events for the owner, oldest first.
     pub fn poll_event(&mut self) -> Option<SessionEvent> {
         self.events.pop_front()
     }
 
-    /// The counters since the last time that this was called.
+    /// The counters since the last call of this function.
     pub fn take_statistics(&mut self) -> ServerStatistics {
         std::mem::take(&mut self.statistics)
     }
 
-    /// Debug data with what only the session knows.
+    /// Adds the data to debug data that only the session has.
     fn completed(&mut self, now: Duration, reply: Reply) -> Reply {
         match reply {
             Reply::GetDebugData(mut data) => {

@@ -1,18 +1,18 @@
-//! The services of a platform in ROS, and what each of them has to do with its command: one row per command.
+//! The ROS services of a platform and their commands: one row per command.
 //!
-//! Both sides work with this table. The server side makes a client of every row and calls it with what an old program sends; the
-//! client side offers a service for every row and sends its requests to a real PlatformCtrl.
+//! Both sides use this table. The server side creates a client of every row and calls it with an old program's
+//! commands; the client side offers a service for every row and sends its requests to a real PlatformCtrl.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | this one | the table, [`Service`], [`visit`] |
 //! | `arguments` | arguments of commands as requests of services, and back |
 //! | `answers` | replies as responses, and back |
-//! | `status` | likewise the status |
-//! | `debug` | likewise debug data |
+//! | `status` | the status as a message, and back |
+//! | `debug` | debug data as a message, and back |
 //! | `units` | the protocol's units as those of ROS, and back |
 //!
-//! `CMD_CLOSE_SOCKET` has no row: it is no business of the platform.
+//! `CMD_CLOSE_SOCKET` has no row: it concerns the connection, not the platform.
 
 mod answers;
 mod arguments;
@@ -24,17 +24,17 @@ use dragoman_ros::WrappedServiceTypeSupport;
 use dragoman_ros::dragoman_msgs::srv::*;
 use dragoman_ros::std_srvs::srv::Trigger;
 
-use super::call::{Inexpressible, Outcome, Refusal};
+use super::call::{OutOfRange, Outcome, Refusal};
 use super::wire::{Command, CommandKind, MoveVelocity, Reply};
 
 pub(super) use status::message as status_message;
 
-/// A row: the service of a command, and how to get from one to the other.
+/// A row: the service of a command, and the conversions between the two.
 pub struct Service<S: WrappedServiceTypeSupport> {
     /// The command; it has the name of the service.
     pub kind: CommandKind,
     request: fn(Command) -> Result<S::Request, Refusal>,
-    command: fn(S::Request) -> Result<Command, Inexpressible>,
+    command: fn(S::Request) -> Result<Command, OutOfRange>,
     outcome: fn(S::Response) -> Outcome,
     response: fn(Outcome) -> S::Response,
 }
@@ -54,39 +54,39 @@ impl<S: WrappedServiceTypeSupport> Clone for Service<S> {
 impl<S: WrappedServiceTypeSupport> Copy for Service<S> {}
 
 impl<S: WrappedServiceTypeSupport> Service<S> {
-    /// What to ask the service.
+    /// The service's request for a command.
     ///
     /// # Errors
-    /// The service has no way to say this; the command is another row's.
+    /// The service cannot represent a value; the command belongs to another row.
     pub fn request(&self, command: Command) -> Result<S::Request, Refusal> {
         (self.request)(command)
     }
 
-    /// The command that a request asks for.
+    /// The command for a service's request.
     ///
     /// # Errors
     /// A value that is not finite, or too large for the protocol.
-    pub fn command(&self, request: S::Request) -> Result<Command, Inexpressible> {
+    pub fn command(&self, request: S::Request) -> Result<Command, OutOfRange> {
         (self.command)(request)
     }
 
-    /// What a response tells.
+    /// The outcome in a response.
     pub fn outcome(&self, response: S::Response) -> Outcome {
         (self.outcome)(response)
     }
 
-    /// What tells the outcome; an answer to something else is a refusal.
+    /// The response for an outcome; an answer to another command is a refusal.
     pub fn response(&self, outcome: Outcome) -> S::Response {
         (self.response)(outcome)
     }
 }
 
-/// Does something with every row.
+/// A function over rows of any service type.
 pub trait Visitor {
-    /// Why it cannot.
+    /// The visitor's error.
     type Error;
 
-    /// Does it with this one.
+    /// Visits a row.
     ///
     /// # Errors
     /// The visitor's own.
@@ -98,25 +98,25 @@ pub trait Visitor {
 }
 
 /// The command for a velocity, m/s and rad/s.
-pub(super) fn velocity(translation: f64, rotation: f64) -> Result<MoveVelocity, Inexpressible> {
+pub(super) fn velocity(translation: f64, rotation: f64) -> Result<MoveVelocity, OutOfRange> {
     Arguments::from_request(PlatformMoveVelocity::Request { translation, rotation })
 }
 
-/// Arguments of a command, and the request that asks for the same.
+/// Conversion between the arguments of a command and a request.
 trait Arguments<Request>: Sized {
-    fn into_request(self) -> Result<Request, Inexpressible>;
+    fn into_request(self) -> Result<Request, OutOfRange>;
 
-    fn from_request(request: Request) -> Result<Self, Inexpressible>;
+    fn from_request(request: Request) -> Result<Self, OutOfRange>;
 }
 
-/// A reply, and the response that tells the same; `success` and `message` of the response are not its business.
+/// Conversion between a reply and a response, without `success` and `message` of the response.
 trait Answer<Response>: Sized {
     fn into_response(self) -> Response;
 
-    fn from_response(response: Response) -> Result<Self, Inexpressible>;
+    fn from_response(response: Response) -> Result<Self, OutOfRange>;
 }
 
-/// What all responses begin with.
+/// The fields at the beginning of all responses.
 trait Verdict: Default {
     fn verdict(&mut self) -> (&mut bool, &mut String);
 
@@ -131,7 +131,7 @@ trait Verdict: Default {
         self
     }
 
-    /// The response if it says success.
+    /// The response if it is a success.
     fn checked(mut self) -> Result<Self, Outcome> {
         match self.verdict() {
             (true, _) => Ok(self),
@@ -140,18 +140,18 @@ trait Verdict: Default {
     }
 }
 
-/// What belongs to another row.
+/// Refusal of a command that belongs to another row.
 fn another(kind: CommandKind) -> Refusal {
-    Refusal::Rejected(format!("{kind} has another service"))
+    Refusal::Rejected(format!("{kind} belongs to another service"))
 }
 
-/// One row per command: its arguments, its service, `=>` what it is answered with.
+/// One row per command: its arguments, its service, `=>` its answer.
 macro_rules! services {
     ($( $kind:ident $(($arguments:ident))?: $service:ident $(=> $answered:ident)?; )*) => {
-        /// Shows every row to `visitor`, in the order of the numbers.
+        /// Passes every row to `visitor`, in the order of the numbers.
         ///
         /// # Errors
-        /// The visitor's first.
+        /// The visitor's first error.
         pub fn visit<V: Visitor>(visitor: &mut V) -> Result<(), V::Error> {
             $( visitor.visit::<$service::Service>(Service {
                 kind: CommandKind::$kind,

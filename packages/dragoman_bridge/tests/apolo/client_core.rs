@@ -99,7 +99,7 @@ fn what_is_never_answered_is_done_when_it_is_sent() {
     for id in ids {
         bench.result(id, Outcome::Done);
     }
-    // Behind a question it waits, so that the server works in the order of the calls.
+    // It waits for the open question, so that the server processes the calls in order.
     bench.call(location("x"));
     let id = bench.call(update());
     assert_eq!(bench.sent().len(), 1);
@@ -153,7 +153,7 @@ fn every_kind_of_answer_is_understood() {
     );
 }
 
-/// An original server says nothing to unknown names. What it may still say must not answer the next question.
+/// An original server does not answer unknown names. A late answer must not be taken for that to the next question.
 #[test]
 fn silence_ends_the_call_and_the_connection() {
     let mut bench = Bench::connected();
@@ -178,7 +178,7 @@ fn silence_ends_the_call_and_the_connection() {
 #[test]
 fn without_a_server_calls_are_refused_at_once() {
     let mut bench = Bench::new(ClientConfig::default());
-    // The first attempt may succeed: it is waited for.
+    // The first attempt may succeed, so the call waits for it.
     let waits = bench.call(location("x"));
     assert!(bench.client.poll_connect(bench.now));
     assert_eq!(bench.client.poll_event(), None);
@@ -198,7 +198,7 @@ fn without_a_server_calls_are_refused_at_once() {
     }
     bench.client.handle_connected(bench.now);
     assert_eq!(bench.client.poll_event(), Some(ClientEvent::Connected));
-    assert_eq!(bench.sent(), Vec::<Vec<u8>>::new(), "nothing that was refused is sent later");
+    assert_eq!(bench.sent(), Vec::<Vec<u8>>::new(), "refused calls are not sent later");
 }
 
 #[test]
@@ -211,11 +211,11 @@ fn a_lost_connection_is_made_again() {
     assert_eq!(bench.client.poll_event(), Some(ClientEvent::Disconnected));
     bench.refused(open, Refusal::NotConnected);
     bench.sent();
-    assert!(!bench.client.poll_connect(bench.now), "a server that hangs up is not asked without end");
+    assert!(!bench.client.poll_connect(bench.now), "pause after the server closed the connection");
     bench.pass(100);
     bench.connect();
     assert_eq!(bench.sent(), [b"aa\x09\0G\0\x02y\0"]);
-    // Half an answer of the old connection is forgotten.
+    // The beginning of an answer on the old connection is discarded.
     bench.reply(Reply::Doubles(vec![2.0; 6]));
     bench.result(waiting, Outcome::Values(vec![2.0; 6]));
 }
@@ -252,7 +252,7 @@ fn what_cannot_be_sent_is_refused_and_holds_nothing_up() {
         let id = bench.call(bad);
         let event = bench.client.poll_event();
         assert!(
-            matches!(&event, Some(ClientEvent::Result { id: of, outcome: Outcome::Refused(Refusal::Inexpressible(_)) })
+            matches!(&event, Some(ClientEvent::Result { id: of, outcome: Outcome::Refused(Refusal::NotEncodable(_)) })
                 if *of == id),
             "{event:?}"
         );
@@ -277,7 +277,7 @@ fn the_queue_is_bounded() {
     assert_eq!(bench.sent().len(), 1);
 }
 
-/// The two cores against each other, over a stream that is cut into single bytes.
+/// Both cores connected by a stream that is split into single bytes.
 #[test]
 fn client_and_server_understand_each_other() {
     let mut bench = Bench::connected();
@@ -312,7 +312,7 @@ fn client_and_server_understand_each_other() {
         }
         let event = bench.client.poll_event();
         assert!(
-            matches!(&event, Some(ClientEvent::Result { outcome: told, .. }) if told == outcome),
+            matches!(&event, Some(ClientEvent::Result { outcome: reported, .. }) if reported == outcome),
             "{event:?}"
         );
     }

@@ -29,14 +29,14 @@ fn without_a_command_it_is_only_asked() {
     let (mut cycle, now) = cycle(Some("LMS100"));
     assert_eq!(cycle.poll_call(now), Some(odometry()));
     assert_eq!((cycle.poll_call(now), cycle.poll_timeout()), (None, None), "one call at a time");
-    let told = cycle.handle_outcome(now, Outcome::Values(vec![1.0, 2.0, 0.5]));
-    assert_eq!(told, Some(RobotEvent::Odometry { x: 1.0, y: 2.0, yaw: 0.5, velocity: [0.0; 2] }));
+    let event = cycle.handle_outcome(now, Outcome::Values(vec![1.0, 2.0, 0.5]));
+    assert_eq!(event, Some(RobotEvent::Odometry { x: 1.0, y: 2.0, yaw: 0.5, velocity: [0.0; 2] }));
     assert_eq!(
         cycle.poll_call(now),
         Some(Request::GetLaserData { world: "W".into(), laser: "LMS100".into() })
     );
-    let told = cycle.handle_outcome(now, Outcome::Values(vec![3.0; 541]));
-    assert_eq!(told, Some(RobotEvent::Scan { ranges: vec![3.0; 541] }));
+    let event = cycle.handle_outcome(now, Outcome::Values(vec![3.0; 541]));
+    assert_eq!(event, Some(RobotEvent::Scan { ranges: vec![3.0; 541] }));
     assert_eq!((cycle.poll_call(now), cycle.poll_timeout()), (None, Some(now + PERIOD)));
     assert_eq!(cycle.poll_call(now + PERIOD), Some(odometry()));
 }
@@ -55,9 +55,9 @@ fn a_command_moves_it_for_as_long_as_it_counts() {
                 assert_eq!(cycle.poll_call(now), Some(Request::Update { world: "W".into() }));
                 cycle.handle_outcome(now, Outcome::Done);
                 assert_eq!(cycle.poll_call(now), Some(odometry()));
-                let told = cycle.handle_outcome(now, Outcome::Values(vec![0.0; 3]));
+                let event = cycle.handle_outcome(now, Outcome::Values(vec![0.0; 3]));
                 assert_eq!(
-                    told,
+                    event,
                     Some(RobotEvent::Odometry { x: 0.0, y: 0.0, yaw: 0.0, velocity: [0.5, -0.1] })
                 );
             }
@@ -73,7 +73,7 @@ fn a_command_moves_it_for_as_long_as_it_counts() {
 }
 
 #[test]
-fn a_collision_is_told_as_rest() {
+fn a_collision_is_reported_as_zero_velocity() {
     let (mut cycle, now) = cycle(None);
     cycle.handle_command(now, 0.5, 0.0);
     cycle.poll_call(now);
@@ -81,32 +81,32 @@ fn a_collision_is_told_as_rest() {
     cycle.poll_call(now);
     cycle.handle_outcome(now, Outcome::Done);
     cycle.poll_call(now);
-    let told = cycle.handle_outcome(now, Outcome::Values(vec![0.0; 3]));
-    assert_eq!(told, Some(RobotEvent::Odometry { x: 0.0, y: 0.0, yaw: 0.0, velocity: [0.0; 2] }));
+    let event = cycle.handle_outcome(now, Outcome::Values(vec![0.0; 3]));
+    assert_eq!(event, Some(RobotEvent::Odometry { x: 0.0, y: 0.0, yaw: 0.0, velocity: [0.0; 2] }));
 }
 
 #[test]
-fn a_refusal_is_told_and_costs_a_second() {
+fn a_refusal_is_reported_and_delays_the_next_cycle_by_a_second() {
     let (mut cycle, now) = cycle(Some("LMS100"));
     cycle.poll_call(now);
-    let told = cycle.handle_outcome(now, Outcome::Refused(Refusal::TimedOut));
-    assert_eq!(told, Some(RobotEvent::Refused(Refusal::TimedOut)));
+    let event = cycle.handle_outcome(now, Outcome::Refused(Refusal::TimedOut));
+    assert_eq!(event, Some(RobotEvent::Refused(Refusal::TimedOut)));
     let next = now + Duration::from_secs(1);
     assert_eq!((cycle.poll_call(now + PERIOD), cycle.poll_timeout()), (None, Some(next)));
     assert_eq!(cycle.poll_call(next), Some(odometry()));
 }
 
 #[test]
-fn values_that_are_no_numbers_are_neither_taken_nor_told() {
+fn values_that_are_not_finite_are_neither_accepted_nor_reported() {
     let (mut cycle, now) = cycle(None);
     assert!(!cycle.handle_command(now, f64::NAN, 0.0));
     assert!(!cycle.handle_command(now, 0.0, f64::INFINITY));
     assert_eq!(cycle.poll_call(now), Some(odometry()));
     assert_eq!(cycle.handle_outcome(now, Outcome::Values(vec![0.0, f64::NAN, 0.0])), None);
-    assert_eq!(cycle.handle_outcome(now, Outcome::Values(vec![0.0; 3])), None, "nothing was asked");
+    assert_eq!(cycle.handle_outcome(now, Outcome::Values(vec![0.0; 3])), None, "no call was open");
 }
 
-/// A server that is slower than the period is not asked faster than it answers.
+/// A server slower than the period determines the rate.
 #[test]
 fn late_answers_make_cycles_longer() {
     let (mut cycle, now) = cycle(None);

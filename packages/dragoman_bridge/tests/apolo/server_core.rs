@@ -1,4 +1,4 @@
-//! The server's side of a connection: which calls come out, and which bytes go back.
+//! The server's side of a connection: the calls it makes, and the bytes it sends.
 
 use dragoman_bridge::apolo::wire::{LandMark, Request};
 use dragoman_bridge::apolo::{Connection, ConnectionEvent, Outcome, Refusal, ServerConfig};
@@ -13,7 +13,7 @@ fn unknown() -> Outcome {
     Outcome::Refused(Refusal::UnknownName("there is no 'x'".into()))
 }
 
-/// A request with the names `W` and `x`, and so many doubles of 1.0.
+/// A request with the names `W` and `x`, and this number of doubles of 1.0.
 fn frame(letter: u8, doubles: usize) -> Vec<u8> {
     let mut bytes = b"aa\0\0".to_vec();
     bytes.push(letter);
@@ -32,7 +32,7 @@ fn frame(letter: u8, doubles: usize) -> Vec<u8> {
     bytes
 }
 
-/// The call of the one request in `bytes`, and the answer if it ends so.
+/// The call for the one request in `bytes`, and the answer with this outcome.
 fn served(config: &ServerConfig, bytes: &[u8], outcome: Outcome) -> (Request, Vec<u8>) {
     let mut connection = Connection::new(config.clone());
     connection.handle_bytes(bytes);
@@ -47,7 +47,7 @@ fn answer(bytes: &[u8], outcome: Outcome) -> Vec<u8> {
     served(&ServerConfig::default(), bytes, outcome).1
 }
 
-/// Seed 000 prints no answer for these, and the original gives none.
+/// The Apolo port manual has no answer for these, and the original sends none.
 #[test]
 fn commands_without_an_answer_never_get_one() {
     for (letter, doubles) in [(b'P', 6), (b'J', 2), (b'U', 0), (b'L', 0), (b'R', 3)] {
@@ -120,7 +120,7 @@ fn unknown_names_are_no_or_silence() {
     }
 }
 
-/// What is refused does not look free of collisions.
+/// A refusal must not mean "free of collisions".
 #[test]
 fn refusals_are_no_and_of_a_collision_check_yes() {
     let original = ServerConfig { silent_on_unknown: true, ..ServerConfig::default() };
@@ -163,9 +163,9 @@ fn sizes_can_be_written_with_the_annex_s_base() {
     assert_eq!(answer[..7], *b"aa\0\x11D\x1f\x02");
 }
 
-/// Every value of every command, with each of those that are no numbers: no call, and a refusal where there is an answer.
+/// Every value of every command, with NaN and the infinities: no call, and a refusal if the command has an answer.
 #[test]
-fn values_that_are_no_numbers_call_nothing() {
+fn values_that_are_not_finite_make_no_call() {
     for (letter, doubles, answered) in [
         (b'j', 2, &b"aa\x05\0T"[..]),
         (b'J', 2, b""),
@@ -232,7 +232,7 @@ fn a_frame_too_small_for_its_values_is_refused() {
 }
 
 #[test]
-fn garbage_and_unknown_kinds_are_told_and_skipped() {
+fn garbage_and_unknown_kinds_are_reported_and_skipped() {
     let mut connection = connection();
     connection.handle_bytes(&[b"xyz".as_slice(), b"aa\x06\0Z!", &frame(b'U', 0)].concat());
     assert!(connection.poll_call().is_some());
@@ -244,7 +244,7 @@ fn garbage_and_unknown_kinds_are_told_and_skipped() {
     assert_eq!(connection.take_statistics(), Default::default());
 }
 
-/// A client that sends for ever and never reads.
+/// A client that never stops sending and never reads.
 #[test]
 fn memory_is_bounded_on_both_ways() {
     let mut connection = connection();
@@ -263,13 +263,13 @@ fn memory_is_bounded_on_both_ways() {
     assert!(connection.unsent().len() < 16_384 + 4335, "{}", connection.unsent().len());
     assert!(taken * request.len() < 16_384 + 16 * request.len(), "{taken} requests taken");
     assert!(!connection.wants_input());
-    // As soon as it reads, it goes on where it was.
+    // As soon as it reads, its requests are processed further.
     connection.sent(usize::MAX);
     assert!(connection.poll_call().is_some());
 }
 
 #[test]
-fn events_that_nobody_fetches_are_dropped() {
+fn events_that_are_not_polled_are_dropped() {
     let mut connection = connection();
     (0..1000).for_each(|_| connection.handle_bytes(b"aa\x05\0Z"));
     assert_eq!(connection.poll_call(), None);

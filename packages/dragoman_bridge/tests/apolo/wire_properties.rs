@@ -9,7 +9,7 @@ fn base() -> impl Strategy<Value = SizeBase> {
     prop_oneof![Just(SizeBase::Annex255), Just(SizeBase::Full256)]
 }
 
-/// Names of all lengths, of one and of several bytes per character.
+/// Names of all lengths, with one and with several bytes per character.
 fn name() -> impl Strategy<Value = String> {
     let latin = proptest::collection::vec(1..=0xff_u8, 0..=254)
         .prop_map(|bytes| bytes.into_iter().map(char::from).filter(|c| c.is_alphanumeric()).collect());
@@ -24,7 +24,7 @@ fn name() -> impl Strategy<Value = String> {
     )
 }
 
-/// Any bit pattern but NaN, which is equal to nothing.
+/// Any bit pattern except NaN, which is never equal.
 fn number() -> impl Strategy<Value = f64> {
     any::<u64>().prop_map(f64::from_bits).prop_filter("NaN", |value| !value.is_nan())
 }
@@ -95,7 +95,7 @@ fn reply() -> impl Strategy<Value = Reply> {
     ]
 }
 
-/// What a decoder makes of `bytes`, cut into pieces of these lengths, in turn.
+/// Decodes `bytes`, split into pieces of these lengths, in turn.
 fn requests(bytes: &[u8], pieces: &[usize]) -> Vec<Received<Request>> {
     let mut decoder = RequestDecoder::default();
     let mut seen = Vec::new();
@@ -115,7 +115,7 @@ fn requests(bytes: &[u8], pieces: &[usize]) -> Vec<Received<Request>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
-    /// Whatever comes, and however it is cut: the same messages, no more bytes than came, and an end.
+    /// For any bytes and any pieces: the same messages, no more bytes than received, and termination.
     #[test]
     fn any_bytes_decode_or_are_skipped(
         bytes in proptest::collection::vec(prop_oneof![3 => any::<u8>(), 2 => Just(b'a'), 1 => Just(0)], 0..600),
@@ -132,7 +132,7 @@ proptest! {
         prop_assert!(count <= bytes.len() / 5 && decoder.buffered() <= bytes.len());
     }
 
-    /// Requests of both bases, in a stream that is cut anywhere.
+    /// Requests of both bases, in a stream that is split anywhere.
     #[test]
     fn requests_survive_the_stream(
         sent in proptest::collection::vec((request(), base()), 1..5),
@@ -144,7 +144,7 @@ proptest! {
         prop_assert_eq!(requests(&bytes, &pieces), expected);
     }
 
-    /// A frame after any other one, of whatever size it pretends to be, is found.
+    /// A frame after another one with a wrong size is found.
     #[test]
     fn a_wrong_size_costs_no_other_frame(first in request(), low: u8, second in request()) {
         let mut bytes = first.encode(SizeBase::Full256).expect("a frame");
@@ -153,7 +153,7 @@ proptest! {
         bytes[3] = 0;
         let cut = if usize::from(low) >= 5 { bytes.len().min(usize::from(low)) } else { bytes.len() };
         bytes.truncate(cut);
-        // Nothing in it that looks like the beginning of another frame.
+        // Nothing in it that looks like the header of another frame.
         prop_assume!(!bytes[1..].windows(2).any(|pair| pair == b"aa") && !bytes.ends_with(b"a"));
         bytes.extend(second.encode(SizeBase::Full256).expect("a frame"));
         let seen = requests(&bytes, &[5000]);

@@ -7,9 +7,9 @@ use dragoman_bridge::apolo::node::{start_client, start_server};
 use dragoman_ros::dragoman_msgs::srv::{GetLocation, Place, PlaceXyz};
 use dragoman_ros::{Context, Node, QosProfile, WrappedServiceTypeSupport, geometry_msgs};
 
-use crate::lab::{FALSE, Lab, PATIENCE, Socket, context, request, until};
+use crate::lab::{FALSE, Lab, Socket, TIME_LIMIT, context, request, until};
 
-/// A client side in front of `server`, and what asks its services.
+/// A client side connected to `server`, and a node that calls its services.
 struct Ros {
     runtime: tokio::runtime::Runtime,
     context: Context,
@@ -37,7 +37,7 @@ impl Ros {
             .create_client::<S>(&format!("/apolo/{service}"), QosProfile::services_default())
             .unwrap();
         self.runtime.block_on(async {
-            tokio::time::timeout(PATIENCE, client.request(request).unwrap())
+            tokio::time::timeout(TIME_LIMIT, client.request(request).unwrap())
                 .await
                 .expect("an answer")
                 .unwrap()
@@ -98,7 +98,7 @@ fn a_chain_answers_as_the_server_alone() {
     let asked = std::mem::take(&mut lab.world.lock().unwrap().asked);
     assert_eq!(script(&mut chain), expected);
     assert_eq!(expected.last().unwrap(), FALSE);
-    assert_eq!(lab.world.lock().unwrap().asked, asked, "the world is asked the same, in the same order");
+    assert_eq!(lab.world.lock().unwrap().asked, asked, "the world gets the same calls in the same order");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn place_of(object: &str) -> Place::Request {
     Place::Request { object: object.to_owned(), ..Default::default() }
 }
 
-/// An original server: silence about names that it does not know.
+/// An original server does not answer unknown names.
 #[test]
 fn a_silent_server_costs_a_second_and_no_wrong_answer() {
     let lab = Lab::start(&["silent_on_unknown:=true"]);
@@ -144,12 +144,12 @@ fn a_silent_server_costs_a_second_and_no_wrong_answer() {
     let took = start.elapsed();
     assert!(!silent.success && silent.message.starts_with("no answer in time"), "{}", silent.message);
     assert!(took >= Duration::from_millis(950), "{took:?}");
-    assert!(ros.location("pieza").success, "it has connected again");
+    assert!(ros.location("pieza").success, "it has reconnected");
 }
 
 #[test]
 fn without_a_server_the_services_say_so_and_it_comes_back() {
-    // A port that nobody listens on.
+    // A port without a listener.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
-use crate::lab::{FALSE, Lab, PATIENCE, Socket, TRUE, doubles, request, until};
+use crate::lab::{FALSE, Lab, Socket, TIME_LIMIT, TRUE, doubles, request, until};
 
 #[test]
 fn a_thousand_clients() {
@@ -22,7 +22,7 @@ fn a_thousand_clients() {
 }
 
 #[test]
-fn one_client_too_many_is_hung_up_on() {
+fn a_client_above_the_limit_is_refused() {
     let lab = Lab::start(&["max_connections:=2"]);
     let ask = |client: &mut Socket| client.ask(&request(b'u', "", &["uc0"], &[]));
     let (mut first, mut second) = (lab.client(), lab.client());
@@ -33,26 +33,26 @@ fn one_client_too_many_is_hung_up_on() {
     assert_eq!(third.0.read(&mut [0; 10]).unwrap_or(0), 0);
     assert_eq!(ask(&mut first), doubles(&[1.5]));
     drop(second);
-    until("there is room again", || {
+    until("a connection is free again", || {
         let mut fourth = lab.client();
         let sent = fourth.0.write_all(&request(b'u', "", &["uc0"], &[]));
         sent.is_ok() && fourth.0.read(&mut [0; 10]).is_ok_and(|len| len > 0)
     });
 }
 
-/// It asks for scans until the buffers on the way are full, and never reads one.
+/// It requests scans until all buffers are full, and never reads one.
 #[test]
-fn a_client_that_never_reads_holds_nobody_up() {
+fn a_client_that_never_reads_delays_no_other() {
     let lab = Lab::start(&[]);
-    let mut deaf = lab.client();
-    deaf.0.set_nonblocking(true).unwrap();
+    let mut never_reading = lab.client();
+    never_reading.0.set_nonblocking(true).unwrap();
     let scan = request(b'l', "", &["LMS100"], &[]);
     let mut sent = 0;
     let mut full_since = None;
     let start = Instant::now();
-    // Full for good: the server has stopped reading because the answers do not go out.
+    // Permanently full: the server has stopped reading because its answers are not read.
     while full_since.is_none_or(|since: Instant| since.elapsed() < Duration::from_millis(500)) {
-        match deaf.0.write(&scan) {
+        match never_reading.0.write(&scan) {
             Ok(len) => {
                 sent += len;
                 full_since = None;
@@ -63,7 +63,7 @@ fn a_client_that_never_reads_holds_nobody_up() {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        assert!(start.elapsed() < 6 * PATIENCE, "{sent} bytes were taken and no end");
+        assert!(start.elapsed() < 6 * TIME_LIMIT, "{sent} bytes were accepted without a limit");
     }
     let asked = lab.world.lock().unwrap().asked.len();
     let mut other = lab.client();
@@ -71,11 +71,15 @@ fn a_client_that_never_reads_holds_nobody_up() {
         assert_eq!(other.ask(&request(b'u', "", &["uc0"], &[])), doubles(&[1.5]));
     }
     std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(lab.world.lock().unwrap().asked.len(), asked + 100, "nobody works for the deaf one");
-    // As soon as it reads, it gets its answers, from the first on.
-    deaf.0.set_nonblocking(false).unwrap();
+    assert_eq!(
+        lab.world.lock().unwrap().asked.len(),
+        asked + 100,
+        "requests of the client that does not read are not processed"
+    );
+    // As soon as it reads, it gets all its answers, from the first.
+    never_reading.0.set_nonblocking(false).unwrap();
     for _ in 0..asked {
-        assert_eq!(deaf.answer().len(), 4335);
+        assert_eq!(never_reading.answer().len(), 4335);
     }
 }
 
@@ -118,7 +122,7 @@ fn sizes_that_are_wrong_cost_no_other_request() {
     assert_eq!(client.ask(&[&b"garbage aaa aa\x05\0Z"[..], &good].concat()), doubles(&[1.5]));
 }
 
-/// A client that closes its direction gets what it has asked for; one that vanishes harms nobody.
+/// A client that closes its direction gets its answers; one that vanishes has no effect on others.
 #[test]
 fn clients_that_leave() {
     let lab = Lab::start(&[]);
@@ -151,12 +155,12 @@ fn a_loop_of_a_thousand_steps_takes_no_time() {
     }
     let took = start.elapsed();
     println!("1000 steps of move, update and odometry took {took:?}");
-    // Delayed acknowledgements alone would make it 40 s. How fast it is tells the benchmark.
+    // Delayed acknowledgements alone would add up to 40 s. The benchmark measures the speed.
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(lab.world.lock().unwrap().updates, 1000);
 }
 
-/// Nobody simulates the world: questions are answered no after the time limit.
+/// Without a simulation, questions are answered no after the time limit.
 #[test]
 fn without_a_world_questions_are_no() {
     let context = crate::lab::context(&["port:=0", "service_timeout:=0.2"]);
@@ -176,9 +180,9 @@ fn without_a_world_questions_are_no() {
     assert_eq!(
         clients[0].ask(&request(b'j', "", &["Puma560"], &[0.0])),
         TRUE,
-        "nobody knows that it is free"
+        "unknown whether it is free of collisions"
     );
-    // All wait at the same time, also those that there was no room for in the service's queue.
+    // All wait at the same time, also those for which the service's queue has no room.
     let took = start.elapsed();
     assert!(took >= Duration::from_millis(190) && took < Duration::from_secs(2), "{took:?}");
 }

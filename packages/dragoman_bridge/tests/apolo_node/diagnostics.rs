@@ -1,11 +1,11 @@
-//! What both sides tell in `/diagnostics`.
+//! `/diagnostics` of both sides.
 
 use dragoman_bridge::apolo::node::start_client;
 use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
 use dragoman_ros::{Context, Node, QosProfile};
 use futures::stream::{BoxStream, StreamExt};
 
-use crate::lab::{Lab, PATIENCE, client_context, request};
+use crate::lab::{Lab, TIME_LIMIT, client_context, request};
 
 struct Watch {
     runtime: tokio::runtime::Runtime,
@@ -21,7 +21,7 @@ impl Watch {
         Self { runtime, arrays, _node: node }
     }
 
-    /// The first status of which this holds.
+    /// The first status for which `holds` is true.
     fn until(&mut self, holds: impl Fn(&DiagnosticStatus) -> bool) -> DiagnosticStatus {
         let arrays = &mut self.arrays;
         let found = async {
@@ -33,13 +33,13 @@ impl Watch {
             }
         };
         self.runtime
-            .block_on(async { tokio::time::timeout(PATIENCE, found).await })
+            .block_on(async { tokio::time::timeout(TIME_LIMIT, found).await })
             .expect("such a status is published")
     }
 }
 
 #[test]
-fn the_server_side_tells_what_it_refused_and_why() {
+fn the_server_side_reports_refusals_with_reasons() {
     let lab = Lab::start(&[]);
     let mut watch = Watch::new(&lab.context);
     let serving = watch.until(|status| status.level == 0);
@@ -49,7 +49,7 @@ fn the_server_side_tells_what_it_refused_and_why() {
     );
     assert_eq!(serving.hardware_id, lab.address.to_string());
     let mut client = lab.client();
-    // It is never answered, so that the client does not learn of it.
+    // It is never answered, so the client does not notice the refusal.
     client.silent(&request(b'P', "", &["nobody"], &[0.0; 6]));
     let refused = watch.until(|status| status.level == 1);
     assert_eq!(refused.message, "refused: place \"\" \"nobody\" 0 0 0 0 0 0: there is no 'nobody'");
@@ -59,7 +59,7 @@ fn the_server_side_tells_what_it_refused_and_why() {
 }
 
 #[test]
-fn the_client_side_tells_whether_it_is_connected() {
+fn the_client_side_reports_its_connection() {
     let lab = Lab::start(&[]);
     let context = client_context(&["robots:=[nobody]"]);
     let mut watch = Watch::new(&context);
@@ -73,7 +73,7 @@ fn the_client_side_tells_whether_it_is_connected() {
 }
 
 #[test]
-fn the_client_side_tells_that_it_is_not_connected() {
+fn the_client_side_reports_a_missing_connection() {
     let context = client_context(&[]);
     let mut watch = Watch::new(&context);
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -10,14 +10,14 @@ use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange};
 
 use crate::fake_world::{self, World};
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// A context of its own, which nobody outside finds, with `name:=value` parameters of the server side.
+/// A separate context, invisible to other processes, with `name:=value` parameters of the server side.
 pub(crate) fn context(parameters: &[&str]) -> Context {
     context_of("apolo", parameters)
 }
 
-/// Likewise, of the client side.
+/// The same for the client side.
 pub(crate) fn client_context(parameters: &[&str]) -> Context {
     context_of("apolo_client", parameters)
 }
@@ -56,13 +56,13 @@ impl Lab {
     }
 }
 
-/// A client as raw as can be.
+/// A client without any protocol code.
 pub(crate) struct Socket(pub(crate) TcpStream);
 
 impl Socket {
     pub(crate) fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIME_LIMIT)).unwrap();
         Self(stream)
     }
 
@@ -70,7 +70,7 @@ impl Socket {
         self.0.write_all(bytes).unwrap();
     }
 
-    /// The next answer, however long it says that it is (base 256).
+    /// The next answer, of any length (base 256).
     pub(crate) fn answer(&mut self) -> Vec<u8> {
         let mut bytes = vec![0; 5];
         self.0.read_exact(&mut bytes).unwrap();
@@ -86,7 +86,7 @@ impl Socket {
         self.answer()
     }
 
-    /// Nothing comes, also not with the answer to a question that is known to come after it.
+    /// Checks that no answer arrives before the answer to a later question.
     #[track_caller]
     pub(crate) fn silent(&mut self, bytes: &[u8]) {
         self.send(bytes);
@@ -105,7 +105,7 @@ fn string(name: &str) -> Vec<u8> {
     [&[u8::try_from(name.len() + 1).unwrap()], name.as_bytes(), b"\0"].concat()
 }
 
-/// A frame, put together byte by byte.
+/// A frame, built byte by byte.
 pub(crate) fn request(letter: u8, world: &str, names: &[&str], values: &[f64]) -> Vec<u8> {
     let mut payload = string(world);
     names.iter().for_each(|name| payload.extend(string(name)));
@@ -130,12 +130,12 @@ pub(crate) fn doubles(values: &[f64]) -> Vec<u8> {
 pub(crate) const TRUE: &[u8] = b"aa\x05\0T";
 pub(crate) const FALSE: &[u8] = b"aa\x05\0F";
 
-/// Waits until it holds.
+/// Waits until `holds` returns true.
 #[track_caller]
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < PATIENCE, "{what} does not happen");
+        assert!(start.elapsed() < TIME_LIMIT, "{what} timed out");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

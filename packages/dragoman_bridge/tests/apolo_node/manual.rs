@@ -1,4 +1,4 @@
-//! Every example of the manual (seed 000), byte by byte: sizes, answers, silences.
+//! Every example of the Apolo port manual, byte by byte: sizes, answers, silences.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -47,7 +47,7 @@ fn move_and_update() {
     assert_eq!(lab.world.lock().unwrap().updates, 2);
     let at = client.ask(&request(b'g', "", &["Pioneer3AT"], &[]));
     assert_eq!(at, doubles(&[0.1 * 0.1, 0.0, 0.0, 0.0]));
-    // Into the wall: it stays.
+    // Into the wall: it does not move.
     assert_eq!(client.ask(&request(b'm', "", &["Pioneer3AT"], &[2.0, 0.0, 10.0])), FALSE);
     assert_eq!(client.ask(&request(b'g', "", &["Pioneer3AT"], &[])), at);
 }
@@ -123,7 +123,7 @@ fn unknown_names_and_wrong_values_are_no() {
     assert_eq!(client.ask(&request(b'm', "", &["pieza"], &[0.1, 0.0, 0.1])), FALSE, "it has no wheels");
     let before = lab.world.lock().unwrap().asked.len();
     assert_eq!(client.ask(&request(b'm', "", &["Neo"], &[f64::NAN, 0.0, 0.1])), FALSE);
-    assert_eq!(lab.world.lock().unwrap().asked.len(), before, "the world is not asked");
+    assert_eq!(lab.world.lock().unwrap().asked.len(), before, "the world gets no call");
     for letter in *b"PJRUL" {
         let values = if letter == b'P' { vec![0.0; 6] } else { vec![0.0; 3] };
         client.silent(&request(letter, "", &["nobody", "nothing"], &values));
@@ -165,7 +165,7 @@ fn it_closes_cleanly() {
     until("the port is free", || start_server(&again, "/apolo", address.ip()).is_ok());
 }
 
-/// A question behind a command that is never answered, both of a service that hangs, is answered while MATLAB still waits.
+/// A question after an unanswered command, both to a service that does not answer, is answered within MATLAB's timeout.
 #[test]
 fn a_matlab_program_waits_for_longer_than_two_calls_take() {
     let declared = server_declarations(IpAddr::V4(Ipv4Addr::LOCALHOST));

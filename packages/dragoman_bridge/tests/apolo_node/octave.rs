@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::lab::Lab;
 
-/// Whether Octave is there, with the package that has `tcpclient`. Where peers are required it has to be.
+/// Whether Octave is installed, with the package that has `tcpclient`. Panics if peers are required and it is not.
 fn has_octave() -> bool {
     let asked =
         Command::new("octave-cli").args(["--quiet", "--eval", "pkg load instrument-control"]).output();
@@ -20,7 +20,7 @@ fn has_octave() -> bool {
     is_there
 }
 
-/// Runs `script` in Octave, with our functions at hand; what it printed.
+/// Runs `script` in Octave with our functions on its path; returns its output.
 fn octave(lab: &Lab, script: &str) -> String {
     let functions = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("matlab/apolo");
     let output = Command::new("octave-cli")
@@ -113,7 +113,7 @@ fn every_function_has_the_results_of_the_manual() {
     assert_eq!(world.links, [("Puma560".to_owned(), "pieza".to_owned())]);
 }
 
-/// The server goes and comes back: the next call connects anew.
+/// The server stops and restarts: the next call connects again.
 #[test]
 fn a_lost_connection_is_made_again() {
     if !has_octave() {
@@ -144,7 +144,7 @@ fn a_lost_connection_is_made_again() {
     );
 }
 
-/// The first connection ends after one answer. A question is asked again on the next; a move is not.
+/// The first connection ends after one answer. A question is repeated on the next one; a move is not.
 #[test]
 fn a_connection_that_the_server_ends_is_made_again() {
     use std::io::Read;
@@ -160,7 +160,7 @@ fn a_connection_that_the_server_ends_is_made_again() {
         let question = request(b'u', "", &["uc0"], &[]);
         let step = request(b'm', "", &["Neo"], &[0.1, 0.0, 0.1]);
         let mut served = Vec::new();
-        // Question; hang up. Question; hang up at the move. Move.
+        // Question; close. Question; close at the move. Move.
         for expected in [vec![&question], vec![&question, &step], vec![&step]] {
             let mut stream = listener.accept().unwrap().0;
             for asked in expected {

@@ -7,10 +7,10 @@ use dragoman_ros::{Node, QosProfile, geometry_msgs, nav_msgs, sensor_msgs, tf2_m
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
 
-use crate::lab::{Lab, PATIENCE, client_context};
+use crate::lab::{Lab, TIME_LIMIT, client_context};
 
 async fn next<T>(stream: &mut BoxStream<'static, T>) -> T {
-    tokio::time::timeout(PATIENCE, stream.next()).await.expect("a message").expect("the stream goes on")
+    tokio::time::timeout(TIME_LIMIT, stream.next()).await.expect("a message").expect("the stream goes on")
 }
 
 /// The newest message.
@@ -20,7 +20,7 @@ async fn newest<T>(stream: &mut BoxStream<'static, T>) -> T {
 }
 
 #[test]
-fn a_robot_is_driven_and_tells_where_it_is() {
+fn a_robot_is_driven_and_publishes_its_odometry() {
     let lab = Lab::start(&[]);
     let context = client_context(&["robots:=[Pioneer3AT]", "lasers:=[LMS100]", "rates:=[100.0]"]);
     let mut node = Node::create(context.clone(), "driver", "").unwrap();
@@ -50,7 +50,7 @@ fn a_robot_is_driven_and_tells_where_it_is() {
         let transform = next(&mut transforms).await.transforms.remove(0);
         assert_eq!(transform.header.frame_id, "pioneer3at/odom");
 
-        // Half a metre per second, for as long as it is said.
+        // 0.5 m/s, for as long as it is commanded.
         let mut twist = geometry_msgs::msg::Twist::default();
         (twist.linear.x, twist.angular.z) = (0.5, 0.2);
         let start = Instant::now();
@@ -63,7 +63,7 @@ fn a_robot_is_driven_and_tells_where_it_is() {
         let yaw = 2.0 * moving.pose.pose.orientation.z.atan2(moving.pose.pose.orientation.w);
         assert!(moving.pose.pose.position.x > 0.1 && yaw > 0.04, "{moving:?}");
 
-        // Nobody says it any more: it stops after 0.6 s.
+        // Without further commands it stops after 0.6 s.
         tokio::time::sleep(Duration::from_millis(1000)).await;
         let stopped = newest(&mut odometry).await;
         assert_eq!(stopped.twist.twist.linear.x, 0.0);
@@ -71,7 +71,7 @@ fn a_robot_is_driven_and_tells_where_it_is() {
         let transform = newest(&mut transforms).await.transforms.remove(0);
         assert_eq!(transform.transform.translation.x, stopped.pose.pose.position.x);
 
-        // What is no number moves nothing.
+        // NaN moves nothing.
         twist.linear.x = f64::NAN;
         velocity.publish(&twist).unwrap();
         tokio::time::sleep(Duration::from_millis(100)).await;

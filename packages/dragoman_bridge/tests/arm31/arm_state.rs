@@ -1,4 +1,4 @@
-//! What the client side supposes of its arm, on virtual time.
+//! The state that the client side derives for its arm, on virtual time.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ struct Arm {
 }
 
 impl Arm {
-    /// Switched to `mode`.
+    /// An arm in `mode`.
     fn new(mode: CommandMode) -> Self {
         let state = ArmState::new(Tolerances { pose: 1e-3, joint: 1e-3 });
         let mut arm = Self { state, now: Instant::now() };
@@ -37,7 +37,7 @@ impl Arm {
         self.ends(call, Outcome::Done);
     }
 
-    /// The joints at `position`, for so many milliseconds.
+    /// Measures the joints at `position` for this time.
     fn joints(&mut self, position: f64, milliseconds: u64) -> bool {
         let mut arrived = false;
         for _ in 0..=milliseconds / 25 {
@@ -79,7 +79,7 @@ fn a_motion_lasts_from_its_begin_to_the_goal_and_the_goal_stays_the_setpoint() {
     arm.ends(ArmCall::BeginMotion, Outcome::Refused(Refusal::Rejected));
     assert!(!arm.is_moving());
     arm.done(ArmCall::BeginMotion);
-    // A goal set meanwhile is for the next motion.
+    // A goal that is set meanwhile is for the next motion.
     arm.done(goal(0.9));
     let moving = MotionState { mode: CommandMode::Cartesian, moving: true, has_goal_pose: true, ..AT_REST };
     assert_eq!(arm.state.motion(), moving);
@@ -90,7 +90,7 @@ fn a_motion_lasts_from_its_begin_to_the_goal_and_the_goal_stays_the_setpoint() {
     assert!(arm.state.note_pose(&opposite), "the same rotation");
     assert_eq!(arm.state.motion(), MotionState { moving: false, ..moving });
     assert_eq!(arm.state.setpoint(), Some(at(0.5)));
-    assert!(!arm.state.note_pose(&opposite), "told once");
+    assert!(!arm.state.note_pose(&opposite), "reported once");
 }
 
 #[test]

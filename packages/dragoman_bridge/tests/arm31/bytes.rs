@@ -1,5 +1,5 @@
 //! Every command, every answer and every error text through the server, byte by byte.
-//! Source: seed 001, appendix A and listing of the message handler; protocols page where these disagree.
+//! Source: Ranger thesis, appendix A and listing of the message handler; protocol page where these disagree.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -7,7 +7,7 @@ use dragoman_bridge::arm31::{ArmCall, CommandMode, MotionEvent, Outcome};
 
 use crate::support::{Bench, REFUSED, message, plain, text};
 
-/// Commands without data: the answer has no data either, whatever the request's unused fields held.
+/// Commands without data: the answer has no data either, whatever the request's unused fields contain.
 #[test]
 fn commands_without_data() {
     for (request, answer, call) in [
@@ -103,7 +103,7 @@ fn via_points_are_echoed_with_their_index() {
     assert_eq!(answer, message(b"PV", values, 0));
 }
 
-/// Six angles; the seventh float is unused, so it is neither judged nor changed on its way back.
+/// Six angles; the seventh float is unused, so it is neither checked nor changed in the echo.
 #[test]
 fn joint_goal_and_recalibration_echo_every_bit() {
     let mut bench = Bench::new();
@@ -160,9 +160,9 @@ fn measurements_that_are_no_numbers_keep_the_last_ones() {
     assert_eq!(bench.server.statistics().refused_measurements, 9);
 }
 
-/// Every value that a command uses, with each of the values that are no numbers.
+/// Every value that a command uses, with NaN and the infinities.
 #[test]
-fn values_that_are_no_numbers_are_rejected() {
+fn values_that_are_not_finite_are_rejected() {
     for (letters, count) in
         [(b"CM", 1), (b"GL", 7), (b"GT", 7), (b"jG", 6), (b"jV", 7), (b"RC", 6), (b"VP", 7)]
     {
@@ -241,7 +241,7 @@ fn sizes_from_nothing_to_a_full_packet() {
         };
         assert_eq!(bench.sent(), expected, "{size}");
     }
-    // A right command with a byte too many is not understood either.
+    // A valid command with one byte too many is not understood either.
     let mut long = plain(b"BG").to_vec();
     long.push(0);
     assert_eq!(Bench::new().answered(&long), text("ER00 Cmd BG not understood"));
@@ -276,7 +276,7 @@ fn letters_that_do_not_print_are_shown_as_question_marks() {
     assert_eq!(Bench::new().answered(b"\xff9"), text("ER01 Msg ?9 undersized."));
 }
 
-/// Two servers that are made to believe in each other as clients must not exchange errors forever.
+/// Two servers that take each other for clients must not exchange errors forever.
 #[test]
 fn error_texts_are_never_answered() {
     let mut bench = Bench::new();

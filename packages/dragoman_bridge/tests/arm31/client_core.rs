@@ -1,4 +1,4 @@
-//! The client core by itself: the bytes it sends, and what it makes of every answer.
+//! The client core by itself: the bytes it sends, and its reaction to every answer.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::support::{message, plain, text};
 const CONTROLLER: ([u8; 4], u16) = ([192, 0, 2, 7], 5031);
 const IDENTITY: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
 
-/// A client core on virtual time, without polls unless asked for.
+/// A client core on virtual time, by default without polls.
 struct Station {
     client: Client,
     now: Instant,
@@ -60,7 +60,7 @@ impl Station {
             .collect()
     }
 
-    /// Lets time pass up to `milliseconds`, waking the core whenever it asks for it.
+    /// Advances the time by `milliseconds`, calling the core at each of its deadlines.
     fn pass(&mut self, milliseconds: u64) {
         let end = self.now + Duration::from_millis(milliseconds);
         while let Some(due) = self.client.poll_timeout().filter(|due| *due <= end) {
@@ -140,7 +140,7 @@ fn every_call_has_its_request_and_its_answer() {
         let done =
             if let ArmCall::SetCommandMode { mode } = call { Outcome::Mode(mode) } else { Outcome::Done };
         station.result(id, done);
-        // A second copy of the answer changes nothing.
+        // A duplicate answer changes nothing.
         station.reply(&answer);
         assert_eq!((station.events(), station.client.statistics().unsolicited), (vec![], 1));
 
@@ -185,7 +185,7 @@ fn unusable_values_are_refused_before_they_are_sent() {
         (bad_goal(position, [f64::INFINITY, 0.0, 0.0, 1.0], 0.0), Refusal::InvalidValue),
         (bad_goal(position, IDENTITY, f64::NAN), Refusal::InvalidValue),
         (ArmCall::Recalibrate { position: [f64::NAN; 6] }, Refusal::InvalidValue),
-        (ArmCall::SetJointGoal { position: [0.0; 6], min_duration: 2.0 }, Refusal::Inexpressible),
+        (ArmCall::SetJointGoal { position: [0.0; 6], min_duration: 2.0 }, Refusal::NotEncodable),
     ] {
         let mut station = Station::quiet();
         let id = station.call(call);
@@ -226,7 +226,7 @@ fn calls_go_out_in_order_one_at_a_time() {
     let first = station.call(goal(1.0));
     let second = station.call(goal(2.0));
     assert_eq!(station.sent().len(), 1);
-    // The echo of another goal is not this one's answer.
+    // The echo of another goal is not the answer to this one.
     station.reply(&message(b"LG", [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 0));
     assert_eq!(station.events(), []);
     station.reply(&message(b"LG", [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 0));
@@ -394,7 +394,7 @@ fn one_query_of_a_kind_is_outstanding_and_a_lost_one_is_asked_again() {
     let joints = message(b"Pj", [1.0; 7], 0);
     station.reply(&joints);
     station.reply(&joints);
-    assert_eq!(station.events().len(), 1, "a second copy may be older than what is known");
+    assert_eq!(station.events().len(), 1, "a duplicate may be older than the last measurement");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Too much of everything: memory stays bounded and others are served.
+//! Overload: memory stays bounded and other clients are served.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ fn calls_from_ever_new_addresses_are_bounded() {
     assert_eq!(bench.server.poll_timeout(), None, "everything ends");
 }
 
-/// An owner that collects nothing does not make the server grow.
+/// The server does not grow if its owner never polls.
 #[test]
 fn an_owner_that_sleeps_costs_no_memory() {
     let mut bench = Bench::new();
@@ -89,7 +89,7 @@ fn an_owner_that_sleeps_costs_no_memory() {
     assert!(calls <= 100, "{calls}");
 }
 
-/// Random bytes, sizes, clients, results and times: nothing panics, everything ends, nothing is answered twice.
+/// Random bytes, sizes, clients, results and times: no panic, everything ends, nothing is answered twice.
 #[test]
 fn noise() {
     for seed in 0..20 {
@@ -117,7 +117,7 @@ fn noise() {
             let jump = if random.chance(1) { 6000 } else { random.below(30) };
             bench.pass(jump);
         }
-        // All that waits may have to time out one after the other.
+        // All waiting requests may have to time out one after the other.
         for _ in 0..20 {
             bench.pass(5000);
             while bench.server.poll_call().is_some() {}

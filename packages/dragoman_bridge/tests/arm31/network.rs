@@ -1,5 +1,5 @@
 //! The client core against the server core over a network that loses, duplicates, reorders and delays, with an arm
-//! whose services take their time and may be carried out in another order than they were called. All on virtual time.
+//! whose services take time and may be carried out in another order than they were called. All on virtual time.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ use crate::support::{Random, client as address};
 
 const HOME: [f64; 6] = [1.5, 0.0, 1.5, 0.0, 1.5, 0.0];
 
-/// What the network does, in percent and milliseconds.
+/// Properties of the network, in percent and milliseconds.
 #[derive(Debug, Clone, Copy)]
 struct Network {
     loss: u64,
     duplication: u64,
-    /// Each copy takes between 1 and this long, on its own: later ones overtake earlier ones.
+    /// Each copy takes between 1 and this many milliseconds independently: later ones overtake earlier ones.
     delay: u64,
     /// Motion starts and stops and their answers are duplicated too.
     duplicates_starts: bool,
@@ -37,7 +37,7 @@ enum Happening {
     Result(CallId, Outcome),
 }
 
-/// Everything between a ROS program on the client's side and the arm on the server's side.
+/// The ROS program on the client's side, the network, and the arm on the server's side.
 struct World {
     now: Instant,
     random: Random,
@@ -46,10 +46,10 @@ struct World {
     server: Server,
     agenda: BTreeMap<(Instant, u64), Happening>,
     scheduled: u64,
-    /// What the arm has carried out, and whether it moves.
+    /// The services that the arm has carried out, and whether it moves.
     executed: Vec<ArmCall>,
     moving: bool,
-    /// Set while a confirmed stop is the latest word: nothing may move.
+    /// Set while the last confirmed call is a stop: nothing may move.
     must_stand: bool,
     results: BTreeMap<CallId, Outcome>,
     measurements: usize,
@@ -102,7 +102,7 @@ impl World {
         }
     }
 
-    /// Carries everything on that the cores have to say.
+    /// Processes all outputs of both cores.
     fn drain(&mut self) {
         while let Some((_, bytes)) = self.client.poll_transmit() {
             self.transmit(bytes, Happening::ToServer);
@@ -156,7 +156,7 @@ impl World {
         self.schedule(delay, Happening::Result(id, outcome));
     }
 
-    /// Goes to the next moment at which something happens, but not beyond `end`. `false`: nothing left until then.
+    /// Advances to the next event, but not beyond `end`. `false`: no event before it.
     fn step(&mut self, end: Instant) -> bool {
         self.drain();
         let wishes = [
@@ -185,7 +185,7 @@ impl World {
         while self.step(end) {}
     }
 
-    /// Goes on until so many calls have ended, and until the server has nothing open.
+    /// Continues until this many calls have ended and the server has no open calls.
     fn settle(&mut self, results: usize) {
         let end = self.now + Duration::from_secs(1000);
         while (self.results.len() < results || self.server.statistics().open_calls > 0) && self.step(end) {}
@@ -261,7 +261,7 @@ fn a_dead_controller_is_lost_and_its_return_noticed() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(32) })]
 
-    /// Whatever the network does, every call gets one result, and the server comes to rest.
+    /// On any network, every call gets one result, and the server becomes idle.
     #[test]
     fn every_call_ends(seed: u64, loss in 0..60_u64, duplication in 0..50_u64, delay in 1..150_u64) {
         let mut world = World::new(seed, Network { loss, duplication, delay, duplicates_starts: true });
@@ -277,9 +277,9 @@ proptest! {
         prop_assert_eq!(world.server.statistics().open_calls, 0);
     }
 
-    /// After a stop was reported as done nothing moves until the next start is asked for, although packets overtake
-    /// each other and are lost. (A network that delivers an old start once more would defeat the protocol itself:
-    /// its datagrams carry no number. The test's network therefore never doubles starts and stops.)
+    /// After a stop was reported as done, nothing moves until the next start is requested, although packets overtake
+    /// each other and are lost. (A network that delivers an old start again would defeat the protocol itself: its
+    /// datagrams have no sequence number. The test's network therefore never duplicates starts and stops.)
     #[test]
     fn a_confirmed_stop_holds(seed: u64, loss in 0..40_u64, duplication in 0..50_u64, delay in 1..80_u64) {
         let mut world = World::new(seed, Network { loss, duplication, delay, duplicates_starts: false });
@@ -300,14 +300,14 @@ proptest! {
             let end = world.now + Duration::from_millis(world.random.below(400));
             while world.step(end) {
                 if last_stop.is_some_and(|stop| world.results.get(&stop) == Some(&Outcome::Done)) {
-                    prop_assert!(!world.moving, "stands when the stop is confirmed");
+                    prop_assert!(!world.moving, "at rest when the stop is confirmed");
                     world.must_stand = true;
                 }
             }
         }
     }
 
-    /// The goal in force at the arm is the one reported last as done: late copies of older goals do not replace it.
+    /// The goal in force at the arm is the last one reported as done: late copies of older goals do not replace it.
     #[test]
     fn the_last_goal_holds(seed: u64, loss in 0..50_u64, delay in 1..100_u64) {
         let network = Network { loss, duplication: 0, delay, duplicates_starts: false };

@@ -109,10 +109,10 @@ fn a_repeating_condition_is_sent_once_in_eleven_events() {
         }
     }
     assert_eq!(sent_at, [1, 12, 23, 34]);
-    // The others count for themselves.
+    // The other conditions have their own counters.
     bench.server.handle_event(bench.now, MotionEvent::WorkspaceLimit);
     assert_eq!(bench.sent(), [(1, text("ER21 Work space limit."))]);
-    // After a pause it is a new condition.
+    // After a pause it counts as new.
     bench.pass(1000);
     bench.server.handle_event(bench.now, MotionEvent::JointLimit);
     assert_eq!(bench.sent(), [(1, text("WN12 Joint limit."))]);
@@ -121,7 +121,7 @@ fn a_repeating_condition_is_sent_once_in_eleven_events() {
 }
 
 #[test]
-fn conditions_go_to_every_client_heard_from_in_the_last_ten_seconds() {
+fn conditions_go_to_every_client_active_in_the_last_ten_seconds() {
     let mut bench = Bench::new();
     bench.receive(1, &plain(b"zz"));
     bench.pass(1);
@@ -146,7 +146,7 @@ fn old_measurements_are_refused_if_so_configured() {
     assert_eq!(bench.answered(&plain(b"jP")), text("ER20 Cmd jP rejected"));
 }
 
-/// Two clients that want different things: each gets its own answers, the arm gets both wishes in order of arrival.
+/// Two clients with contradicting requests: each gets its own answers, the arm gets the requests in order of arrival.
 #[test]
 fn two_contradicting_clients() {
     let mut bench = Bench::new();
@@ -162,7 +162,7 @@ fn two_contradicting_clients() {
     let two = message(b"MC", [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0);
     assert_eq!(bench.sent(), [(2, two), (1, one)]);
 
-    // One starts, the other stops, again and again; every request gets its answer.
+    // One starts, the other stops, repeatedly; every request gets its answer.
     for _ in 0..50 {
         bench.pass(20);
         bench.receive(1, &plain(b"BG"));
@@ -185,7 +185,7 @@ fn results_for_unknown_calls_change_nothing() {
     bench.no_call();
 }
 
-/// A client forgotten while its call was open gets no answer meant for its earlier self.
+/// A client that was evicted while its call was open does not get the answer to that call.
 #[test]
 fn an_evicted_client_starts_anew() {
     let mut bench = Bench::with(ServerConfig { max_clients: 1, ..ServerConfig::default() });

@@ -50,8 +50,8 @@ fn a_start_that_is_ready_but_not_handed_out_is_cancelled() {
     assert_eq!(bench.server.statistics().cancelled_starts, 1);
 }
 
-/// ROS may carry out the stop before the start that was sent earlier. So the stop is repeated after the start's
-/// result, and only then confirmed.
+/// ROS may carry out the stop before the start that was sent earlier. So the stop is repeated after the start's result,
+/// and only then confirmed.
 #[test]
 fn a_start_that_is_out_is_stopped_afterwards() {
     let mut bench = Bench::new();
@@ -97,7 +97,7 @@ fn a_start_that_times_out_counts_as_possible() {
     let (again, _) = bench.call();
     bench.result(again, Outcome::Done);
     assert_eq!(bench.sent(), [(1, plain(b"TS"))]);
-    // It goes through at last: stopped once more, although nobody waits for it.
+    // The start succeeds late: it is stopped once more, although no client waits for it.
     bench.result(start, Outcome::Done);
     assert_eq!(bench.call().1, ArmCall::Stop);
 }
@@ -137,7 +137,7 @@ fn a_stop_that_fails_lets_the_queue_go_on() {
     assert_eq!(bench.call().1, ArmCall::Disable);
 }
 
-/// The starter's client is forgotten meanwhile; the stop still waits for its start.
+/// The client of the start is evicted meanwhile; the stop still waits for the start.
 #[test]
 fn an_evicted_client_s_start_is_stopped_too() {
     let config = dragoman_bridge::arm31::ServerConfig { max_clients: 1, ..Default::default() };

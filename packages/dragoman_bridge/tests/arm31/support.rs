@@ -1,4 +1,4 @@
-//! A server core with its surroundings: virtual time, addresses, and short ways to ask and answer.
+//! A server core with its environment: virtual time, addresses, and helpers for requests and answers.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ pub(crate) fn plain(letters: &[u8; 2]) -> [u8; 31] {
     message(letters, [0.0; 7], 0)
 }
 
-/// A text as the wire has it: padded with NUL to 31 bytes.
+/// A text as on the wire: padded with NUL to 31 bytes.
 pub(crate) fn text(words: &str) -> [u8; 31] {
     let mut bytes = [0; 31];
     bytes[..words.len()].copy_from_slice(words.as_bytes());
@@ -66,7 +66,7 @@ impl Bench {
         assert_eq!(self.server.poll_call(), None);
     }
 
-    /// Everything to be sent, with the clients' numbers.
+    /// All datagrams to send, with the clients' numbers.
     pub(crate) fn sent(&mut self) -> Vec<(u16, [u8; 31])> {
         let number = |address: SocketAddr| match address.ip() {
             std::net::IpAddr::V4(ip) => u16::from_be_bytes([ip.octets()[2], ip.octets()[3]]),
@@ -77,7 +77,7 @@ impl Bench {
             .collect()
     }
 
-    /// Sends a request from client 1, lets its service call end with `outcome`, and returns the call and the answer.
+    /// Sends a request from client 1, ends its service call with `outcome`, and returns the call and the answer.
     pub(crate) fn served(&mut self, request: &[u8], outcome: Outcome) -> (ArmCall, [u8; 31]) {
         self.receive(1, request);
         let (id, call) = self.call();
@@ -101,7 +101,7 @@ impl Bench {
     }
 }
 
-/// Splitmix64: a network's whims, repeatable from a seed.
+/// Splitmix64: random behaviour of the network, repeatable with a seed.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

@@ -17,7 +17,7 @@ proptest! {
         let _ = Datagram::parse(&bytes).map(|datagram| (datagram.to_string(), Notice::decode(&datagram)));
     }
 
-    /// Whatever 31 bytes come, the view gives them back, bit patterns of NaN included.
+    /// The view returns any 31 bytes unchanged, including the bit patterns of NaN.
     #[test]
     fn the_view_loses_nothing(bytes in any::<[u8; 31]>()) {
         let datagram = Datagram::parse(&bytes).expect("31 bytes");

@@ -1,8 +1,8 @@
-//! A world with the things that Apolo's manual names, as simple as can be: enough to see what a bridge asks it.
+//! A minimal world with the objects of the Apolo port manual, for testing which calls a bridge makes.
 //!
-//! `World 1` holds the arm `Puma560` (three joints; it touches something where one is beyond 1 rad), the wheeled robots `Neo`
-//! and `Pioneer3AT` (there is floor between -5 and 5 m, and a wall at 5 m), `pieza`, the laser `LMS100` and the ultrasonic
-//! sensor `uc0`.
+//! `World 1` holds the arm `Puma560` (three joints; it collides if a joint is beyond 1 rad), the wheeled robots `Neo`
+//! and `Pioneer3AT` (the floor is between -5 and 5 m, with a wall at 5 m), `pieza`, the laser `LMS100` and the
+//! ultrasonic sensor `uc0`.
 
 #![allow(dead_code, unreachable_pub)] // Every test target uses its part.
 
@@ -16,7 +16,7 @@ use dragoman_ros::{Context, Node};
 
 pub const WORLD: &str = "World 1";
 
-/// What the manual's example of `apoloGetLocation` prints.
+/// Output of the manual's example of `apoloGetLocation`.
 #[allow(clippy::approx_constant, reason = "as printed")]
 pub const PIEZA: [f64; 6] = [-0.25, 0.2, 0.06, 1.5708, 0.6912, 0.9425];
 
@@ -34,12 +34,12 @@ pub struct World {
 
 type Shared = Arc<Mutex<World>>;
 
-/// Names compare without regard to case and blanks.
+/// Names are compared without regard to case and blanks.
 fn normalized(name: &str) -> String {
     name.chars().filter(|character| !character.is_whitespace()).collect::<String>().to_lowercase()
 }
 
-/// What every answer begins with: success, message, found.
+/// The fields at the beginning of every answer: success, message, found.
 type Head = (bool, String, bool);
 
 fn refused(message: &str) -> Head {
@@ -59,7 +59,7 @@ impl World {
         Arc::new(Mutex::new(world))
     }
 
-    /// The name as the world has it, or the head of a refusal.
+    /// The name as spelled in the world, or the head of a refusal.
     fn find(&mut self, service: &str, world: &str, name: &str) -> Result<String, Head> {
         self.asked.push(format!("{service} {world:?} {name:?}"));
         if !world.is_empty() && normalized(world) != normalized(WORLD) {
@@ -78,7 +78,7 @@ impl World {
         self.poses.entry(name.to_owned()).or_default()
     }
 
-    /// One step, as the bridge's protocol page has it; whether it was made.
+    /// One step, as in `docs/protocol-apolo.md`; returns whether it was made.
     fn step(&mut self, name: &str, speed: f64, rotation_speed: f64, duration: f64) -> bool {
         let (length, angle) = (speed.clamp(-2.0, 2.0) * duration, rotation_speed.clamp(-1.0, 1.0) * duration);
         let [x, y, _, _, _, yaw] = *self.pose(name);
@@ -96,7 +96,7 @@ impl World {
     }
 }
 
-/// Serves `$service` with what `$answer` makes of the request: the fields beyond the head, or the head of a refusal.
+/// Serves `$service` with `$answer`, which returns the fields after the head, or the head of a refusal.
 macro_rules! serve {
     ($tasks:ident, $world:ident, $name:literal, $service:ident, |$state:ident, $request:ident| $answer:block, { $($field:ident = $value:ident),* }) => {{
         let shared = Arc::clone($world);

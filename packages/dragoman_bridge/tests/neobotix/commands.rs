@@ -1,4 +1,4 @@
-//! Every command byte by byte, as the tables of seed 002, section 6.3, have it.
+//! Every command byte by byte, as the tables of the PlatformCtrl guide, 6.3, have it.
 
 use dragoman_bridge::neobotix::status::MotionMode;
 use dragoman_bridge::neobotix::wire::{
@@ -141,28 +141,25 @@ fn error(data: &[u8]) -> String {
 fn wrong_arguments_are_named() {
     for (data, expected) in [
         (&b"\x0e\x00"[..], "CMD_STOP (14): end at byte 1: 1 bytes too many"),
-        (b"\x03\x00\x01", "CMD_SET_BRAKE (3): motor at byte 1: 0, which is none of [1, 2]"),
-        (b"\x03\x01\x02", "CMD_SET_BRAKE (3): is_disabled at byte 2: 2, which is none of [0, 1]"),
-        (b"\x04\0\0\0\x02\0\0\0\0\0", "CMD_SET_DIGOUT (4): board at byte 1: 2, which is none of [0, 1]"),
-        (b"\x0f\0\0\0\x07", "CMD_SET_MODE (15): mode at byte 1: 7, which is none of [0, 1, 2, 3, 4, 5, 6]"),
+        (b"\x03\x00\x01", "CMD_SET_BRAKE (3): motor at byte 1: 0, which is not one of [1, 2]"),
+        (b"\x03\x01\x02", "CMD_SET_BRAKE (3): is_disabled at byte 2: 2, which is not one of [0, 1]"),
+        (b"\x04\0\0\0\x02\0\0\0\0\0", "CMD_SET_DIGOUT (4): board at byte 1: 2, which is not one of [0, 1]"),
+        (
+            b"\x0f\0\0\0\x07",
+            "CMD_SET_MODE (15): mode at byte 1: 7, which is not one of [0, 1, 2, 3, 4, 5, 6]",
+        ),
         (b"\x0f\0\0\x04", "CMD_SET_MODE (15): mode at byte 1: 4 bytes are needed, 3 are left"),
-        (
-            b"\x13\0\0\0\x01\0\0\0\0",
-            "CMD_MOVE_PATH (19): frames at byte 1: a count of 1 where 4 bytes are left",
-        ),
-        (
-            b"\x13\xff\xff\xff\xff",
-            "CMD_MOVE_PATH (19): frames at byte 1: a count of -1 where 0 bytes are left",
-        ),
+        (b"\x13\0\0\0\x01\0\0\0\0", "CMD_MOVE_PATH (19): frames at byte 1: a count of 1 with 4 bytes left"),
+        (b"\x13\xff\xff\xff\xff", "CMD_MOVE_PATH (19): frames at byte 1: a count of -1 with 0 bytes left"),
         (
             b"\x14\0\0\0\x05dock",
-            "CMD_MOVE_TO_STATION (20): station at byte 1: a count of 5 where 4 bytes are left",
+            "CMD_MOVE_TO_STATION (20): station at byte 1: a count of 5 with 4 bytes left",
         ),
         (
             b"\x19\0\0\0\x01a\0\0\0\x07<map/>",
-            "CMD_SET_MAP (25): document at byte 6: a count of 7 where 6 bytes are left",
+            "CMD_SET_MAP (25): document at byte 6: a count of 7 with 6 bytes left",
         ),
-        (b"\x3a\0\0\0\0", "CMD_SET_EVENT (58): event at byte 1: 0, which is none of [1, 2, 3, 4, 5, 6]"),
+        (b"\x3a\0\0\0\0", "CMD_SET_EVENT (58): event at byte 1: 0, which is not one of [1, 2, 3, 4, 5, 6]"),
         (b"\x3c", "command 60: command at byte 0: unknown"),
         (b"\xff", "command 255: command at byte 0: unknown"),
     ] {

@@ -1,4 +1,4 @@
-//! Documents as programs write them, and what is wrong with others.
+//! Documents as programs write them, and errors in invalid ones.
 
 use dragoman_bridge::neobotix::documents::{
     Condition, Document, Map, MapItem, MotionAction, MoveTarget, OutputState, Program, Roadmap, Step,
@@ -77,7 +77,7 @@ fn read<T: Document>(text: &str) -> T {
     T::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The text without blanks between elements: what counts.
+/// The text without blanks between elements.
 fn compact(text: &str) -> String {
     let body = text.split_once("?>").map_or(text, |(_, rest)| rest);
     body.lines().map(str::trim).filter(|line| !line.starts_with("<!DOCTYPE")).collect()
@@ -94,7 +94,7 @@ fn a_map_is_read_and_written_without_loss() {
     assert_eq!((circle.center.x_mm, circle.radius.r_mm), (4000.0, 250.0));
     let MapItem::HiddenLabel(label) = &layer.items[9] else { panic!("{:?}", layer.items[9]) };
     assert_eq!((label.text.as_str(), label.point.y_mm), ("Lager & Küche", 200.0));
-    // What a newer platform has in it stays.
+    // Unknown elements of a newer platform are kept.
     let MapItem::Unknown(elevator) = &layer.items[10] else { panic!("{:?}", layer.items[10]) };
     assert_eq!((elevator.name.as_str(), elevator.position.line), ("elevator", 15));
     assert_eq!(compact(&map.write().unwrap()), compact(MAP));
@@ -135,7 +135,7 @@ fn a_program_is_read_and_written_without_loss() {
     let Some(MotionAction::MoveTo(follow)) = &motion.action else { panic!("{motion:?}") };
     assert!(matches!(follow.target, Some(MoveTarget::TrackedPerson(_))));
     assert!(guard.steps.iter().all(|step| !matches!(step, Step::Unknown(_))));
-    // Outputs that are not named are written as unchanged; all else is as it was.
+    // Outputs that are not named are written as unchanged; everything else stays the same.
     let unnamed = |number: usize| format!(" D{number}=\"-1\"");
     let outputs: String = (3..12).map(unnamed).collect();
     let expected = PROGRAM.replace(" D12", &format!("{outputs} D12"));
@@ -187,7 +187,7 @@ fn maps_that_are_none_are_refused_with_line_and_column() {
         ),
         (
             "<map><layer>\n<circle><center x='1' y='2'/><radius r='0'/></circle></layer></map>",
-            "line 2, column 30: the radius in mm is 0, which is no number between",
+            "line 2, column 30: the radius in mm is 0, which is not between",
         ),
         (
             "<map><layer>\n<prohibit><point x='1' y='2'/><point x='1' y='3'/></prohibit></layer></map>",
@@ -195,12 +195,12 @@ fn maps_that_are_none_are_refused_with_line_and_column() {
         ),
         (
             "<map><layer>\n<workarea><point x='0' y='0'/><point x='1' y='1'/><point x='2' y='2'/></workarea></layer></map>",
-            "line 2, column 1: the points are on one line, and enclose nothing",
+            "line 2, column 1: the points are collinear and enclose no area",
         ),
-        ("<map><layer index='1'/>\n<layer index='1'/></map>", "line 2, column 1: layer '1' is there twice"),
+        ("<map><layer index='1'/>\n<layer index='1'/></map>", "line 2, column 1: layer '1' occurs twice"),
         (
             "<map><layer>\n<hiddenlabel text=''><point x='3e9' y='2'/></hiddenlabel></layer></map>",
-            "line 2, column 22: a coordinate in mm is 3000000000, which is no number between -2147483647 and 2147483647",
+            "line 2, column 22: a coordinate in mm is 3000000000, which is not between -2147483647 and 2147483647",
         ),
     ] {
         let found = problems::<Map>(text);
@@ -208,7 +208,7 @@ fn maps_that_are_none_are_refused_with_line_and_column() {
     }
     let area = "<workarea><point x='0' y='0'/><point x='1' y='0'/><point x='1' y='1'/></workarea>";
     let found = problems::<Map>(&format!("<map><layer>{area}\n{area}</layer></map>"));
-    assert_eq!(found, ["line 2, column 1: area 'workarea' is there twice"]);
+    assert_eq!(found, ["line 2, column 1: area 'workarea' occurs twice"]);
 }
 
 #[test]
@@ -222,10 +222,10 @@ fn roadmaps_that_make_no_sense_are_refused_with_line_and_column() {
 <edge startstation='1' endstation='9'/>
 </edges></roadmap>";
     let expected = [
-        "line 3, column 1: station with the id '1' is there twice",
-        "line 4, column 1: station 'a' is there twice",
+        "line 3, column 1: station with the id '1' occurs twice",
+        "line 4, column 1: station 'a' occurs twice",
         "line 5, column 1: station has no name",
-        "line 4, column 1: an angle in degrees is 400, which is no number between -360 and 360",
+        "line 4, column 1: an angle in degrees is 400, which is not between -360 and 360",
         "line 7, column 1: there is no station with the id '9'",
     ];
     assert_eq!(problems::<Roadmap>(text), expected);
@@ -255,12 +255,12 @@ fn programs_that_make_no_sense_are_refused_with_line_and_column() {
 <task name='a' id='1'/>
 </program>";
     let expected = [
-        "line 17, column 1: task 'a' is there twice",
-        "line 17, column 1: task with the id '1' is there twice",
-        "line 6, column 18: label 'x' is there twice",
+        "line 17, column 1: task 'a' occurs twice",
+        "line 17, column 1: task with the id '1' occurs twice",
+        "line 6, column 18: label 'x' occurs twice",
         "line 3, column 1: there is no label 'nowhere'",
         "line 4, column 1: there is no label 'nowhere'",
-        "line 5, column 1: it waits for nothing, and without a limit",
+        "line 5, column 1: the wait has neither an event nor a time limit",
         "line 7, column 12: IpoRotvel = 'fast': DOUBLE is needed",
         "line 8, column 12: there is no parameter 'Colour'",
         "line 9, column 1: there is no Boolean parameter 'IpoRotvel'",
@@ -269,8 +269,8 @@ fn programs_that_make_no_sense_are_refused_with_line_and_column() {
         "line 12, column 8: <sing> is not known",
         "line 13, column 1: <dance> is not known",
         "line 14, column 7: <earthquake> is not known",
-        "line 15, column 7: there is no such date",
-        "line 15, column 33: the least time in ms is 5, which is no number between 0 and 4",
+        "line 15, column 7: the date does not exist",
+        "line 15, column 33: the minimum time in ms is 5, which is not between 0 and 4",
     ];
     assert_eq!(problems::<Program>(text), expected);
     let values = "<program><task name='a'>\n<ioevent><digitalout D1='2'/></ioevent></task></program>";
@@ -304,7 +304,7 @@ fn what_could_not_be_read_again_is_not_written() {
     assert_eq!(map.write(), Err(number));
 }
 
-/// A bomb of entities, of depth, of width, of attributes: refused, and soon.
+/// Bombs of entities, of depth, of width, of attributes are refused quickly.
 #[test]
 fn bombs_are_refused() {
     let deep = "<map>".repeat(100_000);
@@ -313,10 +313,10 @@ fn bombs_are_refused() {
     let entities = "<!DOCTYPE map [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;'>]><map Version='&b;'/>";
     let started = std::time::Instant::now();
     for (text, expected) in [
-        (deep.as_str(), "more than 32 elements within each other"),
+        (deep.as_str(), "elements nested deeper than 32"),
         (&wide, "more than 300000 elements"),
         (&format!("<map{attributes}/>"), "more than 64 attributes"),
-        (entities, "a document type with declarations of its own"),
+        (entities, "a document type with declarations"),
     ] {
         let error = Map::read(text.as_bytes()).expect_err("a bomb").to_string();
         assert!(error.ends_with(expected), "{error}");

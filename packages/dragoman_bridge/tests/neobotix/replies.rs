@@ -1,7 +1,7 @@
-//! Every reply against the rows of the tables of seed 002, section 6.4.
+//! Every reply against the rows of the tables of the PlatformCtrl guide, 6.4.
 //!
-//! A table is written down as a word with a letter for each row: `b` BYTE, `h` INT16, `i` INT, `d` DOUBLE. The rows get the
-//! numbers 1, 2, 3 and so on, and where they are found again after reading tells whether every row is in its place.
+//! A table is written as a word with a letter for each row: `b` BYTE, `h` INT16, `i` INT, `d` DOUBLE. The rows get the
+//! numbers 1, 2, 3 and so on; after decoding, the numbers show whether every row is in its place.
 
 use dragoman_bridge::neobotix::wire::{
     Camera, CanMessage, CanMessages, Cluster, Coded, DebugData, DecodeError, DocumentReply, Fault, Framing,
@@ -10,7 +10,7 @@ use dragoman_bridge::neobotix::wire::{
     Variable,
 };
 
-/// Rows with the numbers from 1 on.
+/// Encoded rows, numbered from 1.
 #[derive(Default)]
 struct Rows {
     bytes: Vec<u8>,
@@ -26,7 +26,7 @@ impl Rows {
                 'h' => self.bytes.extend([0, self.last]),
                 'i' => self.bytes.extend([0, 0, 0, self.last]),
                 'd' => self.bytes.extend(f64::from(self.last).to_be_bytes()),
-                other => panic!("{other} is no kind of row"),
+                other => panic!("{other} is not a kind of row"),
             }
         }
         self
@@ -45,7 +45,7 @@ impl Rows {
 
 const CHECK: [u8; 4] = [0xff; 4];
 
-/// The bytes are this reply, and the reply is these bytes.
+/// Checks that the bytes decode to this reply, and the reply encodes to these bytes.
 fn is(data: &[u8], reply: &Reply) {
     assert_eq!(Reply::decode(data).as_ref(), Ok(reply));
     let len = u32::try_from(data.len()).unwrap().to_be_bytes();
@@ -201,7 +201,7 @@ fn parameters_row_by_row() {
     is(&data, &Reply::GetPltfParamVec(dragoman_bridge::neobotix::wire::ParameterReplies { parameters }));
 }
 
-/// In mapping mode with everything, and outside of it, where segments and global localization are left out.
+/// Complete in mapping mode; otherwise without segments and global localization.
 #[test]
 fn debug_data_row_by_row() {
     let point = |x_mm| Point { x_mm, y_mm: x_mm + 1 };

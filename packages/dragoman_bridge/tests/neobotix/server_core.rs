@@ -1,4 +1,4 @@
-//! The server's side of a connection: which calls come out, and which bytes go back.
+//! The server's side of a connection: the calls it makes, and the bytes it sends.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ fn replies(mut bytes: &[u8], framing: Framing) -> Vec<Reply> {
     seen
 }
 
-/// What the services answer, and what goes to the client then.
+/// The services' answers that are sent to the client.
 fn answers() -> Vec<Reply> {
     let document = || NamedDocument { name: "lab".into(), document: "<map/>".into() };
     vec![
@@ -61,7 +61,7 @@ fn answers() -> Vec<Reply> {
     ]
 }
 
-/// All 61: each is one call, in both forms; what has a reply is answered, and nothing else.
+/// All 61 commands, in both framings: each is one call; exactly the commands that have a reply are answered.
 #[test]
 fn every_command_is_one_call() {
     for (command, data) in cases() {
@@ -92,7 +92,7 @@ fn every_command_is_one_call() {
 }
 
 #[test]
-fn what_is_refused_is_told_as_of_no_platform() {
+fn refused_questions_get_default_answers() {
     let mut session = session();
     session.handle_bytes(NOW, &message(Framing::Bare, b"\x12"));
     session.poll_call(NOW).unwrap();
@@ -103,10 +103,10 @@ fn what_is_refused_is_told_as_of_no_platform() {
     let [Reply::GetStatus(status)] = &replies(bytes, Framing::Bare)[..] else { panic!("a status") };
     assert_eq!(status.operation_state.code(), 3);
     let event = session.poll_event().unwrap();
-    assert_eq!(event.to_string(), "CMD_GET_STATUS: the platform is not there");
+    assert_eq!(event.to_string(), "CMD_GET_STATUS: the platform is not connected");
     let all = session.unsent().len();
     session.sent(all);
-    // The key comes back, the value is empty.
+    // The key is returned, the value is empty.
     session.handle_bytes(NOW, &message(Framing::Header, b"\x26\0\0\0\x01x"));
     session.poll_call(NOW).unwrap();
     session.handle_outcome(NOW, refused());
@@ -114,7 +114,7 @@ fn what_is_refused_is_told_as_of_no_platform() {
     assert_eq!(session.unsent(), message(Framing::Header, &expected));
 }
 
-/// A reply that no message can hold, and one to something else.
+/// A reply too large for a message, and one to another command.
 #[test]
 fn answers_that_do_not_fit_are_refusals() {
     let long = ProgramDocument { document: Text(vec![b' '; 17 << 20]) };
@@ -172,7 +172,7 @@ fn what_is_no_command_is_skipped_and_no_length_ends_the_session() {
     let expected = [
         "skipped: command 60: command at byte 0: unknown",
         "skipped: CMD_MOVE_VEL_WHEEL (23): left_mm_per_s at byte 5: 4 bytes are needed, 3 are left",
-        "hung up: a message of 0 bytes; it may have 1 to 16777216",
+        "connection closed: a message of 0 bytes; it may have 1 to 16777216",
     ];
     assert_eq!(events, expected);
     session.handle_bytes(NOW, &message(Framing::Bare, b"\x0b"));
@@ -180,7 +180,7 @@ fn what_is_no_command_is_skipped_and_no_length_ends_the_session() {
 }
 
 #[test]
-fn debug_data_tells_of_the_connection() {
+fn debug_data_describe_the_connection() {
     let mut session = session();
     session.handle_bytes(NOW, &message(Framing::Bare, b"\x3c"));
     session.handle_bytes(NOW, &message(Framing::Bare, b"\x32"));
@@ -192,7 +192,7 @@ fn debug_data_tells_of_the_connection() {
     assert_eq!((data.tcp.received_bytes_per_s, data.tcp.received_telegrams_per_s), (5, 1));
     let all = session.unsent().len();
     session.sent(all);
-    // Every line is told once.
+    // Every line is sent once.
     session.handle_bytes(NOW, &message(Framing::Bare, b"\x32"));
     session.poll_call(NOW).unwrap();
     session.handle_outcome(NOW, answer());
@@ -200,9 +200,9 @@ fn debug_data_tells_of_the_connection() {
     assert_eq!(**data, DebugData { tcp: data.tcp, ..DebugData::default() });
 }
 
-/// A client that asks and never reads is read no more, and nothing grows.
+/// A client that asks and never reads is no longer read, and no buffer grows.
 #[test]
-fn who_never_reads_is_held_up() {
+fn a_client_that_never_reads_is_slowed() {
     let mut session = session();
     let status =
         || Reply::GetStatus(Box::new(Status { scan: vec![Default::default(); 541], ..Status::default() }));
@@ -220,7 +220,7 @@ fn who_never_reads_is_held_up() {
     }
     assert!(session.unsent().len() < 65_536 + 3_000, "{}", session.unsent().len());
     assert!(asked < 30 && taken < 65_536 / question.len() + 40, "{asked} {taken}");
-    // Then it reads, and gets all that it asked for.
+    // When it reads, it gets all answers.
     while asked < taken {
         let all = session.unsent().len();
         session.sent(all);
@@ -231,7 +231,7 @@ fn who_never_reads_is_held_up() {
     assert_eq!(session.poll_call(NOW), None);
 }
 
-/// A message that is announced and does not come: what came waits, and there is room for the rest.
+/// A message that arrives slowly: its beginning is buffered, and there is room for the rest.
 #[test]
 fn long_messages_are_read_to_their_end() {
     let mut session = session();
@@ -261,7 +261,7 @@ fn events_are_few_and_short() {
     assert!(events.iter().all(|event| event.to_string().chars().count() == 300));
 }
 
-/// Everything that a client may do, in pieces.
+/// A client's stream of arbitrary parts.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let known = (0..cases().len(), any::<bool>()).prop_map(|(index, is_bare)| {
         message(if is_bare { Framing::Bare } else { Framing::Header }, &cases()[index].1)
@@ -274,7 +274,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// Wherever a stream is cut: the calls are exactly the commands that came, in their order; the answers are whole
+    /// For any pieces of a stream: the calls are exactly the received commands, in their order; the answers are whole
     /// messages, one per question.
     #[test]
     fn calls_are_what_was_sent(bytes in stream(), piece in 1_usize..60, answers_late in any::<bool>()) {

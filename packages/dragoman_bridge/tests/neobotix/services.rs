@@ -1,4 +1,4 @@
-//! The table of the services: commands and requests, replies and responses say the same.
+//! The table of services: commands match requests, replies match responses.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use dragoman_ros::geometry_msgs::msg::{Point32, Pose2D};
 
 use super::commands::cases;
 
-/// Does something with the row of every command.
+/// Calls a function with the row of every command.
 struct Each<F>(F);
 
 impl<F: FnMut(CommandKind, &dyn Row)> Visitor for Each<F> {
@@ -34,11 +34,11 @@ impl<F: FnMut(CommandKind, &dyn Row)> Visitor for Each<F> {
     }
 }
 
-/// A row, whatever its service.
+/// A row of any service type.
 trait Row {
-    /// A command through the service's request, and back.
+    /// Converts a command to the service's request, and back.
     fn command(&self, command: Command) -> Result<Command, Refusal>;
-    /// An outcome through the service's response, and back.
+    /// Converts an outcome to the service's response, and back.
     fn outcome(&self, outcome: Outcome) -> Outcome;
 }
 
@@ -245,7 +245,7 @@ fn row<S: WrappedServiceTypeSupport + 'static>(kind: CommandKind) -> Service<S> 
     find.1.expect("the row has this service")
 }
 
-/// In ROS all is in SI units; what the protocol cannot say is refused in requests, and brought to what it can in answers.
+/// ROS uses SI units; values beyond the protocol's range are refused in requests, and clamped in answers.
 #[test]
 fn units_are_converted_at_the_boundary() {
     let move_abs = row::<PlatformMoveToPose::Service>(CommandKind::MoveAbs);
@@ -258,7 +258,7 @@ fn units_are_converted_at_the_boundary() {
     }
     let set_mode = row::<PlatformSetMode::Service>(CommandKind::SetMode);
     let error = set_mode.command(PlatformSetMode::Request { mode: 7 }).unwrap_err();
-    assert_eq!(error.to_string(), "mode: 7 cannot be passed on");
+    assert_eq!(error.to_string(), "mode: 7 cannot be represented");
 
     let get_status = row::<PlatformGetStatus::Service>(CommandKind::GetStatus);
     let point = |x: f32, y: f32| Point32 { x, y, z: 0.0 };
@@ -275,9 +275,9 @@ fn units_are_converted_at_the_boundary() {
     (status.header.stamp.sec, status.header.stamp.nanosec) = (1_700_000_000, 123_456_789);
     let response = PlatformGetStatus::Response { success: true, status, ..Default::default() };
     let Outcome::Answered(Reply::GetStatus(reply)) = get_status.outcome(response) else { panic!("a status") };
-    // INT16s reach 32 m; what is further away is left out.
+    // INT16s reach 32 m; points further away are omitted.
     assert_eq!(reply.scan, [ScanPoint { x_mm: 1000, y_mm: 2000 }, ScanPoint { x_mm: -32_768, y_mm: 0 }]);
-    // In the platform's frame, the target first; an end without a line is left out.
+    // In the platform's frame, the target first; an end without a line is omitted.
     let (source, target) = (Point { x_mm: 1000, y_mm: 0 }, Point { x_mm: 0, y_mm: 1000 });
     assert_eq!(reply.lines, [Line { target, source }]);
     assert_eq!((reply.velocity.translation_mm_per_s, reply.velocity.rotation_mrad_per_s), (0, i32::MAX));
@@ -296,6 +296,6 @@ fn what_no_service_can_say_is_refused() {
             CommandKind::RemoveCanListeningId => Command::RemoveCanListeningId(CanId { id: -1 }),
             _ => return,
         };
-        assert!(matches!(row.command(command), Err(Refusal::Inexpressible(_))), "{kind}");
+        assert!(matches!(row.command(command), Err(Refusal::OutOfRange(_))), "{kind}");
     });
 }

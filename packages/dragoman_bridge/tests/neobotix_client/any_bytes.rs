@@ -1,11 +1,11 @@
-//! Whatever a platform sends, cut anywhere: no panic, no growth, and every call ends once.
+//! For any bytes of a platform, in any pieces: no panic, no growth, and every call ends once.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
 
-/// Bytes that a platform may send: whole answers, pieces of them, anything.
+/// Bytes that a platform may send: whole answers, parts of them, anything.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let answer = (0..4u8, any::<bool>()).prop_map(|(which, is_bare)| {
         let reply = match which {
@@ -105,12 +105,12 @@ proptest! {
         prop_assert_eq!(calls, results, "every call ends once");
     }
 
-    /// Where the stream is cut makes no difference.
+    /// The result does not depend on the pieces of the stream.
     #[test]
     fn cuts_do_not_matter(parts in vec(bytes(), 0..8), piece in 1..40usize) {
         let now = Instant::now();
         let stream = parts.concat();
-        let told = |piece: usize| {
+        let events = |piece: usize| {
             let mut client = Client::new(now, ClientConfig::default());
             prop_assert!(client.poll_connect(now));
             client.handle_connected(now);
@@ -119,6 +119,6 @@ proptest! {
             }
             Ok(std::iter::from_fn(|| client.poll_event()).map(|event| format!("{event:?}")).collect::<Vec<_>>())
         };
-        prop_assert_eq!(told(piece)?, told(stream.len().max(1))?);
+        prop_assert_eq!(events(piece)?, events(stream.len().max(1))?);
     }
 }

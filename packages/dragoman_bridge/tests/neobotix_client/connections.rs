@@ -1,4 +1,4 @@
-//! Connections that end, and how they are made again.
+//! Lost connections and reconnecting.
 
 use super::*;
 
@@ -20,14 +20,14 @@ fn a_silent_platform_is_left_and_asked_again() {
     bench.run(5000 * MS);
     assert!(bench.client.is_connected());
     assert_eq!(bench.ends(Command::ConnectToPltf), Outcome::Done);
-    // It has answered: the next time there is the shortest pause again.
+    // It has answered: the next pause is the shortest again.
     bench.client.handle_disconnected(bench.now, "gone");
     bench.run(100 * MS);
     assert!(bench.client.is_connected());
 }
 
 #[test]
-fn an_absent_platform_is_looked_for_without_end() {
+fn connecting_to_an_absent_platform_is_retried_forever() {
     let mut bench = Bench::new(Platform::new());
     bench.client.handle_disconnected(bench.now, "gone");
     bench.is_there = false;
@@ -38,9 +38,9 @@ fn an_absent_platform_is_looked_for_without_end() {
     assert!(bench.client.is_connected());
 }
 
-/// As by a platform that has a client already.
+/// As a platform that already has a client.
 #[test]
-fn a_platform_that_hangs_up_at_once_is_not_asked_without_end() {
+fn connections_to_a_platform_that_closes_them_at_once_are_spaced() {
     let mut platform = Platform::new();
     platform.is_dead = true;
     let mut bench = Bench::new(platform);
@@ -58,9 +58,9 @@ fn what_is_under_way_ends_with_the_connection() {
     let mut bench = Bench::new(platform);
     let calls = [Command::GetProgram, Command::GetCamera, Command::Start, Command::Exit];
     let calls = calls.map(|command| bench.call(command));
-    bench.client.handle_disconnected(bench.now, "it hung up");
+    bench.client.handle_disconnected(bench.now, "it closed the connection");
     bench.settle();
-    let lost = Outcome::Refused(Refusal::Lost(Loss::Closed("it hung up".to_owned())));
+    let lost = Outcome::Refused(Refusal::Lost(Loss::Closed("it closed the connection".to_owned())));
     let outcomes = calls.map(|call| bench.outcome(call).cloned());
     assert_eq!(outcomes, [Some(lost.clone()), Some(lost.clone()), Some(lost), Some(Outcome::Done)]);
     assert!(bench.client.unsent().is_empty());
@@ -69,7 +69,7 @@ fn what_is_under_way_ends_with_the_connection() {
 #[test]
 fn garbage_ends_the_connection_and_a_wrong_message_does_not() {
     let mut bench = Bench::new(Platform::new());
-    // A position that is one byte short, and a number that nobody knows.
+    // A position that is one byte short, and an unknown number.
     bench.client.handle_bytes(bench.now, &[0, 0, 0, 2, 74, 0]);
     bench.client.handle_bytes(bench.now, &[0, 0, 0, 2, 63, 0]);
     bench.settle();

@@ -1,4 +1,4 @@
-//! Questions and their answers; what is refused before it is sent.
+//! Questions and their answers; checks before sending.
 
 use dragoman_bridge::neobotix::wire::{
     CanId, FileName, Frame, GetCanMessages, GetParameter, MovePath, NamedDocument, SendCanMessage,
@@ -23,7 +23,7 @@ fn answers_belong_to_their_questions() {
 #[test]
 fn a_question_that_is_passed_over_ends_with_the_next_status() {
     let mut platform = Platform::new();
-    platform.is_deaf_to = vec![CommandKind::GetCamera, CommandKind::GetPltfParam];
+    platform.ignores = vec![CommandKind::GetCamera, CommandKind::GetPltfParam];
     let mut bench = Bench::new(platform);
     let first = bench.call(Command::GetCamera);
     let second = bench.call(Command::GetProgram);
@@ -38,13 +38,13 @@ fn a_question_that_is_passed_over_ends_with_the_next_status() {
     assert_eq!(bench.losses(), []);
 }
 
-/// Where the status is rarely asked for.
+/// With a long status period.
 #[test]
 fn a_question_without_an_answer_asks_for_the_status() {
     let config =
         ClientConfig { status_period: 60_000 * MS, position_period: None, ..ClientConfig::default() };
     let mut platform = Platform::new();
-    platform.is_deaf_to = vec![CommandKind::GetCamera];
+    platform.ignores = vec![CommandKind::GetCamera];
     let mut bench = Bench::with(platform, config);
     let call = bench.call(Command::GetCamera);
     bench.run(1999 * MS);
@@ -57,7 +57,7 @@ fn a_question_without_an_answer_asks_for_the_status() {
 #[test]
 fn platforms_that_know_no_position_are_asked_no_more() {
     let mut platform = Platform::new();
-    platform.is_deaf_to = vec![CommandKind::GetPosition];
+    platform.ignores = vec![CommandKind::GetPosition];
     let mut bench = Bench::new(platform);
     bench.run(10_000 * MS);
     let asked = bench.platform.received.iter().filter(|command| command.kind() == CommandKind::GetPosition);
@@ -74,7 +74,7 @@ fn parameters_are_read_back() {
     assert_eq!(set("1.5"), Outcome::Done);
     let refusal = Refusal::NoEffect("IpoRotvel is 1.50".to_owned());
     assert_eq!(set("2"), Outcome::Refused(refusal));
-    bench.platform.is_deaf_to = vec![CommandKind::GetPltfParam];
+    bench.platform.ignores = vec![CommandKind::GetPltfParam];
     let set = SetParameter { key: "x".into(), value: "1".into() };
     let call = bench.call(Command::SetPltfParam(set));
     bench.run(100 * MS);
@@ -90,14 +90,14 @@ fn what_makes_no_sense_is_not_sent() {
     for (command, reason) in [
         (Command::SetMap(document("<map>\n<layer index=\"0\"><line></line></layer></map>")), "line 2"),
         (Command::SetRoadmap(document("<map/>")), "line 1"),
-        (Command::PlaySound(file("../a.wav")), "no plain name"),
+        (Command::PlaySound(file("../a.wav")), "not a plain file name"),
         (Command::GrabImage(file("")), "empty"),
         (Command::SpeakText(SpeakText { text: Text(vec![b'a'; 65_537]) }), "65536"),
         (Command::AddCanListeningId(CanId { id: -1 }), "29 bits"),
         (Command::SendCanMessage(SendCanMessage { id: 1 << 29, data: [0; 8] }), "29 bits"),
         (Command::MovePath(MovePath::default()), "no poses"),
-        (Command::MovePath(MovePath { frames: vec![Frame::default(); 2 << 20] }), "longer"),
-        (Command::CloseSocket, "stays"),
+        (Command::MovePath(MovePath { frames: vec![Frame::default(); 2 << 20] }), "exceeds the maximum"),
+        (Command::CloseSocket, "not permitted"),
     ] {
         match bench.ends(command) {
             Outcome::Refused(refusal) => {
@@ -113,12 +113,12 @@ fn what_makes_no_sense_is_not_sent() {
 #[test]
 fn calls_are_limited() {
     let mut platform = Platform::new();
-    platform.is_deaf_to = vec![CommandKind::GetCamera];
+    platform.ignores = vec![CommandKind::GetCamera];
     let mut bench = Bench::new(platform);
     let calls: Vec<CallId> = (0..65).map(|_| bench.call(Command::GetCamera)).collect();
     assert_eq!(bench.outcome(calls[64]), Some(&Outcome::Refused(Refusal::Busy)));
     assert!(calls[..64].iter().all(|call| bench.outcome(*call).is_none()));
-    // A stop does not wait for them, but has no room among them.
+    // A stop does not wait for them, but the number of calls is limited.
     assert_eq!(bench.ends(Command::StopUltrasonic), Outcome::Refused(Refusal::Busy));
     bench.run(10_000 * MS);
     let unanswered = Outcome::Refused(Refusal::Unanswered);
@@ -129,7 +129,7 @@ fn calls_are_limited() {
 #[test]
 fn bytes_that_wait_are_limited() {
     let mut bench = Bench::new(Platform::new());
-    // Nobody takes them.
+    // The platform does not read them.
     let mut refused = 0;
     for id in 100..140 {
         let frames = vec![Frame::default(); 1 << 20];
@@ -143,7 +143,7 @@ fn bytes_that_wait_are_limited() {
     }
     assert!(bench.client.unsent().len() <= 32 << 20);
     assert_eq!(refused, 38);
-    // One that takes them slowly is waited for; one that takes nothing is not.
+    // A platform that reads slowly is not disconnected; one that does not read is.
     for _ in 0..10 {
         bench.now += 1900 * MS;
         bench.client.handle_sent(bench.now, 1 << 20);

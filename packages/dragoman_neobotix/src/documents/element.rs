@@ -1,7 +1,8 @@
-//! Typed elements: what an element has is declared once, and reading, writing and samples for tests follow from it.
+//! Typed elements: each element is declared once, and parsing, writing and samples for tests follow from the
+//! declaration.
 //!
-//! [`Node`] is an element with a type of its own, made by [`element!`]; [`choice!`] is one of several.
-//! [`Value`] is what an attribute holds.
+//! [`Node`] is a typed element, made by [`element!`]; [`choice!`] is one of several. [`Value`] is the value of an
+//! attribute.
 
 use super::xml::{Attribute, Element, Position};
 use super::{DocumentError, Problem, WriteError};
@@ -9,25 +10,25 @@ use super::{DocumentError, Problem, WriteError};
 #[cfg(test)]
 use super::properties::Source;
 
-/// What an element has beyond what the guide defines. It is kept, and written again after the rest.
+/// Parts of an element that the guide does not define. They are kept, and written after the others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extra {
-    /// The element's name, where it was read with the guide's other spelling.
+    /// The element's name, if it was read with the guide's other spelling.
     pub name: Option<String>,
     /// Other attributes.
     pub attributes: Vec<Attribute>,
-    /// Other elements within it.
+    /// Other child elements.
     pub elements: Vec<Element>,
 }
 
 impl Extra {
-    /// Whether there is nothing.
+    /// Whether it has no parts.
     pub fn is_empty(&self) -> bool {
         self.attributes.is_empty() && self.elements.is_empty()
     }
 }
 
-/// An element with a type.
+/// A typed element.
 pub(super) trait Node: Sized {
     fn accepts(name: &str) -> bool;
 
@@ -39,22 +40,22 @@ pub(super) trait Node: Sized {
     fn sample(source: &mut Source) -> Self;
 }
 
-/// What an attribute holds.
+/// The value of an attribute.
 pub(super) trait Value: Sized {
-    /// For messages.
+    /// Description for error messages.
     const KIND: &'static str;
 
-    /// `None`: it is no such value.
+    /// `None`: not a valid value.
     fn parse(text: &str) -> Option<Self>;
 
-    /// `None`: it cannot be written.
+    /// `None`: not writable.
     fn print(&self) -> Option<String>;
 
     #[cfg(test)]
     fn sample(source: &mut Source) -> Self;
 }
 
-/// A value, or one that may be missing.
+/// A required or optional value.
 pub(super) trait AttributeField: Sized {
     fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError>;
 
@@ -64,13 +65,13 @@ pub(super) trait AttributeField: Sized {
     fn sample(source: &mut Source) -> Self;
 }
 
-/// An element, one that may be missing, two, or any number.
+/// A required or optional element, two, or any number.
 pub(super) trait ChildField: Sized {
     fn take(element: &mut Element, name: &'static str) -> Result<Self, DocumentError>;
 
     fn put(&self, element: &mut Element) -> Result<(), WriteError>;
 
-    /// Whether it takes elements that the guide does not know.
+    /// Whether it accepts elements that the guide does not define.
     #[cfg(test)]
     fn takes_all() -> bool;
 
@@ -107,7 +108,7 @@ impl Element {
         Ok(())
     }
 
-    /// The children of a type, one after the other, out of those that are there.
+    /// Takes all children of a type, in order.
     fn take_children<T: Node>(&mut self) -> Result<Vec<T>, DocumentError> {
         let (own, others) =
             std::mem::take(&mut self.children).into_iter().partition(|child| T::accepts(&child.name));
@@ -121,7 +122,7 @@ impl Element {
         DocumentError { position: self.position, problem }
     }
 
-    /// What was not taken. No element of the guide has text.
+    /// The remaining parts. No element of the guide has text.
     pub(super) fn into_extra(self, name: &'static str) -> Result<Extra, DocumentError> {
         if !self.text.is_empty() {
             return Err(DocumentError {
@@ -133,13 +134,13 @@ impl Element {
         Ok(Extra { name: other, attributes: self.attributes, elements: self.children })
     }
 
-    /// The beginning of an element to write.
+    /// Begins writing an element.
     pub(super) fn begin(name: &'static str, extra: &Extra) -> Self {
         let name = extra.name.clone().unwrap_or_else(|| name.to_owned());
         Self { name, ..Self::default() }
     }
 
-    /// The end of an element to write.
+    /// Finishes writing an element.
     pub(super) fn end(&mut self, extra: &Extra) {
         self.attributes.extend(extra.attributes.iter().cloned());
         self.children.extend(extra.elements.iter().cloned());
@@ -179,11 +180,11 @@ impl<T: Value> AttributeField for Option<T> {
     }
 }
 
-/// The version of the DTD. The guide writes `Version` for maps and roadmaps and `version` for programs and tasks; either
-/// is read, and written as it was read.
+/// The version of the DTD. The guide writes `Version` for maps and roadmaps and `version` for programs and tasks; both
+/// are read, and written as read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Version {
-    /// `None`: the document has none.
+    /// `None`: missing.
     pub number: Option<String>,
     /// Whether it was read with the other capitalization.
     pub is_other_case: bool,
@@ -315,7 +316,7 @@ impl<T: Node> ChildField for Vec<T> {
     }
 }
 
-/// Structs for elements. `| "other"` is another spelling of the element's name.
+/// Defines structs for elements. `| "other"` is an alternative spelling of the element's name.
 macro_rules! element {
     ($(
         $(#[$meta:meta])*
@@ -329,9 +330,9 @@ macro_rules! element {
         pub struct $name {
             $( $( $(#[$attribute_meta])* pub $attribute: $value, )* )?
             $( $( $(#[$child_meta])* pub $child: $node, )* )?
-            /// What the guide does not define.
+            /// Parts that the guide does not define.
             pub extra: $crate::documents::Extra,
-            /// Where it was read.
+            /// Position in the text.
             pub position: $crate::documents::Position,
         }
 
@@ -380,7 +381,7 @@ macro_rules! element {
 }
 pub(super) use element;
 
-/// One of several elements. With `Unknown` it takes every other one too.
+/// Defines an enum of elements. With `Unknown` it accepts all other elements too.
 macro_rules! choice {
     ($(
         $(#[$meta:meta])*
@@ -394,7 +395,7 @@ macro_rules! choice {
         }
 
         impl $name {
-            /// Where it was read.
+            /// Position in the text.
             pub fn position(&self) -> $crate::documents::Position {
                 match self {
                     $( Self::$variant(node) => node.position, )*

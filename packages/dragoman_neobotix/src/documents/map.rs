@@ -1,17 +1,17 @@
-//! Maps (seed 002, section 6.5, "Map").
+//! Maps (PlatformCtrl guide, 6.5, "Map").
 
 use super::element::{choice, element};
 use super::{Document, DocumentError, Position, Problem, Version, check_range, report};
 
-/// Coordinates beyond are no INTs in mm on the wire.
+/// Larger coordinates do not fit an INT in mm on the wire.
 pub(super) const COORDINATE_LIMIT: f64 = i32::MAX as f64;
 
 element! {
-    /// What localization and planning go by.
+    /// A map for localization and planning.
     #[derive(Default)]
     pub struct Map = "map" {
         attributes {
-            /// Of the DTD.
+            /// Version of the DTD.
             version: Version = "Version",
         }
         children {
@@ -28,7 +28,7 @@ element! {
             index: Option<i64> = "index",
         }
         children {
-            /// What is in it, in its order.
+            /// The items, in order.
             items: Vec<MapItem> = "",
         }
     }
@@ -44,7 +44,7 @@ element! {
         }
     }
 
-    /// Middle of a circle.
+    /// Centre of a circle.
     #[derive(Default)]
     pub struct Center = "center" {
         attributes {
@@ -64,31 +64,31 @@ element! {
         }
     }
 
-    /// A round thing.
+    /// A round object.
     #[derive(Default)]
     pub struct CircleElement = "circle" {
         children {
-            /// Its middle.
+            /// Its centre.
             center: Center = "center",
             /// Its radius.
             radius: Radius = "radius",
         }
     }
 
-    /// A name for people who look at the map.
+    /// A label for users, without effect on the platform.
     #[derive(Default)]
     pub struct HiddenLabel = "hiddenlabel" {
         attributes {
-            /// What it says.
+            /// Its text.
             text: String = "text",
         }
         children {
-            /// Where it is.
+            /// Its position.
             point: PointElement = "point",
         }
     }
 
-    /// A line. The laser sees it from its front, which its direction tells.
+    /// A line. The laser sees it from its front, which is determined by its direction.
     #[derive(Default)]
     pub struct LineElement = "line" {
         children {
@@ -106,7 +106,7 @@ element! {
         }
     }
 
-    /// A line that was mapped.
+    /// A line found by mapping.
     #[derive(Default)]
     pub struct MappedLine = "linemapped" {
         children {
@@ -115,7 +115,7 @@ element! {
         }
     }
 
-    /// An auxiliary line that was mapped.
+    /// An auxiliary line found by mapping.
     #[derive(Default)]
     pub struct MappedAuxiliaryLine = "auxlinemapped" {
         children {
@@ -151,7 +151,7 @@ element! {
         }
     }
 
-    /// An area for people who look at the map; the platform does not mind it.
+    /// An area for users, without effect on the platform.
     #[derive(Default)]
     pub struct HiddenPolygon = "hiddenpolygon" {
         children {
@@ -162,30 +162,30 @@ element! {
 }
 
 choice! {
-    /// What can be in a layer.
+    /// An item of a layer.
     pub enum MapItem {
         /// The area that the platform must not leave.
         Workarea(Workarea),
-        /// A round thing.
+        /// A round object.
         Circle(CircleElement),
         /// A line; the laser sees it from one side.
         Line(LineElement),
         /// An auxiliary line.
         AuxiliaryLine(AuxiliaryLine),
-        /// A line that was mapped.
+        /// A line found by mapping.
         MappedLine(MappedLine),
-        /// An auxiliary line that was mapped.
+        /// An auxiliary line found by mapping.
         MappedAuxiliaryLine(MappedAuxiliaryLine),
         /// A reflector.
         Reflector(Reflector),
         /// An area that the platform must not enter.
         Prohibited(ProhibitedArea),
-        /// An area for people who look at the map.
+        /// An area for users.
         HiddenPolygon(HiddenPolygon),
-        /// A name for people who look at the map.
+        /// A label for users.
         HiddenLabel(HiddenLabel),
         @
-        /// Something that the guide does not know.
+        /// An element that the guide does not define.
         Unknown
     }
 }
@@ -247,7 +247,7 @@ fn check_coordinates(coordinates: [f64; 2], position: Position, errors: &mut Vec
     }
 }
 
-/// Both coordinates are numbers that the platform can have.
+/// Checks that both coordinates are within range.
 pub(super) fn check_point(point: &PointElement, errors: &mut Vec<DocumentError>) {
     check_coordinates([point.x_mm, point.y_mm], point.position, errors);
 }
@@ -268,7 +268,7 @@ fn check_polygon(points: &[PointElement], position: Position, errors: &mut Vec<D
             Problem::Children { element: "polygon".to_owned(), child, expected, found: points.len() };
         return report(errors, position, problem);
     };
-    // A corner that is not the first, and one that is not on the line through these two.
+    // A corner that differs from the first, and one that is not on the line through these two.
     let offset = |point: &PointElement| [point.x_mm - first.x_mm, point.y_mm - first.y_mm];
     let direction = points.iter().map(offset).find(|offset| *offset != [0.0, 0.0]);
     let is_flat = direction.is_none_or(|[dx, dy]| points.iter().map(offset).all(|[x, y]| dx * y == dy * x));

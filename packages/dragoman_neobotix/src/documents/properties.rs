@@ -1,4 +1,4 @@
-//! Documents with anything in them; any text.
+//! Documents with arbitrary content; arbitrary text.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 
@@ -9,7 +9,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::{Attribute, Document, Element, Extra, Map, Position, Program, Roadmap, xml};
 
-/// Where the values of samples come from.
+/// Source of random values.
 #[derive(Debug)]
 pub(super) struct Source(TestRng);
 
@@ -36,7 +36,7 @@ impl Source {
         &all[self.below(all.len())]
     }
 
-    /// What has to be escaped, blanks, other letters.
+    /// Text with characters to be escaped, blanks, and non-ASCII letters.
     pub(super) fn text(&mut self) -> String {
         let pieces =
             ["", "a", " ", "<", "&", ">", "\"", "'", "\n", "\r", "\t", "]]>", "ü", "機", "&lt;", "Station 1"];
@@ -50,7 +50,7 @@ impl Source {
             .collect()
     }
 
-    /// An element that the guide does not have.
+    /// An element that the guide does not define.
     pub(super) fn unknown_element(&mut self) -> Element {
         let children = (0..self.below(2)).map(|_| self.unknown_element()).collect();
         let text = self.text().trim().to_owned();
@@ -58,7 +58,7 @@ impl Source {
         Element { name, attributes: self.attributes(), children, text, position: Position::default() }
     }
 
-    /// What the guide does not have; no elements where those are taken by a list.
+    /// Extra parts; without elements if a list takes those.
     pub(super) fn extra(&mut self, names: &[&str], has_elements: bool) -> Extra {
         let name = names.first().filter(|_| self.flag()).map(|name| (*name).to_owned());
         let count = if has_elements { self.below(2) } else { 0 };
@@ -75,7 +75,7 @@ fn survives<T: Document + PartialEq + Debug>(seed: [u8; 32]) {
     assert_eq!(read.write().as_ref(), Ok(&text));
 }
 
-/// Whatever can be read can be written, and says the same.
+/// Any document that can be parsed can be written, and parses to the same.
 fn is_kept<T: Document + PartialEq + Debug>(text: &str) {
     if let Ok(document) = T::parse(text.as_bytes()) {
         document.check();
@@ -84,7 +84,7 @@ fn is_kept<T: Document + PartialEq + Debug>(text: &str) {
     }
 }
 
-/// Pieces of documents.
+/// Parts of documents.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "<map>",

@@ -1,4 +1,4 @@
-//! Roadmaps (seed 002, section 6.5, "Roadmap").
+//! Roadmaps (PlatformCtrl guide, 6.5, "Roadmap").
 
 use super::element::element;
 use super::map::check_point;
@@ -9,7 +9,7 @@ element! {
     #[derive(Default)]
     pub struct Roadmap = "roadmap" {
         attributes {
-            /// Of the DTD.
+            /// Version of the DTD.
             version: Version = "Version",
         }
         children {
@@ -24,7 +24,7 @@ element! {
     #[derive(Default)]
     pub struct Stations = "stations" {
         children {
-            /// In their order.
+            /// In order.
             stations: Vec<Station> = "station",
         }
     }
@@ -33,64 +33,64 @@ element! {
     #[derive(Default)]
     pub struct Edges = "edges" {
         children {
-            /// In their order.
+            /// In order.
             edges: Vec<Edge> = "edge",
         }
     }
 
-    /// A place to work at.
+    /// A named pose on the roadmap.
     #[derive(Default)]
     pub struct Station = "station" {
         attributes {
-            /// What edges call it.
+            /// Identifier used by edges.
             id: String = "id",
-            /// What commands call it.
+            /// Name used by commands.
             name: String = "name",
             /// Direction of the platform, from the x axis.
             angle_deg: f64 = "angle",
         }
         children {
-            /// Where it is.
+            /// Its position.
             point: PointElement = "point",
         }
     }
 
-    /// A path from one station to another, and not back.
+    /// A path from one station to another, in this direction only.
     #[derive(Default)]
     pub struct Edge = "edge" {
         attributes {
-            /// Id of the station where it begins.
+            /// Id of its first station.
             start_station: String = "startstation",
-            /// Id of the station where it ends.
+            /// Id of its last station.
             end_station: String = "endstation",
         }
         children {
-            /// The way between the stations.
+            /// Intermediate points.
             points: Vec<PointElement> = "point",
-            /// The same, in an element of its own.
+            /// The same, in a separate element.
             point_list: Option<PointList> = "points",
         }
     }
 
-    /// The way between two stations.
+    /// Intermediate points between two stations.
     #[derive(Default)]
     pub struct PointList = "points" {
         children {
-            /// In their order.
+            /// In order.
             points: Vec<PointElement> = "point",
         }
     }
 }
 
 impl Edge {
-    /// The way between the stations, however it is written.
+    /// The intermediate points, in either notation.
     pub fn way(&self) -> impl Iterator<Item = &PointElement> {
         self.points.iter().chain(self.point_list.iter().flat_map(|list| &list.points))
     }
 }
 
 impl Roadmap {
-    /// The station of this name.
+    /// The station with this name.
     pub fn station(&self, name: &str) -> Option<&Station> {
         self.stations.stations.iter().find(|station| station.name == name)
     }

@@ -1,4 +1,4 @@
-//! Programs and their tasks (seed 002, section 6.5, "Program" and "Task").
+//! Programs and their tasks (PlatformCtrl guide, 6.5, "Program" and "Task").
 
 use super::element::{AttributeField, Value, choice, element};
 use super::{DocumentError, Element, Version, Wait, WriteError};
@@ -7,11 +7,11 @@ use super::{DocumentError, Element, Version, Wait, WriteError};
 use super::properties::Source;
 
 element! {
-    /// Tasks that run side by side.
+    /// Parallel tasks.
     #[derive(Default)]
     pub struct Program = "program" {
         attributes {
-            /// Of the DTD.
+            /// Version of the DTD.
             version: Version = "version",
         }
         children {
@@ -20,21 +20,21 @@ element! {
         }
     }
 
-    /// Commands that are carried out one after the other.
+    /// A sequence of commands.
     #[derive(Default)]
     pub struct Task = "task" {
         attributes {
-            /// What `moveto` calls it.
+            /// Name used by `moveto`.
             name: String = "name",
             /// Its id.
             id: Option<String> = "id",
-            /// Its priority; the guide does not say which end is the more urgent.
+            /// Its priority; the guide does not say whether greater or smaller numbers are more urgent.
             priority: Option<i64> = "priority",
-            /// Of the DTD.
+            /// Version of the DTD.
             version: Version = "version",
         }
         children {
-            /// Its commands, in their order.
+            /// Its commands, in order.
             steps: Vec<Step> = "",
         }
     }
@@ -43,12 +43,12 @@ element! {
     #[derive(Default)]
     pub struct IoEvent = "ioevent" {
         children {
-            /// Which ones.
+            /// The outputs.
             digital_out: DigitalOut = "digitalout",
         }
     }
 
-    /// What becomes of the digital outputs.
+    /// New states of the digital outputs.
     #[derive(Default)]
     pub struct DigitalOut = "digitalout" {
         attributes {
@@ -57,18 +57,18 @@ element! {
         }
     }
 
-    /// Goes on at a label.
+    /// Jumps to a label.
     #[derive(Default)]
     pub struct Goto = "goto" {
         attributes {
             /// Name of the label.
             label: String = "label",
-            /// When; none: always.
+            /// Condition; none: always.
             condition: Option<Condition> = "condition",
         }
     }
 
-    /// A place to go on at.
+    /// A target of `goto`.
     #[derive(Default)]
     pub struct Label = "label" {
         attributes {
@@ -88,13 +88,13 @@ element! {
         }
     }
 
-    /// Tells whoever looks at the platform.
+    /// Sends a message to the user.
     #[derive(Default)]
     pub struct Log = "log" {
         attributes {
             /// Kind of message; the guide lists none.
             kind: Option<String> = "type",
-            /// What it says.
+            /// Its text.
             message: String = "message",
         }
     }
@@ -107,7 +107,7 @@ element! {
             stop: Option<Bit> = "stop",
         }
         children {
-            /// Where to.
+            /// The action.
             action: Option<MotionAction> = "settarget or moveto",
         }
     }
@@ -116,7 +116,7 @@ element! {
     #[derive(Default)]
     pub struct SetTarget = "settarget" {
         children {
-            /// Where it is; none: nothing that the guide knows.
+            /// The target; `None`: missing or not defined in the guide.
             place: Option<TargetPlace> = "coord or station",
         }
     }
@@ -143,7 +143,7 @@ element! {
         }
     }
 
-    /// Follows something.
+    /// Moves to an object.
     #[derive(Default)]
     pub struct MoveTo = "moveto" {
         attributes {
@@ -151,7 +151,7 @@ element! {
             on_error_task: Option<String> = "onErrorTask",
         }
         children {
-            /// What; none: nothing that the guide knows.
+            /// The object; `None`: missing or not defined in the guide.
             target: Option<MoveTarget> = "trackedperson, trackedball, trackedmovingobject or chargingstation",
         }
     }
@@ -164,7 +164,7 @@ element! {
     #[derive(Default)]
     pub struct TrackedBall = "trackedball" {}
 
-    /// Something that moves.
+    /// A moving object.
     #[derive(Default)]
     pub struct TrackedMovingObject = "trackedmovingobject" {}
 
@@ -176,7 +176,7 @@ element! {
     #[derive(Default)]
     pub struct Parameter = "parameter" {
         children {
-            /// Which one.
+            /// The parameter.
             set: Set = "set",
         }
     }
@@ -192,11 +192,11 @@ element! {
         }
     }
 
-    /// Guards.
+    /// A surveillance action.
     #[derive(Default)]
     pub struct Surveillance = "surveillance" {
         children {
-            /// How; none: nothing that the guide knows.
+            /// The action; `None`: missing or not defined in the guide.
             action: Option<SurveillanceAction> = "grab or movecamera",
         }
     }
@@ -205,7 +205,7 @@ element! {
     #[derive(Default)]
     pub struct Grab = "grab" {
         attributes {
-            /// Without `.jpg` and `.dat`, which are appended. As it came: it may hold anything.
+            /// Without `.jpg` and `.dat`, which are appended. Unchecked.
             file_name: String = "filename",
             /// Whether to save a scan.
             is_grabbing_scan: Option<bool> = "grabscan",
@@ -220,25 +220,25 @@ element! {
     #[derive(Default)]
     pub struct MoveCamera = "movecamera" {
         attributes {
-            /// In the camera's own words.
+            /// In the camera's own syntax.
             position_text: String = "position",
         }
     }
 
-    /// Makes itself heard.
+    /// An audio action.
     #[derive(Default)]
     pub struct Audio = "audio" {
         children {
-            /// How; none: nothing that the guide knows.
+            /// The action; `None`: missing or not defined in the guide.
             action: Option<AudioAction> = "speak or play",
         }
     }
 
-    /// Speaks.
+    /// Speaks a text.
     #[derive(Default)]
     pub struct Speak = "speak" {
         attributes {
-            /// What to say.
+            /// The text.
             text: String = "text",
         }
     }
@@ -247,7 +247,7 @@ element! {
     #[derive(Default)]
     pub struct Play = "play" {
         attributes {
-            /// As it came: it may hold anything.
+            /// Unchecked.
             file_name: String = "filename",
         }
     }
@@ -256,7 +256,7 @@ element! {
     #[derive(Default)]
     pub struct TurnHead = "turnhead" {
         attributes {
-            /// Where to.
+            /// The direction.
             angle_deg: f64 = "angle",
         }
     }
@@ -267,40 +267,40 @@ choice! {
     pub enum Step {
         /// Sets digital outputs.
         IoEvent(IoEvent),
-        /// Goes on at a label.
+        /// Jumps to a label.
         Goto(Goto),
-        /// A place to go on at.
+        /// A target of `goto`.
         Label(Label),
         /// Loads map and roadmap.
         Load(Load),
-        /// Tells whoever looks at the platform.
+        /// Sends a message to the user.
         Log(Log),
         /// Moves or stops the platform.
         Motion(Motion),
         /// Sets a parameter.
         Parameter(Parameter),
-        /// Guards.
+        /// A surveillance action.
         Surveillance(Surveillance),
-        /// Makes itself heard.
+        /// An audio action.
         Audio(Audio),
         /// Turns the head.
         TurnHead(TurnHead),
-        /// Waits until something happens.
+        /// Waits for an event.
         Wait(Wait),
         @
-        /// Something that the guide does not know; no program with it is run.
+        /// A command that the guide does not define; a program with it does not run.
         Unknown
     }
 
-    /// What a motion is.
+    /// Action of a motion.
     pub enum MotionAction {
         /// Sets the next target.
         SetTarget(SetTarget),
-        /// Follows something.
+        /// Moves to an object.
         MoveTo(MoveTo),
     }
 
-    /// Where a target is.
+    /// A target.
     pub enum TargetPlace {
         /// A pose in the world.
         Coordinates(Coordinates),
@@ -308,19 +308,19 @@ choice! {
         Station(StationTarget),
     }
 
-    /// What the platform follows.
+    /// An object that the platform follows or drives to.
     pub enum MoveTarget {
         /// A person.
         TrackedPerson(TrackedPerson),
         /// A ball.
         TrackedBall(TrackedBall),
-        /// Something that moves.
+        /// A moving object.
         TrackedMovingObject(TrackedMovingObject),
         /// The charging station.
         ChargingStation(ChargingStation),
     }
 
-    /// How the platform guards.
+    /// A surveillance action.
     pub enum SurveillanceAction {
         /// Saves a scan, an image, or both.
         Grab(Grab),
@@ -328,19 +328,19 @@ choice! {
         MoveCamera(MoveCamera),
     }
 
-    /// How the platform makes itself heard.
+    /// An audio action.
     pub enum AudioAction {
-        /// Speaks.
+        /// Speaks a text.
         Speak(Speak),
         /// Plays a sound.
         Play(Play),
     }
 }
 
-/// What becomes of a digital output.
+/// New state of a digital output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OutputState {
-    /// -1: it stays as it is.
+    /// -1: unchanged.
     #[default]
     Unchanged,
     /// 0: low.
@@ -424,12 +424,12 @@ impl Value for Bit {
     }
 }
 
-/// When a `goto` is carried out.
+/// Condition of a `goto`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// Always, or never.
     Constant(bool),
-    /// When the parameter with this key is true.
+    /// True if the parameter with this key is true.
     Parameter(String),
 }
 

@@ -1,4 +1,4 @@
-//! Whether a program makes sense.
+//! Checks of a program.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ impl Document for Program {
 }
 
 impl Program {
-    /// The stations that the program drives to and the roadmap does not have.
+    /// Stations of the program's targets that the roadmap does not have.
     pub fn check_stations(&self, roadmap: &Roadmap) -> Vec<DocumentError> {
         let mut errors = Vec::new();
         let stations: HashSet<&str> =
@@ -93,7 +93,7 @@ fn check_task(task: &Task, tasks: &HashSet<&str>, errors: &mut Vec<DocumentError
     }
 }
 
-/// A condition is a parameter that is true or false.
+/// A condition must be the key of a Boolean parameter.
 fn check_condition(key: &str, position: Position, errors: &mut Vec<DocumentError>) {
     if declaration(key).is_none_or(|known| known.kind() != ParameterType::Boolean) {
         report(errors, position, Problem::Missing { what: "Boolean parameter", name: key.to_owned() });
@@ -104,7 +104,7 @@ fn unknown(element: &Element, errors: &mut Vec<DocumentError>) {
     report(errors, element.position, Problem::Unknown { element: element.name.clone() });
 }
 
-/// A command whose element with the action is missing, or is one that the guide does not know.
+/// Checks that a command has an action that the guide defines.
 fn needs_action(
     element: &str,
     child: &'static str,
@@ -160,7 +160,7 @@ fn check_wait(wait: &Wait, errors: &mut Vec<DocumentError>) {
             WaitEvent::Date(date) if !date.is_possible() => report(errors, date.position, Problem::NoDate),
             WaitEvent::Random(random) => {
                 let [min, max] = [random.min_ms, random.max_ms].map(|ms| ms as f64);
-                check_range("the least time in ms", min, [0.0, max], random.position, errors);
+                check_range("the minimum time in ms", min, [0.0, max], random.position, errors);
             }
             WaitEvent::BatteryCharge(charge) => {
                 check_range("the charge", charge.limit, [0.0, f64::MAX], charge.position, errors);

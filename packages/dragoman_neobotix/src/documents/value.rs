@@ -1,4 +1,4 @@
-//! What attributes hold: texts, numbers, `true` and `false`.
+//! Values of attributes: texts, numbers, `true` and `false`.
 
 use super::element::Value;
 #[cfg(test)]

@@ -1,21 +1,21 @@
-//! What a task can wait for (seed 002, section 6.5, "Task", from `wait` on).
+//! Events for which a task can wait (PlatformCtrl guide, 6.5, "Task", from `wait` on).
 
 use super::element::{choice, element};
 
 element! {
-    /// Waits until something happens.
+    /// Waits for an event.
     #[derive(Default)]
     pub struct Wait = "wait" {
         attributes {
-            /// Where to go on when the time is over; none: after the wait.
+            /// Label to jump to at the timeout; none: continue after the wait.
             timeout_label: Option<String> = "timeoutlabel",
-            /// How long to wait at most; 0 or less: without a limit.
+            /// Time limit; 0 or less: none.
             timeout_ms: Option<i64> = "timeout",
             /// The guide does not explain it.
             wait_for: Option<String> = "for",
         }
         children {
-            /// What it waits for.
+            /// The events.
             events: Vec<WaitEvent> = "",
         }
     }
@@ -24,7 +24,7 @@ element! {
     #[derive(Default)]
     pub struct Collision = "collision" {}
 
-    /// Something that moves was detected.
+    /// A moving object was detected.
     #[derive(Default)]
     pub struct MovingObject = "movingobject" | "movingobjects" {}
 
@@ -36,11 +36,11 @@ element! {
     #[derive(Default)]
     pub struct Ball = "ball" {}
 
-    /// The platform no longer knows where it is.
+    /// Localization is lost.
     #[derive(Default)]
     pub struct LostLocalization = "lostlocalization" | "lostlocalisation" {}
 
-    /// The target of the motion.
+    /// The target of the motion was reached.
     #[derive(Default)]
     pub struct TargetReached = "target" {}
 
@@ -48,7 +48,7 @@ element! {
     #[derive(Default)]
     pub struct Infrared = "infrared" {
         attributes {
-            /// In which direction; the guide lists none.
+            /// The direction; the guide lists none.
             direction: Option<String> = "direction",
         }
     }
@@ -57,12 +57,12 @@ element! {
     #[derive(Default)]
     pub struct Radar = "radar" {
         attributes {
-            /// In which direction; the guide lists none.
+            /// The direction; the guide lists none.
             direction: Option<String> = "direction",
         }
     }
 
-    /// A date and time. What is missing may be anything.
+    /// A date and time. Missing fields match anything.
     #[derive(Default)]
     pub struct Date = "date" {
         attributes {
@@ -70,7 +70,7 @@ element! {
             day: Option<u32> = "day",
             /// 1 to 12.
             month: Option<u32> = "month",
-            /// With all its digits.
+            /// Year with century.
             year: Option<u32> = "year",
             /// 0 to 23.
             hour: Option<u32> = "hour",
@@ -85,7 +85,7 @@ element! {
     #[derive(Default)]
     pub struct Delay = "delay" {
         attributes {
-            /// How much.
+            /// The time.
             amount_ms: u64 = "amount",
         }
     }
@@ -94,46 +94,46 @@ element! {
     #[derive(Default)]
     pub struct UserEvent = "userevent" {
         attributes {
-            /// Which one.
+            /// Its identifier.
             id: String = "id",
         }
     }
 
-    /// Some time has passed; how much is left to chance.
+    /// A random time has passed.
     #[derive(Default)]
     pub struct Random = "random" {
         attributes {
-            /// At least.
+            /// Minimum.
             min_ms: u64 = "min",
-            /// At most.
+            /// Maximum.
             max_ms: u64 = "max",
         }
     }
 
-    /// The battery has reached a charge.
+    /// The battery has reached this charge.
     #[derive(Default)]
     pub struct BatteryCharge = "batterycharge" {
         attributes {
-            /// Which one; the guide has no unit.
+            /// The charge; the guide has no unit.
             limit: f64 = "limit",
         }
     }
 }
 
 choice! {
-    /// What a task can wait for.
+    /// Events for which a task can wait.
     pub enum WaitEvent {
         /// A collision.
         Collision(Collision),
-        /// Something that moves was detected.
+        /// A moving object was detected.
         MovingObject(MovingObject),
         /// A person was detected.
         Person(Person),
         /// A ball was detected.
         Ball(Ball),
-        /// The platform no longer knows where it is.
+        /// Localization is lost.
         LostLocalization(LostLocalization),
-        /// The target is reached.
+        /// The target was reached.
         Target(TargetReached),
         /// An infrared sensor detected something.
         Infrared(Infrared),
@@ -145,18 +145,18 @@ choice! {
         Delay(Delay),
         /// An event of a program.
         UserEvent(UserEvent),
-        /// A time left to chance has passed.
+        /// A random time has passed.
         Random(Random),
-        /// The battery has reached a charge.
+        /// The battery has reached this charge.
         BatteryCharge(BatteryCharge),
         @
-        /// Something that the guide does not know; no program with it is run.
+        /// An event that the guide does not define; a program with it does not run.
         Unknown
     }
 }
 
 impl Date {
-    /// Whether there is such a date, in some year if none is given.
+    /// Whether the date exists, in some year if none is given.
     pub fn is_possible(&self) -> bool {
         let is_leap = self.year.is_none_or(|year| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
         let days = match self.month {

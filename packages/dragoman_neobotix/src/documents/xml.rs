@@ -1,4 +1,5 @@
-//! Text as a tree of elements with positions, and back. No DTD, no entities but XML's own five, and limits on everything.
+//! Parses text into a tree of elements with positions, and writes it. No DTD, no entities except the five of XML, and
+//! limits on all sizes.
 
 mod write;
 
@@ -12,21 +13,21 @@ use super::{DocumentError, Problem};
 
 pub(super) use write::write;
 
-/// The most bytes of a document: those of a message of the protocol.
+/// Maximum size of a document, bytes: that of a message of the protocol.
 pub const MAX_DOCUMENT_LEN: usize = 16 << 20;
-/// The most elements of a document.
+/// Maximum number of elements in a document.
 pub const MAX_ELEMENTS: usize = 300_000;
-/// The most elements within each other; the documents of the guide have five.
+/// Maximum depth of elements; the documents of the guide have five.
 pub const MAX_DEPTH: usize = 32;
-/// The most attributes of an element; `digitalout`, which has the most in the guide, has twelve.
+/// Maximum number of attributes of an element; `digitalout`, which has the most in the guide, has twelve.
 pub const MAX_ATTRIBUTES: usize = 64;
 
-/// Where something was read. It is no part of what it belongs to: all positions are equal.
+/// Position in a text. It does not affect comparisons: all positions are equal.
 #[derive(Clone, Copy, Default)]
 pub struct Position {
-    /// From 1; 0 for what was not read from a text.
+    /// Line, from 1; 0 if it was not parsed from a text.
     pub line: u32,
-    /// In characters, from 1; 0 for what was not read from a text.
+    /// Column in characters, from 1; 0 if it was not parsed from a text.
     pub column: u32,
 }
 
@@ -58,9 +59,9 @@ impl fmt::Debug for Position {
 pub struct Attribute {
     /// Its name.
     pub name: String,
-    /// Its value, without references.
+    /// Its value, with references resolved.
     pub value: String,
-    /// Where it begins.
+    /// Its beginning.
     pub position: Position,
 }
 
@@ -69,17 +70,17 @@ pub struct Attribute {
 pub struct Element {
     /// Its name, with the prefix if it has one.
     pub name: String,
-    /// In their order.
+    /// Attributes in order.
     pub attributes: Vec<Attribute>,
-    /// In their order.
+    /// Child elements in order.
     pub children: Vec<Element>,
-    /// The text in it, put together, without blanks at its ends. No element of the guide has any.
+    /// All its text, without blanks at the ends. No element of the guide has text.
     pub text: String,
-    /// Where it begins.
+    /// Its beginning.
     pub position: Position,
 }
 
-/// Finds lines and columns. Offsets only grow, so the text is gone through once.
+/// Computes lines and columns. Offsets only grow, so the text is scanned once.
 struct Lines<'t> {
     text: &'t str,
     offset: usize,
@@ -104,7 +105,7 @@ impl<'t> Lines<'t> {
         self.position
     }
 
-    /// Where in the text this part of it begins.
+    /// Position of this part of the text.
     fn of(&mut self, part: &str) -> Position {
         let offset = part.as_ptr().addr().saturating_sub(self.text.as_ptr().addr());
         self.position(offset)
@@ -115,7 +116,7 @@ fn syntax(position: Position, text: impl fmt::Display) -> DocumentError {
     DocumentError { position, problem: Problem::Syntax(text.to_string()) }
 }
 
-/// Bytes as text: UTF-8, or ISO 8859-1 where the declaration says so.
+/// Decodes bytes: UTF-8, or ISO 8859-1 if declared.
 pub(super) fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
     if bytes.len() > MAX_DOCUMENT_LEN {
         let problem = Problem::TooLong { len: bytes.len() };
@@ -137,7 +138,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<String, DocumentError> {
     }
 }
 
-/// The encoding in the XML declaration at the beginning, in small letters as `head` is.
+/// The encoding in the XML declaration at the beginning; lower case, as `head`.
 fn declared_encoding(head: &str) -> Option<&str> {
     let (declaration, _) = head.strip_prefix("<?xml")?.split_once("?>")?;
     let (_, rest) = declaration.split_once("encoding")?;
@@ -147,12 +148,12 @@ fn declared_encoding(head: &str) -> Option<&str> {
         .find_map(|quote| quoted.strip_prefix(quote)?.split_once(quote).map(|(name, _)| name))
 }
 
-/// Whether XML 1.0 may have this character.
+/// Whether XML 1.0 permits this character.
 fn is_character(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// Whether this can be the name of an element or an attribute.
+/// Whether this is a valid name of an element or an attribute.
 fn is_name(name: &str) -> bool {
     let is_start = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | ':' | '\u{c0}'..);
     let is_other = |c: char| is_start(c) || c.is_ascii_digit() || matches!(c, '-' | '.' | '\u{b7}');
@@ -163,7 +164,7 @@ fn is_name(name: &str) -> bool {
 pub(super) fn parse(text: &str) -> Result<Element, DocumentError> {
     if let Some((offset, bad)) = text.char_indices().find(|(_, character)| !is_character(*character)) {
         let position = Lines::new(text).position(offset);
-        return Err(syntax(position, format_args!("{bad:?}, which XML does not have")));
+        return Err(syntax(position, format_args!("{bad:?} is not permitted in XML")));
     }
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_comments = true;
@@ -205,8 +206,7 @@ pub(super) fn parse(text: &str) -> Result<Element, DocumentError> {
                     Ok(Some(_)) | Err(_) => None,
                     Ok(None) => predefined(&reference.into_inner()),
                 };
-                let character =
-                    character.ok_or_else(|| syntax(position, "a reference to nothing that XML has"))?;
+                let character = character.ok_or_else(|| syntax(position, "an unknown reference"))?;
                 add_text(&mut open, position, character.encode_utf8(&mut [0; 4]))?;
                 continue;
             }
@@ -259,7 +259,7 @@ fn predefined(name: &str) -> Option<char> {
 fn add_text(open: &mut [Element], position: Position, part: &str) -> Result<(), DocumentError> {
     match open.last_mut() {
         Some(element) => {
-            // Blanks between elements are no text; those within a text are.
+            // Blanks between elements are ignored; those within a text are kept.
             if !element.text.is_empty() || !part.trim().is_empty() {
                 element.text.push_str(part);
             }
@@ -277,7 +277,7 @@ fn begin_element(
 ) -> Result<Element, DocumentError> {
     let name = start.name().into_inner();
     if !is_name(name) {
-        return Err(syntax(position, format_args!("{name:?} is no name")));
+        return Err(syntax(position, format_args!("{name:?} is not a valid name")));
     }
     let mut attributes: Vec<Attribute> = Vec::new();
     for attribute in start.attributes() {
@@ -288,7 +288,7 @@ fn begin_element(
             return Err(DocumentError { position, problem: Problem::TooManyAttributes });
         }
         if !is_name(name) {
-            return Err(syntax(position, format_args!("{name:?} is no name")));
+            return Err(syntax(position, format_args!("{name:?} is not a valid name")));
         }
         if attribute.value.contains('<') {
             return Err(syntax(position, "a < in the value of an attribute"));
@@ -298,7 +298,7 @@ fn begin_element(
             .map_err(|error| syntax(position, error))?
             .into_owned();
         if !value.chars().all(is_character) {
-            return Err(syntax(position, "a reference to a character that XML does not have"));
+            return Err(syntax(position, "a reference to a character that XML does not permit"));
         }
         attributes.push(Attribute { name: name.to_owned(), value, position });
     }
@@ -350,9 +350,9 @@ mod tests {
             ("<a b='<'/>", "line 1, column 4: a < in the value of an attribute"),
             ("<a b='&x;'/>", "line 1, column 4: "),
             ("<a b='&#0;'/>", "line 1, column 4: "),
-            ("<a>&x;</a>", "line 1, column 4: a reference to nothing that XML has"),
-            ("<1/>", "line 1, column 1: \"1\" is no name"),
-            ("<a>\u{1}</a>", "line 1, column 4: '\\u{1}', which XML does not have"),
+            ("<a>&x;</a>", "line 1, column 4: an unknown reference"),
+            ("<1/>", "line 1, column 1: \"1\" is not a valid name"),
+            ("<a>\u{1}</a>", "line 1, column 4: '\\u{1}' is not permitted in XML"),
             ("</a>", "line 1, column 1: "),
             ("<a>\n<!DOCTYPE a></a>", "line 2, column 1: a document type that is not at the beginning"),
             ("<a>\n<?xml version='1.0'?></a>", "line 2, column 1: an XML declaration that is not at the"),
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn document_types_are_not_looked_into() {
         let bomb = "<!DOCTYPE a [<!ENTITY x \"aaaa\"><!ENTITY y \"&x;&x;&x;\">]>\n<a b='&y;'/>";
-        assert_eq!(error(bomb), "line 1, column 1: a document type with declarations of its own");
+        assert_eq!(error(bomb), "line 1, column 1: a document type with declarations");
         assert!(parse("<!DOCTYPE a SYSTEM \"file:///etc/passwd\">\n<a/>").is_ok());
     }
 
@@ -374,7 +374,7 @@ mod tests {
     fn there_are_limits() {
         let deep = |depth: usize| "<a>".repeat(depth) + &"</a>".repeat(depth);
         assert!(parse(&deep(MAX_DEPTH)).is_ok());
-        assert!(error(&deep(MAX_DEPTH + 1)).ends_with("more than 32 elements within each other"));
+        assert!(error(&deep(MAX_DEPTH + 1)).ends_with("elements nested deeper than 32"));
         let wide = |count: usize| format!("<a>{}</a>", "<b/>".repeat(count - 1));
         assert!(parse(&wide(MAX_ELEMENTS)).is_ok());
         assert!(error(&wide(MAX_ELEMENTS + 1)).ends_with("more than 300000 elements"));

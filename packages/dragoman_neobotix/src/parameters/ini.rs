@@ -1,13 +1,13 @@
-//! Parameter files: what is not changed stays as it is, to the byte.
+//! Parameter files: unchanged parts are preserved byte by byte.
 
 use std::fmt;
 use std::ops::Range;
 
 use super::ParameterError;
 
-/// The most bytes of a file.
+/// Maximum size of a file, bytes.
 pub const MAX_INI_LEN: usize = 1 << 20;
-/// What begins a comment.
+/// Beginnings of comments.
 const COMMENTS: [&str; 3] = ["#", ";", "//"];
 
 /// A parameter file.
@@ -18,19 +18,19 @@ pub struct IniFile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Line {
-    /// With its end.
+    /// The line including its end.
     text: String,
     kind: Kind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    /// Blanks or a comment.
+    /// A blank line or a comment.
     Other,
     Section(String),
     Entry {
         key: String,
-        /// Where in the line the value is.
+        /// Range of the value in the line.
         value: Range<usize>,
     },
 }
@@ -40,43 +40,43 @@ enum Kind {
 pub struct IniEntry<'a> {
     /// Number of its line, from 1.
     pub line: usize,
-    /// Empty before the first section.
+    /// Section; empty before the first one.
     pub section: &'a str,
     /// Its name.
     pub key: &'a str,
-    /// Without comment, and without blanks at its ends.
+    /// Without comment, and without blanks at the ends.
     pub value: &'a str,
 }
 
-/// What is wrong with a file.
+/// Error in a file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IniError {
     /// More than [`MAX_INI_LEN`].
-    #[error("{len} bytes are more than the {MAX_INI_LEN} that a file may have")]
+    #[error("{len} bytes exceed the maximum of {MAX_INI_LEN}")]
     TooLong {
-        /// Bytes of the file.
+        /// Size of the file, bytes.
         len: usize,
     },
-    /// No section, no value and no comment.
+    /// The line is no section, value or comment.
     #[error("line {line}: '{text}' is neither a [section] nor key = value")]
     Syntax {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// What it says.
+        /// Text of the line.
         text: String,
     },
-    /// A parameter comes twice.
-    #[error("line {line}: '{key}' is there twice; it was in line {first} already")]
+    /// A parameter occurs twice.
+    #[error("line {line}: '{key}' occurs twice; the first time in line {first}")]
     Duplicate {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
         /// The parameter.
         key: String,
-        /// Line of the first.
+        /// Line of the first occurrence.
         first: usize,
     },
-    /// A file cannot have it.
+    /// The value cannot be written.
     #[error("'{key}' = '{value}' in section '{section}' cannot be written")]
     Unwritable {
         /// The section.
@@ -86,21 +86,21 @@ pub enum IniError {
         /// The value.
         value: String,
     },
-    /// A parameter has a value that it cannot have.
+    /// A parameter has an invalid value.
     #[error("line {line}: {error}")]
     Value {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The error.
         error: ParameterError,
     },
 }
 
 impl IniFile {
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// # Errors
-    /// It is too long, or a line is nothing that a file can have.
+    /// It is too long, or a line is invalid.
     pub fn parse(text: &str) -> Result<Self, IniError> {
         if text.len() > MAX_INI_LEN {
             return Err(IniError::TooLong { len: text.len() });
@@ -113,7 +113,7 @@ impl IniFile {
         Ok(Self { lines: lines.collect::<Result<_, _>>()? })
     }
 
-    /// The values, in the order of the file.
+    /// All values, in the order of the file.
     pub fn entries(&self) -> impl Iterator<Item = IniEntry<'_>> {
         let mut section = "";
         self.lines.iter().enumerate().filter_map(move |(index, line)| match &line.kind {
@@ -129,15 +129,15 @@ impl IniFile {
         })
     }
 
-    /// A value; the first, if there are several.
+    /// A value; the first, if it occurs several times.
     pub fn value(&self, section: &str, key: &str) -> Option<&str> {
         self.entries().find(|entry| entry.section == section && entry.key == key).map(|entry| entry.value)
     }
 
-    /// Puts a value in its place, or at the end of its section.
+    /// Replaces a value, or appends it to its section.
     ///
     /// # Errors
-    /// Section, key or value would not be read again as they are. Nothing has changed then.
+    /// Section, key or value could not be parsed again. Nothing has changed then.
     pub fn set(&mut self, section: &str, key: &str, value: &str) -> Result<(), IniError> {
         let text = format!("{key} = {value}\n");
         let is_entry = |kind: &Kind| match kind {
@@ -159,7 +159,7 @@ impl IniFile {
         if let Some(Line { text, kind: Kind::Entry { value: range, .. } }) =
             line.and_then(|line| self.lines.get_mut(line - 1))
         {
-            // A comment may follow at once only where there is no value.
+            // A comment may follow directly only if there is no value.
             let is_touching =
                 text.get(range.end..).is_some_and(|rest| rest.starts_with(|c: char| !c.is_whitespace()));
             text.replace_range(range.clone(), &format!("{value}{}", if is_touching { " " } else { "" }));
@@ -177,7 +177,7 @@ impl IniFile {
         Ok(())
     }
 
-    /// Where the next line of a section goes, which is begun if it is not there.
+    /// Index of the next new line of a section; adds the section if it does not exist.
     fn section_end(&mut self, section: &str) -> usize {
         let is_this = |line: &Line| matches!(&line.kind, Kind::Section(name) if name == section);
         let is_section = |line: &Line| matches!(line.kind, Kind::Section(_));
@@ -193,7 +193,7 @@ impl IniFile {
         };
         let rest = self.lines.get(begin..).unwrap_or_default();
         let len = rest.iter().position(is_section).unwrap_or(rest.len());
-        // Behind the last value; blank lines and comments before the next section stay there.
+        // After the last value, before blank lines and comments that precede the next section.
         let values = rest.get(..len).unwrap_or_default();
         begin + values.iter().rposition(|line| matches!(line.kind, Kind::Entry { .. })).map_or(0, |at| at + 1)
     }
@@ -226,7 +226,7 @@ impl Kind {
     }
 }
 
-/// Where a value ends: at a comment, which begins the text or follows a blank.
+/// End of a value: at a comment, which is at the beginning or follows a blank.
 fn value_end(text: &str) -> usize {
     let is_comment = |at: usize| {
         let (before, rest) = text.split_at_checked(at).unwrap_or_default();
@@ -317,7 +317,7 @@ mod tests {
             ("\nIpoRotvel = 11", "line 2: IpoRotvel = 11: it has to be from 0 to 10 rad/s"),
             (
                 "IpoRotvel = 1\n[a]\nIpoRotvel = 1",
-                "line 3: 'IpoRotvel' is there twice; it was in line 1 already",
+                "line 3: 'IpoRotvel' occurs twice; the first time in line 1",
             ),
         ] {
             let before = parameters.clone();
@@ -374,7 +374,7 @@ mod tests {
                 Err(_) => prop_assert_eq!(file.entries().count(), count),
             }
             prop_assert_eq!(others(&file), before);
-            // What was set is read again as it is.
+            // The value can be parsed again.
             let again = IniFile::parse(&file.to_string()).expect("what was written");
             prop_assert_eq!(again.entries().collect::<Vec<_>>(), file.entries().collect::<Vec<_>>());
         }

@@ -33,7 +33,7 @@ const fn number(
     Declaration { key, category, default: Value::Double(default), minimum, maximum, unit, description }
 }
 
-/// Lengths and places on the platform, mm.
+/// Range of lengths on the platform, mm.
 const LENGTH: [i32; 2] = [1, 10_000];
 const PLACE: [i32; 2] = [-10_000, 10_000];
 
@@ -46,27 +46,27 @@ static TABLE: [Declaration; 29] = [
     flag(Category::Surveillance, "SurveillanceModeEnabled",  false, "surveillance mode"),
     flag(Category::TrackingDetection, "ChargeStationDetectEnabled", false, "detect a charging station"),
     flag(Category::TrackingDetection, "PersonDetectionEnabled",     false, "detect persons"),
-    flag(Category::TrackingDetection, "TrackingEnabled",            false, "follow things that move with the laser"),
+    flag(Category::TrackingDetection, "TrackingEnabled",            false, "follow moving objects with the laser"),
     number(Category::Mapping, "MinLineLenAux", 250.0, LENGTH, "mm", "shortest auxiliary line, as extracted from a scan"),
     number(Category::Mapping, "MinLineLenMap", 400.0, LENGTH, "mm", "shortest line that is mapped"),
-    number(Category::MotionControl, "PathFollowParam1", 12.0, [0, 1000], "1/m^2", "following of paths: against an offset to the side"),
-    number(Category::MotionControl, "PathFollowParam2", 6.0,  [0, 1000], "1/m",   "following of paths: against a wrong direction"),
-    flag(Category::MotionControl, "PositionStabilizationEnabled", true, "correct the posture at the end of a move command"),
+    number(Category::MotionControl, "PathFollowParam1", 12.0, [0, 1000], "1/m^2", "path following: gain for lateral errors"),
+    number(Category::MotionControl, "PathFollowParam2", 6.0,  [0, 1000], "1/m",   "path following: gain for heading errors"),
+    flag(Category::MotionControl, "PositionStabilizationEnabled", true, "correct the pose at the end of a move command"),
     flag(Category::Planning, "PlanningEnabled",          true,  "plan paths in the automatic mode"),
     flag(Category::Planning, "SimuOnlineEnabledPostDis", false, "simulate while planning"),
-    flag(Category::Planning, "ViewPlanObstEnabled",      false, "show the obstacles that planning knows"),
+    flag(Category::Planning, "ViewPlanObstEnabled",      false, "show the planner's obstacles"),
     flag(Category::Collision, "CollCheckEnabled", true, "check all sensors for collisions"),
-    number(Category::Collision, "CollLaserMinDist", 150.0, [0, 10_000], "mm", "least distance to an obstacle"),
-    number(Category::Geometry, "DistPltfCenterToWheelAxis", 0.0, PLACE,  "mm", "from the platform's center to its wheel axis"),
-    number(Category::Geometry, "DistWheels",  500.0, [10, 10_000], "mm", "between the wheels"),
+    number(Category::Collision, "CollLaserMinDist", 150.0, [0, 10_000], "mm", "minimum distance to an obstacle"),
+    number(Category::Geometry, "DistPltfCenterToWheelAxis", 0.0, PLACE,  "mm", "distance from the platform's center to its wheel axis"),
+    number(Category::Geometry, "DistWheels",  500.0, [10, 10_000], "mm", "distance between the wheels"),
     number(Category::Geometry, "PltfLength",  900.0, [10, 10_000], "mm", "length of the platform"),
     number(Category::Geometry, "RadiusWheel", 125.0, LENGTH,       "mm", "radius of the wheels"),
     flag(Category::Interpolation, "EndTurnEnabled", true, "turn at the target on the spot; otherwise arrive in a curve"),
     number(Category::Interpolation, "IpoRotvel",   0.6,    [0, 10],     "rad/s", "rotational velocity of interpolated motions"),
     number(Category::Interpolation, "IpoTransVel", 1000.0, [0, 10_000], "mm/s",  "translational velocity of interpolated motions"),
     flag(Category::Interpolation, "StartTurnEnabled", true, "without planning: turn towards the path on the spot first"),
-    flag(Category::Localization, "GlobalLocalization", true, "look for the platform on the whole map"),
-    number(Category::Localization, "LineExtractMaxCov", 400.0, [0, 1_000_000], "mm^2", "greatest uncertainty of lines extracted from scans"),
+    flag(Category::Localization, "GlobalLocalization", true, "search for the platform on the whole map"),
+    number(Category::Localization, "LineExtractMaxCov", 400.0, [0, 1_000_000], "mm^2", "maximum uncertainty of lines extracted from scans"),
     flag(Category::Localization, "LocalLocalization", true, "correct the position with the laser"),
 ];
 
@@ -81,7 +81,7 @@ const MAPPING_MODE: Declaration = Declaration {
     description: "not used",
 };
 
-/// x, y, z in mm and the angle in degrees of the ultrasonic sensors, on the rim of 900 mm by 600 mm.
+/// x, y, z in mm and the angle in degrees of the ultrasonic sensors, on the border of 900 mm by 600 mm.
 #[rustfmt::skip]
 const ULTRASONIC: [([&str; 4], [f64; 4]); 16] = [
     (["UltraSonic1X",  "UltraSonic1Y",  "UltraSonic1Z",  "UltraSonic1Angle"],  [450.0, 0.0, 200.0, 0.0]),
@@ -122,15 +122,15 @@ pub fn declarations() -> &'static [Declaration] {
     &ALL
 }
 
-/// With blanks, which do not count; the longest key has 26 bytes.
+/// Including blanks, which are ignored; the longest key has 26 bytes.
 const MAX_KEY_LEN: usize = 64;
 
-/// Whether somebody who says `key` means the parameter `own`.
+/// Whether `key` is the parameter `own`, ignoring blanks.
 pub(super) fn is_key(own: &str, key: &str) -> bool {
     key.len() <= MAX_KEY_LEN && own.chars().eq(key.chars().filter(|character| *character != ' '))
 }
 
-/// A parameter. Blanks in the key do not count.
+/// The parameter with this key. Blanks in the key are ignored.
 pub fn declaration(key: &str) -> Option<&'static Declaration> {
     declarations().iter().find(|one| is_key(one.key, key))
 }
@@ -143,7 +143,7 @@ mod tests {
     use super::super::{ParameterError, Parameters};
     use super::*;
 
-    /// Section 5.9 of seed 002.
+    /// PlatformCtrl guide, 5.9.
     #[test]
     fn the_table_is_the_guide_s() {
         let count = |category| declarations().iter().filter(|one| one.category == category).count();

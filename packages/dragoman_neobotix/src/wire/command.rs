@@ -1,4 +1,4 @@
-//! The table of the commands, and what a client sends.
+//! The table of the commands, and messages of a client.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ macro_rules! commands {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum CommandKind { $( #[doc = $meaning] $variant, )* }
 
-        /// What a client sends. Values are those on the wire; whether they make sense is for the platform to say.
+        /// A message of a client. Values are those on the wire; the platform checks them.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Command { $( #[doc = $meaning] $variant $(($payload))?, )* }
 
@@ -40,7 +40,7 @@ macro_rules! commands {
         }, )*];
 
         impl Command {
-            /// Which command this is.
+            /// The command without its arguments.
             pub fn kind(&self) -> CommandKind {
                 match self { $( Self::$variant { .. } => CommandKind::$variant, )* }
             }
@@ -65,7 +65,7 @@ macro_rules! commands {
 
         #[cfg(test)]
         impl Command {
-            /// Every command, with any arguments.
+            /// Every command with random arguments.
             pub(super) fn samples(source: &mut super::properties::Source) -> Vec<Self> {
                 vec![$( commands!(@sample source, $variant $($payload)?), )*]
             }
@@ -96,10 +96,10 @@ commands! {
     4  SetDigout(SetDigitalOutput),           "set_digout",                silent,   "digital output";
     5  StartUltrasonic(StartUltrasonic),      "start_ultrasonic",          silent,   "start measuring with ultrasonic sensors";
     6  StopUltrasonic,                        "stop_ultrasonic",           silent,   "stop measuring with ultrasonic sensors";
-    7  AddCanListeningId(CanId),              "add_can_listening_id",      silent,   "keep CAN messages with this id";
-    8  RemoveCanListeningId(CanId),           "remove_can_listening_id",   silent,   "keep CAN messages with this id no longer";
+    7  AddCanListeningId(CanId),              "add_can_listening_id",      silent,   "add an id to the CAN listening list";
+    8  RemoveCanListeningId(CanId),           "remove_can_listening_id",   silent,   "remove an id from the CAN listening list";
     9  SendCanMessage(SendCanMessage),        "send_can_message",          silent,   "send a CAN message";
-    10 GetCanMessages(GetCanMessages),        "get_can_messages",          answered, "CAN messages that were kept";
+    10 GetCanMessages(GetCanMessages),        "get_can_messages",          answered, "stored CAN messages";
     11 Start,                                 "start",                     silent,   "start the motion mode";
     12 Break,                                 "break",                     silent,   "pause the motion";
     13 Continue,                              "continue",                  silent,   "continue after a pause";
@@ -119,13 +119,13 @@ commands! {
     27 LoadMap,                               "load_map",                  silent,   "load the map from the platform's disk";
     28 SaveMap,                               "save_map",                  silent,   "save the map to the platform's disk";
     29 MappingStart,                          "mapping_start",             silent,   "start mapping";
-    30 MappingReset,                          "mapping_reset",             silent,   "forget what was mapped";
+    30 MappingReset,                          "mapping_reset",             silent,   "delete the mapped lines";
     31 MappingStop,                           "mapping_stop",              silent,   "stop mapping";
     32 SetRoadmap(NamedDocument),             "set_roadmap",               silent,   "set the active roadmap";
     33 GetRoadmap,                            "get_roadmap",               answered, "the active roadmap";
     34 LoadRoadmap,                           "load_roadmap",              silent,   "load the roadmap from the platform's disk";
     35 SaveRoadmap,                           "save_roadmap",              silent,   "save the roadmap to the platform's disk";
-    36 SetFrmPltf(Frame),                     "set_frm_pltf",              silent,   "tell the platform where it is";
+    36 SetFrmPltf(Frame),                     "set_frm_pltf",              silent,   "set the platform's pose";
     37 SetPltfParam(SetParameter),            "set_pltf_param",            silent,   "set a parameter";
     38 GetPltfParam(GetParameter),            "get_pltf_param",            answered, "a parameter";
     39 GetPltfParamVec,                       "get_pltf_param_vec",        answered, "all parameters";
@@ -144,7 +144,7 @@ commands! {
     52 Debug2,                                "debug2",                    silent,   "free for debugging";
     53 Debug3,                                "debug3",                    silent,   "free for debugging";
     54 Debug4,                                "debug4",                    silent,   "free for debugging";
-    55 MouseMove(MouseMove),                  "mouse_move",                silent,   "put an obstacle, or take it away";
+    55 MouseMove(MouseMove),                  "mouse_move",                silent,   "place or remove an obstacle";
     56 SetLogEnabled,                         "set_log_enabled",           silent,   "log; without effect on the original";
     57 SetPostProcessFilename,                "set_post_process_filename", silent,   "file for recordings; without effect on the original";
     58 SetEvent(SetEvent),                    "set_event",                 silent,   "recording and replay";
@@ -181,12 +181,12 @@ impl CommandKind {
         self.row().service
     }
 
-    /// Whether the guide has a reply to it.
+    /// Whether the guide has a reply for it.
     pub fn is_answered(self) -> bool {
         self.row().is_answered
     }
 
-    /// What it does, or asks for, in a few words.
+    /// Short description.
     pub fn meaning(self) -> &'static str {
         self.row().meaning
     }
@@ -198,7 +198,7 @@ impl fmt::Display for CommandKind {
     }
 }
 
-/// A number for a message of an error.
+/// Name of a command number in error messages.
 pub(super) fn describe(number: u8) -> String {
     match CommandKind::from_number(number) {
         Some(kind) => format!("{kind} ({number})"),
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// Section 6.1 of seed 002: 0 to 59 without a gap, and 74; section 6.4: what is answered.
+    /// PlatformCtrl guide, 6.1: 0 to 59 without a gap, and 74; 6.4: commands with a reply.
     #[test]
     fn numbers_are_the_guide_s() {
         let numbers: Vec<u8> = CommandKind::all().map(CommandKind::number).collect();

@@ -1,4 +1,4 @@
-//! Maps, roadmaps and programs (seed 002, sections 6.3 and 6.4). What is in the documents: [`crate::documents`].
+//! Maps, roadmaps and programs (PlatformCtrl guide, 6.3 and 6.4). Content of the documents: [`crate::documents`].
 
 use super::Text;
 use super::field::layout;

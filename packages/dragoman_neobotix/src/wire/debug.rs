@@ -1,11 +1,11 @@
-//! Reply to CMD_GET_DEBUG_DATA (seed 002, section 6.4).
+//! Reply to CMD_GET_DEBUG_DATA (PlatformCtrl guide, 6.4).
 
 use super::field::layout;
 use super::{Coded, Point, Text};
 use crate::codes;
 
 codes! {
-    /// What a graphical object looks like.
+    /// Shape of a graphical object.
     pub enum GraphicalKind {
         /// Point.
         PointCross = 0, "TYPE_POINT_CROSS";
@@ -80,15 +80,15 @@ layout! {
     pub struct DebugData {
         /// Validation gates.
         pub validation_gates: Vec<ValidationGate>,
-        /// What is mapped, in mapping mode only.
+        /// Mapping data, in mapping mode only.
         pub mapping: Option<Mapping>,
         /// Interpolated path.
         pub path: Vec<PathPose>,
-        /// What programs want to be drawn.
+        /// Objects drawn by programs.
         pub graphical_objects: Vec<GraphicalObject>,
         /// Not used.
         pub variables: Vec<Variable>,
-        /// Things that move.
+        /// Moving objects.
         pub moving_clusters: Vec<Cluster>,
         /// Persons.
         pub person_clusters: Vec<Cluster>,
@@ -96,9 +96,9 @@ layout! {
         pub ball_clusters: Vec<Cluster>,
         /// Lines of the log.
         pub protocol_queue: Vec<QueueEntry>,
-        /// What the network does.
+        /// Network statistics.
         pub tcp: TcpStatistics,
-        /// How fast the platform may drive.
+        /// Maximum permitted velocities.
         pub safe_velocities: SafeVelocities,
     }
 
@@ -109,14 +109,14 @@ layout! {
         pub corners: [Point; 4],
     }
 
-    /// What is mapped.
+    /// Mapping data.
     #[derive(Eq, Default)]
     pub struct Mapping {
         /// Segments.
         pub segments: Vec<Segment>,
         /// Segments that are still being explored.
         pub explored_segments: Vec<Segment>,
-        /// Where the platform may be.
+        /// Possible poses of the platform.
         pub global_localization: GlobalLocalization,
     }
 
@@ -129,18 +129,18 @@ layout! {
         pub target: Point,
     }
 
-    /// Where the platform may be.
+    /// Possible poses of the platform.
     #[derive(Eq, Default)]
     pub struct GlobalLocalization {
-        /// Poses that are possible.
+        /// Possible poses.
         pub frames: Vec<PathPose>,
-        /// Lines that can be seen.
+        /// Visible lines.
         pub visible_lines: Vec<Segment>,
         /// Validation gates.
         pub validation_gates: Vec<ValidationGate>,
     }
 
-    /// A pose with an angle in whole radians, as the guide's table has it.
+    /// A pose with an angle in whole radians, as in the guide's table.
     #[derive(Copy, Eq, Default)]
     pub struct PathPose {
         /// Position.
@@ -151,10 +151,10 @@ layout! {
         pub angle_rad: i32,
     }
 
-    /// Something to draw.
+    /// An object to draw.
     #[derive(Copy, Eq, Default)]
     pub struct GraphicalObject {
-        /// What it looks like.
+        /// Its shape.
         pub kind: Coded<GraphicalKind>,
         /// Its color.
         pub color: Coded<GraphicalColor>,
@@ -170,7 +170,7 @@ layout! {
         pub second_y_mm: i32,
         /// Angle of a frame or an ellipse; 0 otherwise.
         pub second_angle_mdeg: i32,
-        /// 0.
+        /// Always 0.
         pub reserved: i32,
     }
 
@@ -179,7 +179,7 @@ layout! {
     pub struct Variable {
         /// Its id.
         pub id: i32,
-        /// Its value, written out.
+        /// Its value as text.
         pub value: Text,
     }
 
@@ -197,11 +197,11 @@ layout! {
     /// A line of the log.
     #[derive(Eq, Default)]
     pub struct QueueEntry {
-        /// What it says.
+        /// Its text.
         pub text: Text,
     }
 
-    /// What the network does; whole numbers, also of seconds.
+    /// Network statistics; whole numbers, even for seconds.
     #[derive(Copy, Eq, Default)]
     pub struct TcpStatistics {
         /// Average time to receive.
@@ -220,24 +220,24 @@ layout! {
         pub received_telegrams_per_s: i32,
         /// Messages sent.
         pub sent_telegrams_per_s: i32,
-        /// Average time that a message is waited for.
+        /// Average waiting time for a message.
         pub wait_time_s: i32,
         /// Share of waiting.
         pub wait_percent: i32,
     }
 
-    /// How fast the platform may drive.
+    /// Maximum permitted velocities.
     #[derive(Copy, Eq, Default)]
     pub struct SafeVelocities {
-        /// For the laser in front.
+        /// Limit of the front laser.
         pub forward_laser_mm_per_s: i32,
-        /// For the laser behind.
+        /// Limit of the rear laser.
         pub backward_laser_mm_per_s: i32,
-        /// For the ultrasonic sensors in front.
+        /// Limit of the front ultrasonic sensors.
         pub forward_ultrasonic_mm_per_s: i32,
-        /// For the ultrasonic sensors behind.
+        /// Limit of the rear ultrasonic sensors.
         pub backward_ultrasonic_mm_per_s: i32,
-        /// For the optocouplers.
+        /// Limit of the optocouplers.
         pub optocoupler_mm_per_s: i32,
     }
 }

@@ -1,7 +1,7 @@
 //! The parts of a message: numbers, texts, lists, and structs of these.
 //!
-//! [`Field`] is anything that can be read from and written to the data of a message; [`layout!`] makes a struct of
-//! fields one, in the order in which they are declared. So every table of the guide is written down once.
+//! [`Field`] is anything that can be read from and written to the data of a message; [`layout!`] implements it for a
+//! struct of fields, in the order of declaration. So each table of the guide is written only once.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::codes::Code;
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
     len: usize,
-    /// Where the field that is being read begins, and its name.
+    /// Offset and name of the current field.
     pub(super) offset: usize,
     pub(super) field: &'static str,
 }
@@ -25,19 +25,19 @@ impl<'a> Reader<'a> {
         Self { rest: data, len: data.len(), offset: 0, field: "command" }
     }
 
-    /// Reads the field of this name.
+    /// Reads the field with this name.
     pub(super) fn field<T: Field>(&mut self, name: &'static str) -> Result<T, Fault> {
         self.mark(name);
         T::read(self)
     }
 
-    /// The field of this name begins here.
+    /// Sets the name and offset of the current field.
     pub(super) fn mark(&mut self, name: &'static str) {
         self.field = name;
         self.offset = self.len - self.rest.len();
     }
 
-    /// Bytes that are left.
+    /// Number of remaining bytes.
     pub(super) fn left(&self) -> usize {
         self.rest.len()
     }
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         Ok(*taken)
     }
 
-    /// An INT that counts things of at least `element` bytes each, of which so many can be there.
+    /// Reads an INT number of elements of at least `element` bytes each; refuses more than can follow.
     fn count(&mut self, element: usize) -> Result<usize, Fault> {
         let count = i32::read(self)?;
         usize::try_from(count)
@@ -68,14 +68,14 @@ impl<'a> Reader<'a> {
 
 /// A part of a message.
 pub(super) trait Field: Sized {
-    /// The fewest bytes that it has.
+    /// Minimum size, bytes.
     const MIN_LEN: usize;
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, Fault>;
 
     fn write(&self, bytes: &mut Vec<u8>);
 
-    /// Any value.
+    /// A random value.
     #[cfg(test)]
     fn sample(source: &mut super::properties::Source) -> Self;
 }
@@ -114,7 +114,7 @@ impl Field for f64 {
         bytes.extend(self.to_be_bytes());
     }
 
-    /// Not NaN, which is equal to nothing.
+    /// Never NaN, which equals nothing.
     #[cfg(test)]
     fn sample(source: &mut super::properties::Source) -> Self {
         Some(Self::from_be_bytes(source.bytes())).filter(|value| !value.is_nan()).unwrap_or(0.5)
@@ -194,7 +194,7 @@ impl<T: Field + Copy + Default, const N: usize> Field for [T; N] {
     }
 }
 
-/// A byte that tells whether it is there.
+/// A byte with a flag, followed by the value if it is set.
 impl<T: Field> Field for Option<T> {
     const MIN_LEN: usize = 1;
 
@@ -230,12 +230,12 @@ impl<T: Field> Field for Box<T> {
     }
 }
 
-/// No list is longer than a message, so its count fits; a message that is longer is refused as a whole.
+/// A list is never longer than a message, so the number fits; a message that is too long is refused as a whole.
 fn write_count(count: usize, bytes: &mut Vec<u8>) {
     i32::try_from(count).unwrap_or(i32::MAX).write(bytes);
 }
 
-/// What a number stands for, where only those that the guide lists may come.
+/// The code of a number; unknown numbers are refused.
 pub(super) fn known<T: Code>(code: i64) -> Result<T, Fault> {
     T::from_code(code).ok_or_else(|| Fault::Value {
         value: code,
@@ -243,7 +243,7 @@ pub(super) fn known<T: Code>(code: i64) -> Result<T, Fault> {
     })
 }
 
-/// Codes of commands: of a width in bytes, and refused when the guide does not list them.
+/// Codes in commands: of a width in bytes, refused if unknown.
 macro_rules! strict {
     ($($code:ty as $width:ty),* $(,)?) => {$(
         impl $crate::wire::field::Field for $code {
@@ -268,8 +268,8 @@ macro_rules! strict {
 }
 pub(super) use strict;
 
-/// A code in a reply, of `W` (`u8` or `i32`) on the wire. A platform newer than the guide may send numbers that the
-/// guide does not list; they are kept, and only this one field is not known.
+/// A code in a reply, of type `W` (`u8` or `i32`) on the wire. A platform newer than the guide may send unknown
+/// numbers; they are kept, and only this field is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Coded<T, W = i32> {
     code: W,
@@ -287,7 +287,7 @@ impl<T: Code, W: Copy + Into<i64>> Coded<T, W> {
         self.code
     }
 
-    /// What it stands for. `None`: the guide does not list it.
+    /// The code. `None`: not in the guide.
     pub fn known(self) -> Option<T> {
         T::from_code(self.code.into())
     }
@@ -334,13 +334,13 @@ impl<T: Code, W: Field> Field for Coded<T, W> {
 
 /// STRING or XML: the bytes as they are on the wire, one per character in the guide.
 ///
-/// Nothing says in which encoding; [`to_str`](Self::to_str) takes UTF-8, and one byte per character (ISO 8859-1) where
-/// it is not. What is made from a `str` is UTF-8. There is no final NUL, and none is taken off.
+/// The guide does not specify the encoding; [`to_str`](Self::to_str) assumes UTF-8, or one byte per character (ISO
+/// 8859-1) if it is not valid UTF-8. Texts made from a `str` are UTF-8. A final NUL is neither added nor removed.
 #[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct Text(pub Vec<u8>);
 
 impl Text {
-    /// The text for a reader.
+    /// The text, decoded.
     pub fn to_str(&self) -> Cow<'_, str> {
         match std::str::from_utf8(&self.0) {
             Ok(text) => Cow::Borrowed(text),
@@ -397,7 +397,7 @@ impl Field for Text {
     }
 }
 
-/// A struct whose fields follow each other on the wire.
+/// Defines a struct whose fields follow each other on the wire.
 macro_rules! layout {
     ($(
         $(#[$meta:meta])*

@@ -1,13 +1,13 @@
-//! A stream of bytes as messages, and messages as bytes.
+//! Decodes a byte stream into messages, and encodes messages.
 
 use std::marker::PhantomData;
 
 use super::field::{Field, Reader};
 use super::{DecodeError, EncodeError, Fault, Framing, HEADER, LengthError, MAX_DATA_LEN};
 
-/// Bytes of a length.
+/// Size of a length, bytes.
 const LENGTH_LEN: usize = 4;
-/// Memory that a stream keeps between two messages.
+/// Buffer capacity that is kept between two messages.
 const KEPT_CAPACITY: usize = 1 << 16;
 
 /// [`Command`](super::Command) and [`Reply`](super::Reply).
@@ -15,27 +15,26 @@ pub trait Message: Sized {
     /// Reads the data of a message, which begins with its number.
     ///
     /// # Errors
-    /// The data is not exactly what the guide's table has.
+    /// The data do not match the guide's table exactly.
     fn decode(data: &[u8]) -> Result<Self, DecodeError>;
 
     /// The message to send.
     ///
     /// # Errors
-    /// It is longer than any may be.
+    /// It exceeds the maximum size.
     fn encode(&self, framing: Framing) -> Result<Vec<u8>, EncodeError>;
 }
 
-/// A message and how it began.
+/// A message and its framing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Received<T> {
-    /// An answer is to begin in the same way.
+    /// Framing; the answer must use the same.
     pub framing: Framing,
-    /// The message, or what was wrong with it.
+    /// The message, or the error in it.
     pub message: Result<T, DecodeError>,
 }
 
-/// The messages in a stream of bytes: [`Command`](super::Command)s in what a client sends,
-/// [`Reply`](super::Reply)s in what a platform does.
+/// Decodes a byte stream: [`Command`](super::Command)s of a client, [`Reply`](super::Reply)s of a platform.
 #[derive(Debug)]
 pub struct Decoder<T> {
     bytes: Vec<u8>,
@@ -51,7 +50,7 @@ impl<T> Default for Decoder<T> {
 }
 
 impl<T: Message> Decoder<T> {
-    /// More bytes have come, cut anywhere. After an error they are dropped.
+    /// Appends received bytes. They are dropped after an error.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.failed.is_some() {
             return;
@@ -61,16 +60,16 @@ impl<T: Message> Decoder<T> {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Bytes that wait for more, or for [`next`](Self::next).
+    /// Number of bytes not yet decoded.
     pub fn buffered(&self) -> usize {
         self.bytes.len() - self.start
     }
 
-    /// The next message. `None`: it has not come yet.
+    /// The next message. `None`: incomplete.
     ///
     /// # Errors
-    /// A length of 0 or of more than [`MAX_DATA_LEN`]. There is no way on: the same error comes again, and the
-    /// connection is to be closed.
+    /// A length of 0 or of more than [`MAX_DATA_LEN`]. Decoding cannot continue: the same error is returned again, and
+    /// the connection should be closed.
     #[allow(clippy::should_implement_trait, reason = "more may come after None")]
     pub fn next(&mut self) -> Result<Option<Received<T>>, LengthError> {
         if let Some(error) = self.failed {

@@ -1,4 +1,4 @@
-//! Brakes, digital outputs, ultrasonic sensors and CAN messages (seed 002, section 6.3: CAN communication).
+//! Brakes, digital outputs, ultrasonic sensors and CAN messages (PlatformCtrl guide, 6.3: CAN communication).
 
 use super::field::{layout, strict};
 use crate::codes;
@@ -14,9 +14,9 @@ codes! {
 
     /// A board with digital outputs.
     pub enum Board {
-        /// The board for general use.
+        /// The general I/O board.
         IoBoard = 0, "TYPE_IOBOARD";
-        /// The board with the relays.
+        /// The relay board.
         RelayBoard = 1, "TYPE_RELAYBOARD";
     }
 }
@@ -70,14 +70,14 @@ layout! {
     /// CMD_GET_CAN_MESSAGES.
     #[derive(Copy, Eq, Default)]
     pub struct GetCanMessages {
-        /// 0: the messages stay; 1: they are deleted once they were read.
+        /// 0: the messages are kept; 1: they are deleted after reading.
         pub is_deleting: bool,
     }
 
-    /// A CAN message that was kept.
+    /// A stored CAN message.
     #[derive(Copy, Default)]
     pub struct CanMessage {
-        /// When it came. The guide has no unit; unchecked: it may be NaN or infinite.
+        /// Time of reception. The guide has no unit; unchecked: it may be NaN or infinite.
         pub time_stamp: f64,
         /// CAN id.
         pub id: i32,
@@ -88,7 +88,7 @@ layout! {
     /// Reply to CMD_GET_CAN_MESSAGES.
     #[derive(Default)]
     pub struct CanMessages {
-        /// Messages with ids of the listening list.
+        /// Messages whose ids are on the listening list.
         pub messages: Vec<CanMessage>,
     }
 }

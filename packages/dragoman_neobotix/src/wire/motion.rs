@@ -1,4 +1,4 @@
-//! Motion commands and the mode (seed 002, section 6.3: platform operation, motion; CMD_SET_FRM_PLTF).
+//! Motion commands and the mode (PlatformCtrl guide, 6.3: platform operation, motion; CMD_SET_FRM_PLTF).
 
 use super::Text;
 use super::field::{layout, strict};
@@ -28,7 +28,7 @@ layout! {
     /// CMD_MOVE_PATH.
     #[derive(Eq, Default)]
     pub struct MovePath {
-        /// In the world; the last is the target.
+        /// Poses in the world; the last is the target.
         pub frames: Vec<Frame>,
     }
 

@@ -1,4 +1,4 @@
-//! Parameters (seed 002, sections 6.3 and 6.4). Which there are: [`crate::parameters`].
+//! Parameters (PlatformCtrl guide, 6.3 and 6.4). Table of the parameters: [`crate::parameters`].
 
 use crate::codes::{ParameterCategory, ParameterType};
 use crate::parameters::{Declaration, Value};
@@ -12,7 +12,7 @@ layout! {
     pub struct SetParameter {
         /// Its name.
         pub key: Text,
-        /// The value, written out.
+        /// The value as text.
         pub value: Text,
     }
 
@@ -28,15 +28,15 @@ layout! {
     pub struct ParameterReply {
         /// Its name.
         pub key: Text,
-        /// The value, written out.
+        /// The value as text.
         pub value: Text,
         /// INT.
         pub category: Coded<ParameterCategory>,
         /// INT.
         pub kind: Coded<ParameterType>,
-        /// The least value.
+        /// Minimum.
         pub minimum: i32,
-        /// The greatest value.
+        /// Maximum.
         pub maximum: i32,
     }
 

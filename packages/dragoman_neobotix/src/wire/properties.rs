@@ -1,4 +1,4 @@
-//! Every command and reply with any values; any bytes.
+//! Every command and reply with random values; arbitrary bytes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 
@@ -9,7 +9,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::{Command, CommandKind, Decoder, Fault, Framing, HEADER, Message, Received, Reply};
 
-/// Where the values of samples come from.
+/// Source of random values.
 #[derive(Debug)]
 pub(super) struct Source(TestRng);
 
@@ -37,7 +37,7 @@ fn framing(is_bare: bool) -> Framing {
     if is_bare { Framing::Bare } else { Framing::Header }
 }
 
-/// What comes out of a stream that is cut into pieces.
+/// Decodes a stream in pieces.
 fn stream<T: Message>(bytes: &[u8], piece: usize) -> Vec<Received<T>> {
     let mut decoder = Decoder::default();
     let mut seen = Vec::new();
@@ -49,7 +49,7 @@ fn stream<T: Message>(bytes: &[u8], piece: usize) -> Vec<Received<T>> {
     seen
 }
 
-/// `decode(encode(x)) = x`, alone and in a stream; cut anywhere else it is refused.
+/// `decode(encode(x)) = x`, alone and in a stream; truncated messages are refused.
 fn survives<T: Message + Clone + PartialEq + Debug>(samples: &[T], is_bare: bool, piece: usize) {
     let mut all = Vec::new();
     for sample in samples {
@@ -73,7 +73,7 @@ fn survives<T: Message + Clone + PartialEq + Debug>(samples: &[T], is_bare: bool
     assert_eq!(stream::<T>(&all, piece), expected);
 }
 
-/// `encode(decode(bytes)) = bytes`, for whatever can be decoded.
+/// `encode(decode(bytes)) = bytes`, for all bytes that can be decoded.
 fn is_exact<T: Message>(data: &[u8]) -> bool {
     let Ok(message) = T::decode(data) else {
         return false;
@@ -97,7 +97,7 @@ proptest! {
         survives(&Reply::samples(&mut Source::new(seed)), is_bare, piece);
     }
 
-    /// Bytes changed here and there in what was valid.
+    /// Random changes in valid bytes.
     #[test]
     fn what_is_decoded_is_encoded_to_the_same_bytes(
         seed: [u8; 32],
@@ -119,7 +119,7 @@ proptest! {
         }
     }
 
-    /// Whatever comes, however it is cut: the same messages, and an end.
+    /// For any bytes and any pieces: the same messages, and termination.
     #[test]
     fn any_bytes_decode_or_are_refused(
         bytes in proptest::collection::vec(prop_oneof![2 => any::<u8>(), 4 => Just(0), 2 => 0..80_u8], 0..400),
@@ -151,7 +151,7 @@ proptest! {
     }
 }
 
-/// The first byte is the number that the guide gives, and every command is there.
+/// The first byte is the number in the guide, and all commands exist.
 #[test]
 fn every_number_has_its_command() {
     let commands = Command::samples(&mut Source::new([7; 32]));

@@ -1,4 +1,4 @@
-//! What a platform answers.
+//! Messages of a platform.
 
 use super::command::CommandKind;
 use super::frame::{self, Message};
@@ -14,7 +14,7 @@ macro_rules! replies {
         pub enum Reply { $( $(#[$doc])* $variant($payload), )* }
 
         impl Reply {
-            /// What was asked.
+            /// The command of this reply.
             pub fn kind(&self) -> CommandKind {
                 match self { $( Self::$variant(_) => CommandKind::$variant, )* }
             }
@@ -37,7 +37,7 @@ macro_rules! replies {
 
         #[cfg(test)]
         impl Reply {
-            /// Every reply, with any values.
+            /// Every reply with random values.
             pub(super) fn samples(source: &mut super::properties::Source) -> Vec<Self> {
                 vec![$( Self::$variant(<$payload as super::field::Field>::sample(source)), )*]
             }
@@ -46,7 +46,7 @@ macro_rules! replies {
 }
 
 replies! {
-    /// CAN messages that were kept.
+    /// Stored CAN messages.
     GetCanMessages(CanMessages), false;
     /// Status of the platform; ends in -1.
     GetStatus(Box<Status>), true;

@@ -1,31 +1,31 @@
-//! Special functions, the camera, and commands for debugging that have arguments (seed 002, section 6.3).
+//! Special functions, the camera, and commands for debugging that have arguments (PlatformCtrl guide, 6.3).
 
 use super::Text;
 use super::field::{layout, strict};
 use crate::codes;
 
 codes! {
-    /// What happened to the mouse.
+    /// Event of the mouse.
     pub enum MouseButton {
-        /// The obstacle is there.
+        /// Places the obstacle.
         RightDown = 2, "EV_MOUSE_RBUTTON_DOWN";
-        /// It is no longer.
+        /// Removes the obstacle.
         RightUp = 5, "EV_MOUSE_RBUTTON_UP";
     }
 
-    /// What is to happen to a recording.
+    /// Action on a recording.
     pub enum PostProcessEvent {
-        /// Begin one.
+        /// Start recording.
         StartRecording = 1, "EV_START_POST_PROCESS_RECORDING";
-        /// End it.
+        /// Stop recording.
         StopRecording = 2, "EV_STOP_POST_PROCESS_RECORDING";
-        /// Play it.
+        /// Start the replay.
         StartReplay = 3, "EV_START_POST_PROCESS_REPLAY";
-        /// Play it no longer.
+        /// Stop the replay.
         StopReplay = 4, "EV_STOP_POST_PROCESS_REPLAY";
-        /// Pause it.
+        /// Pause the replay.
         BreakReplay = 5, "EV_BREAK_POST_PROCESS_REPLAY";
-        /// Play on.
+        /// Continue the replay.
         ContinueReplay = 6, "EV_CONTINUE_POST_PROCESS_REPLAY";
     }
 }
@@ -36,14 +36,14 @@ layout! {
     /// CMD_SPEAK_TEXT.
     #[derive(Eq, Default)]
     pub struct SpeakText {
-        /// What to say.
+        /// The text.
         pub text: Text,
     }
 
     /// CMD_PLAY_SOUND and CMD_GRAB_IMAGE.
     #[derive(Eq, Default)]
     pub struct FileName {
-        /// As it came: it may hold anything, `../` too.
+        /// Unchecked: it may contain anything, including `../`.
         pub file_name: Text,
     }
 
@@ -64,16 +64,16 @@ layout! {
     /// CMD_SET_POS_PAN_TILT_CAMERA.
     #[derive(Eq, Default)]
     pub struct PanTiltPosition {
-        /// In the camera's own words.
+        /// In the camera's own syntax.
         pub position: Text,
     }
 
     /// CMD_MOUSE_MOVE.
     #[derive(Copy, Eq)]
     pub struct MouseMove {
-        /// Of the obstacle, in the world.
+        /// Position of the obstacle, in the world.
         pub x_mm: i32,
-        /// Of the obstacle, in the world.
+        /// Position of the obstacle, in the world.
         pub y_mm: i32,
         /// INT.
         pub button: MouseButton,

@@ -1,4 +1,4 @@
-//! Replies to CMD_GET_STATUS and CMD_GET_POSITION (seed 002, section 6.4).
+//! Replies to CMD_GET_STATUS and CMD_GET_POSITION (PlatformCtrl guide, 6.4).
 
 use super::field::layout;
 use super::{Coded, Frame};
@@ -20,17 +20,17 @@ layout! {
         pub rotation_rad_per_s: f64,
     }
 
-    /// Reply to CMD_GET_STATUS, in the order of the wire. Poses and points are in the world where nothing else is said.
-    /// Latitude and longitude are unchecked: they may be NaN or infinite.
+    /// Reply to CMD_GET_STATUS, in the order of the wire. By default poses and points are in the world. Latitude and
+    /// longitude are unchecked: they may be NaN or infinite.
     #[derive(Default)]
     pub struct Status {
-        /// Where the platform is to be.
+        /// Reference pose.
         pub commanded: Frame,
-        /// Where it is.
+        /// Estimated pose.
         pub estimated: Frame,
-        /// How well that is known.
+        /// Uncertainty of the estimated pose.
         pub covariance: Covariance,
-        /// Points of the laser.
+        /// Scan points of the laser.
         pub scan: Vec<ScanPoint>,
         /// Reflectors observed.
         pub reflectors: Vec<Point>,
@@ -42,19 +42,19 @@ layout! {
         pub corners: Vec<Point>,
         /// Interpolated path.
         pub path: Vec<Point>,
-        /// Buttons of the joystick: pressed?
+        /// Buttons of the joystick, true if pressed.
         pub joystick_buttons: Vec<Coded<bool, u8>>,
-        /// Velocities that are commanded now.
+        /// Currently commanded velocities.
         pub velocity: Velocity,
-        /// Board with the relays.
+        /// The relay board.
         pub relay_board: RelayBoard,
-        /// Board for general use.
+        /// The general I/O board.
         pub io_board: IoBoard,
         /// The two drives.
         pub motors: MotorBoards,
         /// Distances of sensors 1 to 16.
         pub ultrasonic_mm: [i32; 16],
-        /// What else the ultrasonic board has.
+        /// Other data of the ultrasonic board.
         pub ultrasonic_board: UltrasonicBoard,
         /// Radar sensors.
         pub radar_board: RadarBoard,
@@ -70,13 +70,13 @@ layout! {
         pub is_target_reached: Coded<bool, u8>,
         /// Active motion mode.
         pub motion_mode: Coded<MotionMode, u8>,
-        /// What the platform is doing.
+        /// Operation state.
         pub operation_state: Coded<OperationState, u8>,
         /// The emergency stop.
         pub emergency_state: Coded<EmergencyState>,
         /// Mode of a local application; not used.
         pub application_mode: u8,
-        /// What the planner is doing.
+        /// State of the planner.
         pub planner_state: Coded<PlannerState>,
         /// Time stamp of this message; the guide has no unit.
         pub time_stamp: i32,
@@ -88,15 +88,15 @@ layout! {
         pub is_localization_lost: Coded<bool, u8>,
         /// Whether there is a collision.
         pub is_colliding: Coded<bool, u8>,
-        /// How much of the lookup data is calculated; 0: all, or there is nothing to do.
+        /// Calculated part of the lookup data; 0: complete, or nothing to do.
         pub lookup_percent: u8,
-        /// Guarding.
+        /// Surveillance.
         pub surveillance: Surveillance,
         /// Angle of the head.
         pub head_angle_deg: i32,
     }
 
-    /// How well the pose is known.
+    /// Uncertainty of the pose.
     #[derive(Copy, Eq, Default)]
     pub struct Covariance {
         /// Deviation along the principal axis.
@@ -109,7 +109,7 @@ layout! {
         pub principal_axis_mdeg: i32,
     }
 
-    /// A point of a scan, in INT16s.
+    /// A scan point, in INT16s.
     #[derive(Copy, Eq, Default)]
     pub struct ScanPoint {
         /// Position.
@@ -127,7 +127,7 @@ layout! {
         pub y_mm: i32,
     }
 
-    /// A line that is observed, in the platform's frame. The target comes first.
+    /// An observed line, in the platform's frame. The target comes first.
     #[derive(Copy, Eq, Default)]
     pub struct Line {
         /// Its end.
@@ -136,7 +136,7 @@ layout! {
         pub source: Point,
     }
 
-    /// A circle that is observed.
+    /// An observed circle.
     #[derive(Copy, Eq, Default)]
     pub struct Circle {
         /// Its center.
@@ -154,7 +154,7 @@ layout! {
         pub rotation_mrad_per_s: i32,
     }
 
-    /// Board with the relays; no units in the guide.
+    /// The relay board; no units in the guide.
     #[derive(Copy, Eq, Default)]
     pub struct RelayBoard {
         /// Digital inputs.
@@ -167,7 +167,7 @@ layout! {
         pub optical_distance: [i32; 4],
     }
 
-    /// Board for general use; no units in the guide.
+    /// The general I/O board; no units in the guide.
     #[derive(Copy, Eq, Default)]
     pub struct IoBoard {
         /// Voltage of the battery.
@@ -233,10 +233,10 @@ layout! {
         pub status: i32,
     }
 
-    /// Guarding.
+    /// Surveillance.
     #[derive(Copy, Eq, Default)]
     pub struct Surveillance {
-        /// Infrared sensors 1 to 4: active?
+        /// Infrared sensors 1 to 4, true if active.
         pub infrared: [Coded<bool, u8>; 4],
         /// Whether the siren is enabled.
         pub siren: Coded<bool, u8>,
@@ -246,7 +246,7 @@ layout! {
 }
 
 impl Position {
-    /// Whether every number is one that can be worked with.
+    /// Whether no number is NaN or infinite.
     pub fn is_finite(&self) -> bool {
         [self.angle_rad, self.translation_mm_per_s, self.rotation_rad_per_s]
             .iter()

@@ -1,24 +1,24 @@
-//! Commands, states, and why a command is refused.
+//! Commands, states, and reasons for refusals.
 
 use dragoman_geometry::{Point, Pose, Twist};
 use dragoman_neobotix::map::{Map, MapError, Roadmap, RouteError};
 
 use crate::planning::PlanError;
-use crate::program::{Program, ProgramError, Quarry};
+use crate::program::{Program, ProgramError, TrackedObject};
 use crate::replay::{Recording, ReplayError};
 use crate::settings::{Settings, SettingsError};
 
-/// Operation states, with the numbers of `CMD_GET_STATUS` (seed 002, section 6.4).
+/// Operation states, with the numbers of `CMD_GET_STATUS` (PlatformCtrl guide, 6.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Operation {
-    /// It can be moved.
+    /// Ready to move.
     Ready = 0,
-    /// The motion mode is at work: `ST_OP_RUNNING`.
+    /// The motion mode is active: `ST_OP_RUNNING`.
     Moving = 1,
     /// The motion mode is interrupted.
     Broken = 2,
-    /// It cannot be moved yet.
+    /// Not ready to move.
     NotInitialized = 3,
 }
 
@@ -26,11 +26,11 @@ pub enum Operation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Emergency {
-    /// There is none.
+    /// No emergency stop.
     Inactive = 0,
     /// An emergency stop is pressed; the platform is in its secure state.
     Active = 1,
-    /// It was released, and the drives come up again.
+    /// Released; the drives restart.
     Reset = 2,
 }
 
@@ -38,19 +38,19 @@ pub enum Emergency {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum MotionMode {
-    /// Nothing moves the platform.
+    /// No motion.
     None = 0,
-    /// The hardware's joystick moves it.
+    /// Controlled by the hardware's joystick.
     JoystickHardware = 1,
-    /// [`Command::Move`] moves it.
+    /// Controlled by [`Command::Move`].
     JoystickSoftware = 2,
-    /// [`Command::Move`] and [`Command::MoveWheels`] move it.
+    /// Controlled by [`Command::Move`] and [`Command::MoveWheels`].
     Velocity = 3,
-    /// It drives to goals.
+    /// Drives to commanded goals.
     Automatic = 4,
-    /// A program drives it to goals.
+    /// Drives to the goals of a program.
     Program = 5,
-    /// A recording moves it.
+    /// Replays a recorded motion.
     Replay = 6,
 }
 
@@ -72,7 +72,7 @@ impl TryFrom<i32> for MotionMode {
     }
 }
 
-/// One of the drives, with the order of [`Output::brakes`](super::Output::brakes).
+/// A drive, in the order of [`Output::brakes`](super::Output::brakes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Motor {
     /// `CANNODE_MOTORRIGHT`.
@@ -90,62 +90,62 @@ pub enum Board {
     Relay = 1,
 }
 
-/// What a platform can be told (seed 002, section 6.3); metres, radians, in the map unless told otherwise.
+/// Commands to a platform (PlatformCtrl guide, 6.3); metres, radians, by default in the map frame.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Command {
-    /// Looks whether the base is there.
+    /// Checks the connection to the base.
     Connect,
-    /// Stops everything, and lets go of the base.
+    /// Stops everything, and disconnects the base.
     Shutdown,
     /// Makes a connected platform ready.
     Initialize,
     /// Applies or releases a brake. A platform with a brake applied does not move.
     SetBrake {
-        /// Of which drive.
+        /// The drive.
         motor: Motor,
-        /// Or released.
+        /// `false`: released.
         applied: bool,
     },
     /// Sets an output.
     SetDigitalOutput {
-        /// On which board.
+        /// The board.
         board: Board,
-        /// 0 to 15.
+        /// Channel, 0 to 15.
         channel: u8,
-        /// Or low.
+        /// `false`: low.
         high: bool,
     },
-    /// Lets these ultrasonic sensors measure, a bit for each, and no others.
+    /// Enables exactly these ultrasonic sensors, one bit each.
     StartUltrasonic {
         /// Bit 0 is sensor 1.
         channels: u16,
     },
-    /// Lets none measure.
+    /// Disables all ultrasonic sensors.
     StopUltrasonic,
     /// Starts the motion mode.
     Start,
-    /// Interrupts it; the platform brakes along its way.
+    /// Interrupts the motion; the platform brakes along its path.
     Break,
-    /// Goes on.
+    /// Continues the motion.
     Continue,
-    /// Ends it; what was to be done is forgotten.
+    /// Ends the motion, and discards its target.
     Stop,
-    /// Sets the motion mode; only a platform that is ready changes it.
+    /// Sets the motion mode; the platform must be ready.
     SetMode(MotionMode),
-    /// Drives along these places.
+    /// Drives along these poses.
     MovePath(Vec<Pose>),
-    /// Drives to a station of the roadmap, by its name.
+    /// Drives to the station of the roadmap with this name.
     MoveToStation(String),
     /// Drives to a pose.
     MoveAbsolute(Pose),
-    /// Drives to a pose of the platform's frame.
+    /// Drives to a pose in the platform's frame.
     MoveRelative(Pose),
-    /// Turns the driven wheels, m/s.
+    /// Sets the speeds of the driven wheels, m/s.
     MoveWheels {
-        /// Speed of the right one.
+        /// Speed of the right wheel.
         right: f64,
-        /// Speed of the left one.
+        /// Speed of the left wheel.
         left: f64,
     },
     /// Moves at these velocities.
@@ -154,77 +154,78 @@ pub enum Command {
     SetMap(Map),
     /// Sets the roadmap.
     SetRoadmap(Roadmap),
-    /// Takes lines from the laser's scans into a map of its own; it goes on where it was stopped.
+    /// Adds lines from the laser's scans to a separate map; continues where mapping was stopped.
     StartMapping,
-    /// Forgets these lines.
+    /// Deletes these lines.
     ResetMapping,
-    /// Takes no more; the lines stay, for somebody to make a map of them.
+    /// Adds no more lines; they are kept for creating a map.
     StopMapping,
-    /// The platform is here.
+    /// Sets the platform's pose.
     SetPose(Pose),
-    /// An obstacle is here; nowhere for `None`.
+    /// Sets an obstacle at this point; `None` removes it.
     PlaceObstacle(Option<Point>),
-    /// Sets the program. The mode program begins with it at [`Command::Start`].
+    /// Sets the program, which the mode program starts at [`Command::Start`].
     SetProgram(Program),
-    /// Drives a recorded motion again; motion mode replay, ready or moving. At its end the platform is ready.
+    /// Replays a recorded motion, in the motion mode replay, ready or moving. At its end the platform is ready.
     StartReplay(Recording),
-    /// Sets all settings.
+    /// Replaces all settings.
     SetSettings(Box<Settings>),
 }
 
-/// Why a command has no effect. Nothing has changed then. A client of the old protocol is told nothing; it sees that the state has not changed.
+/// Why a command was refused. Nothing has changed then. A client of the old protocol gets no reply; it sees the
+/// unchanged state.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// A number of the command is NaN or infinite.
     #[error("a value is not finite")]
     NotFinite,
-    /// There are seven motion modes.
-    #[error("there is no motion mode {0}; 0 to 6")]
+    /// Not one of the seven motion modes.
+    #[error("there is no motion mode {0}; use 0 to 6")]
     UnknownMode(i32),
-    /// Boards have 16 outputs.
-    #[error("there is no digital output {0}; 0 to 15")]
+    /// Not one of a board's 16 outputs.
+    #[error("there is no digital output {0}; use 0 to 15")]
     UnknownChannel(u8),
     /// The base does not answer.
     #[error("the base is silent")]
     BaseSilent,
-    /// Not connected yet.
+    /// The platform is not connected yet.
     #[error("the platform is not connected")]
     NotConnected,
-    /// Not in this state.
+    /// Not permitted in this state.
     #[error("the platform is {0:?}")]
     WrongState(Operation),
-    /// Not in this mode.
+    /// Not permitted in this mode.
     #[error("the motion mode is {0:?}")]
     WrongMode(MotionMode),
-    /// Not while an emergency stop is pressed, or just released.
+    /// Not permitted while an emergency stop is pressed or has just been released.
     #[error("the emergency stop is {0:?}")]
     Emergency(Emergency),
-    /// A path has one place at least.
+    /// A path needs at least one pose.
     #[error("the path is empty")]
     EmptyPath,
-    /// There is no way.
+    /// Planning failed.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The roadmap does not lead there.
+    /// The roadmap has no route there.
     #[error(transparent)]
     Route(#[from] RouteError),
-    /// The map or roadmap is none.
+    /// The map or roadmap is invalid.
     #[error(transparent)]
     Map(#[from] MapError),
-    /// Nobody knows where it is.
-    #[error("there is no {0:?} to go after")]
-    NothingToGoAfter(Quarry),
-    /// The recording cannot be driven again from here.
+    /// No position of the object is known.
+    #[error("the position of the {0:?} is unknown")]
+    NoTrackedObject(TrackedObject),
+    /// The recording cannot be replayed from here.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// Nobody knows where the platform is.
-    #[error("the platform does not know where it is")]
+    /// Localization is lost.
+    #[error("localization is lost")]
     Lost,
     /// The program cannot be run.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
 }

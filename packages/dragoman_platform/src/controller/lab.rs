@@ -14,13 +14,13 @@ struct Bench {
     now: Duration,
     twist: Twist,
     driven: f64,
-    /// The greatest errors of the localization while it drove, m and rad.
+    /// Maximum errors of the localization while driving, m and rad.
     errors: [f64; 2],
     events: Vec<Event>,
 }
 
 impl Bench {
-    /// In automatic mode, at a place that it knows.
+    /// In automatic mode, at a known pose.
     fn new(seed: u64, settings: Settings, map: Map) -> Self {
         let lab = Lab::new(seed, START);
         let mut platform = Platform::new(settings).unwrap();
@@ -68,7 +68,8 @@ impl Bench {
         }
     }
 
-    /// Drives until the motion has ended; it has to have reached this pose, 2 cm and 1 degree (by the map, so with what the localization is wrong).
+    /// Drives until the motion has ended; checks that it reached this pose within 2 cm and 1 degree (in the map, so
+    /// including the error of the localization).
     fn reach(&mut self, command: Command, goal: Pose) {
         self.events.clear();
         self.platform.command(command.clone()).unwrap();
@@ -93,7 +94,7 @@ fn station(name: &str, x: f64, y: f64, heading: f64) -> Station {
     Station { id: name.to_owned(), name: name.to_owned(), pose: Pose::new(x, y, heading) }
 }
 
-/// Three stations; ways there and back.
+/// Three stations with edges in both directions.
 fn roadmap() -> Roadmap {
     let stations = vec![
         station("north", 4.5, 3.8, -std::f64::consts::FRAC_PI_2),
@@ -189,7 +190,7 @@ fn prohibited_areas_are_never_entered() {
         let mut reached = 0;
         for _ in 0..5 {
             let goal = Pose::new(between(-5.0, 5.0), between(-4.0, 4.0), between(-3.0, 3.0));
-            // `cycle` looks at each place on the way.
+            // `cycle` checks each pose on the way.
             bench.events.clear();
             if bench.platform.command(Command::MoveAbsolute(goal)).is_ok() {
                 for _ in 0..600 {
@@ -208,7 +209,7 @@ fn prohibited_areas_are_never_entered() {
 
 #[test]
 fn a_map_that_it_made_is_one_to_find_itself_by() {
-    // Driven by hand, without a map, from a place that it calls its own.
+    // Driven manually, without a map; its start is the map's origin.
     let lab = Lab::new(5, Pose::new(0.8, -1.0, 0.0));
     let mut platform = Platform::new(Settings::default()).unwrap();
     let mode = Command::SetMode(MotionMode::Velocity);
@@ -219,7 +220,7 @@ fn a_map_that_it_made_is_one_to_find_itself_by() {
     platform.command(Command::SetPose(start)).unwrap();
     let (now, twist) = (Duration::ZERO, Twist::ZERO);
     let mut bench = Bench { lab, platform, now, twist, driven: 0.0, errors: [0.0; 2], events: Vec::new() };
-    // By hand from place to place.
+    // Driven manually between these poses.
     for place in [[-1.8, -1.2], [-4.5, 0.5], [-1.0, 1.5], [0.8, 3.2], [2.0, 3.8]].map(Point::from) {
         loop {
             let truth = bench.lab.pose();

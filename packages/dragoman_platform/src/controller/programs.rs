@@ -5,13 +5,13 @@ use dragoman_geometry::position;
 use super::{Event, MotionMode, Operation, Platform, Refusal};
 use crate::motion::automatic::Target;
 use crate::program::interpreter::{Action, Conditions, Interpreter};
-use crate::program::{Deed, Movement, Program};
+use crate::program::{Effect, Movement, Program};
 
-/// Of random waits. A program that is run twice waits the same times.
+/// Seed of random waits. A program that runs twice has the same waits.
 const SEED: u64 = 1;
 
 impl Platform {
-    /// Sets the program; not while one is at work.
+    /// Sets the program; refused while one is running.
     pub(super) fn set_program(&mut self, program: Program) -> Result<(), Refusal> {
         if self.interpreter.is_some() {
             return Err(Refusal::WrongState(self.operation));
@@ -21,7 +21,7 @@ impl Platform {
         Ok(())
     }
 
-    /// In the mode program: the program begins, or goes on.
+    /// In the mode program: starts or continues the program.
     pub(super) fn start_program(&mut self) -> Result<(), Refusal> {
         if self.mode == MotionMode::Program
             && self.interpreter.is_none()
@@ -32,7 +32,7 @@ impl Platform {
         Ok(())
     }
 
-    /// Lets the program go on.
+    /// Runs one cycle of the program.
     pub(super) fn run_program(&mut self, outside: &Conditions<'_>) {
         let Some(mut interpreter) = self.interpreter.take() else {
             return;
@@ -53,8 +53,8 @@ impl Platform {
                         self.event(Event::ProgramRefused(refusal));
                     }
                 }
-                Action::Do(deed) => {
-                    if let Deed::SetOutputs(outputs) = &deed {
+                Action::Do(effect) => {
+                    if let Effect::SetOutputs(outputs) = &effect {
                         for (bit, output) in outputs.iter().enumerate() {
                             let mask = 1 << bit;
                             match output {
@@ -64,7 +64,7 @@ impl Platform {
                             }
                         }
                     }
-                    self.event(Event::Program(deed));
+                    self.event(Event::Program(effect));
                 }
             }
         }
@@ -83,9 +83,9 @@ impl Platform {
             }
             Movement::Pose(pose) => Target::Pose(pose),
             Movement::Station(name) => Target::Path(self.roadmap.route(position(self.pose), &name)?),
-            Movement::After { quarry, .. } => {
-                let seen = conditions.quarries.iter().find(|(other, _)| *other == quarry);
-                Target::Pose(seen.ok_or(Refusal::NothingToGoAfter(quarry))?.1)
+            Movement::After { object, .. } => {
+                let seen = conditions.tracked_objects.iter().find(|(other, _)| *other == object);
+                Target::Pose(seen.ok_or(Refusal::NoTrackedObject(object))?.1)
             }
         };
         self.begin(target)

@@ -1,4 +1,4 @@
-//! What each command does.
+//! The execution of each command.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::planning::{Ground, PlanError};
 use crate::replay::{Player, Recording};
 use crate::settings::{PlanningSettings, Settings};
 
-/// A map with what is counted of it once. For a large map that takes longer than a cycle: it is done before the platform gets the map.
+/// A map with precomputed data. For a large map the computation takes longer than a cycle, so it is done before the
+/// platform gets the map.
 #[derive(Debug)]
 pub struct PreparedMap {
     map: Map,
@@ -22,7 +23,7 @@ pub struct PreparedMap {
 }
 
 impl PreparedMap {
-    /// For a platform with these settings.
+    /// Computes the data for a platform with these settings.
     ///
     /// # Errors
     /// The map is invalid.
@@ -34,10 +35,11 @@ impl PreparedMap {
 }
 
 impl Platform {
-    /// Does what a command says, from the next cycle on.
+    /// Executes a command, with effect from the next cycle on.
     ///
     /// # Errors
-    /// It has no effect, and why. Nothing has changed, but that a goal to which there is no way takes the place of the last: the platform stops.
+    /// The reason of a refusal. Nothing has changed then, with one exception: a goal that cannot be reached replaces
+    /// the last one, and the platform stops.
     pub fn command(&mut self, command: Command) -> Result<(), Refusal> {
         match command {
             Command::Connect => self.connect(),
@@ -195,7 +197,7 @@ impl Platform {
     fn stop(&mut self) -> Result<(), Refusal> {
         match self.operation {
             Operation::NotInitialized => self.initialize(),
-            // The way out of an emergency is its reset.
+            // An emergency stop is left only through its reset.
             Operation::Broken if self.emergency != Emergency::Inactive => {
                 Err(Refusal::Emergency(self.emergency))
             }
@@ -243,10 +245,10 @@ impl Platform {
         Ok(())
     }
 
-    /// Whether the platform would begin with a target; what only a plan finds is not looked at.
+    /// Checks whether the platform would accept a target; does not plan.
     ///
     /// # Errors
-    /// It would not, and why.
+    /// The reason of a refusal.
     pub fn would_drive(&self, target: &Target) -> Result<(), Refusal> {
         self.may_drive()?;
         check(target)?;
@@ -263,7 +265,7 @@ impl Platform {
         self.begin(target)
     }
 
-    /// Begins with a target, in whatever mode.
+    /// Starts a motion to a target, in any mode.
     pub(super) fn begin(&mut self, target: Target) -> Result<(), Refusal> {
         check(&target)?;
         let target = match target {
@@ -277,16 +279,16 @@ impl Platform {
         Ok(begun?)
     }
 
-    /// A new map is for the next motion; the one under way is given up.
+    /// A new map applies to the next motion; the current one is cancelled.
     fn set_map(&mut self, map: Map) -> Result<(), Refusal> {
         self.set_prepared_map(PreparedMap::new(map, &self.settings)?);
         Ok(())
     }
 
-    /// As [`Command::SetMap`], without the work that takes long.
+    /// As [`Command::SetMap`], without the long computation.
     pub fn set_prepared_map(&mut self, prepared: PreparedMap) {
         let PreparedMap { map, ground, lines, planning } = prepared;
-        // The settings may have changed in the meantime.
+        // The settings may have changed since the preparation.
         let is_valid = planning.has_grid_of(&self.settings.planning);
         self.ground = Arc::new(if is_valid { ground } else { Ground::new(&map, &self.settings) });
         if !self.is_mapping {
@@ -324,7 +326,7 @@ impl Platform {
     }
 }
 
-/// Whether a target can be counted with.
+/// Checks that all numbers of a target are finite.
 fn check(target: &Target) -> Result<(), Refusal> {
     let countable = |pose: &Pose| pose.is_finite() && position(*pose).coords.amax() <= MAX_COORDINATE;
     if target.poses().iter().all(countable) { Ok(()) } else { Err(Refusal::NotFinite) }

@@ -1,4 +1,4 @@
-//! What is told of a platform.
+//! Status and events of a platform.
 
 use dragoman_geometry::{Point, Pose, Segment, Twist};
 use dragoman_neobotix::map::{Map, Roadmap};
@@ -6,47 +6,47 @@ use dragoman_neobotix::map::{Map, Roadmap};
 use super::{Emergency, MotionMode, Operation, Platform, Refusal};
 use crate::localization::Uncertainty;
 use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlanJob, Planned, PlannerState, Target};
-use crate::program::{Deed, Program};
+use crate::program::{Effect, Program};
 use crate::replay::Player;
 use crate::settings::Settings;
 
-/// What has happened.
+/// Events of a platform.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The platform is in another state.
+    /// The operation state has changed.
     Operation(Operation),
-    /// The emergency stop is in another state.
+    /// The emergency state has changed.
     Emergency(Emergency),
-    /// The platform has another motion mode.
+    /// The motion mode has changed.
     Mode(MotionMode),
-    /// Something has come of a motion.
+    /// An event of a motion.
     Motion(MotionEvent),
-    /// The program wants this to be done. Outputs are set already.
-    Program(Deed),
+    /// An effect of the program to be carried out. Digital outputs are already set.
+    Program(Effect),
     /// All tasks of the program have ended.
     ProgramEnded,
-    /// The program wanted a motion that there is not.
+    /// A motion of the program was refused.
     ProgramRefused(Refusal),
-    /// The recorded motion was driven to its end; the platform is ready.
+    /// The replay has reached its end; the platform is ready.
     ReplayEnded,
-    /// The platform is not where the recorded motion leads; it was given up.
+    /// The platform is too far from the recorded motion; the replay was cancelled.
     ReplayAstray,
-    /// Velocity commands have stopped coming; the platform brakes.
+    /// The velocity command has expired; the platform brakes.
     WatchdogExpired,
-    /// The base has fallen silent; the platform has to be initialized anew.
+    /// Connection to the base lost; the platform has to be initialized again.
     BaseSilent,
-    /// The laser has not measured for too long, or never since the platform was connected; the platform does not move by itself.
+    /// The laser has not measured for too long, or never since connecting; the platform does not move by itself.
     LaserSilent,
-    /// It measures.
+    /// The laser measures again.
     LaserFound,
-    /// The laser sees what the map does not explain; the platform drives to no goal until it has found itself.
+    /// The scans contradict the map; the platform drives to no goal until it is localized again.
     LocalizationLost,
-    /// It has.
+    /// The platform is localized again.
     LocalizationFound,
 }
 
-/// All that `CMD_GET_STATUS` tells of the controller itself.
+/// The part of `CMD_GET_STATUS` that concerns the controller itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Status {
     /// Whether the base was found.
@@ -57,27 +57,28 @@ pub struct Status {
     pub emergency: Emergency,
     /// Motion mode.
     pub mode: MotionMode,
-    /// Where the platform should be, in the map.
+    /// Reference pose, in the map.
     pub commanded_pose: Pose,
-    /// Where it is, in the map.
+    /// Estimated pose, in the map.
     pub pose: Pose,
-    /// How well that is known.
+    /// Uncertainty of the estimated pose.
     pub uncertainty: Uncertainty,
-    /// Whether nobody knows where it is.
+    /// Whether localization is lost.
     pub localization_lost: bool,
-    /// Whether it makes a map.
+    /// Whether mapping is active.
     pub is_mapping: bool,
-    /// What it is told.
+    /// Commanded velocity.
     pub velocity: Twist,
-    /// Where it is to go.
+    /// Current goal.
     pub goal: Option<Pose>,
-    /// Whether it has reached its last goal.
+    /// Whether the last goal was reached.
     pub target_reached: bool,
     /// State of the planner.
     pub planner: PlannerState,
-    /// Whether an obstacle, or that it is blind, keeps it from moving.
+    /// Whether an obstacle, or a silent laser, prevents motion.
     pub collision: bool,
-    /// Whether it is connected and its laser does not measure: it does not move by itself. Always false without a laser.
+    /// Whether it is connected and its laser does not measure: it does not move by itself. Always false without a
+    /// laser.
     pub blind: bool,
 }
 
@@ -102,25 +103,25 @@ impl Platform {
         &self.settings
     }
 
-    /// What is left of the way, point by point, in the map, m.
+    /// The remaining path, in the map, m.
     pub fn path(&self) -> impl Iterator<Item = Point> + '_ {
         self.automatic.path()
     }
 
-    /// The last motion to a target, and what has come of it.
+    /// The last motion to a target, and its result.
     pub fn motion(&self) -> Motion {
         self.automatic.motion()
     }
 
-    /// What another navigator is to do now, if there is one ([`Settings::is_delegated`]), and the number of the motion. It stops when this is
-    /// something else, or nothing.
+    /// The task of the external navigator, if there is one ([`Settings::is_delegated`]), and the number of the motion.
+    /// The navigator has to stop when the number changes or this becomes `None`.
     pub fn delegated(&self) -> Option<(u64, &Target)> {
         let may = self.operation == Operation::Moving && self.emergency == Emergency::Inactive && !self.blind;
         let target = self.automatic.delegated().filter(|_| may && !self.brakes.contains(&true))?;
         Some((self.automatic.motion().number, target))
     }
 
-    /// Takes what that navigator tells of a motion; nothing, if there is another by now.
+    /// Takes a report of the navigator on a motion; ignored if another motion has started.
     pub fn navigated(&mut self, number: u64, news: Navigation) {
         if self.automatic.motion().number == number
             && let Some(event) = self.automatic.navigated(news)
@@ -129,25 +130,25 @@ impl Platform {
         }
     }
 
-    /// From now on plans are made by whoever polls [`Platform::poll_plan`], in another thread: in a large map they take longer than a cycle. A goal
-    /// without a way is then given up later, not refused.
+    /// From now on the caller of [`Platform::poll_plan`] makes the plans, in another thread: in a large map planning
+    /// takes longer than a cycle. A goal that cannot be reached is then cancelled later instead of refused.
     pub fn plan_beside(&mut self) {
         self.automatic.plan_beside();
     }
 
-    /// A plan to be made; its result is for [`Platform::planned`].
+    /// The next plan to make; pass its result to [`Platform::planned`].
     pub fn poll_plan(&mut self) -> Option<PlanJob> {
         self.automatic.poll_plan()
     }
 
-    /// Takes a plan that was made; nothing, if it is not wanted any more.
+    /// Takes a finished plan; ignored if it is outdated.
     pub fn planned(&mut self, planned: Planned) {
         if let Some(event) = self.automatic.planned(planned) {
             self.moved(event);
         }
     }
 
-    /// Gives up a motion; nothing, if there is another by now. The platform brakes.
+    /// Cancels a motion; ignored if another motion has started. The platform brakes.
     pub fn give_up(&mut self, number: u64) {
         if self.automatic.motion().number == number && self.automatic.is_busy() {
             self.give_up_goal();
@@ -169,12 +170,12 @@ impl Platform {
         self.mapper.lines(&self.settings.mapping)
     }
 
-    /// Where the platform may be in the map, the most likely first.
+    /// Possible poses in the map, the most likely first.
     pub fn candidates(&self) -> impl Iterator<Item = Pose> + '_ {
         self.localizer.candidates()
     }
 
-    /// All that is known.
+    /// The current status.
     pub fn status(&self) -> Status {
         Status {
             connected: self.connected,

@@ -3,19 +3,19 @@ use dragoman_geometry::{Point, direction, position};
 use super::*;
 use crate::motion::automatic::PlannerState;
 use crate::planning::PlanError;
-use crate::program::{Awaited, Condition, Deed, Instruction, Movement, Quarry, Task};
+use crate::program::{Awaited, Condition, Effect, Instruction, Movement, Task, TrackedObject};
 
 const STEP: Duration = Duration::from_millis(20);
 
-/// A platform that does exactly what it is told, in a world of points.
+/// A platform that follows its commands exactly, in a world of points.
 struct Bench {
     platform: Platform,
     now: Duration,
-    /// Where it is, in the map; odometry began at the origin.
+    /// True pose, in the map; the odometry starts at the origin.
     pose: Pose,
     output: Output,
     input: Input<'static>,
-    /// What stands there, in the map.
+    /// Obstacles, in the map.
     things: Vec<Point>,
     /// Whether the laser measures.
     sees: bool,
@@ -33,18 +33,18 @@ impl Bench {
         Self { platform, now, pose: Pose::ORIGIN, output, input, things, sees: true, events }
     }
 
-    /// Moving in this mode.
+    /// A moving platform in this mode.
     fn moving(settings: Settings, mode: MotionMode) -> Self {
         let mut bench = Self::new(settings);
         for command in [Command::Connect, Command::Initialize, Command::SetMode(mode), Command::Start] {
-            bench.tell(command).unwrap();
+            bench.send(command).unwrap();
         }
         bench.run(0.1);
         bench.events.clear();
         bench
     }
 
-    fn tell(&mut self, command: Command) -> Result<(), Refusal> {
+    fn send(&mut self, command: Command) -> Result<(), Refusal> {
         self.platform.command(command)
     }
 
@@ -74,9 +74,9 @@ impl Bench {
         }
     }
 
-    /// Runs until a motion has ended, and gives all poses on the way.
+    /// Runs until a motion has ended; returns all poses on the way.
     fn drive(&mut self, command: Command) -> Vec<Pose> {
-        self.tell(command).unwrap();
+        self.send(command).unwrap();
         let mut poses = Vec::new();
         for _ in 0..20_000 {
             self.cycle();
@@ -114,17 +114,17 @@ fn the_session_of_a_real_client_drives() {
     let mut bench = Bench::new(Settings::default());
     let wheels = Command::MoveWheels { right: 0.3, left: 0.3 };
     bench.run(0.1);
-    bench.tell(Command::Connect).unwrap();
-    bench.tell(Command::Stop).unwrap();
-    bench.tell(Command::SetMode(MotionMode::Velocity)).unwrap();
-    bench.tell(Command::Continue).unwrap();
+    bench.send(Command::Connect).unwrap();
+    bench.send(Command::Stop).unwrap();
+    bench.send(Command::SetMode(MotionMode::Velocity)).unwrap();
+    bench.send(Command::Continue).unwrap();
     for _ in 0..10 {
-        bench.tell(wheels.clone()).unwrap();
+        bench.send(wheels.clone()).unwrap();
         bench.run(0.4);
     }
     assert!((bench.output.twist.linear - 0.3).abs() < 1e-9);
     assert!((1.0..1.2).contains(&bench.pose.x), "{:?}", bench.pose);
-    // Silence: it brakes after a second.
+    // Without further commands it brakes after a second.
     bench.run(1.0);
     assert!(bench.output.twist.linear < 0.3 && bench.events.contains(&Event::WatchdogExpired));
     bench.run(1.0);
@@ -135,26 +135,26 @@ fn the_session_of_a_real_client_drives() {
 fn the_state_chart_is_that_of_the_guide() {
     let mut bench = Bench::new(Settings::default());
     let state = |bench: &Bench| bench.platform.status().operation;
-    assert_eq!(bench.tell(Command::Initialize), Err(Refusal::NotConnected));
-    assert_eq!(bench.tell(Command::Stop), Err(Refusal::NotConnected));
-    assert_eq!(bench.tell(Command::Start), Err(Refusal::WrongState(Operation::NotInitialized)));
-    bench.tell(Command::Connect).unwrap();
+    assert_eq!(bench.send(Command::Initialize), Err(Refusal::NotConnected));
+    assert_eq!(bench.send(Command::Stop), Err(Refusal::NotConnected));
+    assert_eq!(bench.send(Command::Start), Err(Refusal::WrongState(Operation::NotInitialized)));
+    bench.send(Command::Connect).unwrap();
     assert_eq!(state(&bench), Operation::NotInitialized);
-    bench.tell(Command::Initialize).unwrap();
+    bench.send(Command::Initialize).unwrap();
     assert_eq!(state(&bench), Operation::Ready);
-    assert_eq!(bench.tell(Command::Break), Err(Refusal::WrongState(Operation::Ready)));
-    bench.tell(Command::SetMode(MotionMode::Velocity)).unwrap();
-    bench.tell(Command::Start).unwrap();
+    assert_eq!(bench.send(Command::Break), Err(Refusal::WrongState(Operation::Ready)));
+    bench.send(Command::SetMode(MotionMode::Velocity)).unwrap();
+    bench.send(Command::Start).unwrap();
     assert_eq!(state(&bench), Operation::Moving);
-    assert_eq!(bench.tell(Command::SetMode(MotionMode::None)), Err(Refusal::WrongState(Operation::Moving)));
-    bench.tell(Command::Break).unwrap();
+    assert_eq!(bench.send(Command::SetMode(MotionMode::None)), Err(Refusal::WrongState(Operation::Moving)));
+    bench.send(Command::Break).unwrap();
     assert_eq!(state(&bench), Operation::Broken);
-    assert_eq!(bench.tell(Command::Start), Err(Refusal::WrongState(Operation::Broken)));
-    bench.tell(Command::Continue).unwrap();
+    assert_eq!(bench.send(Command::Start), Err(Refusal::WrongState(Operation::Broken)));
+    bench.send(Command::Continue).unwrap();
     assert_eq!(state(&bench), Operation::Moving);
-    bench.tell(Command::Stop).unwrap();
+    bench.send(Command::Stop).unwrap();
     assert_eq!(state(&bench), Operation::Ready);
-    bench.tell(Command::Shutdown).unwrap();
+    bench.send(Command::Shutdown).unwrap();
     assert_eq!(state(&bench), Operation::NotInitialized);
     assert_eq!(bench.output.brakes, [true; 2]);
     bench.run(0.02);
@@ -184,12 +184,12 @@ fn each_mode_listens_to_its_commands_alone() {
         let mut bench = Bench::moving(Settings::default(), mode);
         for (letter, command) in [('v', velocity()), ('w', wheels()), ('g', goal())] {
             let wanted = if accepted.contains(letter) { Ok(()) } else { Err(Refusal::WrongMode(mode)) };
-            assert_eq!(bench.tell(command), wanted, "{mode:?} {letter}");
+            assert_eq!(bench.send(command), wanted, "{mode:?} {letter}");
         }
         bench.run(0.5);
         assert_eq!(bench.output.twist != Twist::ZERO, !accepted.is_empty(), "{mode:?}");
-        bench.tell(Command::Stop).unwrap();
-        assert!(bench.tell(velocity()).is_err());
+        bench.send(Command::Stop).unwrap();
+        assert!(bench.send(velocity()).is_err());
         bench.run(1.0);
         assert_eq!(bench.output.twist, Twist::ZERO);
     }
@@ -208,7 +208,7 @@ fn each_mode_listens_to_its_commands_alone() {
 #[test]
 fn an_emergency_stop_secures_the_platform_until_its_reset() {
     let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
-    bench.tell(Command::Move(Twist::new(0.5, 0.0))).unwrap();
+    bench.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
     bench.run(0.9);
     assert!(bench.output.twist.linear > 0.4);
     bench.input.emergency_stop = true;
@@ -218,16 +218,16 @@ fn an_emergency_stop_secures_the_platform_until_its_reset() {
     assert_eq!((status.operation, status.emergency), (Operation::Broken, Emergency::Active));
     let refused = Err(Refusal::Emergency(Emergency::Active));
     for command in [Command::Continue, Command::Start, Command::Stop] {
-        assert_eq!(bench.tell(command), refused);
+        assert_eq!(bench.send(command), refused);
     }
-    assert_eq!(bench.tell(Command::SetBrake { motor: Motor::Left, applied: false }), refused);
+    assert_eq!(bench.send(Command::SetBrake { motor: Motor::Left, applied: false }), refused);
     bench.input.emergency_stop = false;
     bench.cycle();
     assert_eq!(bench.platform.status().emergency, Emergency::Reset);
     bench.run(0.6);
     let status = bench.platform.status();
     assert_eq!((status.operation, status.emergency), (Operation::Ready, Emergency::Inactive));
-    // Nothing moves by itself.
+    // No autonomous motion.
     bench.run(1.0);
     assert_eq!((bench.output.twist, bench.output.brakes), (Twist::ZERO, [false; 2]));
 }
@@ -235,39 +235,39 @@ fn an_emergency_stop_secures_the_platform_until_its_reset() {
 #[test]
 fn a_silent_base_has_to_be_initialized_anew() {
     let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
-    bench.tell(Command::Move(Twist::new(0.5, 0.0))).unwrap();
+    bench.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
     bench.run(0.5);
     bench.input.base_alive = false;
     bench.run(0.1);
     assert_eq!(bench.output.twist, Twist::ZERO);
-    assert_eq!(bench.tell(Command::Initialize), Err(Refusal::BaseSilent));
+    assert_eq!(bench.send(Command::Initialize), Err(Refusal::BaseSilent));
     bench.input.base_alive = true;
     bench.run(0.5);
     assert_eq!(bench.output.twist, Twist::ZERO);
     assert_eq!(bench.platform.status().operation, Operation::NotInitialized);
-    bench.tell(Command::Initialize).unwrap();
+    bench.send(Command::Initialize).unwrap();
     assert_eq!(bench.platform.status().operation, Operation::Ready);
 }
 
 #[test]
 fn brakes_outputs_and_ultrasonics_are_set() {
     let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
-    bench.tell(Command::Move(Twist::new(0.5, 0.0))).unwrap();
-    bench.tell(Command::SetBrake { motor: Motor::Left, applied: true }).unwrap();
-    bench.tell(Command::SetDigitalOutput { board: Board::Relay, channel: 15, high: true }).unwrap();
-    bench.tell(Command::SetDigitalOutput { board: Board::Io, channel: 0, high: true }).unwrap();
-    bench.tell(Command::StartUltrasonic { channels: 5 }).unwrap();
+    bench.send(Command::Move(Twist::new(0.5, 0.0))).unwrap();
+    bench.send(Command::SetBrake { motor: Motor::Left, applied: true }).unwrap();
+    bench.send(Command::SetDigitalOutput { board: Board::Relay, channel: 15, high: true }).unwrap();
+    bench.send(Command::SetDigitalOutput { board: Board::Io, channel: 0, high: true }).unwrap();
+    bench.send(Command::StartUltrasonic { channels: 5 }).unwrap();
     bench.run(0.5);
     let wanted =
         Output { twist: Twist::ZERO, brakes: [false, true], digital_outputs: [1, 1 << 15], ultrasonics: 5 };
     assert_eq!(bench.output, wanted);
-    bench.tell(Command::SetDigitalOutput { board: Board::Io, channel: 0, high: false }).unwrap();
-    bench.tell(Command::StopUltrasonic).unwrap();
-    bench.tell(Command::SetBrake { motor: Motor::Left, applied: false }).unwrap();
+    bench.send(Command::SetDigitalOutput { board: Board::Io, channel: 0, high: false }).unwrap();
+    bench.send(Command::StopUltrasonic).unwrap();
+    bench.send(Command::SetBrake { motor: Motor::Left, applied: false }).unwrap();
     bench.run(0.2);
     assert_eq!((bench.output.digital_outputs[0], bench.output.ultrasonics), (0, 0));
     assert!(bench.output.twist.linear > 0.0);
-    let unknown = bench.tell(Command::SetDigitalOutput { board: Board::Io, channel: 16, high: true });
+    let unknown = bench.send(Command::SetDigitalOutput { board: Board::Io, channel: 16, high: true });
     assert_eq!(unknown, Err(Refusal::UnknownChannel(16)));
 }
 
@@ -282,9 +282,9 @@ fn what_is_not_finite_is_refused() {
         Command::SetPose(Pose::new(1e300, 0.0, 0.0)),
         Command::PlaceObstacle(Some(Point::new(f64::INFINITY, 0.0))),
     ] {
-        assert_eq!(bench.tell(command), Err(Refusal::NotFinite));
+        assert_eq!(bench.send(command), Err(Refusal::NotFinite));
     }
-    assert_eq!(bench.tell(Command::MovePath(Vec::new())), Err(Refusal::EmptyPath));
+    assert_eq!(bench.send(Command::MovePath(Vec::new())), Err(Refusal::EmptyPath));
     bench.run(0.1);
     assert_eq!(bench.output.twist, Twist::ZERO);
 }
@@ -301,7 +301,7 @@ fn goals_are_reached_with_and_without_planning() {
                 let mut bench = Bench::moving(settings, MotionMode::Automatic);
                 bench.drive(Command::MoveAbsolute(goal));
                 bench.assert_at(goal);
-                // It waits for the next.
+                // It waits for the next goal.
                 assert_eq!(bench.platform.status().operation, Operation::Moving);
                 bench.events.clear();
                 let next = compose(bench.pose, Pose::new(1.0, 0.0, 0.5));
@@ -315,23 +315,23 @@ fn goals_are_reached_with_and_without_planning() {
 #[test]
 fn a_motion_is_interrupted_goes_on_and_is_replaced() {
     let mut bench = Bench::moving(without_planning(), MotionMode::Automatic);
-    bench.tell(Command::MoveAbsolute(Pose::new(4.0, 0.0, 0.0))).unwrap();
+    bench.send(Command::MoveAbsolute(Pose::new(4.0, 0.0, 0.0))).unwrap();
     bench.run(2.0);
-    bench.tell(Command::Break).unwrap();
+    bench.send(Command::Break).unwrap();
     bench.run(2.0);
     let stood = bench.pose;
     assert!(stood.x > 0.5 && bench.output.twist == Twist::ZERO);
     bench.run(2.0);
     assert_eq!(bench.pose, stood);
-    bench.tell(Command::Continue).unwrap();
+    bench.send(Command::Continue).unwrap();
     bench.run(2.0);
     assert!(bench.pose.x > 1.5);
-    // Another goal while it moves: at once.
+    // Another goal while it moves takes effect at once.
     bench.drive(Command::MoveAbsolute(Pose::new(2.0, 2.0, 0.0)));
     bench.assert_at(Pose::new(2.0, 2.0, 0.0));
-    bench.tell(Command::MoveAbsolute(Pose::ORIGIN)).unwrap();
-    bench.tell(Command::Stop).unwrap();
-    bench.tell(Command::Start).unwrap();
+    bench.send(Command::MoveAbsolute(Pose::ORIGIN)).unwrap();
+    bench.send(Command::Stop).unwrap();
+    bench.send(Command::Start).unwrap();
     bench.run(2.0);
     assert_eq!(bench.platform.status().goal, None);
     assert_eq!(bench.output.twist, Twist::ZERO);
@@ -341,7 +341,7 @@ fn a_motion_is_interrupted_goes_on_and_is_replaced() {
 fn without_planning_obstacles_are_waited_for() {
     let mut bench = Bench::moving(without_planning(), MotionMode::Automatic);
     bench.things = vec![Point::new(2.5, 0.05)];
-    bench.tell(Command::MoveAbsolute(Pose::new(4.0, 0.0, 0.0))).unwrap();
+    bench.send(Command::MoveAbsolute(Pose::new(4.0, 0.0, 0.0))).unwrap();
     bench.run(20.0);
     assert!(bench.platform.status().collision && bench.events.contains(&Event::Motion(MotionEvent::Blocked)));
     let gap = 2.5 - bench.pose.x - 0.45;
@@ -355,7 +355,7 @@ fn without_planning_obstacles_are_waited_for() {
 #[test]
 fn with_planning_obstacles_are_gone_round() {
     let mut bench = Bench::moving(Settings::default(), MotionMode::Automatic);
-    bench.tell(Command::MoveAbsolute(Pose::new(6.0, 0.0, 0.0))).unwrap();
+    bench.send(Command::MoveAbsolute(Pose::new(6.0, 0.0, 0.0))).unwrap();
     bench.run(2.0);
     bench.things = (-5..=5).map(|step| Point::new(3.0, f64::from(step) * 0.1)).collect();
     let things = bench.things.clone();
@@ -379,7 +379,7 @@ fn a_path_is_waited_on_and_entered_again_behind_an_obstacle() {
     let blocked = bench.events.iter().position(|event| *event == Event::Motion(MotionEvent::Blocked));
     let replanned = bench.events.iter().position(|event| *event == Event::Motion(MotionEvent::Replanned));
     assert!(blocked.is_some() && blocked < replanned, "{:?}", bench.events);
-    // It stood for the settings' three seconds, and was on the path before and behind.
+    // It stood for the three seconds of the settings, and was on the path before and after.
     let waited = poses.windows(2).filter(|pair| pair[0] == pair[1] && pair[0].x > 1.5).count();
     assert!(waited > 125, "{waited}");
     let farthest =
@@ -395,10 +395,10 @@ fn what_the_map_forbids_is_refused_and_never_entered() {
     let area = dragoman_geometry::Polygon::new(corners.to_vec()).unwrap();
     let map = Map { prohibited: vec![area], ..Map::default() };
     let mut bench = Bench::moving(without_planning(), MotionMode::Automatic);
-    bench.tell(Command::SetMap(map.clone())).unwrap();
-    let refused = bench.tell(Command::MoveAbsolute(Pose::new(6.0, 0.0, 0.0)));
+    bench.send(Command::SetMap(map.clone())).unwrap();
+    let refused = bench.send(Command::MoveAbsolute(Pose::new(6.0, 0.0, 0.0)));
     assert_eq!(refused, Err(Refusal::Plan(PlanError::NoPath)));
-    let refused = bench.tell(Command::MoveAbsolute(Pose::new(3.0, 0.0, 0.0)));
+    let refused = bench.send(Command::MoveAbsolute(Pose::new(3.0, 0.0, 0.0)));
     assert_eq!(refused, Err(Refusal::Plan(PlanError::CollisionTarget)));
     assert_eq!(bench.platform.status().planner, PlannerState::CollisionTarget);
     // The path cuts a corner of the area.
@@ -408,7 +408,7 @@ fn what_the_map_forbids_is_refused_and_never_entered() {
         assert!(!map.forbids(&bench.platform.settings().footprint.at(pose)), "{pose:?}");
     }
     let mut bench = Bench::moving(Settings::default(), MotionMode::Automatic);
-    bench.tell(Command::SetMap(map.clone())).unwrap();
+    bench.send(Command::SetMap(map.clone())).unwrap();
     for pose in bench.drive(Command::MoveAbsolute(Pose::new(6.0, 0.0, 1.0))) {
         assert!(!map.forbids(&bench.platform.settings().footprint.at(pose)), "{pose:?}");
     }
@@ -424,19 +424,19 @@ fn a_program_with_two_tasks_runs_to_its_end() {
         timeout_label: label.map(str::to_owned),
     };
     let log =
-        |message: &str| Instruction::Do(Deed::Log { kind: "info".to_owned(), message: message.to_owned() });
+        |message: &str| Instruction::Do(Effect::Log { kind: "info".to_owned(), message: message.to_owned() });
     let label = |name: &str| Instruction::Label(name.to_owned());
     let goal = Pose::new(2.0, 1.0, 0.5);
     let mut outputs = [None; 12];
     outputs[3] = Some(true);
     let driver = vec![
-        Instruction::Do(Deed::SetOutputs(outputs)),
+        Instruction::Do(Effect::SetOutputs(outputs)),
         Instruction::Move(Movement::Pose(goal)),
         wait(Awaited::Target, Some(60), Some("late")),
         log("there"),
         Instruction::Move(Movement::Station("nowhere".to_owned())),
         Instruction::Move(Movement::After {
-            quarry: Quarry::ChargingStation,
+            object: TrackedObject::ChargingStation,
             on_error: Some("rescue".to_owned()),
         }),
         Instruction::Goto { label: "end".to_owned(), condition: Condition::Constant(true) },
@@ -457,26 +457,26 @@ fn a_program_with_two_tasks_runs_to_its_end() {
     let program = Program { tasks };
     let mut bench = Bench::new(Settings::default());
     for command in [Command::Connect, Command::Initialize, Command::SetMode(MotionMode::Program)] {
-        bench.tell(command).unwrap();
+        bench.send(command).unwrap();
     }
-    bench.tell(Command::SetProgram(program.clone())).unwrap();
-    bench.tell(Command::Start).unwrap();
+    bench.send(Command::SetProgram(program.clone())).unwrap();
+    bench.send(Command::Start).unwrap();
     bench.run(1.0);
-    assert_eq!(bench.tell(Command::SetProgram(program)), Err(Refusal::WrongState(Operation::Moving)));
-    assert_eq!(bench.tell(Command::MoveAbsolute(Pose::ORIGIN)), Err(Refusal::WrongMode(MotionMode::Program)));
-    // Interrupted, it stands still, and goes on.
-    bench.tell(Command::Break).unwrap();
+    assert_eq!(bench.send(Command::SetProgram(program)), Err(Refusal::WrongState(Operation::Moving)));
+    assert_eq!(bench.send(Command::MoveAbsolute(Pose::ORIGIN)), Err(Refusal::WrongMode(MotionMode::Program)));
+    // When interrupted it stops, and then continues.
+    bench.send(Command::Break).unwrap();
     bench.run(2.0);
     let stood = bench.pose;
     bench.run(2.0);
     assert_eq!(bench.pose, stood);
-    bench.tell(Command::Continue).unwrap();
+    bench.send(Command::Continue).unwrap();
     bench.run(30.0);
     let logs: Vec<&str> = bench
         .events
         .iter()
         .filter_map(|event| match event {
-            Event::Program(Deed::Log { message, .. }) => Some(message.as_str()),
+            Event::Program(Effect::Log { message, .. }) => Some(message.as_str()),
             _ => None,
         })
         .collect();

@@ -1,15 +1,15 @@
-//! The map's lines, by place.
+//! The map's lines with a spatial index.
 
 use std::collections::HashMap;
 
 use dragoman_geometry::{Point, Segment};
 
-/// A point farther from a line than this is not of it, m.
+/// Maximum distance between a line and its points, m.
 pub(super) const GATE: f64 = 0.6;
-/// Squares that all lines may pass, about.
+/// Approximate maximum number of squares that all lines pass.
 const MAX_SQUARES: f64 = 200_000.0;
 
-/// Lines in squares of a raster.
+/// Lines by the squares of a raster.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     lines: Vec<Segment>,
@@ -18,7 +18,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Lines without a length are left out: they have no direction.
+    /// Lines without a length are omitted: they have no direction.
     pub(crate) fn new(lines: &[Segment]) -> Self {
         let lines: Vec<Segment> = lines.iter().filter(|line| line.length() > 1e-3).copied().collect();
         let length: f64 = lines.iter().map(Segment::length).sum();
@@ -28,7 +28,8 @@ impl Lines {
             let count = (line.length() / side * 2.0).ceil().max(1.0);
             for part in 0..=count as usize {
                 let place = line.at(part as f64 / count);
-                // A step is half a square, and the gate less than one: the eight about it hold all that is near.
+                // A step is half a square, and the gate less than one: the eight adjacent squares hold all lines within
+                // the gate.
                 let [x, y] = square(place, side);
                 for (dx, dy) in (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (dx, dy))) {
                     let here = squares.entry([x.saturating_add(dx), y.saturating_add(dy)]).or_default();
@@ -45,12 +46,12 @@ impl Lines {
         self.lines.is_empty()
     }
 
-    /// Whether there is a line across the way.
+    /// Whether a line crosses the segment.
     pub(super) fn is_crossed(&self, way: &Segment) -> bool {
         self.lines.iter().any(|line| line.crosses(way))
     }
 
-    /// The nearest line beside which a point is, and how far, m, if that is within the gate.
+    /// The nearest line that has the point beside it, and its distance, m, if within the gate.
     pub(super) fn nearest(&self, point: Point) -> Option<(&Segment, f64)> {
         let near = self.squares.get(&square(point, self.side))?;
         let lines = near.iter().filter_map(|&index| self.lines.get(index as usize));

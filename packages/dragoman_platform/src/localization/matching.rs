@@ -1,5 +1,5 @@
-//! The pose that fits a scan to lines best, with what was known before: Gauss-Newton on the points' distances from their lines, with Cauchy's
-//! weights, which make little of what is on no line.
+//! The pose that best fits a scan to lines, given a prior: Gauss-Newton on the points' distances from their lines, with
+//! Cauchy weights, which reduce the influence of points on no line.
 
 use dragoman_geometry::{Point, Pose, transform, wrap_angle};
 use nalgebra::{Matrix3, Vector3};
@@ -8,23 +8,23 @@ use super::lines::{GATE, Lines};
 use crate::settings::LocalizationSettings;
 
 const ITERATIONS: usize = 12;
-/// Points of one scan count as this many: what is wrong with one is wrong with its neighbours.
+/// All points of one scan count as this many, because the errors of neighbouring points are correlated.
 const INDEPENDENT: f64 = 40.0;
-/// A point no farther from a line is explained by it, m.
+/// Maximum distance between a line and a point that it explains, m.
 const EXPLAINED: f64 = 0.08;
-/// What is known no better, m and rad.
+/// Minimum standard deviations, m and rad.
 const LEAST_DEVIATIONS: [f64; 3] = [0.004, 0.004, 0.0015];
 
-/// What came of it.
+/// Result of a fit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fit {
     pub(super) pose: Pose,
     pub(super) covariance: Matrix3<f64>,
-    /// The part of the points that are on a line, 0 to 1.
+    /// Fraction of the points that are on a line, 0 to 1.
     pub(super) explained: f64,
 }
 
-/// Fits. `covariance`: how far the true pose may be.
+/// Fits a pose. `covariance`: uncertainty of the prior.
 pub(super) fn fit(
     prior: Pose,
     covariance: Matrix3<f64>,
@@ -39,7 +39,7 @@ pub(super) fn fit(
     let mut hessian = information;
     let (mut explained, mut spread) = (0.0, spread_of(&covariance));
     for _ in 0..ITERATIONS {
-        // Points may be as far from their lines as the pose is uncertain.
+        // The gate depends on the uncertainty of the pose.
         let scale = (2.0 * settings.range_deviation).max(spread);
         let gate = (4.0 * scale).min(GATE);
         let (mut matched, mut near) = (0.0, 0.0);
@@ -81,7 +81,7 @@ pub(super) fn fit(
             break;
         };
         pose = Pose::new(pose.x + step.x, pose.y + step.y, wrap_angle(pose.heading + step.z));
-        // Each time with less tolerance.
+        // Each iteration has a smaller tolerance.
         let settled = step.x.hypot(step.y) < 1e-4 && step.z.abs() < 1e-4;
         if settled && spread <= 2.0 * settings.range_deviation {
             break;
@@ -92,7 +92,7 @@ pub(super) fn fit(
     Fit { pose, covariance, explained }
 }
 
-/// How far a point may be from its line because of the pose, m: at a few metres' distance.
+/// Distance of points from their lines caused by the uncertainty of the pose, m: at a range of a few metres.
 fn spread_of(covariance: &Matrix3<f64>) -> f64 {
     const DISTANCE: f64 = 3.0;
     let place = (covariance[(0, 0)] + covariance[(1, 1)]).max(0.0).sqrt();

@@ -1,4 +1,4 @@
-//! Poses that explain a scan: those of a raster are tried one after the other, as many with each scan as there is time for.
+//! Poses that explain a scan: the poses of a raster are tried one after the other, a limited number per scan.
 
 use std::f64::consts::TAU;
 
@@ -8,47 +8,47 @@ use nalgebra::Matrix3;
 use crate::planning::field::DistanceField;
 use crate::settings::LocalizationSettings;
 
-/// Between two places about a known one, m, and on the whole map.
+/// Raster spacing, m: around a known pose, and on the whole map.
 const STEPS: [f64; 2] = [0.1, 0.2];
-/// Between two headings, rad.
+/// Spacing of headings, rad.
 const TURN: f64 = 3.0 * TAU / 360.0;
-/// Poses that are tried with one scan.
+/// Maximum number of poses tried per scan.
 const BUDGET: usize = 15_000;
-/// Points of the scan that are looked at.
+/// Number of scan points used.
 const POINTS: usize = 60;
-/// After so many points a bad pose is left.
+/// Number of points after which bad poses are rejected.
 const FIRST_LOOK: usize = 12;
-/// Places that are kept.
+/// Maximum number of results.
 const KEPT: usize = 16;
-/// A point farther from a line than this counts nothing, m.
+/// Points farther from a line than this do not count, m.
 const REACH: f64 = 0.4;
 
-/// How far from the truth a pose that was found may be.
+/// Covariance of a pose that was found.
 pub(super) fn covariance() -> Matrix3<f64> {
     Matrix3::from_diagonal(&[0.02, 0.02, 0.004].into())
 }
 
-/// A search that goes on from scan to scan.
+/// A search that continues from scan to scan.
 #[derive(Debug)]
 pub(super) struct Search {
-    /// The corner of the raster, and the squares in it.
+    /// The corner of the raster, and its number of squares.
     corner: Point,
     step: f64,
     counts: [usize; 2],
-    /// The first heading, and how many.
+    /// The first heading, and the number of headings.
     heading: f64,
     headings: usize,
     everywhere: bool,
     next: usize,
-    /// The scan that is explained, and how far the platform has come since.
+    /// The scan being explained, and the motion since then.
     points: Vec<Point>,
     moved: Pose,
-    /// The best first, with how good they are.
+    /// The best poses with their scores, the best first.
     best: Vec<(f64, Pose)>,
 }
 
 impl Search {
-    /// About a pose, as far as the settings say.
+    /// Around a pose, with the radius and angle of the settings.
     pub(super) fn about(pose: Pose, settings: &LocalizationSettings) -> Self {
         let count = |radius: f64, step: f64| 2 * (radius / step).ceil() as usize + 1;
         let places = count(settings.search_radius, STEPS[0]);
@@ -71,7 +71,7 @@ impl Search {
     /// On the whole map.
     pub(super) fn everywhere(field: &DistanceField) -> Self {
         let (corner, [width, height]) = field.area();
-        // A huge map is tried more roughly.
+        // A huge map gets a coarser raster.
         let step = STEPS[1].max((width * height / 250_000.0).sqrt());
         Self {
             corner,
@@ -91,7 +91,7 @@ impl Search {
         self.everywhere
     }
 
-    /// What was meant: about this pose, so far away, m and rad. Everything for none.
+    /// The searched area: around this pose, with these distances, m and rad. `None`: everywhere.
     pub(super) fn area(&self, settings: &LocalizationSettings) -> Option<(Pose, [f64; 2])> {
         let [half_x, half_y] = self.counts.map(|count| (count / 2) as f64 * self.step);
         let heading = self.heading + (self.headings / 2) as f64 * TURN;
@@ -100,16 +100,16 @@ impl Search {
         (!self.everywhere).then(|| (compose(centre, self.moved), reach))
     }
 
-    /// The platform has moved on.
+    /// The platform has moved.
     pub(super) fn moved(&mut self, step: Pose) {
         self.moved = compose(self.moved, step);
     }
 
-    /// Tries the next poses; the best ones once all are tried.
+    /// Tries the next poses; returns the best ones when all are tried.
     pub(super) fn go_on(&mut self, points: &[Point], field: &DistanceField) -> Option<Vec<Pose>> {
         if self.points.is_empty() {
             self.points = super::thinned(points, POINTS);
-            // Far apart first: a bad pose shows sooner.
+            // Points far apart first, to reject bad poses sooner.
             let count = self.points.len();
             let order = (0..count).map(|index| self.points[(index * 23) % count]);
             if !count.is_multiple_of(23) {
@@ -145,7 +145,7 @@ impl Search {
             if distance < REACH {
                 quality += 1.0 - distance / REACH;
             }
-            // So much cannot be made up for.
+            // The remaining points cannot compensate for this.
             if index == FIRST_LOOK && quality + (self.points.len() - index) as f64 * 0.8 < worst {
                 return;
             }
@@ -153,7 +153,7 @@ impl Search {
         if quality <= worst {
             return;
         }
-        // One for each place.
+        // One result for each position.
         let near = |other: Pose| {
             (position(other) - position(pose)).norm() < 1.6 * self.step.max(STEPS[1])
                 && wrap_angle(other.heading - pose.heading).abs() < 3.5 * TURN

@@ -3,7 +3,7 @@ use crate::planning::Ground;
 use crate::settings::Settings;
 use crate::testing::{Lab, lab_map};
 
-/// Drives the lab's platform by its laser and odometry, and gives the greatest errors, m and rad, after the first scans.
+/// Drives the lab's platform by its laser and odometry; returns the maximum errors, m and rad, after the first scans.
 struct Bench {
     lab: Lab,
     localizer: Localizer,
@@ -32,7 +32,7 @@ impl Bench {
         self.localizer.correct(scan, self.ground.lines(), &self.settings.localization);
     }
 
-    /// m and rad.
+    /// Errors of the pose, m and rad.
     fn errors(&mut self) -> [f64; 2] {
         let (truth, pose) = (self.lab.pose(), self.localizer.pose());
         [(position(truth) - position(pose)).norm(), wrap_angle(truth.heading - pose.heading).abs()]
@@ -112,7 +112,7 @@ fn carried_away_it_notices_and_finds_itself_again() {
 }
 
 #[test]
-fn uncertainty_grows_without_a_laser_and_tells_its_direction() {
+fn uncertainty_grows_without_a_laser_and_has_a_direction() {
     let settings = Settings::default().localization;
     let mut localizer = Localizer::new(Pose::ORIGIN);
     localizer.set(Pose::new(0.0, 0.0, 0.5), [0.01, 0.01, 0.02]);
@@ -123,7 +123,7 @@ fn uncertainty_grows_without_a_laser_and_tells_its_direction() {
     // 10 m with 0.02 rad: 0.2 m across.
     assert!((0.15..0.35).contains(&uncertainty.major) && uncertainty.minor < 0.1, "{uncertainty:?}");
     assert!(wrap_angle(2.0 * (uncertainty.axis - 0.5 - TAU / 4.0)).abs() < 0.1, "{uncertainty:?}");
-    // Somebody has set the odometry: that is no way.
+    // The odometry was reset: the platform has not moved.
     let pose = localizer.pose();
     localizer.predict(Pose::new(5.0, 0.0, 0.0), &settings);
     assert_eq!(localizer.pose(), pose);

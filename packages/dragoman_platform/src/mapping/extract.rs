@@ -1,5 +1,5 @@
-//! The lines of one scan: points are split where they jump or bend, parts that are on one line are put together, and each gets the line that is
-//! nearest to its points, in the sense of least squares.
+//! The lines of one scan: the points are split at jumps and bends, collinear parts are merged, and each gets its
+//! regression line (least squares).
 
 use dragoman_geometry::{Point, Pose, Segment, Vector, transform};
 use nalgebra::Matrix2;
@@ -7,21 +7,21 @@ use nalgebra::Matrix2;
 use crate::motion::obstacles::Scan;
 use crate::settings::MappingSettings;
 
-/// Points that make a line, at least.
+/// Minimum number of points in a line.
 const LEAST_POINTS: usize = 6;
 
-/// A line, and the points that it stands for.
+/// A line with the statistics of its points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line {
     /// From its first point to its last; the laser was on its left.
     pub segment: Segment,
-    /// How its points lie.
+    /// Moments of its points.
     pub moments: Moments,
-    /// Root mean square of the points' distances from it, m.
+    /// Root mean square of the points' distances from the line, m.
     pub deviation: f64,
 }
 
-/// How points lie: their number, middle, and scatter about it.
+/// Moments of points: number, mean, and scatter around the mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
     count: f64,
@@ -31,7 +31,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Of these points, m.
+    /// Moments of these points, m.
     pub fn of(points: &[Point]) -> Self {
         let count = points.len().max(1) as f64;
         let mean = points.iter().map(|point| point.coords).sum::<Vector>() / count;
@@ -40,7 +40,7 @@ impl Moments {
         Self { count, mean, scatter }
     }
 
-    /// Of both sets of points.
+    /// Moments of both sets of points.
     pub fn plus(&self, other: &Self) -> Self {
         let count = self.count + other.count;
         let mean = (self.mean * self.count + other.mean * other.count) / count;
@@ -52,14 +52,14 @@ impl Moments {
         Self { count, mean, scatter }
     }
 
-    /// Of points of the frame `frame`, seen from where the frame is given.
+    /// Transforms the moments from the frame `frame` to its parent frame.
     pub fn transformed(&self, frame: Pose) -> Self {
         let rotation = nalgebra::Rotation2::new(frame.heading).into_inner();
         let mean = transform(frame, Point::from(self.mean)).coords;
         Self { count: self.count, mean, scatter: rotation * self.scatter * rotation.transpose() }
     }
 
-    /// The line nearest to the points: a point of it, its direction, and the root mean square of the points' distances, m.
+    /// The regression line: a point, its direction, and the root mean square of the points' distances, m.
     pub fn line(&self) -> (Point, Vector, f64) {
         let [xx, yy, xy] = [self.scatter[(0, 0)], self.scatter[(1, 1)], self.scatter[(0, 1)]];
         let angle = (2.0 * xy).atan2(xx - yy) / 2.0;
@@ -78,7 +78,7 @@ pub fn extract(scan: Scan<'_>, settings: &MappingSettings) -> Vec<Line> {
     for part in split(scan.points, jumps) {
         let mut pieces = Vec::new();
         bend(part, settings, &mut pieces);
-        // Put together what noise has split.
+        // Merge parts that were split by noise.
         let mut joined: Vec<&[Point]> = Vec::new();
         let mut begin = 0;
         for length in pieces {
@@ -97,7 +97,7 @@ pub fn extract(scan: Scan<'_>, settings: &MappingSettings) -> Vec<Line> {
     lines
 }
 
-/// Parts between which the points jump.
+/// Splits the points at jumps.
 fn split(points: &[Point], jumps: impl Fn(&[Point]) -> bool) -> Vec<&[Point]> {
     let mut parts = Vec::new();
     let mut begin = 0;
@@ -113,8 +113,8 @@ fn split(points: &[Point], jumps: impl Fn(&[Point]) -> bool) -> Vec<&[Point]> {
     parts
 }
 
-/// Splits where a point is too far from the straight way between the ends; gives the lengths of the pieces. Without recursion: a scan may have
-/// any number of points.
+/// Splits where a point is too far from the straight line between the ends; returns the lengths of the pieces. Without
+/// recursion, because a scan may have any number of points.
 fn bend(points: &[Point], settings: &MappingSettings, pieces: &mut Vec<usize>) {
     let mut open = vec![(0, points.len())];
     while let Some((begin, end)) = open.pop() {
@@ -140,14 +140,14 @@ fn is_straight(points: &[Point], settings: &MappingSettings) -> bool {
     points.iter().all(|point| axis.perp(&(point - centre)).abs() <= settings.max_offset)
 }
 
-/// The line of a piece, if it is long and exact enough.
+/// The line of a piece, if it is long and accurate enough.
 fn fit(points: &[Point], settings: &MappingSettings) -> Option<Line> {
     let (&first, &last) = (points.first()?, points.last()?);
     if points.len() < LEAST_POINTS {
         return None;
     }
     let moments = Moments::of(points);
-    // The laser turns counterclockwise: it is on the left of the way from the first point to the last.
+    // The laser turns counterclockwise: it is on the left of the line from the first point to the last.
     let line = Line::through(moments, &[first, last], last - first);
     (line.segment.length() >= settings.min_scan_line && line.deviation <= settings.max_deviation)
         .then_some(line)

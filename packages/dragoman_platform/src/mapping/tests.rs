@@ -7,7 +7,7 @@ use crate::motion::obstacles::Scan;
 use crate::settings::Settings;
 use crate::testing::{self, Lab, lab_map};
 
-/// What a laser at the origin sees of lines, every half degree, with noise.
+/// Scan of lines by a laser at the origin, every half degree, with noise.
 fn scan(lines: &[Segment], seed: u64) -> Vec<Point> {
     let mut random = oorandom::Rand64::new(seed.into());
     let beams = (0..720).map(|beam| direction(f64::from(beam) * 0.5_f64.to_radians()));
@@ -38,7 +38,7 @@ proptest! {
         let settings = Settings::default().mapping;
         let lines = extract(Scan { origin: Point::origin(), points: &points }, &settings);
         for wall in &walls {
-            // A wall that the scan begins on is in two parts.
+            // A wall that the start of the scan divides is in two parts.
             let mine = lines.iter().filter(|line| {
                 [line.segment.a, line.segment.b].iter().all(|&end| wall.distance(end) < 0.03)
             });
@@ -107,7 +107,7 @@ fn parts_of_a_wall_become_one_and_its_sides_stay_two() {
 }
 
 #[test]
-fn a_scan_from_the_same_place_tells_nothing_new() {
+fn a_scan_from_the_same_place_is_skipped() {
     let settings = Settings::default().mapping;
     let mut mapper = Mapper::default();
     assert!(mapper.add(Pose::ORIGIN, &[], &settings));

@@ -1,5 +1,5 @@
-//! The motion mode automatic (seed 002, section 4.3): a goal or a path becomes turns and curves, which are done one after the other; where
-//! something is in the way, the platform waits or looks for another way.
+//! The motion mode automatic (PlatformCtrl guide, 4.3): a goal or a path becomes a sequence of turns and curves; if an
+//! obstacle is in the way, the platform waits or plans another path.
 
 mod task;
 
@@ -14,15 +14,16 @@ use crate::planning::{Ground, PlanError, Scene, Step};
 use crate::settings::Settings;
 use task::{Active, Task};
 
-/// Slower than this the platform stands, m/s and rad/s.
+/// Below this speed the platform counts as standing, m/s and rad/s.
 const STANDING: f64 = 0.01;
 
-/// Where to go.
+/// Target of a motion.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
-    /// To a pose in the map.
+    /// A pose in the map.
     Pose(Pose),
-    /// Along these places of the map, straight from one to the next; at the end into the last one's direction.
+    /// A path through these points of the map, in straight lines; at the end the platform turns to the direction of the
+    /// last pose.
     Path(Vec<Pose>),
 }
 
@@ -30,18 +31,18 @@ pub enum Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 pub enum PlannerState {
-    /// There is nothing to plan.
+    /// No plan is needed.
     #[default]
     Standby = 0,
-    /// A plan is wanted, and waits for the platform to stand.
+    /// A plan is requested; it starts when the platform stands.
     Planning = 1,
-    /// There is no way.
+    /// No path was found.
     NoPath = 2,
-    /// There is one.
+    /// A path was found.
     PathFound = 3,
-    /// The platform cannot leave where it stands.
+    /// The start is in collision.
     CollisionStart = 4,
-    /// There is no room at the goal.
+    /// The goal is in collision.
     CollisionTarget = 5,
 }
 
@@ -56,7 +57,7 @@ impl From<PlanError> for PlannerState {
 }
 
 impl Target {
-    /// All poses of it, the last one is the goal.
+    /// All poses of the target; the last one is the goal.
     pub fn poses(&self) -> &[Pose] {
         match self {
             Self::Pose(pose) => std::slice::from_ref(pose),
@@ -65,86 +66,86 @@ impl Target {
     }
 }
 
-/// Which motion, and what has come of it.
+/// A motion and its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Motion {
-    /// Each target has one of its own, from 1.
+    /// Number of the motion, from 1; unique for each target.
     pub number: u64,
-    /// None: it is under way, or there was none yet.
+    /// `None`: in progress, or no motion yet.
     pub end: Option<MotionEnd>,
-    /// How often another way was looked for.
+    /// Number of times another path was planned.
     pub replans: u32,
 }
 
-/// How a motion has ended.
+/// Result of a motion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum MotionEnd {
-    /// At its goal.
+    /// Reached the goal.
     #[error("the goal is reached")]
     Arrived,
-    /// Near its goal, but not as near as it should.
+    /// Near the goal, but outside of the tolerance.
     #[error("the goal is missed by more than its tolerance")]
     Missed,
-    /// There is no way.
+    /// Planning failed.
     #[error(transparent)]
     Failed(PlanError),
-    /// Another navigator has not done it.
+    /// The external navigator failed.
     #[error("the navigator has failed")]
     NotNavigated,
-    /// It was stopped.
+    /// The motion was stopped.
     #[error("the motion was stopped")]
     GivenUp,
 }
 
-/// What another navigator tells of a motion.
+/// Report of an external navigator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Navigation {
-    /// It has taken the target, and drives.
+    /// The target was accepted, the platform drives.
     Accepted,
     /// The goal is reached.
     Arrived,
-    /// It will not be.
+    /// The goal cannot be reached.
     Failed,
 }
 
-/// What has come of a motion.
+/// Event of a motion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MotionEvent {
     /// The goal is reached.
     Arrived,
-    /// The platform is where it should be but not as exactly as it should.
+    /// Near the goal, but outside of the tolerance.
     Missed,
-    /// There is no way, with or without obstacles; the motion has ended.
+    /// Planning failed, with or without obstacles; the motion has ended.
     Failed(PlanError),
-    /// Another navigator has not reached the goal.
+    /// The external navigator failed.
     NotNavigated,
     /// An obstacle is in the way; the platform waits.
     Blocked,
-    /// It goes on.
+    /// The platform moves again.
     Resumed,
-    /// Another way was found.
+    /// Another path was planned.
     Replanned,
 }
 
-/// What a motion depends on.
+/// Inputs of a motion.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
-    /// Since the start.
+    /// Time since the start.
     pub now: Duration,
-    /// Where the platform is in the map.
+    /// Pose in the map.
     pub pose: Pose,
-    /// What it was told last.
+    /// Last commanded velocity.
     pub velocity: Twist,
-    /// Whether an obstacle kept it from moving.
+    /// Whether an obstacle prevented motion.
     pub blocked: bool,
-    /// What there is.
+    /// The map.
     pub map: &'a Arc<Map>,
-    /// What the map leaves free.
+    /// Free space of the map.
     pub ground: &'a Arc<Ground>,
-    /// What is in the way.
+    /// Sensed obstacles.
     pub obstacles: &'a Obstacles,
-    /// How to move.
+    /// Settings of the motion.
     pub settings: &'a Settings,
 }
 
@@ -159,7 +160,7 @@ impl Situation<'_> {
     }
 }
 
-/// A plan that is to be made. It owns all that it needs, so that it can be made in another thread while the platform goes on.
+/// A planning job. It owns all its data, so that another thread can run it while the platform moves.
 #[derive(Debug)]
 pub struct PlanJob {
     number: u64,
@@ -174,7 +175,7 @@ pub struct PlanJob {
     settings: Settings,
 }
 
-/// What has come of a [`PlanJob`].
+/// Result of a [`PlanJob`].
 #[derive(Debug)]
 pub struct Planned {
     number: u64,
@@ -182,7 +183,7 @@ pub struct Planned {
     outcome: Outcome,
 }
 
-/// Why there is no plan, and whether there would be none without obstacles either.
+/// The planning error, and whether planning would also fail without obstacles.
 type Outcome = Result<(), (PlanError, bool)>;
 
 impl PlanJob {
@@ -193,7 +194,7 @@ impl PlanJob {
         Self { number, task, now, pose, velocity, blocked, map, ground, obstacles, settings }
     }
 
-    /// Looks for a way. In a large map that takes longer than a cycle.
+    /// Plans a path. In a large map this takes longer than a cycle.
     pub fn solve(self) -> Planned {
         let Self { number, mut task, now, pose, velocity, blocked, map, ground, obstacles, settings } = self;
         let (map, ground, obstacles, settings) = (&map, &ground, &obstacles, &settings);
@@ -203,18 +204,18 @@ impl PlanJob {
     }
 }
 
-/// Does what is to be done for a target.
+/// Executes the motion to a target.
 #[derive(Debug, Default)]
 pub struct Automatic {
     task: Option<Task>,
-    /// Whether plans are made by whoever polls [`Automatic::poll_plan`].
+    /// Whether the caller of [`Automatic::poll_plan`] makes the plans.
     plans_beside: bool,
-    /// A plan that is still to be handed out.
+    /// The next planning job to hand out.
     job: Option<PlanJob>,
-    /// The number of the plan that is being made.
+    /// The number of the plan in progress.
     awaited: Option<u64>,
     jobs: u64,
-    /// What another navigator is to do.
+    /// The task of the external navigator.
     delegated: Option<Target>,
     motion: Motion,
     planner: PlannerState,
@@ -222,11 +223,11 @@ pub struct Automatic {
 }
 
 impl Automatic {
-    /// Begins with a target in place of the last. The platform may move; it stops before it turns. Where another navigator drives, the target is
-    /// for it, and only looked at.
+    /// Starts a motion to a target, which replaces the last one. The platform may be moving; it stops before it turns.
+    /// With an external navigator, the target is only monitored.
     ///
     /// # Errors
-    /// There is no way, even without obstacles: the map forbids it. The last target is given up.
+    /// Planning fails even without obstacles: the map prohibits it. The last target is cancelled.
     pub fn begin(&mut self, target: Target, situation: &Situation<'_>) -> Result<(), PlanError> {
         self.cancel();
         let Some(&goal) = target.poses().last() else {
@@ -262,7 +263,7 @@ impl Automatic {
     fn drive(&mut self, mut task: Task, situation: &Situation<'_>) -> Result<(), PlanError> {
         self.planner = PlannerState::Planning;
         if self.plans_beside {
-            // The way is looked for later; what can be said at once is said at once.
+            // The path is planned later; errors that need no planning are returned at once.
             if situation.map.forbids(&situation.settings.footprint.at(task.goal)) {
                 return Err(PlanError::CollisionTarget);
             }
@@ -277,7 +278,7 @@ impl Automatic {
         Ok(())
     }
 
-    /// Gives up the target.
+    /// Cancels the target.
     pub fn cancel(&mut self) {
         if self.is_busy() {
             self.motion.end = Some(MotionEnd::GivenUp);
@@ -289,17 +290,18 @@ impl Automatic {
         self.planner = PlannerState::Standby;
     }
 
-    /// From now on plans are made by whoever polls [`Automatic::poll_plan`]. A target without a way is then given up later, not refused.
+    /// From now on the caller of [`Automatic::poll_plan`] makes the plans. A target that cannot be reached is then
+    /// cancelled later instead of refused.
     pub fn plan_beside(&mut self) {
         self.plans_beside = true;
     }
 
-    /// A plan to be made; its result is for [`Automatic::planned`].
+    /// The next plan to make; pass its result to [`Automatic::planned`].
     pub fn poll_plan(&mut self) -> Option<PlanJob> {
         self.job.take()
     }
 
-    /// Takes a plan that was made; nothing, if it is not wanted any more.
+    /// Takes a finished plan; ignored if it is outdated.
     pub fn planned(&mut self, planned: Planned) -> Option<MotionEvent> {
         if self.awaited != Some(planned.number) {
             return None;
@@ -318,7 +320,7 @@ impl Automatic {
                 self.motion.replans += u32::from(replanned.is_some());
                 replanned
             }
-            // Obstacles go away; what the map forbids it will forbid later, too.
+            // Obstacles may disappear; prohibitions of the map are permanent.
             Err((error, hopeless)) => {
                 self.planner = error.into();
                 task.replan = false;
@@ -333,12 +335,12 @@ impl Automatic {
         }
     }
 
-    /// What another navigator is to do.
+    /// The task of the external navigator.
     pub fn delegated(&self) -> Option<&Target> {
         self.delegated.as_ref()
     }
 
-    /// Takes what that navigator tells of it.
+    /// Takes a report of the external navigator.
     pub fn navigated(&mut self, news: Navigation) -> Option<MotionEvent> {
         self.delegated.as_ref()?;
         let (planner, end, event) = match news {
@@ -365,13 +367,13 @@ impl Automatic {
         self.task.is_some() || self.delegated.is_some()
     }
 
-    /// Where the platform is to go.
+    /// The goal.
     pub fn goal(&self) -> Option<Pose> {
         let delegated = || self.delegated.as_ref()?.poses().last().copied();
         self.task.as_ref().map(|task| task.goal).or_else(delegated)
     }
 
-    /// Where it should be now.
+    /// The current reference pose.
     pub fn reference(&self) -> Option<Pose> {
         self.reference
     }
@@ -381,7 +383,7 @@ impl Automatic {
         self.planner
     }
 
-    /// What is left of the way, point by point, in the map.
+    /// The remaining path, in the map, m.
     pub fn path(&self) -> impl Iterator<Item = Point> + '_ {
         let task = self.task.iter();
         task.flat_map(|task| {
@@ -397,7 +399,7 @@ impl Automatic {
         })
     }
 
-    /// What the platform shall do now. What it may do of it is the safety field's to say.
+    /// The wanted velocity. The caller limits it for safety.
     pub fn cycle(&mut self, situation: &Situation<'_>) -> (Twist, Option<MotionEvent>) {
         let Some(task) = &mut self.task else {
             return (Twist::ZERO, None);
@@ -437,7 +439,7 @@ impl Automatic {
         }
     }
 
-    /// Brakes along the way; nothing is forgotten.
+    /// Brakes along the path; the motion can be continued.
     pub fn brake(&mut self, situation: &Situation<'_>) -> Twist {
         self.task.as_mut().map_or(Twist::ZERO, |task| task.brake(situation))
     }

@@ -1,10 +1,10 @@
-//! Chains of points: how far a platform has come along one, and what is left.
+//! Chains of points: progress along a chain, and its rest.
 
 use dragoman_geometry::{Point, Segment};
 
-/// How far along a chain of points the platform has come, m: not back, and not to where the chain comes by again later.
+/// Progress along a chain of points, m: never back, and not to a later part that passes the same place.
 pub(super) fn progress(chain: &[Point], place: Point, before: f64) -> f64 {
-    /// m.
+    /// Maximum progress in one call, m.
     const AHEAD: f64 = 3.0;
     let mut at = 0.0;
     let mut nearest = (f64::INFINITY, before);
@@ -24,7 +24,7 @@ pub(super) fn progress(chain: &[Point], place: Point, before: f64) -> f64 {
     nearest.1
 }
 
-/// What is left of a chain of points.
+/// The rest of a chain of points.
 pub(super) fn after(chain: &[Point], along: f64) -> Vec<Point> {
     let mut at = 0.0;
     for (index, pair) in chain.windows(2).enumerate() {

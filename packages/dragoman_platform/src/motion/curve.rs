@@ -1,40 +1,40 @@
-//! Paths as curves, sampled every 2 cm, and how fast they may be driven.
+//! Paths as curves, sampled every 2 cm, and their permitted speeds.
 
 use dragoman_geometry::{Point, Pose, Segment, Vector, direction, heading, position, wrap_angle};
 use nalgebra::Point2;
 
 use crate::settings::Settings;
 
-/// From one sample of a curve to the next, m.
+/// Distance between two samples of a curve, m.
 const SPACING: f64 = 0.02;
-/// A tighter turn than this radius is made on the spot, m.
+/// Tighter turns than this radius are made on the spot, m.
 const LEAST_RADIUS: f64 = 0.12;
-/// Less than this is no corner, rad.
+/// Smaller changes of direction are not corners, rad.
 const STRAIGHT: f64 = 1e-3;
 
-/// A place on a curve.
+/// A point on a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// Where, m.
+    /// Position, m.
     pub point: Point,
-    /// In which direction the curve goes on, rad.
+    /// Direction of the curve, rad.
     pub heading: f64,
-    /// How it bends, 1/m; to the left is positive.
+    /// Curvature, 1/m; positive to the left.
     pub curvature: f64,
-    /// From the beginning of the curve, m.
+    /// Distance from the beginning of the curve, m.
     pub at: f64,
 }
 
-/// A way to be driven in one go.
+/// A path that is driven without stopping.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     samples: Vec<Sample>,
-    /// Driven backwards: the platform looks against the curve's direction.
+    /// Driven backwards: the platform faces against the curve's direction.
     pub reverse: bool,
 }
 
 impl Curve {
-    /// A straight way.
+    /// A straight line.
     pub fn straight(from: Point, to: Point) -> Self {
         let way = Segment::new(from, to);
         let count = (way.length() / SPACING).ceil().max(1.0);
@@ -57,8 +57,8 @@ impl Curve {
         Self { samples: sample_bezier(&controls), reverse: false }
     }
 
-    /// A chain of points with its corners rounded: each by as much as `settings` allow and as is `free`. At corners that cannot be
-    /// rounded one curve ends and another begins.
+    /// A chain of points with rounded corners: each as wide as `deviation` allows and as is `free`. At corners that
+    /// cannot be rounded one curve ends and another begins.
     pub fn chain(points: &[Point], deviation: f64, free: impl Fn(Point) -> bool) -> Vec<Self> {
         let mut corners: Vec<Point> = points.to_vec();
         corners.dedup_by(|a, b| (*a - *b).norm() < 1e-6);
@@ -98,7 +98,7 @@ impl Curve {
         &self.samples
     }
 
-    /// m.
+    /// Length, m.
     pub fn length(&self) -> f64 {
         self.samples.last().map_or(0.0, |sample| sample.at)
     }
@@ -109,18 +109,18 @@ impl Curve {
         Pose::new(sample.point.x, sample.point.y, wrap_angle(sample.heading + back))
     }
 
-    /// The pose of the platform where the curve begins.
+    /// The pose of the platform at the beginning.
     pub fn start(&self) -> Option<Pose> {
         self.samples.first().map(|sample| self.pose(sample))
     }
 
-    /// The pose of the platform where it ends.
+    /// The pose of the platform at the end.
     pub fn end(&self) -> Option<Pose> {
         self.samples.last().map(|sample| self.pose(sample))
     }
 
-    /// How fast each sample may be passed, m/s: no faster than the settings say, slower in bends and where they begin and end, and so that the
-    /// platform can brake before; it stands still at the end.
+    /// Permitted speed at each sample, m/s: limited by the settings, lower in bends and at the beginning and end, and
+    /// such that the platform can brake in time; zero at the end.
     pub fn speeds(&self, settings: &Settings) -> Vec<f64> {
         let interpolation = &settings.interpolation;
         let most = interpolation.linear_velocity.min(settings.limits.linear.velocity);
@@ -143,7 +143,7 @@ impl Curve {
         let mut ahead = 0.0_f64;
         for (index, speed) in speeds.iter_mut().enumerate().rev() {
             let way = self.samples.get(index + 1).map_or(0.0, |after| after.at - self.samples[index].at);
-            // Not all of the braking power: some is left to correct with.
+            // Not the full deceleration: a reserve is left for corrections.
             *speed = speed.min((ahead * ahead + 2.0 * 0.7 * braking * way).sqrt());
             ahead = *speed;
         }
@@ -151,7 +151,7 @@ impl Curve {
     }
 }
 
-/// Puts samples at the end; the first of them is where the last was.
+/// Appends samples; the first of them equals the last existing one.
 fn append(samples: &mut Vec<Sample>, more: Vec<Sample>) {
     let at = samples.last().map_or(0.0, |sample| sample.at);
     if !samples.is_empty() {
@@ -160,14 +160,14 @@ fn append(samples: &mut Vec<Sample>, more: Vec<Sample>) {
     samples.extend(more.into_iter().map(|sample| Sample { at: at + sample.at, ..sample }));
 }
 
-/// Nothing where the two points are one: that would have no direction.
+/// Appends nothing if the two points are equal, because there is no direction.
 fn append_straight(samples: &mut Vec<Sample>, from: Point, to: Point) {
     if (to - from).norm() > 1e-9 {
         append(samples, Curve::straight(from, to).samples);
     }
 }
 
-/// A corner as a quintic Bezier curve, which has no curvature where it begins and ends; none where it would be too tight.
+/// A corner as a quintic Bezier curve, whose curvature is zero at both ends; `None` if it would be too tight.
 fn round(
     before: Point,
     corner: Point,
@@ -175,14 +175,14 @@ fn round(
     deviation: f64,
     free: &impl Fn(Point) -> bool,
 ) -> Option<Vec<Sample>> {
-    /// Of the control points, as parts of the cut.
+    /// Positions of the control points, as fractions of the cut.
     const PARTS: [f64; 3] = [1.0, 0.6, 0.2];
     let (inward, outward) = ((corner - before).normalize(), (after - corner).normalize());
     let turn = wrap_angle(heading(corner, after) - heading(before, corner)).abs();
     if turn < STRAIGHT {
         return None;
     }
-    // How far the curve's middle is from the corner, for each metre that is cut.
+    // Distance of the curve's middle from the corner, per metre of the cut.
     let offset = (PARTS[0] + 5.0 * PARTS[1] + 10.0 * PARTS[2]) / 32.0 * 2.0 * (turn / 2.0).sin();
     // Half of each side belongs to the corner at its other end.
     let room = (corner - before).norm().min((after - corner).norm()) / 2.0;
@@ -202,7 +202,7 @@ fn round(
     None
 }
 
-/// A Bezier curve with these control points.
+/// Samples a Bezier curve with these control points.
 fn sample_bezier(controls: &[Point]) -> Vec<Sample> {
     let polygon: f64 = controls.windows(2).map(|pair| (pair[1] - pair[0]).norm()).sum();
     let count = (polygon / SPACING).ceil().max(4.0);
@@ -222,7 +222,7 @@ fn sample_bezier(controls: &[Point]) -> Vec<Sample> {
     samples
 }
 
-/// Place, first and second derivative by de Casteljau's algorithm.
+/// Point, first and second derivative by de Casteljau's algorithm.
 fn derivatives(controls: &[Point], part: f64) -> [Vector; 3] {
     let mut points: Vec<Vector> = controls.iter().map(|point| point.coords).collect();
     let degree = points.len() as f64 - 1.0;
@@ -244,7 +244,7 @@ mod tests {
 
     use super::*;
 
-    /// Heading and curvature are those of the points.
+    /// Checks heading and curvature against the points.
     fn check(curve: &Curve) {
         for pair in curve.samples().windows(2) {
             let (a, b) = (pair[0], pair[1]);
@@ -281,7 +281,7 @@ mod tests {
             |point: Point| curves[0].samples().iter().map(|s| (s.point - point).norm()).fold(9.0, f64::min);
         let corner: f64 = distance(corners[1]);
         assert!((0.13..=0.151).contains(&corner), "{corner}");
-        // What is not free is not cut: the corner is turned on the spot.
+        // A corner without free space is turned on the spot.
         let curves = Curve::chain(&corners, 0.15, |point| (point - corners[1]).norm() < 1e-9);
         assert_eq!(curves.len(), 2);
         assert_eq!(position(curves[0].end().unwrap()), corners[1]);

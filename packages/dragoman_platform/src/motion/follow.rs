@@ -1,17 +1,17 @@
-//! Keeping to a curve, and turning on the spot.
+//! Following a curve, and turning on the spot.
 
 use dragoman_geometry::{Pose, Segment, Twist, direction, position, wrap_angle};
 
 use super::curve::{Curve, Sample};
 use crate::settings::{MotionSettings, Settings};
 
-/// How far ahead and back along the curve the nearest place is looked for, m: a curve may cross itself.
+/// Range of the search for the nearest sample, back and ahead along the curve, m: a curve may cross itself.
 const WINDOW: [f64; 2] = [0.3, 1.0];
-/// Slower than this no platform drives, m/s; its last centimetre would take for ever.
+/// Minimum speed, m/s; otherwise the last centimetre would take forever.
 const LEAST_SPEED: f64 = 0.03;
-/// Up to this speed the gains count in full, m/s.
+/// The gains are full up to this speed, m/s.
 const FULL_GAIN_SPEED: f64 = 0.4;
-/// Nearer than this to the end the platform brakes to a stand, m.
+/// Remaining distance below which the platform brakes to a stop, m.
 const ARRIVED: f64 = 0.003;
 
 /// Follows one curve.
@@ -23,23 +23,23 @@ pub struct Follower {
     index: usize,
 }
 
-/// What there is to do, and how far it has come.
+/// The command, and the progress.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tracking {
-    /// What the platform shall do.
+    /// Wanted velocity.
     pub twist: Twist,
-    /// The place of the curve where it should be.
+    /// The reference on the curve.
     pub reference: Sample,
-    /// How far it is from there, m; to the left is positive.
+    /// Distance from the reference, m; positive to the left.
     pub offset: f64,
-    /// What is left of the curve, m; negative beyond its end.
+    /// Remaining length of the curve, m; negative beyond its end.
     pub remaining: f64,
-    /// Whether the end is reached.
+    /// Whether the end was reached.
     pub arrived: bool,
 }
 
 impl Follower {
-    /// From the beginning of the curve.
+    /// Starts at the beginning of the curve.
     pub fn new(curve: Curve, settings: &Settings) -> Self {
         Self { speeds: curve.speeds(settings), curve, index: 0 }
     }
@@ -49,13 +49,14 @@ impl Follower {
         &self.curve
     }
 
-    /// What is left of it, from where the platform is.
+    /// The rest of the curve, from the platform's position.
     pub fn rest(&self) -> &[Sample] {
         self.curve.samples().get(self.index..).unwrap_or_default()
     }
 
-    /// Goes on with the platform at `pose`, at this speed, m/s. The law is that of Samson for unicycles: turn rate = v (curvature - offset gain * offset -
-    /// heading gain * heading error), with the curvature seen from beside the curve, and the gains in a time rather than a way at high speed.
+    /// One step with the platform at `pose`, at this speed, m/s. The law is that of Samson for unicycles: turn rate = v
+    /// (curvature - offset gain * offset - heading gain * heading error), with the curvature of the parallel curve
+    /// through the platform, and with gains per time rather than per distance at high speed.
     pub fn step(&mut self, pose: Pose, velocity: f64, settings: &Settings) -> Tracking {
         let reference = self.nearest(pose);
         let back = if self.curve.reverse { std::f64::consts::PI } else { 0.0 };
@@ -69,13 +70,14 @@ impl Follower {
         if remaining <= ARRIVED {
             return Tracking { twist: Twist::ZERO, reference, offset, remaining, arrived: true };
         }
-        // Where the platform looks elsewhere it turns before it drives.
+        // With a large heading error the platform turns before it drives.
         let speed = self.speed(reference.at).max(LEAST_SPEED) * wrong.cos().max(0.1);
         let bend = reference.curvature * wrong.cos() / (1.0 - reference.curvature * offset).max(0.2);
-        // The sine over the angle: an offset is steered against while the platform looks along the curve.
+        // The sine over the angle: an offset is corrected only while the platform faces along the curve.
         let sinc = if wrong.abs() < 1e-6 { 1.0 } else { wrong.sin() / wrong };
         let MotionSettings { offset_gain, heading_gain, .. } = settings.motion;
-        // The drives need as long for a turn at every speed: what is steered in a metre has to be less at a high one.
+        // The drives need the same time for a turn at every speed: at high speed the correction per metre has to be
+        // smaller.
         let turning = velocity.abs().max(LEAST_SPEED);
         let soft = (FULL_GAIN_SPEED / turning).min(1.0);
         let angular =
@@ -86,7 +88,7 @@ impl Follower {
         Tracking { twist, reference, offset, remaining, arrived: false }
     }
 
-    /// The nearest place of the curve about where the platform was.
+    /// The nearest sample of the curve around the last one.
     fn nearest(&mut self, pose: Pose) -> Sample {
         let (samples, place) = (self.curve.samples(), position(pose));
         let at = samples[self.index].at;
@@ -112,7 +114,7 @@ impl Follower {
         }
     }
 
-    /// How fast this place may be passed, m/s.
+    /// Permitted speed at this position, m/s.
     fn speed(&self, at: f64) -> f64 {
         let samples = self.curve.samples();
         let (a, b) = (samples[self.index], samples[(self.index + 1).min(samples.len() - 1)]);
@@ -122,7 +124,7 @@ impl Follower {
     }
 }
 
-/// Turn rate to look into a direction, rad/s; 0 where the platform does. It brakes in time.
+/// Turn rate towards a direction, rad/s; 0 if it is reached. It brakes in time.
 pub fn turn(current: f64, target: f64, settings: &Settings) -> f64 {
     let left = wrap_angle(target - current);
     if left.abs() < settings.motion.heading_tolerance / 2.0 {
@@ -145,7 +147,7 @@ mod tests {
 
     const STEP: Duration = Duration::from_millis(20);
 
-    /// Drives along an arc, exactly.
+    /// Drives along an exact arc.
     fn drive(pose: Pose, twist: Twist) -> Pose {
         let time = STEP.as_secs_f64();
         let middle = pose.heading + twist.angular * time / 2.0;
@@ -153,7 +155,7 @@ mod tests {
         Pose::new(pose.x + way.x, pose.y + way.y, wrap_angle(pose.heading + twist.angular * time))
     }
 
-    /// Follows to the end; the greatest offset after the first metres, and the pose then.
+    /// Follows a curve to its end; returns the maximum offset after the first metres, and the final pose.
     fn follow(curve: Curve, mut pose: Pose) -> (f64, Pose) {
         let settings = Settings::default();
         let mut ramp = Ramp::new(settings.limits).unwrap();

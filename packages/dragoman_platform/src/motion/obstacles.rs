@@ -1,4 +1,4 @@
-//! What the sensors see, and have seen.
+//! Sensed obstacles, current and remembered.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,62 +13,62 @@ use crate::settings::{Settings, UltrasonicSettings};
 /// One measurement of a laser.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scan<'a> {
-    /// Where the laser is, in the platform's frame, m.
+    /// Position of the laser, in the platform's frame, m.
     pub origin: Point,
-    /// What it hit, in the platform's frame, m, counterclockwise about the origin. Beams that hit nothing are left out.
+    /// Points hit, in the platform's frame, m, counterclockwise around the origin. Beams that hit nothing are omitted.
     pub points: &'a [Point],
 }
 
-/// What is known at one time.
+/// Inputs of one cycle.
 #[derive(Debug, Clone, Copy)]
 pub struct Sight<'a> {
-    /// Since the start.
+    /// Time since the start.
     pub now: Duration,
-    /// Where the platform is in the map.
+    /// Pose in the map.
     pub pose: Pose,
-    /// Where it is by its wheels.
+    /// Pose by odometry.
     pub odometry: Pose,
-    /// What the laser has measured since the last time; without, the last measurement holds.
+    /// The laser's scan since the last cycle; `None`: the last scan stays valid.
     pub scan: Option<Scan<'a>>,
-    /// Ranges of the ultrasonic sensors by number, m; NaN where there is none.
+    /// Ranges of the ultrasonic sensors by number, m; NaN if absent.
     pub ultrasonics: &'a [f64],
-    /// Whether the pose is known; otherwise nothing is remembered.
+    /// Whether the pose is known; if not, nothing is remembered.
     pub known: bool,
 }
 
-/// Squares in which obstacles are remembered, m.
+/// Side of the squares in which obstacles are remembered, m.
 const CELL: f64 = 0.05;
-/// Most squares.
+/// Maximum number of squares.
 const MAX_CELLS: usize = 20_000;
-/// A point no farther from a line of the map is the line, m.
+/// Maximum distance from a line of the map of points that belong to it, m.
 const EXPLAINED: f64 = 0.15;
-/// What is this much farther away than an obstacle was shows that it is gone, m.
+/// A point this much beyond an obstacle shows that the obstacle is gone, m.
 const GONE: f64 = 0.15;
-/// Sectors about the laser.
+/// Number of sectors around the laser.
 const SECTORS: usize = 720;
-/// What is farther away is not remembered, m.
+/// Maximum range of remembered obstacles, m.
 const HORIZON: f64 = 8.0;
 
-/// What is in the way now, and what was, where the map has nothing.
+/// Current and remembered obstacles that are not in the map.
 #[derive(Debug, Clone, Default)]
 pub struct Obstacles {
-    /// The last scan, where odometry counts: the platform has moved since.
+    /// The last scan, in the odometry frame: the platform has moved since.
     scanned: Vec<Point>,
     scanned_at: Option<Duration>,
     /// In the platform's frame.
     seen: Vec<Point>,
-    /// By the numbers of the square in the map: when it was seen last.
+    /// Time of the last detection, by the indices of the square in the map.
     remembered: BTreeMap<[i32; 2], Duration>,
-    /// An obstacle that somebody set, in the map.
+    /// A manually placed obstacle, in the map.
     placed: Option<Point>,
 }
 
 impl Obstacles {
-    /// Takes what the sensors measured. `lines`: how far it is to the next line of the map.
+    /// Takes the sensors' measurements. `lines`: distance to the next line of the map.
     pub fn update(&mut self, sight: &Sight<'_>, lines: &DistanceField, settings: &Settings) {
         let Sight { now, pose, odometry, scan, ultrasonics, known } = *sight;
         let memory = settings.planning.memory;
-        // Where the platform stands there is nothing.
+        // Points under the platform are ignored.
         self.remembered.retain(|&cell, seen| {
             let under = || settings.footprint.contains(inverse_transform(pose, centre(cell)));
             now.saturating_sub(*seen) <= memory && !under()
@@ -97,34 +97,34 @@ impl Obstacles {
         }
     }
 
-    /// Whether there is a laser, and its last scan is older than the timeout, or there never was one.
+    /// Whether there is a laser and its last scan is older than the timeout, or there never was one.
     pub fn is_blind(&self, now: Duration, settings: &Settings) -> bool {
         let timeout = settings.collision.scan_timeout;
         settings.has_laser && self.scanned_at.is_none_or(|scanned| now.saturating_sub(scanned) > timeout)
     }
 
-    /// Sets an obstacle by hand, in the map, or takes it away.
+    /// Places an obstacle manually, in the map, or removes it.
     pub fn place(&mut self, obstacle: Option<Point>) {
         self.placed = obstacle;
     }
 
-    /// Forgets what was seen before: the platform is somewhere else, or has another map.
+    /// Deletes the remembered obstacles: the platform is somewhere else, or has another map.
     pub fn clear(&mut self) {
         self.remembered.clear();
     }
 
-    /// What the sensors see, in the platform's frame, m.
+    /// Points seen by the sensors, in the platform's frame, m.
     pub fn seen(&self) -> &[Point] {
         &self.seen
     }
 
-    /// What is in the way where the map has nothing, in the map, m.
+    /// Obstacles that are not in the map, in the map, m.
     pub fn remembered(&self) -> impl Iterator<Item = Point> + '_ {
         let cells = self.remembered.keys().map(|&cell| centre(cell));
         cells.chain(self.placed.into_iter().flat_map(rim))
     }
 
-    /// Forgets what the laser looks past.
+    /// Removes obstacles if the laser measures beyond them.
     fn forget_gone(&mut self, pose: Pose, scan: Scan<'_>) {
         let mut ranges = [0.0_f64; SECTORS];
         for &point in scan.points {
@@ -156,12 +156,12 @@ fn sector(angle: f64) -> usize {
     ((part * SECTORS as f64) as usize).min(SECTORS - 1)
 }
 
-/// An obstacle set by hand is as thick as a leg.
+/// Points on the rim of a manually placed obstacle, which is as thick as a leg.
 fn rim(centre: Point) -> impl Iterator<Item = Point> {
     (0..8).map(move |part| centre + direction(f64::from(part) * std::f64::consts::FRAC_PI_4) * 0.1)
 }
 
-/// Where the echo may have come from: the middle and the rims of the cone.
+/// Possible origins of the echo: the middle and the rims of the cone.
 fn echoes(sensor: &UltrasonicSettings, range: f64) -> impl Iterator<Item = Point> + use<> {
     let UltrasonicSettings { pose, range: most, cone } = *sensor;
     let parts =
@@ -198,10 +198,10 @@ mod tests {
         let remembered: Vec<Point> = obstacles.remembered().collect();
         assert_eq!(remembered.len(), 1);
         assert!((remembered[0] - Point::new(1.0, 4.0)).norm() < CELL);
-        // Looking elsewhere.
+        // Facing elsewhere.
         obstacles.update(&sight(2, pose, scan(&[Point::new(0.0, 2.0)]), &[]), &lines, &settings);
         assert_eq!(obstacles.remembered().count(), 2);
-        // Looking past it.
+        // Measuring beyond it.
         let behind = [-0.01, 0.0, 0.01].map(|y| Point::new(4.0, y * 4.0));
         obstacles.update(&sight(3, pose, scan(&behind), &[]), &lines, &settings);
         assert!(obstacles.remembered().all(|point| (point - remembered[0]).norm() > 0.5));
@@ -215,7 +215,7 @@ mod tests {
         let settings = Settings::default();
         let mut obstacles = Obstacles::default();
         let lines = no_lines(&settings);
-        // Before the first scan it is blind, unless there is no laser.
+        // Before the first scan it is blind, unless it has no laser.
         assert!(obstacles.is_blind(SECOND, &settings));
         assert!(!obstacles.is_blind(SECOND, &Settings { has_laser: false, ..Settings::default() }));
         obstacles.update(&sight(1, Pose::ORIGIN, scan(&[Point::new(2.0, 0.0)]), &[]), &lines, &settings);

@@ -1,27 +1,28 @@
-//! How fast the platform may go on towards what its sensors see. The field that has to be free is what the platform sweeps until it stands:
-//! it grows with speed, and bends with the way.
+//! Maximum speed towards sensed obstacles. The safety field that has to be free is the area that the platform sweeps
+//! until it stops: it grows with speed, and bends with the path.
 
 use dragoman_geometry::{Footprint, Point, Pose, Twist, direction, inverse_transform};
 
 use crate::settings::Settings;
 
-/// From one place that is looked at to the next: no point of the platform moves farther, m.
+/// Maximum motion of any point of the platform between two checked poses, m.
 const STEP: f64 = 0.04;
-/// The longest way that is looked at.
+/// Maximum number of checked poses.
 const MAX_STEPS: usize = 150;
-/// Slower than this is standing still, m/s and rad/s.
+/// Below this speed the platform counts as standing, m/s and rad/s.
 const STANDSTILL: f64 = 0.02;
 
-/// What the platform may do.
+/// The permitted motion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Allowance {
-    /// On the same way as wanted, and no faster.
+    /// Along the same path as wanted, and not faster.
     pub twist: Twist,
-    /// Whether that is standing still, because of an obstacle.
+    /// Whether an obstacle requires a stop.
     pub blocked: bool,
 }
 
-/// What the platform may do of what it wants, with these points about it, in its frame, m. Points under the platform are its own parts.
+/// Limits the wanted velocity, with these points around the platform, in its frame, m. Points under the platform are
+/// its own parts.
 pub fn allow(wanted: Twist, points: &[Point], settings: &Settings) -> Allowance {
     let free = Allowance { twist: wanted, blocked: false };
     let [braking, turn_braking] = settings.decelerations();
@@ -33,7 +34,8 @@ pub fn allow(wanted: Twist, points: &[Point], settings: &Settings) -> Allowance 
     let Some(time) = time_to_collision(wanted, points, settings, reaction + stopping) else {
         return free;
     };
-    // At a part `k` of the velocity: `k * reaction` until the brakes act, `k^2 * stopping / 2` until it stands, of what it has at full velocity.
+    // At a fraction `k` of the velocity, the platform covers `k * reaction` until the brakes act and
+    // `k^2 * stopping / 2` until it stops, as times at full velocity.
     let part = if reaction + stopping / 2.0 <= time {
         1.0
     } else {
@@ -50,19 +52,20 @@ pub fn allow(wanted: Twist, points: &[Point], settings: &Settings) -> Allowance 
     Allowance { twist, blocked: false }
 }
 
-/// Where the platform stands, seen from where it is now, if it brakes from this velocity.
+/// Pose after braking from this velocity, relative to the current pose.
 pub(crate) fn pose_standing(twist: Twist, settings: &Settings) -> Pose {
     let [braking, turn_braking] = settings.decelerations();
     let stopping = (twist.linear.abs() / braking).max(twist.angular.abs() / turn_braking);
     pose_after(twist, settings.collision.reaction_time.as_secs_f64() + stopping / 2.0)
 }
 
-/// After which time at this velocity the first point comes too near, s; none within the horizon. 0 where one is too near already, and comes
-/// nearer.
+/// Time at this velocity until the first point is too near, s; `None` if beyond the horizon. 0 if one is already too
+/// near and comes nearer.
 fn time_to_collision(twist: Twist, points: &[Point], settings: &Settings, horizon: f64) -> Option<f64> {
     let collision = &settings.collision;
     let body = settings.footprint;
-    // Room is kept where the platform drives to. It turns on the spot where it fits.
+    // The larger margin applies only in the direction of motion, so that the platform can turn on the spot in narrow
+    // places.
     let margin = |drives: bool| if drives { collision.min_distance } else { collision.side_distance };
     let field = Footprint {
         front: body.front + margin(twist.linear > 0.0),
@@ -88,12 +91,12 @@ fn time_to_collision(twist: Twist, points: &[Point], settings: &Settings, horizo
     (1..=steps).map(|count| count as f64 * step).find_map(|time| {
         let there = pose_after(twist, time);
         let hit = ahead.iter().any(|&point| field.contains(inverse_transform(there, point)));
-        // The step before was free.
+        // The previous step was free.
         hit.then_some(time - step)
     })
 }
 
-/// Where the platform is after this time, seen from where it is now.
+/// Pose after this time, relative to the current pose.
 fn pose_after(twist: Twist, time: f64) -> Pose {
     let turn = twist.angular * time;
     let half = turn / 2.0;
@@ -102,7 +105,7 @@ fn pose_after(twist: Twist, time: f64) -> Pose {
     Pose::new(place.x, place.y, turn)
 }
 
-/// From the rim of the footprint outwards, m.
+/// Distance from the rim of the footprint, m.
 fn distance(body: &Footprint, point: Point) -> f64 {
     let ahead = (point.x - body.front).max(-body.rear - point.x).max(0.0);
     ahead.hypot((point.y.abs() - body.side).max(0.0))
@@ -120,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_field_grows_with_the_speed() {
-        // Front at 0.45 m, 0.15 m to keep; 0.5 m of braking and 0.1 m of reaction at 1 m/s.
+        // Front at 0.45 m, 0.15 m margin; 0.5 m of braking and 0.1 m of reaction at 1 m/s.
         assert_eq!(ahead(1.0, 1.3).twist.linear, 1.0);
         let slower = ahead(1.0, 0.9).twist.linear;
         assert!((0.5..0.8).contains(&slower), "{slower}");
@@ -151,7 +154,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever keeps to what is allowed, at every cycle and with the drives' limits, touches nothing.
+        /// A platform that keeps within the allowance in every cycle, with the drives' limits, touches nothing.
         #[test]
         fn nothing_is_touched(
             points in prop::collection::vec((-3.0..3.0_f64, -3.0..3.0_f64), 1..40),

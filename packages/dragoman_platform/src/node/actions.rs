@@ -1,4 +1,5 @@
-//! Nav2's actions `navigate_to_pose` and `follow_path`, for users of ROS where no Nav2 runs: goals are what `move_abs` and `move_path` take.
+//! Nav2's actions `navigate_to_pose` and `follow_path`, for ROS users without Nav2: goals have the effect of `move_abs`
+//! and `move_path`.
 
 use std::time::{Duration, Instant};
 
@@ -18,21 +19,21 @@ use crate::planning::PlanError;
 
 /// Period of the feedback.
 const FEEDBACK_PERIOD: Duration = Duration::from_millis(100);
-/// Most poses of a path.
+/// Maximum number of poses of a path.
 const MAX_POSES: usize = 5000;
-/// Paths of planners are dense; points that are so near to the straight line between others say nothing, m.
+/// Planners' paths are dense; points closer than this to the straight line between others are removed, m.
 const STRAIGHT: f64 = 0.01;
-/// A quaternion of another length is no rotation.
+/// Maximum deviation of a quaternion's length from 1.
 const UNIT: f64 = 0.01;
-/// A platform that is slower stands, m/s and rad/s.
+/// Below this speed the platform counts as standing, m/s and rad/s.
 const STANDING: f64 = 0.01;
-/// Error codes of nav2_msgs, Jazzy and later: unknown, and what the guide's planner states come to.
+/// Error codes of nav2_msgs, Jazzy and later: unknown, and the equivalents of the guide's planner states.
 const NAVIGATION_UNKNOWN: u16 = 9000;
 const FOLLOWING_UNKNOWN: u16 = 100;
 const INVALID_PATH: u16 = 103;
 const NO_VALID_CONTROL: u16 = 106;
 
-/// Serves both.
+/// Serves both actions.
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
     let checked = shared.clone();
     let check = move |goal: &NavigateToPose::Goal| check(&checked, |state| pose_target(state, goal));
@@ -46,7 +47,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
     tasks.serve_action::<FollowPath::Action, _>("follow_path", check, follow)
 }
 
-/// Whether a goal makes sense, and would have an effect now.
+/// Checks that a goal is valid, and would currently be accepted.
 fn check(shared: &Shared, target: impl FnOnce(&State) -> Result<Target, Refused>) -> Result<(), String> {
     let checked = shared.ask(|state| Ok(state.platform.would_drive(&target(state)?)?));
     checked.map_err(|Refused(reason)| reason)
@@ -95,7 +96,7 @@ async fn follow(shared: Shared, goal: Goal<FollowPath::Action>) -> Outcome<Follo
     })
 }
 
-/// How a goal ended: the goal's own motion, or what came before or after it.
+/// How a goal ended: by its own motion, or for another reason.
 enum Ended {
     Reached,
     Cancelled,
@@ -107,19 +108,19 @@ fn outcome<R>(ended: Ended, result: impl FnOnce(Option<(Option<MotionEnd>, Strin
         Ended::Reached => Outcome::Succeeded(result(None)),
         Ended::Cancelled => Outcome::Canceled(result(None)),
         Ended::Not(end, reason) => {
-            // Humble's results have no place for it.
-            tracing::warn!(reason, "the goal is aborted");
+            // Humble's result has no field for the reason.
+            tracing::warn!(reason, "goal aborted");
             Outcome::Aborted(result(Some((end, reason))))
         }
     }
 }
 
-/// What feedback is made of.
+/// Data for the feedback.
 struct Journey {
     pose: Pose,
-    /// m.
+    /// Remaining distance, m.
     remaining: f64,
-    /// m/s.
+    /// Speed, m/s.
     speed: f64,
     /// The usual speed, m/s.
     cruise: f64,
@@ -128,7 +129,7 @@ struct Journey {
     map_frame: String,
 }
 
-/// The motion's number.
+/// Returns the motion's number.
 fn begin(state: &mut State, target: Target) -> Result<u64, Refused> {
     let command = match target {
         Target::Pose(pose) => Command::MoveAbsolute(pose),
@@ -138,12 +139,12 @@ fn begin(state: &mut State, target: Target) -> Result<u64, Refused> {
     Ok(state.platform.motion().number)
 }
 
-/// Watches a motion to its end; a goal that is cancelled is given up, and has ended when the platform stands.
+/// Monitors a motion to its end; a cancelled goal has ended when the platform stands.
 async fn pursue<A: dragoman_ros::WrappedActionTypeSupport + 'static>(
     shared: &Shared,
     goal: &Goal<A>,
     begun: Result<u64, Refused>,
-    mut tell: impl FnMut(Journey),
+    mut feedback: impl FnMut(Journey),
 ) -> Ended {
     let number = match begun {
         Ok(number) => number,
@@ -169,7 +170,7 @@ async fn pursue<A: dragoman_ros::WrappedActionTypeSupport + 'static>(
             Some(MotionEnd::GivenUp) if is_cancelled && is_standing => return Ended::Cancelled,
             Some(MotionEnd::GivenUp) if is_cancelled => {}
             Some(end) => return Ended::Not(Some(end), end.to_string()),
-            None => tell(journey),
+            None => feedback(journey),
         }
         if is_cancelled {
             tokio::time::sleep(FEEDBACK_PERIOD).await;
@@ -187,7 +188,7 @@ fn journey(state: &State) -> Journey {
     let status = state.platform.status();
     let mut points = vec![position(status.pose)];
     points.extend(state.platform.path());
-    // Before there is a way: as the crow flies.
+    // Before there is a path: the straight distance.
     if points.len() == 1 {
         points.extend(status.goal.map(position));
     }
@@ -204,17 +205,17 @@ fn journey(state: &State) -> Journey {
 
 fn pose_target(state: &State, goal: &NavigateToPose::Goal) -> Result<Target, Refused> {
     if !goal.behavior_tree.is_empty() {
-        return Err(Refused("there are no behavior trees here; leave behavior_tree empty".to_owned()));
+        return Err(Refused("behavior trees are not supported; leave behavior_tree empty".to_owned()));
     }
     let PoseStamped { header, pose } = &goal.pose;
     Ok(Target::Pose(in_map(state, &header.frame_id, pose)?))
 }
 
-/// There is one controller, and one way to check goals and progress, whatever they are called.
+/// There is only one controller, goal checker and progress checker; their names in the goal are ignored.
 fn path_target(state: &State, goal: &FollowPath::Goal) -> Result<Target, Refused> {
     let poses = &goal.path.poses;
     if poses.len() > MAX_POSES {
-        return Err(Refused(format!("the path has {} poses; {MAX_POSES} at most", poses.len())));
+        return Err(Refused(format!("the path has {} poses; the maximum is {MAX_POSES}", poses.len())));
     }
     let frame = &goal.path.header.frame_id;
     let poses: Vec<Pose> = poses
@@ -226,7 +227,7 @@ fn path_target(state: &State, goal: &FollowPath::Goal) -> Result<Target, Refused
     Ok(Target::Path(sparse(&poses)))
 }
 
-/// A pose of one of the platform's frames, in the map.
+/// Transforms a pose from one of the platform's frames to the map.
 fn in_map(state: &State, frame: &str, pose: &PoseMessage) -> Result<Pose, Refused> {
     let pose = planar(pose)?;
     let here = state.platform.status().pose;
@@ -234,14 +235,14 @@ fn in_map(state: &State, frame: &str, pose: &PoseMessage) -> Result<Pose, Refuse
     if frame == state.values.value::<String>("map_frame") {
         Ok(pose)
     } else if Some(frame) == odom.as_deref() {
-        Ok(compose(compose(here, relative(state.heard.pose, Pose::ORIGIN)), pose))
+        Ok(compose(compose(here, relative(state.inputs.pose, Pose::ORIGIN)), pose))
     } else if Some(frame) == base.as_deref() {
         Ok(compose(here, pose))
     } else {
         let known = [Some(state.values.value("map_frame")), odom, base];
         let known: Vec<String> = known.into_iter().flatten().collect();
         Err(Refused(format!(
-            "a goal in frame '{frame}' cannot be reached; it has to be in {}",
+            "a goal in frame '{frame}' is not supported; the frame has to be {}",
             known.join(", ")
         )))
     }
@@ -253,9 +254,9 @@ fn planar(pose: &PoseMessage) -> Result<Pose, Refused> {
     if [place.x, place.y, place.z].iter().any(|value| !value.is_finite()) {
         return Err(Refused("a value is not finite".to_owned()));
     }
-    // NaN is not within, either.
+    // Also false for NaN.
     if !((1.0 - UNIT)..=(1.0 + UNIT)).contains(&length) {
-        return Err(Refused("an orientation is no unit quaternion".to_owned()));
+        return Err(Refused("an orientation is not a unit quaternion".to_owned()));
     }
     let heading =
         (2.0 * (turn.w * turn.z + turn.x * turn.y)).atan2(1.0 - 2.0 * (turn.y * turn.y + turn.z * turn.z));
@@ -274,7 +275,7 @@ fn duration(time: Duration) -> builtin_interfaces::msg::Duration {
     builtin_interfaces::msg::Duration { sec, nanosec: time.subsec_nanos() }
 }
 
-/// Leaves out what is on the straight line between others (Douglas and Peucker).
+/// Removes points on the straight line between others (Douglas and Peucker).
 fn sparse(poses: &[Pose]) -> Vec<Pose> {
     let points: Vec<Point> = poses.iter().copied().map(position).collect();
     let mut kept = vec![false; points.len()];
@@ -327,7 +328,7 @@ mod tests {
         assert!(planar(&pose).is_err());
         pose.orientation = Default::default();
         (pose.orientation.w, pose.orientation.z) = (0.0, 0.0);
-        assert_eq!(planar(&pose).unwrap_err().0, "an orientation is no unit quaternion");
+        assert_eq!(planar(&pose).unwrap_err().0, "an orientation is not a unit quaternion");
         let mut pose = message(Pose::ORIGIN);
         pose.position.z = f64::INFINITY;
         assert_eq!(planar(&pose).unwrap_err().0, "a value is not finite");

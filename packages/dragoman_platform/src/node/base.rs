@@ -1,4 +1,4 @@
-//! The base in front of which the platform works, whatever it is: its odometry, laser, battery and what else it has come in, velocities go out.
+//! The base of the platform: receives odometry, laser, battery and other data, publishes velocities.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,10 +21,10 @@ use super::ultrasonics::Ultrasonics;
 use super::{PlatformNodeError, parameters, topics};
 use crate::controller::Command;
 
-/// Channels for ultrasonic sensors.
+/// Number of channels for ultrasonic sensors.
 const MAX_ULTRASONICS: usize = 16;
 
-/// Takes what the base tells, and lets the controller drive it.
+/// Subscribes to the base's data, and publishes the controller's velocities.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     shared: &Shared,
@@ -35,21 +35,21 @@ pub(super) fn serve(
     let newest = || QosProfile::default().keep_last(1);
     let mut frames = Frames::new(tasks, values)?;
     let odometry = Relay::new(tasks, "odom", &topic("base_odom"))?;
-    let heard = shared.clone();
+    let shared_state = shared.clone();
     let frame_names = frames.clone_names();
     tasks.subscribe(&topic("base_odom"), newest(), move |message: Odometry| {
         let Some(pose) = planar(&message) else {
-            return heard.with(|state| state.refuse("the base's odometry is not finite"));
+            return shared_state.with(|state| state.refuse("the base's odometry is not finite"));
         };
-        frames.tell_odometry(&message);
+        frames.relay_odometry(&message);
         odometry.send(|| {
             let mut own = message.clone();
             frames.rename_odometry(&mut own);
             own
         });
-        heard.with(|state| {
-            state.heard.pose = pose;
-            state.heard.odometry = Some((Instant::now(), message));
+        shared_state.with(|state| {
+            state.inputs.pose = pose;
+            state.inputs.odometry = Some((Instant::now(), message));
         });
     })?;
     if !topic("base_scan").is_empty() {
@@ -66,10 +66,10 @@ pub(super) fn serve(
         tasks.spawn(laser.follow());
     }
     serve_extras(tasks, shared, values, context)?;
-    let heard = shared.clone();
+    let shared_state = shared.clone();
     tasks.subscribe("cmd_vel", newest(), move |twist: TwistMessage| {
-        // Refusals are noted.
-        let _ = heard.command(Command::Move(Twist::new(twist.linear.x, twist.angular.z)));
+        // Refusals are stored for the diagnostics.
+        let _ = shared_state.command(Command::Move(Twist::new(twist.linear.x, twist.angular.z)));
     })?;
     let velocities = tasks.node().create_publisher::<TwistMessage>(&topic("base_cmd_vel"), newest())?;
     let driven = shared.clone();
@@ -79,7 +79,7 @@ pub(super) fn serve(
             (message.linear.x, message.angular.z) = (twist.linear, twist.angular);
             topics::report(velocities.publish(&message));
         }
-        // A plan takes longer than a cycle, in which an emergency stop has to be obeyed.
+        // Planning takes longer than a cycle, and an emergency stop has to take effect meanwhile.
         if let Some(job) = driven.with(|state| state.platform.poll_plan()) {
             let shared = driven.clone();
             tokio::task::spawn_blocking(move || {
@@ -91,7 +91,7 @@ pub(super) fn serve(
     Ok(())
 }
 
-/// What not every base has.
+/// Optional parts of a base.
 fn serve_extras(
     tasks: &mut NodeTasks,
     shared: &Shared,
@@ -100,30 +100,30 @@ fn serve_extras(
 ) -> Result<(), PlatformNodeError> {
     let topic = |name: &str| values.value::<String>(name);
     let newest = || QosProfile::default().keep_last(1);
-    let heard = shared.clone();
+    let shared_state = shared.clone();
     tasks.subscribe(&topic("emergency_stop_topic"), newest(), move |message: Bool| {
-        heard.with(|state| state.heard.emergency_stop = message.data);
+        shared_state.with(|state| state.inputs.emergency_stop = message.data);
     })?;
     let [linear, angular] = ["joy_linear_axis", "joy_angular_axis"]
         .map(|axis| usize::try_from(values.value::<i64>(axis)).unwrap_or_default());
-    let heard = shared.clone();
+    let shared_state = shared.clone();
     tasks.subscribe(&topic("joy_topic"), newest(), move |joy: Joy| {
         let axis = |index: usize| joy.axes.get(index).map_or(0.0, |&value| f64::from(value).clamp(-1.0, 1.0));
-        heard.with(|state| {
+        shared_state.with(|state| {
             let limits = state.platform.settings().limits;
             let twist =
                 Twist::new(axis(linear) * limits.linear.velocity, axis(angular) * limits.angular.velocity);
-            state.heard.joystick = Some((Instant::now(), twist));
-            state.heard.joystick_buttons = joy.buttons.iter().map(|&button| button != 0).collect();
+            state.inputs.joystick = Some((Instant::now(), twist));
+            state.inputs.joystick_buttons = joy.buttons.iter().map(|&button| button != 0).collect();
         });
     })?;
     let battery = topic("base_battery");
     if !battery.is_empty() {
         let own = Relay::new(tasks, "battery_state", &battery)?;
-        let heard = shared.clone();
+        let shared_state = shared.clone();
         tasks.subscribe(&battery, newest(), move |message: BatteryState| {
             own.send(|| message.clone());
-            heard.with(|state| state.heard.battery = Some(message));
+            shared_state.with(|state| state.inputs.battery = Some(message));
         })?;
     }
     let sensors: Vec<String> = values.value("ultrasonic_topics");
@@ -138,9 +138,9 @@ fn serve_extras(
     Ok(())
 }
 
-/// What the base tells, told again under the platform's name while somebody listens there.
+/// Republishes the base's data under the platform's name while the topic has subscribers.
 pub(super) struct Relay<T: WrappedTypesupport + 'static> {
-    /// None: the base tells it there itself.
+    /// `None`: the base publishes on the same topic.
     publisher: Option<SharedPublisher<T>>,
 }
 
@@ -153,7 +153,7 @@ impl<T: WrappedTypesupport + 'static> Relay<T> {
         Ok(Self { publisher })
     }
 
-    /// Whether somebody listens there.
+    /// Whether the topic has subscribers.
     pub(super) fn is_listened(&self) -> bool {
         self.publisher.as_ref().is_some_and(|publisher| {
             publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
@@ -167,7 +167,7 @@ impl<T: WrappedTypesupport + 'static> Relay<T> {
     }
 }
 
-/// Names of the platform's own frames; none where those of the base are used.
+/// Names of the platform's own frames; `None` if those of the base are used.
 #[derive(Clone)]
 struct FrameNames {
     odom: Option<String>,
@@ -175,7 +175,7 @@ struct FrameNames {
     laser: Option<String>,
 }
 
-/// Transforms between frames of the platform's own. With frames of the base, the base tells them.
+/// Publishes the transforms between the platform's own frames. Otherwise the base publishes its own.
 struct Frames {
     names: FrameNames,
     laser: Pose,
@@ -187,8 +187,8 @@ impl Frames {
         let prefix: String = values.value("frame_prefix");
         let name = |frame: &str| (!prefix.is_empty()).then(|| format!("{prefix}{frame}"));
         let names = FrameNames { odom: name("odom"), base: name("base_footprint"), laser: name("laser") };
-        let tells = values.value("publish_tf") && !prefix.is_empty();
-        let tf = if tells { Some(messages::transforms(tasks.node())?) } else { None };
+        let publishes_tf = values.value("publish_tf") && !prefix.is_empty();
+        let tf = if publishes_tf { Some(messages::transforms(tasks.node())?) } else { None };
         Ok(Self { names, laser: parameters::pose(values, "laser_pose")?, tf })
     }
 
@@ -203,7 +203,7 @@ impl Frames {
         }
     }
 
-    fn tell_odometry(&mut self, message: &Odometry) {
+    fn relay_odometry(&mut self, message: &Odometry) {
         let (Some(tf), FrameNames { odom: Some(odom), base: Some(base), laser: Some(laser) }) =
             (&self.tf, &self.names)
         else {
@@ -221,7 +221,7 @@ impl Frames {
     }
 }
 
-/// Where the odometry is on the floor; none if it is nowhere.
+/// Planar pose of the odometry; `None` if it is not finite.
 fn planar(odometry: &Odometry) -> Option<Pose> {
     let (position, Quaternion { x, y, z, w }) =
         (&odometry.pose.pose.position, &odometry.pose.pose.orientation);
@@ -229,7 +229,7 @@ fn planar(odometry: &Odometry) -> Option<Pose> {
     Some(Pose::new(position.x, position.y, heading)).filter(Pose::is_finite)
 }
 
-/// What was hit, in the platform's frame.
+/// The points hit, in the platform's frame.
 pub(super) fn points(scan: &LaserScan, laser: Pose, upside_down: bool) -> impl Iterator<Item = Point> + '_ {
     let side = if upside_down { -1.0 } else { 1.0 };
     scan.ranges.iter().enumerate().filter_map(move |(beam, &range)| {

@@ -1,4 +1,4 @@
-//! CAN messages: the listening list, and the bus from which they come and to which they go, an interface of this system or topics.
+//! CAN messages: the listening list, and the bus: a CAN interface of this system, or topics.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -16,25 +16,25 @@ use super::PlatformNodeError;
 use super::services::{Answer, answers, serve_order, serve_question};
 use super::state::{Refused, Shared, State};
 
-/// Most identifiers on the listening list.
+/// Maximum number of identifiers on the listening list.
 const MAX_LISTENING: usize = 1024;
-/// Most CAN messages that wait to be read; the oldest go first.
+/// Maximum number of stored CAN messages; the oldest are dropped first.
 const MAX_MESSAGES: usize = 1000;
-/// How often it is looked what has come on the bus. The system keeps it until then.
+/// Period of reading the bus. The system buffers messages until then.
 const PERIOD: Duration = Duration::from_millis(10);
 
 answers! { PlatformGetCanMessages }
 
-/// What was listened for, and where it comes from.
+/// The listening list, the stored messages, and their source.
 #[derive(Default)]
 pub(super) struct Can {
     listening: BTreeSet<u32>,
     messages: VecDeque<CanMessage>,
-    /// None: the topics are the bus.
+    /// `None`: the topics are the bus.
     bus: Option<Box<dyn Bus>>,
 }
 
-/// Serves the bus of this interface; of none, the topics.
+/// Serves the bus of this interface; if empty, the topics.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     shared: &Shared,
@@ -72,10 +72,10 @@ fn serve_requests(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
             None => state.outlets.send_can(&message),
         }
     })?;
-    let heard = shared.clone();
+    let shared_state = shared.clone();
     let received = QosProfile::default().keep_last(100);
     tasks.subscribe("can/received", received, move |message: CanMessage| {
-        heard.with(|state| state.can.keep(message));
+        shared_state.with(|state| state.can.keep(message));
     })?;
     serve_question::<PlatformGetCanMessages::Service>(tasks, shared, "get_can_messages", |state, request| {
         let kept: VecDeque<CanMessage> = if request.delete_after_read {
@@ -88,12 +88,12 @@ fn serve_requests(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
 }
 
 impl Can {
-    /// How many messages wait to be read.
+    /// Number of stored messages.
     pub(super) fn kept(&self) -> usize {
         self.messages.len()
     }
 
-    /// Keeps a message, if it is listened for.
+    /// Stores a message if its identifier is on the list.
     fn keep(&mut self, message: CanMessage) {
         if !self.listening.contains(&message.id) {
             return;
@@ -106,7 +106,7 @@ impl Can {
 }
 
 impl State {
-    /// Takes what has come on the bus.
+    /// Reads all received frames.
     fn take_frames(&mut self) {
         while let Some(received) = self.can.bus.as_mut().and_then(|bus| bus.receive()) {
             match received {
@@ -116,13 +116,13 @@ impl State {
                     let message = CanMessage { stamp: self.stamp(), ..message(&frame) };
                     self.can.keep(message);
                 }
-                Received::Fault(fault) => tracing::warn!(%fault, "the platform's CAN bus"),
+                Received::Fault(fault) => tracing::warn!(%fault, "error on the platform's CAN bus"),
             }
         }
     }
 }
 
-/// A place on the bus of an interface; one that is not there yet is waited for.
+/// Opens an interface; one that does not exist yet is retried.
 #[cfg(target_os = "linux")]
 fn open(interface: &str) -> std::result::Result<Box<dyn Bus>, String> {
     use dragoman_io::can::SocketCanBus;
@@ -139,26 +139,26 @@ fn open(interface: &str) -> std::result::Result<Box<dyn Bus>, String> {
 
 #[cfg(not(target_os = "linux"))]
 fn open(interface: &str) -> std::result::Result<Box<dyn Bus>, String> {
-    Err(format!("{interface}: CAN interfaces are known on Linux only"))
+    Err(format!("{interface}: CAN interfaces are supported on Linux only"))
 }
 
 fn checked(id: u32) -> std::result::Result<u32, Refused> {
     if id <= ExtendedId::MAX.as_raw() {
         Ok(id)
     } else {
-        Err(Refused(format!("{id:#x} is no CAN identifier; it has 29 bits at most")))
+        Err(Refused(format!("{id:#x} is not a CAN identifier, which has 29 bits at most")))
     }
 }
 
-/// Identifiers of more than 11 bits are extended ones: the protocol has one number for both.
+/// Identifiers of more than 11 bits are extended ones: the protocol has no separate flag.
 fn frame(message: &CanMessage) -> std::result::Result<Frame, Refused> {
     let standard = u16::try_from(message.id).ok().and_then(StandardId::new).map(Id::Standard);
     let id = standard.or_else(|| ExtendedId::new(message.id).map(Id::Extended));
     let frame = id.and_then(|id| Frame::new(id, &message.data));
-    frame.ok_or_else(|| Refused(format!("{:#x} is no CAN identifier", message.id)))
+    frame.ok_or_else(|| Refused(format!("{:#x} is not a CAN identifier", message.id)))
 }
 
-/// Without its time. Bytes that the frame does not have are 0.
+/// Without its time. Missing bytes of the frame are 0.
 fn message(frame: &Frame) -> CanMessage {
     let id = match frame.id() {
         Id::Standard(id) => id.as_raw().into(),

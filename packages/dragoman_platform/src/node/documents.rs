@@ -1,7 +1,7 @@
-//! Map, roadmap and program: set, given, loaded from the platform's disk and saved there.
+//! Map, roadmap and program: set, get, load from the platform's disk and save there.
 //!
-//! The data folder has `maps`, `roadmaps` and `programs`; a document is in the file of its name with `.xml`. A program, which has no name, is
-//! `program`.
+//! The data folder contains `maps`, `roadmaps` and `programs`; a document's file has its name with `.xml`. A program
+//! has no name, and is stored as `program`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,19 +22,19 @@ use super::state::{Refused, Shared, State};
 use crate::controller::{Command, PreparedMap, Refusal};
 use crate::settings::Settings;
 
-/// A mapped line no farther from a line of the map is that line, m.
+/// Maximum distance between a mapped line and a line of the map that counts as the same, m.
 const EXPLAINED: f64 = 0.1;
 
 /// A document with its name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NamedDocument {
-    /// Programs have none in the protocol.
+    /// Name; the protocol has none for programs.
     pub name: String,
-    /// XML.
+    /// Content, XML.
     pub text: String,
 }
 
-/// The documents in force, to the letter as they were set.
+/// The current documents, exactly as they were set.
 #[derive(Default)]
 pub(super) struct Documents {
     map: NamedDocument,
@@ -42,7 +42,7 @@ pub(super) struct Documents {
     program: NamedDocument,
 }
 
-/// Which document.
+/// Kind of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Map,
@@ -50,41 +50,41 @@ pub(super) enum Kind {
     Program,
 }
 
-/// A document that cannot be used.
+/// Error loading or saving a document.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentFileError {
-    /// The file cannot be read or written.
+    /// Reading or writing the file failed.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
-    /// The document makes no sense.
+    /// The document is invalid.
     #[error("{name}: {source}")]
     Document {
-        /// Which document.
+        /// Name of the document.
         name: String,
-        /// What is wrong, and where.
+        /// Position and cause.
         source: DocumentError,
     },
-    /// The controller does not take it.
+    /// The controller refused the document.
     #[error("{name}: {source}")]
     Refused {
-        /// Which document.
+        /// Name of the document.
         name: String,
-        /// Why not.
+        /// The reason.
         source: Refusal,
     },
-    /// A name that is no name of a file.
+    /// The name is not a valid file name.
     #[error(transparent)]
     Name(#[from] FileNameError),
     /// The file is too long.
     #[error("{}: more than {MAX_DOCUMENT_LEN} bytes", .0.display())]
     TooLong(PathBuf),
-    /// There is nothing to save.
+    /// The document cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
 }
@@ -100,7 +100,7 @@ impl Kind {
         }
     }
 
-    /// The name of what was never named.
+    /// Name of a document without a name.
     fn default_name(self) -> &'static str {
         match self {
             Self::Map => "map",
@@ -120,7 +120,7 @@ impl Documents {
     }
 }
 
-/// The platform's disk: the folder that was named, or the user's.
+/// The platform's disk: the given folder, or the one in the user's data folder.
 pub(super) fn data_folder(named: &str) -> PathBuf {
     if !named.is_empty() {
         return PathBuf::from(named);
@@ -133,7 +133,7 @@ pub(super) fn data_folder(named: &str) -> PathBuf {
     user.unwrap_or_else(std::env::temp_dir).join("dragoman/neobotix")
 }
 
-/// A document that was read and checked. To put it into force takes no time.
+/// A document that was parsed and checked. Adopting it takes no time.
 struct Prepared {
     kind: Kind,
     document: NamedDocument,
@@ -146,10 +146,10 @@ enum Content {
     Program(crate::program::Program),
 }
 
-/// Reads a document, and counts what is needed of it. That takes long.
+/// Parses a document, and computes its derived data, which takes long.
 ///
 /// # Errors
-/// It makes no sense.
+/// The document is invalid.
 fn prepare(
     kind: Kind,
     mut document: NamedDocument,
@@ -173,10 +173,10 @@ fn prepare(
     Ok(Prepared { kind, document, content })
 }
 
-/// Puts a document into force. Nothing has changed where it cannot be.
+/// Puts a document into force. An error changes nothing.
 ///
 /// # Errors
-/// The controller does not take it.
+/// The controller refused the document.
 fn adopt(state: &mut State, prepared: Prepared) -> Result<(), DocumentFileError> {
     let Prepared { kind, document, content } = prepared;
     let refused = |source| DocumentFileError::Refused { name: document.name.clone(), source };
@@ -193,16 +193,16 @@ fn adopt(state: &mut State, prepared: Prepared) -> Result<(), DocumentFileError>
     Ok(())
 }
 
-/// Reads a document, and puts it into force.
+/// Parses a document, and puts it into force.
 ///
 /// # Errors
-/// It makes no sense; the controller does not take it.
+/// The document is invalid; the controller refused it.
 pub(super) fn set(state: &mut State, kind: Kind, document: NamedDocument) -> Result<(), DocumentFileError> {
     let prepared = prepare(kind, document, state.platform.settings())?;
     adopt(state, prepared)
 }
 
-/// As [`set`], while the node goes on. `find` gives the document.
+/// As [`set`], without blocking the node. `find` returns the document.
 async fn put(
     shared: &Shared,
     kind: Kind,
@@ -213,10 +213,10 @@ async fn put(
     shared.ask(|state| Ok(adopt(state, prepared?)?))
 }
 
-/// Puts the document of a file into force, under the file's name without its end.
+/// Puts the document of a file into force, under the file's name without its extension.
 ///
 /// # Errors
-/// It cannot be read, or not be used.
+/// The file cannot be read, or the document is invalid.
 pub(super) fn load_file(state: &mut State, kind: Kind, path: &str) -> Result<(), DocumentFileError> {
     let path = Path::new(path);
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -233,23 +233,23 @@ fn read(path: &Path) -> Result<String, DocumentFileError> {
     std::fs::read_to_string(path).map_err(failed)
 }
 
-/// Where a document of this name is on the disk.
+/// Path of the document with this name on the disk.
 fn file(state: &State, kind: Kind, name: &str) -> Result<PathBuf, DocumentFileError> {
     let name = plain_file_name(if name.is_empty() { kind.default_name() } else { name })?;
     let end = if name.to_ascii_lowercase().ends_with(".xml") { "" } else { ".xml" };
     Ok(state.data_folder.join(kind.folder()).join(format!("{name}{end}")))
 }
 
-/// Puts the document of this name on the disk into force.
+/// Puts the document with this name on the disk into force.
 ///
 /// # Errors
-/// It is not there, or cannot be used.
+/// The file cannot be read, or the document is invalid.
 pub(super) fn load_named(state: &mut State, kind: Kind, name: &str) -> Result<(), DocumentFileError> {
     let text = read(&file(state, kind, name)?)?;
     set(state, kind, NamedDocument { name: name.to_owned(), text })
 }
 
-/// Reads the document in force again from the disk.
+/// Reloads the current document from the disk.
 async fn load(shared: &Shared, kind: Kind) -> Result<(), Refused> {
     let (name, path) = shared.with(|state| {
         let name = state.documents.place(kind).name.clone();
@@ -259,7 +259,7 @@ async fn load(shared: &Shared, kind: Kind) -> Result<(), Refused> {
     put(shared, kind, move || Ok(NamedDocument { name, text: read(&path?)? })).await
 }
 
-/// Writes the document in force to the disk. A file that is there is replaced when the new one is complete.
+/// Writes the current document to the disk. An existing file is replaced when the new one is complete.
 async fn save(shared: &Shared, kind: Kind) -> Result<(), Refused> {
     let found = shared.with(|state| {
         let name = state.documents.place(kind).name.clone();
@@ -273,7 +273,7 @@ async fn save(shared: &Shared, kind: Kind) -> Result<(), Refused> {
     shared.ask(|_| saved)
 }
 
-/// Stops mapping. What was mapped comes into the map in place of what was mapped before, but for what the map has as lines already.
+/// Stops mapping. The mapped lines replace those of the last mapping, except lines that the map already has.
 async fn stop_mapping(shared: &Shared) -> Result<(), Refused> {
     let stopped = shared.ask(|state| {
         let was_mapping = state.platform.status().is_mapping;
@@ -292,7 +292,7 @@ async fn stop_mapping(shared: &Shared) -> Result<(), Refused> {
     }
 }
 
-/// A map with these lines in place of those that were mapped before.
+/// A map with these lines instead of those of the last mapping.
 fn with_mapped(map: NamedDocument, mapped: Vec<Segment>) -> Result<NamedDocument, DocumentFileError> {
     let NamedDocument { name, text } = map;
     let wrong = |source| DocumentFileError::Document { name: name.clone(), source };
@@ -323,7 +323,7 @@ fn with_mapped(map: NamedDocument, mapped: Vec<Segment>) -> Result<NamedDocument
     Ok(NamedDocument { name, text })
 }
 
-/// The document in force; an empty one where none was set.
+/// The current document; an empty one if none was set.
 fn text(state: &mut State, kind: Kind) -> Result<String, DocumentFileError> {
     let text = &state.documents.place(kind).text;
     if !text.is_empty() {
@@ -340,7 +340,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
     let stopped = shared.clone();
     tasks.serve_later::<Trigger::Service, _>("mapping_stop", move |_request| {
         let shared = stopped.clone();
-        async move { Trigger::Response::default().told(stop_mapping(&shared).await) }
+        async move { Trigger::Response::default().with_outcome(stop_mapping(&shared).await) }
     })?;
     for kind in [Kind::Map, Kind::Roadmap, Kind::Program] {
         let name = kind.default_name();
@@ -350,7 +350,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
             let document = NamedDocument { name: request.name, text: request.document };
             async move {
                 let outcome = put(&shared, kind, move || Ok(document)).await;
-                PlatformSetDocument::Response::default().told(outcome)
+                PlatformSetDocument::Response::default().with_outcome(outcome)
             }
         })?;
         serve_question::<PlatformGetDocument::Service>(
@@ -370,12 +370,12 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         let loaded = shared.clone();
         tasks.serve_later::<Trigger::Service, _>(&format!("load_{name}"), move |_request| {
             let shared = loaded.clone();
-            async move { Trigger::Response::default().told(load(&shared, kind).await) }
+            async move { Trigger::Response::default().with_outcome(load(&shared, kind).await) }
         })?;
         let saved = shared.clone();
         tasks.serve_later::<Trigger::Service, _>(&format!("save_{name}"), move |_request| {
             let shared = saved.clone();
-            async move { Trigger::Response::default().told(save(&shared, kind).await) }
+            async move { Trigger::Response::default().with_outcome(save(&shared, kind).await) }
         })?;
     }
     Ok(())

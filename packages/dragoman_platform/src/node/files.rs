@@ -1,4 +1,5 @@
-//! Files of the platform's data folder, and other work that takes too long for the node's task: while that is done, an emergency stop has to be obeyed.
+//! Files of the platform's data folder, and other work that takes too long for the node's task: an emergency stop has
+//! to take effect meanwhile.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use super::documents::DocumentFileError;
 use super::state::Refused;
 
-/// Does work in a thread of its own, while the node goes on.
+/// Runs work in a separate thread, without blocking the node.
 pub(super) async fn beside<R, E>(work: impl FnOnce() -> Result<R, E> + Send + 'static) -> Result<R, Refused>
 where
     R: Send + 'static,
@@ -20,28 +21,29 @@ where
     }
 }
 
-/// As [`write`], for which nobody waits: a file that cannot be written is told to the log.
+/// As [`write`], without waiting: an error is logged.
 pub(super) fn write_beside(path: PathBuf, bytes: impl FnOnce() -> Vec<u8> + Send + 'static) {
     tokio::task::spawn_blocking(move || {
         if let Err(error) = write(&path, &bytes()) {
-            tracing::warn!(%error, "a file could not be written");
+            tracing::warn!(%error, "writing a file failed");
         }
     });
 }
 
-/// Writes a file of the data folder, which is made where it is not there. After a power cut the file is complete, the new one or that before.
+/// Writes a file of the data folder, which is created if necessary. After a power cut, either the new or the old file
+/// is complete.
 ///
 /// # Errors
-/// The system's; then nothing of the new file is left.
+/// The system's error; then no part of the new file is left.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), DocumentFileError> {
-    // Saves run in threads of their own, and two of the same file would share its unfinished one.
+    // Saves run in separate threads, and two saves of the same file would share the temporary file.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     let unfinished = PathBuf::from(name);
     replace(path, &unfinished, bytes).map_err(|source| {
-        // It may not be there either.
+        // It may not exist.
         let _ = std::fs::remove_file(&unfinished);
         DocumentFileError::File { path: path.to_owned(), source }
     })
@@ -55,7 +57,7 @@ fn replace(path: &Path, unfinished: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()?;
     drop(file);
     std::fs::rename(unfinished, path)?;
-    // The new name is on the disk only when the folder is.
+    // The new name is on the disk only after the folder is synchronized.
     #[cfg(unix)]
     File::open(folder)?.sync_all()?;
     Ok(())
@@ -80,7 +82,7 @@ mod tests {
         write(&file, b"one").unwrap();
         write(&file, b"two").unwrap();
         assert_eq!((std::fs::read(&file).unwrap(), names()), (b"two".to_vec(), vec!["hall.xml".to_owned()]));
-        // A folder is where the file is to be.
+        // A folder has the name of the file.
         let taken = folder.join("maps/taken.xml");
         std::fs::create_dir_all(taken.join("something")).unwrap();
         let error = write(&taken, b"three").unwrap_err().to_string();
@@ -93,7 +95,7 @@ mod tests {
     async fn what_takes_long_is_done_beside_the_task() {
         let (sender, receiver) = std::sync::mpsc::channel();
         let work = beside(move || receiver.recv());
-        // In the task itself this would never be sent.
+        // In the node's task this would never be sent.
         let go_on = async { sender.send(7) };
         let (result, sent) = futures::future::join(work, go_on).await;
         assert_eq!((result, sent), (Ok(7), Ok(())));

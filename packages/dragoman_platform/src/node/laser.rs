@@ -1,5 +1,5 @@
-//! The laser. It is listened to while the platform is connected, or while somebody listens to what the platform passes on: scans that nobody
-//! wants cost a simulated laser more than everything else at rest.
+//! The laser. The node subscribes only while the platform is connected or its relayed scans have subscribers: scans
+//! without a consumer would cost a simulated laser more than everything else at rest.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,27 +12,27 @@ use dragoman_ros::{Context, Node, QosProfile};
 use super::base::{Relay, points};
 use super::state::Shared;
 
-/// How often it is looked whether scans are wanted.
+/// Period of checking whether scans are needed.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Name of the node that listens; the platform's own cannot leave a topic again.
+/// Name of the subscribing node; the platform's own node cannot unsubscribe.
 const NODE_NAME: &str = "platform_laser";
 
-/// A laser, and who wants its scans.
+/// A laser and the consumers of its scans.
 pub(super) struct Laser {
     pub(super) context: Context,
     pub(super) namespace: String,
     pub(super) topic: String,
-    /// On the platform.
+    /// Pose on the platform.
     pub(super) pose: Pose,
     pub(super) is_upside_down: bool,
-    /// The frame of scans that are passed on; none: as they come.
+    /// The frame of relayed scans; `None`: unchanged.
     pub(super) frame: Option<String>,
     pub(super) relay: Arc<Relay<LaserScan>>,
     pub(super) shared: Shared,
 }
 
 impl Laser {
-    /// Listens as long as it is wanted, again and again.
+    /// Subscribes whenever scans are needed.
     pub(super) async fn follow(self) {
         loop {
             while !self.is_wanted() {
@@ -44,7 +44,7 @@ impl Laser {
                     () = async { while self.is_wanted() { tokio::time::sleep(PERIOD).await } } => {}
                 },
                 Err(error) => {
-                    tracing::warn!(%error, "the laser");
+                    tracing::warn!(%error, "subscribing to the laser failed");
                     tokio::time::sleep(PERIOD * 10).await;
                 }
             }
@@ -69,9 +69,9 @@ impl Laser {
                 own
             });
             shared.with(|state| {
-                state.heard.points.clear();
-                state.heard.points.extend(points(&scan, pose, is_upside_down));
-                state.heard.is_new = true;
+                state.inputs.points.clear();
+                state.inputs.points.extend(points(&scan, pose, is_upside_down));
+                state.inputs.is_new = true;
             });
         })?;
         Ok(tasks.start()?)

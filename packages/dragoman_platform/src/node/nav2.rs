@@ -1,5 +1,5 @@
-//! Nav2 as the navigator: what the automatic mode is to do goes to its actions `navigate_to_pose` and `follow_path`, and its velocities go to
-//! the base.
+//! Nav2 as the navigator: tasks of the automatic mode are sent to its actions `navigate_to_pose` and `follow_path`, and
+//! its velocities are relayed to the base.
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use futures::future::{Either, select};
 use super::state::{Shared, State};
 use crate::motion::automatic::{Navigation, Target};
 
-/// How often it is looked whether there is something else to do.
+/// Period of checking for a new task.
 const PERIOD: Duration = Duration::from_millis(50);
-/// How long Nav2 may take to appear, to answer a goal, or to give one up.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Between poses of a path: Nav2's controllers want them dense, m.
+/// Time limit for Nav2 to appear, to answer a goal, or to cancel one.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
+/// Distance between poses of a path, m: Nav2's controllers require dense paths.
 const SPACING: f64 = 0.05;
-/// A path that begins farther away is driven to first, m.
+/// A path that begins farther away than this is preceded by a goal at its beginning, m.
 const NEAR: f64 = 0.25;
 
-/// Lets the Nav2 of this namespace drive.
+/// Uses the Nav2 of this namespace for driving.
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, namespace: &str) -> dragoman_ros::Result<()> {
     let name = |action: &str| format!("{}/{action}", namespace.trim_end_matches('/'));
     let nav2 = Nav2 {
@@ -41,17 +41,17 @@ struct Nav2 {
     shared: Shared,
 }
 
-/// Why a goal is not at work any more.
+/// Why a goal has ended.
 enum End {
     Arrived,
-    /// The platform wants something else, or nothing.
+    /// The platform has another task, or none.
     Withdrawn,
     Failed(String),
 }
 
 impl Nav2 {
     async fn run(self) {
-        // The path under way, to go on with it after a break where it was left.
+        // The current path, to continue it after a break at the same point.
         let mut before = None;
         loop {
             let wanted = self.shared.with(|state| {
@@ -101,7 +101,7 @@ impl Nav2 {
         self.pursue(&self.to_pose, number, NavigateToPose::Goal { pose, ..Default::default() }).await
     }
 
-    /// Sends a goal, and sees it to its end.
+    /// Sends a goal, and monitors it to its end.
     async fn pursue<A: WrappedActionTypeSupport + 'static>(
         &self,
         client: &ActionClient<A>,
@@ -109,13 +109,13 @@ impl Nav2 {
         goal: A::Goal,
     ) -> End {
         let there = async { Node::is_available(client)?.await };
-        match tokio::time::timeout(PATIENCE, there).await {
+        match tokio::time::timeout(TIME_LIMIT, there).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return End::Failed(error.to_string()),
-            Err(_) => return End::Failed("its action is not there".to_owned()),
+            Err(_) => return End::Failed("its action is not available".to_owned()),
         }
         let sent = match client.send_goal_request(goal) {
-            Ok(sent) => tokio::time::timeout(PATIENCE, sent).await,
+            Ok(sent) => tokio::time::timeout(TIME_LIMIT, sent).await,
             Err(error) => return End::Failed(error.to_string()),
         };
         let (goal, result, _feedback) = match sent {
@@ -133,15 +133,15 @@ impl Nav2 {
                     goal.cancel()?.await?;
                     result.await
                 };
-                if !matches!(tokio::time::timeout(PATIENCE, cancelled).await, Ok(Ok(_))) {
-                    self.shared.with(|state| state.refuse("Nav2 does not give up its goal"));
+                if !matches!(tokio::time::timeout(TIME_LIMIT, cancelled).await, Ok(Ok(_))) {
+                    self.shared.with(|state| state.refuse("Nav2 does not cancel its goal"));
                 }
                 End::Withdrawn
             }
         }
     }
 
-    /// Resolves when the platform wants this no longer.
+    /// Resolves when the platform's task has changed.
     async fn withdrawn(&self, number: u64) {
         let is_wanted =
             |state: &mut State| state.platform.delegated().is_some_and(|(wanted, _)| wanted == number);
@@ -160,7 +160,7 @@ fn stamped(state: &State, pose: Pose) -> PoseStamped {
     message
 }
 
-/// What is left of a path that the platform is on.
+/// The rest of a path from the platform's pose.
 fn rest(target: Target, pose: Pose) -> Target {
     let Target::Path(poses) = target else { return target };
     let points: Vec<Point> = poses.iter().copied().map(position).collect();
@@ -175,7 +175,7 @@ fn rest(target: Target, pose: Pose) -> Target {
     Target::Path(std::iter::once(begin).chain(poses.into_iter().skip(nearest + 1)).collect())
 }
 
-/// A path with poses near each other, each looking to the next, the last as it was.
+/// A path with dense poses, each facing the next; the last one is unchanged.
 fn dense(poses: &[Pose]) -> Vec<Pose> {
     let mut dense: Vec<Pose> = Vec::new();
     for pair in poses.windows(2) {
@@ -207,7 +207,7 @@ mod tests {
         let left = rest(Target::Path(path.to_vec()), Pose::new(0.9, 0.5, 0.0));
         let [begin, end] = left.poses() else { panic!("{left:?}") };
         assert!((position(*begin) - Point::new(1.0, 0.5)).norm() < 1e-9 && *end == path[2]);
-        // Carried away: all of it.
+        // Carried away: the whole path.
         let far = Target::Path(path.to_vec());
         assert_eq!(rest(far.clone(), Pose::new(5.0, 5.0, 0.0)), far);
         let pose = Target::Pose(Pose::ORIGIN);

@@ -1,4 +1,4 @@
-//! What the platform cannot do itself is a topic for whoever can: speech, sounds, head, camera, CAN bus.
+//! Functions that the platform does not have itself are topics: speech, sounds, head, camera, CAN bus.
 
 use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_ros::dragoman_msgs::msg::CanMessage;
@@ -7,7 +7,7 @@ use dragoman_ros::{Node, Publisher, QosProfile, WrappedTypesupport};
 
 use super::state::{Refused, State};
 
-/// Longest text, bytes.
+/// Maximum length of a text, bytes.
 const MAX_TEXT: usize = 64 * 1024;
 
 /// The topics.
@@ -37,12 +37,12 @@ impl Outlets {
         send(&self.speech, &Text { data: checked(text)? }, "speech")
     }
 
-    /// In the camera's own words.
+    /// Commands the camera in its own syntax.
     pub(super) fn move_camera(&self, position: String) -> Result<(), Refused> {
         send(&self.pan_tilt, &Text { data: checked(position)? }, "pan-tilt camera")
     }
 
-    /// rad/s.
+    /// Turns the head at a velocity, rad/s.
     pub(super) fn turn_head_at(&self, velocity: f64) -> Result<(), Refused> {
         send(&self.head_velocity, &Float64 { data: finite(velocity)? }, "head")
     }
@@ -53,16 +53,16 @@ impl Outlets {
 }
 
 impl State {
-    /// Plays a file of the data folder.
+    /// Publishes the path of a sound file of the data folder.
     pub(super) fn play(&self, name: &str) -> Result<(), Refused> {
         let path = self.data_folder.join("sounds").join(plain_file_name(name)?);
         if !path.is_file() {
-            return Err(Refused(format!("there is no sound {}", path.display())));
+            return Err(Refused(format!("there is no sound file {}", path.display())));
         }
         send(&self.outlets.sound, &Text { data: path.to_string_lossy().into_owned() }, "sound")
     }
 
-    /// Turns the head, rad.
+    /// Turns the head to an angle, rad.
     pub(super) fn turn_head(&mut self, angle: f64) -> Result<(), Refused> {
         send(&self.outlets.head_position, &Float64 { data: finite(angle)? }, "head")?;
         self.head_angle = angle;
@@ -82,14 +82,14 @@ fn finite(value: f64) -> Result<f64, Refused> {
     if value.is_finite() { Ok(value) } else { Err(Refused("a value is not finite".to_owned())) }
 }
 
-/// Passes something on to whoever does it.
+/// Publishes a message; refused without subscribers.
 fn send<T: WrappedTypesupport + 'static>(
     publisher: &Publisher<T>,
     message: &T,
     what: &str,
 ) -> Result<(), Refused> {
     if !super::topics::listened(publisher) {
-        return Err(Refused(format!("there is no {what}: nobody listens to its topic")));
+        return Err(Refused(format!("there is no {what}: its topic has no subscribers")));
     }
     Ok(publisher.publish(message)?)
 }

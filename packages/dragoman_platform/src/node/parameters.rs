@@ -1,4 +1,5 @@
-//! The parameters, and what they mean to the controller. Those of seed 002, section 5.9, have their keys for names, and their units.
+//! The parameters, and their conversion to the controller's settings. Those of the PlatformCtrl guide, 5.9, have their
+//! keys as names, and their units.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use super::state::Shared;
 use super::{PlatformNodeError, Setup};
 use crate::settings::{Settings, UltrasonicSettings};
 
-/// The guide's parameter files (section 4.4).
+/// The parameter files of the PlatformCtrl guide, 4.4.
 const FILES: [&str; 8] = [
     "CanCtrl.ini",
     "CinneoE.ini",
@@ -37,23 +38,23 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         Declaration::new(
             "base_cmd_vel",
             setup.base_cmd_vel.as_str(),
-            "Topic on which the base takes velocities.",
+            "Topic of the base's velocity commands.",
         ),
         Declaration::new("base_odom", setup.base_odom.as_str(), "Topic of the base's odometry."),
         Declaration::new(
             "base_scan",
             setup.base_scan.as_str(),
-            "Topic of the laser's scans; empty: there is none.",
+            "Topic of the laser's scans; empty: no laser.",
         ),
         Declaration::new(
             "base_battery",
             setup.base_battery.as_str(),
-            "Topic of the base's battery, sensor_msgs/BatteryState; empty: none.",
+            "Topic of the base's battery, sensor_msgs/BatteryState; empty: no battery.",
         ),
         Declaration::new(
             "emergency_stop_topic",
             "emergency_stop",
-            "Topic that tells whether an emergency stop is pressed.",
+            "Topic with the state of the emergency stop, true while it is pressed.",
         ),
         Declaration::new("joy_topic", "/joy", "Topic of the joystick for motion mode 1."),
         Declaration::new("joy_linear_axis", 1, "The joystick's axis for speed.")
@@ -67,24 +68,24 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         ),
         Declaration::new("ultrasonic_cone", 0.5, "Opening angle of the ultrasonic sensors, rad.")
             .within(rate(0.0, 3.0)),
-        Declaration::new("ultrasonic_range", 3.0, "Greatest range of the ultrasonic sensors, m.")
+        Declaration::new("ultrasonic_range", 3.0, "Maximum range of the ultrasonic sensors, m.")
             .within(rate(0.0, 100.0)),
         Declaration::new(
             "can_interface",
             "",
-            "CAN interface of CAN messages, can0 say; empty: they go to topic can/sent and come from can/received.",
+            "CAN interface, e.g. can0; empty: CAN messages are sent to topic can/sent and received from can/received.",
         ),
         Declaration::new(
             "image_topic",
             "",
-            "Topic of the camera for grab_image; compressed where it ends in compressed; empty: there is none.",
+            "Topic of the camera for grab_image; compressed if the name ends in compressed; empty: no camera.",
         ),
-        Declaration::new("camera_address", "", "IP address of the camera, as get_camera tells it."),
+        Declaration::new("camera_address", "", "IP address of the camera, for get_camera."),
         Declaration::new("camera_id", "", "Name of the camera at that address."),
         Declaration::new(
             "nav2",
             "",
-            "Namespace of a Nav2 that drives to goals, / for the root; empty: the controller drives, and has Nav2's two actions.",
+            "Namespace of a Nav2 that drives to goals, / for the root; empty: the controller drives, and offers Nav2's two actions.",
         ),
         Declaration::new(
             "data_folder",
@@ -94,33 +95,33 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         Declaration::new(
             "parameters_file",
             setup.parameters_file.as_str(),
-            "Parameter file at the start, or a folder of them by the guide's names; empty: none. What ROS sets takes precedence.",
+            "Parameter file to load at the start, or a folder with files named as in the guide; empty: none. ROS parameters take precedence.",
         ),
         Declaration::new(
             "map_file",
             "",
-            "The map at the start, XML; empty: in dragoman up that of the lab, otherwise none.",
+            "File of the map at the start, XML; empty: in dragoman up the lab's map, otherwise none.",
         ),
-        Declaration::new("roadmap_file", "", "Likewise the roadmap."),
-        Declaration::new("program_file", "", "Likewise the program."),
+        Declaration::new("roadmap_file", "", "File of the roadmap at the start, XML; empty: as for the map."),
+        Declaration::new("program_file", "", "File of the program at the start, XML; empty: as for the map."),
         Declaration::new(
             "initial_pose",
             pose(setup.initial_pose),
-            "Where the platform is at the start: x and y in m, direction in rad.",
+            "Pose of the platform at the start: x and y in m, direction in rad.",
         )
         .within(anywhere.clone()),
         Declaration::new(
             "laser_pose",
             pose(setup.laser_pose),
-            "Where the laser is on the platform: x and y in m, direction in rad.",
+            "Pose of the laser on the platform: x and y in m, direction in rad.",
         )
         .within(anywhere),
-        Declaration::new("laser_upside_down", false, "Whether the laser hangs upside down."),
+        Declaration::new("laser_upside_down", false, "Whether the laser is mounted upside down."),
         Declaration::new("map_frame", "map", "Frame of the map."),
         Declaration::new(
             "frame_prefix",
             setup.frame_prefix.as_str(),
-            "What the platform's frames begin with: odom, base_footprint and laser; empty: the base's own frames.",
+            "Prefix of the platform's frames odom, base_footprint and laser; empty: the base's own frames.",
         ),
         Declaration::new(
             "publish_tf",
@@ -130,21 +131,24 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         Declaration::new(
             "rate",
             50.0,
-            "Cycles of the controller, Hz; a fifth of them while the platform rests.",
+            "Rate of the controller's cycles, Hz; a fifth of it while the platform rests.",
         )
         .within(rate(5.0, 200.0)),
-        Declaration::new("status_rate", 10.0, "How often the status is published, Hz.")
-            .within(rate(0.1, 50.0)),
+        Declaration::new("status_rate", 10.0, "Rate of the published status, Hz.").within(rate(0.1, 50.0)),
         Declaration::new("map_resolution", 0.05, "Side of a cell of the published map, m.")
             .within(rate(0.01, 1.0)),
-        Declaration::new("base_timeout", 1.0, "How long the base may be silent before it counts as lost, s.")
-            .within(rate(0.05, 60.0)),
+        Declaration::new(
+            "base_timeout",
+            1.0,
+            "Time without odometry after which the connection to the base counts as lost, s.",
+        )
+        .within(rate(0.05, 60.0)),
     ];
     let settable = [
         Declaration::new(
             "watchdog",
             settings.watchdog.as_secs_f64(),
-            "How long a velocity command holds, s.",
+            "Time after which a velocity command expires, s.",
         )
         .within(rate(0.01, 60.0)),
         Declaration::new("width", 2.0 * settings.footprint.side, "Width of the platform, m.")
@@ -159,15 +163,15 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
 fn limit_declarations(linear: bool, limits: AxisLimits) -> [Declaration; 3] {
     let names = if linear {
         [
-            ("linear.max_velocity", "Fastest speed ahead and back, m/s."),
-            ("linear.max_acceleration", "How fast the speed may grow, m/s^2."),
-            ("linear.max_deceleration", "How fast the speed may fall, m/s^2."),
+            ("linear.max_velocity", "Maximum speed ahead and back, m/s."),
+            ("linear.max_acceleration", "Maximum acceleration, m/s^2."),
+            ("linear.max_deceleration", "Maximum deceleration, m/s^2."),
         ]
     } else {
         [
-            ("angular.max_velocity", "Fastest turn, rad/s."),
-            ("angular.max_acceleration", "How fast the turn rate may grow, rad/s^2."),
-            ("angular.max_deceleration", "How fast the turn rate may fall, rad/s^2."),
+            ("angular.max_velocity", "Maximum turn rate, rad/s."),
+            ("angular.max_acceleration", "Maximum angular acceleration, rad/s^2."),
+            ("angular.max_deceleration", "Maximum angular deceleration, rad/s^2."),
         ]
     };
     let values = [limits.velocity, limits.acceleration.unwrap_or(1.0), limits.deceleration.unwrap_or(1.0)];
@@ -177,7 +181,7 @@ fn limit_declarations(linear: bool, limits: AxisLimits) -> [Declaration; 3] {
     })
 }
 
-/// A parameter of the guide as one of ROS.
+/// A parameter of the PlatformCtrl guide as a ROS parameter.
 fn declaration(own: &table::Declaration) -> Declaration {
     let default = match own.default {
         Value::Boolean(value) => return Declaration::new(own.key, value, own.description),
@@ -191,10 +195,10 @@ fn declaration(own: &table::Declaration) -> Declaration {
     Declaration::new(own.key, default, own.description).within(range)
 }
 
-/// Takes over what the parameter file says, or the files of a folder, where ROS has set nothing but the default.
+/// Loads a parameter file, or the files of a folder, into the parameters that ROS left at their default.
 ///
 /// # Errors
-/// A file cannot be read, or has a line that makes no sense.
+/// A file cannot be read, or has an invalid line.
 pub(super) fn load(values: &Parameters, path: &str) -> Result<(), PlatformNodeError> {
     let path = Path::new(path);
     let files: Vec<PathBuf> = if path.is_dir() {
@@ -217,7 +221,7 @@ pub(super) fn load(values: &Parameters, path: &str) -> Result<(), PlatformNodeEr
         read.read_ini(&ini).map_err(wrong)?;
         for entry in ini.entries().filter(|entry| table::declaration(entry.key).is_none()) {
             let (file, table::IniEntry { line, key, .. }) = (file.display(), entry);
-            tracing::warn!("{file}, line {line}: there is no parameter '{key}'; it is passed over");
+            tracing::warn!("{file}, line {line}: unknown parameter '{key}' ignored");
         }
     }
     let old = platform_parameters(values);
@@ -230,7 +234,7 @@ pub(super) fn load(values: &Parameters, path: &str) -> Result<(), PlatformNodeEr
     values.set(changed).map_err(PlatformNodeError::Parameters)
 }
 
-/// The guide's parameters as they are now.
+/// Current values of the guide's parameters.
 pub(super) fn platform_parameters(values: &Parameters) -> table::Parameters {
     let mut parameters = table::Parameters::default();
     for own in table::declarations() {
@@ -241,13 +245,13 @@ pub(super) fn platform_parameters(values: &Parameters) -> table::Parameters {
             }
             ParameterType::Double => Value::Double(values.value(own.key)),
         };
-        // ROS has checked it against the same declaration.
+        // ROS has checked it with the same declaration.
         let _ = parameters.set_value(own.key, value);
     }
     parameters
 }
 
-/// A value as ROS takes it.
+/// A value as a ROS parameter.
 pub(super) fn ros_value(value: Value) -> ParameterValue {
     match value {
         Value::Boolean(value) => ParameterValue::Bool(value),
@@ -256,7 +260,7 @@ pub(super) fn ros_value(value: Value) -> ParameterValue {
     }
 }
 
-/// What the controller is to be like with these parameters of the guide, and the node's own as they are.
+/// The controller's settings from these parameters of the guide, and the node's own current parameters.
 pub(super) fn settings(values: &Parameters, parameters: &table::Parameters) -> Settings {
     let axis = |axis: &str| {
         let value = |limit: &str| values.value::<f64>(&format!("{axis}.max_{limit}"));
@@ -293,13 +297,13 @@ pub(super) fn pose(values: &Parameters, name: &'static str) -> Result<Pose, Plat
     Ok(Pose::new(x, y, heading))
 }
 
-/// Lets the controller follow its parameters.
+/// Updates the controller when parameters change.
 pub(super) async fn follow(values: Parameters, shared: Shared) {
     let mut changes = values.changes();
     while changes.next().await.is_some() {
         let settings = settings(&values, &platform_parameters(&values));
         if let Err(reason) = shared.with(|state| state.set_settings(settings)) {
-            tracing::warn!(%reason, "the parameters are not in force");
+            tracing::warn!(%reason, "new parameters were refused");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Pictures of the camera as files. The camera is listened to only while a picture is wanted: to make pictures costs it something.
+//! The camera's pictures as files. The node subscribes to the camera only while a picture is requested, because
+//! pictures cost the camera resources.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,12 +18,12 @@ use super::files::{beside, write};
 use super::services::Answer;
 use super::state::{Refused, Shared};
 
-/// How long a picture is waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// Greatest width and height.
+/// Time limit of a picture.
+const TIME_LIMIT: Duration = Duration::from_secs(2);
+/// Maximum width and height.
 const MAX_SIDE: u32 = 16_384;
 
-/// A picture as a file.
+/// File format of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Jpeg,
@@ -30,7 +31,7 @@ enum Format {
 }
 
 impl Format {
-    /// By the end of a name; none for another.
+    /// By the extension of a name; `None` for others.
     fn of(name: &str) -> Option<Self> {
         let end = name.rsplit_once('.')?.1.to_ascii_lowercase();
         match end.as_str() {
@@ -40,7 +41,7 @@ impl Format {
         }
     }
 
-    /// By how the bytes begin.
+    /// By the first bytes.
     fn begins(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
@@ -57,7 +58,7 @@ impl Format {
     }
 }
 
-/// So many pictures that a program wants may wait for the one that is being taken; further ones are refused.
+/// Maximum number of pictures of programs that wait for the current one; more are refused.
 pub(super) const MOST_WANTED: usize = 8;
 
 /// Serves `grab_image`, and saves the pictures whose names come from `wanted`.
@@ -77,7 +78,7 @@ pub(super) fn serve(
     let own = camera.clone();
     tasks.spawn(async move {
         while let Some(name) = wanted.next().await {
-            // Refusals are noted.
+            // Refusals are stored for the diagnostics.
             let _ = own.save(&name).await;
         }
     });
@@ -85,12 +86,12 @@ pub(super) fn serve(
         let camera = camera.clone();
         async move {
             let outcome = camera.save(&request.file_name).await;
-            PlatformSetFile::Response::default().told(outcome)
+            PlatformSetFile::Response::default().with_outcome(outcome)
         }
     })
 }
 
-/// Where pictures come from, and go to.
+/// The source of pictures, and their folder.
 #[derive(Clone)]
 struct Camera {
     context: Context,
@@ -112,7 +113,7 @@ impl Camera {
     }
 }
 
-/// A picture with the name of its file.
+/// Saves a picture under this name.
 async fn grab(
     context: &Context,
     namespace: &str,
@@ -121,23 +122,25 @@ async fn grab(
 ) -> Result<(PathBuf, Vec<u8>), Refused> {
     let name = plain_file_name(name)?;
     if topic.is_empty() {
-        return Err(Refused("there is no camera: parameter image_topic names none".to_owned()));
+        return Err(Refused("there is no camera: parameter image_topic is empty".to_owned()));
     }
     let wanted = Format::of(name);
     let (format, bytes) = if topic.ends_with("compressed") {
         let image: CompressedImage = listen(context, namespace, topic).await?;
         let format = Format::begins(&image.data);
-        let format = format
-            .ok_or_else(|| Refused(format!("the camera gives '{}', neither JPEG nor PNG", image.format)))?;
+        let format = format.ok_or_else(|| {
+            Refused(format!("the camera's format is '{}', neither JPEG nor PNG", image.format))
+        })?;
         (format, image.data)
     } else {
         let image: Image = listen(context, namespace, topic).await?;
         (Format::Png, png(&image)?)
     };
     match wanted {
-        Some(wanted) if wanted != format => {
-            Err(Refused(format!("the camera gives {format:?}: the name has to end in .{}", format.end())))
-        }
+        Some(wanted) if wanted != format => Err(Refused(format!(
+            "the camera's format is {format:?}: the name has to end in .{}",
+            format.end()
+        ))),
         Some(_) => Ok((PathBuf::from(name), bytes)),
         None => Ok((PathBuf::from(format!("{name}.{}", format.end())), bytes)),
     }
@@ -154,18 +157,18 @@ async fn listen<T: WrappedTypesupport + Send + 'static>(
     let mut sender = Some(sender);
     tasks.subscribe(topic, QosProfile::sensor_data().keep_last(1), move |message: T| {
         if let Some(sender) = sender.take() {
-            // Whoever has given up waiting does not need it.
+            // The receiver may have given up waiting.
             let _ = sender.send(message);
         }
     })?;
     let node = tasks.start()?;
-    let received = tokio::time::timeout(PATIENCE, async {
+    let received = tokio::time::timeout(TIME_LIMIT, async {
         tokio::select! {
             message = receiver => message.ok(),
             () = node => None,
         }
     });
-    let silent = || Refused(format!("no picture has come on {topic} within {} s", PATIENCE.as_secs()));
+    let silent = || Refused(format!("no picture received on {topic} within {} s", TIME_LIMIT.as_secs()));
     received.await.ok().flatten().ok_or_else(silent)
 }
 
@@ -175,11 +178,13 @@ fn png(image: &Image) -> Result<Vec<u8>, Refused> {
         "rgb8" => (png::ColorType::Rgb, 3, false),
         "bgr8" => (png::ColorType::Rgb, 3, true),
         "mono8" => (png::ColorType::Grayscale, 1, false),
-        other => return Err(Refused(format!("pictures in '{other}' cannot be saved; rgb8, bgr8, mono8"))),
+        other => {
+            return Err(Refused(format!("pictures in '{other}' cannot be saved; use rgb8, bgr8 or mono8")));
+        }
     };
     let (width, height) = (image.width, image.height);
     if !((1..=MAX_SIDE).contains(&width) && (1..=MAX_SIDE).contains(&height)) {
-        return Err(Refused(format!("a picture of {width} by {height}")));
+        return Err(Refused(format!("unsupported picture size {width} by {height}")));
     }
     let (row, step) = (width as usize * bytes_per_pixel, image.step as usize);
     if step < row || image.data.len() < step * (height as usize - 1) + row {
@@ -228,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_the_format() {
+    fn names_determine_the_format() {
         assert_eq!(
             [Format::of("a.JPG"), Format::of("a.b.png"), Format::of("a")],
             [Some(Format::Jpeg), Some(Format::Png), None]

@@ -1,4 +1,4 @@
-//! What a program looks at, and what it does beside moving.
+//! A program's conditions, and its effects besides motion.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,10 +11,10 @@ use super::files::write_beside;
 use super::picture::MOST_WANTED;
 use super::services::set_parameter;
 use super::state::{Refused, State};
-use crate::program::{Date, Deed};
+use crate::program::{Date, Effect};
 
 impl State {
-    /// The parameters that are true, for the conditions of a program.
+    /// The parameters whose value is true, for a program's conditions.
     pub(super) fn true_parameters(&self) -> Vec<String> {
         let flags = declarations().iter().filter(|declared| declared.kind() == ParameterType::Boolean);
         flags
@@ -23,10 +23,10 @@ impl State {
             .collect()
     }
 
-    /// Does what a program wants.
-    pub(super) fn perform(&mut self, deed: Deed) -> Result<(), Refused> {
-        match deed {
-            Deed::Load { map, roadmap } => {
+    /// Carries out an effect of the program.
+    pub(super) fn perform(&mut self, effect: Effect) -> Result<(), Refused> {
+        match effect {
+            Effect::Load { map, roadmap } => {
                 for (kind, name) in [(Kind::Map, map), (Kind::Roadmap, roadmap)] {
                     if let Some(name) = name {
                         load_named(self, kind, &name)?;
@@ -34,21 +34,21 @@ impl State {
                 }
                 Ok(())
             }
-            Deed::Log { kind, message } => {
+            Effect::Log { kind, message } => {
                 tracing::info!(kind, "the program: {message}");
                 Ok(())
             }
-            Deed::SetParameter { key, value } => set_parameter(self, &key, &value),
-            // The controller has set them.
-            Deed::SetOutputs(_) => Ok(()),
-            Deed::Speak(text) => self.outlets.speak(text),
-            Deed::Play(name) => self.play(&name),
-            Deed::TurnHead(angle) => self.turn_head(angle),
-            Deed::MoveCamera(position) => self.outlets.move_camera(position),
-            Deed::Grab { file_name, scan, image, .. } => {
+            Effect::SetParameter { key, value } => set_parameter(self, &key, &value),
+            // Already set by the controller.
+            Effect::SetOutputs(_) => Ok(()),
+            Effect::Speak(text) => self.outlets.speak(text),
+            Effect::Play(name) => self.play(&name),
+            Effect::TurnHead(angle) => self.turn_head(angle),
+            Effect::MoveCamera(position) => self.outlets.move_camera(position),
+            Effect::Grab { file_name, scan, image, .. } => {
                 let name = plain_file_name(&file_name)?;
                 if scan {
-                    let points = self.heard.points.iter().map(|point| format!("{} {}\n", point.x, point.y));
+                    let points = self.inputs.points.iter().map(|point| format!("{} {}\n", point.x, point.y));
                     let text: String = points.collect();
                     let file = self.data_folder.join("scans").join(format!("{name}.dat"));
                     write_beside(file, move || text.into_bytes());
@@ -63,12 +63,12 @@ impl State {
     }
 }
 
-/// The present date and time, UTC.
+/// The current date and time, UTC.
 pub(super) fn now() -> Date {
     date(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// The date and time so long after the beginning of 1970: days are counted in eras of 400 years that begin in March.
+/// The date and time this long after the beginning of 1970: days are counted in eras of 400 years that begin in March.
 fn date(since: Duration) -> Date {
     let seconds = since.as_secs();
     let (days, in_day) = (seconds / 86_400 + 719_468, (seconds % 86_400) as u32);
@@ -95,13 +95,13 @@ mod tests {
 
     #[test]
     fn dates_are_those_of_the_calendar() {
-        let told = |seconds| {
+        let fields = |seconds| {
             let Date { year, month, day, hour, minute, second } = date(Duration::from_secs(seconds));
             [year, month, day, hour, minute, second].map(Option::unwrap)
         };
-        assert_eq!(told(0), [1970, 1, 1, 0, 0, 0]);
-        assert_eq!(told(951_827_696), [2000, 2, 29, 12, 34, 56]);
-        assert_eq!(told(1_772_323_199), [2026, 2, 28, 23, 59, 59]);
-        assert_eq!(told(1_772_323_200), [2026, 3, 1, 0, 0, 0]);
+        assert_eq!(fields(0), [1970, 1, 1, 0, 0, 0]);
+        assert_eq!(fields(951_827_696), [2000, 2, 29, 12, 34, 56]);
+        assert_eq!(fields(1_772_323_199), [2026, 2, 28, 23, 59, 59]);
+        assert_eq!(fields(1_772_323_200), [2026, 3, 1, 0, 0, 0]);
     }
 }

@@ -1,5 +1,5 @@
-//! Recording the platform's motion, and driving it again (`CMD_SET_EVENT` of seed 002). There is one recording, `recordings/motion.csv` of the
-//! data folder; whatever else happens is written down by `dragoman record`.
+//! Recording the platform's motion, and replaying it (`CMD_SET_EVENT` of the PlatformCtrl guide). There is one
+//! recording, `recordings/motion.csv` of the data folder; use `dragoman record` for all other data.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::state::{Refused, Shared, State};
 use crate::controller::{Command, MotionMode, Operation};
 use crate::replay::{MAX_TEXT_LEN, Recording, Sample};
 
-/// A recording under way.
+/// A recording in progress.
 pub(super) struct Recorder {
     start: Duration,
     recording: Recording,
@@ -22,7 +22,7 @@ pub(super) struct Recorder {
 
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
     use PlatformSetEvent::Request;
-    // In r2r each has a type of its own.
+    // In r2r each constant has a type of its own.
     const START_RECORDING: u8 = Request::START_RECORDING as u8;
     const STOP_RECORDING: u8 = Request::STOP_RECORDING as u8;
     const START_REPLAY: u8 = Request::START_REPLAY as u8;
@@ -40,14 +40,14 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
                 STOP_REPLAY => shared.ask(|state| state.replaying(Command::Stop)),
                 BREAK_REPLAY => shared.ask(|state| state.replaying(Command::Break)),
                 CONTINUE_REPLAY => shared.ask(|state| state.replaying(Command::Continue)),
-                other => shared.ask(|_| Err(Refused(format!("there is no event {other}; 1 to 6")))),
+                other => shared.ask(|_| Err(Refused(format!("there is no event {other}; use 1 to 6")))),
             };
-            PlatformSetEvent::Response::default().told(outcome)
+            PlatformSetEvent::Response::default().with_outcome(outcome)
         }
     })
 }
 
-/// Writes what was recorded; that before is replaced.
+/// Writes the recording, and replaces the last one.
 async fn save_recording(shared: &Shared) -> Result<(), Refused> {
     let stopped = shared.with(State::stop_recording);
     let saved = beside(move || {
@@ -58,7 +58,7 @@ async fn save_recording(shared: &Shared) -> Result<(), Refused> {
     shared.ask(|_| saved)
 }
 
-/// Drives the recording again.
+/// Starts the replay.
 async fn replay(shared: &Shared) -> Result<(), Refused> {
     let file = shared.with(|state| match state.recorder {
         Some(_) => Err(Refused("a recording is under way".to_owned())),
@@ -84,7 +84,7 @@ impl State {
         Ok(())
     }
 
-    /// What was recorded, and the file that it belongs in.
+    /// The recording, and the path of its file.
     fn stop_recording(&mut self) -> Result<(PathBuf, Recording), Refused> {
         let recorder = self.recorder.take().ok_or_else(|| Refused("nothing is recorded".to_owned()))?;
         if recorder.recording.samples().len() < 2 {
@@ -93,11 +93,11 @@ impl State {
         Ok((self.recording_file(), recorder.recording))
     }
 
-    /// Notes where the platform is, and how it moves. A recording that is full ends by itself.
+    /// Adds the platform's pose and velocity. A full recording ends by itself.
     pub(super) fn record(&mut self) {
         let time = self.time();
         let pose = self.platform.status().pose;
-        let twist = self.heard.odometry.as_ref().map(|(_, odometry)| &odometry.twist.twist);
+        let twist = self.inputs.odometry.as_ref().map(|(_, odometry)| &odometry.twist.twist);
         let twist = twist.map_or(Twist::ZERO, |twist| Twist::new(twist.linear.x, twist.angular.z));
         let Some(recorder) = &mut self.recorder else { return };
         let time = time.saturating_sub(recorder.start);
@@ -109,7 +109,7 @@ impl State {
         }
     }
 
-    /// What a replay is told.
+    /// Passes a command to a replay.
     fn replaying(&mut self, command: Command) -> Result<(), Refused> {
         match self.platform.status().mode {
             MotionMode::Replay => Ok(self.platform.command(command)?),

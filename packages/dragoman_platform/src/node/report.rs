@@ -1,4 +1,4 @@
-//! What `/diagnostics` tells of a platform.
+//! `/diagnostics` of a platform.
 
 use dragoman_ros::Node;
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
@@ -6,7 +6,7 @@ use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use super::state::{Shared, State};
 use crate::controller::{Emergency, Status};
 
-/// What publishes the state each time it is called.
+/// Returns a function that publishes the state at each call.
 pub(super) fn report(
     node: &mut Node,
     shared: &Shared,

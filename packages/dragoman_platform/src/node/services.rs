@@ -1,4 +1,4 @@
-//! States, modes, motions, hardware, parameters: a service for each command (seed 002, section 6.3).
+//! States, modes, motions, hardware, parameters: a service for each command (PlatformCtrl guide, 6.3).
 
 use dragoman_geometry::{Point, Pose, Twist};
 use dragoman_neobotix::codes::Code;
@@ -21,15 +21,15 @@ use super::state::{Refused, Shared, State};
 use super::{parameters, status};
 use crate::controller::{Board, Command, MotionMode, Motor};
 
-/// An answer that tells whether the request had an effect, and why not.
+/// A response with success, and the reason of a failure.
 pub(super) trait Answer: Default {
-    fn told(self, outcome: Result<(), Refused>) -> Self;
+    fn with_outcome(self, outcome: Result<(), Refused>) -> Self;
 }
 
 macro_rules! answers {
     ($($service:ident)*) => {$(
         impl Answer for $service::Response {
-            fn told(mut self, outcome: Result<(), Refused>) -> Self {
+            fn with_outcome(mut self, outcome: Result<(), Refused>) -> Self {
                 self.success = outcome.is_ok();
                 self.message = outcome.err().map_or_else(String::new, |Refused(reason)| reason);
                 self
@@ -47,7 +47,7 @@ answers! {
     PlatformSetParameter PlatformSetPose PlatformSetText PlatformStartUltrasonic PlatformAddCanListeningId PlatformSendCanMessage
 }
 
-/// Serves what has no answer but whether it had an effect.
+/// Serves a command without data in its response.
 pub(super) fn serve_order<S>(
     tasks: &mut NodeTasks,
     shared: &Shared,
@@ -61,11 +61,11 @@ where
 {
     let shared = shared.clone();
     tasks.serve::<S>(service, move |request| {
-        S::Response::default().told(shared.ask(|state| act(state, request)))
+        S::Response::default().with_outcome(shared.ask(|state| act(state, request)))
     })
 }
 
-/// Serves what has an answer.
+/// Serves a command with data in its response.
 pub(super) fn serve_question<S>(
     tasks: &mut NodeTasks,
     shared: &Shared,
@@ -79,8 +79,8 @@ where
 {
     let shared = shared.clone();
     tasks.serve::<S>(service, move |request| match shared.ask(|state| answer(state, request)) {
-        Ok(response) => response.told(Ok(())),
-        Err(refused) => S::Response::default().told(Err(refused)),
+        Ok(response) => response.with_outcome(Ok(())),
+        Err(refused) => S::Response::default().with_outcome(Err(refused)),
     })
 }
 
@@ -96,11 +96,11 @@ const ORDERS: [(&str, Command); 11] = [
     ("stop", Command::Stop),
     ("mapping_start", Command::StartMapping),
     ("mapping_reset", Command::ResetMapping),
-    // The node goes on: it is the platform that is shut down.
+    // Only the platform is shut down, not the node.
     ("exit", Command::Shutdown),
 ];
 
-/// Without effect on the original either.
+/// Commands without effect, as on the original.
 const WITHOUT_EFFECT: [&str; 6] =
     ["debug1", "debug2", "debug3", "debug4", "set_log_enabled", "set_post_process_filename"];
 
@@ -124,7 +124,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         let status = state.platform.status();
         let mut response =
             PlatformGetPosition::Response { pose: status::pose2d(status.pose), ..Default::default() };
-        let measured = state.heard.odometry.as_ref().filter(|_| state.base_alive());
+        let measured = state.inputs.odometry.as_ref().filter(|_| state.base_alive());
         if let Some((_, odometry)) = measured {
             response.twist = odometry.twist.twist.clone();
         }
@@ -139,7 +139,7 @@ fn serve_hardware(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Resul
         let motor = match request.motor {
             RIGHT => Motor::Right,
             LEFT => Motor::Left,
-            other => return Err(Refused(format!("there is no motor {other}; 1: right, 2: left"))),
+            other => return Err(Refused(format!("there is no motor {other}; use 1: right, 2: left"))),
         };
         Ok(state.platform.command(Command::SetBrake { motor, applied: !request.disabled })?)
     })?;
@@ -149,14 +149,15 @@ fn serve_hardware(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Resul
         let board = match request.board {
             IO_BOARD => Board::Io,
             RELAY_BOARD => Board::Relay,
-            other => return Err(Refused(format!("there is no board {other}; 0: IO, 1: relays"))),
+            other => return Err(Refused(format!("there is no board {other}; use 0: IO, 1: relays"))),
         };
         let (channel, high) = (request.channel, request.high);
         Ok(state.platform.command(Command::SetDigitalOutput { board, channel, high })?)
     })?;
     serve_order::<PlatformStartUltrasonic::Service>(tasks, shared, "start_ultrasonic", |state, request| {
-        let channels = u16::try_from(request.channel)
-            .map_err(|_| Refused(format!("{} is no set of 16 channels; 0 to 65535", request.channel)))?;
+        let channels = u16::try_from(request.channel).map_err(|_| {
+            Refused(format!("{} is not a set of 16 channels; use 0 to 65535", request.channel))
+        })?;
         Ok(state.platform.command(Command::StartUltrasonic { channels })?)
     })
 }
@@ -213,11 +214,11 @@ fn serve_parameters(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
     })
 }
 
-/// Sets a parameter of the guide, for the controller and in ROS.
+/// Sets a parameter of the guide, in the controller and in ROS.
 pub(super) fn set_parameter(state: &mut State, key: &str, value: &str) -> Result<(), Refused> {
     let mut parameters = parameters::platform_parameters(&state.values);
     let value = parameters.set(key, value)?;
-    // The controller first: it may refuse what ROS would take.
+    // The controller first: it may refuse a value that ROS accepts.
     state.set_settings(parameters::settings(&state.values, &parameters))?;
     let key = declaration(key).map_or(key, |declared| declared.key);
     state.values.set(vec![(key.to_owned(), parameters::ros_value(value))]).map_err(Refused)

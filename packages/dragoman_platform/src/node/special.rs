@@ -48,7 +48,7 @@ fn serve_outlets(tasks: &mut NodeTasks, shared: &Shared) -> Result<()> {
     })
 }
 
-/// The way, what is in the way, the goal, mapped lines, and where the platform may be, as markers.
+/// The path, obstacles, the goal, mapped lines, and possible poses, as markers.
 fn debug_data(state: &State) -> PlatformDebugData {
     let status = state.platform.status();
     let marker = |id: i32, kind: i32, color: [f32; 3], points: Vec<Point>| {

@@ -1,4 +1,4 @@
-//! All that the node knows, and the controller's cycle.
+//! The node's state, and the controller's cycle.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,22 +23,22 @@ use crate::motion::obstacles::Scan;
 use crate::program::interpreter::Conditions;
 use crate::settings::Settings;
 
-/// A joystick that is silent for so long asks for nothing.
+/// Time after which a silent joystick counts as inactive.
 const JOYSTICK_TIMEOUT: Duration = Duration::from_millis(500);
-/// At rest there is one cycle instead of so many.
+/// At rest only one of this number of cycles is executed.
 const REST: u32 = 5;
 
-/// What the base and its sensors have told last.
+/// The last data of the base and its sensors.
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct Inputs {
     pub(super) odometry: Option<(Instant, Odometry)>,
-    /// Where the odometry is.
+    /// Pose of the odometry.
     pub(super) pose: Pose,
-    /// What the laser hit, in the platform's frame, m.
+    /// Points hit by the laser, in the platform's frame, m.
     pub(super) points: Vec<Point>,
-    /// Where the laser is on the platform.
+    /// Position of the laser on the platform.
     pub(super) laser: Point,
-    /// Whether the controller has not seen the points yet.
+    /// Whether the controller has not processed the points yet.
     pub(super) is_new: bool,
     pub(super) ultrasonics: Echoes,
     pub(super) emergency_stop: bool,
@@ -47,38 +47,38 @@ pub(super) struct Heard {
     pub(super) battery: Option<BatteryState>,
 }
 
-/// All of it.
+/// The node's state.
 pub(super) struct State {
     pub(super) platform: Platform,
     pub(super) values: Parameters,
     pub(super) documents: Documents,
     pub(super) data_folder: PathBuf,
-    pub(super) heard: Heard,
+    pub(super) inputs: Inputs,
     pub(super) output: Output,
     pub(super) can: Can,
     pub(super) outlets: Outlets,
-    /// Names of pictures that a program wants.
+    /// Names of pictures requested by a program.
     pub(super) pictures: Sender<String>,
-    /// While the motion is recorded.
+    /// The recording in progress.
     pub(super) recorder: Option<Recorder>,
-    /// What the head was told last, rad.
+    /// The last commanded angle of the head, rad.
     pub(super) head_angle: f64,
     base_timeout: Duration,
     start: Instant,
     ticks: u32,
     requests: u64,
     refused: u64,
-    /// Why, the last time; taken by the report.
+    /// Reason of the last refusal; cleared by the report.
     refusal: Option<String>,
     clock: Arc<Mutex<Clock>>,
 }
 
-/// The state, shared by all that the node does. Clones are the same.
+/// The state, shared by all tasks of the node. Clones share it.
 #[derive(Clone)]
 pub(super) struct Shared(Arc<Mutex<State>>);
 
 impl Shared {
-    /// `pictures` takes the names of pictures that a program wants.
+    /// `pictures` receives the names of pictures requested by a program.
     pub(super) fn new(
         node: &mut Node,
         values: Parameters,
@@ -87,14 +87,14 @@ impl Shared {
         let settings = parameters::settings(&values, &parameters::platform_parameters(&values));
         let mut platform = Platform::new(settings)?;
         platform.plan_beside();
-        // Finite, and within bounds: its declaration says so.
+        // The declaration ensures a finite value within bounds.
         let _ = platform.command(Command::SetPose(parameters::pose(&values, "initial_pose")?));
         let laser = parameters::pose(&values, "laser_pose")?;
         let state = State {
             platform,
             documents: Documents::default(),
             data_folder: super::documents::data_folder(&values.value::<String>("data_folder")),
-            heard: Heard { laser: Point::new(laser.x, laser.y), ..Heard::default() },
+            inputs: Inputs { laser: Point::new(laser.x, laser.y), ..Inputs::default() },
             output: Output { twist: Twist::ZERO, brakes: [true; 2], digital_outputs: [0; 2], ultrasonics: 0 },
             can: Can::default(),
             outlets: Outlets::new(node)?,
@@ -113,12 +113,12 @@ impl Shared {
         Ok(Self(Arc::new(Mutex::new(state))))
     }
 
-    /// Does something with the state.
+    /// Runs an action with the state locked.
     pub(super) fn with<R>(&self, action: impl FnOnce(&mut State) -> R) -> R {
         action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Answers a request, and counts it.
+    /// Handles a request, and counts it.
     pub(super) fn ask<R>(
         &self,
         request: impl FnOnce(&mut State) -> Result<R, Refused>,
@@ -133,13 +133,13 @@ impl Shared {
         })
     }
 
-    /// Tells the platform something.
+    /// Passes a command to the platform.
     pub(super) fn command(&self, command: Command) -> Result<(), Refused> {
         self.ask(|state| Ok(state.platform.command(command)?))
     }
 }
 
-/// Why a request has no effect, in words.
+/// Reason of a refusal.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Refused(pub(super) String);
 
@@ -150,23 +150,24 @@ impl<E: std::error::Error> From<E> for Refused {
 }
 
 impl State {
-    /// The present time for messages.
+    /// The current time for messages.
     pub(super) fn stamp(&self) -> Time {
         let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
         Clock::to_builtin_time(&clock.get_now().unwrap_or_default())
     }
 
-    /// Since the start.
+    /// Time since the start.
     pub(super) fn time(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// Whether the base is heard.
+    /// Whether the connection to the base is alive.
     pub(super) fn base_alive(&self) -> bool {
-        self.heard.odometry.as_ref().is_some_and(|(when, _)| when.elapsed() <= self.base_timeout)
+        self.inputs.odometry.as_ref().is_some_and(|(when, _)| when.elapsed() <= self.base_timeout)
     }
 
-    /// One turn of the controller: what the base is to do. None: whoever is not at work lets others drive the base.
+    /// One cycle of the controller: the velocity of the base. `None`: the platform is inactive, and others may drive
+    /// the base.
     pub(super) fn cycle(&mut self) -> Option<Twist> {
         self.ticks = self.ticks.wrapping_add(1);
         let was_driving = self.is_moving() || self.output.twist != Twist::ZERO;
@@ -179,26 +180,26 @@ impl State {
         } else {
             Vec::new()
         };
-        let charge = self.heard.battery.as_ref().map(|battery| f64::from(battery.percentage));
+        let charge = self.inputs.battery.as_ref().map(|battery| f64::from(battery.percentage));
         let conditions = Conditions {
             date: program::now(),
             battery_charge: charge.filter(|charge| charge.is_finite()),
             true_parameters: &true_parameters,
             ..Conditions::default()
         };
-        let (now, ultrasonics) = (self.time(), self.heard.ultrasonics.ranges());
-        let heard = &mut self.heard;
-        let scan =
-            std::mem::take(&mut heard.is_new).then_some(Scan { origin: heard.laser, points: &heard.points });
-        let joystick = heard.joystick.filter(|(when, _)| when.elapsed() <= JOYSTICK_TIMEOUT);
+        let (now, ultrasonics) = (self.time(), self.inputs.ultrasonics.ranges());
+        let inputs = &mut self.inputs;
+        let scan = std::mem::take(&mut inputs.is_new)
+            .then_some(Scan { origin: inputs.laser, points: &inputs.points });
+        let joystick = inputs.joystick.filter(|(when, _)| when.elapsed() <= JOYSTICK_TIMEOUT);
         let input = Input {
             scan,
             ultrasonics: &ultrasonics,
             base_alive,
-            emergency_stop: heard.emergency_stop,
+            emergency_stop: inputs.emergency_stop,
             joystick: joystick.map(|(_, twist)| twist),
             conditions,
-            ..Input::at(now, heard.pose)
+            ..Input::at(now, inputs.pose)
         };
         self.output = self.platform.cycle(&input);
         while let Some(event) = self.platform.poll_event() {
@@ -208,7 +209,7 @@ impl State {
         (was_driving || self.is_moving()).then_some(self.output.twist).filter(|_| !self.is_navigated())
     }
 
-    /// Whether somebody else drives the base to goals.
+    /// Whether an external navigator drives the base to goals.
     fn is_navigated(&self) -> bool {
         let status = self.platform.status();
         self.platform.settings().is_delegated
@@ -217,31 +218,31 @@ impl State {
             && !self.output.brakes.contains(&true)
     }
 
-    /// Names of the frames of the odometry and the base, once the base was heard.
+    /// Names of the frames of the odometry and the base, once the base has sent data.
     pub(super) fn frames(&self) -> [Option<String>; 2] {
         let prefix: String = self.values.value("frame_prefix");
         if !prefix.is_empty() {
             return ["odom", "base_footprint"].map(|frame| Some(format!("{prefix}{frame}")));
         }
-        let heard = self.heard.odometry.as_ref().map(|(_, odometry)| odometry);
+        let inputs = self.inputs.odometry.as_ref().map(|(_, odometry)| odometry);
         [
-            heard.map(|odometry| odometry.header.frame_id.clone()),
-            heard.map(|odometry| odometry.child_frame_id.clone()),
+            inputs.map(|odometry| odometry.header.frame_id.clone()),
+            inputs.map(|odometry| odometry.child_frame_id.clone()),
         ]
     }
 
     fn happened(&mut self, event: Event) {
         match event {
             Event::BaseSilent | Event::WatchdogExpired | Event::LaserSilent => {
-                tracing::warn!(?event, "the platform")
+                tracing::warn!(?event, "platform event")
             }
-            Event::Program(deed) => {
-                if let Err(Refused(reason)) = self.perform(deed) {
+            Event::Program(effect) => {
+                if let Err(Refused(reason)) = self.perform(effect) {
                     self.refuse(&reason);
                 }
             }
             Event::ProgramRefused(refusal) => self.refuse(&refusal.to_string()),
-            _ => tracing::info!(?event, "the platform"),
+            _ => tracing::info!(?event, "platform event"),
         }
     }
 
@@ -249,7 +250,7 @@ impl State {
         matches!(self.platform.status().operation, Operation::Moving | Operation::Broken)
     }
 
-    /// Changes settings, unless they are as they were.
+    /// Changes settings, unless they are equal.
     pub(super) fn set_settings(&mut self, settings: Settings) -> Result<(), Refusal> {
         if *self.platform.settings() == settings {
             return Ok(());
@@ -257,7 +258,7 @@ impl State {
         self.platform.command(Command::SetSettings(Box::new(settings)))
     }
 
-    /// Notes a refusal. The log gets the first since the last report.
+    /// Stores a refusal. The log gets the first since the last report.
     pub(super) fn refuse(&mut self, reason: &str) {
         self.refused += 1;
         if self.refusal.is_none() {
@@ -266,7 +267,7 @@ impl State {
         self.refusal = Some(reason.to_owned());
     }
 
-    /// Requests, refused ones, and the reason of the last since this was asked for.
+    /// Number of requests, number of refusals, and the reason of the last one since the previous call.
     pub(super) fn take_refusals(&mut self) -> (u64, u64, Option<String>) {
         (self.requests, self.refused, self.refusal.take())
     }

@@ -7,7 +7,7 @@ use dragoman_ros::geometry_msgs::msg::{Point32, Pose2D};
 use super::state::State;
 use crate::controller::{Operation, Status};
 
-/// All that is known; what the platform does not have is 0.
+/// The complete status; data that the platform does not have are 0.
 pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
     let status = state.platform.status();
     let Status { pose, velocity, .. } = status;
@@ -26,19 +26,19 @@ pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
             .flat_map(|line| [line.a, line.b])
             .map(|end| point32(transform(pose, end)))
             .collect(),
-        // An old scan is not where the platform is now.
+        // An old scan does not match the current pose.
         scan: state
-            .heard
+            .inputs
             .points
             .iter()
             .filter(|_| !status.blind)
             .map(|&point| point32(transform(pose, point)))
             .collect(),
         path: state.platform.path().map(point32).collect(),
-        joystick_buttons: state.heard.joystick_buttons.clone(),
+        joystick_buttons: state.inputs.joystick_buttons.clone(),
         translation_velocity: velocity.linear,
         rotation_velocity: velocity.angular,
-        battery_voltage: state.heard.battery.as_ref().map_or(0, |battery| (battery.voltage * 1000.0) as i32),
+        battery_voltage: state.inputs.battery.as_ref().map_or(0, |battery| (battery.voltage * 1000.0) as i32),
         io_digital_out: state.output.digital_outputs[0].into(),
         initialized: status.operation != Operation::NotInitialized,
         target_reached: status.target_reached,
@@ -55,7 +55,7 @@ pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
     };
     message.header.stamp = state.stamp();
     frame.clone_into(&mut message.header.frame_id);
-    let ranges = state.heard.ultrasonics.ranges().into_iter().enumerate();
+    let ranges = state.inputs.ultrasonics.ranges().into_iter().enumerate();
     for (place, (index, range)) in message.ultrasonic.iter_mut().zip(ranges) {
         let measures = state.output.ultrasonics & (1 << index) != 0;
         *place = if measures && range.is_finite() { range } else { 0.0 };

@@ -1,4 +1,4 @@
-//! What is published: the status, the way, the map, where the odometry began.
+//! Published topics: the status, the path, the map, the origin of the odometry.
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use dragoman_ros::{Publisher, QosProfile, Result, WrappedTypesupport};
 use super::state::{Shared, State};
 use super::status;
 
-/// Publishes at the rate of that parameter.
+/// Publishes at the rate given by the parameter.
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters) -> Result<()> {
     let latched = || QosProfile::default().keep_last(1).transient_local();
     let node = tasks.node();
-    let tells: bool = values.value("publish_tf");
+    let publishes_tf: bool = values.value("publish_tf");
     let mut topics = Topics {
         shared: shared.clone(),
         map_frame: values.value("map_frame"),
@@ -33,7 +33,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters)
         path: node.create_publisher("path", latched())?,
         map: node.create_publisher("map", latched())?.into(),
         drawing: None,
-        tf: if tells { Some(messages::transforms(node)?) } else { None },
+        tf: if publishes_tf { Some(messages::transforms(node)?) } else { None },
         shown_map: None,
         shown_path: Vec::new(),
     };
@@ -49,7 +49,7 @@ struct Topics {
     status: Publisher<PlatformStatus>,
     path: Publisher<Path>,
     map: SharedPublisher<OccupancyGrid>,
-    /// The map that is being drawn and published.
+    /// The task that draws and publishes the map.
     drawing: Option<tokio::task::JoinHandle<()>>,
     tf: Option<Publisher<TFMessage>>,
     shown_map: Option<Map>,
@@ -58,7 +58,7 @@ struct Topics {
 
 impl Topics {
     fn publish(&mut self) {
-        // Made while the state stands still, sent while it is free again.
+        // Created while the state is locked, published after it is unlocked.
         let shared = self.shared.clone();
         let (status, path, map, transform) = shared.with(|state| {
             (
@@ -82,7 +82,7 @@ impl Topics {
         }
     }
 
-    /// What is left of the way, if that has changed.
+    /// The remaining path, if it has changed.
     fn new_path(&mut self, state: &State) -> Option<Path> {
         let points: Vec<Point> = state.platform.path().collect();
         if points == self.shown_path {
@@ -95,7 +95,7 @@ impl Topics {
         Some(path)
     }
 
-    /// The map, if there is another, and the last one has been published.
+    /// The map, if it has changed and the last one was published.
     fn new_map(&self, state: &State) -> Option<(Map, Time)> {
         if self.drawing.as_ref().is_some_and(|drawing| !drawing.is_finished()) {
             return None;
@@ -107,7 +107,7 @@ impl Topics {
     fn publish_map(&mut self, map: Map, stamp: Time) {
         let (publisher, resolution, frame) = (self.map.clone(), self.resolution, self.map_frame.clone());
         self.shown_map = Some(map.clone());
-        // Millions of cells take a while.
+        // Millions of cells take time.
         self.drawing = Some(tokio::task::spawn_blocking(move || {
             let mut message = messages::grid(&map, resolution);
             message.header.frame_id = frame;
@@ -117,26 +117,26 @@ impl Topics {
         }));
     }
 
-    /// From the map to where the odometry began.
+    /// Transform from the map to the origin of the odometry.
     fn origin(&self, state: &State) -> Option<TransformStamped> {
         self.tf.as_ref().filter(|tf| listened(tf))?;
-        let (_, odometry) = state.heard.odometry.as_ref().filter(|_| state.base_alive())?;
+        let (_, odometry) = state.inputs.odometry.as_ref().filter(|_| state.base_alive())?;
         let frame = if self.frame_prefix.is_empty() {
             odometry.header.frame_id.clone()
         } else {
             format!("{}odom", self.frame_prefix)
         };
-        let origin = compose(state.platform.status().pose, relative(state.heard.pose, Pose::ORIGIN));
+        let origin = compose(state.platform.status().pose, relative(state.inputs.pose, Pose::ORIGIN));
         Some(messages::transform(&state.stamp(), &self.map_frame, &frame, origin))
     }
 }
 
-/// Whether anybody listens, here or elsewhere.
+/// Whether a topic has subscribers, in this process or elsewhere.
 pub(super) fn listened<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
     publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 
-/// Tells the log what could not be sent.
+/// Logs a publishing error.
 pub(super) fn report(result: Result<()>) {
     if let Err(error) = result {
         tracing::warn!(%error, "publishing");

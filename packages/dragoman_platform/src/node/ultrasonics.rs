@@ -1,4 +1,4 @@
-//! The ultrasonic sensors. They are listened to while one of them is to measure.
+//! The ultrasonic sensors. The node subscribes only while one of them is enabled.
 
 use std::time::{Duration, Instant};
 
@@ -8,11 +8,11 @@ use dragoman_ros::{Context, Node, QosProfile};
 
 use super::state::{Shared, State};
 
-/// How often it is looked whether they are wanted.
+/// Period of checking whether they are enabled.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Name of the node that listens; the platform's own cannot leave a topic again.
+/// Name of the subscribing node; the platform's own node cannot unsubscribe.
 const NODE_NAME: &str = "platform_ultrasonics";
-/// A sensor that is silent for so long hears nothing.
+/// A sensor that is silent for this long has no range.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The sensors, by number.
@@ -23,12 +23,12 @@ pub(super) struct Ultrasonics {
     pub(super) shared: Shared,
 }
 
-/// What the sensors have told last, by number: when, and how far it is, m.
+/// The last range of each sensor by number, with its time, m.
 #[derive(Default)]
 pub(super) struct Echoes(Vec<Option<(Instant, f64)>>);
 
 impl Echoes {
-    /// m by number; NaN where there is none.
+    /// Ranges by number, m; NaN if absent.
     pub(super) fn ranges(&self) -> Vec<f64> {
         let range = |echo: &Option<(Instant, f64)>| match echo {
             Some((when, range)) if when.elapsed() <= TIMEOUT => *range,
@@ -39,9 +39,9 @@ impl Echoes {
 }
 
 impl Ultrasonics {
-    /// Listens as long as it is wanted, again and again.
+    /// Subscribes whenever a sensor is enabled.
     pub(super) async fn follow(self) {
-        self.shared.with(|state| state.heard.ultrasonics = Echoes(vec![None; self.topics.len()]));
+        self.shared.with(|state| state.inputs.ultrasonics = Echoes(vec![None; self.topics.len()]));
         loop {
             while !self.are_wanted() {
                 tokio::time::sleep(PERIOD).await;
@@ -52,7 +52,7 @@ impl Ultrasonics {
                     () = async { while self.are_wanted() { tokio::time::sleep(PERIOD).await } } => {}
                 },
                 Err(error) => {
-                    tracing::warn!(%error, "the ultrasonic sensors");
+                    tracing::warn!(%error, "subscribing to the ultrasonic sensors failed");
                     tokio::time::sleep(PERIOD * 10).await;
                 }
             }
@@ -78,7 +78,7 @@ impl Ultrasonics {
 impl State {
     fn hear(&mut self, sensor: usize, range: &Range) {
         let is_echo = (range.min_range..range.max_range).contains(&range.range);
-        if let Some(place) = self.heard.ultrasonics.0.get_mut(sensor) {
+        if let Some(place) = self.inputs.ultrasonics.0.get_mut(sensor) {
             *place = is_echo.then(|| (Instant::now(), f64::from(range.range)));
         }
     }

@@ -1,29 +1,29 @@
-//! How far it is to the next obstacle, for every square of a grid.
+//! Distance to the next obstacle for every square of a grid.
 
 use dragoman_geometry::{Point, Polygon, Segment};
 
 use crate::settings::PlanningSettings;
 
-/// Distances to the nearest marked square, between the squares' middles.
+/// Distances to the nearest marked square, between the squares' centres.
 #[derive(Debug, Clone)]
 pub struct DistanceField {
     origin: Point,
     resolution: f64,
     width: usize,
     height: usize,
-    /// m, row by row.
+    /// Distances in m, row by row.
     distances: Vec<f32>,
 }
 
-/// Marks squares before distances are counted.
+/// Marks squares before the distances are computed.
 #[derive(Debug)]
 pub(crate) struct Marker {
     field: DistanceField,
 }
 
 impl DistanceField {
-    /// About these points, with a margin around them, m; the squares are greater than the settings' where there would be too many. `mark`
-    /// marks what is counted from.
+    /// A grid around these points, with a margin, m; the squares are larger than in the settings if there would be too
+    /// many. `mark` marks the obstacles.
     pub(crate) fn new(
         points: impl Iterator<Item = Point>,
         margin: f64,
@@ -59,22 +59,23 @@ impl DistanceField {
         self.square(point).is_some()
     }
 
-    /// The corner with the least coordinates, and width and height, m.
+    /// The corner with the smallest coordinates, and width and height, m.
     pub(crate) fn area(&self) -> (Point, [f64; 2]) {
         (self.origin, [self.width, self.height].map(|count| count as f64 * self.resolution))
     }
 
-    /// From the middle of the point's square to the nearest marked one, m; infinite outside, or where nothing is marked.
+    /// Distance from the centre of the point's square to the nearest marked one, m; infinite outside, or if nothing is
+    /// marked.
     pub fn distance(&self, point: Point) -> f64 {
         self.square(point).map_or(f64::INFINITY, |square| f64::from(self.distances[square]))
     }
 
-    /// By how much a distance may be too great, m: half a square's diagonal at either end.
+    /// Maximum error of a distance, m: half a square's diagonal at each end.
     pub fn tolerance(&self) -> f64 {
         self.resolution * std::f64::consts::SQRT_2
     }
 
-    /// Adds an obstacle; what is farther from it than `reach`, m, stays as it is.
+    /// Adds an obstacle; distances beyond `reach`, m, are not updated.
     pub(crate) fn stamp(&mut self, point: Point, reach: f64) {
         let place = (point - self.origin) / self.resolution;
         let cells = reach / self.resolution;
@@ -139,11 +140,11 @@ impl DistanceField {
     }
 }
 
-/// The lower envelope of parabolas over one line of squares.
+/// The lower envelope of parabolas over one row of squares.
 #[derive(Debug, Default)]
 struct Parabolas {
     values: Vec<f64>,
-    /// Where a parabola stands, and from where on it is the lowest.
+    /// Position of each parabola, and where it begins to be the lowest.
     lowest: Vec<(usize, f64)>,
 }
 
@@ -180,7 +181,7 @@ impl Parabolas {
 }
 
 impl Marker {
-    /// All squares that a line passes.
+    /// Marks all squares that a line passes.
     pub(crate) fn mark(&mut self, line: &Segment) {
         let count = (line.length() / self.field.resolution * 2.0).ceil().max(1.0);
         for part in 0..=count as usize {
@@ -190,7 +191,7 @@ impl Marker {
         }
     }
 
-    /// All squares whose middle is inside the area, or outside.
+    /// Marks all squares whose centre is inside the area, or outside.
     pub(crate) fn fill(&mut self, area: &Polygon, inside: bool) {
         let width = self.field.width.max(1);
         let mut crossings = Vec::new();

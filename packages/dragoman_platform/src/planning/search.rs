@@ -1,4 +1,4 @@
-//! A* on the squares of a distance field, and making its ways straight.
+//! A* on the squares of a distance field, and straightening of its paths.
 
 use std::collections::BinaryHeap;
 
@@ -8,18 +8,18 @@ use dragoman_neobotix::map::Node;
 use super::field::DistanceField;
 use crate::settings::PlanningSettings;
 
-/// Within this distance beyond the room that is needed a way costs more, m.
+/// Paths with less than this additional room cost more, m.
 pub(super) const COMFORT: f64 = 0.3;
-/// How much more, at most.
+/// Maximum additional cost factor.
 const DISCOMFORT: f64 = 1.0;
-/// About the ends of a way, m, there may be a little less room.
+/// Distance from the ends of a path where less room is permitted, m.
 const ENDS: f64 = 1.0;
 
-/// How much room a way has to have.
+/// Required room along a path.
 struct Need<'a> {
     field: &'a DistanceField,
     room: f64,
-    /// The ends of the way, and how much room there is.
+    /// The ends of the path with their available room.
     ends: [(Point, f64); 2],
 }
 
@@ -29,7 +29,7 @@ impl Need<'_> {
         distance >= self.room || self.ends.iter().any(least)
     }
 
-    /// The least room on the straight way, if it is all met.
+    /// The minimum room on the straight line, if the requirement is met everywhere.
     fn sight(&self, from: Point, to: Point) -> Option<f64> {
         let count = ((to - from).norm() / self.field.resolution() * 2.0).ceil().max(1.0);
         (0..=count as usize).try_fold(f64::INFINITY, |least, part| {
@@ -40,8 +40,8 @@ impl Need<'_> {
     }
 }
 
-/// A way with at least this much room, m, from point to point; it keeps away from what is near up to `full` and a little more. About its ends it
-/// may have as little as the ends.
+/// A path with at least this much room, m, from point to point; it keeps a distance of `full` and a little more from
+/// obstacles if possible. Near its ends the room may be as small as at the ends.
 pub(super) fn way(
     field: &DistanceField,
     start: Point,
@@ -51,7 +51,7 @@ pub(super) fn way(
     settings: &PlanningSettings,
 ) -> Option<Vec<Point>> {
     let (first, last) = (field.square(start)?, field.square(goal)?);
-    // The squares about an end may have a little less than its own.
+    // The squares around an end may have a little less room than the end itself.
     let end = |point: Point| (point, room.min(field.distance(point) - field.tolerance()));
     let need = Need { field, room, ends: [end(start), end(goal)] };
     let chain = search(field, &need, [first, last], full, settings)?;
@@ -128,14 +128,14 @@ fn search(
     None
 }
 
-/// Leaves out points that are not needed: from each straight to the farthest that can be seen. No straight way has less room than what it stands
-/// for, up to `full`: narrow places stay to be passed in their middle.
+/// Removes unnecessary points: connects each point with the farthest visible one. A straight line never has less room
+/// than the part that it replaces, up to `full`: narrow places are still passed in their middle.
 fn straighten(points: &[Point], need: &Need<'_>, full: f64) -> Vec<Point> {
     let room = |point: Point| need.field.distance(point).min(full);
     let mut straight = vec![points[0]];
     let mut at = 0;
     while at + 1 < points.len() {
-        // Twice as far each time, then halving: ways are long, and squares small.
+        // Exponential, then binary search: paths are long, and squares small.
         let sees = |to: usize| {
             let least = points[at..=to].iter().map(|&point| room(point)).fold(full, f64::min);
             let seen = need.sight(points[at], points[to]);

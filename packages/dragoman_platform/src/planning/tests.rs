@@ -18,7 +18,7 @@ fn hall(door: f64) -> Map {
     map
 }
 
-/// All poses of the platform on the way.
+/// All poses of the platform on the path.
 fn poses(start: Pose, steps: &[Step]) -> Vec<Pose> {
     let mut pose = start;
     let mut all = vec![start];
@@ -37,7 +37,7 @@ fn poses(start: Pose, steps: &[Step]) -> Vec<Pose> {
     all
 }
 
-/// Plans, and checks the whole way with the exact footprint.
+/// Plans, and checks the whole path with the exact footprint.
 fn check(map: &Map, obstacles: Vec<Point>, start: Pose, goal: Pose) -> Result<Vec<Step>, PlanError> {
     let settings = Settings::default();
     let ground = Ground::new(map, &settings);
@@ -77,7 +77,7 @@ fn a_narrow_door_is_passed_straight() {
 
 #[test]
 fn narrow_places_are_left_and_entered_straight() {
-    // With the nose to the wall.
+    // Facing the wall.
     let (start, goal) = (Pose::new(-5.5, -4.0, std::f64::consts::PI), Pose::new(5.5, 0.0, 0.0));
     let steps = check(&hall(2.0), Vec::new(), start, goal).unwrap();
     assert!(matches!(&steps[0], Step::Drive(curve) if curve.reverse));
@@ -85,7 +85,7 @@ fn narrow_places_are_left_and_entered_straight() {
 }
 
 #[test]
-fn places_without_room_are_told() {
+fn places_without_room_are_reported() {
     let (free, prohibited) = (Pose::new(-5.0, -4.0, 0.0), Pose::new(3.0, 2.0, 0.0));
     assert_eq!(check(&hall(2.0), Vec::new(), free, prohibited), Err(PlanError::CollisionTarget));
     assert_eq!(check(&hall(2.0), Vec::new(), prohibited, free), Err(PlanError::CollisionStart));
@@ -101,7 +101,7 @@ fn obstacles_are_gone_round() {
     let thing: Vec<Point> = (0..10).map(|index| Point::new(-3.0, 2.8 + 0.05 * f64::from(index))).collect();
     let steps = check(&hall(2.0), thing, start, goal).unwrap();
     assert!(steps.len() > 2, "{steps:?}");
-    // Without a map there is nothing but them.
+    // Without a map there are only obstacles.
     check(&Map::default(), vec![Point::new(2.0, 0.0)], Pose::ORIGIN, Pose::new(4.0, 0.0, 0.0)).unwrap();
 }
 
@@ -135,7 +135,7 @@ fn random_halls_are_crossed_without_touching_anything() {
             (0..5).map(|_| Point::new(between(-5.0, 5.0), between(-4.0, 4.0))).collect();
         let start = Pose::new(between(-5.0, -1.0), between(-4.0, 4.0), between(-3.0, 3.0));
         let goal = Pose::new(between(1.0, 5.0), between(-4.0, 4.0), between(-3.0, 3.0));
-        // `check` looks at the whole way; that there is none is an answer, too.
+        // `check` checks the whole path; "no path" is a valid result, too.
         println!("{:?}", check(&map, obstacles, start, goal).map(|steps| steps.len()));
     }
 }

@@ -1,4 +1,5 @@
-//! Programs of documents, with their units made ours: milliseconds, millimetres, degrees; a battery's charge in percent.
+//! Converts programs from documents, whose units are milliseconds, millimetres, degrees, and percent of a battery's
+//! charge.
 
 use std::time::Duration;
 
@@ -8,9 +9,10 @@ use dragoman_neobotix::documents::{
     WaitEvent,
 };
 
-use super::{Awaited, Condition, Date, Deed, Instruction, Movement, Program, Quarry, Task};
+use super::{Awaited, Condition, Date, Effect, Instruction, Movement, Program, Task, TrackedObject};
 
-/// What the guide does not know is left out; [`check`](documents::Document::check) of the document refuses it.
+/// Omits elements that the PlatformCtrl guide does not have; [`check`](documents::Document::check) of the document
+/// refuses them.
 impl From<&documents::Program> for Program {
     fn from(document: &documents::Program) -> Self {
         let tasks = document.tasks.iter().map(|task| Task {
@@ -22,9 +24,9 @@ impl From<&documents::Program> for Program {
     }
 }
 
-/// A step may stand for two instructions, or for none.
+/// The instructions of a step: two at most.
 fn instructions(step: &Step) -> Vec<Instruction> {
-    let deed = |deed| vec![Instruction::Do(deed)];
+    let effect = |effect| vec![Instruction::Do(effect)];
     match step {
         Step::IoEvent(event) => {
             let outputs = event.digital_out.outputs.0.map(|output| match output {
@@ -32,7 +34,7 @@ fn instructions(step: &Step) -> Vec<Instruction> {
                 OutputState::Off => Some(false),
                 OutputState::On => Some(true),
             });
-            deed(Deed::SetOutputs(outputs))
+            effect(Effect::SetOutputs(outputs))
         }
         Step::Goto(goto) => {
             let condition = match &goto.condition {
@@ -43,35 +45,36 @@ fn instructions(step: &Step) -> Vec<Instruction> {
             vec![Instruction::Goto { label: goto.label.clone(), condition }]
         }
         Step::Label(label) => vec![Instruction::Label(label.name.clone())],
-        Step::Load(load) => deed(Deed::Load { map: load.map.clone(), roadmap: load.roadmap.clone() }),
+        Step::Load(load) => effect(Effect::Load { map: load.map.clone(), roadmap: load.roadmap.clone() }),
         Step::Log(log) => {
-            deed(Deed::Log { kind: log.kind.clone().unwrap_or_default(), message: log.message.clone() })
+            effect(Effect::Log { kind: log.kind.clone().unwrap_or_default(), message: log.message.clone() })
         }
         Step::Motion(motion) => {
             let stop = motion.stop.is_some_and(|stop| stop.0).then_some(Movement::Stop);
             stop.into_iter().chain(motion.action.as_ref().and_then(movement)).map(Instruction::Move).collect()
         }
-        Step::Parameter(parameter) => {
-            deed(Deed::SetParameter { key: parameter.set.key.clone(), value: parameter.set.value.clone() })
-        }
+        Step::Parameter(parameter) => effect(Effect::SetParameter {
+            key: parameter.set.key.clone(),
+            value: parameter.set.value.clone(),
+        }),
         Step::Surveillance(surveillance) => match &surveillance.action {
-            Some(SurveillanceAction::Grab(grab)) => deed(Deed::Grab {
+            Some(SurveillanceAction::Grab(grab)) => effect(Effect::Grab {
                 file_name: grab.file_name.clone(),
                 scan: grab.is_grabbing_scan.unwrap_or_default(),
                 image: grab.is_grabbing_image.unwrap_or_default(),
                 observe: grab.is_observing,
             }),
             Some(SurveillanceAction::MoveCamera(camera)) => {
-                deed(Deed::MoveCamera(camera.position_text.clone()))
+                effect(Effect::MoveCamera(camera.position_text.clone()))
             }
             None => Vec::new(),
         },
         Step::Audio(audio) => match &audio.action {
-            Some(AudioAction::Speak(speak)) => deed(Deed::Speak(speak.text.clone())),
-            Some(AudioAction::Play(play)) => deed(Deed::Play(play.file_name.clone())),
+            Some(AudioAction::Speak(speak)) => effect(Effect::Speak(speak.text.clone())),
+            Some(AudioAction::Play(play)) => effect(Effect::Play(play.file_name.clone())),
             None => Vec::new(),
         },
-        Step::TurnHead(head) => deed(Deed::TurnHead(head.angle_deg.to_radians())),
+        Step::TurnHead(head) => effect(Effect::TurnHead(head.angle_deg.to_radians())),
         Step::Wait(wait) => {
             let timeout = wait.timeout_ms.and_then(|time| u64::try_from(time).ok()).filter(|&time| time > 0);
             vec![Instruction::Wait {
@@ -94,13 +97,13 @@ fn movement(action: &MotionAction) -> Option<Movement> {
             TargetPlace::Station(station) => Some(Movement::Station(station.name.clone())),
         },
         MotionAction::MoveTo(move_to) => {
-            let quarry = match move_to.target.as_ref()? {
-                MoveTarget::TrackedPerson(_) => Quarry::Person,
-                MoveTarget::TrackedBall(_) => Quarry::Ball,
-                MoveTarget::TrackedMovingObject(_) => Quarry::MovingObject,
-                MoveTarget::ChargingStation(_) => Quarry::ChargingStation,
+            let object = match move_to.target.as_ref()? {
+                MoveTarget::TrackedPerson(_) => TrackedObject::Person,
+                MoveTarget::TrackedBall(_) => TrackedObject::Ball,
+                MoveTarget::TrackedMovingObject(_) => TrackedObject::MovingObject,
+                MoveTarget::ChargingStation(_) => TrackedObject::ChargingStation,
             };
-            Some(Movement::After { quarry, on_error: move_to.on_error_task.clone() })
+            Some(Movement::After { object, on_error: move_to.on_error_task.clone() })
         }
     }
 }
@@ -160,7 +163,7 @@ mod tests {
         let label = || "again".to_owned();
         let wanted = vec![
             Instruction::Label(label()),
-            Instruction::Do(Deed::SetOutputs(outputs)),
+            Instruction::Do(Effect::SetOutputs(outputs)),
             Instruction::Move(Movement::Stop),
             Instruction::Move(Movement::Pose(Pose::new(1.5, -0.25, quarter))),
             Instruction::Wait {
@@ -169,7 +172,7 @@ mod tests {
                 timeout_label: Some(label()),
             },
             Instruction::Move(Movement::After {
-                quarry: Quarry::ChargingStation,
+                object: TrackedObject::ChargingStation,
                 on_error: Some("help".to_owned()),
             }),
             Instruction::Wait {
@@ -180,12 +183,12 @@ mod tests {
                 timeout: None,
                 timeout_label: None,
             },
-            Instruction::Do(Deed::TurnHead(-quarter / 2.0)),
+            Instruction::Do(Effect::TurnHead(-quarter / 2.0)),
             Instruction::Goto { label: label(), condition: Condition::Constant(false) },
             Instruction::Goto { label: label(), condition: Condition::Parameter("SirenEnabled".to_owned()) },
         ];
         assert_eq!(program.tasks[0].instructions, wanted);
         assert_eq!((program.tasks[0].priority, program.tasks[1].priority), (3, 0));
-        assert_eq!(program.tasks[1].instructions, [Instruction::Do(Deed::Speak("help".to_owned()))]);
+        assert_eq!(program.tasks[1].instructions, [Instruction::Do(Effect::Speak("help".to_owned()))]);
     }
 }

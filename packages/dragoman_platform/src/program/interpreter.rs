@@ -1,31 +1,33 @@
-//! Runs a program: conditions come in, what is to be done comes out.
+//! Runs a program: takes conditions, returns actions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use dragoman_geometry::Pose;
 
-use super::{Awaited, Condition, Date, Deed, Instruction, Movement, Program, ProgramError, Quarry, Task};
+use super::{
+    Awaited, Condition, Date, Effect, Instruction, Movement, Program, ProgramError, Task, TrackedObject,
+};
 
-/// Instructions of one task in one cycle, at most.
+/// Maximum number of instructions of one task in one cycle.
 pub const MAX_STEPS: usize = 1000;
 
-/// What a program can look at.
+/// Conditions for a program.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Conditions<'a> {
-    /// Since the start.
+    /// Time since the start.
     pub now: Duration,
-    /// The calendar; all `None` where there is none.
+    /// The current date and time; all `None` if unknown.
     pub date: Date,
-    /// Whether a motion is under way.
+    /// Whether a motion is in progress.
     pub is_moving: bool,
     /// Whether the last goal is reached.
     pub target_reached: bool,
-    /// Whether an obstacle keeps the platform from moving.
+    /// Whether an obstacle prevents motion.
     pub collision: bool,
-    /// Whether nobody knows where it is.
+    /// Whether localization is lost.
     pub localization_lost: bool,
-    /// Whether something that moves is seen.
+    /// Whether a moving object is seen.
     pub moving_object: bool,
     /// Whether a person is seen.
     pub person: bool,
@@ -35,30 +37,30 @@ pub struct Conditions<'a> {
     pub infrared: &'a [String],
     /// Directions in which radar sensors see something.
     pub radar: &'a [String],
-    /// Events that were told since the last cycle.
+    /// User events since the last cycle.
     pub user_events: &'a [String],
-    /// 0 to 1; `None` where nobody knows.
+    /// Battery charge, 0 to 1; `None` if unknown.
     pub battery_charge: Option<f64>,
-    /// The parameters that are true.
+    /// The parameters whose value is true.
     pub true_parameters: &'a [String],
-    /// Where in the map a platform goes to for what it goes after.
-    pub quarries: &'a [(Quarry, Pose)],
+    /// Positions of tracked objects, in the map.
+    pub tracked_objects: &'a [(TrackedObject, Pose)],
 }
 
-/// What is to be done.
+/// An action of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// To be moved, in place of the last motion.
+    /// Start this motion, which replaces the last one.
     Move(Movement),
-    /// Something else.
-    Do(Deed),
+    /// Carry out an effect.
+    Do(Effect),
 }
 
 #[derive(Debug)]
 struct Running {
     task: Task,
     labels: HashMap<String, usize>,
-    /// The next instruction; `None`: it has ended, or has not begun.
+    /// Index of the next instruction; `None`: ended, or not started.
     next: Option<usize>,
     waiting: Option<Waiting>,
 }
@@ -66,22 +68,22 @@ struct Running {
 #[derive(Debug)]
 struct Waiting {
     since: Duration,
-    /// For each event: when it is there by itself.
+    /// For each awaited event: when it occurs by itself.
     due: Vec<Option<Duration>>,
 }
 
-/// The motion under way.
+/// The current motion.
 #[derive(Debug)]
 struct Motion {
-    /// Whose it is.
+    /// Index of its task.
     task: usize,
     /// The task that runs when it fails.
     on_error: Option<String>,
-    /// In the cycle in which it was told it cannot have been looked at.
+    /// In the cycle in which it was returned it cannot have been started.
     is_new: bool,
 }
 
-/// A program at work.
+/// A running program.
 #[derive(Debug)]
 pub struct Interpreter {
     /// The most urgent first.
@@ -94,7 +96,7 @@ impl Interpreter {
     /// At the beginning. The same `seed` gives the same random waits.
     ///
     /// # Errors
-    /// The program cannot be run.
+    /// The program is invalid.
     pub fn new(program: Program, seed: u64) -> Result<Self, ProgramError> {
         program.check()?;
         let named: HashSet<String> =
@@ -110,12 +112,12 @@ impl Interpreter {
         self.tasks.iter().all(|running| running.next.is_none())
     }
 
-    /// The tasks that have not ended, by name, and the instruction that each is at, from 0.
+    /// The tasks that have not ended, by name, and the index of their current instruction, from 0.
     pub fn running(&self) -> impl Iterator<Item = (&str, usize)> {
         self.tasks.iter().filter_map(|running| Some((running.task.name.as_str(), running.next?)))
     }
 
-    /// The motion that was told last has failed: there is no way, or nothing to go after.
+    /// The last returned motion has failed: there is no path, or the object is unknown.
     pub fn motion_failed(&mut self) {
         let failed = self.motion.take().and_then(|motion| motion.on_error);
         let Some(name) = failed else {
@@ -127,10 +129,10 @@ impl Interpreter {
         }
     }
 
-    /// Goes on with every task until it waits or ends.
+    /// Runs every task until it waits or ends.
     pub fn cycle(&mut self, conditions: &Conditions<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
-        // Whether there is a motion, and whether it has reached its goal, holds for what was told before this cycle.
+        // State and result of the motion apply to the motion that was returned before this cycle.
         if self.motion.as_ref().is_some_and(|motion| !motion.is_new && !conditions.is_moving) {
             self.motion = None;
         }
@@ -162,8 +164,8 @@ impl Interpreter {
                     };
                     if holds { running.labels.get(label).copied() } else { Some(at + 1) }
                 }
-                Instruction::Do(deed) => {
-                    actions.push(Action::Do(deed.clone()));
+                Instruction::Do(effect) => {
+                    actions.push(Action::Do(effect.clone()));
                     Some(at + 1)
                 }
                 Instruction::Move(movement) => {
@@ -209,7 +211,7 @@ impl Interpreter {
         }
     }
 
-    /// Whether a more urgent task moves the platform.
+    /// Whether a task with higher priority moves the platform.
     fn is_taken(&self, index: usize) -> bool {
         let priority = |index: usize| self.tasks.get(index).map(|running| running.task.priority);
         self.motion.as_ref().is_some_and(|motion| priority(motion.task) > priority(index))
@@ -230,7 +232,7 @@ impl Running {
     }
 }
 
-/// When an event is there by itself.
+/// When an event occurs by itself.
 fn due(event: &Awaited, now: Duration, random: &mut oorandom::Rand64) -> Option<Duration> {
     match event {
         Awaited::Delay(time) => now.checked_add(*time),
@@ -263,7 +265,7 @@ fn has_happened(event: &Awaited, due: Option<Duration>, is_new: bool, conditions
     }
 }
 
-/// For tests of what a task says about itself.
+/// Access for tests.
 #[cfg(test)]
 impl Interpreter {
     pub(crate) fn moving_task(&self) -> Option<&str> {
@@ -271,7 +273,7 @@ impl Interpreter {
     }
 }
 
-/// Keys that a program asks for, to be looked up before each cycle.
+/// Names of the parameters that a program uses as conditions.
 pub fn parameters(program: &Program) -> BTreeSet<&str> {
     let instructions = program.tasks.iter().flat_map(|task| &task.instructions);
     instructions

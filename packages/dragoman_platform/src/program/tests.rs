@@ -8,7 +8,7 @@ fn seconds(count: f64) -> Duration {
 }
 
 fn log(message: &str) -> Instruction {
-    Instruction::Do(Deed::Log { kind: "info".to_owned(), message: message.to_owned() })
+    Instruction::Do(Effect::Log { kind: "info".to_owned(), message: message.to_owned() })
 }
 
 fn label(name: &str) -> Instruction {
@@ -42,14 +42,14 @@ impl Bench {
         Self { interpreter: Interpreter::new(Program { tasks }, 1).unwrap(), now: Duration::ZERO }
     }
 
-    /// After this time and under these conditions: what is to be done, in words.
+    /// Runs a cycle after this time and under these conditions; returns the actions as text.
     fn after(&mut self, time: f64, conditions: Conditions<'_>) -> Vec<String> {
         self.now += seconds(time);
         let actions = self.interpreter.cycle(&Conditions { now: self.now, ..conditions });
         actions
             .iter()
             .map(|action| match action {
-                Action::Do(Deed::Log { message, .. }) => message.clone(),
+                Action::Do(Effect::Log { message, .. }) => message.clone(),
                 Action::Move(Movement::Pose(pose)) => format!("to {}", pose.x),
                 other => format!("{other:?}"),
             })
@@ -114,7 +114,7 @@ fn a_target_counts_from_its_own_motion_on() {
         0,
         vec![go(1.0), wait(Awaited::Target), go(2.0), wait(Awaited::Target), log("end")],
     )]);
-    // The goal that was reached before is not this one.
+    // A goal that was reached earlier does not count for this motion.
     let reached = Conditions { target_reached: true, ..Default::default() };
     assert_eq!(bench.after(0.0, reached), ["to 1"]);
     let moving = Conditions { is_moving: true, ..Default::default() };
@@ -139,7 +139,7 @@ fn the_more_urgent_task_moves_first() {
 
 #[test]
 fn a_motion_that_fails_starts_the_task_for_it() {
-    let after = Movement::After { quarry: Quarry::Ball, on_error: Some("help".to_owned()) };
+    let after = Movement::After { object: TrackedObject::Ball, on_error: Some("help".to_owned()) };
     let mut bench = Bench::new(vec![
         task("play", 0, vec![Instruction::Move(after), wait(Awaited::Target)]),
         task("help", 0, vec![log("no ball")]),
@@ -173,7 +173,7 @@ fn conditions_are_parameters_or_constants() {
 }
 
 #[test]
-fn whoever_goes_round_without_waiting_holds_up_nobody() {
+fn a_loop_without_waits_does_not_block_other_tasks() {
     let mut bench = Bench::new(vec![
         task("mad", 9, vec![label("again"), goto("again")]),
         task("calm", 0, vec![log("here")]),
@@ -183,13 +183,13 @@ fn whoever_goes_round_without_waiting_holds_up_nobody() {
 }
 
 #[test]
-fn what_cannot_be_run_is_told() {
+fn invalid_programs_are_refused_with_the_reason() {
     let error = |tasks: Vec<Task>| Program { tasks }.check().unwrap_err().to_string();
-    assert_eq!(error(vec![task("t", 0, vec![goto("x")])]), r#"task "t" goes on at "x", which it has not"#);
+    assert_eq!(error(vec![task("t", 0, vec![goto("x")])]), r#"task "t" jumps to the unknown label "x""#);
     assert_eq!(error(vec![task("t", 0, vec![label("x"), label("x")])]), r#"task "t" has two labels "x""#);
     assert_eq!(error(vec![task("t", 0, vec![]), task("t", 1, vec![])]), r#"there are two tasks called "t""#);
-    let after = Movement::After { quarry: Quarry::Person, on_error: Some("u".to_owned()) };
-    let wanted = r#"task "t" names a task "u", which there is not"#;
+    let after = Movement::After { object: TrackedObject::Person, on_error: Some("u".to_owned()) };
+    let wanted = r#"task "t" refers to the unknown task "u""#;
     assert_eq!(error(vec![task("t", 0, vec![Instruction::Move(after)])]), wanted);
     let wanted = r#"instruction 1 of task "t" has a number that is not finite"#;
     assert_eq!(error(vec![task("t", 0, vec![log("a"), go(f64::NAN)])]), wanted);
@@ -210,7 +210,7 @@ fn dates_are_reached_by_their_greatest_part() {
     assert!(at(12, 30).is_reached(&now) && at(11, 59).is_reached(&now) && !at(12, 31).is_reached(&now));
     assert!(Date { year: Some(2025), month: Some(12), ..Date::default() }.is_reached(&now));
     assert!(!Date { year: Some(2026), month: Some(4), ..at(0, 0) }.is_reached(&now));
-    // Without a calendar nobody waits for nothing.
+    // Without a calendar, a wait for a date does not end.
     let mut bench = Bench::new(vec![task("t", 0, vec![wait(Awaited::Date(at(12, 0))), log("noon")])]);
     assert_eq!(bench.after(0.0, Conditions::default()), [""; 0]);
     assert_eq!(bench.after(0.0, Conditions { date: now, ..Default::default() }), ["noon"]);

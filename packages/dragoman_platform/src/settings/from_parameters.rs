@@ -1,11 +1,11 @@
-//! What the parameters of PlatformCtrl are to the controller.
+//! Converts parameters of PlatformCtrl to settings.
 
 use dragoman_neobotix::parameters::{Parameters, Value};
 
 use super::Settings;
 
 impl Settings {
-    /// Sets what `parameters` decide; everything else stays. Parameters that this controller does not need are ignored.
+    /// Applies the parameters; other settings are unchanged. Parameters that this controller does not use are ignored.
     pub fn apply(&mut self, parameters: &Parameters) {
         let number = |key: &str| parameters.value(key).map_or(0.0, Value::as_f64);
         let flag = |key: &str| parameters.value(key).and_then(Value::as_bool).unwrap_or_default();
@@ -29,7 +29,7 @@ impl Settings {
         self.localization.global = flag("GlobalLocalization");
         self.mapping.min_scan_line = metres("MinLineLenAux");
         self.mapping.min_map_line = metres("MinLineLenMap");
-        // mm^2, the square of a deviation.
+        // mm^2, the variance.
         self.mapping.max_deviation = number("LineExtractMaxCov").max(0.0).sqrt() / 1000.0;
         for (index, sensor) in self.ultrasonics.iter_mut().enumerate() {
             let key = |end: &str| format!("UltraSonic{}{end}", index + 1);
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::settings::UltrasonicSettings;
 
-    /// What a parameter is unless it is set, and what the controller does unless it is told otherwise, are the same.
+    /// The parameters' defaults equal those of the controller.
     #[test]
     fn defaults_are_those_of_the_controller() {
         let mut settings = Settings::default();

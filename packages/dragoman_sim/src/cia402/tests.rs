@@ -47,7 +47,7 @@ impl Bench {
         bench
     }
 
-    /// One cycle: the command, and the SYNC at which it is taken.
+    /// One cycle: the command, and the SYNC at which it takes effect.
     fn cycle(&mut self, word: u16, target: i32) {
         let ([a, b], [c, d, e, f]) = (word.to_le_bytes(), target.to_le_bytes());
         self.send(Service::Rpdo(1, node()), &[a, b, c, d, e, f]);
@@ -61,7 +61,7 @@ impl Bench {
 }
 
 #[test]
-fn commands_lead_through_the_states_and_the_status_word_tells_them() {
+fn commands_lead_through_the_states_and_the_status_word_shows_them() {
     let mut bench = Bench::set_up();
     let way = [
         (control::SWITCH_ON, 0x0250, DriveState::SwitchOnDisabled),

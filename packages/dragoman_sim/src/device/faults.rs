@@ -1,4 +1,4 @@
-//! What can be made to go wrong with a simulated drive.
+//! Faults of a simulated drive.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The power fails for a moment: the drive boots, and has lost its set-up and its count.
+    /// A short power failure: the drive boots, and has lost its configuration and its count.
     PowerCycle,
-    /// It neither sends nor takes anything any more.
+    /// It neither sends nor receives.
     Silent,
-    /// Answers and process data come this much later.
+    /// Answers and process data are delayed by this time.
     AnswerLate(Duration),
-    /// The motor goes off, and nobody is told.
+    /// The motor is switched off without a message.
     ExitEnabled,
-    /// Emergencies come without end.
+    /// A continuous stream of emergencies.
     EmergencyStorm {
-        /// How many in a second.
+        /// Rate, 1/s.
         per_second: u32,
     },
     /// Accesses to this object are refused.
@@ -25,15 +25,15 @@ pub enum Fault {
     IgnoreSdo,
 }
 
-/// Why a text names no fault.
+/// A text is not a fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no fault; there are power-cycle, silent, exit-enabled, ignore-sdo, late=MS, storm=PER_SECOND and \
+    "'{0}' is not a fault; use power-cycle, silent, exit-enabled, ignore-sdo, late=MS, storm=PER_SECOND or \
      sdo-abort=INDEX (hexadecimal)"
 )]
 pub struct ParseFaultError(String);
 
-/// As one gives it on the command line.
+/// Syntax of the command line.
 impl std::str::FromStr for Fault {
     type Err = ParseFaultError;
 
@@ -55,7 +55,7 @@ impl std::str::FromStr for Fault {
     }
 }
 
-/// The faults that last.
+/// The active faults.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     pub(super) is_silent: bool,
@@ -81,7 +81,7 @@ impl Storm {
         Self { per_second, started: now, sent: 0, next: now + BURST }
     }
 
-    /// How many are due at `now`, beyond those that were.
+    /// Number of emergencies that have become due until `now`.
     pub(super) fn take(&mut self, now: Duration) -> u64 {
         if now < self.next {
             return 0;

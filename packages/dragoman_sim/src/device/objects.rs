@@ -1,19 +1,19 @@
 //! The objects of a simulated node, and its SDO server.
 //!
-//! The transfers are those of the crate `canopen-rs`. Its server names fewer reasons for a refusal than CiA 301 has and
-//! does not know which values make sense, so that both are checked here.
+//! The transfers are those of the crate `canopen-rs`. Its server has fewer abort codes than CiA 301 and does not check
+//! values, so both are done here.
 
 use canopen_rs::sdo::{SdoPayload, SdoServer};
 use canopen_rs::{Address, Entry, NodeId, ObjectDictionary, Value};
 
-/// Most objects that a node has.
+/// Maximum number of objects of a node.
 const CAPACITY: usize = 128;
 
-/// Reasons for a refusal (CiA 301, table of SDO abort codes).
+/// Abort codes (CiA 301, table of SDO abort codes).
 pub mod abort {
-    /// Not this way, or not from here.
+    /// Unsupported access.
     pub const UNSUPPORTED_ACCESS: u32 = 0x0601_0000;
-    /// No such object.
+    /// The object does not exist.
     pub const NO_OBJECT: u32 = 0x0602_0000;
     /// The object cannot be mapped to process data.
     pub const NOT_MAPPABLE: u32 = 0x0604_0041;
@@ -23,13 +23,13 @@ pub mod abort {
     pub const TOO_LONG: u32 = 0x0607_0012;
     /// Too short for the object.
     pub const TOO_SHORT: u32 = 0x0607_0013;
-    /// No such subindex.
+    /// The subindex does not exist.
     pub const NO_SUBINDEX: u32 = 0x0609_0011;
-    /// The value makes no sense.
+    /// Invalid value.
     pub const VALUE: u32 = 0x0609_0030;
     /// Any other reason.
     pub const GENERAL: u32 = 0x0800_0000;
-    /// Not in the present state.
+    /// Not possible in the current state.
     pub const STATE: u32 = 0x0800_0022;
 }
 
@@ -44,15 +44,15 @@ pub(super) struct Objects {
     dictionary: Box<ObjectDictionary<CAPACITY>>,
     addresses: Vec<Address>,
     server: SdoServer,
-    /// The object that is being written, and its value before.
+    /// The object being written, and its previous value.
     target: Option<(Address, Value)>,
 }
 
-/// What a request led to.
+/// Result of a request.
 pub(super) struct Outcome {
-    /// What to answer.
+    /// The answer.
     pub(super) answer: Option<SdoPayload>,
-    /// What was written and has to be accepted or refused.
+    /// A written value to be accepted or refused.
     pub(super) written: Option<(Address, Value)>,
 }
 
@@ -84,25 +84,25 @@ impl Objects {
         Outcome { answer, written }
     }
 
-    /// Takes back what [`Objects::request`] wrote.
+    /// Reverts the write of [`Objects::request`].
     pub(super) fn take_back(&mut self) {
         if let Some((address, before)) = self.target.take() {
             self.set(address, before);
         }
     }
 
-    /// The value of an object, whether or not it can be read from outside.
+    /// The value of an object, regardless of its access rights.
     pub(super) fn value(&self, address: Address) -> Option<Value> {
         self.dictionary.entry(address).map(|entry| entry.value)
     }
 
-    /// Sets the value of an object from within.
+    /// Sets the value of an object internally.
     pub(super) fn set(&mut self, address: Address, value: Value) {
         let set = self.dictionary.set(address, value);
         debug_assert!(set.is_ok(), "object {address:?} exists and has this type");
     }
 
-    /// Why a transfer cannot even start.
+    /// The reason to refuse the start of a transfer.
     fn refusal(&mut self, request: &SdoPayload) -> Option<(Address, u32)> {
         let [command, low, high, subindex, ..] = *request;
         let address = Address::new(u16::from_le_bytes([low, high]), subindex);
@@ -128,7 +128,7 @@ impl Objects {
     }
 }
 
-/// The length that the start of a download tells, if it does.
+/// The length announced at the start of a download, if any.
 fn download_length(request: &SdoPayload) -> Option<usize> {
     let [command, _, _, _, size @ ..] = *request;
     match (command & SIZE_INDICATED != 0, command & EXPEDITED != 0) {

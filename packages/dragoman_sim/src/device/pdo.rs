@@ -1,11 +1,11 @@
-//! Process data objects of a simulated node: how they are set up, and what that makes of frames.
+//! Process data objects of a simulated node: their configuration, and its effect on frames.
 
 use canopen_rs::{Address, Entry, NodeId, Value};
 use dragoman_arm::canopen::Service;
 
 use super::objects::{Objects, abort};
 
-/// Most objects mapped to one process data object.
+/// Maximum number of objects mapped to one process data object.
 const MAX_MAPPED: u8 = 8;
 /// Bit 31 of an identifier: the process data object is not used.
 const UNUSED: u32 = 1 << 31;
@@ -15,15 +15,15 @@ const UNUSED: u32 = 1 << 31;
 pub struct Mappable {
     /// The object.
     pub address: Address,
-    /// Its length.
+    /// Its length, bits.
     pub bits: u8,
-    /// The fewest bits that must arrive.
+    /// Minimum number of received bits.
     pub min_bits: u8,
-    /// Whether it goes to the node, or comes from it.
+    /// Whether the node receives or sends it.
     pub direction: Direction,
 }
 
-/// Which way process data go, as the node sees it.
+/// Direction of process data, as seen by the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// To the node: an RPDO.
@@ -32,20 +32,20 @@ pub enum Direction {
     Transmit,
 }
 
-/// A process data object, and how it is set up at start.
+/// Initial configuration of a process data object.
 #[derive(Debug, Clone)]
 pub struct PdoDefault {
-    /// Which way.
+    /// Direction.
     pub direction: Direction,
-    /// 1 to 4.
+    /// Number, 1 to 4.
     pub number: u8,
     /// Transmission type.
     pub transmission: u8,
-    /// What is mapped.
+    /// The mapped objects.
     pub mapping: Vec<Address>,
 }
 
-/// A process data object as it is set up now.
+/// The current configuration of a process data object.
 #[derive(Debug)]
 pub(super) struct Pdo {
     pub(super) direction: Direction,
@@ -53,14 +53,14 @@ pub(super) struct Pdo {
     pub(super) transmission: u8,
     pub(super) is_used: bool,
     pub(super) mapping: Vec<Mappable>,
-    /// What arrived for the next SYNC.
+    /// Data received for the next SYNC.
     pub(super) received: Option<Vec<u8>>,
-    /// SYNCs since it was sent last.
+    /// SYNCs since it was last sent.
     pub(super) syncs: u8,
 }
 
 impl PdoDefault {
-    /// The objects that set it up.
+    /// The objects that configure it.
     pub(super) fn entries(&self, node: NodeId, mappable: &[Mappable]) -> Vec<(Address, Entry)> {
         let (communication, mapping) = indices(self.direction, self.number);
         let mut entries = vec![
@@ -101,13 +101,13 @@ impl Mappable {
 }
 
 impl Pdo {
-    /// Whether an object sets this one up.
+    /// Whether an object configures this one.
     pub(super) fn owns(&self, address: Address) -> bool {
         let (communication, mapping) = indices(self.direction, self.number);
         address.index == communication || address.index == mapping
     }
 
-    /// Takes over a value that was written, or says why it makes no sense.
+    /// Applies a written value. Error: the abort code.
     pub(super) fn write(
         &mut self,
         node: NodeId,
@@ -118,7 +118,7 @@ impl Pdo {
         let (communication, _) = indices(self.direction, self.number);
         match (address.index == communication, address.subindex, value) {
             (true, 1, Value::Unsigned32(written)) => {
-                // Only the predefined identifier; frames of others would take it otherwise.
+                // Only the predefined identifier; otherwise frames of others would be taken.
                 if written & !UNUSED != identifier(self.direction, self.number, node) {
                     return Err(abort::VALUE);
                 }
@@ -166,7 +166,7 @@ impl Pdo {
         found.copied().ok_or(abort::NOT_MAPPABLE)
     }
 
-    /// The fewest bytes that must arrive.
+    /// Minimum length, bytes.
     pub(super) fn min_length(&self) -> usize {
         let bits: usize = self.mapping.iter().map(|mapped| usize::from(mapped.min_bits)).sum();
         bits / 8
@@ -177,7 +177,7 @@ impl Pdo {
         self.transmission <= 240
     }
 
-    /// Counts a SYNC; whether this is the one at which to send.
+    /// Counts a SYNC; returns whether to send now.
     pub(super) fn is_due_at_sync(&mut self) -> bool {
         let is_due_ever = self.direction == Direction::Transmit
             && self.is_used

@@ -13,7 +13,7 @@ fn base() -> DifferentialBase {
     DifferentialBase::new(DifferentialSettings::default()).expect("settings")
 }
 
-/// Sends this, and gives what is answered.
+/// Sends this text, and returns the answer.
 fn ask(base: &mut DifferentialBase, text: &str) -> String {
     let now = base.now();
     base.receive(now, text.as_bytes());
@@ -111,10 +111,10 @@ fn the_driver_knows_where_it_is() {
         };
         base.receive(now, bytes);
     }
-    let (told, real) = (driver.state().pose, base.pose());
+    let (estimated, real) = (driver.state().pose, base.pose());
     assert!(real.heading.abs() > 0.5 && base.twist() == Twist::ZERO, "{real:?}");
-    let apart = (told.x - real.x).hypot(told.y - real.y);
-    assert!(apart < 0.003 && (told.heading - real.heading).abs() < 0.003, "{told:?} {real:?}");
+    let apart = (estimated.x - real.x).hypot(estimated.y - real.y);
+    assert!(apart < 0.003 && (estimated.heading - real.heading).abs() < 0.003, "{estimated:?} {real:?}");
 }
 
 proptest! {
@@ -138,12 +138,12 @@ proptest! {
         let zero = base.wheel_angles();
         ask(&mut base, &format!("m {} {}\r", speeds[0], speeds[1]));
         run(&mut base, ms(300));
-        let told = ask(&mut base, "e\r");
-        let counts: Vec<f64> = told.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+        let answer = ask(&mut base, "e\r");
+        let counts: Vec<f64> = answer.split_whitespace().map(|word| word.parse().expect("a number")).collect();
         let angles = base.wheel_angles();
         for (count, turned) in counts.iter().zip([angles.left - zero.left, angles.right - zero.right]) {
             let turned = turned * 1440.0 / std::f64::consts::TAU;
-            // A tick begins exactly where it is, but for rounding.
+            // A tick begins exactly at its position, except for rounding.
             prop_assert!((-1e-6..1.0 + 1e-6).contains(&(turned - count)), "{} {}", turned, count);
         }
     }

@@ -1,4 +1,4 @@
-//! The gyro, an L3G4200D, and the heading that the firmware gets from it.
+//! The gyro, an L3G4200D, and the heading that the firmware computes from it.
 
 use std::collections::VecDeque;
 
@@ -6,19 +6,19 @@ use oorandom::Rand64;
 
 use crate::chassis::TICK_S;
 
-/// Milliseconds between two samples: nominally 100 Hz, a little faster, so that a packet has two or three.
+/// Time between two samples, ms: nominally 100 Hz, a little faster, so that a packet has two or three.
 const SAMPLE_TICKS: u64 = 9;
 /// Degrees per second of a digit.
 const DEGREES_PER_DIGIT: f64 = 0.00875;
-/// Most samples that are kept for a packet.
+/// Maximum number of samples kept for a packet.
 const MAX_SAMPLES: usize = 8;
 
-/// How exact the gyro is.
+/// Noise of the gyro.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Noise {
-    /// It tells what is.
+    /// Exact measurements.
     None,
-    /// Like the real one: 0.05 degrees/s of noise per sample, and a rate at rest that differs from one seed to the other
+    /// As the real gyro: 0.05 degrees/s of noise per sample, and a bias that depends on the seed
     /// (0.01 degrees/s, standard deviations).
     #[default]
     Typical,
@@ -31,15 +31,15 @@ const BIAS_DEVIATION: f64 = 0.01;
 pub(super) struct Gyro {
     random: Rand64,
     noise: Noise,
-    /// Degrees per second about x, y, z of the machine.
+    /// Bias about x, y, z of the robot, degrees/s.
     bias: [f64; 3],
     error: [f64; 3],
-    /// About z, without error, degrees per second.
+    /// True rate about z, degrees/s.
     rate: f64,
-    /// Degrees since the start.
+    /// Heading since the start, degrees.
     heading: f64,
     samples: VecDeque<[i16; 3]>,
-    /// Counts samples.
+    /// Sample counter.
     pub(super) frame: u8,
 }
 
@@ -62,7 +62,7 @@ impl Gyro {
         };
     }
 
-    /// One millisecond in which the machine turned with `rate`, rad/s.
+    /// Simulates one millisecond with a turn rate of `rate`, rad/s.
     pub(super) fn step(&mut self, tick: u64, rate: f64) {
         self.rate = rate.to_degrees();
         self.heading += (self.rate + self.error[2]) * TICK_S;
@@ -71,7 +71,7 @@ impl Gyro {
                 self.error = self.bias.map(|bias| bias + normal(&mut self.random) * SAMPLE_DEVIATION);
             }
             let [x, y, z] = self.error;
-            // The sensor is mounted a quarter of a turn round.
+            // The sensor is mounted rotated by a quarter turn.
             let digits = [y, -x, self.rate + z].map(|degrees| (degrees / DEGREES_PER_DIGIT).round() as i16);
             if self.samples.len() == MAX_SAMPLES {
                 self.samples.pop_front();
@@ -81,7 +81,7 @@ impl Gyro {
         }
     }
 
-    /// The samples since the last call, as the sensor gives them.
+    /// The samples since the last call, in the sensor's units.
     pub(super) fn take_samples(&mut self) -> Vec<[i16; 3]> {
         self.samples.drain(..).collect()
     }
@@ -91,12 +91,12 @@ impl Gyro {
         ((self.heading + 180.0).rem_euclid(360.0) * 100.0 - 18_000.0).round() as i16
     }
 
-    /// Hundredths of a degree per second.
+    /// Turn rate, hundredths of a degree per second.
     pub(super) fn angle_rate(&self) -> i16 {
         ((self.rate + self.error[2]) * 100.0).round() as i16
     }
 
-    /// The firmware starts: its heading is zero.
+    /// Restart of the firmware: the heading is reset to zero.
     pub(super) fn restart(&mut self) {
         self.heading = 0.0;
         self.frame = 0;
@@ -104,7 +104,7 @@ impl Gyro {
     }
 }
 
-/// A value of the normal distribution (Box and Muller).
+/// A normally distributed value (Box and Muller).
 fn normal(random: &mut Rand64) -> f64 {
     let (radius, angle) = (1.0 - random.rand_float(), random.rand_float() * std::f64::consts::TAU);
     (-2.0 * radius.ln()).sqrt() * angle.cos()

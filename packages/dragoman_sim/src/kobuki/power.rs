@@ -4,26 +4,26 @@ use super::inputs::ChargerSource;
 use crate::chassis::TICK_S;
 use dragoman_base::kobuki::wire::Charger;
 
-/// Charge of the small battery, As: 2.2 Ah.
+/// Capacity of the small battery, As: 2.2 Ah.
 const CAPACITY: f64 = 2.2 * 3600.0;
-/// What the electronics need, A.
+/// Current of the electronics, A.
 const IDLE_CURRENT: f64 = 0.4;
-/// What a charger gives beyond what the machine needs, A.
+/// Charging current in addition to the consumption, A.
 const CHARGE_CURRENT: f64 = 1.5;
 /// Resistance of the battery, ohm.
 const RESISTANCE: f64 = 0.12;
 
-/// Charge, as a share, and open-circuit voltage, V. The ends of the levels are those of the driver: 16.5 full, 14.0 low,
-/// 13.2 dangerous.
+/// Charge as a fraction, and open-circuit voltage, V. The limits of the levels are those of the driver: 16.5 full, 14.0
+/// low, 13.2 dangerous.
 const CURVE: [(f64, f64); 6] =
     [(0.0, 12.0), (0.05, 13.2), (0.2, 14.0), (0.5, 14.8), (0.9, 16.2), (1.0, 16.5)];
 
-/// Lowest and highest voltage that the battery can be set to.
+/// Range of settable battery voltages, V.
 pub const BATTERY_RANGE: std::ops::RangeInclusive<f64> = 12.0..=16.5;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Battery {
-    /// Share of the capacity.
+    /// Charge as a fraction of the capacity.
     charge: f64,
     /// Current out of the battery, A.
     current: f64,
@@ -37,7 +37,7 @@ impl Battery {
         battery
     }
 
-    /// Sets the charge at which there are so many volts now.
+    /// Sets the charge that corresponds to a terminal voltage, V.
     pub(super) fn set(&mut self, volts: f64) {
         let open = volts + self.current * RESISTANCE;
         self.charge = interpolate(CURVE.iter().map(|(charge, volts)| (*volts, *charge)), open);
@@ -47,7 +47,7 @@ impl Battery {
         interpolate(CURVE.iter().copied(), self.charge) - self.current * RESISTANCE
     }
 
-    /// One millisecond in which the motors took so many amperes.
+    /// Simulates one millisecond with this motor current, A.
     pub(super) fn step(&mut self, motors: f64, source: Option<ChargerSource>) {
         let is_full = self.charge >= 1.0;
         (self.charger, self.current) = match source {
@@ -61,7 +61,7 @@ impl Battery {
     }
 }
 
-/// The value at `at` of a line through points of ascending abscissa; that of its ends beyond them.
+/// Piecewise linear interpolation at `at` with ascending abscissas; constant beyond the ends.
 fn interpolate(points: impl Iterator<Item = (f64, f64)>, at: f64) -> f64 {
     let mut last: Option<(f64, f64)> = None;
     for (x, y) in points {

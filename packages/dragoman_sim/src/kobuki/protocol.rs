@@ -1,4 +1,4 @@
-//! What the commands do, and what the packets tell.
+//! Execution of commands, and content of packets.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,20 +18,20 @@ use super::sound::Note;
 use super::{Inputs, Kobuki, MAX_SPEED, MAX_TURN_RATE, WATCHDOG};
 use crate::chassis::Wheels;
 
-/// Hardware, firmware and number of the seed's machine (section 3.6.1).
+/// Hardware version of the robot in the TurtleBot thesis, 3.6.1.
 const HARDWARE: [u8; 3] = [1, 0, 4];
 const FIRMWARE: [u8; 3] = [1, 2, 0];
 const UNIQUE_ID: UniqueDeviceId = UniqueDeviceId([98_434_864, 959_859_523, 1_126_263_088]);
 
-/// What the machine did.
+/// An event of the robot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// It has got power.
+    /// Powered up.
     PowerOn,
-    /// Speed commands arrive; or none has for 0.6 s, and the wheels stop.
+    /// Speed commands arrive; or none for 0.6 s, and the wheels stop.
     Motors(bool),
-    /// The speed that it is told.
+    /// The commanded velocity.
     Speed(Twist),
     /// A programmable LED, 1 or 2.
     Led(u8, LedColor),
@@ -39,28 +39,28 @@ pub enum Event {
     Output(u8, bool),
     /// A switch of the external power, 0 to 3: 3.3 V, 5 V, 12 V 5 A, 12 V 1.5 A.
     ExternalPower(u8, bool),
-    /// It plays one of its melodies.
+    /// It plays a melody.
     Sound(SoundSequence),
-    /// It is told a single tone.
+    /// It plays a single tone.
     Tone(Sound),
-    /// The battery is charged, or not any more.
+    /// The state of the charger has changed.
     Charger(Charger),
-    /// Its gains are others. They are kept and told; the simulated wheels do not heed them.
+    /// Its gains have changed. They are stored and reported, but do not affect the simulated wheels.
     Gains(ControllerGains),
 }
 
-/// What the commands have set.
+/// State set by commands.
 #[derive(Debug)]
 pub(super) struct Protocol {
     decoder: Decoder,
     /// Speeds of the wheels, m/s.
     speeds: Wheels<f64>,
     commanded: Twist,
-    /// When the last speed command came.
+    /// Time of the last speed command.
     commanded_at: Option<Duration>,
     outputs: Outputs,
     gains: ControllerGains,
-    /// To be told in the next packet.
+    /// Data requested for the next packet.
     requested: RequestFlags,
     are_gains_requested: bool,
 }
@@ -104,7 +104,7 @@ impl Protocol {
 }
 
 impl Kobuki {
-    /// Takes bytes from the line.
+    /// Receives bytes from the line.
     pub(super) fn take(&mut self, mut bytes: &[u8]) {
         let mut decoder = std::mem::take(&mut self.protocol.decoder);
         while let Some(payload) = decoder.next(&mut bytes) {
@@ -115,29 +115,29 @@ impl Kobuki {
         self.protocol.decoder = decoder;
     }
 
-    /// What is not understood is passed over, as nothing in the protocol answers it.
+    /// Invalid commands are ignored, because the protocol has no answer for them.
     fn execute(&mut self, command: Result<Command, DecodeError>) {
         match command {
             Ok(Command::BaseControl(control)) => self.drive(control),
             Ok(Command::Sound(sound)) => {
                 let duration = Duration::from_millis(sound.duration_ms.into());
                 self.player.note(Note { frequency: sound.frequency(), duration });
-                self.tell(Event::Tone(sound));
+                self.report(Event::Tone(sound));
             }
             Ok(Command::SoundSequence(sequence)) => self.play(sequence),
             Ok(Command::RequestExtra(flags)) => self.protocol.requested |= flags,
             Ok(Command::SetOutputs(outputs)) => self.set_outputs(outputs),
             Ok(Command::SetControllerGains(gains)) => {
-                // Gains of kind 0 are those of the factory, whatever else the command says.
+                // Gains of kind 0 are the factory defaults; the command's values are ignored.
                 self.protocol.gains = if gains.kind == 0 { ControllerGains::DEFAULT } else { gains };
-                self.tell(Event::Gains(self.protocol.gains));
+                self.report(Event::Gains(self.protocol.gains));
             }
             Ok(Command::RequestControllerGains(_)) => self.protocol.are_gains_requested = true,
             Err(_) => {}
         }
     }
 
-    /// A packet of what the machine measures now, and of what was asked for.
+    /// A packet with the current measurements and the requested data.
     pub(super) fn feedback(&mut self) -> Vec<u8> {
         let wheels = self.chassis.wheels;
         let currents = wheels.map(|wheel| (wheel.current.abs() * 100.0).round() as u8);
@@ -232,15 +232,15 @@ impl Kobuki {
         }
     }
 
-    /// What the wheels ought to do now, m/s.
+    /// Current set-points of the wheels, m/s.
     pub(super) fn watch_motors(&mut self) -> Wheels<f64> {
         if self.protocol.commanded_at.is_some_and(|at| self.now() > at + WATCHDOG) {
             self.protocol.commanded_at = None;
             self.protocol.speeds = Wheels::default();
-            self.tell(Event::Motors(false));
+            self.report(Event::Motors(false));
             if self.protocol.commanded != Twist::ZERO {
                 self.protocol.commanded = Twist::ZERO;
-                self.tell(Event::Speed(Twist::ZERO));
+                self.report(Event::Speed(Twist::ZERO));
             }
         }
         self.protocol.speeds
@@ -248,10 +248,10 @@ impl Kobuki {
 
     pub(super) fn play(&mut self, sequence: SoundSequence) {
         self.player.sequence(sequence);
-        self.tell(Event::Sound(sequence));
+        self.report(Event::Sound(sequence));
     }
 
-    /// Beyond the limits both velocities are reduced, such that the curve stays the same.
+    /// Beyond the limits both velocities are reduced by the same factor, so that the radius stays the same.
     fn drive(&mut self, control: BaseControl) {
         let (linear, angular) = control.velocities();
         let share = (MAX_SPEED / linear.abs()).min(MAX_TURN_RATE / angular.abs()).min(1.0);
@@ -259,11 +259,11 @@ impl Kobuki {
         let [left, right] = WheelGeometry::KOBUKI.wheel_speeds(twist);
         self.protocol.speeds = Wheels { left, right };
         if self.protocol.commanded_at.replace(self.now()).is_none() {
-            self.tell(Event::Motors(true));
+            self.report(Event::Motors(true));
         }
         if twist != self.protocol.commanded {
             self.protocol.commanded = twist;
-            self.tell(Event::Speed(twist));
+            self.report(Event::Speed(twist));
         }
     }
 
@@ -272,17 +272,17 @@ impl Kobuki {
         self.protocol.outputs = outputs;
         for (number, (old, new)) in (1..).zip(before.0.into_iter().zip(self.leds())) {
             if old != new {
-                self.tell(Event::Led(number, new));
+                self.report(Event::Led(number, new));
             }
         }
         for (number, (old, new)) in (0..).zip(before.1.into_iter().zip(self.digital_outputs())) {
             if old != new {
-                self.tell(Event::Output(number, new));
+                self.report(Event::Output(number, new));
             }
         }
         for (number, (old, new)) in (0..).zip(before.2.into_iter().zip(self.external_power())) {
             if old != new {
-                self.tell(Event::ExternalPower(number, new));
+                self.report(Event::ExternalPower(number, new));
             }
         }
     }

@@ -8,16 +8,17 @@ use dragoman_base::kobuki::wire::SoundSequence;
 /// A note.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Note {
-    /// Hz; 0 is silence.
+    /// Frequency, Hz; 0 is silence.
     pub frequency: f64,
-    /// How long it lasts.
+    /// Duration.
     pub duration: Duration,
 }
 
-/// Notes that can wait to be played; what comes then is not played.
+/// Maximum number of waiting notes; more are not played.
 const MAX_WAITING: usize = 64;
 
-/// The notes of a melody: frequency in Hz and duration in ms. The makers tell what the melodies are for, not how they sound.
+/// The notes of a melody: frequency in Hz and duration in ms. The manufacturer documents the purpose of the melodies,
+/// not their notes.
 fn notes(sequence: SoundSequence) -> &'static [(u16, u16)] {
     match sequence {
         SoundSequence::On => &[(523, 100), (659, 100), (784, 200)],
@@ -30,23 +31,23 @@ fn notes(sequence: SoundSequence) -> &'static [(u16, u16)] {
     }
 }
 
-/// Notes one after the other.
+/// Plays notes one after the other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Player {
     waiting: VecDeque<Note>,
-    /// The note that sounds, and when it ends.
+    /// The current note, and when it ends.
     sounding: Option<(Note, Duration)>,
 }
 
 impl Player {
-    /// Puts a note behind those that wait.
+    /// Appends a note to the waiting ones.
     pub(super) fn note(&mut self, note: Note) {
         if self.waiting.len() < MAX_WAITING {
             self.waiting.push_back(note);
         }
     }
 
-    /// Plays a melody at once, instead of what was playing.
+    /// Plays a melody at once, instead of the current notes.
     pub(super) fn sequence(&mut self, sequence: SoundSequence) {
         *self = Self::default();
         for (frequency, milliseconds) in notes(sequence) {
@@ -55,7 +56,7 @@ impl Player {
         }
     }
 
-    /// Brings it up to `now`.
+    /// Advances the player to `now`.
     pub(super) fn step(&mut self, now: Duration) {
         if self.sounding.is_none_or(|(_, end)| now >= end) {
             let note = self.waiting.pop_front();

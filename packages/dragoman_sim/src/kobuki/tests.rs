@@ -12,7 +12,7 @@ use dragoman_base::kobuki::wire::{
 
 use super::*;
 
-/// What a packet holds.
+/// Content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Packet {
     core: Option<CoreSensors>,
@@ -64,7 +64,7 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// A machine whose gyro is exact, and what it has sent.
+/// A Kobuki with an exact gyro, and its packets.
 struct Bench {
     kobuki: Kobuki,
     now: Duration,
@@ -74,7 +74,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// A machine that has just booted.
+    /// A Kobuki that has just booted.
     fn new() -> Self {
         Self::with(KobukiSettings { noise: Noise::None, ..KobukiSettings::default() })
     }

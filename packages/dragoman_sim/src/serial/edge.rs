@@ -10,22 +10,23 @@ use tokio::time::{Instant, sleep_until};
 
 use super::SerialDevice;
 
-/// Bytes that wait for a slow reader; beyond them the oldest packets are lost, as on a line that nobody listens to.
+/// Maximum number of bytes that wait for a slow reader; then the oldest packets are lost, as on a line without a
+/// listener.
 const MAX_WAITING: usize = 1024;
 
-/// A device makes up for a pause of this length, and does not notice what is beyond: a night would take it many seconds.
+/// Maximum pause that a device simulates afterwards; the rest is skipped: simulating a night would take many seconds.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
-/// A device in real time: its time is that since this was made, without what is beyond 5 s of pauses in which nobody looked at it.
+/// A device in real time: its time is that since its creation, minus the parts of pauses beyond 5 s.
 pub struct RealTime<D> {
     shared: Arc<Mutex<Shared<D>>>,
 }
 
 struct Shared<D> {
     device: D,
-    /// The time that it was brought up to.
+    /// The device's time after the last call.
     time: Duration,
-    /// When that was.
+    /// The real time of the last call.
     at: Instant,
 }
 
@@ -42,18 +43,18 @@ impl<D> Clone for RealTime<D> {
 }
 
 impl<D: SerialDevice> RealTime<D> {
-    /// Its time begins now.
+    /// Its time starts now.
     pub fn new(device: D) -> Self {
         let shared = Shared { device, time: Duration::ZERO, at: Instant::now() };
         Self { shared: Arc::new(Mutex::new(shared)) }
     }
 
-    /// The device's time now.
+    /// The device's current time.
     pub fn now(&self) -> Duration {
         self.lock().time_at(Instant::now())
     }
 
-    /// Does something with the device, which is brought up to now before.
+    /// Calls a function with the device, after advancing it to the current time.
     pub fn with<R>(&self, function: impl FnOnce(&mut D) -> R) -> R {
         function(&mut self.brought_up().device)
     }
@@ -71,11 +72,12 @@ impl<D: SerialDevice> RealTime<D> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs the device on a line until its other end is closed. `after` is called whenever the device was brought up to now, and may look at it
-    /// and change its inputs. Without a line a device stands still; with the next it makes up for the time, 5 s at most.
+    /// Runs the device on a line until the other end is closed. `after` is called whenever the device was advanced, and
+    /// may read it and change its inputs. Without a line a device is not advanced; with the next line it catches up, by
+    /// at most 5 s.
     ///
     /// # Errors
-    /// The line fails.
+    /// An error of the line.
     pub async fn run<L>(&self, line: L, mut after: impl FnMut(&mut D)) -> io::Result<()>
     where
         L: AsyncRead + AsyncWrite,
@@ -113,7 +115,7 @@ impl<D: SerialDevice> RealTime<D> {
 #[derive(Default)]
 struct Waiting {
     packets: VecDeque<Vec<u8>>,
-    /// Bytes of the first that are written.
+    /// Number of bytes of the first packet that are written.
     written: usize,
     bytes: usize,
 }
@@ -130,7 +132,7 @@ impl Waiting {
     fn push(&mut self, packet: Vec<u8>) {
         self.bytes += packet.len();
         self.packets.push_back(packet);
-        // One that is partly written is finished.
+        // A partly written packet is finished.
         let first_whole = usize::from(self.written > 0);
         while self.bytes > MAX_WAITING && self.packets.len() > first_whole + 1 {
             let lost = self.packets.remove(first_whole);
@@ -153,17 +155,17 @@ mod tests {
 
     use super::*;
 
-    /// Says every 20 ms which time it is, and keeps what it is told.
+    /// A device that sends its time every 20 ms, and records its input.
     #[derive(Default)]
     struct Clock {
         now: u64,
-        told: u64,
-        heard: Vec<(Duration, Vec<u8>)>,
+        sent: u64,
+        received: Vec<(Duration, Vec<u8>)>,
     }
 
     impl SerialDevice for Clock {
         fn receive(&mut self, now: Duration, bytes: &[u8]) {
-            self.heard.push((now, bytes.to_vec()));
+            self.received.push((now, bytes.to_vec()));
         }
 
         fn advance(&mut self, now: Duration) {
@@ -171,14 +173,14 @@ mod tests {
         }
 
         fn transmit(&mut self) -> Option<Vec<u8>> {
-            (self.told + 20 <= self.now).then(|| {
-                self.told += 20;
-                format!("{:06}\n", self.told).into_bytes()
+            (self.sent + 20 <= self.now).then(|| {
+                self.sent += 20;
+                format!("{:06}\n", self.sent).into_bytes()
             })
         }
 
         fn next_event(&self) -> Duration {
-            Duration::from_millis(self.told + 20)
+            Duration::from_millis(self.sent + 20)
         }
     }
 
@@ -212,10 +214,10 @@ mod tests {
         tokio::time::sleep(Duration::from_millis(7)).await;
         far.write_all(b"stop").await.expect("written");
         tokio::time::sleep(Duration::from_millis(1)).await;
-        let heard = device.with(|clock| clock.heard.clone());
+        let received = device.with(|clock| clock.received.clone());
         assert!(
-            matches!(heard.as_slice(), [(time, bytes)] if time.as_millis() <= 8 && bytes == b"stop"),
-            "{heard:?}"
+            matches!(received.as_slice(), [(time, bytes)] if time.as_millis() <= 8 && bytes == b"stop"),
+            "{received:?}"
         );
     }
 
@@ -223,7 +225,7 @@ mod tests {
     async fn a_slow_reader_loses_old_packets_and_no_parts_of_them() {
         let (_, mut far, _) = start(10);
         tokio::time::sleep(Duration::from_secs(60)).await;
-        // The first and part of the second were on their way.
+        // The first and a part of the second were already written.
         assert_eq!((line(&mut far).await, line(&mut far).await), (20, 40));
         let third = line(&mut far).await;
         assert!(third > 60_000 - 20 * (MAX_WAITING as u64 / 7 + 2), "{third}");
@@ -249,13 +251,13 @@ mod tests {
         drop(far);
         assert!(running.await.expect("no panic").is_ok());
         tokio::time::sleep(Duration::from_secs(12 * 3600)).await;
-        let told = device.with(|clock| clock.now);
-        assert!((5100..=5130).contains(&told), "{told} ms");
-        assert_eq!(device.now().as_millis(), u128::from(told));
-        // It goes on as it does.
+        let time = device.with(|clock| clock.now);
+        assert!((5100..=5130).contains(&time), "{time} ms");
+        assert_eq!(device.now().as_millis(), u128::from(time));
+        // It continues normally.
         let (near, mut far) = tokio::io::duplex(64);
         tokio::spawn(async move { device.run(near, |_| {}).await });
-        while line(&mut far).await < told {}
+        while line(&mut far).await < time {}
         let before = Instant::now();
         for _ in 0..50 {
             line(&mut far).await;

@@ -1,11 +1,11 @@
-//! What a device has to send, and what can go wrong with it.
+//! The sending half of a device's line, and its faults.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use oorandom::Rand64;
 
-/// Packets that wait to be fetched; then the oldest is lost.
+/// Maximum number of waiting packets; then the oldest is lost.
 pub(crate) const MAX_PACKETS: usize = 16;
 
 /// The sending half of a device's line.
@@ -13,7 +13,7 @@ pub(crate) const MAX_PACKETS: usize = 16;
 pub(crate) struct Sender {
     packets: VecDeque<Vec<u8>>,
     random: Rand64,
-    /// Share of the packets in which a byte is changed.
+    /// Fraction of the packets with a changed byte.
     corrupted: f64,
     silent_until: Option<Duration>,
 }
@@ -24,7 +24,7 @@ impl Sender {
         Self { packets: VecDeque::new(), random, corrupted: 0.0, silent_until: None }
     }
 
-    /// Sends a packet, if nothing is wrong with the line.
+    /// Sends a packet, unless a fault suppresses it.
     pub(crate) fn send(&mut self, now: Duration, mut packet: Vec<u8>) {
         if self.silent_until.is_some_and(|end| now <= end) {
             return;
@@ -42,28 +42,28 @@ impl Sender {
         self.packets.push_back(packet);
     }
 
-    /// What is sent next.
+    /// The next packet to send.
     pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
         self.packets.pop_front()
     }
 
-    /// Says nothing up to this time.
+    /// Sends nothing until this time.
     pub(crate) fn silence(&mut self, until: Duration) {
         self.silent_until = Some(until);
     }
 
-    /// Sends so many random bytes.
+    /// Sends this number of random bytes.
     pub(crate) fn garbage(&mut self, now: Duration, count: usize) {
         let bytes = (0..count).map(|_| self.random.rand_u64() as u8).collect();
         self.send(now, bytes);
     }
 
-    /// From now on changes a random byte in this share of the packets, 0 to 1.
+    /// From now on changes a random byte in this fraction of the packets, 0 to 1.
     pub(crate) fn corrupt(&mut self, share: f64) {
         self.corrupted = share;
     }
 
-    /// Forgets what waits; it is not silent any more.
+    /// Discards waiting packets, and ends the silence.
     pub(crate) fn restart(&mut self) {
         self.packets.clear();
         self.silent_until = None;

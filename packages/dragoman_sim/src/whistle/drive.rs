@@ -1,4 +1,4 @@
-//! What a simulated SimplIQ drive does: its motor, its modes, its motions, its failures.
+//! The function of a simulated SimplIQ drive: motor, modes, motions, failures.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use super::queue::{Next, Queue};
 use crate::axis::{Axis, AxisEvent, Motion, Segment, tick_at, time_of};
 use crate::device::Output;
 
-/// Position loops after which a motion that sends nothing is looked at again, for its failures.
+/// Number of position loops between two checks of a motion for failures, if it sends nothing.
 const LOOK_EVERY: u64 = 28;
 
-/// Values of `MF`, why the motor went off.
+/// Values of `MF`: reasons why the motor was switched off.
 pub mod failure {
-    /// The position could not follow.
+    /// The position error was too large.
     pub const POSITION_TRACKING: i32 = 0x100;
     /// Too fast.
     pub const SPEED_LIMIT: i32 = 0x2_0000;
     /// Too hot.
     pub const TEMPERATURE: i32 = 0xd000;
-    /// The master's heartbeat is missing. The real drives' value is not known to us.
+    /// The master's heartbeat is missing. The value of real drives is unknown.
     pub const MASTER_LOST: i32 = 0x4000_0000;
 }
 
@@ -49,7 +49,7 @@ pub struct Simpliq {
     pub(super) record: Option<Vec<(Duration, i32)>>,
 }
 
-/// What `BG` begins.
+/// The motion that `BG` starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prepared {
     Jog,
@@ -80,7 +80,7 @@ impl Simpliq {
         }
     }
 
-    /// Starts anew; the shaft stays, or comes to rest, where it is.
+    /// Restarts; the shaft stays, or comes to rest, at its position.
     pub(super) fn restart(&mut self, power_failed: bool) {
         let mut axis = self.axis.clone();
         axis.restart(power_failed);
@@ -98,7 +98,7 @@ impl Simpliq {
         Status(bits.into_iter().filter(|(_, is_set)| *is_set).map(|(bit, _)| bit).sum())
     }
 
-    /// The failure that keeps the motor from being switched on.
+    /// Whether the motor is too hot to be switched on.
     fn is_too_hot(&self) -> bool {
         self.is_overheated && self.axis.is_too_hot()
     }
@@ -130,7 +130,7 @@ impl Simpliq {
         self.axis.brake();
     }
 
-    /// Switches off because of a failure.
+    /// Switches the motor off because of a failure.
     fn fail(&mut self, cause: i32, emergency: Option<Emergency>, output: &mut Output) {
         self.switch_off();
         self.is_latched = true;
@@ -153,7 +153,7 @@ impl Simpliq {
         }
     }
 
-    /// The master is gone: object 0x6007 says what to do.
+    /// The master is lost: object 0x6007 determines the reaction.
     pub(super) fn lose_connection(&mut self) {
         if !self.is_motor_on {
             return;
@@ -271,7 +271,7 @@ impl Simpliq {
         Ok(())
     }
 
-    /// Goes to the next row, from a position with a velocity in counts per position loop.
+    /// Moves to the next row, from a position with a velocity in counts per position loop.
     fn follow(&mut self, start: u64, from: f64, from_velocity: f64, output: &mut Output) {
         let Next::Row(next, behind) = self.queue.next() else {
             self.end_queue();
@@ -285,7 +285,7 @@ impl Simpliq {
         };
         let ticks = u32::from(self.queue.sample_ratio);
         let to = Axis::unwrapped(from, next);
-        // Through a row at the mean velocity of the two beside it; to rest at the last.
+        // Through a row with the mean velocity of the two adjacent segments; to rest at the last row.
         let to_velocity =
             behind.map_or(0.0, |behind| (Axis::unwrapped(to, behind) - from) / (2.0 * f64::from(ticks)));
         let segment = Segment { from, to, from_velocity, to_velocity, start, ticks };
@@ -321,7 +321,7 @@ impl Simpliq {
         self.queue.end();
     }
 
-    /// The position loops up to `now`.
+    /// Executes the position loops up to `now`.
     pub(super) fn run_position_loop(&mut self, now: Duration, output: &mut Output) {
         let last = tick_at(now);
         while self.axis.tick() < last {

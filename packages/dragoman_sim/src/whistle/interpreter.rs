@@ -1,4 +1,4 @@
-//! The binary interpreter of a simulated drive: what waits, and what the commands do.
+//! The binary interpreter of a simulated drive: waiting requests, and the effects of the commands.
 
 use std::time::Duration;
 
@@ -11,19 +11,18 @@ use crate::device::Output;
 /// Version of the firmware, as an integer.
 const VERSION: i32 = 0x0001_0000;
 
-/// A request that is executed, and one that waits. A third takes the place of the one that waits: the thesis saw drives
-/// do that (section 3.2.2).
+/// The executing request and a waiting one. A third replaces the waiting one, as observed in the Ranger thesis, 3.2.2.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     executed: Option<(Input, Duration)>,
     waiting: Option<Input>,
 }
 
-/// What came in: a request, or letters that are none.
+/// Input: a request, or letters that are not a request.
 type Input = Result<Request, Command>;
 
 impl Slots {
-    /// Takes a request's data, which are executed as soon as there is nothing before them.
+    /// Adds a request's data, which are executed as soon as no other request is before them.
     pub(super) fn put(&mut self, now: Duration, execution: Duration, data: &[u8]) {
         let Some(input) = input(data) else { return };
         if self.executed.is_none() {
@@ -33,12 +32,12 @@ impl Slots {
         }
     }
 
-    /// When the request that is executed will be done.
+    /// When the execution of the current request ends.
     pub(super) fn next_event(&self) -> Option<Duration> {
         self.executed.map(|(_, done)| done)
     }
 
-    /// The request that is done at `now`; the one that waits follows it.
+    /// The request whose execution ends at `now`; the waiting one follows.
     pub(super) fn take(&mut self, now: Duration, execution: Duration) -> Option<Input> {
         let (input, done) = self.executed.filter(|(_, done)| *done <= now)?;
         self.executed = self.waiting.take().map(|next| (next, done + execution));
@@ -154,7 +153,7 @@ impl Simpliq {
                 Ok(())
             }
             b"UM" => self.set_unit_mode(value),
-            // Those that can only be read or executed.
+            // Commands that can only be read or executed.
             _ => Err(error::BAD_COMMAND),
         }
     }

@@ -1,44 +1,44 @@
-//! The queue of PT motion: the tables `QP` and `QT`, and the parameters `MP` that say how they are read.
+//! The queue of PT motion: the tables `QP` and `QT`, and the parameters `MP` that determine how they are read.
 
 use dragoman_arm::simpliq::commands::{error, motion};
 use dragoman_arm::simpliq::{QUEUE_ROWS, emergencies};
 
-/// Rows, and which of them are valid.
+/// Rows, and their validity.
 ///
-/// The rows from the one that is read to the one before `MP[6]` are queued. Where nothing is queued, but all rows from
-/// `MP[1]` to `MP[2]` were written by `QP`, a cyclic motion goes round and round without end, and a motion that is not
-/// cyclic goes through them: the way of the thesis, which never moves `MP[6]`.
+/// The rows from the read pointer up to the one before `MP[6]` are queued. If none is queued, but all rows from `MP[1]`
+/// to `MP[2]` were written by `QP`, a cyclic motion repeats them endlessly, and a motion that is not cyclic executes
+/// them once: the method of the Ranger thesis, which never changes `MP[6]`.
 #[derive(Debug)]
 pub(super) struct Queue {
     positions: Vec<i32>,
     times: Vec<i32>,
-    /// Which rows `QP` wrote.
+    /// Rows written by `QP`.
     is_written: Vec<bool>,
     first: u16,
     last: u16,
     cyclic: u16,
-    /// Position loops from row to row.
+    /// Number of position loops between two rows.
     pub(super) sample_ratio: u16,
     low_mark: u16,
     write: u16,
     read: u16,
-    /// From the row that is read on.
+    /// Number of queued rows from the read pointer on.
     queued: u16,
-    /// All rows were put in since the row to write was set.
+    /// All rows were written since the write pointer was set.
     is_full: bool,
-    /// The row to begin at was set since the last motion.
+    /// The start row was set since the last motion.
     is_start_set: bool,
     is_running: bool,
     is_endless: bool,
     is_low: bool,
 }
 
-/// What comes after a row.
+/// Step after a row.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Go on; the position of the row that is read next, and of the row behind it where there is one.
+    /// Continue; the position of the next row, and of the one after it if there is one.
     Row(i32, Option<i32>),
-    /// That was the last.
+    /// That was the last row.
     End,
 }
 
@@ -64,7 +64,7 @@ impl Queue {
         }
     }
 
-    /// The row that the motion came to last.
+    /// The last row that the motion has reached.
     pub(super) fn read_row(&self) -> u16 {
         self.read
     }
@@ -82,7 +82,7 @@ impl Queue {
         }))
     }
 
-    /// Sets `MP`; while a motion runs only the low mark and the row to write.
+    /// Sets `MP`; during a motion only the low mark and the write pointer.
     pub(super) fn set_parameter(&mut self, index: u16, value: i32) -> Result<(), u8> {
         let value = u16::try_from(value).map_err(|_| error::OUT_OF_RANGE)?;
         let (range, place) = match index {
@@ -116,7 +116,7 @@ impl Queue {
         self.positions.get(place(row)?).copied()
     }
 
-    /// Sets `QP`; does not move the row to write.
+    /// Sets `QP`; does not move the write pointer.
     pub(super) fn set_position(&mut self, row: u16, value: i32) -> Result<(), u8> {
         let at = place(row).ok_or(error::BAD_INDEX)?;
         *self.positions.get_mut(at).ok_or(error::BAD_INDEX)? = value;
@@ -129,7 +129,7 @@ impl Queue {
         self.times.get(place(row)?).copied()
     }
 
-    /// Sets `QT`, which is kept; the times of the rows are those of `MP[4]`.
+    /// Sets `QT`, which is stored without effect; the times of the rows are those of `MP[4]`.
     pub(super) fn set_time(&mut self, row: u16, value: i32) -> Result<(), u8> {
         if !(0..=i32::from(u16::MAX)).contains(&value) {
             return Err(error::OUT_OF_RANGE);
@@ -138,7 +138,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Where the next motion begins.
+    /// Sets the start row of the next motion.
     pub(super) fn start_at(&mut self, row: i32) -> Result<(), u8> {
         let row = u16::try_from(row).map_err(|_| error::OUT_OF_RANGE)?;
         if self.is_running {
@@ -152,10 +152,10 @@ impl Queue {
         Ok(())
     }
 
-    /// Takes positions at the row to write, all or none.
+    /// Writes positions at the write pointer, all or none.
     ///
     /// # Errors
-    /// The code of the emergency.
+    /// The emergency code.
     pub(super) fn put(&mut self, positions: &[i32]) -> Result<(), u8> {
         let rows = self.rows();
         let end = usize::from(self.write) + positions.len();
@@ -171,7 +171,7 @@ impl Queue {
             if let Some(row) = place(self.write).and_then(|at| self.positions.get_mut(at)) {
                 *row = *position;
             }
-            // Behind the last row where the queue is not cyclic: then nothing more can be written.
+            // Behind the last row if the queue is not cyclic: then nothing more can be written.
             self.write = self.after(self.write).unwrap_or(self.last + 1);
             self.queued += 1;
         }
@@ -180,7 +180,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Begins a motion; the position of its first row.
+    /// Begins a motion; returns the position of its first row.
     pub(super) fn begin(&mut self) -> Result<i32, u8> {
         let rows = self.first..=self.last;
         let is_write_row = rows.contains(&self.write) || !self.is_cyclic() && self.write == self.last + 1;
@@ -204,7 +204,7 @@ impl Queue {
         self.position(self.read).ok_or(error::BAD_INITIAL_DATA)
     }
 
-    /// What comes after the row that is read.
+    /// The step after the current row.
     pub(super) fn next(&self) -> Next {
         let Some(next) = self.after(self.read).filter(|_| self.ahead() > 0) else { return Next::End };
         let behind = self.after(next).filter(|_| self.ahead() > 1).and_then(|row| self.position(row));
@@ -214,7 +214,7 @@ impl Queue {
         }
     }
 
-    /// The next row is reached; whether the queue has become low.
+    /// The next row was reached; returns whether the queue has become low.
     pub(super) fn reach_next(&mut self) -> bool {
         if let Some(next) = self.after(self.read) {
             self.read = next;
@@ -229,7 +229,7 @@ impl Queue {
         self.is_low && !was_low
     }
 
-    /// The motion is over, or its preparation forgotten.
+    /// The motion has ended, or its preparation was cancelled.
     pub(super) fn end(&mut self) {
         self.is_running = false;
         self.is_endless = false;
@@ -237,12 +237,12 @@ impl Queue {
         self.count();
     }
 
-    /// The rows that are written and read next.
+    /// An emergency with the write and the read pointer.
     pub(super) fn emergency(&self, code: u8) -> dragoman_arm::canopen::Emergency {
         emergencies::queue_emergency(code, self.write, self.read)
     }
 
-    /// Rows queued behind the one that is read.
+    /// Number of rows queued after the current one.
     fn ahead(&self) -> u16 {
         self.queued.saturating_sub(1)
     }
@@ -263,8 +263,8 @@ impl Queue {
         if row < self.last { Some(row + 1) } else { self.is_cyclic().then_some(self.first) }
     }
 
-    /// Counts what is queued from the row that is read to the one that is written next. When both are the same, all
-    /// rows are where they were put in, or a motion runs; otherwise none.
+    /// Counts the rows from the read pointer to the write pointer. If both are equal, all rows are queued if they were
+    /// written at the pointer or a motion is running; otherwise none.
     fn count(&mut self) {
         let rows = self.rows();
         if self.is_endless || rows == 0 {

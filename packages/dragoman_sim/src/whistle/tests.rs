@@ -1,4 +1,4 @@
-//! A simulated Whistle on virtual time, spoken to with the driver's codecs.
+//! A simulated Whistle on virtual time, accessed with the driver's codecs.
 
 mod any_frames;
 mod connection;
@@ -28,7 +28,7 @@ impl Bench {
         Self::of(Whistle::new(node(), settings))
     }
 
-    /// Operational, with all that the driver sets up.
+    /// Operational, with the driver's complete configuration.
     fn set_up() -> Self {
         Self::set_up_with(WhistleSettings::default())
     }
@@ -53,7 +53,7 @@ impl Bench {
         self.send(Service::Rpdo(2, node()), &bytes[..length]);
     }
 
-    /// Asks the interpreter and waits for its answer.
+    /// Sends a request to the interpreter and waits for the answer.
     fn ask(&mut self, request: Request) -> Result<Argument, u8> {
         let before = self.sent.len();
         self.request(request);
@@ -79,7 +79,7 @@ impl Bench {
         self.ask(Request::Set(command, Argument::Float(value)))
     }
 
-    /// A cyclic queue of so many rows, `ratio` position loops apart.
+    /// A cyclic queue of this number of rows, `ratio` position loops apart.
     fn set_queue(&mut self, rows: u16, ratio: i32, low_mark: i32) {
         let parameters = [
             (mp::FIRST_ROW, 1),

@@ -1,37 +1,37 @@
-//! A joint with its motor and gear, at steps of a millisecond.
+//! A joint with its motor and gear, simulated in steps of a millisecond.
 
 use dragoman_arm::dynamixel::widowx::Joint as Design;
 use dragoman_arm::dynamixel::wire::Model;
 
 /// A step, s.
 const STEP: f64 = 0.001;
-/// The position loop: how fast a joint goes for each rad that it is away from its goal, 1/s.
+/// Gain of the position loop: speed per distance from the goal, 1/s.
 const POSITION_GAIN: f64 = 30.0;
-/// What a joint's motor and what hangs on it put up against being accelerated, kg m^2: about what half an arm is.
+/// Moment of inertia at a joint, kg m^2: about that of half an arm.
 const INERTIA: f64 = 0.01;
-/// A gear that is turned from outside brakes: friction for each rad/s, beside the dry one, as a multiple of it, s.
+/// Damping of a gear that is turned from outside: viscous friction as a multiple of the dry friction, s.
 const DAMPING_TIME: f64 = 2.0;
-/// No load turns a joint with more than this many times what its motor can give: a real gear would break.
+/// Maximum load on a joint as a multiple of its motor's torque: a real gear would break.
 const MAX_LOAD: f64 = 10.0;
-/// Of the motor, degrees Celsius.
+/// Ambient temperature, degrees Celsius.
 const AMBIENT: f64 = 25.0;
-/// How much hotter than its surroundings a motor becomes that gives all it can, degrees.
+/// Temperature rise of a motor at full torque, degrees.
 const HEAT_AT_STALL: f64 = 60.0;
-/// How long it takes for two thirds of that, s.
+/// Time constant of the warming, s.
 const HEAT_TIME: f64 = 600.0;
 
-/// What the firmware wants of the motor.
+/// The firmware's command to the motor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Drive {
-    /// Where to, rad, as the joint counts.
+    /// Goal, rad, in the joint's direction.
     pub(super) goal: f64,
-    /// How fast at most, rad/s.
+    /// Maximum speed, rad/s.
     pub(super) speed: f64,
-    /// With what torque at most, N m.
+    /// Maximum torque, N m.
     pub(super) torque: f64,
 }
 
-/// Where the joint's way ends, rad.
+/// Ends of the joint's range, rad.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Ends {
     pub(super) low: f64,
@@ -43,17 +43,17 @@ pub(super) struct Ends {
 pub(super) struct Joint {
     pub(super) model: Model,
     is_inverted: bool,
-    /// rad.
+    /// Position, rad.
     pub(super) position: f64,
-    /// rad/s.
+    /// Velocity, rad/s.
     pub(super) velocity: f64,
-    /// Of the motor, N m.
+    /// Torque of the motor, N m.
     pub(super) torque: f64,
-    /// Degrees Celsius.
+    /// Temperature of the motor, degrees Celsius.
     pub(super) celsius: f64,
 }
 
-/// What holds a joint without torque, N m (seed 003, section 3.6.2).
+/// Friction of a joint without torque, N m (TurtleBot thesis, 3.6.2).
 fn friction(model: Model) -> f64 {
     match model {
         Model::Ax12 => 0.13,
@@ -62,7 +62,7 @@ fn friction(model: Model) -> f64 {
     }
 }
 
-/// Where the servo says that it is.
+/// Position in the servo's ticks.
 pub(super) fn position_ticks(joint: &Joint) -> u16 {
     let sign = if joint.is_inverted { -1.0 } else { 1.0 };
     let ticks =
@@ -83,18 +83,18 @@ impl Joint {
         }
     }
 
-    /// As the joint counts, rad.
+    /// Position in the joint's direction, rad.
     pub(super) fn position_of(&self, ticks: u16) -> f64 {
         let turn = (f64::from(ticks) - f64::from(self.model.middle_ticks())) * self.model.radians_per_tick();
         self.as_joint(turn)
     }
 
-    /// A turn, speed or torque of the servo as the joint counts it, and the reverse.
+    /// Converts an angle, speed or torque between the directions of servo and joint.
     pub(super) fn as_joint(&self, value: f64) -> f64 {
         if self.is_inverted { -value } else { value }
     }
 
-    /// A millisecond. `load` turns the joint, N m; finite, and limited to [`MAX_LOAD`].
+    /// Simulates one millisecond. `load` is the torque on the joint, N m; finite, and limited to [`MAX_LOAD`].
     pub(super) fn step(&mut self, drive: Option<&Drive>, load: f64, ends: Ends) {
         let most = MAX_LOAD * self.model.stall_torque();
         let load = load.clamp(-most, most);
@@ -104,7 +104,7 @@ impl Joint {
         }
         let from = self.position;
         self.position += self.velocity * STEP;
-        // What is beyond an end already stays there; it only goes no further.
+        // A joint that is already beyond an end stays there; it only moves no further.
         let (low, high) = (ends.low.min(from), ends.high.max(from));
         if self.position <= low || self.position >= high {
             self.position = self.position.clamp(low, high);
@@ -115,14 +115,15 @@ impl Joint {
         self.celsius += (AMBIENT + heat - self.celsius) * STEP / HEAT_TIME;
     }
 
-    /// The motor gives what the speed to the goal needs, as far as it has it; what it has not, the load takes.
+    /// The motor provides the torque for the speed towards the goal, up to its limit; beyond that the load moves the
+    /// joint.
     fn drive(&mut self, drive: &Drive, load: f64, ends: Ends) {
         let error = drive.goal - self.position;
         let wanted = (POSITION_GAIN * error).clamp(-drive.speed, drive.speed);
         let is_blocked =
             (error > 0.0 && self.position >= ends.high) || (error < 0.0 && self.position <= ends.low);
         if is_blocked {
-            // It presses.
+            // It pushes against an obstacle.
             self.torque = drive.torque.copysign(error);
             self.velocity = 0.0;
             return;
@@ -137,7 +138,7 @@ impl Joint {
         }
     }
 
-    /// Only friction holds it.
+    /// Motion without torque, against the friction only.
     fn slide(&mut self, load: f64) {
         self.torque = 0.0;
         self.accelerate(load);
@@ -149,11 +150,11 @@ impl Joint {
             return;
         }
         let direction = if self.velocity == 0.0 { torque.signum() } else { self.velocity.signum() };
-        // The damping as at the end of the step, so that it does not overshoot.
+        // The damping at the end of the step, so that it does not overshoot.
         let damping = dry * DAMPING_TIME;
         let pushed = self.velocity + (torque - direction * dry) / INERTIA * STEP;
         let velocity = pushed / (1.0 + damping / INERTIA * STEP);
-        // Friction brings to rest, and not back.
+        // Friction stops the joint, but does not reverse it.
         self.velocity = if velocity * direction < 0.0 { 0.0 } else { velocity };
     }
 }

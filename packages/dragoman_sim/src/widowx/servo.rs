@@ -6,15 +6,15 @@ use dragoman_arm::dynamixel::wire::{DecodeError, ErrorFlags, Instruction, Model,
 
 use super::joint::{Drive, Joint, position_ticks};
 
-/// How fast a servo turns that is told no speed, of 1023.
+/// Speed of a servo without a commanded speed, of 1023.
 const FREE_SPEED: u16 = 1023;
-/// A motor that gives this share of what it can, and more, is overloaded if it gets nowhere; with less it may press for ever.
+/// Fraction of the maximum torque from which a motor that does not move is overloaded; below it may push forever.
 const OVERLOAD_SHARE: f64 = 0.6;
-/// For so long, ms.
+/// Duration until an overload shuts the motor down, ms.
 const OVERLOAD_TICKS: u32 = 2000;
-/// The limit of the gripper's torque, of 1023: enough to hold, too little to overload the servo.
+/// Torque limit of the gripper, of 1023: enough to hold, too little to overload the servo.
 const GRIPPER_TORQUE: u16 = 400;
-/// Supply, 0.1 V.
+/// Supply voltage, 0.1 V.
 const DECIVOLTS: u16 = 120;
 
 /// A servo.
@@ -22,18 +22,18 @@ const DECIVOLTS: u16 = 120;
 pub(super) struct Servo {
     model: Model,
     table: [u8; TABLE_LENGTH],
-    /// Written for later.
+    /// Registered write, for the action instruction.
     registered: Option<(u8, Vec<u8>)>,
-    /// Overloaded, overheated, until that is over.
+    /// Overload and overheating, while they last.
     conditions: ErrorFlags,
-    /// For how long the motor has been overloaded, ms.
+    /// Duration of the current overload, ms.
     overloaded: u32,
-    /// It neither hears nor answers before this tick.
+    /// It neither receives nor answers before this tick.
     pub(super) silent_until: u64,
 }
 
 impl Servo {
-    /// One that has just got power.
+    /// A servo that was just powered up.
     pub(super) fn new(design: &Design, joint: &Joint) -> Self {
         let mut servo = Self {
             model: design.model,
@@ -88,7 +88,7 @@ impl Servo {
         self.get(table::GOAL_POSITION)
     }
 
-    /// What the motor is to do; `None`: nothing.
+    /// The command to the motor; `None`: no torque.
     pub(super) fn drive(&self, joint: &Joint) -> Option<Drive> {
         let speed = match self.get(table::MOVING_SPEED) {
             0 => FREE_SPEED,
@@ -101,7 +101,7 @@ impl Servo {
         })
     }
 
-    /// Looks after the motor; why it was shut down, when it was.
+    /// Monitors the motor; returns the reason if it was shut down.
     pub(super) fn supervise(&mut self, joint: &Joint) -> Option<ErrorFlags> {
         let is_stuck = self.drive(joint).is_some_and(|drive| {
             let error = drive.goal - joint.position;
@@ -125,7 +125,7 @@ impl Servo {
         Some(reasons)
     }
 
-    /// Puts what it measures into the table.
+    /// Updates the measurements in the table.
     pub(super) fn measure(&mut self, joint: &Joint) {
         let speed = joint.as_joint(joint.velocity) / self.model.speed_unit();
         let load = joint.as_joint(joint.torque) / self.model.stall_torque() * 1023.0;
@@ -145,7 +145,7 @@ impl Servo {
         }
     }
 
-    /// Does what it is told; its answer, if it gives one.
+    /// Executes an instruction; returns its answer, if any.
     pub(super) fn execute(&mut self, instruction: &Result<Instruction<'_>, DecodeError>) -> Option<Vec<u8>> {
         let level = self.get(table::STATUS_RETURN_LEVEL);
         let mut read = Vec::new();
@@ -179,7 +179,7 @@ impl Servo {
         status.encode(&mut answer).ok().map(|()| answer)
     }
 
-    /// Takes its part of what is for several.
+    /// Executes its part of a synchronous write.
     pub(super) fn sync_write(&mut self, write: &SyncWrite<'_>) {
         let own = write.entries().find(|(id, _)| *id == self.id());
         if let Some((_, data)) = own {
@@ -205,7 +205,7 @@ impl Servo {
         ErrorFlags::empty()
     }
 
-    /// The registers that are written, with their values, or why they are not: then none is.
+    /// The written registers with their values. Error: the reason to refuse all of them.
     fn check(&self, address: u8, data: &[u8]) -> Result<Vec<(Register, u16)>, ErrorFlags> {
         let end = usize::from(address) + data.len();
         if end > TABLE_LENGTH {
@@ -218,7 +218,7 @@ impl Servo {
             if range.end <= usize::from(address) || range.start >= end {
                 continue;
             }
-            // Half a number is none.
+            // Half of a 16 bit value is refused.
             let bytes = begin.checked_sub(usize::from(address)).and_then(|at| data.get(at..at + range.len()));
             let value = match bytes {
                 Some(&[low]) => u16::from(low),

@@ -15,7 +15,7 @@ struct Bench {
     now: Duration,
 }
 
-/// What a servo answered.
+/// Answer of a servo.
 #[derive(Debug, PartialEq)]
 struct Answer {
     id: u8,
@@ -80,7 +80,7 @@ impl Bench {
 const NONE: ErrorFlags = ErrorFlags::empty();
 
 #[test]
-fn servos_are_those_of_the_seed() {
+fn servos_are_those_of_the_thesis() {
     let mut bench = Bench::held();
     for design in JOINTS {
         let identity: Identity = bench.read(design.id);
@@ -101,7 +101,7 @@ fn servos_are_those_of_the_seed() {
 }
 
 #[test]
-fn joints_go_to_their_goals_at_the_speed_they_are_told() {
+fn joints_go_to_their_goals_at_the_commanded_speed() {
     let mut bench = Bench::held();
     // 146 is 100 degrees/s.
     assert_eq!(bench.write(2, table::MOVING_SPEED, 146), NONE);
@@ -115,7 +115,7 @@ fn joints_go_to_their_goals_at_the_speed_they_are_told() {
     assert_eq!(measured.speed, 146);
     bench.run(ms(700));
     assert!((bench.arm.positions()[1] - FRAC_PI_2).abs() < 1e-3);
-    // Against the servo: the joint goes down as the ticks go up.
+    // In reverse: the joint goes down as the ticks go up.
     bench.write(3, table::GOAL_POSITION, 2049);
     bench.run(ms(1000));
     let expected = -Model::Mx28.radians_per_tick();
@@ -123,7 +123,7 @@ fn joints_go_to_their_goals_at_the_speed_they_are_told() {
 }
 
 #[test]
-fn several_servos_start_at_once_and_nobody_answers() {
+fn several_servos_start_at_once_without_an_answer() {
     let mut bench = Bench::held();
     let mut bytes = Vec::new();
     let goals = [(1, 2048), (2, 1536), (6, 23)];
@@ -136,7 +136,7 @@ fn several_servos_start_at_once_and_nobody_answers() {
     assert!((gripper - 2.5).abs() < 0.01, "{gripper}");
     let goals: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).map(|e| e.to_string()).collect();
     assert_eq!(goals, ["arm_1_joint goal 0.000", "arm_2_joint goal -0.785", "gripper_1_joint goal 2.500"]);
-    // Registered for later, and done at once by all.
+    // Registered first, then executed by all at the same time.
     let later = Instruction::RegWrite { address: table::GOAL_POSITION.address, data: &[0, 8] };
     bench.ask(2, &later);
     bench.run(ms(500));
@@ -182,11 +182,11 @@ fn a_load_beyond_the_torque_turns_the_joint_and_shuts_the_motor_down() {
         bench.run(ms(10_000));
         let high = JOINTS[joint].limits[1];
         assert_eq!(bench.arm.positions()[joint], high);
-        let told: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).collect();
-        assert_eq!(told, [Event::Shutdown { joint, errors: ErrorFlags::OVERLOAD }]);
+        let events: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).collect();
+        assert_eq!(events, [Event::Shutdown { joint, errors: ErrorFlags::OVERLOAD }]);
         let id = joint as u8 + 1;
         assert_eq!(bench.read::<Control>(id).torque_limit, 0);
-        // With a torque limit again it goes on.
+        // With a torque limit it continues.
         bench.arm.inputs.load[joint] = 0.0;
         assert_eq!(bench.write(id, table::TORQUE_LIMIT, 1023), NONE);
         bench.run(ms(3000));
@@ -203,8 +203,8 @@ fn the_gripper_closes_up_to_what_is_between_its_fingers_and_presses() {
     bench.run(ms(60_000));
     assert_eq!(bench.arm.positions()[GRIPPER], 0.9);
     assert!(bench.arm.torques()[GRIPPER] > 0.3);
-    assert!(bench.arm.torque_enabled()[GRIPPER], "it does that for ever");
-    // What comes between them later does not open them.
+    assert!(bench.arm.torque_enabled()[GRIPPER], "it holds permanently");
+    // Removing and changing the object later does not open them.
     bench.arm.inputs.gripper_stop = Some(0.5);
     bench.run(ms(1000));
     assert_eq!(bench.arm.positions()[GRIPPER], 0.9);
@@ -236,7 +236,7 @@ fn heat_shuts_a_motor_down_until_it_is_cool() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_changes_nothing() {
+fn invalid_values_are_refused_without_effect() {
     let mut bench = Bench::held();
     let before: Control = bench.read(1);
     assert_eq!(bench.write(1, table::MOVING_SPEED, 1024), ErrorFlags::RANGE);
@@ -251,7 +251,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let beyond = Instruction::Read { address: TABLE_LENGTH as u8 - 1, length: 2 };
     assert_eq!(bench.ask(1, &beyond)[0].errors, ErrorFlags::RANGE);
     assert_eq!(bench.ask(1, &Instruction::Action)[0].errors, ErrorFlags::INSTRUCTION);
-    // The reset to the factory's settings.
+    // The reset to the factory settings.
     bench.arm.receive(bench.now, &[0xff, 0xff, 0x01, 0x02, 0x06, 0xf6]);
     assert_eq!(bench.answers()[0].errors, ErrorFlags::INSTRUCTION);
     assert_eq!(bench.read::<Control>(1), before);

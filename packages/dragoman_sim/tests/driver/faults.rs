@@ -1,5 +1,5 @@
-//! Every fault at every phase: all axes stop, the reason is told, and after it is mended the arm goes on without a restart
-//! of the driver and without a jump.
+//! Every fault at every phase: all axes stop, the reason is reported, and after the fault is removed the arm continues
+//! without a restart of the driver and without a jump.
 
 use std::time::Duration;
 
@@ -25,12 +25,12 @@ enum Phase {
 const PHASES: [Phase; 3] = [Phase::StartUp, Phase::Idle, Phase::Moving];
 
 impl Phase {
-    /// An arm in this phase.
+    /// A lab in this phase.
     fn lab(self) -> Lab {
         match self {
             Self::StartUp => {
                 let mut lab = Lab::new(six());
-                // In the middle of the set-up.
+                // In the middle of the configuration.
                 lab.run(0.012);
                 assert_eq!(lab.group.state(), State::Unconfigured);
                 lab
@@ -48,16 +48,16 @@ impl Phase {
     }
 }
 
-/// Injects a fault at each phase and mends it. `reasons`: parts of what may be told, one of which must be.
-fn matrix(reasons: &[&str], inject: fn(&mut Lab), mend: fn(&mut Lab)) {
+/// Injects a fault at each phase and removes it. `reasons`: texts of which the reported reason must contain one.
+fn matrix(reasons: &[&str], inject: fn(&mut Lab), remove: fn(&mut Lab)) {
     for phase in PHASES {
         let mut lab = phase.lab();
         inject(&mut lab);
         lab.run(1.0);
-        let told = lab.group.fault().map(ToString::to_string).unwrap_or_default();
+        let reported = lab.group.fault().map(ToString::to_string).unwrap_or_default();
         assert!(
-            reasons.iter().any(|reason| told.contains(reason)),
-            "{phase:?}: told '{told}', {:?}",
+            reasons.iter().any(|reason| reported.contains(reason)),
+            "{phase:?}: reported '{reported}', {:?}",
             lab.events
         );
         assert!(!lab.is_moving(), "{phase:?}: all axes stand");
@@ -66,12 +66,12 @@ fn matrix(reasons: &[&str], inject: fn(&mut Lab), mend: fn(&mut Lab)) {
         let refusal = lab.group.enable().unwrap_err().to_string();
         assert!(!refusal.is_empty(), "{phase:?}");
 
-        mend(&mut lab);
+        remove(&mut lab);
         recover(&mut lab, phase);
     }
 }
 
-/// From a mended fault to a motion.
+/// From a removed fault to a motion.
 fn recover(lab: &mut Lab, phase: Phase) {
     let by = lab.now + Duration::from_secs(10);
     while lab.group.state() != State::Disabled {
@@ -181,11 +181,11 @@ fn a_drive_whose_power_comes_back() {
         } else {
             assert_eq!(lab.group.state(), State::Faulted, "{phase:?}");
             assert!(!lab.is_moving());
-            let told = lab.group.fault().map(ToString::to_string).unwrap_or_default();
-            assert!(told.contains("node 103"), "{told}");
+            let reported = lab.group.fault().map(ToString::to_string).unwrap_or_default();
+            assert!(reported.contains("node 103"), "{reported}");
         }
         lab.run(2.0);
-        // Its count began at 0 again, but the joint is called what it was, but for the way that it coasted meanwhile.
+        // Its count started at 0 again, but the joint's position is unchanged, except for the coasting in the meantime.
         let counts_per_radian = COUNTS_PER_REVOLUTION[VICTIM] / std::f64::consts::TAU;
         let known = std::f64::consts::FRAC_PI_2 + shaft / counts_per_radian;
         assert!((lab.positions()[VICTIM] - known).abs() < 0.1, "{phase:?}: {:?} {known}", lab.positions());
@@ -221,7 +221,7 @@ fn a_second_device_with_the_same_number() {
 fn reports_and_answers_that_come_late_and_all_together_are_no_fault() {
     let patient = Duration::from_millis(500);
     let patient = GroupConfig { feedback_loss: patient, heartbeat_loss: patient, ..six() };
-    // Less than a drive may be silent; its heartbeat has a time of its own.
+    // Less than the permitted silence of a drive; its heartbeat has a separate time limit.
     for (config, held, between) in [(six(), 0.045, 0.06), (patient, 0.15, 0.01)] {
         let mut lab = Lab::enabled(config);
         for _ in 0..20 {
@@ -235,7 +235,7 @@ fn reports_and_answers_that_come_late_and_all_together_are_no_fault() {
     }
 }
 
-/// Faults that a drive cannot have before it is on, or whose consequence is another one then.
+/// Faults that cannot occur before a drive is on, or whose effect is different then.
 #[test]
 fn a_drive_that_switches_off_without_a_word() {
     for phase in [Phase::Idle, Phase::Moving] {
@@ -296,8 +296,8 @@ fn an_object_that_is_refused_or_not_answered() {
         lab.run(0.001);
         fail(&mut lab, fault);
         lab.run(3.0);
-        let told = lab.group.fault().map(ToString::to_string).unwrap_or_default();
-        assert!(told.contains(reason), "{told}");
+        let reported = lab.group.fault().map(ToString::to_string).unwrap_or_default();
+        assert!(reported.contains(reason), "{reported}");
         assert_eq!(lab.group.state(), State::Unconfigured);
         repair(&mut lab);
         recover(&mut lab, Phase::StartUp);
@@ -326,14 +326,14 @@ fn foreign_frames_do_no_harm() {
 #[test]
 fn drives_stop_by_themselves_within_a_tenth_of_a_second_when_the_driver_is_gone() {
     let mut lab = Phase::Moving.lab();
-    // As after kill -9: nothing is said any more, and nobody listens.
+    // As after kill -9: nothing is sent any more, and nothing is received.
     lab.cut = true;
     lab.run(0.1);
     assert!(!lab.is_moving());
 }
 
 #[test]
-fn a_drive_that_is_no_longer_heard_stops_too() {
+fn a_drive_whose_reports_are_lost_stops_too() {
     let config = GroupConfig { mode: ControlMode::Velocity, sample_ratio: 28, ..six() };
     let mut lab = Lab::enabled(config);
     for _ in 0..50 {
@@ -341,7 +341,7 @@ fn a_drive_that_is_no_longer_heard_stops_too() {
         lab.run(0.01);
     }
     assert!(lab.drives.iter().all(Whistle::is_moving));
-    // Its reports do not come, but it hears us and our heartbeat.
+    // Its reports do not arrive, but it receives our frames and our heartbeat.
     lab.muted = Some(0x480 + 103);
     lab.run(0.25);
     assert!(
@@ -390,7 +390,7 @@ fn a_pause_of_the_computer_interrupts_the_motion_and_no_more() {
     let target: Vec<f64> = lab.positions().iter().map(|position| position + 2.0).collect();
     lab.group.command(lab.now, &target).unwrap();
     lab.run(0.5);
-    // Longer than the drives have set-points, shorter than they wait for our heartbeat.
+    // Longer than the drives' set-points last, shorter than their timeout for our heartbeat.
     let pause = Duration::from_millis(55);
     let end = lab.now + pause;
     while lab.now < end {
@@ -406,7 +406,7 @@ fn a_pause_of_the_computer_interrupts_the_motion_and_no_more() {
 
 #[test]
 fn an_interruption_finds_a_relaxed_joint_at_any_moment() {
-    // Without power, and so many milliseconds after it was told to come back: on its way, and following again.
+    // Without power, and this many milliseconds after the command to resume: on its way, and following again.
     for back in [None, Some(1), Some(3), Some(6), Some(10), Some(15), Some(20), Some(30), Some(60)] {
         let mut lab = Lab::enabled(six());
         lab.group.relax(VICTIM).unwrap();
@@ -450,7 +450,7 @@ fn only_what_drives_report_is_measured() {
         lab.group.measured(lab.now).map(|joint| joint.map(|measured| measured.position)).collect()
     };
     let mut lab = Lab::new(config);
-    assert_eq!(measured(&lab), [None; 6], "nothing has been heard yet");
+    assert_eq!(measured(&lab), [None; 6], "no data yet");
     lab.cut = true;
     lab.run(2.0);
     assert_eq!(measured(&lab), [None; 6], "there is no drive");
@@ -458,14 +458,14 @@ fn only_what_drives_report_is_measured() {
     lab.until(State::Disabled, 5.0);
     let all: Vec<Option<f64>> = lab.positions().into_iter().map(Some).collect();
     assert_eq!(measured(&lab), all);
-    // One drive is silent, its process data 4 do not come: the others are still measured.
+    // One drive is silent, its process data 4 do not arrive: the others are still measured.
     lab.muted = Some(0x480 + 103);
     lab.run(0.2);
     let without: Vec<bool> = measured(&lab).iter().map(Option::is_some).collect();
     assert_eq!(without, [true, true, false, true, true, true]);
     lab.muted = None;
     lab.until(State::Disabled, 5.0);
-    // The bus is lost: nothing is measured, not even the joint that has no drive.
+    // The bus is lost: nothing is measured, not even the joint without a drive.
     lab.bus_fault(BusFault::Down);
     lab.cut = true;
     lab.run(0.2);

@@ -9,7 +9,7 @@ use dragoman_arm::driver::{AxisConfig, Event, Group, GroupConfig, State};
 use dragoman_io::can::{BusFault, Frame, Received};
 use dragoman_sim::whistle::{Whistle, WhistleSettings};
 
-/// Counts per revolution of the thesis' arm (seed 001, `elmoarm.cpf`).
+/// Counts per revolution of the arm (Ranger thesis, `elmoarm.cpf`).
 pub(crate) const COUNTS_PER_REVOLUTION: [f64; 6] =
     [817_741.0, 817_741.0, -414_246.0, 414_246.0, -414_246.0, 414_246.0];
 
@@ -27,19 +27,19 @@ pub(crate) struct Lab {
     pub(crate) group: Group,
     pub(crate) drives: Vec<Whistle>,
     pub(crate) events: Vec<Event>,
-    /// Every frame that was on the bus, where the test wants them.
+    /// All frames on the bus, if a test records them.
     pub(crate) frames: Option<Vec<(Duration, Frame)>>,
-    /// The group's frames go nowhere, and wait.
+    /// The group cannot send; its frames wait.
     pub(crate) blocked: bool,
-    /// Nothing passes between the group and the drives.
+    /// No frames pass between the group and the drives.
     pub(crate) cut: bool,
     /// Frames with this identifier do not reach the group.
     pub(crate) muted: Option<u16>,
-    /// What the drives send waits here, for [`Lab::deliver`].
+    /// The drives' frames wait here for [`Lab::deliver`].
     pub(crate) held: Option<Vec<Frame>>,
-    /// A second device with the number of drive 2.
+    /// A second device with the node number of drive 2.
     pub(crate) twin: Option<Whistle>,
-    /// What the group has cost so far: time, and allocations as `allocations` counts them.
+    /// Cost of the group so far: time, and allocations counted by `allocations`.
     pub(crate) spent: Duration,
     pub(crate) allocated: usize,
     pub(crate) allocations: fn() -> usize,
@@ -68,7 +68,7 @@ impl Lab {
         }
     }
 
-    /// Set up and switched on.
+    /// Configured and switched on.
     pub(crate) fn enabled(config: GroupConfig) -> Self {
         let mut lab = Self::new(config);
         lab.until(State::Disabled, 5.0);
@@ -84,7 +84,7 @@ impl Lab {
             self.exchange();
             let drives = self.drives.iter().chain(&self.twin).filter_map(Whistle::next_event);
             let next = drives.fold(self.group.deadline(), Duration::min);
-            // Nothing takes less than a microsecond: a deadline in the past would stop the time.
+            // At least a microsecond: a deadline in the past would stop the time.
             self.now = next.max(self.now + Duration::from_micros(1)).min(end);
         }
         self.exchange();
@@ -108,7 +108,7 @@ impl Lab {
         self.drives.iter().any(Whistle::is_moving)
     }
 
-    /// Delivers frames until nobody has any.
+    /// Delivers frames until none are left.
     fn exchange(&mut self) {
         self.meter(Group::poll);
         for drive in self.drives.iter_mut().chain(&mut self.twin) {
@@ -133,9 +133,9 @@ impl Lab {
                     drive.handle(self.now, &frame);
                 }
             }
-            let heard = !self.cut && frame.standard_id() != self.muted;
+            let passes = !self.cut && frame.standard_id() != self.muted;
             match &mut self.held {
-                _ if from.is_none() || !heard => {}
+                _ if from.is_none() || !passes => {}
                 Some(held) => held.push(frame),
                 None => self.inject(frame),
             }
@@ -143,14 +143,14 @@ impl Lab {
         self.events.extend(std::iter::from_fn(|| self.group.poll_event()));
     }
 
-    /// Delivers what was held, all together, and holds nothing more.
+    /// Delivers all held frames at once, and stops holding.
     pub(crate) fn deliver(&mut self) {
         for frame in self.held.take().unwrap_or_default() {
             self.inject(frame);
         }
     }
 
-    /// A frame from somebody else.
+    /// A frame from another node.
     pub(crate) fn inject(&mut self, frame: Frame) {
         self.meter(|group, now| {
             group.receive(now, &Received::Frame(frame));

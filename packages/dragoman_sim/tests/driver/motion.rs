@@ -57,7 +57,7 @@ fn halt_brings_the_joints_to_rest_and_they_hold() {
 }
 
 #[test]
-fn a_relaxed_joint_has_no_power_until_its_next_command_and_disturbs_nobody() {
+fn a_relaxed_joint_has_no_power_until_its_next_command_without_effect_on_others() {
     let mut lab = Lab::enabled(six());
     let start = lab.positions();
     lab.group.relax(2).unwrap();
@@ -84,7 +84,7 @@ fn a_relaxed_joint_has_no_power_until_its_next_command_and_disturbs_nobody() {
     assert_eq!(lab.group.state(), State::Enabled, "{:?}", lab.events);
 }
 
-/// A position of joint `joint` at point `index` of 10,000.
+/// Position of joint `joint` at point `index` of 10,000.
 fn path(joint: usize, index: usize, start: f64) -> f64 {
     let phase = 0.004 * index as f64 * (1.0 + 0.1 * joint as f64);
     start + 0.3 * (1.0 - phase.cos())
@@ -146,7 +146,7 @@ fn velocities_are_followed_and_expire() {
     for (way, expected) in way.iter().zip([0.1, -0.1, 0.2, 0.0, 0.1, -0.2]) {
         assert!((way - expected).abs() < 0.01, "{way} {expected}");
     }
-    // Nobody tells any more.
+    // No further commands.
     lab.run(0.5);
     assert!(!lab.is_moving());
     assert_eq!(lab.group.state(), State::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);
@@ -170,7 +170,7 @@ fn currents_move_the_joints_and_expire() {
 }
 
 #[test]
-fn a_joint_without_drive_is_where_it_is_told_to_be() {
+fn a_joint_without_drive_follows_its_commands() {
     let mut config = six();
     config.axes[5] = AxisConfig::suppressed(0.25);
     let mut lab = Lab::enabled(config);
@@ -184,7 +184,7 @@ fn a_joint_without_drive_is_where_it_is_told_to_be() {
 }
 
 #[test]
-fn recalibration_changes_what_positions_are_called_and_moves_nothing() {
+fn recalibration_changes_the_positions_without_a_motion() {
     let mut lab = Lab::enabled(six());
     let shafts: Vec<f64> = lab.drives.iter().map(dragoman_sim::Whistle::shaft_counts).collect();
     lab.group.recalibrate(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]).unwrap();

@@ -1,7 +1,7 @@
-//! Triangles as pixels, with the nearness of each, the inverse of its depth: that is linear in the picture.
+//! Rasterization of triangles, with the inverse depth ("nearness") of each pixel, which is linear in the image.
 //!
-//! Frames are optical: x right, y down, z ahead. A pixel belongs to the triangle in which its middle is, and one on an
-//! edge to one of the two on either side: surfaces have no holes.
+//! Frames are optical: x right, y down, z ahead. A pixel belongs to the triangle that contains its centre, and a pixel
+//! on an edge to one of the two adjacent triangles, so surfaces have no holes.
 
 use std::ops::Range;
 
@@ -10,33 +10,33 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use super::CameraFigures;
 use super::surface::Surface;
 
-/// What is nearer is not drawn, m.
+/// Minimum depth that is drawn, m.
 const NEAR: f64 = 0.02;
 
-/// How directions become places in the picture; the first pixel reaches from 0 to 1.
+/// Projection of directions to image positions; the first pixel reaches from 0 to 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lens {
     width: usize,
     height: usize,
     focal: [f64; 2],
     middle: [f64; 2],
-    /// What is farther in whole is not drawn, m.
+    /// Surfaces completely beyond this are not drawn, m.
     far: f64,
 }
 
-/// A corner in front of the camera, and where it is in the picture.
+/// A corner in the camera's frame, and its position in the image.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Corner {
     place: Point3<f64>,
-    /// Not for those that are too near.
+    /// Not set for corners that are too near.
     pixel: [f64; 2],
 }
 
-/// What is drawn on.
+/// The target of drawing.
 pub(super) trait Canvas {
-    /// The following is of a surface with this normal, of any length, towards the camera.
+    /// The next spans belong to a surface with this normal, of any length, towards the camera.
     fn face(&mut self, normal: &Vector3<f64>);
-    /// Pixels side by side, counted through all rows: the first has this nearness, 1/m, each further one `step` more.
+    /// Adjacent pixels, numbered over all rows: the first has this nearness, 1/m, each further one `step` more.
     fn span(&mut self, pixels: Range<usize>, first: f32, step: f32);
 }
 
@@ -46,7 +46,7 @@ impl Lens {
         Self { width: figures.width, height: figures.height, focal: figures.focal_lengths(), middle, far }
     }
 
-    /// Draws a surface. `corners` is memory that is used again.
+    /// Draws a surface. `corners` is reused memory.
     pub(super) fn draw(
         &self,
         surface: &Surface,
@@ -67,10 +67,10 @@ impl Lens {
         }
     }
 
-    /// Whether a sphere is outside of the picture.
+    /// Whether a sphere is outside of the image.
     fn misses(&self, centre: &Point3<f64>, radius: f64) -> bool {
         let beside = |off: f64, focal: f64, middle: f64| {
-            // Distance from the plane through the camera and the edge of the picture.
+            // Distance from the plane through the camera and the edge of the image.
             (focal * off.abs() - middle * centre.z) / focal.hypot(middle) > radius
         };
         centre.z + radius < NEAR
@@ -87,7 +87,7 @@ impl Lens {
     fn triangle(&self, corners: [Corner; 3], is_closed: bool, canvas: &mut impl Canvas) {
         let [a, b, c] = corners.map(|corner| corner.place);
         let normal = (b - a).cross(&(c - a));
-        // Of the camera from the triangle's plane, times the normal's length; negative in front of it.
+        // Signed distance of the camera from the triangle's plane, times the normal's length; negative in front of it.
         let distance = normal.dot(&a.coords);
         if distance >= 0.0 && is_closed {
             return;
@@ -119,7 +119,7 @@ impl Lens {
                 if from.place.z >= NEAR {
                     add(from.pixel);
                 }
-                // From within outwards: both triangles at an edge get the same point.
+                // From inside outwards: both triangles at an edge get the same point.
                 match (from.place.z >= NEAR, to.place.z >= NEAR) {
                     (true, false) => add(self.crossing(&from.place, &to.place).pixel),
                     (false, true) => add(self.crossing(&to.place, &from.place).pixel),
@@ -130,15 +130,15 @@ impl Lens {
         }
     }
 
-    /// Where an edge from `within` outwards becomes too near.
+    /// Where an edge from `within` to `outside` crosses the minimum depth.
     fn crossing(&self, within: &Point3<f64>, outside: &Point3<f64>) -> Corner {
         let share = (within.z - NEAR) / (within.z - outside.z);
         let place = within + (outside - within) * share;
         self.corner(Point3::new(place.x, place.y, NEAR))
     }
 
-    /// Draws a convex polygon of at most four corners; `plane` is the nearness at the picture's corner and how it grows
-    /// by pixel, to the right and downwards.
+    /// Draws a convex polygon of at most four corners; `plane` is the nearness at the image's corner and its increase
+    /// per pixel, to the right and downwards.
     fn fill(&self, polygon: &[[f64; 2]], [level, across, down]: [f64; 3], canvas: &mut impl Canvas) {
         let mut edges = [Edge::default(); 4];
         let (mut left, mut right, mut top, mut bottom) =
@@ -170,27 +170,27 @@ impl Lens {
     }
 }
 
-/// An edge from above downwards, whichever way round it is given: both triangles at it compute the same.
+/// An edge from top to bottom, independent of its orientation: both adjacent triangles compute the same.
 #[derive(Debug, Clone, Copy, Default)]
 struct Edge {
     top: f64,
     bottom: f64,
-    /// Where it is at the top.
+    /// x at the top.
     x: f64,
-    /// To the right for each row.
+    /// Increase of x per row.
     slope: f64,
 }
 
 impl Edge {
     fn new(from: [f64; 2], to: [f64; 2]) -> Self {
         let (above, below) = if from[1] <= to[1] { (from, to) } else { (to, from) };
-        // A level one is never looked at: there is no row between top and bottom.
+        // A horizontal edge is never used: there is no row between top and bottom.
         let slope = (below[0] - above[0]) / (below[1] - above[1]);
         Self { top: above[1], bottom: below[1], x: above[0], slope }
     }
 }
 
-/// The first pixel whose middle is not before this place; 0 at least.
+/// The first pixel whose centre is not left of this position; at least 0.
 fn from_middle(place: f64) -> usize {
     let off = (place - 0.5).max(0.0);
     let whole = off as usize;

@@ -1,14 +1,14 @@
-//! Shapes as triangles.
+//! Triangulation of shapes.
 
 use nalgebra::{Point3, Vector3};
 
 use crate::Geometry;
 
-/// How far the triangles may be from the round surface that they stand for, m, within and without.
+/// Maximum distance between the triangles and the round surface that they approximate, m, inside and outside.
 const ROUNDNESS: f64 = 2.5e-4;
-/// Corners of a circle, at least and at most.
+/// Minimum and maximum number of corners of a circle.
 const SEGMENTS: [f64; 2] = [12.0, 256.0];
-/// Most corners of a sphere's equator: the number of its triangles is the square of it.
+/// Maximum number of corners of a sphere's equator: the number of triangles is proportional to its square.
 const SPHERE_SEGMENTS: f64 = 96.0;
 
 /// The surface of a shape, in the shape's frame, m.
@@ -17,10 +17,10 @@ pub(crate) struct Surface {
     pub(super) corners: Vec<Point3<f64>>,
     /// Counter-clockwise seen from outside.
     pub(super) triangles: Vec<[u32; 3]>,
-    /// A sphere about all corners.
+    /// A bounding sphere of all corners.
     pub(super) centre: Point3<f64>,
     pub(super) radius: f64,
-    /// It has an inside, which nobody sees.
+    /// Whether it is closed; then its inside is never visible.
     pub(super) closed: bool,
 }
 
@@ -61,8 +61,8 @@ fn cuboid([x, y, z]: [f64; 3]) -> Triangles {
     (corners, faces.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).collect())
 }
 
-/// How many corners a circle gets for its edges to be no more than `sagitta` within it, and how far from the middle
-/// the edges' middles are then, relative to the corners.
+/// Number of corners of a circle such that its edges are at most `sagitta` inside it, and the distance of the edges'
+/// centres from the middle relative to that of the corners.
 fn segments(radius: f64, sagitta: f64, most: f64) -> (u32, f64) {
     let half_step = (1.0 - (sagitta / radius).min(1.0)).acos();
     let count = (std::f64::consts::PI / half_step).ceil().clamp(SEGMENTS[0], most);
@@ -75,7 +75,7 @@ fn circle(count: u32) -> impl Iterator<Item = [f64; 2]> {
 }
 
 fn cylinder(radius: f64, half_length: f64) -> Triangles {
-    // The circle runs half-way between corners and edges.
+    // The circle is half-way between corners and edges.
     let (count, edge) = segments(radius, 2.0 * ROUNDNESS, SEGMENTS[1]);
     let radius = radius * 2.0 / (1.0 + edge);
     let mut corners: Vec<[f64; 3]> = circle(count)
@@ -91,7 +91,7 @@ fn cylinder(radius: f64, half_length: f64) -> Triangles {
 }
 
 fn sphere(radius: f64) -> Triangles {
-    // A face lies below the corners by the sagittas of both directions.
+    // A face is below the corners by the sagittas of both directions.
     let (count, edge) = segments(radius, ROUNDNESS, SPHERE_SEGMENTS);
     let radius = radius * 2.0 / (1.0 + edge * edge);
     let bands = count / 2;
@@ -116,10 +116,10 @@ fn sphere(radius: f64) -> Triangles {
     (corners, triangles)
 }
 
-/// Whether every edge is run along once in each direction. Corners are compared by where they are: an STL file names
-/// each several times.
+/// Whether every edge is used once in each direction. Corners are compared by their positions: an STL file repeats each
+/// corner several times.
 fn is_closed(corners: &[[f64; 3]], triangles: &[[u32; 3]]) -> bool {
-    // Adding zero makes one of the two zeros.
+    // Adding zero converts -0 to +0.
     let place = |at: u32| corners.get(at as usize).copied().unwrap_or_default().map(|x| (x + 0.0).to_bits());
     let mut edges = Vec::with_capacity(3 * triangles.len());
     for &[a, b, c] in triangles {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_mesh_is_told_from_a_closed_one() {
+    fn open_and_closed_meshes_are_distinguished() {
         let closed = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
         let open = closed.trim_end_matches("f 1 4 3\n");
         for (text, expected) in [(closed, true), (open, false)] {

@@ -1,4 +1,4 @@
-//! What a camera sees at one moment, apart from the world, and its pictures.
+//! A copy of a camera's view at one time, independent of the world, and its images.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use super::raster::{Canvas, Corner, Lens};
 use super::surface::Surface;
 use crate::noise::Noise;
 
-/// Where the light comes from, in the world, of length one: from above, a little from one side.
+/// Direction towards the light in the world, unit length: from above, slightly from one side.
 const LIGHT: [f64; 3] = [0.36, 0.48, 0.8];
-/// How bright a face is that looks away from the light, and what one that looks into it has more.
+/// Brightness of a face that faces away from the light, and the additional brightness of one that faces it.
 const BRIGHTNESS: [f64; 2] = [0.5, 0.5];
-/// Where there is nothing: red, green, blue.
+/// Colour of the background: red, green, blue.
 const BACKGROUND: [f64; 3] = [0.72, 0.80, 0.90];
-/// Different numbers of noise in a picture.
+/// Number of different noise values in an image.
 const NOISE_VALUES: usize = 1024;
-/// So many pixels side by side take numbers side by side.
+/// Number of adjacent pixels that use consecutive noise values.
 const NOISE_RUN: usize = 16;
 
-/// What a camera sees: poses copied, surfaces shared with the world. Pictures of it need no world.
+/// A camera's view: copied poses, and surfaces shared with the world. Its images need no access to the world.
 #[derive(Clone)]
 pub struct View {
     figures: CameraFigures,
     seen: Vec<Seen>,
-    /// Of the camera for colour, in the optical frame, m.
+    /// Position of the colour camera, in the optical frame, m.
     color_offset: Vector3<f64>,
-    /// Towards the light, in the optical frame.
+    /// Direction towards the light, in the optical frame.
     light: Vector3<f64>,
     noise: Option<(f64, Noise)>,
 }
@@ -42,7 +42,7 @@ pub(super) struct Seen {
     pub(super) color: [f64; 4],
 }
 
-/// Depths, m, along the optical axis, row by row from above, each from the left; NaN where nothing was measured.
+/// Depths along the optical axis, m, row by row from the top, each from the left; NaN if nothing was measured.
 #[derive(Debug, Clone, Default)]
 pub struct DepthImage {
     width: usize,
@@ -51,7 +51,7 @@ pub struct DepthImage {
     corners: Vec<Corner>,
 }
 
-/// Colours, row by row from above, each from the left.
+/// Colours, row by row from the top, each from the left.
 #[derive(Debug, Clone, Default)]
 pub struct ColorImage {
     width: usize,
@@ -75,12 +75,12 @@ impl Default for View {
 }
 
 impl View {
-    /// The camera's figures.
+    /// The camera's parameters.
     pub fn figures(&self) -> &CameraFigures {
         &self.figures
     }
 
-    /// Whether pictures of the two are the same, pixel by pixel, because nothing has moved. Noise has its own question,
+    /// Whether images of both views are equal, because nothing has moved. Noise is not considered; see
     /// [`is_noisy`](Self::is_noisy).
     pub fn shows_the_same(&self, other: &Self) -> bool {
         let is_same = |(one, other): (&Seen, &Seen)| {
@@ -95,7 +95,7 @@ impl View {
             && self.seen.iter().zip(&other.seen).all(is_same)
     }
 
-    /// Whether depths differ from picture to picture though nothing moves.
+    /// Whether depths have noise, and so differ between images of a static scene.
     pub fn is_noisy(&self) -> bool {
         self.noise.is_some()
     }
@@ -121,8 +121,8 @@ impl View {
         self.noise = Some((deviation, noise));
     }
 
-    /// The depths, in the memory that `image` has already. What is nearer or farther than the camera measures is NaN
-    /// (REP 118), and hides what is behind it all the same.
+    /// Draws the depths, reusing the memory of `image`. Depths out of the camera's range are NaN (REP 118), but still
+    /// hide what is behind them.
     pub fn depth(&self, image: &mut DepthImage) {
         let CameraFigures { width, height, min_range, max_range, .. } = self.figures;
         (image.width, image.height) = (width, height);
@@ -140,7 +140,8 @@ impl View {
             Some((deviation, noise)) => {
                 let mut noise = noise.clone();
                 let errors = [(); NOISE_VALUES].map(|()| (deviation * noise.normal()) as f32);
-                // Xorshift: from where on, for some pixels side by side, which are computed at once.
+                // Xorshift: chooses the start in the noise values for a run of adjacent pixels, which are computed at
+                // once.
                 let mut state = noise.word() | 1;
                 for values in image.depths.chunks_mut(NOISE_RUN) {
                     state ^= state << 13;
@@ -157,7 +158,7 @@ impl View {
         }
     }
 
-    /// The colours, in the memory that `image` has already.
+    /// Draws the colours, reusing the memory of `image`.
     pub fn color(&self, image: &mut ColorImage) {
         let CameraFigures { width, height, .. } = self.figures;
         (image.width, image.height) = (width, height);
@@ -200,7 +201,7 @@ impl DepthImage {
         &self.depths
     }
 
-    /// The depth of a pixel; none outside of the picture.
+    /// The depth of a pixel; `None` outside of the image.
     pub fn depth(&self, column: usize, row: usize) -> Option<f32> {
         self.depths.get(row * self.width + column).copied().filter(|_| column < self.width)
     }
@@ -222,7 +223,7 @@ impl ColorImage {
         &self.rgb
     }
 
-    /// Red, green, blue of a pixel; none outside of the picture.
+    /// Red, green, blue of a pixel; `None` outside of the image.
     pub fn pixel(&self, column: usize, row: usize) -> Option<[u8; 3]> {
         let at = 3 * (row * self.width + column);
         let pixel = self.rgb.get(at..at + 3).filter(|_| column < self.width)?;
@@ -230,7 +231,7 @@ impl ColorImage {
     }
 }
 
-/// Takes the nearest only.
+/// Keeps the nearest surface only.
 struct Nearness<'a>(&'a mut [f32]);
 
 impl Canvas for Nearness<'_> {
@@ -244,14 +245,14 @@ impl Canvas for Nearness<'_> {
     }
 }
 
-/// Takes the nearest, with its colour.
+/// Keeps the nearest surface with its colour.
 struct Painting<'a> {
     nearness: &'a mut [f32],
     colors: &'a mut [u32],
     light: Vector3<f64>,
-    /// Of the shape.
+    /// Colour of the shape.
     paint: [f64; 3],
-    /// Of the face.
+    /// Colour of the face.
     color: u32,
 }
 
@@ -267,14 +268,14 @@ impl Canvas for Painting<'_> {
         for ((at, nearest), color) in (0_i32..).zip(nearest).zip(colors) {
             let nearness = first + step * at as f32;
             let is_nearer = nearness > *nearest;
-            // Both are written in any case: that way several pixels are done at once.
+            // Both are always written, so that several pixels are processed at once.
             *nearest = if is_nearer { nearness } else { *nearest };
             *color = if is_nearer { self.color } else { *color };
         }
     }
 }
 
-/// Writes red, green and blue of all pixels one after the other: four pixels are three words.
+/// Writes red, green and blue of all pixels consecutively: four pixels are three words.
 fn unpack(colors: &[u32], rgb: &mut [u8]) {
     let (fours, rest) = colors.as_chunks::<4>();
     let (words, bytes) = rgb.split_at_mut(12 * fours.len());
@@ -287,7 +288,7 @@ fn unpack(colors: &[u32], rgb: &mut [u8]) {
     }
 }
 
-/// Red, green and blue as bytes, red first.
+/// Red, green and blue as bytes, red in the lowest.
 fn packed(paint: &[f64; 3], brightness: f64) -> u32 {
     let [red, green, blue] = paint.map(|part| (255.0 * (part * brightness).clamp(0.0, 1.0)).round() as u8);
     u32::from_le_bytes([red, green, blue, 0])

@@ -1,7 +1,7 @@
-//! The pictures of cameras: drawn, encoded and published from a thread for each camera, only what somebody listens to.
+//! The pictures of cameras: drawn, encoded and published in one thread per camera, only for topics with subscribers.
 //!
-//! The worlds stand still while poses are copied; drawing and sending holds nobody up. Every picture is drawn once,
-//! for all topics that show it, and only when something has moved or depths have noise.
+//! The worlds are locked while poses are copied; drawing and sending blocks nothing. Every picture is drawn once, for
+//! all topics that show it, and only if something has moved or depths have noise.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -17,12 +17,12 @@ use super::sensors::{Kind, Sensor};
 use super::{Live, Stamps, listened};
 use crate::{CameraFigures, ColorImage, DepthImage, View};
 
-/// Pictures in a second, unless the world file has another number: the Kinect's.
+/// Default rate of pictures, Hz: that of the Kinect.
 const RATE: f64 = 30.0;
-/// How often it is looked whether somebody listens while nobody does.
+/// Period of checking for subscribers while there are none.
 const IDLE_PERIOD: Duration = Duration::from_millis(100);
 
-/// Makes the topics, and starts a thread for each camera that ends with the node.
+/// Creates the topics, and starts a thread for each camera that ends with the node.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     live: &Live,
@@ -59,7 +59,7 @@ impl Drop for Running {
     }
 }
 
-/// A camera and where its pictures go.
+/// A camera and its topics.
 struct Feed {
     live: Live,
     stamps: Stamps,
@@ -70,13 +70,13 @@ struct Feed {
     view: View,
     depth: DepthImage,
     color: ColorImage,
-    /// What `depth` shows; none before the first.
+    /// The view drawn in `depth`; `None` before the first.
     measured: Option<View>,
-    /// Likewise `color`.
+    /// The view drawn in `color`.
     painted: Option<View>,
-    /// The brightness of `color`; empty until it is wanted.
+    /// The brightness of `color`; empty until it is needed.
     gray: Vec<u8>,
-    /// Bytes of a picture on its way to another encoding.
+    /// Buffer for converting a picture to another encoding.
     bytes: Vec<u8>,
     metres: Topic<Image>,
     metres_compressed: Topic<CompressedImage>,
@@ -89,19 +89,19 @@ struct Feed {
     rgb_info: Topic<CameraInfo>,
 }
 
-/// A topic, and its message, which is used again.
+/// A topic, and its reused message.
 struct Topic<T: dragoman_ros::WrappedTypesupport + 'static> {
     publisher: Publisher<T>,
     message: T,
-    /// Somebody listens, as it was looked last.
+    /// Whether the topic had subscribers when last checked.
     is_wanted: bool,
-    /// The message's data are those of the picture as it is now.
+    /// Whether the message contains the current picture.
     is_filled: bool,
 }
 
 impl<T: dragoman_ros::WrappedTypesupport> Topic<T> {
     fn new(node: &mut Node, name: &str, message: T) -> Result<Self> {
-        // Reliable, so that it matches whatever a subscription asks for.
+        // Reliable, so that it matches any subscription.
         let publisher = node.create_publisher(name, QosProfile::default().keep_last(2))?;
         Ok(Self { publisher, message, is_wanted: false, is_filled: false })
     }
@@ -111,7 +111,7 @@ impl<T: dragoman_ros::WrappedTypesupport> Topic<T> {
         self.is_wanted
     }
 
-    /// Sends what `stamp` and, unless the data are there already, `fill` make of the message, if somebody listens.
+    /// Sends the message with a new stamp, and with new data if necessary, if the topic has subscribers.
     fn send(&mut self, stamp: impl FnOnce(&mut T), fill: impl FnOnce(&mut T)) {
         if self.is_wanted {
             stamp(&mut self.message);
@@ -120,7 +120,7 @@ impl<T: dragoman_ros::WrappedTypesupport> Topic<T> {
                 self.is_filled = true;
             }
             if let Err(error) = self.publisher.publish(&self.message) {
-                tracing::warn!(%error, "publishing a picture");
+                tracing::warn!(%error, "publishing a picture failed");
             }
         }
     }
@@ -186,7 +186,7 @@ impl Feed {
         })
     }
 
-    /// Publishes until `ended` has no other side any more.
+    /// Publishes until the sender of `ended` is dropped.
     fn run(&mut self, ended: &Receiver<()>) {
         let mut due = Instant::now();
         loop {
@@ -199,7 +199,7 @@ impl Feed {
         }
     }
 
-    /// Whether somebody listens.
+    /// Returns whether there are subscribers.
     fn publish(&mut self) -> bool {
         let depth =
             [self.metres.look(), self.metres_compressed.look(), self.millimetres.look()].contains(&true);
@@ -226,7 +226,7 @@ impl Feed {
                 self.depth_info.send(|info| info.header.stamp = stamp.clone(), |_| {});
                 self.rgb_info.send(|info| info.header.stamp = stamp.clone(), |_| {});
             }
-            Err(error) => tracing::warn!(%error, "a camera"),
+            Err(error) => tracing::warn!(%error, "reading a camera failed"),
         }
         true
     }
@@ -289,7 +289,7 @@ impl Feed {
     }
 }
 
-/// Whether what was drawn of `drawn` is what `view` would give.
+/// Whether an image drawn of `drawn` is also valid for `view`.
 fn shows(drawn: Option<&View>, view: &View) -> bool {
     drawn.is_some_and(|drawn| drawn.shows_the_same(view))
 }

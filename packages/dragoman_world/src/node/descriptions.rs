@@ -1,4 +1,4 @@
-//! The robots that come from descriptions, as rviz2 shows them: the URDF of each, and where its links are.
+//! Robots with descriptions, for display in rviz2: their URDFs, and the poses of their links.
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
@@ -10,7 +10,7 @@ use super::frames::{prefix, stamped};
 use super::{Live, State, WorldNodeError};
 use crate::Object;
 
-/// Publishes the descriptions once. The publishers keep them at hand for whoever joins later.
+/// Publishes the descriptions once. The publishers keep them for late subscribers.
 pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<Vec<Publisher<Text>>, WorldNodeError> {
     let mut publishers = Vec::new();
     for (prefix, urdf) in live.with(found) {
@@ -22,7 +22,7 @@ pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<Vec<Publisher<
     Ok(publishers)
 }
 
-/// Prefix and description of all robots that no driver of their own describes.
+/// Prefix and description of all robots without a driver of their own.
 fn found(state: &mut State) -> Vec<(String, String)> {
     let driven: Vec<&str> = state.driven.iter().map(|driven| driven.robot.name.as_str()).collect();
     let mut found = Vec::new();
@@ -35,7 +35,7 @@ fn found(state: &mut State) -> Vec<(String, String)> {
     found
 }
 
-/// The links of a robot on wheels, told from its `base_footprint`.
+/// The links of a robot on wheels, relative to its `base_footprint`.
 pub(super) fn transforms(robot: &Object, prefix: &str, stamp: &Time) -> Vec<TransformStamped> {
     let base = format!("{prefix}/base_footprint");
     let links = robot.description().map(|description| description.links.as_slice()).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Robots with drivers of their own: whenever the worlds are brought up to the present time, their devices are, too, and both
-//! know of each other.
+//! Robots with drivers of their own: whenever the worlds are advanced, their devices are advanced, too, and both
+//! exchange their states.
 
 use std::time::Duration;
 
@@ -16,21 +16,21 @@ use crate::{Turtlebot, WorldError};
 use dragoman_sim::serial::edge::RealTime;
 use dragoman_sim::{Kobuki, Widowx};
 
-/// How long devices and worlds go without knowing of each other, at most.
+/// Maximum time between two exchanges.
 const LONGEST: Duration = Duration::from_millis(20);
-/// How long at least: requests may come fast.
+/// Minimum time between two exchanges, because requests may come fast.
 const SHORTEST: Duration = Duration::from_millis(2);
 
-/// A robot on wheels of the first world that has it, with a driver of its own.
+/// A robot on wheels, in the first world that has it, with a driver of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrivenRobot {
     /// Its name in the world.
     pub name: String,
-    /// Where its driver's odometry begins; the node tells where that is in the world. None: it does not.
+    /// Frame of its driver's odometry; the node publishes its pose in the world. `None`: not published.
     pub odometry_frame: Option<String>,
 }
 
-/// The simulated devices of a TurtleBot; without one, or with a real one, that part of the robot stays as it is.
+/// The simulated devices of a TurtleBot; a part with a real device or none does not move.
 #[derive(Clone, Default)]
 pub struct Devices {
     /// The base.
@@ -48,7 +48,7 @@ pub(super) struct Driven {
 struct Coupled {
     robot: Turtlebot,
     devices: Devices,
-    /// Of its world.
+    /// Frame of its world.
     frame: String,
 }
 
@@ -66,7 +66,7 @@ impl Driven {
         widowx.as_ref().map_or(Ok(()), |widowx| widowx.with(|widowx| robot.exchange_arm(worlds, widowx)))
     }
 
-    /// Where in its world its odometry begins.
+    /// The pose of its odometry frame in its world.
     pub(super) fn transform(&self, pace: &mut Pace, stamp: &Time) -> Option<TransformStamped> {
         let Coupled { robot, frame, .. } = self.coupled.as_ref()?;
         let origin = robot.odometry_origin(pace.worlds()).ok()?;
@@ -75,7 +75,7 @@ impl Driven {
 }
 
 impl State {
-    /// Lets devices and worlds know of each other, if the last time was a while ago.
+    /// Exchanges the states of devices and worlds, if the last exchange was long enough ago.
     pub(super) fn exchange(&mut self, now: Duration) {
         for driven in &mut self.driven {
             if now.saturating_sub(driven.last) < SHORTEST {
@@ -90,10 +90,10 @@ impl State {
 }
 
 impl Live {
-    /// Ties the devices of a driven robot to it.
+    /// Couples simulated devices to a driven robot.
     ///
     /// # Errors
-    /// No world has a robot on wheels of this name; it was not among the driven ones at the start.
+    /// No world has a robot on wheels with this name, or it was not declared as driven at the start.
     pub fn couple(&self, robot: &str, devices: Devices) -> std::result::Result<(), WorldError> {
         self.with(|state| {
             let unknown = || WorldError::UnknownName { name: robot.to_owned() };
@@ -108,7 +108,7 @@ impl Live {
     }
 }
 
-/// Lets devices and worlds know of each other though nobody asks.
+/// Runs periodic exchanges between devices and worlds.
 pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<()> {
     if live.with(|state| state.driven.is_empty()) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The world as names and transforms.
+//! Names and transforms of the world.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use nalgebra::Isometry3;
 use crate::World;
 use crate::{ObjectKind, Worlds};
 
-/// The frame of a world: `map` for the first, further ones have their names.
+/// The frame of a world: `map` for the first, their names for the others.
 pub(super) fn world_frame(at: usize, world: &World) -> String {
     if at == 0 { "map".to_owned() } else { naming::token(world.name()) }
 }
 
-/// The frame of a body; what the frames and topics of a robot or a sensor begin with.
+/// The frame of a body; the prefix of the frames and topics of a robot or a sensor.
 pub(super) fn prefix(at: usize, world: &World, name: &str) -> String {
     in_world(at, world, naming::token(name))
 }
 
-/// A frame with its world's name before it, but for those of the first.
+/// A frame with the prefix of its world, except for the first world.
 pub(super) fn in_world(at: usize, world: &World, frame: String) -> String {
     if at == 0 { frame } else { format!("{}/{frame}", world_frame(at, world)) }
 }
@@ -30,7 +30,7 @@ pub(super) fn part_frame(name: &str) -> String {
     name.split('/').map(naming::token).collect::<Vec<_>>().join("/")
 }
 
-/// A frame that two things would have, and their names in the world file.
+/// A frame shared by two objects, and their names in the world file.
 pub(super) fn shared(worlds: &Worlds) -> Option<(String, [String; 2])> {
     let mut frames = HashMap::new();
     for (at, world) in worlds.worlds().iter().enumerate() {
@@ -81,7 +81,7 @@ pub(super) fn pose_message(pose: &Isometry3<f64>) -> Pose {
 mod tests {
     use super::*;
 
-    /// The frame that two things share in a world file of these bodies.
+    /// The shared frame in a world file with these bodies.
     fn clash(file: &str) -> Option<(String, [String; 2])> {
         let text = file.replace("SHAPE", "shapes: [{sphere: {radius: 1}}]");
         shared(&Worlds::from_yaml(&text, &|name| Err(format!("no {name}"))).unwrap())

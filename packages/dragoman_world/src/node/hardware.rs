@@ -1,5 +1,4 @@
-//! What the base of the lab's platform tells besides odometry and laser: its ultrasonic sensors, and its battery. A node of its own, in the
-//! platform's namespace.
+//! Ultrasonic sensors and battery of the lab's platform: a separate node, in the platform's namespace.
 
 use std::time::{Duration, Instant};
 
@@ -12,12 +11,12 @@ use crate::{ULTRASONIC_CONE, ULTRASONIC_RANGE};
 
 /// Name of the node.
 pub const NODE_NAME: &str = "hardware";
-/// How often the sensors measure while somebody listens.
+/// Period of the sensors while they have subscribers.
 const SENSOR_PERIOD: Duration = Duration::from_millis(100);
-/// How often the battery is told.
+/// Period of the battery's state.
 const BATTERY_PERIOD: Duration = Duration::from_secs(1);
 
-/// Whose hardware it is.
+/// Settings of the node.
 pub struct HardwareSettings {
     /// Namespace of the platform.
     pub namespace: String,
@@ -25,14 +24,14 @@ pub struct HardwareSettings {
     pub worlds: Live,
     /// The robot's name in the first world that has it.
     pub robot: String,
-    /// What the names of the sensors' frames begin with.
+    /// Prefix of the sensors' frames.
     pub frame_prefix: String,
 }
 
-/// Names of the topics of the ultrasonic sensors that this robot carries, in the order of the world file.
+/// Names of the topics of this robot's ultrasonic sensors, in the order of the world file.
 ///
 /// # Errors
-/// There is no such robot.
+/// Unknown robot.
 pub fn ultrasonic_topics(worlds: &Live, robot: &str) -> Result<Vec<String>, crate::WorldError> {
     let count = worlds.with(|state| state.pace.worlds().all_ultrasonics(None, robot))?.len();
     Ok((1..=count).map(|number| format!("ultrasonic_{number}")).collect())
@@ -41,7 +40,7 @@ pub fn ultrasonic_topics(worlds: &Live, robot: &str) -> Result<Vec<String>, crat
 /// Starts node `hardware`.
 ///
 /// # Errors
-/// There is no such robot; the middleware's refusal.
+/// Unknown robot; an error of the middleware.
 pub fn start(context: &Context, settings: HardwareSettings) -> Result<RunningNode, WorldNodeError> {
     let HardwareSettings { namespace, worlds, robot, frame_prefix } = settings;
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, &namespace)?);
@@ -67,7 +66,7 @@ pub fn start(context: &Context, settings: HardwareSettings) -> Result<RunningNod
             message.header.stamp = now();
             message.header.frame_id = format!("{frame_prefix}{topic}");
             if let Err(error) = publisher.publish(&message) {
-                tracing::warn!(%error, "publishing a range");
+                tracing::warn!(%error, "publishing a range failed");
             }
         }
     })?;
@@ -85,13 +84,13 @@ pub fn start(context: &Context, settings: HardwareSettings) -> Result<RunningNod
         let mut message = battery.state();
         message.header.stamp = stamp();
         if let Err(error) = publisher.publish(&message) {
-            tracing::warn!(%error, "publishing the battery");
+            tracing::warn!(%error, "publishing the battery state failed");
         }
     })?;
     Ok(tasks.start()?)
 }
 
-/// Nothing heard is infinitely far (REP 117).
+/// Without an echo the range is infinite (REP 117).
 fn echo(range: f64) -> Range {
     let [least, most] = ULTRASONIC_RANGE;
     Range {
@@ -104,20 +103,20 @@ fn echo(range: f64) -> Range {
     }
 }
 
-/// Lead cells of 24 V and 60 Ah that nobody charges.
+/// A lead-acid battery of 24 V and 60 Ah that is never charged.
 struct Battery {
-    /// Ah.
+    /// Charge, Ah.
     charge: f64,
-    /// A.
+    /// Current, A.
     current: f64,
 }
 
 impl Battery {
-    /// Ah.
+    /// Capacity, Ah.
     const CAPACITY: f64 = 60.0;
-    /// Empty and full, at rest, V.
+    /// Voltage at rest, empty and full, V.
     const VOLTAGE: [f64; 2] = [22.0, 25.6];
-    /// At rest and while it drives, A.
+    /// Current at rest and while driving, A.
     const CURRENT: [f64; 2] = [3.0, 9.0];
 
     fn new() -> Self {

@@ -1,4 +1,4 @@
-//! The scans of lasers, while somebody listens.
+//! The scans of lasers, while they have subscribers.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use super::sensors::{Kind, Sensor};
 use super::{Live, Stamps, listened};
 use crate::LaserFigures;
 
-/// Publishes the scans; at `rate`, Hz, unless the world file has another.
+/// Publishes the scans; at `rate`, Hz, by default.
 ///
-/// Reliable, although a scan that is lost would be better left so: a reliable subscription, which is what one gets
-/// unless one asks for another, does not match less; one that asks for less matches.
+/// Reliable, although a lost scan should not be repeated: a reliable subscription, the default, does not match a
+/// best-effort publisher; a best-effort subscription matches both.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     live: &Live,
@@ -42,17 +42,17 @@ pub(super) fn serve(
                 Ok((stamp, ranges)) => {
                     publisher.publish(&scan(&figures, &ranges, stamp, &sensor.frame, 1.0 / rate))
                 }
-                Err(error) => return tracing::warn!(%error, "a laser"),
+                Err(error) => return tracing::warn!(%error, "reading a laser failed"),
             };
             if let Err(error) = sent {
-                tracing::warn!(%error, "publishing a scan");
+                tracing::warn!(%error, "publishing a scan failed");
             }
         })?;
     }
     Ok(())
 }
 
-/// Nothing hit is infinitely far (REP 117). All beams are of one moment.
+/// Beams that hit nothing are infinite (REP 117). All beams have the same time.
 fn scan(figures: &LaserFigures, ranges: &[f64], stamp: Time, frame: &str, period: f64) -> LaserScan {
     let last_angle = figures.first_angle + ranges.len().saturating_sub(1) as f64 * figures.angle_step;
     let single = |range: &f64| if *range >= figures.max_range { f32::INFINITY } else { *range as f32 };

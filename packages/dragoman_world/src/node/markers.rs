@@ -1,4 +1,4 @@
-//! The worlds as markers for rviz2, sent from a thread of their own: meshes are large, and no request is to wait for them.
+//! The worlds as markers for rviz2, sent from a separate thread: meshes are large, and must not delay requests.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -16,11 +16,11 @@ use crate::{Geometry, Landmark, Shape, Worlds};
 
 /// Namespace of the markers of landmarks.
 const LANDMARKS: &str = "landmarks";
-/// Diameter of a landmark as it is shown, m.
+/// Displayed diameter of a landmark, m.
 const LANDMARK_SIZE: f64 = 0.1;
 const LANDMARK_COLOR: [f64; 4] = [0.95, 0.8, 0.1, 1.0];
 
-/// Where everything is that has a marker, in their order, and when. Nothing else of the worlds has to be copied.
+/// Poses of all markers, in their order, and their time. Nothing else has to be copied from the worlds.
 pub(super) struct Places {
     poses: Vec<Isometry3<f64>>,
     stamp: Time,
@@ -40,14 +40,14 @@ pub(super) struct Board {
 
 impl Board {
     /// # Errors
-    /// The system has no thread left.
+    /// The system cannot create a thread.
     pub(super) fn new(worlds: &Worlds, publisher: Publisher<MarkerArray>) -> std::io::Result<Self> {
         let mut markers = Markers::new(worlds);
         let (places, moved) = channel();
         let send = move || {
             while let Some(places) = newest(&moved) {
                 if let Err(error) = publisher.publish(markers.at(&places)) {
-                    tracing::warn!(%error, "publishing markers");
+                    tracing::warn!(%error, "publishing markers failed");
                 }
             }
         };
@@ -55,10 +55,10 @@ impl Board {
         Ok(Self { places: Some(places), thread: Some(thread) })
     }
 
-    /// Shows everything there, as soon as what was shown before has been sent.
+    /// Shows the markers at these poses, as soon as the previous ones have been sent.
     pub(super) fn show(&self, places: Places) {
         if let Some(board) = &self.places {
-            // It lives as long as this.
+            // The thread lives as long as this.
             let _ = board.send(places);
         }
     }
@@ -73,14 +73,14 @@ impl Drop for Board {
     }
 }
 
-/// Waits for the next places, and passes by what is out of date already; none at the end.
+/// Waits for the next poses, and skips outdated ones; `None` at the end.
 fn newest(moved: &Receiver<Places>) -> Option<Places> {
     let first = moved.recv().ok()?;
     Some(moved.try_iter().last().unwrap_or(first))
 }
 
-/// A marker for each shape of each part, in the part's namespace, and one for each landmark; before them, the first time, what
-/// takes away all markers that a viewer has of this topic. What they look like does not change.
+/// A marker for each shape of each part, in the part's namespace, and one for each landmark. The first message begins
+/// with one that deletes all markers of this topic in a viewer. Their appearance does not change.
 struct Markers {
     message: MarkerArray,
     is_shown: bool,

@@ -1,19 +1,19 @@
-//! Worlds as time goes by: how fast, and velocities that expire. Times are since the node's start.
+//! The worlds' time, and velocities that expire. Times are since the node's start.
 
 use std::time::Duration;
 
 use crate::WorldError;
 use crate::Worlds;
 
-/// The longest time that goes by at once, s.
+/// Maximum time of one step, s.
 const LONGEST_STEP: f64 = 3600.0;
 
-/// How fast the worlds' time runs.
+/// Speed of the worlds' time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Speed {
     /// World time per real time.
     Factor(f64),
-    /// Whoever has the worlds steps them, one step after the other.
+    /// The caller steps the worlds.
     AsFastAsPossible,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Pace {
     commands: Vec<Command>,
 }
 
-/// A robot that drives.
+/// A command to a robot.
 struct Command {
     world: String,
     robot: String,
@@ -34,7 +34,7 @@ struct Command {
 }
 
 impl Pace {
-    /// A velocity holds for `command_timeout` of real time, or where the worlds' runs as fast as possible, of that.
+    /// A velocity is valid for `command_timeout` of real time, or of the worlds' time if that runs as fast as possible.
     pub(super) fn new(worlds: Worlds, speed: Speed, command_timeout: Duration) -> Self {
         Self { worlds, speed, command_timeout, now: Duration::ZERO, commands: Vec::new() }
     }
@@ -43,12 +43,12 @@ impl Pace {
         &mut self.worlds
     }
 
-    /// Time in the worlds.
+    /// The worlds' time.
     pub(super) fn time(&self) -> Duration {
         self.worlds.worlds().first().map_or(Duration::ZERO, |world| world.time())
     }
 
-    /// Lets a time of the worlds go by at once. Commands age by it, so that a robot drives as far as it would have.
+    /// Advances the worlds by this time. Commands age by it, so that a robot drives as far as it normally would.
     ///
     /// # Errors
     /// The time is not between 0 and [`LONGEST_STEP`].
@@ -76,7 +76,7 @@ impl Pace {
         }
     }
 
-    /// Lets the worlds come up to a time; robots stop when their commands expire.
+    /// Advances the worlds to a time; robots stop when their commands expire.
     pub(super) fn advance_to(&mut self, now: Duration) {
         let Speed::Factor(factor) = self.speed else { return };
         while let Some(at) = self.next_to_expire().filter(|&at| self.commands[at].expires <= now) {
@@ -89,7 +89,7 @@ impl Pace {
     /// Ends a command.
     fn stop(&mut self, at: usize) {
         let Command { world, robot, .. } = self.commands.swap_remove(at);
-        // It was found when it was commanded.
+        // The robot was found when it was commanded.
         let _ = self.worlds.set_twist(Some(&world), &robot, [0.0; 2]);
     }
 
@@ -104,7 +104,7 @@ impl Pace {
         }
     }
 
-    /// Lets a robot drive from now on: m/s and rad/s.
+    /// Commands a velocity: m/s and rad/s.
     ///
     /// # Errors
     /// Those of [`Worlds::set_twist`].
@@ -118,7 +118,7 @@ impl Pace {
         Ok(())
     }
 
-    /// Whether a command to this robot holds.
+    /// Whether this robot has a valid command.
     pub(super) fn is_driving(&self, world: &str, robot: &str) -> bool {
         self.commands.iter().any(|command| (command.world.as_str(), command.robot.as_str()) == (world, robot))
     }
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn time_may_be_told_to_go_by() {
+    fn time_can_be_advanced_by_a_request() {
         for steps in [1, 7, 1000] {
             let mut pace = pace(0.0);
             pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_stops_nobody() {
+    fn a_refused_command_stops_no_robot() {
         let mut pace = pace(1.0);
         pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
         assert!(pace.command(WORLD, "Neo", [f64::NAN, 0.0]).is_err());

@@ -1,4 +1,4 @@
-//! The parameters, and which worlds they mean.
+//! The parameters, and loading the worlds.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use dragoman_ros::parameters::{Declaration, Parameters, Range};
 use super::{WorldNodeError, frames};
 use crate::Worlds;
 
-/// The parameters of the node; `world_file` is the default of that name.
+/// The parameters of the node; `world_file` is the default of the parameter with that name.
 pub fn declarations(world_file: &str) -> Vec<Declaration> {
     let declared = [
         Declaration::new(
@@ -17,18 +17,18 @@ pub fn declarations(world_file: &str) -> Vec<Declaration> {
         ),
         Declaration::new("seed", -1, "Seed of all noise; -1: that of each world's file.")
             .within(Range::Integer { from: -1, to: u32::MAX.into() }),
-        Declaration::new("rate", 20.0, "How often changes are published, at most, Hz.")
+        Declaration::new("rate", 20.0, "Maximum rate of publishing changes, Hz.")
             .within(Range::Double { from: 0.1, to: 200.0 }),
         Declaration::new(
             "real_time_factor",
             1.0,
-            "How fast the worlds' time runs; 0: it stands, and goes by as service advance says.",
+            "Speed of the worlds' time relative to real time; 0: paused, advanced by service advance.",
         )
         .within(Range::Double { from: 0.0, to: 100.0 }),
         Declaration::new(
             "as_fast_as_possible",
             false,
-            "The worlds' time runs as fast as this computer can, with /clock; real_time_factor counts no more.",
+            "Run the worlds' time as fast as possible, with /clock; real_time_factor is ignored.",
         ),
         Declaration::new(
             "publish_clock",
@@ -38,14 +38,14 @@ pub fn declarations(world_file: &str) -> Vec<Declaration> {
         Declaration::new(
             "command_timeout",
             0.6,
-            "A velocity that is not repeated for this long counts no more, s.",
+            "A velocity expires when it is not repeated for this long, s.",
         )
         .within(Range::Double { from: 0.01, to: 60.0 }),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// The worlds. Files that the world file names are sought in its folder.
+/// Loads the worlds. Files used by the world file are searched in its folder.
 pub(super) fn worlds(values: &Parameters) -> Result<Worlds, WorldNodeError> {
     let path: String = values.value("world_file");
     let loaded = if path.is_empty() {

@@ -1,19 +1,19 @@
-//! Pictures as messages: as they are, and compressed as `compressed_image_transport` compresses them.
+//! Pictures as messages: raw, and compressed as by `compressed_image_transport`.
 
 use dragoman_ros::sensor_msgs::msg::{CameraInfo, CompressedImage, Image};
 use dragoman_ros::std_msgs::msg::Header;
 
 use crate::{CameraFigures, ColorImage, DepthImage};
 
-/// Of JPEG, 1 to 100; the default of `compressed_image_transport`.
+/// Quality of JPEG, 1 to 100; the default of `compressed_image_transport`.
 const QUALITY: u8 = 95;
 
-/// Which picture: its encoding in ROS, and the bytes of a pixel.
+/// Kind of a picture: its encoding in ROS, and the bytes of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
-    /// Depth, m; NaN where there is none (REP 118).
+    /// Depth, m; NaN if not measured (REP 118).
     Metres,
-    /// Depth, mm; 0 where there is none (REP 118, as OpenNI has it).
+    /// Depth, mm; 0 if not measured (REP 118, as in OpenNI).
     Millimetres,
     Rgb,
     Mono,
@@ -39,7 +39,7 @@ impl Encoding {
     }
 }
 
-/// A message for a picture of this size, without it.
+/// A message for a picture of this size, without data.
 pub(super) fn blank(encoding: Encoding, figures: &CameraFigures, frame: &str) -> Image {
     let step = figures.width * encoding.bytes();
     Image {
@@ -53,10 +53,11 @@ pub(super) fn blank(encoding: Encoding, figures: &CameraFigures, frame: &str) ->
     }
 }
 
-/// A message for a compressed picture, without it.
+/// A message for a compressed picture, without data.
 pub(super) fn blank_compressed(encoding: Encoding, frame: &str) -> CompressedImage {
     let format = match encoding {
-        // The decoder makes of a picture with three channels what stands first; what stands last is what it gets.
+        // The first word is the decoder's output encoding for pictures with three channels, the last one the encoding
+        // of the data.
         Encoding::Rgb => "rgb8; jpeg compressed bgr8",
         Encoding::Mono => "mono8; jpeg compressed ",
         Encoding::Metres | Encoding::Millimetres => "16UC1; png compressed ",
@@ -68,21 +69,21 @@ pub(super) fn blank_compressed(encoding: Encoding, frame: &str) -> CompressedIma
     }
 }
 
-/// Writes depths as they travel; `bytes` is as long as the message needs.
+/// Encodes depths in metres; `bytes` has the length of the message's data.
 pub(super) fn metres(image: &DepthImage, bytes: &mut [u8]) {
     for (bytes, depth) in bytes.chunks_exact_mut(4).zip(image.depths()) {
         bytes.copy_from_slice(&depth.to_le_bytes());
     }
 }
 
-/// Likewise, in whole millimetres.
+/// Encodes depths in whole millimetres.
 pub(super) fn millimetres(image: &DepthImage, bytes: &mut [u8]) {
     for (bytes, depth) in bytes.chunks_exact_mut(2).zip(image.depths()) {
         bytes.copy_from_slice(&in_millimetres(*depth).to_le_bytes());
     }
 }
 
-/// NaN becomes 0.
+/// Converts to millimetres; NaN becomes 0.
 fn in_millimetres(depth: f32) -> u16 {
     (depth * 1000.0 + 0.5) as u16
 }
@@ -96,21 +97,21 @@ pub(super) fn mono(image: &ColorImage, bytes: &mut [u8]) {
     }
 }
 
-/// Makes JPEG of pixels of one or three bytes.
+/// Compresses pixels of one or three bytes as JPEG.
 pub(super) fn jpeg(encoding: Encoding, figures: &CameraFigures, pixels: &[u8], compressed: &mut Vec<u8>) {
     compressed.clear();
     let colors =
         if encoding == Encoding::Rgb { jpeg_encoder::ColorType::Rgb } else { jpeg_encoder::ColorType::Luma };
     let mut encoder = jpeg_encoder::Encoder::new(&mut *compressed, QUALITY);
-    // As OpenCV has it, whatever the quality: half the work.
+    // As OpenCV for any quality: half the work.
     encoder.set_sampling_factor(jpeg_encoder::SamplingFactor::R_4_2_0);
-    // World files allow sizes that JPEG can have only.
+    // World files only permit sizes that JPEG supports.
     if let Err(error) = encoder.encode(pixels, figures.width as u16, figures.height as u16, colors) {
-        tracing::warn!(%error, "a JPEG picture");
+        tracing::warn!(%error, "encoding a JPEG picture failed");
     }
 }
 
-/// Makes PNG with 16 bits of depths in millimetres. `bytes` is memory that is used again.
+/// Compresses depths in millimetres as PNG with 16 bits. `bytes` is reused memory.
 pub(super) fn png(image: &DepthImage, bytes: &mut Vec<u8>, compressed: &mut Vec<u8>) {
     bytes.clear();
     // PNG has the high byte first.
@@ -125,7 +126,7 @@ pub(super) fn png(image: &DepthImage, bytes: &mut Vec<u8>, compressed: &mut Vec<
         writer.finish()
     });
     if let Err(error) = written {
-        tracing::warn!(%error, "a PNG picture");
+        tracing::warn!(%error, "encoding a PNG picture failed");
     }
 }
 

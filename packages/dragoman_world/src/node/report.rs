@@ -1,11 +1,11 @@
-//! What `/diagnostics` tells of the worlds.
+//! `/diagnostics` of the worlds.
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::{Node, Result};
 
 use super::Live;
 
-/// What publishes the state each time it is called.
+/// Returns a function that publishes the state at each call.
 pub(super) fn report(node: &mut Node, live: &Live) -> Result<impl FnMut() + Send + 'static> {
     let mut diagnostics = Diagnostics::new(node, "World", "simulated")?;
     let live = live.clone();

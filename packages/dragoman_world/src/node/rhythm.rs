@@ -1,4 +1,4 @@
-//! What is done again and again: by the real clock or, where the worlds' time runs as fast as possible, by that.
+//! Periodic tasks: by the real clock or, if the worlds' time runs as fast as possible, by that.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use dragoman_ros::tasks::NodeTasks;
 
 use super::Live;
 
-/// What the worlds' time has to stop for, now and then.
+/// Periodic tasks in the worlds' time.
 pub(super) struct Rhythm {
-    /// None: the real clock tells.
+    /// `None`: the real clock is used.
     turns: Option<Vec<Turn>>,
 }
 
 struct Turn {
     period: Duration,
-    /// In the worlds' time.
+    /// Due time, in the worlds' time.
     due: Duration,
     act: Box<dyn FnMut() + Send>,
 }
@@ -41,20 +41,20 @@ impl Rhythm {
         }
     }
 
-    /// Lets the worlds' time run, if nobody else does.
+    /// Starts advancing the worlds' time, if it runs as fast as possible.
     pub(super) fn start(self, tasks: &mut NodeTasks, live: &Live) {
         let (Some(mut turns), live) = (self.turns, live.clone()) else { return };
         tasks.spawn(async move {
             while next(&mut turns, &live) {
-                // Requests come in between.
+                // Requests are handled in between.
                 tokio::task::yield_now().await;
             }
         });
     }
 }
 
-/// Lets time go by up to the next turn, and takes that; false where there is none. Nothing is made up for that came while somebody
-/// else let time go by.
+/// Advances the time to the next task, and runs it; `false` if there is none. Tasks missed because another request
+/// advanced the time are not repeated.
 fn next(turns: &mut [Turn], live: &Live) -> bool {
     let Some(due) = turns.iter().map(|turn| turn.due).min() else { return false };
     let now = live.with(|state| {
@@ -64,7 +64,7 @@ fn next(turns: &mut [Turn], live: &Live) -> bool {
         }
         state.pace.time()
     });
-    // The way through seconds as a number may have lost a nanosecond.
+    // The conversion to floating-point seconds may have lost a nanosecond.
     let now = now.max(due);
     for turn in turns.iter_mut().filter(|turn| turn.due <= now) {
         (turn.act)();
@@ -104,9 +104,9 @@ mod tests {
         let near = |(seen, expected): (&(&str, f64), (&str, f64))| {
             seen.0 == expected.0 && (seen.1 - expected.1).abs() < 1e-6
         };
-        let told = seen.lock().unwrap().clone();
-        assert!(told.len() == 4 && told.iter().zip(expected).all(near), "{told:?}");
-        // However long that took by the real clock.
+        let times = seen.lock().unwrap().clone();
+        assert!(times.len() == 4 && times.iter().zip(expected).all(near), "{times:?}");
+        // Independent of the time by the real clock.
         assert!((x() - before - 0.5 * 0.15).abs() < 1e-6, "{}", x() - before);
         for _ in 0..1000 {
             next(&mut turns, &live);

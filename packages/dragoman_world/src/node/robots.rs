@@ -1,4 +1,4 @@
-//! What each robot on wheels without a driver of its own has besides the services: velocities, odometry.
+//! Robots on wheels without a driver of their own: velocities and odometry, besides the services.
 
 use std::time::Duration;
 
@@ -15,19 +15,19 @@ use super::{Live, State, listened};
 use crate::ObjectKind;
 use crate::WorldError;
 
-/// A robot, and where it tells of itself.
+/// A robot and its topics.
 pub(super) struct Robot {
     world: String,
     world_frame: String,
     name: String,
-    /// Its frames and topics begin with this.
+    /// Prefix of its frames and topics.
     prefix: String,
     odometry: Publisher<Odometry>,
-    /// When it was published last; none while nobody listens.
+    /// The last published state; `None` without subscribers.
     last: Option<Travelled>,
 }
 
-/// What its encoders had counted, m and rad, at a time of the worlds.
+/// Counts of its encoders, m and rad, at a time of the worlds.
 #[derive(Debug, Clone, Copy)]
 struct Travelled {
     counted: [f64; 2],
@@ -39,9 +39,9 @@ impl Travelled {
         Ok(Self { counted: pace.worlds().travelled(Some(world), robot)?, time: pace.time() })
     }
 
-    /// The mean velocities since an earlier time, m/s and rad/s; none where no time has gone by.
+    /// The mean velocities since an earlier time, m/s and rad/s; `None` if no time has passed.
     ///
-    /// They are not those of the odometry, which may be set to anything in between.
+    /// They are not derived from the odometry, which may be set to any value in between.
     fn since(&self, before: &Self) -> Option<[f64; 2]> {
         let passed = self.time.saturating_sub(before.time).as_secs_f64();
         let [ahead, turn] = [0, 1].map(|at| (self.counted[at] - before.counted[at]) / passed);
@@ -49,7 +49,7 @@ impl Travelled {
     }
 }
 
-/// Takes velocities for all robots that nobody else drives, and makes their topics.
+/// Subscribes to velocities for all robots without a driver of their own, and creates their topics.
 pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<Vec<Robot>> {
     let mut robots = Vec::new();
     for (world, world_frame, name, prefix) in live.with(found) {
@@ -81,8 +81,8 @@ fn found(state: &mut State) -> Vec<(String, String, String, String)> {
 }
 
 impl Robot {
-    /// What it has to say, if somebody listens.
-    pub(super) fn tell(
+    /// Its odometry, if the topic has subscribers.
+    pub(super) fn message(
         &mut self,
         pace: &mut Pace,
         stamp: &Time,
@@ -94,7 +94,7 @@ impl Robot {
         Ok(None)
     }
 
-    /// Sends it.
+    /// Publishes it.
     pub(super) fn send(&self, odometry: &Odometry) -> Result<()> {
         self.odometry.publish(odometry)
     }
@@ -107,7 +107,7 @@ impl Robot {
         message.header.stamp = stamp.clone();
         message.header.frame_id = format!("{}/odom", self.prefix);
         message.pose.pose = pose_message(&planar(now));
-        // Requests move in no time: only who drives has a velocity.
+        // Requests move a robot instantly: only a robot with a command has a velocity.
         let driving = self.last.replace(travelled).filter(|_| pace.is_driving(&self.world, &self.name));
         if let Some([ahead, turn]) = driving.and_then(|before| travelled.since(&before)) {
             message.twist.twist.linear.x = ahead;
@@ -116,7 +116,7 @@ impl Robot {
         Ok(message)
     }
 
-    /// From the world to where its odometry began, and from there to the robot.
+    /// Transforms from the world to the origin of the odometry, and from there to the robot.
     pub(super) fn transforms(
         &self,
         pace: &mut Pace,
@@ -152,7 +152,7 @@ mod tests {
 ";
 
     #[test]
-    fn who_drives_has_its_velocity_though_the_odometry_is_set_meanwhile() {
+    fn a_driving_robot_has_its_velocity_while_the_odometry_is_set() {
         let worlds = Worlds::from_yaml(WORLD, &|name| Err(format!("no {name}"))).unwrap();
         let second = Duration::from_secs(1);
         let mut pace = Pace::new(worlds, Speed::Factor(1.0), 10 * second);

@@ -1,4 +1,4 @@
-//! Lasers and cameras: which topics they have, and where their frames are.
+//! Lasers and cameras: their topics and frames.
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
@@ -17,31 +17,31 @@ pub(super) struct Sensor {
     pub(super) world: String,
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// The topic of a laser; what the topics of a camera begin with.
+    /// The topic of a laser; the prefix of a camera's topics.
     pub(super) topic: String,
-    /// The frame of a laser; what the frames of a camera begin with.
+    /// The frame of a laser; the prefix of a camera's frames.
     pub(super) frame: String,
-    /// Hz; none if the world file does not tell.
+    /// Rate, Hz; `None` if not set in the world file.
     pub(super) rate: Option<f64>,
-    /// Where its frames are told from; none where the world file names them: then the robot's description tells.
+    /// Parent of its frames; `None` if the world file sets the frames: then they are in the robot's description.
     parent: Option<Parent>,
 }
 
 #[derive(Clone)]
 pub(super) enum Kind {
     Laser(LaserFigures),
-    /// With the place of the camera for colour in the frame of that for depth, m.
+    /// With the position of the colour camera in the frame of the depth camera, m.
     Camera(CameraFigures, [f64; 3]),
 }
 
 #[derive(Clone)]
 struct Parent {
     frame: String,
-    /// A robot on wheels; none for the world itself.
+    /// A robot on wheels; `None` for the world itself.
     robot: Option<String>,
 }
 
-/// All sensors that have topics: those with one in the world file, of each robot on wheels the first laser without, and
+/// All sensors with topics: those with one in the world file, of each robot on wheels the first laser without one, and
 /// all other cameras.
 pub(super) fn find(live: &Live) -> Result<Vec<Sensor>, WorldNodeError> {
     let sensors = live.with(|state| found(&mut state.pace));
@@ -85,16 +85,16 @@ fn robot<'a>(world: &'a World, sensor: &str) -> Option<&'a str> {
     carrier.map(|robot| robot.name())
 }
 
-/// Whether the world file names its topic and its frame.
+/// Whether the world file sets its topic and frame.
 fn is_named(world: &World, sensor: &str) -> bool {
-    world.publication(sensor).is_some_and(|told| told.names.is_some())
+    world.publication(sensor).is_some_and(|publication| publication.names.is_some())
 }
 
-/// `defaults` are the ends of topic and frame where the world file names none.
+/// `defaults` are the default suffixes of topic and frame.
 fn sensor(at: usize, world: &World, name: &str, kind: Kind, defaults: [&str; 2]) -> Sensor {
-    let told = world.publication(name).cloned().unwrap_or_default();
+    let publication = world.publication(name).cloned().unwrap_or_default();
     let robot = robot(world, name);
-    let ([topic, frame], parent) = match told.names {
+    let ([topic, frame], parent) = match publication.names {
         Some(names) => (names, None),
         None => {
             let begin = robot.map(|robot| prefix(at, world, robot));
@@ -110,16 +110,16 @@ fn sensor(at: usize, world: &World, name: &str, kind: Kind, defaults: [&str; 2])
         }
     };
     let (world, name) = (world.name().to_owned(), name.to_owned());
-    Sensor { world, name, kind, topic, frame, rate: told.rate, parent }
+    Sensor { world, name, kind, topic, frame, rate: publication.rate, parent }
 }
 
 impl Sensor {
-    /// The frames of the pictures for depth and for colour.
+    /// The frames of the depth and the colour pictures.
     pub(super) fn optical_frames(&self) -> [String; 2] {
         ["depth", "rgb"].map(|kind| format!("{}_{kind}_optical_frame", self.frame))
     }
 
-    /// Its frames, if nobody else tells them.
+    /// Its frames, if they are not in the robot's description.
     pub(super) fn transforms(&self, pace: &mut Pace, stamp: &Time) -> Vec<TransformStamped> {
         self.parent.as_ref().and_then(|parent| self.from(parent, pace, stamp).ok()).unwrap_or_default()
     }
@@ -136,15 +136,15 @@ impl Sensor {
             Some(robot) => worlds.pose(world, robot)?.inverse() * pose,
             None => pose,
         };
-        let tell = |frame: String, pose: &Isometry3<f64>| stamped(stamp, &parent.frame, frame, pose);
+        let transform = |frame: String, pose: &Isometry3<f64>| stamped(stamp, &parent.frame, frame, pose);
         Ok(match self.kind {
-            Kind::Laser(_) => vec![tell(self.frame.clone(), &mount)],
+            Kind::Laser(_) => vec![transform(self.frame.clone(), &mount)],
             Kind::Camera(_, [x, y, z]) => {
                 let offset = Isometry3::from_parts(Translation3::new(x, y, z), UnitQuaternion::identity());
                 let [depth, color] = self.optical_frames();
                 vec![
-                    tell(depth, &(mount * optical_frame())),
-                    tell(color, &(mount * offset * optical_frame())),
+                    transform(depth, &(mount * optical_frame())),
+                    transform(color, &(mount * offset * optical_frame())),
                 ]
             }
         })

@@ -1,4 +1,4 @@
-//! Apolo's functions, a service each: the same for its bridge and for every other node. And `advance`, which lets time go by.
+//! Apolo's functions as services, for its bridge and all other nodes; and `advance`, which advances the time.
 
 use dragoman_ros::Result;
 use dragoman_ros::dragoman_msgs::msg::LandMark;
@@ -8,16 +8,17 @@ use dragoman_ros::tasks::NodeTasks;
 
 use super::Live;
 
-/// Serves `$service` with what `$answer` makes of the request; `$fields` are what it tells beyond the head.
+/// Serves `$service` with `$answer`, which handles the request; `$fields` are the fields of its response after the
+/// head.
 macro_rules! serve {
-    ($tasks:ident, $live:ident, $name:literal, $service:ident, |$worlds:ident, $r:ident| $answer:expr, |$value:pat_param| { $($field:ident: $told:expr),* }) => {{
+    ($tasks:ident, $live:ident, $name:literal, $service:ident, |$worlds:ident, $r:ident| $answer:expr, |$answered:pat_param| { $($field:ident: $value:expr),* }) => {{
         let live = $live.clone();
         $tasks.serve::<srv::$service::Service>($name, move |$r: srv::$service::Request| {
             let mut response = srv::$service::Response::default();
             match live.ask(|$worlds| $answer) {
-                Ok($value) => {
+                Ok($answered) => {
                     (response.success, response.found) = (true, true);
-                    $(response.$field = $told;)*
+                    $(response.$field = $value;)*
                 }
                 Err(refused) => (response.found, response.message) = (refused.found, refused.message),
             }
@@ -26,7 +27,7 @@ macro_rules! serve {
     }};
 }
 
-/// Offers all of them.
+/// Offers all services.
 pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<()> {
     serve!(tasks, live, "check_robot_joints", CheckRobotJoints,
         |worlds, r| worlds.check_robot_joints(Some(&r.world), &r.robot, &r.values),

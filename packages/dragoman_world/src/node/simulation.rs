@@ -1,9 +1,10 @@
-//! The node of the simulator itself: what seed 003, table A.2, marks as the simulator's own, and what a user does to the
-//! robot by hand.
+//! The node of the simulator: the simulator's own topics in the TurtleBot thesis, table A.2, and manual operation of
+//! the robot.
 //!
-//! Where the thesis shows no message type it is the plainest that holds the value: `std_msgs/Float64` for times, as its
-//! programs read `.Data` (section A.4), `std_msgs/Empty` for what carries nothing. Its function for the pose
-//! (`getKobukiSimulationPoseMsg`, table 4.3) is not printed; here it is a `geometry_msgs/PoseStamped` in the world's frame.
+//! If the thesis shows no message type, the simplest type for the value is used: `std_msgs/Float64` for times, because
+//! its programs read `.Data` (A.4), `std_msgs/Empty` for messages without data. Its function for the pose
+//! (`getKobukiSimulationPoseMsg`, table 4.3) is not printed; here it is a `geometry_msgs/PoseStamped` in the world's
+//! frame.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -27,39 +28,35 @@ use dragoman_sim::Kobuki;
 use dragoman_sim::kobuki::Noise;
 use dragoman_sim::serial::edge::RealTime;
 
-/// Name of the node, and so of its topics: `/simulation/pose`.
+/// Name of the node, and thus of its topics: `/simulation/pose`.
 pub const NODE_NAME: &str = "simulation";
-/// The longest that a button is held by one request, s.
+/// Maximum duration of a button press by one request, s.
 const LONGEST_PRESS: f64 = 60.0;
-/// How often buttons and LEDs are looked at.
+/// Period of updating buttons and LEDs.
 const HAND_PERIOD: Duration = Duration::from_millis(50);
-/// Commands to the robot, by which `/vrep/last_cmd_time` goes; those of the base are below its name.
+/// Joints with commands that set `/vrep/last_cmd_time`; those of the base are below its name.
 const JOINTS: [&str; 6] =
     ["arm_1_joint", "arm_2_joint", "arm_3_joint", "arm_4_joint", "arm_5_joint", "gripper_1_joint"];
 
-/// What the node shows and touches.
+/// Settings of the node.
 pub struct SimulationSettings {
-    /// Namespace of the robot, `/` say: there it takes its commands.
+    /// Namespace of the robot with its commands, e.g. `/`.
     pub robot_namespace: String,
     /// The worlds.
     pub worlds: Live,
     /// The robot's name in the first world that has it.
     pub robot: String,
-    /// Its base, if that is simulated here.
+    /// Its base, if it is simulated in this process.
     pub base: Option<RealTime<Kobuki>>,
 }
 
 /// The parameters of the node.
 pub fn declarations() -> Vec<Declaration> {
     vec![
-        Declaration::new("rate", 50.0, "How often pose and time are published while somebody listens, Hz.")
+        Declaration::new("rate", 50.0, "Rate of pose and time while they have subscribers, Hz.")
             .within(Range::Double { from: 0.1, to: 1000.0 })
             .read_only(),
-        Declaration::new(
-            "imu_noise",
-            true,
-            "Whether the gyro of the simulated base has noise and a rate at rest.",
-        ),
+        Declaration::new("imu_noise", true, "Whether the gyro of the simulated base has noise and a bias."),
         velocity::declaration(),
     ]
 }
@@ -67,7 +64,7 @@ pub fn declarations() -> Vec<Declaration> {
 /// Starts node `simulation` in the root namespace.
 ///
 /// # Errors
-/// A wrong parameter; the middleware's refusal.
+/// A wrong parameter; an error of the middleware.
 pub fn start(
     context: &Context,
     settings: SimulationSettings,
@@ -98,7 +95,7 @@ fn report(result: Result<()>) {
     }
 }
 
-/// Where the robot really is, and the time in its world.
+/// The robot's true pose, and the time in its world.
 struct Truth {
     worlds: Live,
     robot: String,
@@ -123,7 +120,7 @@ impl Truth {
             report(self.time.publish(&Float64 { data: self.worlds.time().as_secs_f64() }));
         }
         if listened(&self.pose) {
-            // A robot that another world file does not have is nowhere.
+            // In another world file the robot may be missing.
             let Ok((frame, pose)) = self.worlds.pose(&self.robot) else { return };
             let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now();
             let mut message = PoseStamped { pose: pose_message(&pose), ..Default::default() };
@@ -134,7 +131,7 @@ impl Truth {
     }
 }
 
-/// Status bar and console: in the log, and on a topic each.
+/// Status bar and console: in the log, and on one topic each.
 fn serve_console(tasks: &mut NodeTasks) -> Result<()> {
     let bar = tasks.node().create_publisher::<Text>("vrep/status_bar", latched())?;
     tasks.subscribe("vrep/status_bar_message", QosProfile::default(), move |message: Text| {
@@ -165,7 +162,7 @@ fn touch(shared: &Mutex<(Console, Publisher<Text>)>, act: impl FnOnce(&mut Conso
     report(shown.publish(&Text { data: console.text() }));
 }
 
-/// Tells when the robot, or the simulator, was told something the last time. Services are not seen.
+/// Publishes the time of the last command to the robot or the simulator. Service calls are not included.
 fn note_commands(tasks: &mut NodeTasks, values: &Parameters, worlds: &Live, namespace: &str) -> Result<()> {
     let last = tasks.node().create_publisher::<Float64>("vrep/last_cmd_time", latched())?;
     let note = Note { worlds: worlds.clone(), last: last.into() };
@@ -202,7 +199,7 @@ impl Note {
     }
 }
 
-/// The gyro's noise follows its parameter.
+/// Sets the gyro's noise when its parameter changes.
 fn follow_noise(tasks: &mut NodeTasks, values: Parameters, base: RealTime<Kobuki>) {
     let set = move |values: &Parameters| {
         let noise = if values.value("imu_noise") { Noise::Typical } else { Noise::None };
@@ -217,7 +214,7 @@ fn follow_noise(tasks: &mut NodeTasks, values: Parameters, base: RealTime<Kobuki
     });
 }
 
-/// Buttons that are pressed, and LEDs as they shine.
+/// Serves button presses, and publishes the LEDs.
 fn serve_base(tasks: &mut NodeTasks, base: RealTime<Kobuki>) -> Result<()> {
     let held: Arc<Mutex<[Option<Instant>; 3]>> = Arc::default();
     let (pressed, touched) = (Arc::clone(&held), base.clone());
@@ -260,9 +257,9 @@ fn press(
     let PressButton::Request { button, duration } = *request;
     let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(until) = held.get_mut(usize::from(button)) else {
-        return Err(format!("there is no button {button}: they are 0, 1 and 2"));
+        return Err(format!("there is no button {button}: use 0, 1 or 2"));
     };
-    // NaN is not within.
+    // Also false for NaN.
     if !(duration > 0.0 && duration <= LONGEST_PRESS) {
         return Err(format!("a duration of {duration} s is not within 0 to {LONGEST_PRESS} s"));
     }
@@ -276,7 +273,7 @@ fn press(
     Ok(())
 }
 
-/// The colours of seed 003, section 3.6.1.
+/// The colours of the TurtleBot thesis, 3.6.1.
 fn color(led: LedColor) -> ColorRGBA {
     let [r, g, b] = match led {
         LedColor::Black => [0.4, 0.4, 0.4],
@@ -288,15 +285,15 @@ fn color(led: LedColor) -> ColorRGBA {
 }
 
 impl Live {
-    /// Time in the worlds.
+    /// The worlds' time.
     pub fn time(&self) -> Duration {
         self.with(|state| state.pace.time())
     }
 
-    /// Where an object is: the frame of its world, and its pose in it.
+    /// Pose of an object in the frame of its world.
     ///
     /// # Errors
-    /// No world has it.
+    /// Unknown object.
     pub fn pose(&self, object: &str) -> std::result::Result<(String, nalgebra::Isometry3<f64>), WorldError> {
         self.with(|state| {
             let worlds = state.pace.worlds();

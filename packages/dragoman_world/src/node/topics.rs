@@ -1,5 +1,4 @@
-//! What is published, and when: markers and poses when something has moved, transforms and odometry while
-//! somebody listens.
+//! Published topics: markers and poses when something has moved, transforms and odometry while they have subscribers.
 
 use std::time::Duration;
 
@@ -22,19 +21,19 @@ use super::{Live, Stamps, State, descriptions, listened};
 use crate::World;
 use crate::{Object, ObjectKind, Worlds};
 
-/// What else the node tells of.
-pub(super) struct Told {
+/// Other parts of the node with topics.
+pub(super) struct Sources {
     pub(super) robots: Vec<Robot>,
     pub(super) descriptions: Vec<Publisher<std_msgs::msg::String>>,
     pub(super) sensors: Vec<Sensor>,
 }
 
-/// Publishes at the rate of that parameter.
+/// Publishes at the rate given by the parameter.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     live: &Live,
     stamps: &Stamps,
-    Told { robots, descriptions, sensors }: Told,
+    Sources { robots, descriptions, sensors }: Sources,
     values: &Parameters,
     rhythm: &mut Rhythm,
 ) -> std::result::Result<(), NodeError> {
@@ -71,10 +70,10 @@ struct Topics {
     poses: Publisher<TFMessage>,
     tf: Publisher<TFMessage>,
     robots: Vec<Robot>,
-    /// Kept for whoever joins later.
+    /// Kept for late subscribers.
     _descriptions: Vec<Publisher<std_msgs::msg::String>>,
     sensors: Vec<Sensor>,
-    /// What has been shown: the worlds' revisions.
+    /// Revisions of the worlds that were last published.
     shown: Option<Vec<u64>>,
 }
 
@@ -88,8 +87,8 @@ impl Topics {
     fn try_publish(&mut self) -> Result<()> {
         let with_transforms = listened(&self.tf);
         let live = self.live.clone();
-        // Messages are made while the worlds stand still, and sent while they are free again.
-        let (stamp, changed, transforms, told) = live.with(|state| {
+        // Messages are created while the worlds are locked, and sent after they are unlocked.
+        let (stamp, changed, transforms, odometry) = live.with(|state| {
             let State { pace, driven, .. } = state;
             let stamp = self.stamps.now(pace);
             let revisions: Vec<u64> = pace.worlds().worlds().iter().map(|world| world.revision()).collect();
@@ -99,8 +98,8 @@ impl Topics {
             });
             self.shown = Some(revisions);
             let transforms = with_transforms.then(|| self.transforms(pace, driven, &stamp));
-            let told: Vec<_> = self.robots.iter_mut().map(|robot| robot.tell(pace, &stamp)).collect();
-            (stamp, changed, transforms, told)
+            let odometry: Vec<_> = self.robots.iter_mut().map(|robot| robot.message(pace, &stamp)).collect();
+            (stamp, changed, transforms, odometry)
         });
         if let Some(clock) = &self.clock_topic {
             clock.publish(&ClockMessage { clock: stamp })?;
@@ -112,17 +111,18 @@ impl Topics {
         if let Some(transforms) = transforms {
             self.tf.publish(&TFMessage { transforms })?;
         }
-        for (robot, told) in self.robots.iter().zip(told) {
-            match told {
+        for (robot, odometry) in self.robots.iter().zip(odometry) {
+            match odometry {
                 Ok(Some(odometry)) => robot.send(&odometry)?,
                 Ok(None) => {}
-                Err(error) => tracing::warn!(%error, "a robot"),
+                Err(error) => tracing::warn!(%error, "reading a robot failed"),
             }
         }
         Ok(())
     }
 
-    /// Bodies and links of arms in the world, and the frames of robots. Those of robots with drivers of their own others tell.
+    /// Bodies and links of arms in the world, and the frames of robots. Those of robots with drivers of their own are
+    /// published by the drivers.
     fn transforms(&self, pace: &mut Pace, driven: &[Driven], stamp: &Time) -> Vec<TransformStamped> {
         let mut transforms = Vec::new();
         for (at, world) in pace.worlds().worlds().iter().enumerate() {
@@ -157,7 +157,7 @@ impl Topics {
     }
 }
 
-/// The robot that an arm is mounted on.
+/// The robot on which an arm is mounted.
 fn carrier<'a>(world: &'a World, arm: &Object) -> Option<&'a str> {
     world.objects().get(arm.mounted_on()?).map(Object::name)
 }

@@ -1,4 +1,4 @@
-//! Cameras, against rays and closed forms.
+//! Cameras, compared with rays and closed forms.
 
 use std::cell::Cell;
 
@@ -9,10 +9,10 @@ use super::super::geometry::{to_parry, vector};
 use super::super::{CameraFigures, ColorImage, DepthImage, Worlds};
 use super::{load, near, refusal};
 
-/// Smaller than the Kinect's, for the sake of time.
+/// Smaller than the Kinect's, to save time.
 const SMALL: &str = "image: {width: 160, height: 120, horizontal_angle: 1.0, vertical_angle: 0.76, min_range: 0.1, max_range: 30}";
 
-/// A camera at the origin that looks along x, and bodies.
+/// A camera at the origin that faces along x, and bodies.
 fn room(camera: &str, bodies: &str) -> Worlds {
     load(&format!(
         "worlds:\n- name: A\n  seed: 3\n  bodies:\n{bodies}\n  cameras: [{{name: eye, {camera}}}]\n"
@@ -31,7 +31,7 @@ fn color(worlds: &mut Worlds) -> ColorImage {
     image
 }
 
-/// Depth by a ray through the middle of a pixel, or beside it; none where nothing is.
+/// Depth by a ray through the centre of a pixel, or beside it; `None` if nothing is hit.
 fn depth_by_ray(worlds: &Worlds, column: f64, row: f64) -> Option<f64> {
     let world = worlds.world(None).unwrap();
     let figures = world.camera_figures("eye").unwrap();
@@ -60,7 +60,7 @@ fn a_wall_ahead() {
     let image = depth(&mut room);
     assert_eq!((image.width(), image.height(), image.depths().len()), (640, 480, 640 * 480));
     assert!(image.depths().iter().all(|depth| (depth - 2.0).abs() < 1e-6), "depth is along the optical axis");
-    // Too near, and too far away.
+    // Too near, and too far.
     for x in [0.45, 5.0] {
         room.place_xyz(None, "wall", [x, 0.0, 0.0]).unwrap();
         assert!(depth(&mut room).depths().iter().all(|depth| depth.is_nan()), "{x}");
@@ -99,7 +99,7 @@ fn left_is_left_and_up_is_up() {
     assert!(red == 0 && green == 0 && blue > 100, "{red} {green} {blue}");
     near(depths.depth(left, 240).unwrap().into(), 1.95, 1e-6);
     assert!(depths.depth(640 - left, 240).unwrap().is_nan());
-    // Nothing is there: the background, which is neither.
+    // Nothing is there: the background colour.
     let [red, green, blue] = image.pixel(640 - left, 240).unwrap();
     assert!(red > 150 && green > 150 && blue > 150);
     assert_eq!(image.pixel(640, 0), None);
@@ -125,7 +125,7 @@ fn a_face_in_the_light_is_brighter() {
         SMALL,
         "  - {name: box, xyz: [2, 0, -0.5], shapes: [{box: [1, 1, 0.6], color: [0.8, 0.8, 0.8, 1]}]}",
     );
-    // Looking down on it: its top is in the light, its front is not.
+    // Seen from above: its top is lit, its front is not.
     room.place(None, "eye", [0.0, 0.0, 0.8], [0.0, 0.5, 0.0]).unwrap();
     let image = color(&mut room);
     let column: Vec<u8> = (0..120).filter_map(|row| image.pixel(80, row)).map(|[red, ..]| red).collect();
@@ -147,7 +147,7 @@ fn a_view_is_of_its_moment() {
 }
 
 #[test]
-fn a_camera_goes_with_its_robot_and_sees_it_if_it_is_told_to() {
+fn a_camera_moves_with_its_robot_and_can_see_it() {
     let lab = |sees: bool| {
         load(&format!(
             "worlds:
@@ -162,7 +162,7 @@ fn a_camera_goes_with_its_robot_and_sees_it_if_it_is_told_to() {
 "
         ))
     };
-    // The box that it sits in is seen from inside only, and so not at all; the post ahead hides the wall.
+    // The box around the camera is seen from inside only, and so not at all; the post ahead hides the wall.
     let mut worlds = lab(true);
     near(depth(&mut worlds).depth(320, 240).unwrap().into(), 0.49, 1e-6);
     let mut worlds = lab(false);
@@ -174,7 +174,7 @@ fn a_camera_goes_with_its_robot_and_sees_it_if_it_is_told_to() {
 }
 
 #[test]
-fn noise_grows_with_the_square_of_the_depth_and_is_the_seeds() {
+fn noise_grows_with_the_square_of_the_depth_and_depends_on_the_seed() {
     let picture = |x: f64| {
         let mut room = room(
             "kind: kinect, depth_noise: 0.002",
@@ -230,7 +230,7 @@ fn cameras_that_make_no_sense_are_refused() {
         ("name: c, kind: kinect, on: nobody".to_owned(), "on nobody"),
         ("name: c, kind: kinect, topic: '', frame: a".to_owned(), "are names"),
         ("name: c, kind: kinect, topic: /a".to_owned(), "given together"),
-        ("name: c, kind: kinect, rate: 0".to_owned(), "0 lies beyond"),
+        ("name: c, kind: kinect, rate: 0".to_owned(), "0 is out of range"),
     ] {
         let error = refusal(&format!("worlds:\n- name: A\n  cameras: [{{{camera}}}]\n"));
         assert!(error.to_string().contains(words), "{camera}: {error}");
@@ -262,8 +262,8 @@ fn bodies() -> impl Strategy<Value = String> {
     })
 }
 
-/// Pixels against rays, away from outlines and faces seen at less than 25 degrees, where triangles are not the round
-/// surface within a millimetre.
+/// Pixels compared with rays, except at outlines and on faces seen at less than 25 degrees, where triangles differ from
+/// the round surface by more than a millimetre.
 #[test]
 fn depths_are_those_of_rays() {
     let angles = (-0.3..0.3_f64, -0.5..0.5_f64, -3.2..3.2_f64);
@@ -285,7 +285,7 @@ fn depths_are_those_of_rays() {
                     .map(|(right, down)| depth_by_ray(&room, u + right, v + down));
                 match middle {
                     Some(expected) => {
-                        // From within a body a ray has no length, and a picture no face.
+                        // From inside a body a ray has length zero, and an image shows no face.
                         let steepest = 2.1 * expected / focal;
                         let smooth =
                             around.iter().flatten().filter(|other| (*other - expected).abs() < steepest);
@@ -315,14 +315,14 @@ fn depths_are_those_of_rays() {
 }
 
 proptest! {
-    /// A closed shell of many triangles about the camera: no pixel falls between them.
+    /// A closed shell of many triangles around the camera: no pixel is between them.
     #[test]
     fn surfaces_have_no_holes(
         inner in 0.5..3.0_f64,
         steps in 1_u32..12,
         eye in (-0.3..0.3_f64, -0.3..0.3_f64, -0.3..0.3_f64, -3.0..3.0_f64, -1.5..1.5_f64, -3.0..3.0_f64),
     ) {
-        // A cube of squares, turned inwards, as an open mesh would be drawn from both sides: its faces are one sheet each.
+        // A cube of squares, turned inwards, as an open mesh is drawn from both sides: its faces are one sheet each.
         let mut text = String::new();
         let mut count = 0;
         let step = 2.0 * inner / f64::from(steps);

@@ -1,4 +1,4 @@
-//! World files, descriptions and meshes: what is taken, and what is refused, where and why.
+//! World files, descriptions and meshes: accepted input, and errors with line and reason.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::super::{Geometry, LoadError, Mesh, Worlds};
 use super::{load, near, refusal};
 
-/// The line that the message names.
+/// The line in the message.
 fn line(error: &LoadError) -> usize {
     match error {
         LoadError::Element { line, .. } => *line,
@@ -23,11 +23,11 @@ fn errors_name_the_line_and_what_is_wrong() {
     let body =
         |shape: &str| format!("worlds:\n- name: A\n  bodies:\n  - name: thing\n    shapes:\n    - {shape}\n");
     for (shape, words) in [
-        ("box: [1, 2, 0]", "0 lies beyond 0.0001"),
-        ("box: [1, 2, .nan]", "NaN lies beyond"),
-        ("box: [1, 2, 1e300]", "lies beyond"),
-        ("box: [1, -2, 1]", "-2 lies beyond"),
-        ("cylinder: {radius: .inf, length: 1}", "inf lies beyond"),
+        ("box: [1, 2, 0]", "0 is out of range 0.0001"),
+        ("box: [1, 2, .nan]", "NaN is out of range"),
+        ("box: [1, 2, 1e300]", "is out of range"),
+        ("box: [1, -2, 1]", "-2 is out of range"),
+        ("cylinder: {radius: .inf, length: 1}", "inf is out of range"),
         ("cylinder: {radius: 1}", "missing field `length`"),
         ("cube: [1, 1, 1]", "unknown field `cube`"),
         ("extrusion: {polygon: [[0, 0], [1, 0]], height: 1}", "2 corners; a polygon has 3"),
@@ -66,12 +66,12 @@ fn parts_that_do_not_fit_together_are_refused() {
             "lasers: [{name: l, scan: {beams: 1, first_angle: 0, last_angle: 1, min_range: 1, max_range: 2}}]".to_owned(),
             "2 to 10000 beams",
         ),
-        (format!("wheeled_robots: [{robot}]"), "not on one line"),
+        (format!("wheeled_robots: [{robot}]"), "not collinear"),
         (format!("wheeled_robots: [{}]", robot.replace("[2, 0]", "[0, 1]")), "needs a body or a urdf"),
         (format!("wheeled_robots: [{}]", robot.replace("[2, 0]", "[0, 1]").replace("}", ", without: [a]}")), "without belongs"),
         (format!("arms: [{}]", arm.replace("a,", "a, root_link: b,")), "belong to a urdf"),
-        (format!("arms: [{}]", arm.replace("a,", "a, on: nobody,")), "no robot on wheels"),
-        (format!("bodies: [{thing}]\n  arms: [{}]", arm.replace("a,", "a, on: thing,")), "no robot on wheels"),
+        (format!("arms: [{}]", arm.replace("a,", "a, on: nobody,")), "not a robot on wheels"),
+        (format!("bodies: [{thing}]\n  arms: [{}]", arm.replace("a,", "a, on: thing,")), "not a robot on wheels"),
         ("arms: [{name: a}]".to_owned(), "either a urdf or joints"),
         ("arms: [{name: a, joints: [{name: j, type: revolute, lower: 0, upper: 1}]}]".to_owned(), "convention"),
         (
@@ -86,7 +86,7 @@ fn parts_that_do_not_fit_together_are_refused() {
         let error = refusal(&format!("worlds:\n- name: A\n  {rest}\n"));
         assert!(error.to_string().contains(words), "{error}");
     }
-    assert!(refusal("worlds: []").to_string().contains("there is none"));
+    assert!(refusal("worlds: []").to_string().contains("the list is empty"));
     assert!(refusal("worlds: [{name: A}, {name: ' a'}]").to_string().contains("a name of its own"));
 }
 
@@ -164,7 +164,7 @@ fn meshes_from_all_formats_are_the_same_cube() {
             near(worlds.ultrasonic(None, "sonar").unwrap(), 1.0, 1e-6);
             let cube = worlds.world(None).unwrap().parts().first().unwrap();
             assert_eq!(cube.shapes[0].geometry.triangles().len(), 12);
-            // All of it within the cube, far from its surface, counts as well.
+            // A solid completely inside the cube, far from its surface, counts as well.
             worlds.place_xyz(None, "robot", [1.0, 1.0, 1.0]).unwrap();
             assert_eq!(worlds.world(None).unwrap().collisions(), [("robot", "cube")], "{file}, {convex}");
         }
@@ -203,7 +203,7 @@ fn a_polygon_with_a_notch_is_a_solid_with_a_notch() {
     assert_eq!(worlds.distance(None, "u", "ball").unwrap(), 0.0);
     let world = worlds.world(None).unwrap();
     let triangles = world.parts()[0].shapes[0].geometry.triangles();
-    // Volume by the divergence theorem: closed, and turned outwards.
+    // Volume by the divergence theorem: closed, and oriented outwards.
     let volume: f64 = triangles
         .iter()
         .map(|[a, b, c]| {
@@ -221,7 +221,7 @@ fn parts_of_a_description() {
         let world = format!("worlds:\n- name: A\n  arms: [{arms}]\n");
         Worlds::from_yaml(&world, &|_| Ok(text.as_bytes().to_vec()))
     };
-    // The arm alone begins where it is in the description, with its own joints; the fingers follow the last.
+    // The arm alone keeps its pose in the description, and only its own joints; the fingers follow the last.
     let mut worlds =
         load("{name: w, urdf: t, root_link: arm_base_link, tip_link: gripper_left_link}").unwrap();
     near(worlds.location(None, "w").unwrap()[2], 0.42, 1e-12);
@@ -237,7 +237,7 @@ fn parts_of_a_description() {
         assert!(error.contains(words), "{error}");
     };
     refused("{name: w, urdf: t, root_link: arm_9_link}", "no link arm_9_link");
-    refused("{name: w, urdf: t, root_link: arm_base_link, tip_link: base_link}", "tip_link's name");
+    refused("{name: w, urdf: t, root_link: arm_base_link, tip_link: base_link}", "name tip_link");
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn every_description_of_the_workspace_is_an_arm() {
         assert_eq!(arm.len(), joints);
         worlds.set_robot_joints(None, "arm", &arm).unwrap();
         let tool = worlds.tool_pose(None, "arm").unwrap();
-        // The same by another program's forward kinematics.
+        // The same with the forward kinematics of another program.
         model.set_joint_positions(&arm).unwrap();
         let expected = model.end_transform();
         near((tool.translation.vector - expected.translation.vector).norm(), 0.0, 1e-9);
@@ -275,7 +275,7 @@ fn dragoman_description(text: &str) -> k::SerialChain<f64> {
     k::SerialChain::from_end(chain.find_link("tool0").unwrap())
 }
 
-/// A value of a world file, sensible or not.
+/// A value of a world file, valid or invalid.
 fn value() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => (-3.0..3.0_f64).prop_map(|value| value.to_string()),
@@ -315,7 +315,7 @@ proptest! {
         let _ = Mesh::parse("a.obj", &bytes, [1.0; 3]);
     }
 
-    /// Files of random numbers either load, and then everything can be asked, or name what is wrong.
+    /// Files with random values are either loaded, and then all queries work, or the error is described.
     #[test]
     fn random_worlds(
         shapes in proptest::collection::vec((shape(), value(), value(), value()), 1..6),

@@ -1,4 +1,4 @@
-//! The default lab, and every example of seed 000 as it is printed.
+//! The default lab, and every printed example of the Apolo port manual.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -104,7 +104,7 @@ fn sensors_of_the_lab() {
     // Straight ahead from Marvin at (0, -2.5): the east wall at x = 6, seen from x = 0.1.
     near(ranges[270], 5.9, 0.05);
     assert_eq!(lab.laser_data(None, "Hokuyo").unwrap().len(), 684);
-    // The floor is no obstacle; the south wall is on the right.
+    // The floor is not an obstacle; the south wall is on the right.
     let [ahead, left, right] = lab.all_ultrasonics(None, "Marvin").unwrap()[..] else {
         panic!("three sensors")
     };
@@ -128,7 +128,7 @@ fn noise_begins_anew_with_another_seed() {
     assert_ne!(scan(None).0, scan(Some(1)).0);
 }
 
-/// Where a frame of a description is from `base_footprint`; all joints between are fixed.
+/// Pose of a frame of a description relative to `base_footprint`; all joints between are fixed.
 fn described(urdf: &str, frame: &str) -> nalgebra::Isometry3<f64> {
     let robot = urdf_rs::read_from_string(urdf).unwrap();
     let mut pose = nalgebra::Isometry3::identity();
@@ -173,17 +173,17 @@ fn robots_stand_on_the_wheels_of_their_descriptions() {
 }
 
 #[test]
-fn whole_descriptions_only_are_told() {
+fn only_complete_descriptions_are_returned() {
     let lab = lab();
-    let told = |name: &str| {
+    let description = |name: &str| {
         let object = lab.worlds()[0].objects().iter().find(|object| object.name() == name).unwrap();
         object.description().map(|description| urdf_rs::read_from_string(&description.urdf).unwrap().name)
     };
-    assert_eq!(told("Puma560").as_deref(), Some("puma560"));
-    assert_eq!(told("Ranger Mark I").as_deref(), Some("ranger_mk1"));
-    // Two parts of one file; and robots without any.
+    assert_eq!(description("Puma560").as_deref(), Some("puma560"));
+    assert_eq!(description("Ranger Mark I").as_deref(), Some("ranger_mk1"));
+    // Two parts of one file; and robots without a description.
     for name in ["turtlebot2_widowx", "widowx", "Marvin", "pieza"] {
-        assert_eq!(told(name), None, "{name}");
+        assert_eq!(description(name), None, "{name}");
     }
 }
 
@@ -203,7 +203,7 @@ fn sensors_are_where_the_descriptions_say() {
     close(depth * nalgebra::Translation3::new(x, y, z), robot * described(TURTLEBOT, "camera_rgb_frame"));
     let platform = world.pose("neobotix_platform").unwrap();
     close(world.pose("neobotix_laser").unwrap(), platform * described(NEOBOTIX, "laser_link"));
-    // What the node names them by.
+    // The names used by the node.
     let names = |sensor: &str| world.publication(sensor).unwrap().names.clone().unwrap();
     assert_eq!(names("Hokuyo"), ["/scan", "laser_link"]);
     assert_eq!(names("Kinect"), ["/camera", "camera"]);
@@ -227,7 +227,7 @@ fn the_turtlebot_sees_its_pillars_and_what_is_ahead() {
     let mut image = DepthImage::default();
     lab.view(None, "Kinect").unwrap().depth(&mut image);
     near(image.depth(320, 240).unwrap().into(), 3.0365, 1e-3);
-    // The lower edge looks down by 21.5 degrees, at the floor.
+    // The lower edge faces down by 21.5 degrees, at the floor.
     let lowest = f64::from(image.depth(320, 479).unwrap());
     near(lowest, 0.316 / (21.5_f64.to_radians().tan() * 239.5 / 240.0), 2e-3);
 }

@@ -30,7 +30,7 @@ fn room(bodies: &str, robot: &str) -> Worlds {
 #[test]
 fn one_motion_in_one_go() {
     let mut room = room("", "");
-    // protocols.md of the project has these figures.
+    // The figures are in the documentation of Apolo's protocol.
     assert!(room.move_m_robot(None, "Cart", [0.5, 0.1], 0.5).unwrap());
     let [x, y, z, yaw] = room.location_m_robot(None, "cart").unwrap();
     near(x, 0.249688, 5e-7);
@@ -88,20 +88,20 @@ fn dropped_onto_the_floor_a_table_a_ramp_and_nothing() {
     let (stands, at) = drop(3.0, 0.0, 2.0);
     assert!(stands);
     near(at[2], 0.7, 1e-9);
-    // Two wheels over the edge: the floor under them is too deep.
+    // Two wheels beyond the edge: the floor under them is too deep.
     assert!(!drop(3.45, 0.0, 2.0).0);
-    // On the ramp it leans as the ramp does: nose up is a negative pitch.
+    // On the ramp it has the ramp's inclination: nose up is a negative pitch.
     let (stands, at) = drop(-3.0, 0.0, 2.0);
     assert!(stands);
     near(at[4], -slope, 1e-9);
     near(at[2], 0.1 / slope.cos(), 1e-9);
-    // Two wheels on the kerb and two on the floor stand in one plane.
+    // Two wheels on the kerb and two on the floor are in one plane.
     assert!(drop(0.0, 2.5, 0.5).0);
-    // Nothing under it at all, and none of it moved.
+    // Without any ground it is not moved.
     let (stands, at) = drop(30.0, 0.0, 1.0);
     assert!(!stands);
     near(at[1], 2.5, 1e-12);
-    // Below the floor there is none.
+    // Below the floor there is no ground.
     assert!(!drop(0.0, -3.0, -2.0).0);
 }
 
@@ -114,7 +114,7 @@ fn it_does_not_drive_off_a_table() {
     let [x, _, z, _] = room.location_m_robot(None, "Cart").unwrap();
     assert!(x < 3.31, "{x}");
     near(z, 0.7, 1e-9);
-    // Nor in one go beyond it, onto the floor.
+    // Nor in one step beyond it, onto the floor.
     assert!(!room.move_m_robot(None, "Cart", [2.0, 0.0], 2.0).unwrap());
 }
 
@@ -194,7 +194,7 @@ fn an_arm_and_what_is_in_its_way() {
     let quarter = std::f64::consts::FRAC_PI_2;
     assert!(!worlds.check_robot_joints(None, "Planar", &[0.0, 0.0]).unwrap());
     assert!(worlds.check_robot_joints(None, "Planar", &[quarter]).unwrap());
-    // The first n joints are set, the others stay: folded back it reaches y = 1, short of the post.
+    // The first n joints are set, the others stay: folded back it reaches y = 1, before the post.
     assert!(!worlds.check_robot_joints(None, "Planar", &[quarter, 2.5]).unwrap());
     let tool = worlds.tool_pose(None, "Planar").unwrap().translation.vector;
     near(tool.x, (quarter + 2.5).cos(), 1e-12);
@@ -232,18 +232,18 @@ fn a_linked_object_moves_with_the_tool() {
     near(at[0], 0.2, 1e-12);
     near(at[1], -2.0, 1e-12);
     near(at[5], -quarter, 1e-12);
-    // Moving the base takes it along, and it counts as a part of the arm.
+    // Moving the base moves the object, too; it counts as a part of the arm.
     worlds.place(None, "Planar", [0.0, 0.0, 1.5], [0.0; 3]).unwrap();
     near(worlds.location(None, "cup").unwrap()[2], 1.5, 1e-12);
     worlds.place(None, "Planar", [0.0, 0.0, 0.5], [0.0; 3]).unwrap();
     worlds.place_xyz(None, "post", [0.2, -2.0, 0.5]).unwrap();
     assert!(worlds.check_robot_joints(None, "Planar", &[-quarter]).unwrap());
-    // Another takes its place; what is let go stays.
+    // A new object replaces it; the released one stays.
     worlds.link_to_robot_tcp(None, "Planar", "lid").unwrap();
     worlds.set_robot_joints(None, "Planar", &[0.0]).unwrap();
     near(worlds.location(None, "cup").unwrap()[1], -2.0, 1e-12);
     assert_ne!(worlds.location(None, "lid").unwrap()[0], 5.0);
-    // Placed anew it is free as well.
+    // Placing it releases it as well.
     worlds.place_xyz(None, "lid", [4.0, 4.0, 4.0]).unwrap();
     worlds.set_robot_joints(None, "Planar", &[1.0]).unwrap();
     assert_eq!(worlds.location(None, "lid").unwrap()[..3], [4.0, 4.0, 4.0]);
@@ -256,7 +256,7 @@ fn a_linked_object_moves_with_the_tool() {
 }
 
 #[test]
-fn what_moved_can_be_told() {
+fn revisions_show_what_moved() {
     let mut worlds = load(ARM);
     let seen = worlds.world(None).unwrap().revision();
     worlds.place_xyz(None, "cup", [3.0, 3.0, 0.5]).unwrap();
@@ -272,7 +272,7 @@ fn number(range: f64) -> impl Strategy<Value = f64> {
 }
 
 proptest! {
-    /// Distances of a sphere from a box, a cylinder and a sphere, anywhere and turned anyhow.
+    /// Distances of a sphere from a box, a cylinder and a sphere at any pose.
     #[test]
     fn distances_have_closed_forms(
         x in number(3.0), y in number(3.0), z in number(3.0),
@@ -302,7 +302,7 @@ worlds:
         }
     }
 
-    /// Whatever is asked for, the robot stands on the floor or where it was, and never in the wall.
+    /// For any request, the robot stands on the floor or at its last pose, and never in the wall.
     #[test]
     fn it_never_ends_up_in_a_wall(
         motions in proptest::collection::vec((number(3.0), number(2.0), 0.0..1.0_f64), 1..40),

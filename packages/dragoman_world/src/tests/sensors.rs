@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::super::{LaserFigures, Sighting, ULTRASONIC_CONE};
 use super::{load, near};
 
-/// A laser and an ultrasonic sensor at the origin, looking along x, and bodies.
+/// A laser and an ultrasonic sensor at the origin, facing along x, and bodies.
 fn room(bodies: &str) -> super::Worlds {
     load(&format!(
         "worlds:
@@ -43,7 +43,7 @@ fn figures_of_the_lasers() {
     near((figures.first_angle + 540.0 * figures.angle_step).to_degrees(), 135.0, 1e-9);
     let hokuyo = LaserFigures::HOKUYO;
     near(hokuyo.first_angle + 683.0 * hokuyo.angle_step, 2.0944, 1e-12);
-    // What is nearer than a laser can measure reads as its least range.
+    // Distances below the laser's minimum range read as that.
     room.place_xyz(None, "far", [0.0; 3]).unwrap();
     assert_eq!(room.laser_data(None, "coarse").unwrap(), vec![0.5; 5]);
     assert_eq!(room.laser_data(None, "laser").unwrap(), vec![0.0; 541]);
@@ -54,7 +54,7 @@ fn figures_of_the_lasers() {
 fn a_laser_does_not_see_what_is_above_or_below_its_plane() {
     let mut room = room("  - {name: low, xyz: [2, 0, -0.6], shapes: [{box: [1, 1, 1]}]}");
     assert!(room.laser_data(None, "laser").unwrap().iter().all(|range| *range == 20.0));
-    // Tilted down by atan(0.3 / 2) it looks at the front at x = 1.5, below -0.1.
+    // Tilted down by atan(0.3 / 2) it faces the front at x = 1.5, below -0.1.
     room.place(None, "laser", [0.0; 3], [0.0, 0.15, 0.0]).unwrap();
     near(room.laser_data(None, "laser").unwrap()[270], 1.5 / 0.15_f64.cos(), 1e-9);
 }
@@ -71,7 +71,7 @@ fn landmarks_need_a_line_of_sight() {
     assert_eq!(seen[0].id, 2);
     near(seen[0].angle, std::f64::consts::FRAC_PI_2, 1e-12);
     near(seen[0].distance, 6.0, 1e-12);
-    // One on a wall is seen.
+    // A landmark on a wall is seen.
     room.place_xyz(None, "screen", [3.5, 0.0, 0.0]).unwrap();
     assert_eq!(room.laser_landmarks(None, "laser").unwrap().len(), 2);
 }
@@ -95,7 +95,7 @@ fn a_robot_does_not_see_itself() {
     assert_eq!(all[1], 3.0);
     assert_eq!(worlds.ultrasonic(None, "front").unwrap(), all[0]);
     assert_eq!(worlds.all_ultrasonics(None, "wall").unwrap(), Vec::<f64>::new());
-    // They go where the robot goes.
+    // They move with the robot.
     worlds.move_m_robot(None, "Cart", [1.0, 0.0], 0.5).unwrap();
     near(worlds.laser_data(None, "laser").unwrap()[270], 1.3, 1e-9);
     near(worlds.location(None, "laser").unwrap()[0], 0.6, 1e-9);
@@ -105,7 +105,7 @@ fn a_robot_does_not_see_itself() {
 }
 
 #[test]
-fn a_laser_sees_the_pillars_of_its_robot_if_it_is_told_to() {
+fn a_laser_can_see_the_pillars_of_its_robot() {
     // In a housing between four pillars, upside down, as on a TurtleBot 2; the plates are above and below its plane.
     let room = |sees: bool| {
         load(&format!(
@@ -151,7 +151,7 @@ fn a_laser_sees_the_pillars_of_its_robot_if_it_is_told_to() {
 }
 
 #[test]
-fn noise_is_the_seeds_and_its_size_is_right() {
+fn noise_depends_on_the_seed_and_has_the_right_size() {
     let scans = || {
         let mut room = room("  - {name: shell, xyz: [5, 0, 0], shapes: [{box: [0.1, 100, 1]}]}");
         let quiet = room.laser_data(None, "laser").unwrap();
@@ -168,12 +168,12 @@ fn noise_is_the_seeds_and_its_size_is_right() {
     let len = errors.len() as f64;
     let deviation = (errors.iter().map(|error| error * error).sum::<f64>() / len).sqrt();
     assert!(len > 250.0 && deviation > 0.008 && deviation < 0.012, "{deviation} of {len}");
-    // No noise where there was nothing to measure.
+    // No noise if nothing was measured.
     assert!(noisy.iter().zip(&quiet).all(|(noisy, quiet)| *quiet < 20.0 || *noisy == 20.0));
 }
 
 proptest! {
-    /// A box wall ahead, turned by an angle: every beam against the line's equation.
+    /// A box wall ahead, rotated by an angle: every beam compared with the line's equation.
     #[test]
     fn beams_against_a_wall(distance in 0.5..8.0_f64, turned in -1.2..1.2_f64) {
         // Its front is the line with normal (cos, sin) at this distance.
@@ -194,8 +194,8 @@ proptest! {
         prop_assert!((measured - expected).abs() < 1e-6, "{measured}, {expected}");
     }
 
-    /// A cylinder anywhere about the laser: every beam against the circle's equation. A sphere and the same cylinder look
-    /// alike in the plane of their middles.
+    /// A cylinder anywhere around the laser: every beam compared with the circle's equation. A sphere and the same
+    /// cylinder give the same scan in the plane of their centres.
     #[test]
     fn beams_against_a_cylinder(distance in 0.6..10.0_f64, towards in -3.2..3.2_f64, radius in 0.05..0.5_f64) {
         let mut room = room(&format!(
@@ -210,7 +210,7 @@ proptest! {
             for (beam, range) in room.laser_data(None, "laser").unwrap().into_iter().enumerate() {
                 let (across, along) = (figures.first_angle + beam as f64 * figures.angle_step - towards).sin_cos();
                 let root = radius * radius - distance * distance * across * across;
-                // On the very edge both answers are right.
+                // Exactly at the edge both results are right.
                 if root.abs() > 1e-9 {
                     let hit = root > 0.0 && along > 0.0;
                     let expected = if hit { distance * along - root.sqrt() } else { 20.0 };
@@ -220,7 +220,7 @@ proptest! {
         }
     }
 
-    /// A sphere near the cone: the nearest point in it is known in closed form.
+    /// A sphere near the cone: the nearest point in it has a closed form.
     #[test]
     fn cone_against_a_sphere(distance in 0.5..2.5_f64, off in 0.0..0.4_f64, around in 0.0..6.3_f64, radius in 0.02..0.4_f64) {
         let half = ULTRASONIC_CONE / 2.0;

@@ -20,7 +20,7 @@ const URDF: &[u8] = include_bytes!("../../../../urdf/turtlebot2_widowx.urdf");
 const ROBOT: &str = "turtlebot2_widowx";
 const ARM: &str = "widowx";
 
-/// The arm folded, as the seed's first application carries the cube (section 5.2), and the gripper open.
+/// The arm folded, as the first application of the TurtleBot thesis (5.2) carries the cube, and the gripper open.
 const FOLDED: [f64; 6] = [0.0, -1.57, -1.57, 1.57, 0.0, 0.0];
 
 /// A floor, the robot at the origin with its arm folded, and `bodies`.
@@ -75,7 +75,7 @@ impl Lab {
         }
     }
 
-    /// Drives for a time; the command is repeated, as the firmware wants it.
+    /// Drives for a time; repeats the command, as the firmware requires.
     fn drive(&mut self, linear: f64, angular: f64, seconds: f64) {
         let mut bytes = Vec::new();
         Command::BaseControl(BaseControl::from_velocities(linear, angular)).encode_frame(&mut bytes);
@@ -86,7 +86,7 @@ impl Lab {
         }
     }
 
-    /// Tells all servos where to go, and waits until they have come there.
+    /// Commands all servos, and waits until they have arrived.
     fn arm(&mut self, positions: [f64; 6]) {
         self.arm_for(positions, 3.0);
     }
@@ -103,7 +103,7 @@ impl Lab {
         self.run(seconds);
     }
 
-    /// Where the joints of the arm in the world are.
+    /// Positions of the arm's joints in the world.
     fn joints(&mut self) -> Vec<f64> {
         self.worlds.robot_joints(None, ARM).unwrap().iter().map(|joint| joint.position).collect()
     }
@@ -116,12 +116,12 @@ impl Lab {
         self.drive(0.0, 0.0, 0.5);
     }
 
-    /// x, y, z, heading.
+    /// Pose in the world: x, y, z, heading.
     fn place(&mut self) -> [f64; 4] {
         self.worlds.location_m_robot(None, ROBOT).unwrap()
     }
 
-    /// As the wheels count: x, y, heading.
+    /// Pose by the wheels: x, y, heading.
     fn odometry(&mut self) -> [f64; 3] {
         self.worlds.odometry(None, ROBOT).unwrap()
     }

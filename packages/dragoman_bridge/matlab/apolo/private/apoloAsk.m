@@ -1,5 +1,5 @@
 function [kind, payload] = apoloAsk(command, names, data)
-% Sends a request and reads its answer. kind is the letter of the answer, or empty where there was none in time.
+% Sends a request and reads its answer. kind is the letter of the answer, or empty if there was none in time.
   frame = apoloFrame(command, names, data);
   for attempt = 1:2
     [link, seconds] = apoloLink('get');
@@ -14,13 +14,13 @@ function [kind, payload] = apoloAsk(command, names, data)
     if ~isempty(kind)
       return
     end
-    % The answer may still come; on a new connection it is not taken for that to another question.
+    % The answer may still come; a new connection prevents that it is taken for the answer to another question.
     apoloLink('drop');
     if toc(began) > 0.9 * seconds
       warning('apolo:noAnswer', 'no answer to ''%s'' in %g s: the name may be unknown', command, seconds);
       return
     end
-    % The connection was lost. What changes nothing, or the same when done twice, is asked again.
+    % The connection was lost. Repeat requests that change nothing, or have the same effect when repeated.
     if command == 'm'
       error('apolo:connectionLost', 'the connection to Apolo was lost; the robot may have moved');
     end

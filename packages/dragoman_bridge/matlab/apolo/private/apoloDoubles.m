@@ -1,5 +1,5 @@
 function bytes = apoloDoubles(values, count, what)
-% The bytes of so many doubles. 'what' names them in the error that another number of them gives.
+% The bytes of this number of doubles. 'what' is the error text for any other number.
   if ~isnumeric(values) || ~isreal(values) || numel(values) ~= count
     error('apolo:values', '%s', what);
   end

@@ -1,5 +1,5 @@
 function bytes = apoloJoints(values)
-% The bytes of joint values: how many, and each as a double.
+% The bytes of joint values: their number, and each as a double.
   count = numel(values);
   if count < 1 || count > 255
     error('apolo:values', 'values must be a vector of 1 to 255 numbers');

@@ -1,7 +1,7 @@
 function [link, seconds] = apoloLink(action, host, port, timeout)
 % The one connection.
-%   apoloLink('connect', host, port, timeout)   makes it anew; what is empty has its default
-%   [link, seconds] = apoloLink('get')          the connection, made if there is none, and its timeout
+%   apoloLink('connect', host, port, timeout)   opens a new connection; empty arguments have their default
+%   [link, seconds] = apoloLink('get')          the connection, opened if necessary, and its timeout
 %   apoloLink('drop')                           closes it
   persistent current address
   if isempty(address)
@@ -37,7 +37,7 @@ function link = open(address)
       pkg('load', 'instrument-control');
       link = tcpclient(address.host, address.port, 'Timeout', address.timeout);
     else
-      % Small messages are to go out at once.
+      % Send small messages at once.
       link = tcpclient(address.host, address.port, 'Timeout', address.timeout, 'EnableTransferDelay', false);
     end
   catch problem

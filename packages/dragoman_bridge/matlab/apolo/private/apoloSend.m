@@ -4,7 +4,7 @@ function apoloSend(command, names, data)
   try
     write(apoloLink('get'), frame);
   catch
-    % The connection was lost since: the request has not been carried out.
+    % The connection was lost in the meantime: the request has not been carried out.
     apoloLink('drop');
     write(apoloLink('get'), frame);
   end

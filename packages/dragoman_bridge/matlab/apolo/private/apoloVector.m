@@ -1,5 +1,5 @@
 function values = apoloVector(command, names)
-% Asks what is answered with a vector: a row. Unknown names, or no answer: empty.
+% Asks a question whose answer is a vector: a row. Unknown names, or no answer: empty.
   values = [];
   [kind, payload] = apoloAsk(command, names, []);
   if isempty(kind) || kind ~= 'D' || numel(payload) < 10

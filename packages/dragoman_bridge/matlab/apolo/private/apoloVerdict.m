@@ -1,5 +1,5 @@
 function ret = apoloVerdict(command, names, data)
-% Asks what is answered with yes (1) or no (0). Without an answer: empty.
+% Asks a question whose answer is yes (1) or no (0). Without an answer: empty.
   kind = apoloAsk(command, names, data);
   if isempty(kind)
     ret = [];

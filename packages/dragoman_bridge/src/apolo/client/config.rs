@@ -1,24 +1,25 @@
-//! Choices and times, counters and events of the client side.
+//! Configuration, counters and events of the client side.
 
 use std::time::Duration;
 
 use super::super::call::{CallId, Outcome};
 use super::super::wire::SizeBase;
 
-/// Choices and times of a [`Client`](super::Client).
+/// Configuration of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientConfig {
-    /// Base of sizes and counts in requests; in long lists of answers it decides where either would fit. Default 256.
+    /// Base of sizes and counts in requests; also decides for long lists in answers whose layout fits both. Default
+    /// 256.
     pub size_base: SizeBase,
-    /// The server answers `m`. Default true. Where it does not, every move counts as done.
+    /// The server answers `m`. Default true. If false, every move counts as done.
     pub move_reply: bool,
-    /// A question without an answer for this long has failed. Default 1 s.
+    /// Time limit of an answer. Default 1 s.
     pub answer_timeout: Duration,
     /// Pause after the first failed attempt to connect; doubles each time. Default 100 ms.
     pub reconnect_min: Duration,
     /// The longest such pause. Default 2 s.
     pub reconnect_max: Duration,
-    /// Calls that may wait. Default 256.
+    /// Maximum number of waiting calls. Default 256.
     pub max_waiting: usize,
 }
 
@@ -35,7 +36,7 @@ impl Default for ClientConfig {
     }
 }
 
-/// What a [`Client`](super::Client) reports.
+/// Events of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ClientEvent {
@@ -46,13 +47,13 @@ pub enum ClientEvent {
         /// How it ended.
         outcome: Outcome,
     },
-    /// There is a connection.
+    /// Connected to the server.
     Connected,
-    /// There is none any more.
+    /// Connection closed or lost.
     Disconnected,
 }
 
-/// What a [`Client`](super::Client) has seen and done since its start.
+/// Counters of a [`Client`](super::Client) since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientStatistics {
@@ -60,9 +61,9 @@ pub struct ClientStatistics {
     pub requests: u64,
     /// Answers to them.
     pub replies: u64,
-    /// Replies that nothing open asked for, or of another kind than was asked for.
+    /// Replies without an open request, or of the wrong kind.
     pub unsolicited: u64,
-    /// Frames that are no reply.
+    /// Frames that are not replies.
     pub undecodable: u64,
     /// Questions without an answer in time.
     pub timeouts: u64,

@@ -1,9 +1,10 @@
-//! A mobile robot of an old server's world: driven by velocities, and asked for its odometry and scan.
+//! A mobile robot of an old server's world: velocity commands, and queries of odometry and laser.
 //!
-//! One cycle is: `move_m_robot` for the length of a period while there is a velocity, and then `update`; `get_odometry`;
-//! `get_laser_data`. Each waits for the outcome of the one before, so a slow server makes cycles longer and is
-//! never asked twice. After a refusal the next cycle comes a second later: an original server answers nothing to names that it
-//! does not know, and each such question costs all others their time. A velocity counts for [`RobotConfig::command_timeout`]: whoever commands has to go on doing so.
+//! One cycle is: `move_m_robot` for the length of a period while a velocity is set, followed by `update`;
+//! `get_odometry`; `get_laser_data`. Each call waits for the outcome of the previous one, so a slow server makes cycles
+//! longer and never gets the same question twice. After a refusal the next cycle starts one second later: an original
+//! server does not answer questions about unknown names, and each of these delays all other calls. A velocity is valid
+//! for [`RobotConfig::command_timeout`] and has to be repeated.
 
 use std::time::{Duration, Instant};
 
@@ -13,10 +14,10 @@ use super::super::wire::Request;
 /// Pause after a refusal.
 const REFUSAL_PAUSE: Duration = Duration::from_secs(1);
 
-/// A robot, and how it is driven.
+/// Configuration of a robot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RobotConfig {
-    /// Name of its world; empty: the first that has it.
+    /// Name of its world; empty: the first world that has the robot.
     pub world: String,
     /// Its name.
     pub robot: String,
@@ -24,11 +25,11 @@ pub struct RobotConfig {
     pub laser: Option<String>,
     /// Length of a cycle.
     pub period: Duration,
-    /// How long a velocity counts. Default of the node: 0.6 s.
+    /// How long a velocity is valid. Default of the node: 0.6 s.
     pub command_timeout: Duration,
 }
 
-/// What the robot's answers tell.
+/// Data from the robot's answers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RobotEvent {
     /// Its odometry.
@@ -39,15 +40,15 @@ pub enum RobotEvent {
         y: f64,
         /// rad
         yaw: f64,
-        /// Velocity of the move of this cycle, m/s and rad/s; zero where it did not move.
+        /// Velocity of the move in this cycle, m/s and rad/s; zero without a move.
         velocity: [f64; 2],
     },
     /// Its laser's ranges, m, counter-clockwise from the first beam.
     Scan {
-        /// One for each beam.
+        /// One value per beam, m.
         ranges: Vec<f64>,
     },
-    /// A question was refused.
+    /// A query was refused.
     Refused(super::Refusal),
 }
 
@@ -59,16 +60,17 @@ enum Step {
     Scan,
 }
 
-/// The cycles of one robot. Its owner calls [`poll_call`](Self::poll_call) after every input and when
-/// [`poll_timeout`](Self::poll_timeout) is due, and makes the call; then [`handle_outcome`](Self::handle_outcome).
+/// The cycles of one robot. The owner calls [`poll_call`](Self::poll_call) after every input and when
+/// [`poll_timeout`](Self::poll_timeout) is due, makes the call, and reports with
+/// [`handle_outcome`](Self::handle_outcome).
 #[derive(Debug)]
 pub struct RobotCycle {
     config: RobotConfig,
-    /// Speed and rotation speed, and when they came.
+    /// Speed and rotation speed, and when they were received.
     command: Option<([f64; 2], Instant)>,
     /// Velocity of this cycle's move.
     velocity: [f64; 2],
-    /// What comes next in this cycle; `None`: the cycle is over.
+    /// Next step of this cycle; `None`: the cycle is over.
     step: Option<Step>,
     is_waiting: bool,
     next_cycle: Instant,
@@ -80,7 +82,7 @@ impl RobotCycle {
         Self { config, command: None, velocity: [0.0; 2], step: None, is_waiting: false, next_cycle: now }
     }
 
-    /// A velocity was commanded: forward, m/s, and counter-clockwise, rad/s. `false`: refused, because it is not finite.
+    /// Sets a velocity: forward, m/s, and counter-clockwise, rad/s. `false`: refused, because it is not finite.
     pub fn handle_command(&mut self, now: Instant, speed: f64, rotation_speed: f64) -> bool {
         let is_finite = speed.is_finite() && rotation_speed.is_finite();
         if is_finite {
@@ -89,7 +91,7 @@ impl RobotCycle {
         is_finite
     }
 
-    /// The next call, if it is time for one.
+    /// The next call, if one is due.
     pub fn poll_call(&mut self, now: Instant) -> Option<Request> {
         if self.is_waiting {
             return None;
@@ -127,7 +129,7 @@ impl RobotCycle {
         match (step, outcome) {
             (Step::Move, Outcome::Verdict(true)) => None,
             (_, Outcome::Refused(refusal)) => {
-                // What could not be done would fail in this cycle's other questions as well.
+                // The other queries of this cycle would fail as well.
                 self.velocity = [0.0; 2];
                 self.step = None;
                 self.next_cycle = self.next_cycle.max(now + REFUSAL_PAUSE);
@@ -147,7 +149,7 @@ impl RobotCycle {
         }
     }
 
-    /// When there may be a call, unless one is open.
+    /// When the next call is due, unless one is open.
     pub fn poll_timeout(&self) -> Option<Instant> {
         (!self.is_waiting && self.step.is_none()).then_some(self.next_cycle)
     }

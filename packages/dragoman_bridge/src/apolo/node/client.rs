@@ -1,4 +1,4 @@
-//! Client side: the world of an old server appears in a namespace.
+//! Client side: provides the world of an old server in a namespace.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -22,12 +22,12 @@ use crate::apolo::wire::SizeBase;
 use crate::apolo::{CallId, Client, ClientConfig, ClientEvent, ClientStatistics, Outcome};
 use crate::tcp::{acknowledge_quickly, ready, resolved};
 
-/// How long an attempt to connect may take.
+/// Time limit of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Bytes that are read at once.
+/// Size of the read buffer, bytes.
 const READ_LEN: usize = 16_384;
-/// Bytes that may wait for a server that does not read.
+/// Maximum number of unsent bytes, if the server does not read.
 const MAX_UNSENT: usize = 65_536;
 
 /// The parameters of the node.
@@ -37,21 +37,21 @@ pub fn client_declarations() -> Vec<Declaration> {
         Declaration::new(
             "size_base",
             256,
-            "Base of sizes and counts: 256 as servers since 2018 write it, 255 as the annex.",
+            "Base of sizes and counts: 256 for servers since 2018, 255 as in the annex.",
         )
         .within(Range::Integer { from: 255, to: 256 }),
         Declaration::new(
             "move_reply",
             config.move_reply,
-            "The server answers moves of mobile robots; where it does not, every move counts as done.",
+            "The server answers moves of mobile robots; if false, every move counts as done.",
         ),
         Declaration::new(
             "answer_timeout",
             config.answer_timeout.as_secs_f64(),
-            "A question without an answer for this long has failed, s.",
+            "Time limit of an answer, s.",
         )
         .within(Range::Double { from: 0.01, to: 60.0 }),
-        Declaration::new("world", "", "World of the mobile robots; empty: the first that has them."),
+        Declaration::new("world", "", "World of the mobile robots; empty: the first world that has them."),
         Declaration::new(
             "robots",
             Vec::<String>::new(),
@@ -60,18 +60,14 @@ pub fn client_declarations() -> Vec<Declaration> {
         Declaration::new(
             "rates",
             Vec::<f64>::new(),
-            "How often each of them is driven and asked, Hz; empty: 10.",
+            "Rate of velocity commands and queries for each of them, Hz; empty: 10.",
         )
         .within(Range::Double { from: 0.1, to: 1000.0 }),
-        Declaration::new(
-            "lasers",
-            Vec::<String>::new(),
-            "Laser of each of them; an empty name: it has none.",
-        ),
+        Declaration::new("lasers", Vec::<String>::new(), "Laser of each of them; an empty name: no laser."),
         Declaration::new(
             "command_timeout",
             0.6,
-            "A velocity that is not repeated for this long counts no more, s.",
+            "A velocity expires when it is not repeated for this long, s.",
         )
         .within(Range::Double { from: 0.01, to: 60.0 }),
         Declaration::new("laser_angle_min", LASER_ANGLE_MIN, "Angle of the lasers' first beam, rad.")
@@ -84,10 +80,11 @@ pub fn client_declarations() -> Vec<Declaration> {
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// Starts node `apolo_client` in `namespace`, as the world whose server listens at `server`. It need not be there yet.
+/// Starts node `apolo_client` in `namespace` for the world whose server listens at `server`. The server may start
+/// later.
 ///
 /// # Errors
-/// A wrong parameter; the middleware's refusal.
+/// A wrong parameter; an error of the middleware.
 pub fn start_client(
     context: &Context,
     namespace: &str,
@@ -128,7 +125,7 @@ fn config(parameters: &Parameters) -> ClientConfig {
     }
 }
 
-/// Who waits for the end of a call.
+/// The caller that waits for a call's outcome.
 enum Waiting {
     /// A ROS client.
     Asked(Box<dyn FnOnce(Outcome) + Send>),
@@ -136,7 +133,7 @@ enum Waiting {
     Robot(usize),
 }
 
-/// Everything around the client core.
+/// The client core with its socket and ROS connections.
 struct Edge {
     client: Client,
     server: SocketAddr,
@@ -184,7 +181,7 @@ impl Edge {
         }
     }
 
-    /// Does all that can be done without waiting.
+    /// Processes everything that needs no waiting.
     fn settle(&mut self) {
         loop {
             let now = Instant::now();
@@ -204,7 +201,7 @@ impl Edge {
             }
             self.write();
             if self.unsent.len() > MAX_UNSENT {
-                // What has waited so long is not to be done later.
+                // A request that has waited this long must not be carried out later.
                 self.disconnected(&ErrorKind::TimedOut.into());
             }
             let mut news = false;
@@ -232,7 +229,7 @@ impl Edge {
         match event {
             ClientEvent::Connected => tracing::info!(server = %self.server, "connected to Apolo"),
             ClientEvent::Disconnected => {
-                tracing::warn!(server = %self.server, "the connection to Apolo is given up");
+                tracing::warn!(server = %self.server, "closing the connection to Apolo");
                 self.stream = None;
                 self.unsent.clear();
             }
@@ -240,8 +237,8 @@ impl Edge {
                 Some(Waiting::Asked(respond)) => respond(outcome),
                 Some(Waiting::Robot(index)) => {
                     let Some(robot) = self.robots.get_mut(index) else { return };
-                    if let Some(told) = robot.cycle.handle_outcome(Instant::now(), outcome) {
-                        robot.note(told);
+                    if let Some(event) = robot.cycle.handle_outcome(Instant::now(), outcome) {
+                        robot.note(event);
                         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
                         report.refused.remove(&robot.name);
                         if let Some(refusal) = &robot.refusal {
@@ -262,14 +259,14 @@ impl Edge {
                 self.client.handle_connected(now);
             }
             Err(error) => {
-                tracing::debug!(%error, server = %self.server, "no connection to Apolo");
+                tracing::debug!(%error, server = %self.server, "connecting to Apolo failed");
                 self.client.handle_connect_failed(now);
             }
         }
     }
 
     fn disconnected(&mut self, error: &std::io::Error) {
-        tracing::debug!(%error, server = %self.server, "Apolo has hung up");
+        tracing::debug!(%error, server = %self.server, "Apolo closed the connection");
         self.stream = None;
         self.unsent.clear();
         self.client.handle_disconnected(Instant::now());
@@ -308,12 +305,12 @@ async fn connect(server: SocketAddr) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// What `/diagnostics` tells.
+/// Content of `/diagnostics`.
 #[derive(Default)]
 struct Report {
     connected: bool,
     statistics: ClientStatistics,
-    /// Robots whose last question was refused, and why.
+    /// Robots whose last query was refused, with the reason.
     refused: std::collections::BTreeMap<String, String>,
 }
 
@@ -322,9 +319,9 @@ fn publish(diagnostics: &mut Diagnostics, report: &Report) {
     let values = [
         ("requests", statistics.requests.to_string()),
         ("answers", statistics.replies.to_string()),
-        ("without an answer in time", statistics.timeouts.to_string()),
-        ("answers to nothing", statistics.unsolicited.to_string()),
-        ("frames of no answer", statistics.undecodable.to_string()),
+        ("answers timed out", statistics.timeouts.to_string()),
+        ("unsolicited answers", statistics.unsolicited.to_string()),
+        ("invalid frames", statistics.undecodable.to_string()),
         ("connections", statistics.connections.to_string()),
     ];
     match report.refused.first_key_value() {

@@ -11,11 +11,11 @@ use tokio::sync::Semaphore;
 use crate::apolo::wire::{Command, LandMark, Request};
 use crate::apolo::{Outcome, Refusal};
 
-/// Requests to one service that may be open. A service queues ten (its quality of service says so) and drops the oldest of
-/// more; this leaves some room to other ROS nodes.
+/// Maximum number of open requests to one service. A service queues ten (its quality of service) and then drops the
+/// oldest; this limit leaves some room for other ROS nodes.
 const MAX_OPEN: usize = 8;
 
-/// One service, and how many more requests it may get now.
+/// One service, and how many more requests may be sent now.
 struct Endpoint<S: WrappedServiceTypeSupport> {
     client: Client<S>,
     free: Semaphore,
@@ -55,7 +55,7 @@ pub(super) struct WorldClients {
     update: Endpoint<srv::UpdateWorld::Service>,
 }
 
-/// Asks an endpoint; the expression is the outcome of a response that says success.
+/// Calls a service; the expression is the outcome of a successful response.
 macro_rules! ask {
     ($endpoint:expr, $request:expr, $response:ident => $outcome:expr) => {
         match $endpoint.ask($request).await {
@@ -68,7 +68,7 @@ macro_rules! ask {
 }
 
 impl WorldClients {
-    /// Clients in the namespace of `node`.
+    /// Creates the clients in the namespace of `node`.
     pub(super) fn new(node: &mut Node, timeout: Duration) -> Result<Self> {
         Ok(Self {
             timeout,
@@ -90,18 +90,18 @@ impl WorldClients {
         })
     }
 
-    /// For how long a call may be waited for.
+    /// Time limit of a call.
     pub(super) fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// What becomes of a call that takes longer.
+    /// Outcome of a call that exceeds the time limit.
     pub(super) fn timed_out(&self) -> Outcome {
-        let reason = format!("the world's service does not answer within {:?}", self.timeout);
+        let reason = format!("the world's service did not answer within {:?}", self.timeout);
         Outcome::Refused(Refusal::Rejected(reason))
     }
 
-    /// Calls the service; the future resolves with what became of it. It waits for as long as that takes.
+    /// Calls the service; the future resolves with the outcome. It has no time limit of its own.
     pub(super) fn call(self: &Arc<Self>, request: Request) -> BoxFuture<'static, Outcome> {
         let world = Arc::clone(self);
         async move { world.ask(request).await }.boxed()

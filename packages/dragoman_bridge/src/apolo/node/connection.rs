@@ -14,13 +14,13 @@ use super::server::Report;
 use crate::apolo::{Connection, Outcome};
 use crate::tcp::{Keepalive, TimeLimit, acknowledge_quickly, resolved};
 
-/// Bytes that are read at once.
+/// Size of the read buffer, bytes.
 const READ_LEN: usize = 4096;
 
-/// A client whose machine has vanished is given up after two minutes, also while it has answers to take.
+/// Detects a vanished client after two minutes, also while answers to it are unsent.
 const KEEPALIVE: Keepalive = Keepalive { idle_s: 60, interval_s: 10, probes: 6 };
 
-/// Serves the client until it goes.
+/// Serves the client until it disconnects.
 pub(super) async fn serve(
     stream: TcpStream,
     connection: Connection,
@@ -45,9 +45,9 @@ async fn serve_with(
         Err(error) => Err(error),
     };
     if let Err(error) = served {
-        tracing::debug!(%error, "a client of Apolo's protocol is gone");
+        tracing::debug!(%error, "a client of Apolo's protocol was lost");
     }
-    // Its service has the request in its queue until it answers; that place is taken for so long.
+    // The service keeps the request in its queue until it answers, so its slot stays occupied until then.
     if let Some(call) = open {
         let outcome = timeout(world.timeout(), call).await;
         connection.handle_outcome(outcome.unwrap_or_else(|_elapsed| world.timed_out()));
@@ -73,13 +73,13 @@ async fn run(
     let stream: &TcpStream = writer.as_ref();
     let mut buffer = [0; READ_LEN];
     let mut limit = TimeLimit::new(world.timeout());
-    // Until the client has closed its direction. What it has asked for until then is answered.
+    // Until the client closes its direction. Requests received before that are answered.
     let mut more = true;
     loop {
         next(connection, world, open, &mut limit);
         let sent = write(stream, connection)?;
         if sent {
-            // There may have been no room for another answer before.
+            // Before this the buffer may have been too full for another answer.
             next(connection, world, open, &mut limit);
         }
         report.add(connection);
@@ -123,7 +123,7 @@ fn next(
     }
 }
 
-/// Sends what there is, as far as the client takes it. Whether anything was sent.
+/// Sends as much as the client accepts. Returns whether anything was sent.
 fn write(stream: &TcpStream, connection: &mut Connection) -> std::io::Result<bool> {
     let mut sent = false;
     while !connection.unsent().is_empty() {
@@ -151,7 +151,8 @@ mod tests {
     use super::*;
     use crate::apolo::ServerConfig;
 
-    /// The client asks for more than the buffers of both sides hold, and takes no answer: TCP has something to send, and asks nothing.
+    /// The client sends more requests than the buffers of both sides hold, and reads no answers: TCP has unsent data,
+    /// and no keepalive probes are sent.
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn a_client_that_takes_no_answers_is_given_up() {
@@ -159,7 +160,7 @@ mod tests {
             Discovery { domain_id: 88, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
         let context = Context::with_options(&discovery, Arguments::default()).unwrap();
         let mut node = Node::create(context, "vanished", "/nowhere").unwrap();
-        // Nobody answers: each question is answered no at once.
+        // Without a service, each question is refused at once.
         let world = Arc::new(WorldClients::new(&mut node, Duration::from_micros(1)).unwrap());
         let listener = tokio::net::TcpListener::bind((IpAddr::from([127, 0, 0, 1]), 0)).await.unwrap();
         let client = tokio::net::TcpSocket::new_v4().unwrap();
@@ -178,8 +179,11 @@ mod tests {
             while client.write_all(&question).await.is_ok() {}
         });
         let begin = Instant::now();
-        tokio::time::timeout(Duration::from_secs(60), served).await.expect("it is not given up").unwrap();
-        println!("given up after {:?}", begin.elapsed());
+        tokio::time::timeout(Duration::from_secs(60), served)
+            .await
+            .expect("the connection was not closed")
+            .unwrap();
+        println!("closed after {:?}", begin.elapsed());
         asking.abort();
     }
 

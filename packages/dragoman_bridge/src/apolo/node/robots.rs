@@ -16,14 +16,14 @@ use super::ApoloNodeError;
 use crate::apolo::Refusal;
 use crate::apolo::client::robot::{RobotConfig, RobotCycle, RobotEvent};
 
-/// A velocity for the robot of this index.
+/// A velocity for the robot with this index.
 pub(super) type Command = (usize, geometry_msgs::msg::Twist);
 
 /// One robot: its cycles and its topics.
 pub(super) struct Robot {
     pub(super) name: String,
     pub(super) cycle: RobotCycle,
-    /// Why its last question was refused.
+    /// Why its last query was refused.
     pub(super) refusal: Option<Refusal>,
     frame_prefix: String,
     laser: LaserGeometry,
@@ -33,7 +33,7 @@ pub(super) struct Robot {
     tf: SharedPublisher<tf2_msgs::msg::TFMessage>,
 }
 
-/// What the protocol does not tell of a laser.
+/// Properties of a laser that the protocol does not transmit.
 #[derive(Clone, Copy)]
 struct LaserGeometry {
     /// rad
@@ -46,7 +46,7 @@ struct LaserGeometry {
     scan_time: f64,
 }
 
-/// The robots that the parameters name, and the commands to them.
+/// Creates the robots named in the parameters, and the stream of commands to them.
 pub(super) fn start(
     node: &mut Node,
     parameters: &Parameters,
@@ -109,10 +109,10 @@ pub(super) fn start(
     Ok((robots, commands))
 }
 
-/// Cycles per second where none are given.
+/// Default number of cycles per second.
 pub(super) const DEFAULT_RATE: f64 = 10.0;
 
-/// Of the laser LMS100: from -135 degrees every half degree, up to 20 m.
+/// As the laser LMS100: from -135 degrees every half degree, up to 20 m.
 pub(super) const LASER_ANGLE_MIN: f64 = -0.75 * PI;
 pub(super) const LASER_ANGLE_INCREMENT: f64 = PI / 360.0;
 pub(super) const LASER_RANGE_MAX: f64 = 20.0;
@@ -122,14 +122,14 @@ fn tf_publisher(node: &mut Node) -> Result<Publisher<tf2_msgs::msg::TFMessage>> 
 }
 
 impl Robot {
-    /// The robot was commanded.
+    /// Handles a velocity command.
     pub(super) fn command(&mut self, twist: &geometry_msgs::msg::Twist) {
         if !self.cycle.handle_command(Instant::now(), twist.linear.x, twist.angular.z) {
-            tracing::warn!(robot = self.name, "a velocity that is not finite is refused");
+            tracing::warn!(robot = self.name, "refused a velocity that is not finite");
         }
     }
 
-    /// Its world told something.
+    /// Publishes an event of the robot.
     pub(super) fn note(&mut self, event: RobotEvent) {
         match event {
             RobotEvent::Odometry { x, y, yaw, velocity } => {
@@ -139,7 +139,7 @@ impl Robot {
             RobotEvent::Scan { ranges } => self.publish_scan(&ranges),
             RobotEvent::Refused(refusal) => {
                 if self.refusal.as_ref() != Some(&refusal) {
-                    tracing::warn!(robot = self.name, %refusal, "the robot's world refuses");
+                    tracing::warn!(robot = self.name, %refusal, "the robot's world refused a call");
                 }
                 self.refusal = Some(refusal);
             }
@@ -181,7 +181,7 @@ impl Robot {
             scan_time: scan_time as f32,
             range_min: 0.0,
             range_max: range_max as f32,
-            // Nothing is hit at the end of the range: infinite, as REP 117 wants it.
+            // Readings at the maximum range hit nothing: infinite (REP 117).
             ranges: ranges
                 .iter()
                 .map(|range| if *range < range_max { *range as f32 } else { f32::INFINITY })
@@ -202,6 +202,6 @@ impl Robot {
 
 fn report(result: Result<()>, topic: &str) {
     if let Err(error) = result {
-        tracing::warn!(%error, topic, "a message could not be published");
+        tracing::warn!(%error, topic, "publishing failed");
     }
 }

@@ -18,14 +18,14 @@ use super::{ApoloNodeError, connection};
 use crate::apolo::wire::{DEFAULT_PORT, SizeBase};
 use crate::apolo::{Connection, ConnectionEvent, ServerConfig, ServerStatistics};
 
-/// Connections that the kernel keeps for us until we take them.
+/// Length of the kernel's accept queue.
 const BACKLOG: i32 = 1024;
 
-/// Time limit of a service call, s. MATLAB programs wait 5 s for an answer: that has to come before, also behind a command that
-/// is never answered and waits for its service as long.
+/// Time limit of a service call, s. MATLAB programs wait 5 s for an answer. The limit leaves time for a preceding
+/// command that is never answered and may wait for its service just as long.
 const SERVICE_TIMEOUT: f64 = 2.0;
 
-/// Files that the rest of the process may need.
+/// Open files reserved for the rest of the process.
 const OTHER_FILES: u64 = 256;
 
 /// The parameters of the node; `bind` is the default address.
@@ -42,24 +42,24 @@ pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
         Declaration::new(
             "max_connections",
             1024,
-            "Clients that may be connected; further ones are hung up on.",
+            "Maximum number of connected clients; additional connections are refused.",
         )
         .within(Range::Integer { from: 1, to: 60000 }),
         Declaration::new(
             "size_base",
             256,
-            "Base of sizes and counts in answers: 256 as programs since 2018 write it, 255 as the annex.",
+            "Base of sizes and counts in answers: 256 for programs since 2018, 255 as in the annex.",
         )
         .within(Range::Integer { from: 255, to: 256 }),
         Declaration::new(
             "move_reply",
             config.move_reply,
-            "Moves of mobile robots are answered; the oldest clients never read that answer.",
+            "Answer moves of mobile robots; the oldest clients never read that answer.",
         ),
         Declaration::new(
             "silent_on_unknown",
             config.silent_on_unknown,
-            "Questions about unknown names are not answered, as by the original; otherwise with F.",
+            "Do not answer questions about unknown names, as the original; if false, answer F.",
         ),
         Declaration::new("service_timeout", SERVICE_TIMEOUT, "Time limit of a service call, s.")
             .within(Range::Double { from: 0.01, to: 60.0 }),
@@ -67,19 +67,19 @@ pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// A server side that has been started.
+/// A running server side.
 #[derive(Debug)]
 pub struct ApoloServer {
-    /// The node; it serves while it is polled, and hangs up on all clients when it is dropped.
+    /// The node; it serves while it is polled, and closes all connections when it is dropped.
     pub node: RunningNode,
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
 }
 
 /// Starts node `apolo` in the world's namespace, listening by default on `bind`.
 ///
 /// # Errors
-/// The port is taken; a wrong parameter; the middleware's refusal.
+/// The port is in use; a wrong parameter; an error of the middleware.
 pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<ApoloServer, ApoloNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo", namespace)?);
     let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
@@ -100,7 +100,7 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
     let seen = Arc::clone(&report);
     tasks.spawn(async move {
         if let Err(error) = serve(listener, world, config, max_connections, report).await {
-            tracing::error!(%error, "Apolo's protocol is no longer served");
+            tracing::error!(%error, "the server of Apolo's protocol has stopped");
         }
     });
     let mut diagnostics = Diagnostics::new(tasks.node(), "Apolo's protocol", &address.to_string())?;
@@ -119,7 +119,8 @@ fn open(parameters: &Parameters) -> Result<TcpListener, ApoloNodeError> {
     let port = u16::try_from(parameters.value::<i64>("port")).unwrap_or(DEFAULT_PORT);
     let address = SocketAddr::new(ip, port);
     let opened = TcpListener::bind(address).and_then(|listener| {
-        // The standard library's 128 would let some of a thousand clients that come at once wait for a second.
+        // With the standard library's backlog of 128, some of a thousand clients that connect at once would wait a
+        // second.
         nix::sys::socket::listen(&listener, Backlog::new(BACKLOG)?)?;
         listener.set_nonblocking(true)?;
         Ok(listener)
@@ -127,13 +128,13 @@ fn open(parameters: &Parameters) -> Result<TcpListener, ApoloNodeError> {
     opened.map_err(|source| ApoloNodeError::Bind { address, source })
 }
 
-/// Raises the number of files that the process may have open, as far as the system lets it.
+/// Raises the process's limit of open files, as far as the system permits.
 fn allow_files(wanted: u64) {
     let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
         if soft >= wanted { Ok(()) } else { setrlimit(Resource::RLIMIT_NOFILE, wanted.min(hard), hard) }
     });
     if let Err(error) = raised {
-        tracing::warn!(%error, wanted, "the number of open files cannot be raised");
+        tracing::warn!(%error, wanted, "raising the limit of open files failed");
     }
 }
 
@@ -156,35 +157,35 @@ async fn serve(
                     connections.spawn(connection::serve(stream, connection, world, report));
                 }
                 Ok((_stream, client)) => {
-                    report.hung_up.fetch_add(1, Ordering::Relaxed);
-                    tracing::debug!(%client, max_connections, "a client too many");
+                    report.refused_connections.fetch_add(1, Ordering::Relaxed);
+                    tracing::debug!(%client, max_connections, "refused a connection: too many clients");
                 }
                 Err(error) => {
-                    // No file is left, or the client has gone again.
-                    tracing::warn!(%error, "a client could not be taken");
+                    // No file descriptor is left, or the client has already disconnected.
+                    tracing::warn!(%error, "accepting a client failed");
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             },
             Some(ended) = connections.join_next() => {
                 if let Err(error) = ended {
-                    tracing::error!(%error, "a connection ended badly");
+                    tracing::error!(%error, "a connection task failed");
                 }
             }
         }
     }
 }
 
-/// What all connections have seen and done.
+/// Counters and recent events of all connections.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     statistics: Mutex<ServerStatistics>,
     last_refusal: Mutex<String>,
     connections: AtomicUsize,
-    hung_up: AtomicU64,
+    refused_connections: AtomicU64,
 }
 
 impl Report {
-    /// Takes the news of a connection.
+    /// Adds the counters and events of a connection.
     pub(super) fn add(&self, connection: &mut Connection) {
         let news = connection.take_statistics();
         if news != ServerStatistics::default() {
@@ -194,12 +195,12 @@ impl Report {
             let text = match event {
                 ConnectionEvent::Refused { request, refusal } => format!("{request}: {refusal}"),
                 ConnectionEvent::Malformed { kind } => {
-                    format!("a frame '{}' is too small for its values", kind.escape_ascii())
+                    format!("frame '{}' is too short for its values", kind.escape_ascii())
                 }
                 ConnectionEvent::Unknown { kind } => {
-                    format!("frames '{}' are not known", kind.escape_ascii())
+                    format!("unknown frame '{}'", kind.escape_ascii())
                 }
-                ConnectionEvent::Garbage { bytes } => format!("{bytes} bytes belong to no frame"),
+                ConnectionEvent::Garbage { bytes } => format!("skipped {bytes} bytes outside of frames"),
             };
             tracing::debug!(text, "refused");
             *self.last_refusal.lock().unwrap_or_else(PoisonError::into_inner) = text;
@@ -211,18 +212,18 @@ impl Report {
             statistics: *self.statistics.lock().unwrap_or_else(PoisonError::into_inner),
             last_refusal: self.last_refusal.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             connections: self.connections.load(Ordering::Relaxed),
-            hung_up: self.hung_up.load(Ordering::Relaxed),
+            refused_connections: self.refused_connections.load(Ordering::Relaxed),
         }
     }
 }
 
-/// A [`Report`] at one time.
+/// A snapshot of a [`Report`].
 #[derive(Debug, Default)]
 struct Figures {
     statistics: ServerStatistics,
     last_refusal: String,
     connections: usize,
-    hung_up: u64,
+    refused_connections: u64,
 }
 
 impl Figures {
@@ -241,13 +242,13 @@ fn publish(diagnostics: &mut Diagnostics, before: &Figures, now: &Figures) {
         ("refused", statistics.refused.to_string()),
         ("malformed frames", statistics.malformed.to_string()),
         ("unknown frames", statistics.unknown.to_string()),
-        ("bytes of no frame", statistics.garbage.to_string()),
-        ("clients hung up on", now.hung_up.to_string()),
+        ("bytes outside of frames", statistics.garbage.to_string()),
+        ("connections refused", now.refused_connections.to_string()),
     ];
-    if now.hung_up > before.hung_up {
+    if now.refused_connections > before.refused_connections {
         diagnostics.publish(Severity::Warn, "too many clients", &values);
     } else if now.refused() > before.refused() {
-        // Once a second is often enough for the log as well.
+        // The log also gets at most one line per second.
         let message = format!("refused: {}", now.last_refusal);
         tracing::warn!("{message}");
         diagnostics.publish(Severity::Warn, &message, &values);

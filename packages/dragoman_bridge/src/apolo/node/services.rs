@@ -8,25 +8,26 @@ use futures::stream::{BoxStream, SelectAll, StreamExt};
 use crate::apolo::Outcome;
 use crate::apolo::wire::{Command, Request};
 
-/// A request of a ROS client: what it asks for, and how to answer it.
+/// A request of a ROS client, and how to answer it.
 pub(super) struct Asked {
     /// The call.
     pub(super) request: Request,
-    /// Answers with what became of it.
+    /// Answers with the outcome.
     pub(super) respond: Box<dyn FnOnce(Outcome) + Send>,
 }
 
-/// What all answers begin with.
+/// The fields at the beginning of all answers.
 struct Head {
     success: bool,
     message: String,
     found: bool,
 }
 
-/// The service that the protocol has no command of its own for.
+/// A service without a protocol command of its own.
 const PLACE_XYZ: &str = "place_xyz";
 
-/// Offers a service: the fields of a request as a call, the outcome as the fields of the answer beyond its head.
+/// Offers a service: converts the fields of a request to a call, and the outcome to the fields of the answer after its
+/// head.
 macro_rules! offer {
     ($all:ident, $node:ident, $name:expr, $service:ident, |$request:ident| $call:expr, |$outcome:ident| { $($field:ident: $value:expr),* }) => {
         $all.push(service::<srv::$service::Service>(
@@ -153,7 +154,7 @@ where
             request: call(request.message.clone()),
             respond: Box::new(move |outcome| {
                 if let Err(error) = request.respond(response(head(&outcome), outcome)) {
-                    tracing::warn!(%error, service = name, "an answer could not be sent");
+                    tracing::warn!(%error, service = name, "sending a response failed");
                 }
             }),
         })
@@ -177,7 +178,7 @@ fn values(outcome: Outcome) -> Vec<f64> {
     if let Outcome::Values(values) = outcome { values } else { Vec::new() }
 }
 
-/// The first values of the outcome; zeros where nothing was told.
+/// The first values of the outcome; zeros if it has none.
 fn first<const COUNT: usize>(outcome: &Outcome) -> [f64; COUNT] {
     match outcome {
         Outcome::Values(values) => values.first_chunk().copied().unwrap_or([0.0; COUNT]),

@@ -1,10 +1,10 @@
-//! How a call's outcome is told to the client, if it is.
+//! Encodes a call's outcome for the client, if the command has an answer.
 
 use super::super::call::{Outcome, Refusal};
 use super::super::wire::{Answer, Command, Reply};
 use super::ServerConfig;
 
-/// The answer to a request of this command. `None`: silence.
+/// The answer to a request of this command. `None`: no answer.
 pub(super) fn to(command: Command, outcome: Outcome, config: &ServerConfig) -> Option<Vec<u8>> {
     let expected = answer(command, config);
     let reply = match (expected, outcome) {
@@ -19,11 +19,11 @@ pub(super) fn to(command: Command, outcome: Outcome, config: &ServerConfig) -> O
         (Answer::LandMarks, Outcome::LandMarks(marks)) => Reply::LandMarks(marks),
         _ => refusal(command),
     };
-    // A list that is too long for the protocol.
+    // The list is too long for the protocol.
     reply.encode(config.size_base).or_else(|_| Reply::False.encode(config.size_base)).ok()
 }
 
-/// The answer to a frame of this command that is too small for its values. `None`: silence.
+/// The answer to a frame of this command that is too short for its values. `None`: no answer.
 pub(super) fn to_malformed(command: Command, config: &ServerConfig) -> Option<Vec<u8>> {
     match answer(command, config) {
         Answer::None => None,
@@ -31,8 +31,8 @@ pub(super) fn to_malformed(command: Command, config: &ServerConfig) -> Option<Ve
     }
 }
 
-/// How it is told that a request is not carried out. `F` to `j` would read as "free of collisions", and a planner would go where
-/// nobody has looked, or where the arm cannot be.
+/// The answer to a request that is not carried out. `F` to `j` would mean "free of collisions", and a planner would use
+/// a path that was never checked, or that the arm cannot reach.
 fn refusal(command: Command) -> Reply {
     if command == Command::CheckRobotJoints { Reply::True } else { Reply::False }
 }

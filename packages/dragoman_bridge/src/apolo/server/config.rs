@@ -1,20 +1,20 @@
-//! Choices and limits, counters and events of the server side.
+//! Limits, counters and events of the server side.
 
 use std::ops::AddAssign;
 
 use super::super::call::Refusal;
 use super::super::wire::{Request, SizeBase};
 
-/// Choices and limits of a [`Connection`](super::Connection).
+/// Limits and options of a [`Connection`](super::Connection).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     /// Base of sizes and counts in answers. Default 256.
     pub size_base: SizeBase,
-    /// `m` is answered. Default true; clients of the seed's age never read that answer.
+    /// Answer `m`. Default true; clients as old as the manual never read that answer.
     pub move_reply: bool,
-    /// Questions about unknown names get no answer, as from the original. Default false: `F`.
+    /// Do not answer questions about unknown names, as the original. Default false: answer `F`.
     pub silent_on_unknown: bool,
-    /// Bytes that may wait, on each of the two ways; one message more may be there. Default 16384.
+    /// Maximum number of waiting bytes in each direction; may be exceeded by one message. Default 16384.
     pub max_buffered: usize,
 }
 
@@ -29,35 +29,35 @@ impl Default for ServerConfig {
     }
 }
 
-/// What the owner of a [`Connection`](super::Connection) should know, for its log.
+/// Events of a [`Connection`](super::Connection), for the owner's log.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ConnectionEvent {
-    /// A request was refused. The client may not have been told.
+    /// A request was refused. The client may have received no answer.
     Refused {
-        /// What was asked for.
+        /// The request.
         request: Request,
-        /// Why not.
+        /// The reason.
         refusal: Refusal,
     },
-    /// A frame of this known kind is too small for what it should hold.
+    /// A frame of this known kind is too short for its content.
     Malformed {
         /// Kind of the frame.
         kind: u8,
     },
-    /// A frame of another kind was skipped.
+    /// A frame of an unknown kind was skipped.
     Unknown {
         /// Kind of the frame.
         kind: u8,
     },
-    /// Bytes that belong to no frame were skipped.
+    /// Bytes outside of frames were skipped.
     Garbage {
-        /// How many.
+        /// Number of bytes.
         bytes: u64,
     },
 }
 
-/// What one or several [`Connection`](super::Connection)s have seen and done.
+/// Counters of one or several [`Connection`](super::Connection)s.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerStatistics {
@@ -69,11 +69,11 @@ pub struct ServerStatistics {
     pub answers: u64,
     /// Requests refused, by us or by the service.
     pub refused: u64,
-    /// Frames too small for what they should hold.
+    /// Frames too short for their content.
     pub malformed: u64,
     /// Frames of unknown kinds.
     pub unknown: u64,
-    /// Bytes that belong to no frame.
+    /// Bytes outside of frames.
     pub garbage: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The commands of seed 000, and those that its users' programs need beyond it.
+/// The commands of the Apolo port manual, and those that its users' programs need in addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the table below says in words what each does")]
 pub enum Command {
@@ -23,23 +23,23 @@ pub enum Command {
     Update,
 }
 
-/// What follows the names of a request.
+/// Data after the names of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Data {
-    /// So many doubles.
+    /// This number of doubles.
     Doubles(usize),
-    /// One byte, which counts the doubles after it.
+    /// One byte with the number of doubles that follow.
     Counted,
 }
 
-/// What a command is answered with.
+/// The answer to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// Nothing, ever.
     None,
     /// `T` or `F`.
     Verdict,
-    /// `D` with so many doubles.
+    /// `D` with this number of doubles.
     Doubles(usize),
     /// `D` with any number of doubles.
     AnyDoubles,
@@ -53,7 +53,7 @@ struct Row {
     letter: u8,
     /// ROS service in the namespace of the world.
     service: &'static str,
-    /// STRINGs of a request, the world's name first.
+    /// Number of STRINGs in a request, the world's name first.
     names: usize,
     data: Data,
     answer: Answer,
@@ -80,17 +80,17 @@ static TABLE: [Row; 15] = [
     row(b'd', Command::GetAllultrasonicSensors, "get_allultrasonic_sensors", 2, Data::Doubles(0), Answer::AnyDoubles, "ranges of all ultrasonic sensors of a robot"),
     row(b'l', Command::GetLaserData,            "get_laser_data",            2, Data::Doubles(0), Answer::AnyDoubles, "ranges of a laser"),
     row(b'B', Command::GetLaserLandMarks,       "get_laser_land_marks",      2, Data::Doubles(0), Answer::LandMarks,  "landmarks that a laser sees"),
-    row(b'G', Command::GetLocation,             "get_location",              2, Data::Doubles(0), Answer::Doubles(6), "position, roll, pitch and yaw of a thing"),
+    row(b'G', Command::GetLocation,             "get_location",              2, Data::Doubles(0), Answer::Doubles(6), "position, roll, pitch and yaw of an object"),
     row(b'g', Command::GetLocationMRobot,       "get_location_m_robot",      2, Data::Doubles(0), Answer::Doubles(4), "position and heading of a wheeled robot"),
     row(b'o', Command::GetOdometry,             "get_odometry",              2, Data::Doubles(0), Answer::Doubles(3), "odometry: x, y, heading"),
     row(b'u', Command::GetUltrasonicSensor,     "get_ultrasonic_sensor",     2, Data::Doubles(0), Answer::Doubles(1), "range of an ultrasonic sensor"),
-    row(b'L', Command::LinkToRobotTcp,          "link_to_robot_tcp",         3, Data::Doubles(0), Answer::None,       "fix a thing to the tool of an arm"),
+    row(b'L', Command::LinkToRobotTcp,          "link_to_robot_tcp",         3, Data::Doubles(0), Answer::None,       "attach an object to the tool of an arm"),
     row(b'm', Command::MoveMRobot,              "move_m_robot",              2, Data::Doubles(3), Answer::Verdict,    "move a wheeled robot: speed, rotation speed, time; did it?"),
-    row(b'P', Command::Place,                   "place",                     2, Data::Doubles(6), Answer::None,       "put a thing: position, roll, pitch, yaw"),
+    row(b'P', Command::Place,                   "place",                     2, Data::Doubles(6), Answer::None,       "place an object: position, roll, pitch, yaw"),
     row(b'p', Command::PlaceMRobot,             "place_m_robot",             2, Data::Doubles(4), Answer::Verdict,    "drop a wheeled robot: position, heading; does it stand?"),
     row(b'R', Command::ResetOdometry,           "reset_odometry",            2, Data::Doubles(3), Answer::None,       "reset the odometry: x, y, heading"),
     row(b'J', Command::SetRobotJoints,          "set_robot_joints",          2, Data::Counted,    Answer::None,       "move the joints of an arm"),
-    row(b'U', Command::Update,                  "update",                    1, Data::Doubles(0), Answer::None,       "bring what is shown up to date"),
+    row(b'U', Command::Update,                  "update",                    1, Data::Doubles(0), Answer::None,       "update the display"),
 ];
 
 impl Command {
@@ -99,7 +99,7 @@ impl Command {
         TABLE.iter().map(|row| row.command)
     }
 
-    /// The command that a frame's kind names.
+    /// The command of a frame's kind byte.
     pub fn from_letter(letter: u8) -> Option<Self> {
         TABLE.iter().find(|row| row.letter == letter).map(|row| row.command)
     }
@@ -112,7 +112,7 @@ impl Command {
         &TABLE[self as usize]
     }
 
-    /// The kind of its frame.
+    /// The kind byte of its frame.
     pub fn letter(self) -> u8 {
         self.row().letter
     }
@@ -127,17 +127,17 @@ impl Command {
         self.row().names
     }
 
-    /// What follows the names.
+    /// The data after the names.
     pub fn data(self) -> Data {
         self.row().data
     }
 
-    /// What a server that follows the table answers.
+    /// The answer according to the table.
     pub fn answer(self) -> Answer {
         self.row().answer
     }
 
-    /// What it does, in a few words.
+    /// Short description.
     pub fn meaning(self) -> &'static str {
         self.row().meaning
     }
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(Command::all().map(Command::letter).collect::<BTreeSet<_>>().len(), 15);
     }
 
-    /// Annex of seed 000, `ApoloMessage.h`, and the letters that later programs use.
+    /// Annex of the Apolo port manual, `ApoloMessage.h`, and the letters that later programs use.
     #[test]
     fn letters_are_the_annex_s() {
         let letters: String = Command::all().map(|command| char::from(command.letter())).collect();

@@ -1,45 +1,45 @@
-//! A stream of bytes as messages.
+//! Decodes a byte stream into messages.
 //!
-//! Rules of reading, where the sources leave them open:
-//! - what is not `aa` is skipped; so is the first byte of an `aa` whose size is below 5;
-//! - **the layout of a known kind decides where its frame ends**, as long as the announced size leaves room for it. So
-//!   either base of sizes is understood, and a size beyond the data holds nothing up: what follows the message is
-//!   looked through for the next `aa`;
-//! - a frame too small for its layout is malformed, and skipped by its size;
-//! - unknown kinds are skipped by their size, and by the smaller where the bases differ; but not where the size begins
-//!   with an `a` as well: then the frame may begin one byte later;
-//! - in a list of a reply size and count have the same base. Where both fit, the one that was chosen counts.
+//! Decoding rules where the sources leave them open:
+//! - bytes other than `aa` are skipped; so is the first byte of an `aa` whose size is below 5;
+//! - **the layout of a known kind determines where its frame ends**, if the announced size leaves room for it. So both
+//!   bases of sizes are understood, and a size beyond the data blocks nothing: the bytes after the message are searched
+//!   for the next `aa`;
+//! - a frame too short for its layout is malformed, and skipped by its size;
+//! - unknown kinds are skipped by their size, by the smaller one if the bases differ. They are not skipped if the size
+//!   also begins with an `a`: then the frame may begin one byte later;
+//! - in a list of a reply, size and count have the same base. If both fit, the configured one is used.
 
 use super::{Command, HEADER_LEN, MAX_REQUEST_LEN, Reply, Request, SizeBase};
 
-/// What came out of a stream.
+/// Result of decoding a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Received<T> {
     /// A message.
     Message(T),
-    /// A frame of a known kind that is too small for what it should hold.
+    /// A frame of a known kind that is too short for its content.
     Malformed {
         /// Its kind.
         kind: u8,
     },
-    /// A frame of another kind.
+    /// A frame of an unknown kind.
     Unknown {
         /// Its kind.
         kind: u8,
     },
 }
 
-/// Bytes that have come and are not used yet.
+/// Received bytes that are not decoded yet.
 #[derive(Debug, Default)]
 struct Stream {
     bytes: Vec<u8>,
     start: usize,
-    /// Bytes of a frame that are to be passed over when they come.
+    /// Remaining bytes of a frame to skip when they arrive.
     owed: usize,
     skipped: u64,
 }
 
-/// The beginning of what may be a frame.
+/// Header of a possible frame.
 #[derive(Debug, Clone, Copy)]
 struct Head {
     /// Size with base 255, which is the smaller.
@@ -73,7 +73,7 @@ impl Stream {
         self.skipped += len as u64;
     }
 
-    /// Skips to the next frame. `None`: its header has not come yet.
+    /// Skips to the next frame. `None`: its header is incomplete.
     fn head(&mut self) -> Option<Head> {
         self.consume(self.owed);
         if self.owed > 0 {
@@ -82,7 +82,7 @@ impl Stream {
         loop {
             let rest = self.rest();
             let begin = rest.windows(2).position(|pair| pair == b"aa");
-            // A last single `a` may be the first half of a beginning.
+            // A single `a` at the end may be the first byte of a header.
             let begin = begin.unwrap_or(rest.len() - usize::from(rest.ends_with(b"a")));
             self.skip(begin);
             let [_, _, low, high, kind] = *self.rest().first_chunk::<HEADER_LEN>()?;
@@ -100,39 +100,39 @@ impl Stream {
         }
     }
 
-    /// The payload of the frame at the beginning, as far as it has come and may go.
+    /// The payload of the frame at the beginning, as far as it was received and its size permits.
     fn payload(&self, head: Head) -> &[u8] {
         let rest = self.rest();
         rest.get(HEADER_LEN..head.high.min(rest.len())).unwrap_or_default()
     }
 
-    /// Whether so many bytes have come.
+    /// Whether at least `len` bytes were received.
     fn has(&self, len: usize) -> bool {
         self.rest().len() >= len
     }
 }
 
-/// The requests in what a client sends.
+/// Decodes the stream of a client.
 #[derive(Debug, Default)]
 pub struct RequestDecoder(Stream);
 
 impl RequestDecoder {
-    /// More bytes have come, cut anywhere.
+    /// Appends received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.0.push(bytes);
     }
 
-    /// Bytes that wait for more, or for [`next`](Self::next).
+    /// Number of bytes not yet decoded.
     pub fn buffered(&self) -> usize {
         self.0.rest().len()
     }
 
-    /// Bytes that belonged to no frame.
+    /// Number of skipped bytes outside of frames.
     pub fn skipped(&self) -> u64 {
         self.0.skipped
     }
 
-    /// The next request. `None`: it has not come yet.
+    /// The next request. `None`: incomplete.
     #[allow(clippy::should_implement_trait, reason = "more may come after None")]
     pub fn next(&mut self) -> Option<Received<Request>> {
         loop {
@@ -156,7 +156,7 @@ impl RequestDecoder {
                     return Some(Received::Message(request));
                 }
                 None if !self.0.has(head.high) => return None,
-                // The rest of it may still come.
+                // The rest may still arrive.
                 _ => {
                     self.0.consume(head.low);
                     return Some(Received::Malformed { kind: head.kind });
@@ -166,7 +166,7 @@ impl RequestDecoder {
     }
 }
 
-/// The replies in what a server sends.
+/// Decodes the stream of a server.
 #[derive(Debug)]
 pub struct ReplyDecoder {
     stream: Stream,
@@ -174,27 +174,27 @@ pub struct ReplyDecoder {
 }
 
 impl ReplyDecoder {
-    /// `preferred` is the base that counts for lists of 255 elements or more whose layout fits both.
+    /// `preferred` is the base for lists of 255 elements or more whose layout fits both.
     pub fn new(preferred: SizeBase) -> Self {
         Self { stream: Stream::default(), preferred }
     }
 
-    /// More bytes have come, cut anywhere.
+    /// Appends received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.stream.push(bytes);
     }
 
-    /// Bytes that wait for more, or for [`next`](Self::next).
+    /// Number of bytes not yet decoded.
     pub fn buffered(&self) -> usize {
         self.stream.rest().len()
     }
 
-    /// Bytes that belonged to no frame.
+    /// Number of skipped bytes outside of frames.
     pub fn skipped(&self) -> u64 {
         self.stream.skipped
     }
 
-    /// The next reply. `None`: it has not come yet.
+    /// The next reply. `None`: incomplete.
     #[allow(clippy::should_implement_trait, reason = "more may come after None")]
     pub fn next(&mut self) -> Option<Received<Reply>> {
         let head = self.stream.head()?;
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// What is inside a malformed frame is passed over, also where it comes later.
+    /// The content of a malformed frame is skipped, also if it arrives later.
     #[test]
     fn a_malformed_frame_is_passed_over_wherever_it_is_cut() {
         let mut bad = b"aa\x28\0j\0\0\xff".to_vec();
@@ -357,10 +357,10 @@ mod tests {
         let frame = bytes(&update("x"));
         let seen = requests(&[b"aa\x09\0Xaa\x06\0", &frame[..]].concat());
         assert_eq!(seen, [Received::Unknown { kind: b'X' }, Received::Message(update("x"))]);
-        // No request is as long as this announces.
+        // No request is as long as this size.
         let seen = requests(&[b"aa\xff\xffX", &frame[..]].concat());
         assert_eq!(seen, [Received::Message(update("x"))]);
-        // The one byte between the two bases' sizes.
+        // The one byte between the sizes in the two bases.
         let seen = requests(&[b"aa\0\x01X", &[0; 251][..], &frame].concat());
         assert_eq!(seen, [Received::Unknown { kind: b'X' }, Received::Message(update("x"))]);
     }
@@ -376,7 +376,7 @@ mod tests {
                 assert_eq!(decoder.buffered(), 0);
             }
         }
-        // The scan of a laser with 541 beams is understood whatever was chosen, if the annex's base wrote it.
+        // A scan of 541 beams encoded with the annex's base is understood with either preference.
         let scan = Reply::Doubles(vec![0.5; 541]);
         let mut decoder = ReplyDecoder::new(SizeBase::Full256);
         decoder.push(&scan.encode(SizeBase::Annex255).expect("a frame"));

@@ -2,7 +2,7 @@
 
 use super::{EncodeError, HEADER_LEN, MAX_NAME_LEN, SizeBase};
 
-/// Reads a payload from its beginning. Each method gives `None` when too few bytes are left.
+/// Reads a payload from its beginning. Each method returns `None` if too few bytes are left.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PayloadReader<'a>(pub(super) &'a [u8]);
 
@@ -37,7 +37,7 @@ impl<'a> PayloadReader<'a> {
         Some(base.join(*bytes))
     }
 
-    /// A STRING: a length that counts the final NUL, and that many bytes. Length 0 is the empty name. As in C the name
+    /// A STRING: a length that counts the final NUL, and that many bytes. Length 0 is the empty name. As in C, the name
     /// ends at its first NUL.
     pub(super) fn name(&mut self) -> Option<String> {
         let len = self.byte()?;
@@ -45,7 +45,7 @@ impl<'a> PayloadReader<'a> {
         let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
         Some(match std::str::from_utf8(name) {
             Ok(name) => name.to_owned(),
-            // MATLAB on Windows, and Apolo itself, have one byte per character.
+            // MATLAB on Windows, and Apolo itself, use one byte per character.
             Err(_) => name.iter().map(|byte| char::from(*byte)).collect(),
         })
     }
@@ -56,13 +56,13 @@ impl<'a> PayloadReader<'a> {
         self.take(usize::from(len)).map(|_| ())
     }
 
-    /// How much of `whole`, which this was made of, has been read.
+    /// Number of bytes read from `whole`, the original slice.
     pub(super) fn consumed(&self, whole: &[u8]) -> usize {
         whole.len() - self.0.len()
     }
 }
 
-/// A frame that is being written.
+/// A frame under construction.
 #[derive(Debug)]
 pub(super) struct FrameWriter {
     bytes: Vec<u8>,
@@ -88,7 +88,7 @@ impl FrameWriter {
         Ok(())
     }
 
-    /// A STRING. One byte per character where that can be read back, UTF-8 otherwise.
+    /// A STRING. One byte per character if that decodes to the same name, UTF-8 otherwise.
     pub(super) fn name(&mut self, name: &str) -> Result<(), EncodeError> {
         if name.contains('\0') {
             return Err(EncodeError::NulInName { name: name.escape_default().to_string() });
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn characters_beyond_ascii_have_one_byte_where_it_can_be_read_back() {
         assert_eq!(written("año"), b"\x04a\xf1o\0");
-        // "Ã±" in one byte each would read as UTF-8 for "ñ".
+        // "Ã±" with one byte per character would decode as UTF-8 "ñ".
         assert_eq!(written("Ã±"), b"\x05\xc3\x83\xc2\xb1\0");
         for name in ["año", "Ã±", "機"] {
             assert_eq!(PayloadReader(&written(name)).name().as_deref(), Some(name));

@@ -1,4 +1,4 @@
-//! What a server sends.
+//! Messages of a server.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ const LAND_MARKS: u8 = b'b';
 const LAND_MARK_LEN: usize = 18;
 
 impl Reply {
-    /// Bytes of one element of a list, 0 where there is none. `None`: no kind of reply.
+    /// Bytes per element of a list, 0 for kinds without a list. `None`: not a reply.
     pub(super) fn element_len(kind: u8) -> Option<usize> {
         match kind {
             TRUE | FALSE => Some(0),
@@ -48,8 +48,8 @@ impl Reply {
         }
     }
 
-    /// Length of the frame of this kind whose payload begins with `payload`. `None`: no kind of reply, or the bytes that
-    /// tell it are missing.
+    /// Length of the frame of this kind whose payload begins with `payload`. `None`: not a reply, or the bytes that
+    /// determine the length are missing.
     pub(super) fn frame_len(kind: u8, payload: &[u8], base: SizeBase) -> Option<usize> {
         match Self::element_len(kind)? {
             0 => Some(HEADER_LEN),
@@ -57,7 +57,7 @@ impl Reply {
         }
     }
 
-    /// Reads the payload of a frame. `None`: no kind of reply, or it is too short.
+    /// Reads the payload of a frame. `None`: not a reply, or too short.
     pub fn decode(kind: u8, payload: &[u8], base: SizeBase) -> Option<Self> {
         let mut reader = PayloadReader(payload);
         match kind {
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Annex of seed 000: `insertSize` and `writeUInt16` have base 255.
+    /// Annex of the Apolo port manual: `insertSize` and `writeUInt16` use base 255.
     #[test]
     fn the_annex_s_base_is_255() {
         let scan = Reply::Doubles(vec![0.0; 541]);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_size_can_tell_is_refused() {
+    fn lists_too_long_for_the_size_are_refused() {
         for (base, most) in [(SizeBase::Full256, 8191), (SizeBase::Annex255, 8159)] {
             assert!(Reply::Doubles(vec![0.0; most]).encode(base).is_ok());
             assert!(Reply::Doubles(vec![0.0; most + 1]).encode(base).is_err(), "{base:?}");

@@ -1,15 +1,15 @@
-//! What a client sends.
+//! Messages of a client.
 
 use std::fmt;
 
 use super::payload::{FrameWriter, PayloadReader};
 use super::{Command, Data, EncodeError, HEADER_LEN, SizeBase};
 
-/// A request: a call of one of the world's services, which [`Command::service`] names. Values are as on the wire and
-/// unchecked: they may be NaN or infinite.
+/// A request: a call of the world's service [`Command::service`]. Values are as on the wire and unchecked: they may be
+/// NaN or infinite.
 ///
 /// Positions are in the frame of the world, in metres; angles in radians; roll, pitch and yaw turn about the fixed axes
-/// x, y and z in this order. An empty `world` means the first one, in order, that has the thing.
+/// x, y and z in this order. An empty `world` means the first world, in order, that has the object.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the names are those of the services and their fields")]
 pub enum Request {
@@ -30,11 +30,11 @@ pub enum Request {
     Update { world: String },
 }
 
-/// A request taken apart: names that a command does not have are empty.
+/// The parts of a request; unused names are empty.
 type Parts<'a> = (Command, [&'a str; 3], Vec<f64>);
 
 impl Request {
-    /// Reads the payload of a frame of this command. What follows the request is not looked at. `None`: it is too short.
+    /// Reads the payload of a frame of this command. Bytes after the request are ignored. `None`: too short.
     pub fn decode(command: Command, payload: &[u8]) -> Option<Self> {
         let mut reader = PayloadReader(payload);
         let world = reader.name()?;
@@ -79,7 +79,8 @@ impl Request {
         })
     }
 
-    /// Length of the frame of `command` whose payload begins with `payload`. `None`: the bytes that tell it are missing.
+    /// Length of the frame of `command` whose payload begins with `payload`. `None`: the bytes that determine it are
+    /// missing.
     pub(super) fn frame_len(command: Command, payload: &[u8]) -> Option<usize> {
         let mut reader = PayloadReader(payload);
         for _ in 0..command.name_count() {
@@ -92,12 +93,12 @@ impl Request {
         Some(HEADER_LEN + reader.consumed(payload) + 8 * doubles)
     }
 
-    /// Which command this is.
+    /// The command of this request.
     pub fn command(&self) -> Command {
         self.parts().0
     }
 
-    /// Whether every number is one that can be worked with.
+    /// Whether no number is NaN or infinite.
     pub fn is_finite(&self) -> bool {
         self.parts().2.iter().all(|value| value.is_finite())
     }
@@ -105,7 +106,7 @@ impl Request {
     /// The frame to send.
     ///
     /// # Errors
-    /// A name or a list of joint values that the protocol cannot tell.
+    /// A name or a list of joint values is too long for the protocol, or a name contains a NUL.
     pub fn encode(&self, base: SizeBase) -> Result<Vec<u8>, EncodeError> {
         let (command, names, values) = self.parts();
         let mut writer = FrameWriter::new(command.letter(), base);
@@ -186,7 +187,7 @@ mod tests {
         "W".to_owned()
     }
 
-    /// Seed 000, example of the section on the protocol: 46 = 5 + (8 + 1) + (14 + 1) + 1 + 2 * 8.
+    /// Apolo port manual, example of the chapter on the protocol: 46 = 5 + (8 + 1) + (14 + 1) + 1 + 2 * 8.
     #[test]
     fn the_example_has_46_bytes() {
         let request = Request::SetRobotJoints {
@@ -202,7 +203,7 @@ mod tests {
         assert_eq!(Request::decode(Command::SetRobotJoints, &expected[5..]), Some(request));
     }
 
-    /// The frames of seed 000, one section each, and of the further commands.
+    /// The frames of the Apolo port manual, one section each, and of the additional commands.
     #[test]
     fn every_command_byte_by_byte() {
         let names = b"\x02W\0\x02x\0".as_slice();

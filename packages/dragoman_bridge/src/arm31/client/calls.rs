@@ -1,4 +1,4 @@
-//! The call that is under way, and stops. The rules are in the documentation of [`super`].
+//! The open call, and stops. The rules are in the documentation of [`super`].
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use super::super::wire::{Command, Request, Role};
 use super::encoding;
 use super::{Client, ClientConfig};
 
-/// The one call that has been sent and not been answered.
+/// The one call that is sent and not answered.
 #[derive(Debug)]
 pub(super) struct Open {
     id: CallId,
@@ -20,7 +20,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// When something has to be done about it.
+    /// When the next action is due.
     pub(super) fn due(&self, config: &ClientConfig) -> Instant {
         self.retry_at(config).map_or(self.deadline, |retry| retry.min(self.deadline))
     }
@@ -32,10 +32,10 @@ impl Open {
     }
 }
 
-/// Shortest pause between two copies, whatever the configuration says: none at all would never end.
+/// Shortest pause between two copies, whatever the configuration says: with 0 the loop would never end.
 const MIN_PAUSE: Duration = Duration::from_millis(1);
 
-/// Copies of an answered request that may still be under way.
+/// Copies of an answered request that may still be in transit.
 #[derive(Debug)]
 pub(super) struct Drain {
     command: Command,
@@ -43,34 +43,34 @@ pub(super) struct Drain {
     pub(super) until: Instant,
 }
 
-/// A stop without its answer.
+/// An unanswered stop.
 #[derive(Debug)]
 pub(super) struct PendingStop {
     ids: Vec<CallId>,
     sent: Instant,
     /// Copies sent and not answered.
     outstanding: u32,
-    /// After this many more answers, the latest `ST` that matters has been answered.
+    /// Remaining answers until the latest relevant `ST` is answered.
     needed: u32,
-    /// A motion start was under way when the stop came, and has no result yet.
+    /// A motion start was outstanding when the stop came, and has no result yet.
     awaits_start: bool,
     deadline: Instant,
 }
 
 impl PendingStop {
-    /// When something has to be done about it.
+    /// When the next action is due.
     pub(super) fn due(&self, config: &ClientConfig) -> Instant {
         self.retry_at(config).map_or(self.deadline, |retry| retry.min(self.deadline))
     }
 
     fn retry_at(&self, config: &ClientConfig) -> Option<Instant> {
-        // Once answered there is nothing to repeat until the start's result is there.
+        // Once answered, nothing is repeated until the result of the start arrives.
         (self.needed > 0).then(|| self.sent.checked_add(config.retry_interval.max(MIN_PAUSE))).flatten()
     }
 }
 
 impl Client {
-    /// Sends the next waiting call unless something has to be awaited.
+    /// Sends the next waiting call unless an answer or a result is awaited.
     pub(super) fn advance(&mut self, now: Instant) {
         if self.open.is_some() || self.stop.is_some() || self.drain.is_some() {
             return;
@@ -85,7 +85,7 @@ impl Client {
         self.open = Some(Open { id, request, sent: now, copies: 1, deadline });
     }
 
-    /// Repeats or ends the open call if it is time.
+    /// Repeats or ends the open call when due.
     pub(super) fn run_open(&mut self, now: Instant) {
         let Some(open) = &mut self.open else { return };
         if open.deadline <= now {
@@ -130,7 +130,7 @@ impl Client {
         }
     }
 
-    /// A second answer: the copy it belongs to is no longer under way.
+    /// A second answer: the copy it belongs to is no longer in transit.
     fn unsolicited(&mut self, now: Instant, command: Command) {
         self.statistics.unsolicited += 1;
         if let Some(drain) = self.drain.as_mut().filter(|drain| drain.command == command) {
@@ -169,7 +169,7 @@ impl Client {
             self.report(start, Outcome::Refused(Refusal::Stopped));
         }
         match &mut self.stop {
-            // No start was sent since the pending stop, so that one covers this call too.
+            // No start was sent since the pending stop, so the pending stop covers this call too.
             Some(stop) if stop.ids.len() < self.config.max_waiting => stop.ids.push(id),
             Some(_) => self.report(id, Outcome::Refused(Refusal::Busy)),
             None => {
@@ -189,7 +189,7 @@ impl Client {
         }
     }
 
-    /// Repeats or ends the pending stop if it is time.
+    /// Repeats or ends the pending stop when due.
     pub(super) fn run_stop(&mut self, now: Instant) {
         let Some(stop) = &mut self.stop else { return };
         // While a start is awaited, its own time limit ends the wait.
@@ -226,12 +226,12 @@ impl Client {
         }
     }
 
-    /// The start that a stop found under way has ended.
+    /// The start that was outstanding when the stop came has ended.
     fn start_settled(&mut self, now: Instant, may_move: bool) {
         let Some(stop) = self.stop.as_mut().filter(|stop| stop.awaits_start) else { return };
         stop.awaits_start = false;
         if may_move {
-            // One answer more than there are copies under way must be an answer to a copy sent from now on.
+            // With one answer more than outstanding copies, at least one copy sent from now on was answered.
             stop.needed = stop.outstanding + 1;
             stop.outstanding += 1;
             stop.sent = now;
@@ -254,7 +254,7 @@ impl Client {
     }
 }
 
-/// The mode that the controller says is in force.
+/// The mode reported by the controller.
 fn mode_in_force(mode: f32) -> Outcome {
     [CommandMode::Off, CommandMode::Joint, CommandMode::Cartesian]
         .into_iter()

@@ -9,27 +9,27 @@ use super::super::wire::{DEFAULT_PORT, JOINT_COUNT};
 /// Limits and times of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientConfig {
-    /// Where the controller listens, and the only source whose datagrams count. Default 127.0.0.1:5031.
+    /// Address of the controller; datagrams from other sources are ignored. Default 127.0.0.1:5031.
     pub controller: SocketAddr,
-    /// Joints that the arm has, at most 7: length of the reported lists. Default 6.
+    /// Number of joints, at most 7: length of the reported lists. Default 6.
     pub joint_count: usize,
-    /// How often `jP` is asked; `None`: never. Default 25 ms.
+    /// Period of `jP`; `None`: never. Default 25 ms.
     pub joint_state_period: Option<Duration>,
-    /// How often `PS` is asked; `None`: never. Default 25 ms.
+    /// Period of `PS`; `None`: never. Default 25 ms.
     pub pose_period: Option<Duration>,
-    /// How often `TM` is asked; `None`: never. Default 1 s.
+    /// Period of `TM`; `None`: never. Default 1 s.
     pub temperature_period: Option<Duration>,
-    /// A query without an answer for this long is asked again. Default 100 ms.
+    /// A query without an answer is repeated after this time. Default 100 ms.
     pub poll_timeout: Duration,
     /// First pause before a repeatable request is sent again; doubles each time, except for `ST`. Default 100 ms.
     pub retry_interval: Duration,
-    /// A call without an answer for this long has failed. Default 6 s: the server side gives up after 5 s.
+    /// Time limit of a call. Default 6 s: the server side gives up after 5 s.
     pub call_timeout: Duration,
-    /// How long a copy of a request may be under way. Default 200 ms.
+    /// Assumed maximum transit time of a request. Default 200 ms.
     pub settling_time: Duration,
-    /// Silence after which the controller counts as gone. Default 1 s.
+    /// Silence after which the controller counts as lost. Default 1 s.
     pub lost_timeout: Duration,
-    /// Calls that may wait. Default 64.
+    /// Maximum number of waiting calls. Default 64.
     pub max_waiting: usize,
     /// The controller never answers `RC` (the original one): no answer by [`retry_interval`](Self::retry_interval)
     /// counts as done. Default false.
@@ -55,7 +55,7 @@ impl Default for ClientConfig {
     }
 }
 
-/// What a [`Client`](super::Client) reports.
+/// Events of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ClientEvent {
@@ -83,7 +83,7 @@ pub enum ClientEvent {
         /// In degrees Celsius, base of the chain first; -1000 where absent.
         temperature: Vec<f64>,
     },
-    /// The arm met a condition.
+    /// The controller reported a condition.
     Motion(MotionEvent),
     /// The controller answers.
     Connected,
@@ -91,7 +91,7 @@ pub enum ClientEvent {
     Lost,
 }
 
-/// What a [`Client`](super::Client) has seen and done since its start.
+/// Counters of a [`Client`](super::Client) since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientStatistics {
@@ -99,9 +99,9 @@ pub struct ClientStatistics {
     pub replies: u64,
     /// Datagrams from other sources, ignored.
     pub foreign: u64,
-    /// Datagrams of the controller that are no reply, or hold values that are not finite.
+    /// Datagrams of the controller that are not replies, or contain values that are not finite.
     pub undecodable: u64,
-    /// Replies that nothing open asked for: second copies, or too late.
+    /// Replies without an open request: duplicates, or too late.
     pub unsolicited: u64,
     /// Requests sent again.
     pub retransmissions: u64,

@@ -1,17 +1,16 @@
-//! From a service call to the request that carries it, and back from the answer.
+//! Converts a service call to the request that carries it, and matches answers to requests.
 
 use super::super::call::{ArmCall, Refusal};
 use super::super::rotation;
 use super::super::wire::Request;
 
-/// How far the controller's normalized quaternion may be from ours, per component.
+/// Maximum difference between the controller's normalized quaternion and ours, per component.
 const QUATERNION_TOLERANCE: f32 = 1e-4;
 
 /// The request that carries `call`: `set_goal_pose` becomes `GL`, or `GT` if it has a duration.
 ///
-/// # Errors
-/// [`Refusal::InvalidValue`], and [`Refusal::Inexpressible`] for a joint goal with a duration: moving faster than asked
-/// for would be no answer.
+/// [`Refusal::InvalidValue`], and [`Refusal::NotEncodable`] for a joint goal with a duration, because the motion would
+/// be faster than requested. for would be no answer.
 pub(super) fn request(call: &ArmCall) -> Result<Request, Refusal> {
     Ok(match *call {
         ArmCall::BeginMotion => Request::BeginMotion,
@@ -45,7 +44,7 @@ pub(super) fn request(call: &ArmCall) -> Result<Request, Refusal> {
         ArmCall::SetJointGoal { position, min_duration } => {
             let position = singles(position)?;
             if duration(min_duration)? > 0.0 {
-                return Err(Refusal::Inexpressible);
+                return Err(Refusal::NotEncodable);
             }
             Request::SetJointGoal { position }
         }
@@ -60,14 +59,14 @@ pub(super) fn request(call: &ArmCall) -> Result<Request, Refusal> {
 /// Whether `echo` answers `request`, and not an earlier one with the same letters.
 pub(super) fn is_answer(request: &Request, echo: &Request) -> bool {
     match (*request, *echo) {
-        // The mode in force may be another than the one asked for.
+        // The mode in force may differ from the requested one.
         (Request::SetCommandMode { .. }, Request::SetCommandMode { .. })
         | (Request::Recalibrate { .. }, Request::Recalibrate { .. }) => true,
         (
             Request::SetGoalPose { position, quaternion_xyzw },
             Request::SetGoalPose { position: echoed, quaternion_xyzw: normalized },
         ) => {
-            // The controller may have computed it from the rotation, which both signs stand for.
+            // The controller may have computed it from the rotation, for which both signs are valid.
             let near = |sign: f32| {
                 let components = quaternion_xyzw.iter().zip(&normalized);
                 components.into_iter().all(|(a, b)| (a - sign * b).abs() <= QUATERNION_TOLERANCE)
@@ -108,7 +107,7 @@ fn normalized(quaternion: [f64; 4]) -> Result<[f64; 4], Refusal> {
     rotation::normalized(quaternion).ok_or(Refusal::InvalidValue)
 }
 
-/// A negative one counts as none, as with an arm in the lab.
+/// A negative duration counts as 0, as for an arm in the lab.
 fn duration(min_duration: f64) -> Result<f32, Refusal> {
     Ok(single(min_duration)?.max(0.0))
 }

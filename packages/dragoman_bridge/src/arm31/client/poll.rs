@@ -1,22 +1,22 @@
-//! The clock of one periodic query.
+//! The timer of one periodic query.
 
 use std::time::{Duration, Instant};
 
 use super::super::wire::Command;
 
-/// A query that is asked at a fixed rate, with at most one outstanding.
+/// A query with a fixed period and at most one outstanding request.
 #[derive(Debug)]
 pub(super) struct Poll {
     query: Command,
     period: Option<Duration>,
     next: Instant,
-    /// When the outstanding query was sent.
+    /// When the outstanding query was sent; `None`: none is outstanding.
     sent: Option<Instant>,
 }
 
 impl Poll {
     pub(super) fn new(query: Command, period: Option<Duration>, now: Instant) -> Self {
-        // A period of zero would be due again at once, for ever.
+        // With a period of zero the query would be due again immediately, in an endless loop.
         Self { query, period: period.filter(|period| !period.is_zero()), next: now, sent: None }
     }
 
@@ -28,7 +28,7 @@ impl Poll {
         self.period.is_some()
     }
 
-    /// When [`Self::run`] has something to do.
+    /// When [`Self::run`] has to be called.
     pub(super) fn due(&self, timeout: Duration) -> Option<Instant> {
         self.period?;
         match self.sent {
@@ -37,7 +37,7 @@ impl Poll {
         }
     }
 
-    /// The query to send now, if it is time. Keeps the phase unless a whole period was missed.
+    /// The query to send now, if due. Keeps the phase unless a whole period was missed.
     pub(super) fn run(&mut self, now: Instant, timeout: Duration) -> Option<Command> {
         let period = self.period?;
         if self.due(timeout)? > now {
@@ -48,7 +48,7 @@ impl Poll {
         Some(self.query)
     }
 
-    /// The answer came. `false`: none was outstanding.
+    /// The answer was received. `false`: no query was outstanding.
     pub(super) fn answered(&mut self) -> bool {
         self.sent.take().is_some()
     }

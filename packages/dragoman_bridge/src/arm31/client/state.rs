@@ -1,15 +1,15 @@
-//! What an arm behind the protocol is doing, which the protocol does not tell: supposed from what its controller
-//! accepted and what it measures.
+//! State of an arm behind the protocol. The protocol does not transmit it; it is derived from the accepted calls and
+//! the measurements.
 //!
-//! | supposed | because |
+//! | derived state | reason |
 //! | --- | --- |
-//! | mode 0, drives on | so a controller starts |
+//! | mode 0, drives on | initial state of a controller |
 //! | another mode, drives on or off | accepted `CM`, `ON`, `OF` |
-//! | a motion begins | accepted `BG`, `jB`, `VE`, `jE`, or one of them without an answer: it may have been accepted |
-//! | it has arrived | the arm is within [`Tolerances`] of the last goal |
-//! | it has ended elsewhere | accepted `ST`, `jR`, `CM`, `OF`; `ER21` or `WN22` in Cartesian mode; the joints rest |
+//! | a motion begins | accepted `BG`, `jB`, `VE`, `jE`, or one of these without an answer: it may have been accepted |
+//! | the goal is reached | the arm is within [`Tolerances`] of the last goal |
+//! | the motion ended | accepted `ST`, `jR`, `CM`, `OF`; `ER21` or `WN22` in Cartesian mode; the joints rest |
 //!
-//! A goal that another client has set is not known: a motion to it ends with the rest of the joints.
+//! A goal set by another client is unknown: a motion to it ends when the joints rest.
 
 use std::time::{Duration, Instant};
 
@@ -17,19 +17,19 @@ use super::super::call::{ArmCall, CommandMode, MotionEvent, Outcome, Refusal};
 use super::super::rotation;
 use super::super::wire::JOINT_COUNT;
 
-/// Via points that a controller keeps (seed 001, appendix A).
+/// Number of via points in a controller (Ranger thesis, appendix A).
 const VIA_POINTS: usize = 20;
 
-/// Joints that move by less than [`Tolerances::joint`] in this time rest: a motion at the thesis' limits covers more in
-/// its first second, and a sequence waits less at its points.
+/// Joints that move by less than [`Tolerances::joint`] in this time are at rest: a motion at the limits of the thesis
+/// covers more in its first second, and a sequence waits less at its points.
 const REST: Duration = Duration::from_secs(2);
 
-/// When a goal counts as reached.
+/// Tolerances for reaching a goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerances {
-    /// Distance of a pose, m + rad.
+    /// Distance between poses, m + rad.
     pub pose: f64,
-    /// Distance of joint positions, rad (Euclidean norm).
+    /// Distance between joint positions, rad (Euclidean norm).
     pub joint: f64,
 }
 
@@ -43,7 +43,7 @@ pub struct ToolPose {
 }
 
 impl ToolPose {
-    /// Distance in metres plus angle in radians; infinite where a quaternion is zero.
+    /// Distance in metres plus angle in radians; infinite if a quaternion is zero.
     fn distance(&self, other: &Self) -> f64 {
         let length =
             self.position.iter().zip(other.position).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
@@ -53,11 +53,11 @@ impl ToolPose {
     }
 }
 
-/// What is supposed to be in progress.
+/// The motion that is assumed to be in progress.
 #[derive(Debug, Clone, PartialEq)]
 enum Motion {
     None,
-    /// Towards poses, one after the other; none where the goal is not known.
+    /// Towards poses, one after the other; empty if the goal is unknown.
     Cartesian {
         goals: Vec<ToolPose>,
         next: usize,
@@ -82,7 +82,7 @@ pub struct MotionState {
     pub has_joint_goal: bool,
 }
 
-/// The supposed state of an arm; see the [module](self).
+/// The derived state of an arm; see the [module](self).
 #[derive(Debug, Clone)]
 pub struct ArmState {
     tolerances: Tolerances,
@@ -93,14 +93,14 @@ pub struct ArmState {
     via: [Option<ToolPose>; VIA_POINTS],
     joint_via: [Option<[f64; JOINT_COUNT]>; VIA_POINTS],
     motion: Motion,
-    /// The goal of the Cartesian motion that runs, or that was the last to arrive.
+    /// The goal of the current Cartesian motion, or the last one reached.
     setpoint: Option<ToolPose>,
-    /// Joint positions since when they have hardly changed.
+    /// Joint positions, and since when they have changed by less than the tolerance.
     resting: Option<(Vec<f64>, Instant)>,
 }
 
 impl ArmState {
-    /// An arm that nothing is known of.
+    /// An arm whose state is unknown.
     pub fn new(tolerances: Tolerances) -> Self {
         Self {
             tolerances,
@@ -116,17 +116,17 @@ impl ArmState {
         }
     }
 
-    /// Were the drives switched on last?
+    /// Whether the drives were last switched on.
     pub fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// The pose that the arm moves to, or has arrived at and keeps; `None` where that is no pose that is known.
+    /// The pose that the arm moves to or holds; `None` if it is unknown or not a pose.
     pub fn setpoint(&self) -> Option<ToolPose> {
         self.setpoint
     }
 
-    /// Everything that `motion_status` tells.
+    /// The content of `motion_status`.
     pub fn motion(&self) -> MotionState {
         let via_point = match &self.motion {
             Motion::Cartesian { goals, next, is_sequence: true } if !goals.is_empty() => Some(*next),
@@ -142,7 +142,7 @@ impl ArmState {
         }
     }
 
-    /// A call has ended.
+    /// Updates the state with the outcome of a call.
     pub fn note_result(&mut self, now: Instant, call: &ArmCall, outcome: Outcome) {
         match outcome {
             Outcome::Refused(Refusal::TimedOut) => self.note_unanswered(now, call),
@@ -155,7 +155,7 @@ impl ArmState {
         }
     }
 
-    /// The tool was measured. `true`: it has arrived where the motion ends.
+    /// Updates the state with a measured pose. `true`: the motion has reached its goal.
     pub fn note_pose(&mut self, pose: &ToolPose) -> bool {
         let Motion::Cartesian { goals, next, .. } = &mut self.motion else { return false };
         let reached = goals.get(*next).is_some_and(|goal| goal.distance(pose) <= self.tolerances.pose);
@@ -175,7 +175,7 @@ impl ArmState {
         }
     }
 
-    /// The joints were measured. `true`: they have arrived where the motion ends.
+    /// Updates the state with measured joint positions. `true`: the motion has reached its goal.
     pub fn note_joints(&mut self, now: Instant, position: &[f64]) -> bool {
         if let Motion::Joint { goals, next, .. } = &mut self.motion {
             let reached =
@@ -199,9 +199,9 @@ impl ArmState {
         false
     }
 
-    /// The controller reported a condition.
+    /// Updates the state with a reported condition.
     pub fn note_event(&mut self, event: MotionEvent) {
-        // A joint limit is a warning, and joint motions go on outside the workspace.
+        // A joint limit is a warning, and joint motions continue outside the workspace.
         let ends = matches!(event, MotionEvent::WorkspaceLimit | MotionEvent::InverseKinematicsDivergence);
         if ends && matches!(self.motion, Motion::Cartesian { .. }) {
             self.end_motion();
@@ -255,7 +255,7 @@ impl ArmState {
         }
     }
 
-    /// The controller may have done it or not: what would be in force is not known.
+    /// The controller may have carried out the call: settings that it would change are unknown.
     fn note_unanswered(&mut self, now: Instant, call: &ArmCall) {
         match *call {
             ArmCall::BeginMotion
@@ -284,7 +284,7 @@ impl ArmState {
         self.begin_watch(now);
     }
 
-    /// The arm may have rested for long; only from now on does that tell that the motion is over.
+    /// The arm may have been at rest for long; rest ends the motion only from now on.
     fn begin_watch(&mut self, now: Instant) {
         if let Some((_, since)) = &mut self.resting {
             *since = now;
@@ -295,14 +295,14 @@ impl ArmState {
         self.motion != Motion::None
     }
 
-    /// The motion has ended, who knows where.
+    /// The motion has ended at an unknown position.
     fn end_motion(&mut self) {
         self.motion = Motion::None;
         self.setpoint = None;
     }
 }
 
-/// Euclidean; the joints that only one of the two has do not count.
+/// Euclidean distance; joints that are in only one of the two are ignored.
 fn distance(one: &[f64], two: &[f64]) -> f64 {
     one.iter().zip(two).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }

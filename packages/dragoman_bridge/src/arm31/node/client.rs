@@ -1,4 +1,4 @@
-//! Client side: a controller that speaks the 31-byte protocol appears as the arm of a namespace.
+//! Client side: provides a controller of the 31-byte protocol as the arm of a namespace.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,7 +21,7 @@ use super::topics::Topics;
 use crate::arm31::wire::{JOINT_COUNT, RECEIVE_BUFFER_LEN, VALUE_COUNT};
 use crate::arm31::{ArmCall, CallId, Client, ClientConfig, ClientEvent, Outcome, Tolerances};
 
-/// A model of the arm, of which the protocol tells nothing.
+/// A model of the arm, which the protocol does not transmit.
 #[derive(Debug, Clone)]
 pub struct ArmModel {
     /// The robot with its tool; joints in the order of the protocol.
@@ -51,45 +51,45 @@ pub fn client_declarations(model: Option<&ArmModel>) -> Vec<Declaration> {
         Declaration::new(
             "goal_tolerance",
             5e-4,
-            "A motion counts as over when the tool is this near to the goal pose, m + rad.",
+            "Distance from the goal pose at which a motion counts as finished, m + rad.",
         )
         .within(tolerance.clone()),
         Declaration::new(
             "joint_goal_tolerance",
             5e-4,
-            "A joint motion counts as over when the joints are this near to the goal, rad (Euclidean norm).",
+            "Distance from the joint goal at which a joint motion counts as finished, rad (Euclidean norm).",
         )
         .within(tolerance),
         Declaration::new(
             "joint_state_period",
             seconds(config.joint_state_period),
-            "How often joint angles are asked for, s.",
+            "Period of queries for joint angles, s.",
         )
         .within(period.clone()),
-        Declaration::new("pose_period", seconds(config.pose_period), "How often the pose is asked for, s.")
+        Declaration::new("pose_period", seconds(config.pose_period), "Period of queries for the pose, s.")
             .within(period.clone()),
         Declaration::new(
             "temperature_period",
             seconds(config.temperature_period),
-            "How often temperatures are asked for, s.",
+            "Period of queries for temperatures, s.",
         )
         .within(period),
         Declaration::new(
             "recalibrate_unanswered",
             config.recalibrate_unanswered,
-            "The controller never answers RC, as the original: silence counts as done.",
+            "The controller never answers RC, as the original; a missing answer counts as success.",
         ),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// Starts node `arm31` in `namespace`, as the arm whose controller listens at `controller`.
+/// Starts node `arm31` in `namespace` for the arm whose controller listens at `controller`.
 ///
 /// With a model it offers `robot_description`, `compute_fk` and `compute_ik` as well.
 ///
 /// # Errors
-/// No UDP port is left; a wrong parameter; a model with more joints than the protocol tells of; the middleware's
-/// refusal.
+/// No free UDP port; a wrong parameter; a model with more joints than the protocol supports; an error of the
+/// middleware.
 pub fn start_client(
     context: &Context,
     namespace: &str,
@@ -136,10 +136,10 @@ pub fn start_client(
             robot.joints().iter().map(|joint| place(&joint.name)).collect()
         };
         serve_solver(&mut tasks, &robot, move || {
-            // Keeps the description at hand for whoever joins later.
+            // Keeps the publisher, so that late subscribers get the description.
             let _ = &description;
             let known = measured.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-            // The controller's joints may be in another order than the model's.
+            // The order of joints may differ between controller and model.
             places.iter().map(|place| known.get((*place)?).copied()).collect()
         })?;
     }
@@ -147,7 +147,7 @@ pub fn start_client(
     tasks.spawn(async move {
         let client = Client::new(Instant::now(), config);
         if let Err(error) = serve(client, socket, requests, topics).await {
-            tracing::error!(%error, "the controller is no longer driven");
+            tracing::error!(%error, "the client of the controller has stopped");
         }
     });
     let mut diagnostics = Diagnostics::new(tasks.node(), "arm controller", &controller.to_string())?;
@@ -161,10 +161,10 @@ pub fn start_client(
     Ok(tasks.start()?)
 }
 
-/// How often `motion_status` is repeated when nothing changes, and `/diagnostics` published.
+/// Period at which an unchanged `motion_status` is repeated, and `/diagnostics` published.
 const STATUS_PERIOD: Duration = Duration::from_secs(1);
 
-/// Tells whoever called a service how it went.
+/// Sends the outcome to the caller of a service.
 type Reply = Box<dyn FnOnce(Result<Outcome, String>) + Send>;
 
 async fn serve(
@@ -180,14 +180,14 @@ async fn serve(
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     loop {
         while let Some((address, request)) = client.poll_transmit() {
-            // What is lost here is asked again by the core's own timers.
+            // A lost datagram is sent again by the core's own timers.
             let _ = socket.try_send_to(&request, address);
         }
         while let Some(event) = client.poll_event() {
             match event {
                 ClientEvent::Result { id, outcome } => {
                     if let Some((call, respond)) = open.remove(&id) {
-                        // Before the answer, so that whoever asked finds the new state known.
+                        // Before the answer, so that the caller finds the new state published.
                         topics.note_result(&call, outcome);
                         respond(Ok(outcome));
                     }
@@ -202,7 +202,7 @@ async fn serve(
                 Ok((length, source)) => {
                     client.handle_datagram(Instant::now(), source, datagram.get(..length).unwrap_or_default());
                 }
-                // The controller's machine refuses: it is not running (yet).
+                // ICMP port unreachable: the controller is not running (yet).
                 Err(error) => {
                     tracing::debug!(%error, "UDP");
                     tokio::time::sleep(Duration::from_millis(20)).await;

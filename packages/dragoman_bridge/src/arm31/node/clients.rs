@@ -13,10 +13,10 @@ use futures::future::{BoxFuture, FutureExt};
 use crate::arm31::wire::Command;
 use crate::arm31::{ArmCall, CallId, CommandMode, Outcome, Refusal};
 
-/// How long the answer to a request is kept for; the server core gives up earlier.
+/// How long the answer to a request is awaited; the server core gives up earlier.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Commands whose service takes nothing and answers with success or not.
+/// Commands whose service has an empty request and answers with success or failure.
 const TRIGGERS: [Command; 10] = [
     Command::BeginMotion,
     Command::BeginJointMotion,
@@ -42,7 +42,7 @@ pub(super) struct ArmClients {
 }
 
 impl ArmClients {
-    /// Clients in the namespace of `node`.
+    /// Creates the clients in the namespace of `node`.
     pub(super) fn new(node: &mut Node) -> Result<Self> {
         let mut triggers = HashMap::new();
         for command in TRIGGERS {
@@ -61,12 +61,12 @@ impl ArmClients {
         })
     }
 
-    /// Calls the service; the future resolves with what became of it.
+    /// Calls the service; the future resolves with the outcome.
     pub(super) fn call(&self, id: CallId, call: ArmCall) -> BoxFuture<'static, (CallId, Outcome)> {
         let answer = match self.request(call) {
             Ok(answer) => answer,
             Err(error) => {
-                tracing::warn!(%error, service = call.service(), "a request could not be sent");
+                tracing::warn!(%error, service = call.service(), "sending a request failed");
                 std::future::ready(Outcome::Refused(Refusal::Rejected)).boxed()
             }
         };

@@ -31,14 +31,14 @@ pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
         ),
         Declaration::new("port", i64::from(DEFAULT_PORT), "UDP port to listen on.")
             .within(Range::Integer { from: 0, to: 65535 }),
+        Declaration::new("rate_limit", config.rate_per_second, "Maximum rate of datagrams per client, 1/s.")
+            .within(Range::Double { from: 1.0, to: 1e6 }),
         Declaration::new(
-            "rate_limit",
-            config.rate_per_second,
-            "Datagrams per second that one client may send.",
+            "burst",
+            config.burst,
+            "Maximum number of datagrams that one client may send at once.",
         )
         .within(Range::Double { from: 1.0, to: 1e6 }),
-        Declaration::new("burst", config.burst, "Datagrams that one client may send at once.")
-            .within(Range::Double { from: 1.0, to: 1e6 }),
         Declaration::new(
             "service_timeout",
             config.service_timeout.as_secs_f64(),
@@ -48,31 +48,31 @@ pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
         Declaration::new(
             "measurement_timeout",
             MEASUREMENT_TIMEOUT,
-            "Queries are refused when what they ask for has not been measured for this long, s.",
+            "Age at which a measurement is too old to answer a query, s.",
         )
         .within(Range::Double { from: 0.01, to: 3600.0 }),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// A server side that has been started.
+/// A running server side.
 #[derive(Debug)]
 pub struct ArmServer {
     /// The node; it serves while it is polled.
     pub node: RunningNode,
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
-    /// Resolves when the arm has been measured, so that all queries are answered.
+    /// Resolves when all data of the arm were measured, so that all queries are answered.
     pub measured: oneshot::Receiver<()>,
 }
 
-/// Datagrams that are read before answers go out and others get their turn.
+/// Maximum number of datagrams read before answers are sent and other tasks run.
 const BATCH: usize = 64;
 
 /// Starts node `arm31` in the arm's namespace, listening by default on `bind`.
 ///
 /// # Errors
-/// The port is taken; a wrong parameter; the middleware's refusal.
+/// The port is in use; a wrong parameter; an error of the middleware.
 pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<ArmServer, Arm31NodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm31", namespace)?);
     let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
@@ -93,7 +93,7 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
     let (first_measured, measured) = oneshot::channel();
     tasks.spawn(async move {
         if let Err(error) = serve(Server::new(config), socket, clients, inputs, &seen, first_measured).await {
-            tracing::error!(%error, "the 31-byte arm protocol is no longer served");
+            tracing::error!(%error, "the server of the 31-byte arm protocol has stopped");
         }
     });
     let mut diagnostics = Diagnostics::new(tasks.node(), "31-byte arm protocol", &address.to_string())?;
@@ -115,7 +115,7 @@ fn open(parameters: &Parameters) -> Result<UdpSocket, Arm31NodeError> {
     opened.map_err(|source| Arm31NodeError::Bind { address, source })
 }
 
-/// What ROS tells the server.
+/// Input of the server core from ROS.
 enum Input {
     Joints(sensor_msgs::msg::JointState),
     Pose(geometry_msgs::msg::PoseStamped),
@@ -136,12 +136,13 @@ fn subscribe(node: &mut Node) -> Result<SelectAll<BoxStream<'static, Input>>> {
     Ok(futures::stream::select_all([joints, pose, drives, events]))
 }
 
-/// The joints of the chain as the arm's `drive_status` names them, base first. The protocol has no names: values are brought into this order by name.
+/// Joint names from the arm's `drive_status`, base first. The protocol has no names; values are sorted into this order
+/// by name.
 #[derive(Debug, Default)]
 struct Chain(Vec<String>);
 
 impl Chain {
-    /// All values in the order of the chain; none where that is not known, or a joint is missing.
+    /// All values in the order of the chain; `None` if the order is unknown or a joint is missing.
     fn ordered(&self, names: &[String], values: &[f64]) -> Option<Vec<f64>> {
         if self.0.is_empty() {
             return None;
@@ -154,7 +155,7 @@ impl Chain {
     }
 }
 
-/// The events that the protocol has a text for.
+/// Converts the events that have a text in the protocol.
 fn motion_event(event: &dragoman_msgs::msg::MotionEvent) -> Option<MotionEvent> {
     use dragoman_msgs::msg::MotionEvent as Kind;
     [
@@ -184,7 +185,7 @@ async fn serve(
             results.push(clients.call(id, call));
         }
         while let Some((client, answer)) = server.poll_transmit() {
-            // A full send buffer or a client that is gone loses the answer, as UDP may anyway.
+            // If the send buffer is full or the client is gone, the answer is lost, as is possible with UDP.
             let _ = socket.try_send_to(&answer, client);
         }
         *statistics.lock().unwrap_or_else(PoisonError::into_inner) = server.statistics();
@@ -199,7 +200,7 @@ async fn serve(
                             server.handle_datagram(Instant::now(), client, bytes);
                         }
                         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
-                        // An ICMP error of an earlier answer shows here; it concerns that client only.
+                        // An ICMP error caused by an earlier answer; it concerns only that client.
                         Err(error) => tracing::debug!(%error, "UDP"),
                     }
                 }
@@ -225,7 +226,7 @@ fn far_future() -> Instant {
 fn handle(server: &mut Server, chain: &mut Chain, input: Input) {
     let now = Instant::now();
     match input {
-        // A message about other joints, or about some of the arm's, tells no angles.
+        // Ignore messages about other joints, or about only some of the arm's joints.
         Input::Joints(state) => {
             if let Some(position) = chain.ordered(&state.name, &state.position) {
                 server.handle_joint_state(now, &position);
@@ -283,7 +284,7 @@ mod tests {
         list.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// What the server answers to `jP`.
+    /// The server's answer to `jP`.
     fn angles(server: &mut Server) -> [f32; 3] {
         let request = Datagram::new(Command::JointPosition.letters(), [0.0; 7], 0);
         server.handle_datagram(Instant::now(), SocketAddr::from(([127, 0, 0, 1], 1)), request.bytes());
@@ -297,24 +298,24 @@ mod tests {
     #[test]
     fn joints_are_matched_by_name() {
         let (mut server, mut chain) = (Server::new(ServerConfig::default()), Chain::default());
-        let mut tell = |server: &mut Server, list: &[&str], position: &[f64]| {
+        let mut measure = |server: &mut Server, list: &[&str], position: &[f64]| {
             let state = JointState { name: names(list), position: position.to_vec(), ..Default::default() };
             handle(server, &mut chain, Input::Joints(state));
             let status = DriveStatus { name: names(&["base", "elbow", "wrist"]), ..Default::default() };
             handle(server, &mut chain, Input::Drives(status));
         };
-        // Nothing is known of the order before the first status.
-        tell(&mut server, &["gripper"], &[9.0]);
-        tell(&mut server, &["wrist", "gripper", "base", "elbow"], &[3.0, 9.0, 1.0, 2.0]);
+        // The order is unknown before the first status.
+        measure(&mut server, &["gripper"], &[9.0]);
+        measure(&mut server, &["wrist", "gripper", "base", "elbow"], &[3.0, 9.0, 1.0, 2.0]);
         assert_eq!(angles(&mut server), [1.0, 2.0, 3.0]);
-        tell(&mut server, &["gripper"], &[9.0]);
-        tell(&mut server, &["elbow"], &[9.0]);
-        tell(&mut server, &["wrist", "elbow"], &[9.0, 9.0]);
-        tell(&mut server, &[], &[9.0]);
-        assert_eq!(angles(&mut server), [1.0, 2.0, 3.0], "messages that are not complete");
-        tell(&mut server, &["base", "elbow", "wrist"], &[4.0, 5.0, 6.0]);
+        measure(&mut server, &["gripper"], &[9.0]);
+        measure(&mut server, &["elbow"], &[9.0]);
+        measure(&mut server, &["wrist", "elbow"], &[9.0, 9.0]);
+        measure(&mut server, &[], &[9.0]);
+        assert_eq!(angles(&mut server), [1.0, 2.0, 3.0], "incomplete messages");
+        measure(&mut server, &["base", "elbow", "wrist"], &[4.0, 5.0, 6.0]);
         assert_eq!(angles(&mut server), [4.0, 5.0, 6.0]);
-        tell(&mut server, &[], &[7.0, 8.0, 9.0]);
+        measure(&mut server, &[], &[7.0, 8.0, 9.0]);
         assert_eq!(angles(&mut server), [7.0, 8.0, 9.0]);
     }
 }

@@ -10,11 +10,11 @@ use futures::stream::{BoxStream, SelectAll, StreamExt};
 use crate::arm31::wire::{Command, JOINT_COUNT};
 use crate::arm31::{ArmCall, CommandMode, Outcome};
 
-/// A request of a ROS client: what it asks for, and how to answer it.
+/// A request of a ROS client, and how to answer it.
 pub(super) struct Asked {
-    /// The call, or why there is none.
+    /// The call, or why the request is invalid.
     pub(super) call: Result<ArmCall, String>,
-    /// Answers with what became of it, or why nothing did.
+    /// Answers with the outcome, or with the reason of a failure.
     pub(super) respond: Box<dyn FnOnce(Result<Outcome, String>) + Send>,
 }
 
@@ -96,7 +96,7 @@ pub(super) fn offer(node: &mut Node) -> Result<SelectAll<BoxStream<'static, Aske
     Ok(all)
 }
 
-/// Success, the reason when there is none, and the mode in force where the controller told it.
+/// Success, the reason of a failure, and the mode in force if the controller reported it.
 type Verdict = (bool, String, u8);
 
 fn service<S>(
@@ -117,7 +117,7 @@ where
                 call: call(&request.message),
                 respond: Box::new(move |result| {
                     if let Err(error) = request.respond(response(verdict(result))) {
-                        tracing::warn!(%error, service = command.ros_name(), "an answer could not be sent");
+                        tracing::warn!(%error, service = command.ros_name(), "sending a response failed");
                     }
                 }),
             }

@@ -15,11 +15,11 @@ pub(super) struct Topics {
     base_frame: String,
     clock: Arc<Mutex<Clock>>,
     pub(super) connected: Arc<Mutex<bool>>,
-    /// The last joint positions in the order of `joint_names`, rad; none while the controller does not answer.
+    /// The last joint positions in the order of `joint_names`, rad; `None` while the controller does not answer.
     pub(super) measured: Arc<Mutex<Option<Vec<f64>>>>,
     state: ArmState,
-    told: Option<MotionState>,
-    /// The last one told; none before the first.
+    published: Option<MotionState>,
+    /// The last published temperature; `None` before the first.
     temperature: Option<Vec<f64>>,
     joint_states: Publisher<sensor_msgs::msg::JointState>,
     pose: Publisher<geometry_msgs::msg::PoseStamped>,
@@ -44,7 +44,7 @@ impl Topics {
             connected: Arc::default(),
             measured: Arc::default(),
             state: ArmState::new(tolerances),
-            told: None,
+            published: None,
             temperature: None,
             joint_states: node.create_publisher("joint_states", QosProfile::default())?,
             pose: node.create_publisher("pose", QosProfile::default())?,
@@ -60,7 +60,7 @@ impl Topics {
         &self.joint_names
     }
 
-    /// A call has ended.
+    /// Handles the outcome of a call.
     pub(super) fn note_result(&mut self, call: &ArmCall, outcome: Outcome) {
         let enabled = self.state.is_enabled();
         self.state.note_result(Instant::now(), call, outcome);
@@ -70,7 +70,7 @@ impl Topics {
         self.publish_change();
     }
 
-    /// The controller told something.
+    /// Publishes an event of the client core.
     pub(super) fn note(&mut self, event: ClientEvent) {
         match event {
             ClientEvent::JointState { position } => self.note_joints(position),
@@ -122,7 +122,7 @@ impl Topics {
 
     fn publish_change(&mut self) {
         let state = self.state.motion();
-        if self.told.replace(state) != Some(state) {
+        if self.published.replace(state) != Some(state) {
             self.publish_status();
         }
     }
@@ -194,6 +194,6 @@ impl Topics {
 
 fn report(result: Result<()>, topic: &str) {
     if let Err(error) = result {
-        tracing::warn!(%error, topic, "a message could not be published");
+        tracing::warn!(%error, topic, "publishing failed");
     }
 }

@@ -1,30 +1,30 @@
-//! From a request's values to the service call that serves it.
+//! Converts a request's values to the service call.
 
 use super::super::call::{ArmCall, CommandMode};
 use super::super::rotation;
 use super::super::wire::{Command, Datagram, JOINT_COUNT, Request};
 
-/// What is to be done with a request.
+/// How to process a request.
 #[derive(Debug)]
 pub(super) enum Admission {
     /// Answer from measured data.
     Query,
-    /// Call this service; on success answer with the datagram.
+    /// Call this service; on success answer with this datagram.
     Call(ArmCall, Datagram),
     /// The values are unusable.
     Rejected,
 }
 
-/// Checks the values of a request. A value that the command uses and that is NaN or infinite is refused; the other
-/// fields are not looked at, because old clients send there what their buffer held.
+/// Checks the values of a request. NaN and infinite values are refused if the command uses them; the other fields are
+/// ignored, because old clients fill them with the previous content of their buffer.
 pub(super) fn admit(command: Command, datagram: Datagram) -> Admission {
     let values = datagram.values();
     if !values.iter().take(command.value_count()).all(|value| value.is_finite()) {
         return Admission::Rejected;
     }
     let request = Request::from_datagram(command, &datagram);
-    // Only via points have their index echoed, and only commands with values have values echoed (listing of the
-    // message handler).
+    // As in the listing of the message handler: only via points have their index echoed, and only commands with values
+    // have values echoed.
     let echo = datagram.echo();
     let echo = if command.is_indexed() { echo } else { echo.with_index(0) };
     let plain = request.encode().echo();
@@ -55,7 +55,7 @@ pub(super) fn admit(command: Command, datagram: Datagram) -> Admission {
                         quaternion_xyzw: quaternion,
                         min_duration: 0.0,
                     },
-                    // The listing echoes the quaternion as normalized.
+                    // The listing echoes the normalized quaternion.
                     Request::SetGoalPose { position, quaternion_xyzw: quaternion.map(single) }
                         .encode()
                         .echo(),
@@ -100,7 +100,7 @@ pub(super) fn admit(command: Command, datagram: Datagram) -> Admission {
     }
 }
 
-/// Rounds as the listing does: add a half, cut off the fraction. So -1.4 is still mode 0, and 2.5 is no mode.
+/// Rounds as the listing does: adds 0.5 and truncates. So -1.4 is still mode 0, and 2.5 is not a mode.
 fn command_mode(value: f32) -> Option<CommandMode> {
     let rounded = (f64::from(value) + 0.5).trunc();
     if rounded == 0.0 {
@@ -114,7 +114,7 @@ fn command_mode(value: f32) -> Option<CommandMode> {
     }
 }
 
-/// A minimum below zero says nothing: the motion takes longer anyway. The services take 0 for "no minimum".
+/// A negative minimum has no effect, since every motion takes longer. For the services, 0 means "no minimum".
 fn duration(min_duration: f32) -> f64 {
     f64::from(min_duration).max(0.0)
 }

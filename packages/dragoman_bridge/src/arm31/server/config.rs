@@ -5,28 +5,28 @@ use std::time::Duration;
 /// Limits and times of a [`Server`](super::Server). The defaults suit an arm with a few clients that poll every 25 ms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerConfig {
-    /// Clients remembered; beyond that the one silent longest is forgotten. At least 1. Default 1024.
+    /// Maximum number of clients; beyond it the one silent longest is removed. At least 1. Default 1024.
     pub max_clients: usize,
-    /// Requests of one client that may wait for its open call. Default 128.
+    /// Maximum number of one client's requests that wait for its open call. Default 128.
     pub max_waiting_per_client: usize,
-    /// Service calls open at a time, over all clients. Stops may use as many again. Default 1024.
+    /// Maximum number of open service calls of all clients. Stops may use as many again. Default 1024.
     pub max_open_calls: usize,
-    /// Datagrams that may wait to be sent. Default 4096.
+    /// Maximum number of unsent datagrams. Default 4096.
     pub max_transmits: usize,
-    /// Time limit of a service call; then the client gets an error. Default 5 s.
+    /// Time limit of a service call; after it the client gets an error. Default 5 s.
     pub service_timeout: Duration,
-    /// Warnings go to clients heard from within this time. Default 10 s.
+    /// Warnings are sent to clients that were active within this time. Default 10 s.
     pub listening_window: Duration,
     /// A repeating condition is sent once in this many events. Default 11.
     pub event_period: u32,
-    /// A condition that was not met for this long is new when it comes back, and sent at once. Default 1 s, which is
-    /// long against the cycle of 20 ms in which a lasting condition repeats.
+    /// A condition that was not met for this long is sent at once when it returns. Default 1 s, which is long compared
+    /// with the cycle of 20 ms in which a lasting condition repeats.
     pub event_pause: Duration,
-    /// Datagrams per second that one client may send. Default 20000.
+    /// Maximum rate of datagrams per client, 1/s. Default 20000.
     pub rate_per_second: f64,
-    /// Datagrams that one client may send at once. Default 2000.
+    /// Maximum number of datagrams that one client may send at once. Default 2000.
     pub burst: f64,
-    /// Age from which a measurement is no longer answered with (`ER20` instead). Default `None`: never too old.
+    /// Age at which a measurement is too old for an answer (`ER20` instead). Default `None`: never too old.
     pub measurement_timeout: Option<Duration>,
 }
 

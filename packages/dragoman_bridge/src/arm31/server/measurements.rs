@@ -1,4 +1,4 @@
-//! The latest measured data, laid out as answers. A query then costs one copy.
+//! The latest measurements, encoded as answers. A query then costs one copy.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use super::super::wire::{ABSENT_TEMPERATURE, Command, DATAGRAM_LEN, Reply, VALUE
 
 type Answer = Option<(Instant, [u8; DATAGRAM_LEN])>;
 
-/// Answers to `jP`, `PS` and `TM`, each absent until its first data.
+/// Answers to `jP`, `PS` and `TM`, each `None` until its first measurement.
 #[derive(Debug, Default)]
 pub(super) struct Measurements {
     joint_position: Answer,
@@ -21,7 +21,7 @@ impl Measurements {
         self.joint_position.is_some() && self.pose.is_some() && self.temperature.is_some()
     }
 
-    /// `false`: refused.
+    /// `false`: refused (empty, or not finite).
     pub(super) fn set_joint_position(&mut self, now: Instant, position: &[f64]) -> bool {
         let values = padded(position, 0.0);
         let usable = !position.is_empty() && values.iter().all(|value| value.is_finite());
@@ -50,7 +50,7 @@ impl Measurements {
         self.temperature = Some((now, Reply::Temperature(values).encode()));
     }
 
-    /// The answer to a query, if there are data and they are younger than `max_age`.
+    /// The answer to a query, if a measurement exists and is younger than `max_age`.
     pub(super) fn answer(
         &self,
         now: Instant,
@@ -68,7 +68,7 @@ impl Measurements {
     }
 }
 
-/// The first seven values, and `filler` where there are fewer.
+/// The first seven values, padded with `filler`.
 fn padded(values: &[f64], filler: f32) -> [f32; VALUE_COUNT] {
     let mut padded = [filler; VALUE_COUNT];
     padded.iter_mut().zip(values).for_each(|(to, from)| *to = single(*from));

@@ -1,4 +1,4 @@
-//! What the server knows of one client.
+//! State of one client.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -7,19 +7,19 @@ use super::super::call::CallId;
 use super::super::wire::{Command, Datagram, Notice, Role};
 use super::stops::PendingStop;
 
-/// How many datagrams a client may send.
+/// Limits of a client's datagrams.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rate {
-    /// In the long run.
+    /// Sustained rate, 1/s.
     pub(super) per_second: f64,
-    /// At once.
+    /// Burst.
     pub(super) burst: f64,
 }
 
-/// Stops that a client may send when its ordinary rate is used up.
+/// Stops that a client may send when it has exceeded its ordinary rate.
 const STOP_RESERVE: Rate = Rate { per_second: 10.0, burst: 10.0 };
 
-/// Something that waits for its turn. Errors wait too, so that answers keep their order.
+/// An entry of a client's queue. Errors are queued too, so that answers keep their order.
 #[derive(Debug)]
 pub(super) enum Entry {
     Request(Command, Datagram),
@@ -31,7 +31,7 @@ impl Entry {
         matches!(self, Self::Request(command, _) if command.role() == Role::Start)
     }
 
-    /// Up to which length of the queue this entry may join it.
+    /// Maximum queue length at which this entry may be added.
     pub(super) fn queue_share(&self, limit: usize) -> usize {
         match self {
             Self::Request(command, _) if command.role() == Role::Query => limit / 2,
@@ -43,9 +43,9 @@ impl Entry {
 /// One client.
 #[derive(Debug)]
 pub(super) struct Session {
-    /// Tells this session from an earlier one of the same address.
+    /// Distinguishes this session from an earlier one of the same address.
     pub(super) number: u64,
-    pub(super) heard: Instant,
+    pub(super) last_received: Instant,
     pub(super) open: Option<CallId>,
     pub(super) stop: Option<PendingStop>,
     pub(super) waiting: VecDeque<Entry>,
@@ -57,7 +57,7 @@ impl Session {
     pub(super) fn new(number: u64, now: Instant, burst: f64) -> Self {
         Self {
             number,
-            heard: now,
+            last_received: now,
             open: None,
             stop: None,
             waiting: VecDeque::new(),
@@ -66,8 +66,8 @@ impl Session {
         }
     }
 
-    /// Whether a datagram is within the client's rate. A stop has a reserve: it must get through even if the client
-    /// has gone wild.
+    /// Whether a datagram is within the client's rate. Stops have a reserve: they must get through even if the client
+    /// floods the server.
     pub(super) fn admits(&mut self, now: Instant, rate: Rate, is_stop: bool) -> bool {
         self.bucket.take(now, rate) || (is_stop && self.stop_bucket.take(now, STOP_RESERVE))
     }

@@ -1,6 +1,6 @@
 //! Counters of the server.
 
-/// What a [`Server`](super::Server) has seen and done since its start.
+/// Counters of a [`Server`](super::Server) since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerStatistics {
@@ -10,11 +10,11 @@ pub struct ServerStatistics {
     pub answers: u64,
     /// Of these, `ER..` texts.
     pub errors_sent: u64,
-    /// Received datagrams without an answer because they were empty or an `ER`/`WN` text themselves.
+    /// Received datagrams without an answer because they were empty or an `ER` or `WN` text.
     pub ignored: u64,
-    /// Received datagrams dropped because their sender exceeded its rate.
+    /// Received datagrams dropped because the sender exceeded its rate.
     pub dropped_over_rate: u64,
-    /// Received datagrams dropped because too many of their sender wait already.
+    /// Received datagrams dropped because the sender's queue was full.
     pub dropped_queue_full: u64,
     /// Answers and warnings dropped because the owner did not collect them.
     pub dropped_transmits: u64,
@@ -22,13 +22,13 @@ pub struct ServerStatistics {
     pub calls: u64,
     /// Service calls that got no result in time.
     pub call_timeouts: u64,
-    /// Results that came after that, or for no known call.
+    /// Results after the time limit, or for unknown calls.
     pub late_results: u64,
     /// Requests refused because too many calls were open.
     pub refused_busy: u64,
     /// `ST` requests received.
     pub stops: u64,
-    /// Motion starts that a stop cancelled while they waited.
+    /// Waiting motion starts that a stop cancelled.
     pub cancelled_starts: u64,
     /// Stop calls repeated because a start may have been carried out after the stop.
     pub repeated_stops: u64,

@@ -9,25 +9,25 @@ use super::super::wire::{Command, DATAGRAM_LEN, Notice, Reply, Request, Role};
 use super::Server;
 use super::session::Entry;
 
-/// Timed-out starts that are remembered in case their result comes after all.
+/// Number of timed-out starts that are remembered in case their result still arrives.
 const LATE_STARTS: usize = 64;
 
-/// The unsettled stop of one client. There is at most one; stops that come meanwhile share the next one.
+/// The unsettled stop of one client. There is at most one; stops that arrive meanwhile share the next one.
 #[derive(Debug)]
 pub(super) struct PendingStop {
     /// The open call of the stop service.
     call: Option<CallId>,
-    /// Starts that were out before the stop came and have no result yet.
+    /// Starts that were made before the stop came and have no result yet.
     awaited: Vec<CallId>,
     /// One of these may have been carried out after the stop.
     repeat: bool,
-    /// Answers that this stop owes.
+    /// Number of clients' requests that this stop answers.
     owed: usize,
-    /// Answers that the next one will owe.
+    /// Number of requests that the next stop answers.
     owed_next: usize,
 }
 
-/// Starts that were handed out and timed out: they may be carried out yet.
+/// Starts that were made and timed out: they may still be carried out.
 #[derive(Debug, Default)]
 pub(super) struct LateStarts(VecDeque<(CallId, bool)>);
 
@@ -39,7 +39,7 @@ impl LateStarts {
         self.0.push_back((id, overtaken));
     }
 
-    /// Forgets the start; tells whether a stop came after it.
+    /// Removes the start; returns whether a stop came after it.
     pub(super) fn take_overtaken(&mut self, id: CallId) -> bool {
         let found = self.0.iter().position(|(late, _)| *late == id);
         found.and_then(|place| self.0.remove(place)).is_some_and(|(_, overtaken)| overtaken)
@@ -63,7 +63,7 @@ impl Server {
         }
     }
 
-    /// Rejects the starts of all clients that have not been handed out.
+    /// Rejects the waiting starts of all clients.
     fn cancel_waiting_starts(&mut self, now: Instant) {
         for entry in self.sessions.values_mut().flat_map(|session| &mut session.waiting) {
             if let Entry::Request(command, _) = *entry
@@ -103,7 +103,7 @@ impl Server {
         }
     }
 
-    /// The stop service answered `client`'s call, or did not in time.
+    /// Handles the result of the stop service for `client`, or its timeout.
     pub(super) fn finish_stop(&mut self, now: Instant, client: SocketAddr, succeeded: bool) {
         let Some(pending) = self.sessions.get_mut(&client).and_then(|session| session.stop.as_mut()) else {
             return;
@@ -116,7 +116,7 @@ impl Server {
         }
     }
 
-    /// A start that was out before a stop has ended.
+    /// Handles the end of a start that was made before a stop.
     pub(super) fn settle_overtaken_start(&mut self, now: Instant, id: CallId, may_move: bool) {
         let mut waiting = Vec::new();
         for (client, session) in &mut self.sessions {
@@ -129,20 +129,20 @@ impl Server {
             }
         }
         if waiting.is_empty() && may_move {
-            self.call_stop_for_nobody(now);
+            self.call_stop_without_client(now);
         }
         for client in waiting {
             self.advance_stop(now, client);
         }
     }
 
-    /// A start came through after all although a stop had been asked for later, and no client waits for that stop.
-    pub(super) fn call_stop_for_nobody(&mut self, now: Instant) {
+    /// A start succeeded although a later stop was requested, and no client waits for that stop.
+    pub(super) fn call_stop_without_client(&mut self, now: Instant) {
         self.statistics.repeated_stops += 1;
         self.open_call(now, None, Command::Stop, ArmCall::Stop, &done());
     }
 
-    /// Answers the stop if nothing is open any more; repeats it if need be.
+    /// Answers the stop if no call is open; repeats it if necessary.
     fn advance_stop(&mut self, now: Instant, client: SocketAddr) {
         let Some(pending) = self.sessions.get_mut(&client).and_then(|session| session.stop.as_mut()) else {
             return;
@@ -161,7 +161,7 @@ impl Server {
         }
     }
 
-    /// Gives the client its answers and goes on with what came after.
+    /// Sends the client its answers and processes its later requests.
     fn settle_stop(&mut self, now: Instant, client: SocketAddr, answer: [u8; DATAGRAM_LEN]) {
         let Some(pending) = self.sessions.get_mut(&client).and_then(|session| session.stop.take()) else {
             return;

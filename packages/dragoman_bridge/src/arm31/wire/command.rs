@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::{Letters, VALUE_COUNT};
 
-/// The 20 commands of seed 001, appendix A. Names say what a command does; [`Command::letters`] gives its letters.
+/// The 20 commands of the Ranger thesis, appendix A. Names say what a command does; [`Command::letters`] gives its
+/// letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the table below says in words what each does")]
 pub enum Command {
@@ -76,13 +77,13 @@ const fn row(
 const YES: bool = true;
 const NO: bool = false;
 
-/// Rows in the order of [`Command`]'s variants, which is the appendix's.
+/// Rows in the order of [`Command`]'s variants, which is that of the appendix.
 ///
-/// Not repeatable are requests whose late second copy could move the arm or falsify its state: starts, `ON` (would
-/// undo a later `OF`), `CM` (every switch resets the generators) and `RC` (its angles hold for one instant only).
+/// Requests are not repeatable if a late second copy could move the arm or falsify its state: starts, `ON` (would undo
+/// a later `OF`), `CM` (every switch resets the generators) and `RC` (its angles are valid for one instant only).
 #[rustfmt::skip]
 static TABLE: [Row; 20] = [
-    //  letters, command,                    service or topic,             role,     values, indexed, repeatable, meaning
+    // letters, command, service or topic, role, values, indexed, repeatable, meaning
     row(b"BG", Command::BeginMotion,           "begin_motion",             Role::Start,   0, NO,  NO,  "begin motion to the Cartesian goal"),
     row(b"CM", Command::SetCommandMode,        "set_command_mode",         Role::Setting, 1, NO,  NO,  "switch command mode: 0 off, 1 joint, 2 Cartesian"),
     row(b"GL", Command::SetGoalPose,           "set_goal_pose",            Role::Setting, 7, NO,  YES, "Cartesian goal: position, quaternion"),
@@ -126,7 +127,7 @@ impl Command {
         self.row().letters
     }
 
-    /// ROS service that serves the command, or topic that carries what a query reads; on the arm's namespace.
+    /// ROS service that serves the command, or topic with a query's data; in the arm's namespace.
     pub fn ros_name(self) -> &'static str {
         self.row().ros_name
     }
@@ -136,7 +137,7 @@ impl Command {
         self.row().role
     }
 
-    /// How many of the seven floats a request uses, counted from the first. The others are neither checked nor used.
+    /// Number of floats that a request uses, counted from the first of seven. The others are neither checked nor used.
     pub fn value_count(self) -> usize {
         self.row().values.min(VALUE_COUNT)
     }
@@ -146,12 +147,12 @@ impl Command {
         self.row().indexed
     }
 
-    /// Whether the client side may retransmit the request: a second copy changes nothing that matters.
+    /// Whether the client side may retransmit the request: a second copy has no relevant effect.
     pub fn is_repeatable(self) -> bool {
         self.row().repeatable
     }
 
-    /// What the command does, in words.
+    /// Short description.
     pub fn meaning(self) -> &'static str {
         self.row().meaning
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{DATAGRAM_LEN, DecodeError, MIN_DATAGRAM_LEN, VALUE_COUNT};
 
-/// The two letters that name a command or a reply. Outside bytes: they need not be letters at all.
+/// The two letters that name a command or a reply. They come from outside and need not be letters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Letters(pub [u8; 2]);
 
@@ -15,8 +15,8 @@ impl Letters {
         Self([second, first])
     }
 
-    /// The letters as they may stand in a text: everything but printing ASCII becomes `?`, because a NUL would
-    /// end the text and control bytes would reach the terminals of old clients.
+    /// The letters for use in a text: every byte except printable ASCII becomes `?`, because a NUL would end the text
+    /// and control bytes would reach the terminals of old clients.
     pub fn printable(self) -> [u8; 2] {
         self.0.map(|byte| if byte.is_ascii_graphic() { byte } else { b'?' })
     }
@@ -34,9 +34,9 @@ impl fmt::Debug for Letters {
     }
 }
 
-/// 31 bytes: two letters, seven little-endian `f32`, one byte (seed 001, appendix A).
+/// 31 bytes: two letters, seven little-endian `f32`, one byte (Ranger thesis, appendix A).
 ///
-/// The bytes stay as received; nothing is known about the letters yet.
+/// The bytes are as received; the letters are not checked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Datagram([u8; DATAGRAM_LEN]);
 
@@ -52,11 +52,11 @@ impl Datagram {
         Self(bytes)
     }
 
-    /// Takes 31 bytes, or 30 with the index byte missing (it becomes 0).
+    /// Takes 31 bytes, or 30 without the index byte (it becomes 0).
     ///
     /// # Errors
-    /// [`DecodeError::Empty`], [`DecodeError::Undersized`] or [`DecodeError::Oversized`]. A single byte counts
-    /// as undersized, with `?` for the letter that is missing.
+    /// [`DecodeError::Empty`], [`DecodeError::Undersized`] or [`DecodeError::Oversized`]. A single byte counts as
+    /// undersized, with `?` for the missing letter.
     pub fn parse(bytes: &[u8]) -> Result<Self, DecodeError> {
         let letters = match *bytes {
             [] => return Err(DecodeError::Empty),
@@ -101,7 +101,7 @@ impl Datagram {
         index
     }
 
-    /// The same data under swapped letters: an echo, exact to the bit.
+    /// The same data with swapped letters: a bit-exact echo.
     pub fn echo(mut self) -> Self {
         let [first, second, ..] = &mut self.0;
         std::mem::swap(first, second);

@@ -6,7 +6,7 @@ use super::{Command, DATAGRAM_LEN, Datagram, DecodeError, Letters};
 
 /// A text from the controller: `ER..` an error, `WN..` a warning. 31 bytes, padded with NUL.
 ///
-/// Source: seed 001, listing of the message handler.
+/// Source: Ranger thesis, listing of the message handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Notice {
@@ -28,7 +28,7 @@ pub enum Notice {
     InverseKinematicsDivergence,
 }
 
-/// Text before the letters, letters or not, text after them.
+/// Text before the letters, the letters if any, text after them.
 type Text = (&'static str, Option<Letters>, &'static str);
 
 impl Notice {
@@ -71,7 +71,7 @@ impl Notice {
         )
     }
 
-    /// Reads a notice. What follows the first NUL is ignored: the original controller leaves old bytes there.
+    /// Reads a notice. Bytes after the first NUL are ignored: the original controller leaves old bytes there.
     ///
     /// # Errors
     /// [`DecodeError::UnknownNotice`] for any text that is not in the table.

@@ -1,15 +1,15 @@
-//! What a controller sends.
+//! Messages of a controller.
 
 use std::fmt;
 
 use super::{Command, DATAGRAM_LEN, Datagram, DecodeError, Letters, Notice, Request, VALUE_COUNT};
 
-/// A reply: swapped letters and data, or a text (seed 001, appendix A, and listing of the message handler).
+/// A reply: swapped letters and data, or a text (Ranger thesis, appendix A, and listing of the message handler).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Reply {
-    /// The request was accepted. The data are its echo, as far as the command has any: for `CM` the mode in force, for
-    /// `GL` the quaternion as normalized, for `GT` the duration as clamped. Never a query.
+    /// The request was accepted. The data are its echo, if the command has data: for `CM` the mode in force, for `GL`
+    /// the normalized quaternion, for `GT` the clamped duration. Never a query.
     Accepted(Request),
     /// `Pj`, answer to `jP`: joint positions in radians, base of the chain first, padded with 0.
     JointPosition([f32; VALUE_COUNT]),

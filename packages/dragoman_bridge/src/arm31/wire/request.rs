@@ -1,10 +1,10 @@
-//! What a client sends.
+//! Messages of a client.
 
 use std::fmt;
 
 use super::{Command, Datagram, DecodeError, JOINT_COUNT};
 
-/// A request (seed 001, appendix A), values as on the wire and unchecked: they may be NaN or infinite.
+/// A request (Ranger thesis, appendix A), values as on the wire and unchecked: they may be NaN or infinite.
 ///
 /// Positions in metres, joint positions and roll, pitch, yaw in radians, durations in seconds. Roll, pitch and yaw
 /// turn about the fixed axes X, Y, Z in this order.
@@ -54,7 +54,7 @@ pub enum Request {
         position: [f32; JOINT_COUNT],
         /// Minimum duration of the motion to this point.
         min_duration: f32,
-        /// Place in the sequence, from 0.
+        /// Index in the sequence, from 0.
         index: u8,
     },
     /// `OF`
@@ -84,13 +84,13 @@ pub enum Request {
         rpy: [f32; 3],
         /// Minimum duration of the motion to this point.
         min_duration: f32,
-        /// Place in the sequence, from 0.
+        /// Index in the sequence, from 0.
         index: u8,
     },
 }
 
 impl Request {
-    /// Reads the data of `datagram` as that of `command`, whatever the letters are. Unused fields are not looked at.
+    /// Reads the data of `datagram` as that of `command`, whatever the letters are. Unused fields are ignored.
     pub fn from_datagram(command: Command, datagram: &Datagram) -> Self {
         let [a, b, c, d, e, f, g] = datagram.values();
         let index = datagram.index();
@@ -135,7 +135,7 @@ impl Request {
         Ok(Self::from_datagram(command, &datagram))
     }
 
-    /// Which command this is.
+    /// The command of this request.
     pub fn command(&self) -> Command {
         match self {
             Self::BeginMotion => Command::BeginMotion,

@@ -1,4 +1,4 @@
-//! What is refused before anything is sent.
+//! Checks of a command before it is sent.
 
 use super::super::call::Refusal;
 use super::super::documents::{Document, Map, Program, Roadmap};
@@ -10,11 +10,11 @@ const MAX_TEXT_LEN: usize = 64 * 1024;
 /// CAN identifiers have 29 bits at most.
 const CAN_IDS: std::ops::Range<i32> = 0..1 << 29;
 
-/// Whether the command makes sense, whatever the platform is.
+/// Checks a command independently of the platform.
 ///
 /// # Errors
-/// A document that cannot be read, with line and column; a name that is no plain one; a CAN id of more than 29 bits; a text
-/// without end; a path without poses.
+/// A document that cannot be parsed, with line and column; an invalid file name; a CAN id of more than 29 bits; a text
+/// that is too long; a path without poses.
 pub(super) fn check(command: &Command) -> Result<(), Refusal> {
     match command {
         Command::SetMap(set) => document::<Map>(&set.document),
@@ -31,8 +31,8 @@ pub(super) fn check(command: &Command) -> Result<(), Refusal> {
         }
         Command::AddCanListeningId(can) | Command::RemoveCanListeningId(can) => can_id(can.id),
         Command::SendCanMessage(message) => can_id(message.id),
-        // The owner's connection is the owner's to close.
-        Command::CloseSocket => Err(Refusal::Rejected("the connection stays".to_owned())),
+        // Only the owner may close the connection.
+        Command::CloseSocket => Err(Refusal::Rejected("closing the connection is not permitted".to_owned())),
         _ => Ok(()),
     }
 }
@@ -52,7 +52,7 @@ fn can_id(id: i32) -> Result<(), Refusal> {
     if CAN_IDS.contains(&id) {
         return Ok(());
     }
-    Err(Refusal::Rejected(format!("{id:#x} is no CAN identifier; it has 29 bits at most")))
+    Err(Refusal::Rejected(format!("{id:#x} is not a CAN identifier, which has 29 bits at most")))
 }
 
 fn invalid(error: &dyn std::error::Error) -> Refusal {

@@ -1,38 +1,38 @@
-//! Choices and times of the client side, counters and events.
+//! Times and limits of the client side, counters and events.
 
 use std::time::Duration;
 
 use super::super::call::{CallId, Outcome};
 use super::super::wire::{DecodeError, DocumentReply, Framing, LengthError, Position, Status};
 
-/// Choices and times of a [`Client`](super::Client).
+/// Times and limits of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientConfig {
-    /// How requests begin. Default: with the header, as real clients do.
+    /// Framing of requests. Default: with the header, as real clients.
     pub framing: Framing,
-    /// How often the status is asked for. Default 100 ms.
+    /// Period of status queries. Default 100 ms.
     pub status_period: Duration,
-    /// How often position and velocities are asked for; `None`: never. Default 50 ms.
+    /// Period of queries for position and velocities; `None`: never. Default 50 ms.
     pub position_period: Option<Duration>,
-    /// How often the map is asked for, which another client may have changed; `None`: only after connecting, and when this
-    /// client has changed it. Default 10 s.
+    /// Period of map queries, since another client may change the map; `None`: only after connecting and after this
+    /// client's changes. Default 10 s.
     pub map_period: Option<Duration>,
-    /// A status without an answer for this long, or bytes that the platform does not read, end the connection. Default 2 s.
+    /// Time limit for a status and for the platform to read; after it the connection is closed. Default 2 s.
     pub answer_timeout: Duration,
-    /// How long the effect of a command is waited for. Default 2 s.
+    /// Time limit for the effect of a command. Default 2 s.
     pub effect_timeout: Duration,
-    /// Likewise of CMD_INIT_PLTF, which tests the platform. Default 20 s.
+    /// Time limit for the effect of CMD_INIT_PLTF, which tests the platform. Default 20 s.
     pub initialize_timeout: Duration,
-    /// A velocity of [`Client::handle_velocity`](super::Client::handle_velocity) that is not repeated for this long is
-    /// followed by a stop. Default 0.6 s.
+    /// A stop is sent when a velocity of [`Client::handle_velocity`](super::Client::handle_velocity) is not repeated
+    /// for this long. Default 0.6 s.
     pub velocity_timeout: Duration,
     /// Pause after the first failed attempt to connect; doubles each time. Default 100 ms.
     pub reconnect_min: Duration,
     /// The longest such pause. Default 2 s.
     pub reconnect_max: Duration,
-    /// Calls that may be under way. Default 64.
+    /// Maximum number of open calls. Default 64.
     pub max_calls: usize,
-    /// Bytes that may wait to be sent. Default 32 MiB.
+    /// Maximum number of unsent bytes. Default 32 MiB.
     pub max_unsent: usize,
 }
 
@@ -65,29 +65,29 @@ pub enum Loss {
     /// The platform does not read what is sent.
     #[error("it does not read")]
     Stalled,
-    /// The stream is none of messages.
+    /// The stream is not a sequence of messages.
     #[error(transparent)]
     Garbage(#[from] LengthError),
-    /// The owner of the connection says so.
+    /// Reported by the owner of the connection.
     #[error("{0}")]
     Closed(String),
 }
 
-/// What a [`Client`](super::Client) reports.
+/// Events of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ClientEvent {
-    /// There is a connection.
+    /// Connected to the platform.
     Connected,
-    /// There is none any more: the owner closes its own end.
+    /// Disconnected: the owner closes its side.
     Disconnected(Loss),
-    /// The platform told its state.
+    /// The platform reported its state.
     Status(Box<Status>),
-    /// The platform told where it is and how it moves. All numbers are finite.
+    /// The platform reported its pose and velocities. All numbers are finite.
     Position(Position),
-    /// The platform told its map.
+    /// The platform sent its map.
     Map(DocumentReply),
-    /// An answer that makes no sense was skipped.
+    /// An invalid answer was skipped.
     Undecodable(DecodeError),
     /// A call has ended.
     Result {
@@ -98,7 +98,7 @@ pub enum ClientEvent {
     },
 }
 
-/// What a [`Client`](super::Client) has seen and done since its start.
+/// Counters of a [`Client`](super::Client) since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientStatistics {
@@ -106,11 +106,11 @@ pub struct ClientStatistics {
     pub requests: u64,
     /// Answers to them.
     pub replies: u64,
-    /// Questions that the platform passed over.
+    /// Questions that the platform skipped.
     pub unanswered: u64,
-    /// Replies that nothing asked for.
+    /// Replies without an open request.
     pub unsolicited: u64,
-    /// Replies that make no sense.
+    /// Invalid replies.
     pub undecodable: u64,
     /// Connections made.
     pub connections: u64,

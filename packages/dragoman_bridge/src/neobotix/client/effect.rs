@@ -1,37 +1,37 @@
-//! Commands that are never answered: what the status shows when they had an effect.
+//! Effects of unanswered commands that the status shows.
 
 use super::super::status::{EmergencyState, MotionMode, OperationState};
 use super::super::wire::{Coded, Command, Status};
 
-/// What is expected of the status after a command.
+/// Expected state after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     /// CMD_INIT_PLTF.
     Initialized,
     /// CMD_SHUTDOWN_PLTF.
     NotInitialized,
-    /// CMD_EXIT: as before, or the end of the connection.
+    /// CMD_EXIT: not initialized, or the end of the connection.
     Gone,
     /// CMD_START, CMD_BREAK, CMD_CONTINUE, CMD_STOP.
     Operation(OperationState),
     /// CMD_SET_MODE.
     Mode(MotionMode),
-    /// Commands to move: they act in these modes only, while the platform runs.
+    /// Motion commands: they act in these modes only, while the platform runs.
     Moves(&'static [MotionMode]),
 }
 
-/// What a status says about an effect.
+/// Result of comparing a status with an effect.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Verdict {
     Seen,
-    /// It may come later.
+    /// The effect may still occur.
     NotYet,
-    /// It will not come, and why.
+    /// The effect will not occur, for this reason.
     Never(String),
 }
 
 impl Effect {
-    /// What can be seen of a command; `None`: nothing for sure.
+    /// The visible effect of a command; `None`: none that is certain.
     pub(super) fn of(command: &Command) -> Option<Self> {
         Some(match command {
             Command::InitPltf => Self::Initialized,
@@ -63,15 +63,15 @@ impl Effect {
             Self::Moves(modes) => {
                 let acts = status.motion_mode.known().is_some_and(|mode| modes.contains(&mode))
                     && operation == Some(OperationState::Running);
-                return if acts { Verdict::Seen } else { Verdict::Never(told(status)) };
+                return if acts { Verdict::Seen } else { Verdict::Never(describe(status)) };
             }
         };
         if seen { Verdict::Seen } else { Verdict::NotYet }
     }
 }
 
-/// The state in the guide's words.
-pub(super) fn told(status: &Status) -> String {
+/// Describes the state in the terms of the PlatformCtrl guide.
+pub(super) fn describe(status: &Status) -> String {
     let mut text = format!("the platform is {:?} in {:?}", status.operation_state, status.motion_mode);
     if status.emergency_state != Coded::from(EmergencyState::NotActive) {
         text += &format!(", emergency stop {:?}", status.emergency_state);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_chart_tells_what_commands_did() {
+    fn the_state_chart_shows_the_effects_of_commands() {
         use {MotionMode as Mode, OperationState as State};
         let judged =
             |command: &Command, state, mode| Effect::of(command).unwrap().judge(&status(state, mode));
@@ -119,8 +119,8 @@ mod tests {
     }
 
     #[test]
-    fn an_emergency_stop_is_told() {
+    fn an_emergency_stop_is_described() {
         let status = Status { emergency_state: EmergencyState::Active.into(), ..Status::default() };
-        assert!(told(&status).ends_with("emergency stop ST_EM_ACTIVE"), "{}", told(&status));
+        assert!(describe(&status).ends_with("emergency stop ST_EM_ACTIVE"), "{}", describe(&status));
     }
 }

@@ -1,18 +1,18 @@
-//! Odometry of a platform that tells only where it believes to be.
+//! Odometry of a platform that reports only its localized pose.
 
 use std::time::{Duration, Instant};
 
 use dragoman_geometry::{Pose, Twist, compose, relative, wrap_angle};
 
-/// What two poses may differ by although the platform has not moved, m and rad.
+/// Maximum difference between two poses of a platform at rest, m and rad.
 const SLACK: f64 = 0.1;
-/// Answers come late, and in bursts.
+/// Delay of answers, which come in bursts.
 const DELAY: Duration = Duration::from_millis(200);
 
-/// Poses in the map as odometry: it begins at its own origin, and goes on without jumps when the platform finds out, or is told,
-/// that it is somewhere else. Then the place of that origin in the map changes.
+/// Converts poses in the map to odometry, which begins at its own origin and continues without jumps when the platform
+/// corrects its pose or gets a new one. Then the pose of that origin in the map changes.
 ///
-/// A step counts as a jump when it is more than 0.1 m or rad longer than one at twice the velocity would have been.
+/// A step counts as a jump if it is more than 0.1 m or rad longer than a step at twice the velocity.
 #[derive(Debug, Clone, Default)]
 pub struct Odometry {
     last: Option<Last>,
@@ -23,12 +23,12 @@ struct Last {
     when: Instant,
     pose: Pose,
     twist: Twist,
-    /// Where the odometry began, in the map.
+    /// Origin of the odometry, in the map.
     origin: Pose,
 }
 
 impl Odometry {
-    /// The platform told a pose in the map, and its velocity: the pose of the odometry.
+    /// Takes a reported pose in the map and the velocity; returns the pose in the odometry frame.
     pub fn update(&mut self, now: Instant, pose: Pose, twist: Twist) -> Pose {
         let origin = match self.last {
             None => pose,
@@ -42,7 +42,7 @@ impl Odometry {
         relative(origin, pose)
     }
 
-    /// Where the odometry began, in the map; `None`: it has not.
+    /// Origin of the odometry, in the map; `None` before the first pose.
     pub fn origin(&self) -> Option<Pose> {
         self.last.map(|last| last.origin)
     }
@@ -78,16 +78,16 @@ mod tests {
         now += Duration::from_millis(100);
         let next = Pose::new(4.0, 3.1, std::f64::consts::FRAC_PI_2);
         assert!(near(odometry.update(now, next, ahead), Pose::new(0.1, 0.0, 0.0)));
-        // Put somewhere else: the odometry stays, its origin does not.
+        // The platform gets a new pose: the odometry stays, its origin changes.
         now += Duration::from_millis(100);
         assert!(near(odometry.update(now, Pose::new(0.0, 0.0, 0.0), ahead), Pose::new(0.1, 0.0, 0.0)));
         assert!(near(odometry.origin().unwrap(), Pose::new(-0.1, 0.0, 0.0)));
-        // A burst: two answers at once.
+        // A burst: two answers at the same time.
         assert!(near(odometry.update(now, Pose::new(0.1, 0.0, 0.0), ahead), Pose::new(0.2, 0.0, 0.0)));
         // Turned by hand.
         let turned = odometry.update(now, Pose::new(0.1, 0.0, 2.0), ahead);
         assert!(near(turned, Pose::new(0.2, 0.0, 0.0)), "{turned:?}");
-        // What was not seen for long is a jump unless the velocity explains it.
+        // After a long gap the change is a jump unless the velocity explains it.
         now += Duration::from_secs(10);
         let unseen = odometry.update(now, Pose::new(5.1, 0.0, 2.0), ahead);
         assert!((unseen.x - 0.2).hypot(unseen.y) > 4.9, "{unseen:?}");

@@ -1,11 +1,11 @@
-//! Bytes on their way to the platform.
+//! Unsent bytes for the platform.
 
-/// What waits to be sent, and where in the stream it is.
+/// The unsent bytes, and their position in the stream.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     bytes: Vec<u8>,
     start: usize,
-    /// Bytes that were given away since the connection began.
+    /// Bytes sent since the connection began.
     written: u64,
 }
 
@@ -18,12 +18,12 @@ impl Outbox {
         self.bytes.get(self.start..).unwrap_or_default()
     }
 
-    /// The first `len` of the unsent bytes are gone.
+    /// Removes the first `len` unsent bytes, which were sent.
     pub(super) fn sent(&mut self, len: usize) {
         let len = len.min(self.unsent().len());
         self.start += len;
         self.written += len as u64;
-        // What was sent goes when it is the greater part: each byte is moved once at most, on average.
+        // Sent bytes are removed when they are the larger part: on average each byte is moved at most once.
         if self.start >= self.bytes.len() / 2 {
             self.bytes.drain(..self.start);
             self.start = 0;
@@ -33,16 +33,16 @@ impl Outbox {
         }
     }
 
-    /// Bytes of the stream that were sent.
+    /// Position in the stream of the first unsent byte.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Bytes of the stream with those that wait.
+    /// Position in the stream after the last unsent byte.
     pub(super) fn queued(&self) -> u64 {
         self.written + self.unsent().len() as u64
     }
 }
 
-/// Memory that is kept when nothing waits.
+/// Capacity that is kept when the outbox is empty, bytes.
 const KEPT_CAPACITY: usize = 1 << 16;

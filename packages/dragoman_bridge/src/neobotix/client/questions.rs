@@ -1,22 +1,22 @@
-//! What was asked, and what is answered. The rules are in the documentation of [`super`].
+//! Open questions and their answers. The rules are in the documentation of [`super`].
 
 use std::time::Instant;
 
 use super::super::call::{CallId, Outcome, Refusal};
 use super::super::wire::{Command, CommandKind, DecodeError, Message, ParameterReply, Reply, Status, Text};
-use super::effect::{Verdict, told};
+use super::effect::{Verdict, describe};
 use super::{Client, ClientEvent, MAX_POSITIONS_UNANSWERED};
 
-/// Who asked.
+/// Source of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Asker {
-    /// The client, again and again.
+    /// The client's periodic query of the status.
     Status,
     Position,
     Map,
-    /// A service.
+    /// A service call.
     Call(CallId),
-    /// The service that sets a parameter: whether it has this value now.
+    /// The service that sets a parameter: checks whether the parameter has this value.
     Parameter(CallId, Text),
 }
 
@@ -33,20 +33,20 @@ impl Asker {
     }
 }
 
-/// A question that was asked.
+/// A sent question.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) asker: Asker,
     kind: CommandKind,
-    /// Where it ends in the stream.
+    /// Its end in the stream, bytes.
     pub(super) end: u64,
-    /// From when it was sent; `None`: it is not, or it is overdue.
+    /// Time limit; `None`: not completely sent, or overdue.
     pub(super) deadline: Option<Instant>,
     pub(super) is_overdue: bool,
 }
 
 impl Open {
-    /// All of it is on its way.
+    /// Notes that the question is completely sent.
     pub(super) fn is_sent(&mut self, deadline: Instant) {
         if self.deadline.is_none() && !self.is_overdue {
             self.deadline = Some(deadline);
@@ -69,7 +69,7 @@ impl Client {
         self.open.push_back(Open { asker, kind, end, deadline: None, is_overdue: false });
     }
 
-    /// Asks what the client itself wants to know.
+    /// Sends one of the client's own queries.
     pub(super) fn ask_for(&mut self, now: Instant, asker: Asker, command: &Command) {
         // Commands without arguments are never too long.
         if let Ok(bytes) = command.encode(self.config.framing) {
@@ -108,10 +108,10 @@ impl Client {
             Asker::Call(id) => self.report(id, answer(reply)),
             Asker::Parameter(id, wanted) => {
                 let outcome = match &reply {
-                    Reply::GetPltfParam(told) if told.value.as_bytes().is_empty() => no_parameter(told),
-                    Reply::GetPltfParam(told) if is_same(&told.value, &wanted) => Outcome::Done,
-                    Reply::GetPltfParam(told) => {
-                        Outcome::Refused(Refusal::NoEffect(format!("{} is {}", told.key, told.value)))
+                    Reply::GetPltfParam(reply) if reply.value.as_bytes().is_empty() => no_parameter(reply),
+                    Reply::GetPltfParam(reply) if is_same(&reply.value, &wanted) => Outcome::Done,
+                    Reply::GetPltfParam(reply) => {
+                        Outcome::Refused(Refusal::NoEffect(format!("{} is {}", reply.key, reply.value)))
                     }
                     _ => Outcome::Refused(Refusal::Unanswered),
                 };
@@ -131,7 +131,7 @@ impl Client {
         self.events.push_back(ClientEvent::Undecodable(error));
     }
 
-    /// The question that an answer of this kind belongs to. Those before it will not be answered.
+    /// Removes the question that an answer of this kind belongs to. Earlier questions will not be answered.
     fn settle(&mut self, kind: CommandKind) -> Option<Open> {
         let index = self.open.iter().position(|open| open.kind == kind)?;
         for _ in 0..index {
@@ -153,7 +153,7 @@ impl Client {
         self.open.pop_front()
     }
 
-    /// The platform told its state when it was asked by the bytes up to `end`.
+    /// Checks effects with a status that was queried by the bytes up to `end`.
     fn look_for_effects(&mut self, status: &Status, end: u64) {
         let mut ended = Vec::new();
         self.watches.retain_mut(|watch| {
@@ -164,7 +164,7 @@ impl Client {
                 Verdict::Seen => Outcome::Done,
                 Verdict::Never(reason) => Outcome::Refused(Refusal::NoEffect(reason)),
                 Verdict::NotYet => {
-                    watch.seen = Some(told(status));
+                    watch.seen = Some(describe(status));
                     return true;
                 }
             };
@@ -177,29 +177,29 @@ impl Client {
     }
 }
 
-/// An answer with numbers that nobody can work with is none; nor is a parameter without a value.
+/// Outcome of an answer. Refused if a position is not finite, or a parameter has no value.
 fn answer(reply: Reply) -> Outcome {
     match &reply {
-        Reply::GetPltfParam(told) if told.value.as_bytes().is_empty() => no_parameter(told),
-        Reply::GetPosition(position) if !position.is_finite() => {
-            Outcome::Refused(Refusal::Rejected("the platform told a position that is not finite".to_owned()))
-        }
+        Reply::GetPltfParam(reply) if reply.value.as_bytes().is_empty() => no_parameter(reply),
+        Reply::GetPosition(position) if !position.is_finite() => Outcome::Refused(Refusal::Rejected(
+            "the platform reported a position that is not finite".to_owned(),
+        )),
         _ => Outcome::Answered(reply),
     }
 }
 
-/// A platform that does not know the parameter has only its key to tell.
-fn no_parameter(told: &ParameterReply) -> Outcome {
-    Outcome::Refused(Refusal::Rejected(format!("there is no parameter '{}'", told.key)))
+/// A platform that does not know the parameter answers with the key only.
+fn no_parameter(reply: &ParameterReply) -> Outcome {
+    Outcome::Refused(Refusal::Rejected(format!("there is no parameter '{}'", reply.key)))
 }
 
-/// Whether two values that are written out are the same: as text, as numbers, or as flags.
-fn is_same(told: &Text, wanted: &Text) -> bool {
-    let [told, wanted] = [told, wanted].map(|text| text.to_str().trim().to_ascii_lowercase());
+/// Whether two written values are equal: as text, as numbers, or as flags.
+fn is_same(actual: &Text, wanted: &Text) -> bool {
+    let [actual, wanted] = [actual, wanted].map(|text| text.to_str().trim().to_ascii_lowercase());
     let number = |text: &str| match text {
         "true" => Some(1.0),
         "false" => Some(0.0),
         text => text.parse::<f64>().ok(),
     };
-    told == wanted || number(&told).is_some_and(|told| number(&wanted) == Some(told))
+    actual == wanted || number(&actual).is_some_and(|actual| number(&wanted) == Some(actual))
 }

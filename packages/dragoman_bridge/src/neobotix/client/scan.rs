@@ -1,19 +1,19 @@
-//! Points that a laser has seen as the ranges of its beams.
+//! Converts a laser's points to the ranges of its beams.
 
 use std::f64::consts::TAU;
 
 use dragoman_geometry::{Point, Pose, inverse_transform};
 
-/// What the protocol does not tell of a laser.
+/// Properties of a laser that the protocol does not transmit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LaserGeometry {
-    /// Where it is on the platform.
+    /// Mounting pose on the platform.
     pub pose: Pose,
     /// Direction of the first beam, rad.
     pub angle_min: f64,
-    /// Between two beams, rad; not 0.
+    /// Angle between two beams, rad; not 0.
     pub angle_increment: f64,
-    /// How many there are.
+    /// Number of beams.
     pub beams: usize,
     /// m
     pub range_min: f64,
@@ -22,15 +22,15 @@ pub struct LaserGeometry {
 }
 
 impl LaserGeometry {
-    /// The range of each beam, m; infinite where it has hit nothing (REP 117). Each point belongs to the beam that is nearest to it, and
-    /// of several points the nearest counts. `points` are in the map, where the platform is at `at`.
+    /// The range of each beam, m; infinite if it hit nothing (REP 117). Each point belongs to the nearest beam, and the
+    /// nearest of several points counts. `points` are in the map, and so is the platform's pose `at`.
     pub fn ranges(&self, at: Pose, points: impl IntoIterator<Item = Point>) -> Vec<f32> {
         let mut ranges = vec![f32::INFINITY; self.beams];
         for point in points {
             let seen = inverse_transform(self.pose, inverse_transform(at, point));
             let range = seen.coords.norm();
             let beam = self.beam(seen.y.atan2(seen.x));
-            // Beyond the last beam, or NaN: none. Within it, a whole number that is small enough.
+            // Skips points beyond the last beam, and NaN. Otherwise it is a small whole number.
             let is_seen =
                 (0.0..self.beams as f64).contains(&beam) && (self.range_min..self.range_max).contains(&range);
             if let Some(place) = ranges.get_mut(beam as usize).filter(|_| is_seen) {
@@ -40,11 +40,11 @@ impl LaserGeometry {
         ranges
     }
 
-    /// The number of the beam that is nearest to a direction.
+    /// The number of the beam nearest to a direction.
     fn beam(&self, direction: f64) -> f64 {
         let turn = ((direction - self.angle_min) * self.angle_increment.signum()).rem_euclid(TAU);
         let step = self.angle_increment.abs();
-        // A little before the first beam.
+        // Slightly before the first beam.
         let turn = if turn > TAU - step / 2.0 { 0.0 } else { turn };
         (turn / step).round()
     }
@@ -67,7 +67,7 @@ mod tests {
             range_min: 0.1,
             range_max: 20.0,
         };
-        // The platform looks up; the laser is at (1, 2.4).
+        // The platform faces up; the laser is at (1, 2.4).
         let at = Pose::new(1.0, 2.0, FRAC_PI_2);
         let points = [
             Point::new(1.0, 5.4),   // ahead
@@ -83,7 +83,7 @@ mod tests {
         let ranges = laser.ranges(at, points);
         let expected = [2.0, f32::INFINITY, 2.0, 2_f32.sqrt(), f32::INFINITY];
         assert!(ranges.iter().zip(expected).all(|(a, b)| a == &b || (a - b).abs() < 1e-3), "{ranges:?}");
-        // Upside down.
+        // Mounted upside down.
         (laser.angle_min, laser.angle_increment) = (FRAC_PI_2, -FRAC_PI_4);
         let turned: Vec<f32> = laser.ranges(at, points).into_iter().rev().collect();
         assert_eq!(turned, ranges);

@@ -1,4 +1,4 @@
-//! Client side: a real platform appears in a namespace.
+//! Client side: provides a real platform in a namespace.
 
 use std::collections::HashMap;
 use std::f64::consts::PI;
@@ -25,11 +25,11 @@ use crate::neobotix::wire::Framing;
 use crate::neobotix::{CallId, Client, ClientConfig, ClientEvent, ClientStatistics, Outcome, Refusal};
 use crate::tcp::{ready, resolved};
 
-/// How long an attempt to connect may take.
+/// Time limit of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often the log tells that there is no connection.
+/// Minimum time between log lines about a missing connection.
 const REMINDER: Duration = Duration::from_secs(60);
-/// Bytes that are read at once.
+/// Size of the read buffer, bytes.
 const READ_LEN: usize = 65_536;
 
 /// The parameters of the node; `frame_prefix` is the default of the parameter of that name.
@@ -41,51 +41,51 @@ pub fn client_declarations(frame_prefix: &str) -> Vec<Declaration> {
         Declaration::new(
             "with_header",
             config.framing == Framing::Header,
-            "Messages begin with the header, as those of real clients; otherwise with their length, as the guide's example.",
+            "Messages begin with the header, as those of real clients; if false with their length, as the guide's example.",
         ),
-        Declaration::new("status_rate", rate(config.status_period), "How often the status is asked for, Hz.")
+        Declaration::new("status_rate", rate(config.status_period), "Rate of status queries, Hz.")
             .within(Range::Double { from: 0.1, to: 50.0 }),
         Declaration::new(
             "position_rate",
             config.position_period.map_or(0.0, rate),
-            "How often position and velocity are asked for, Hz; 0: never, the status has to do.",
+            "Rate of queries for position and velocity, Hz; 0: never, the status is used instead.",
         )
         .within(Range::Double { from: 0.0, to: 100.0 }),
         Declaration::new(
             "map_period",
             config.map_period.unwrap_or_default().as_secs_f64(),
-            "How often the map is asked for, which others may change, s; 0: only after connecting and after own changes.",
+            "Period of map queries, since others may change the map, s; 0: only after connecting and after own changes.",
         )
         .within(seconds(0.0, 3600.0)),
         Declaration::new(
             "answer_timeout",
             config.answer_timeout.as_secs_f64(),
-            "A platform that does not answer for this long is connected anew, s.",
+            "The connection is renewed when the platform does not answer for this long, s.",
         )
         .within(seconds(0.05, 60.0)),
         Declaration::new(
             "effect_timeout",
             config.effect_timeout.as_secs_f64(),
-            "How long the status may take to show what a command has changed, s.",
+            "Time limit until the status shows a command's effect, s.",
         )
         .within(seconds(0.05, 60.0)),
         Declaration::new(
             "initialize_timeout",
             config.initialize_timeout.as_secs_f64(),
-            "Likewise for init_pltf, which tests the platform, s.",
+            "Time limit until the status shows the effect of init_pltf, which tests the platform, s.",
         )
         .within(seconds(0.05, 600.0)),
         Declaration::new(
             "command_timeout",
             config.velocity_timeout.as_secs_f64(),
-            "A velocity on cmd_vel that is not repeated for this long is followed by a stop, s.",
+            "A stop is sent when a velocity on cmd_vel is not repeated for this long, s.",
         )
         .within(seconds(0.05, 60.0)),
         Declaration::new("map_frame", "map", "Frame of the map."),
         Declaration::new(
             "frame_prefix",
             frame_prefix,
-            "What the platform's frames begin with: odom, base_footprint and laser.",
+            "Prefix of the platform's frames odom, base_footprint and laser.",
         ),
         Declaration::new(
             "publish_tf",
@@ -97,29 +97,30 @@ pub fn client_declarations(frame_prefix: &str) -> Vec<Declaration> {
         Declaration::new(
             "laser_pose",
             vec![0.0; 3],
-            "Where the laser is on the platform: x and y in m, direction in rad.",
+            "Pose of the laser on the platform: x and y in m, direction in rad.",
         )
         .within(Range::Double { from: -1e5, to: 1e5 }),
         Declaration::new("laser_angle_min", -0.75 * PI, "Angle of the laser's first beam, rad.")
             .within(Range::Double { from: -10.0, to: 10.0 }),
         Declaration::new("laser_angle_increment", PI / 360.0, "Angle between two beams, rad.")
             .within(Range::Double { from: -1.0, to: 1.0 }),
-        Declaration::new("laser_beams", 541, "Beams of the laser.")
+        Declaration::new("laser_beams", 541, "Number of beams of the laser.")
             .within(Range::Integer { from: 0, to: 100_000 }),
-        Declaration::new("laser_range_min", 0.0, "The laser's least range, m.")
+        Declaration::new("laser_range_min", 0.0, "The laser's minimum range, m.")
             .within(Range::Double { from: 0.0, to: 1000.0 }),
-        Declaration::new("laser_range_max", 20.0, "The laser's range, m.")
+        Declaration::new("laser_range_max", 20.0, "The laser's maximum range, m.")
             .within(Range::Double { from: 0.0, to: 1000.0 }),
-        Declaration::new("battery_unit", 0.001, "What one of the platform's units of voltage is, V.")
+        Declaration::new("battery_unit", 0.001, "The platform's unit of voltage, V.")
             .within(Range::Double { from: 0.0, to: 1000.0 }),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// Starts node `neobotix_client` in `namespace`, as the platform whose PlatformCtrl listens at `server`. It need not be there yet.
+/// Starts node `neobotix_client` in `namespace` for the platform whose PlatformCtrl listens at `server`. The server may
+/// start later.
 ///
 /// # Errors
-/// A wrong parameter; the middleware's refusal.
+/// A wrong parameter; an error of the middleware.
 pub fn start_client(
     context: &Context,
     namespace: &str,
@@ -164,7 +165,7 @@ fn config(parameters: &Parameters) -> ClientConfig {
         framing: if with_header { Framing::Header } else { Framing::Bare },
         status_period: Duration::from_secs_f64(1.0 / parameters.value::<f64>("status_rate")),
         position_period: some(parameters.value("position_rate"))
-            // Slower than once a minute is as good as never, and has no use.
+            // A rate below once a minute is useless and counts as never.
             .map(|rate| Duration::from_secs_f64((1.0 / rate).min(60.0))),
         map_period: some(parameters.value("map_period")).map(Duration::from_secs_f64),
         answer_timeout: seconds("answer_timeout"),
@@ -175,7 +176,7 @@ fn config(parameters: &Parameters) -> ClientConfig {
     }
 }
 
-/// Everything around the client core.
+/// The client core with its socket and ROS connections.
 struct Edge {
     client: Client,
     picture: Picture,
@@ -184,9 +185,9 @@ struct Edge {
     stream: Option<TcpStream>,
     open: HashMap<CallId, Box<dyn FnOnce(Outcome) + Send>>,
     next_id: u64,
-    /// Whether it has told its state on this connection.
+    /// Whether it has reported its state on this connection.
     is_answering: bool,
-    /// When the log told last that there is no connection.
+    /// When a missing connection was last logged.
     reminded: Option<Instant>,
     report: Arc<Mutex<Report>>,
 }
@@ -220,7 +221,7 @@ impl Edge {
         }
     }
 
-    /// Does all that can be done without waiting.
+    /// Processes everything that needs no waiting.
     fn settle(&mut self) {
         loop {
             if self.client.poll_connect(Instant::now()) {
@@ -244,7 +245,8 @@ impl Edge {
                 self.missing(&loss);
             }
             ClientEvent::Status(status) => {
-                // Who only takes connections, because it has a client already, is no platform to tell of.
+                // A server that accepts connections without answering, because it already has a client, is not
+                // reported.
                 if !std::mem::replace(&mut self.is_answering, true) {
                     tracing::info!(server = %self.server, "connected to the platform");
                     self.reminded = None;
@@ -253,7 +255,7 @@ impl Edge {
             }
             ClientEvent::Position(position) => self.picture.show_position(Instant::now(), &position),
             ClientEvent::Map(map) => self.picture.show_map(map),
-            ClientEvent::Undecodable(error) => self.complain(format!("an answer makes no sense: {error}")),
+            ClientEvent::Undecodable(error) => self.complain(format!("invalid answer: {error}")),
             ClientEvent::Result { id, outcome } => {
                 if let Outcome::Refused(refusal) = &outcome {
                     self.complain(refusal.to_string());
@@ -304,22 +306,22 @@ impl Edge {
     fn disconnected(&mut self, error: &std::io::Error) {
         self.stream = None;
         let reason = match error.kind() {
-            ErrorKind::UnexpectedEof => "it has hung up".to_owned(),
+            ErrorKind::UnexpectedEof => "it closed the connection".to_owned(),
             _ => error.to_string(),
         };
         self.client.handle_disconnected(Instant::now(), &reason);
     }
 
-    /// Tells the log now and then that there is no platform, and why.
+    /// Logs from time to time that the platform is not connected, and why.
     fn missing(&mut self, reason: &dyn std::fmt::Display) {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).loss = reason.to_string();
         if self.reminded.is_none_or(|when| when.elapsed() >= REMINDER) {
             self.reminded = Some(Instant::now());
-            tracing::warn!(server = %self.server, %reason, "no connection to the platform; it is looked for");
+            tracing::warn!(server = %self.server, %reason, "not connected to the platform; retrying");
         }
     }
 
-    /// Notes what went wrong for `/diagnostics`; the log gets the first since it was told there.
+    /// Stores a problem for `/diagnostics`; the first one since the last report is also logged.
     fn complain(&mut self, reason: String) {
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         if report.complaint.is_none() {
@@ -357,14 +359,14 @@ async fn connect(server: SocketAddr) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// What `/diagnostics` tells.
+/// Content of `/diagnostics`.
 #[derive(Default)]
 struct Report {
     connected: bool,
-    /// Why there was no connection the last time.
+    /// Reason of the last lost or failed connection.
     loss: String,
     statistics: ClientStatistics,
-    /// The last refusal since this was told.
+    /// The last problem since the previous report.
     complaint: Option<String>,
 }
 
@@ -373,9 +375,9 @@ fn publish(diagnostics: &mut Diagnostics, report: &mut Report) {
     let values = [
         ("requests", statistics.requests.to_string()),
         ("answers", statistics.replies.to_string()),
-        ("passed over", statistics.unanswered.to_string()),
-        ("answers to nothing", statistics.unsolicited.to_string()),
-        ("answers without sense", statistics.undecodable.to_string()),
+        ("skipped by the platform", statistics.unanswered.to_string()),
+        ("unsolicited answers", statistics.unsolicited.to_string()),
+        ("invalid answers", statistics.undecodable.to_string()),
         ("refused", statistics.refused.to_string()),
         ("connections", statistics.connections.to_string()),
     ];

@@ -12,27 +12,27 @@ use crate::neobotix::services::{self, Service, Visitor};
 use crate::neobotix::wire::{Command, CommandKind};
 use crate::neobotix::{Outcome, Refusal};
 
-/// How long it is looked for a service that was not there before. If it is not found, nothing is looked for during the same time: what
-/// a client sends is refused at once then, and does not pile up to be done when nobody expects it any more.
+/// How long the client searches for a service that was absent. After a failed search, calls are refused at once for the
+/// same time, so that commands do not accumulate and act later, unexpectedly.
 const SEARCH_TIME: Duration = Duration::from_secs(1);
 
 /// Clients of all services of a platform.
 pub(super) struct PlatformClients {
     endpoints: BTreeMap<CommandKind, Arc<dyn Ask>>,
     timeout: Duration,
-    /// Since when a service was not found.
+    /// When a service was last not found.
     absent: Mutex<Option<Instant>>,
 }
 
 /// A service, whatever its type.
 trait Ask: Send + Sync {
-    /// Whether it was there the last time.
+    /// Whether the service was found last time.
     fn is_known(&self) -> bool;
 
-    /// It did not answer.
+    /// Notes that the service did not answer.
     fn forget(&self);
 
-    /// Resolves when it is there.
+    /// Resolves with `true` when the service is available, with `false` on an error.
     fn find(&self) -> BoxFuture<'static, bool>;
 
     fn ask(self: Arc<Self>, command: Command) -> BoxFuture<'static, Outcome>;
@@ -88,7 +88,7 @@ where
     }
 }
 
-/// Makes a client of every row.
+/// Creates a client for every row.
 struct Connecting<'a> {
     node: &'a mut Node,
     endpoints: BTreeMap<CommandKind, Arc<dyn Ask>>,
@@ -111,19 +111,19 @@ impl Visitor for Connecting<'_> {
 }
 
 impl PlatformClients {
-    /// Clients in the namespace of `node`.
+    /// Creates the clients in the namespace of `node`.
     pub(super) fn new(node: &mut Node, timeout: Duration) -> Result<Self> {
         let mut connecting = Connecting { node, endpoints: BTreeMap::new() };
         services::visit(&mut connecting)?;
         Ok(Self { endpoints: connecting.endpoints, timeout, absent: Mutex::default() })
     }
 
-    /// For how long a call may be waited for.
+    /// Time limit of a call.
     pub(super) fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// What becomes of a call that takes longer.
+    /// Outcome of a call that exceeds the time limit.
     pub(super) fn timed_out(&self, command: CommandKind) -> Outcome {
         if let Some(endpoint) = self.endpoints.get(&command) {
             endpoint.forget();
@@ -131,7 +131,7 @@ impl PlatformClients {
         Outcome::Refused(Refusal::TimedOut)
     }
 
-    /// Calls the service; the future resolves with what became of it. It waits for as long as that takes.
+    /// Calls the service; the future resolves with the outcome. It has no time limit of its own.
     pub(super) fn call(self: &Arc<Self>, command: Command) -> BoxFuture<'static, Outcome> {
         let platform = Arc::clone(self);
         async move {

@@ -13,10 +13,10 @@ use super::report::Report;
 use crate::neobotix::Session;
 use crate::tcp::{Keepalive, TimeLimit, acknowledge_quickly, resolved};
 
-/// Bytes that are read at once.
+/// Size of the read buffer, bytes.
 const READ_LEN: usize = 16_384;
 
-/// Serves the client until it goes.
+/// Serves the client until it disconnects.
 pub(super) async fn serve(
     mut stream: TcpStream,
     mut session: Session,
@@ -28,7 +28,7 @@ pub(super) async fn serve(
     let (mut reader, writer) = stream.split();
     let served = run(&mut reader, &writer, &mut session, &platform, keepalive, &report, start).await;
     if let Err(error) = served {
-        tracing::debug!(%error, "a client of Neobotix' protocol is gone");
+        tracing::debug!(%error, "a client of Neobotix' protocol was lost");
     }
     report.add(&mut session);
 }
@@ -51,10 +51,10 @@ async fn run(
     let mut open = None;
     let mut asked = None;
     let mut limit = TimeLimit::new(platform.timeout());
-    // Until the client has closed its direction. What it has asked for until then is done.
+    // Until the client closes its direction. Requests received before that are carried out.
     let mut more = true;
     loop {
-        // Once more after an answer was sent: there may have been no room for another one before.
+        // Repeat after an answer was sent: before, the buffer may have been too full for another one.
         loop {
             if open.is_none()
                 && let Some(command) = session.poll_call(now())
@@ -95,7 +95,7 @@ async fn run(
     }
 }
 
-/// Sends what there is, as far as the client takes it. Whether anything was sent.
+/// Sends as much as the client accepts. Returns whether anything was sent.
 fn write(stream: &TcpStream, session: &mut Session) -> std::io::Result<bool> {
     let mut sent = false;
     while !session.unsent().is_empty() {

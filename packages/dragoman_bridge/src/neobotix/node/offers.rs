@@ -1,4 +1,4 @@
-//! The services of a platform, as the client side offers them: requests as [`Command`](super::super::wire::Command)s.
+//! The client side's services of a platform: requests as [`Command`](super::super::wire::Command)s.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,17 +10,17 @@ use futures::stream::{BoxStream, SelectAll, StreamExt};
 
 use crate::neobotix::services::{self, Service, Visitor};
 use crate::neobotix::wire::Command;
-use crate::neobotix::{Inexpressible, Outcome};
+use crate::neobotix::{OutOfRange, Outcome};
 
-/// A request of a ROS client: what it asks for, and how to answer it.
+/// A request of a ROS client, and how to answer it.
 pub(super) struct Asked {
-    /// The command; or why there is none.
-    pub(super) command: std::result::Result<Command, Inexpressible>,
-    /// Answers with what became of it.
+    /// The command, or why the request is invalid.
+    pub(super) command: std::result::Result<Command, OutOfRange>,
+    /// Answers with the outcome.
     pub(super) respond: Box<dyn FnOnce(Outcome) + Send>,
 }
 
-/// Offers all services in the namespace of `node`. What answers tell is in `map_frame`.
+/// Offers all services in the namespace of `node`. Data in the answers are in `map_frame`.
 pub(super) fn offer(node: &mut Node, map_frame: &str) -> Result<SelectAll<BoxStream<'static, Asked>>> {
     let stamp = Stamp { clock: node.get_ros_clock(), map_frame: map_frame.into() };
     let mut offering = Offering { node, stamp, all: SelectAll::new() };
@@ -28,7 +28,7 @@ pub(super) fn offer(node: &mut Node, map_frame: &str) -> Result<SelectAll<BoxStr
     Ok(offering.all)
 }
 
-/// What the protocol does not tell: the time, and the name of the map's frame.
+/// Data that the protocol does not transmit: the time, and the name of the map's frame.
 #[derive(Clone)]
 pub(super) struct Stamp {
     pub(super) clock: Arc<Mutex<Clock>>,
@@ -36,24 +36,24 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// For what is in the map.
+    /// Header for data in the map frame.
     pub(super) fn header(&self) -> Header {
         let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
         let stamp = Clock::to_builtin_time(&clock.get_now().unwrap_or_default());
         Header { stamp, frame_id: self.map_frame.as_ref().to_owned() }
     }
 
-    /// Puts headers into a response that has any.
+    /// Sets the headers of a response that has any.
     fn complete(&self, response: &mut dyn Any) {
-        if let Some(told) = response.downcast_mut::<PlatformGetStatus::Response>() {
-            told.status.header = self.header();
-        } else if let Some(told) = response.downcast_mut::<PlatformGetDebugData::Response>() {
-            told.data.objects.markers.iter_mut().for_each(|marker| marker.header = self.header());
+        if let Some(response) = response.downcast_mut::<PlatformGetStatus::Response>() {
+            response.status.header = self.header();
+        } else if let Some(response) = response.downcast_mut::<PlatformGetDebugData::Response>() {
+            response.data.objects.markers.iter_mut().for_each(|marker| marker.header = self.header());
         }
     }
 }
 
-/// Makes a service of every row.
+/// Creates a service for every row.
 struct Offering<'a> {
     node: &'a mut Node,
     stamp: Stamp,
@@ -80,7 +80,7 @@ impl Visitor for Offering<'_> {
                     let mut response = service.response(outcome);
                     stamp.complete(&mut response);
                     if let Err(error) = request.respond(response) {
-                        tracing::warn!(%error, service = name, "an answer could not be sent");
+                        tracing::warn!(%error, service = name, "sending a response failed");
                     }
                 }),
             }

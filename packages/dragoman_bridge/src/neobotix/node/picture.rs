@@ -1,4 +1,4 @@
-//! What a real platform tells, on the topics on which ours tells it.
+//! Publishes the state of a real platform on the same topics as our own platform.
 
 use std::time::{Duration, Instant};
 
@@ -20,9 +20,9 @@ use crate::neobotix::documents::{self, Document};
 use crate::neobotix::services;
 use crate::neobotix::wire::{DocumentReply, Position, Status};
 
-/// A platform that has not told its position for so long does not tell it: the status has to do.
+/// After this time without a position, the pose in the status is used.
 const POSITION_TIMEOUT: Duration = Duration::from_secs(1);
-/// A thousandth: of a metre or radian.
+/// Unit of lengths and angles in the status, m or rad.
 const MILLI: f64 = 1e-3;
 
 /// The topics.
@@ -43,7 +43,7 @@ pub(super) struct Picture {
     /// m
     resolution: f64,
     odometry: Odometry,
-    /// When the platform told its position last.
+    /// When the platform last reported its position.
     positioned: Option<Instant>,
     shown_path: Option<Vec<Point>>,
     shown_map: Option<DocumentReply>,
@@ -64,7 +64,7 @@ impl Picture {
         let frame = |name: &str| format!("{prefix}{name}");
         let laser_pose: Vec<f64> = parameters.value("laser_pose");
         let [x, y, heading] = laser_pose[..] else { return Err(NeobotixNodeError::Pose("laser_pose")) };
-        let tells: bool = parameters.value("publish_tf");
+        let publishes_tf: bool = parameters.value("publish_tf");
         Ok(Self {
             stamp: Stamp { clock: node.get_ros_clock(), map_frame: map_frame.into() },
             status: node.create_publisher("status", QosProfile::default())?,
@@ -73,7 +73,7 @@ impl Picture {
             odom: node.create_publisher("odom", QosProfile::default())?,
             scan: node.create_publisher("scan", QosProfile::default())?,
             battery: node.create_publisher("battery_state", QosProfile::default())?,
-            tf: if tells { Some(messages::transforms(node)?) } else { None },
+            tf: if publishes_tf { Some(messages::transforms(node)?) } else { None },
             frames: Frames { odom: frame("odom"), base: frame("base_footprint"), laser: frame("laser") },
             laser: LaserGeometry {
                 pose: Pose::new(x, y, heading),
@@ -93,7 +93,7 @@ impl Picture {
         })
     }
 
-    /// The platform told its state.
+    /// Publishes a status.
     pub(super) fn show_status(&mut self, now: Instant, status: &Status) {
         let header = self.stamp.header();
         let mut message = services::status_message(status);
@@ -107,7 +107,7 @@ impl Picture {
         if listened(&self.scan) {
             report(self.scan.publish(&self.scan_message(&header, at, &message)));
         }
-        // 0: it has no battery to tell of.
+        // 0: it has no battery to report.
         if status.io_board.battery_voltage != 0 && listened(&self.battery) {
             let voltage = f64::from(status.io_board.battery_voltage) * self.battery_unit;
             report(self.battery.publish(&battery_message(&header, voltage)));
@@ -117,7 +117,7 @@ impl Picture {
         }
     }
 
-    /// The platform told where it is and how it moves.
+    /// Publishes a position.
     pub(super) fn show_position(&mut self, now: Instant, position: &Position) {
         self.positioned = Some(now);
         let pose =
@@ -126,7 +126,7 @@ impl Picture {
         self.show_odometry(now, &self.stamp.header(), pose, twist);
     }
 
-    /// The platform told its map. What cannot be read is told to the log, once.
+    /// Publishes a map. An unreadable map is logged once.
     pub(super) fn show_map(&mut self, map: DocumentReply) {
         if self.shown_map.as_ref() == Some(&map) {
             return;
@@ -138,7 +138,7 @@ impl Picture {
                 message.info.map_load_time = message.header.stamp.clone();
                 report(self.map.publish(&message));
             }
-            Err(error) => tracing::warn!(%error, name = %map.name, "the platform's map cannot be read"),
+            Err(error) => tracing::warn!(%error, name = %map.name, "reading the platform's map failed"),
         }
         self.shown_map = Some(map);
     }
@@ -167,13 +167,13 @@ impl Picture {
         report(tf.publish(&TFMessage { transforms }));
     }
 
-    /// What is left of the way, if that has changed.
+    /// Publishes the remaining path, if it has changed.
     fn show_path(&mut self, header: &Header, status: &Status) {
         let metres = |mm: i32| f64::from(mm) * MILLI;
         let points: Vec<Point> =
             status.path.iter().map(|point| Point::new(metres(point.x_mm), metres(point.y_mm))).collect();
         if self.shown_path.as_ref() != Some(&points) {
-            // The protocol does not tell the direction at the goal.
+            // The protocol does not transmit the direction at the goal.
             report(self.path.publish(&messages::path(header, &points, None)));
             self.shown_path = Some(points);
         }
@@ -197,7 +197,7 @@ impl Picture {
     }
 }
 
-/// What is not known is NaN.
+/// Unknown values are NaN.
 fn battery_message(header: &Header, voltage: f64) -> BatteryState {
     BatteryState {
         header: Header { stamp: header.stamp.clone(), ..Default::default() },
@@ -213,12 +213,12 @@ fn battery_message(header: &Header, voltage: f64) -> BatteryState {
     }
 }
 
-/// Whether anybody listens, here or elsewhere.
+/// Whether a topic has subscribers, in this process or elsewhere.
 fn listened<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
     publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 
-/// Tells the log what could not be sent.
+/// Logs a publishing error.
 fn report(result: Result<()>) {
     if let Err(error) = result {
         tracing::warn!(%error, "publishing");

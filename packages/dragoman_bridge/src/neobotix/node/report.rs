@@ -1,4 +1,4 @@
-//! What `/diagnostics` tells of the server side.
+//! `/diagnostics` of the server side.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,17 +7,17 @@ use dragoman_ros::diagnostics::{Diagnostics, Severity};
 
 use crate::neobotix::{ServerStatistics, Session};
 
-/// What all sessions have seen and done.
+/// Counters and recent events of all sessions.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     statistics: Mutex<ServerStatistics>,
     last_refusal: Mutex<String>,
     pub(super) clients: AtomicUsize,
-    pub(super) hung_up: AtomicU64,
+    pub(super) refused_connections: AtomicU64,
 }
 
 impl Report {
-    /// Takes the news of a session.
+    /// Adds the counters and events of a session.
     pub(super) fn add(&self, session: &mut Session) {
         let news = session.take_statistics();
         if news != ServerStatistics::default() {
@@ -35,18 +35,18 @@ impl Report {
             statistics: *self.statistics.lock().unwrap_or_else(PoisonError::into_inner),
             last_refusal: self.last_refusal.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             clients: self.clients.load(Ordering::Relaxed),
-            hung_up: self.hung_up.load(Ordering::Relaxed),
+            refused_connections: self.refused_connections.load(Ordering::Relaxed),
         }
     }
 }
 
-/// A [`Report`] at one time.
+/// A snapshot of a [`Report`].
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     statistics: ServerStatistics,
     last_refusal: String,
     clients: usize,
-    hung_up: u64,
+    refused_connections: u64,
 }
 
 impl Figures {
@@ -65,15 +65,15 @@ pub(super) fn publish(diagnostics: &mut Diagnostics, before: &Figures, now: &Fig
         ("refused", statistics.refused.to_string()),
         ("malformed messages", statistics.malformed.to_string()),
         ("unknown commands", statistics.unknown.to_string()),
-        ("clients hung up on", now.hung_up.to_string()),
+        ("connections refused", now.refused_connections.to_string()),
     ];
     if now.refused() > before.refused() {
-        // Once a second is often enough for the log as well.
+        // The log also gets at most one line per second.
         let message = format!("refused: {}", now.last_refusal);
         tracing::warn!("{message}");
         diagnostics.publish(Severity::Warn, &message, &values);
-    } else if now.hung_up > before.hung_up {
-        diagnostics.publish(Severity::Warn, "a client more than there are ports", &values);
+    } else if now.refused_connections > before.refused_connections {
+        diagnostics.publish(Severity::Warn, "refused a connection: the port already has a client", &values);
     } else {
         diagnostics.publish(Severity::Ok, "serving", &values);
     }

@@ -20,7 +20,7 @@ use crate::neobotix::wire::DEFAULT_PORTS;
 use crate::neobotix::{ServerConfig, Session};
 use crate::tcp::Keepalive;
 
-/// How long a client that has hung up may take to be noticed when the next one is there already.
+/// Grace period for noticing that a client has disconnected when the next one is already waiting.
 const FAREWELL: Duration = Duration::from_millis(20);
 
 /// The parameters of the node; `bind` is the default address.
@@ -42,34 +42,34 @@ pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
         Declaration::new(
             "keepalive_idle",
             10,
-            "Silence after which TCP asks whether a client is still there, s.",
+            "Silence after which TCP sends the first keepalive probe, s.",
         )
         .within(Range::Integer { from: 1, to: 7200 }),
-        Declaration::new("keepalive_interval", 2, "Time between two such questions, s.")
+        Declaration::new("keepalive_interval", 2, "Time between two keepalive probes, s.")
             .within(Range::Integer { from: 1, to: 600 }),
         Declaration::new(
             "keepalive_probes",
             3,
-            "Questions without an answer after which a client is gone and its port free.",
+            "Number of unanswered keepalive probes after which the connection is closed and the port is free.",
         )
         .within(Range::Integer { from: 1, to: 100 }),
     ];
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// A server side that has been started.
+/// A running server side.
 #[derive(Debug)]
 pub struct NeobotixServer {
-    /// The node; it serves while it is polled, and hangs up on all clients when it is dropped.
+    /// The node; it serves while it is polled, and closes all connections when it is dropped.
     pub node: RunningNode,
-    /// Where it listens.
+    /// The addresses on which it listens.
     pub addresses: Vec<SocketAddr>,
 }
 
 /// Starts node `neobotix` in the platform's namespace, listening by default on `bind`.
 ///
 /// # Errors
-/// A port is taken; a wrong parameter; the middleware's refusal.
+/// A port is in use; a wrong parameter; an error of the middleware.
 pub fn start_server(
     context: &Context,
     namespace: &str,
@@ -97,7 +97,7 @@ pub fn start_server(
         let port = port.clone();
         tasks.spawn(async move {
             if let Err(error) = port.serve(listener).await {
-                tracing::error!(%error, "a port of Neobotix' protocol is no longer served");
+                tracing::error!(%error, "the server of a port of Neobotix' protocol has stopped");
             }
         });
     }
@@ -117,7 +117,7 @@ fn open(parameters: &Parameters) -> Result<Vec<TcpListener>, NeobotixNodeError> 
     let ip: IpAddr = text.parse().map_err(|_parse| NeobotixNodeError::Address { text })?;
     let ports: Vec<i64> = parameters.value("ports");
     let open = |port: i64| {
-        // Its declaration says that it is one.
+        // The declaration ensures that the parameter is an address.
         let address = SocketAddr::new(ip, u16::try_from(port).unwrap_or_default());
         let opened = TcpListener::bind(address).and_then(|listener| {
             listener.set_nonblocking(true)?;
@@ -128,7 +128,7 @@ fn open(parameters: &Parameters) -> Result<Vec<TcpListener>, NeobotixNodeError> 
     ports.into_iter().map(open).collect()
 }
 
-/// What a port works with.
+/// State shared by the connections of a port.
 #[derive(Clone)]
 struct Port {
     platform: Arc<PlatformClients>,
@@ -138,7 +138,7 @@ struct Port {
 }
 
 impl Port {
-    /// Serves one client after the other. Another one than the present is hung up on.
+    /// Serves one client after the other. Additional connections are refused.
     async fn serve(self, listener: TcpListener) -> std::io::Result<()> {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let mut sessions = JoinSet::new();
@@ -149,20 +149,20 @@ impl Port {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, client)) => {
                         if !sessions.is_empty() {
-                            // It may have hung up a moment ago.
+                            // It may just have disconnected.
                             let ended = tokio::time::timeout(FAREWELL, sessions.join_next()).await;
                             ended.into_iter().flatten().for_each(|ended| self.note_end(ended));
                         }
                         if sessions.is_empty() {
                             self.begin(&mut sessions, stream);
                         } else {
-                            self.report.hung_up.fetch_add(1, Ordering::Relaxed);
-                            tracing::debug!(%client, "the port has a client already");
+                            self.report.refused_connections.fetch_add(1, Ordering::Relaxed);
+                            tracing::debug!(%client, "refused a connection: the port already has a client");
                         }
                     }
                     Err(error) => {
-                        // No file is left, or the client has gone again.
-                        tracing::warn!(%error, "a client could not be taken");
+                        // No file descriptor is left, or the client has already disconnected.
+                        tracing::warn!(%error, "accepting a client failed");
                         tokio::time::sleep(Duration::from_millis(100)).await;
                     }
                 },
@@ -180,7 +180,7 @@ impl Port {
     fn note_end(&self, ended: std::result::Result<(), tokio::task::JoinError>) {
         self.report.clients.fetch_sub(1, Ordering::Relaxed);
         if let Err(error) = ended {
-            tracing::error!(%error, "a session ended badly");
+            tracing::error!(%error, "a session failed");
         }
     }
 }

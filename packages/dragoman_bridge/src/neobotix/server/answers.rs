@@ -1,15 +1,16 @@
-//! What is answered to a question without an answer: what is true of no platform at all.
+//! Default answers to questions that were refused.
 //!
-//! Numbers are 0, lists and texts empty. The status tells `ST_OP_NOT_INITIALIZED`; a parameter has the key that was asked for, and no value.
+//! Numbers are 0, lists and texts empty. The status has `ST_OP_NOT_INITIALIZED`; a parameter has the requested key and
+//! no value.
 
 use super::super::status::OperationState;
 use super::super::wire::{Command, CommandKind, DocumentReply, ParameterReply, Reply, Status, Text};
 
-/// What of a command has to be known until it is answered.
+/// The part of a command that is needed for its answer.
 #[derive(Debug)]
 pub(super) struct Question {
     kind: CommandKind,
-    /// Of `CMD_GET_PLTF_PARAM`.
+    /// Key of `CMD_GET_PLTF_PARAM`.
     key: Text,
 }
 
@@ -26,7 +27,7 @@ impl Question {
         self.kind
     }
 
-    /// None: it is not answered at all.
+    /// The default answer; `None`: the command has no answer.
     pub(super) fn idle(self) -> Option<Reply> {
         Some(match self.kind {
             CommandKind::GetCanMessages => Reply::GetCanMessages(Default::default()),

@@ -6,13 +6,13 @@ use std::ops::AddAssign;
 use super::super::call::Refusal;
 use super::super::wire::{CommandKind, DecodeError, LengthError};
 
-/// Longest text of an event, characters.
+/// Maximum length of an event's text, characters.
 const MAX_LINE: usize = 300;
 
 /// Limits of a [`Session`](super::Session).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// Bytes that may wait, on each of the two ways; one message more may be there. Default 65536.
+    /// Maximum number of waiting bytes in each direction; may be exceeded by one message. Default 65536.
     pub max_buffered: usize,
 }
 
@@ -22,20 +22,20 @@ impl Default for ServerConfig {
     }
 }
 
-/// What the owner of a [`Session`](super::Session) should know, for its log. Its text has 300 characters at most.
+/// Events of a [`Session`](super::Session), for the owner's log. The text has at most 300 characters.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum SessionEvent {
-    /// A command was refused. The client was not told.
+    /// A command was refused. The client was not notified.
     Refused {
-        /// What was asked for.
+        /// The command.
         kind: CommandKind,
-        /// Why not.
+        /// The reason.
         refusal: Refusal,
     },
-    /// A message that is none of the guide's was skipped.
+    /// An invalid message was skipped.
     Malformed(DecodeError),
-    /// A length that no message has: the session is over.
+    /// An invalid length: the session is over.
     Length(LengthError),
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for SessionEvent {
         let text = match self {
             Self::Refused { kind, refusal } => format!("{kind}: {refusal}"),
             Self::Malformed(error) => format!("skipped: {error}"),
-            Self::Length(error) => format!("hung up: {error}"),
+            Self::Length(error) => format!("connection closed: {error}"),
         };
         match text.char_indices().nth(MAX_LINE) {
             Some((end, _)) => f.write_str(text.get(..end).unwrap_or_default()),
@@ -53,7 +53,7 @@ impl fmt::Display for SessionEvent {
     }
 }
 
-/// What one or several [`Session`](super::Session)s have seen and done.
+/// Counters of one or several [`Session`](super::Session)s.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerStatistics {
@@ -63,9 +63,9 @@ pub struct ServerStatistics {
     pub answers: u64,
     /// Commands refused, by us or by the platform.
     pub refused: u64,
-    /// Messages that are not what the guide has, and lengths that none has.
+    /// Invalid messages, and invalid lengths.
     pub malformed: u64,
-    /// Messages with unknown numbers.
+    /// Messages with unknown command numbers.
     pub unknown: u64,
 }
 

@@ -1,13 +1,14 @@
-//! What is refused before any service is called: names and paths that are longer than any can be. They would come to logs and messages.
+//! Checks before any service is called: maximum lengths of names and paths, which would otherwise reach logs and
+//! messages.
 
 use super::super::call::Refusal;
 use super::super::wire::{Command, Text};
 
-/// Longest name of a station, a parameter, a file or a document, bytes.
+/// Maximum length of the name of a station, a parameter, a file or a document, bytes.
 const MAX_NAME_LEN: usize = 1024;
-/// Longest text to be spoken and position of a camera, bytes.
+/// Maximum length of a text to be spoken and of a camera's position, bytes.
 const MAX_TEXT_LEN: usize = 64 << 10;
-/// Most poses of a path.
+/// Maximum number of poses of a path.
 const MAX_FRAMES: usize = 10_000;
 
 pub(super) fn check(command: &Command) -> Result<(), Refusal> {
@@ -15,7 +16,7 @@ pub(super) fn check(command: &Command) -> Result<(), Refusal> {
         if len <= most {
             Ok(())
         } else {
-            Err(Refusal::Rejected(format!("a {what} of {len}; {most} at most")))
+            Err(Refusal::Rejected(format!("a {what} of {len}; the maximum is {most}")))
         }
     };
     let name = |name: &Text| within("name with a length", name.as_bytes().len(), MAX_NAME_LEN);

@@ -1,13 +1,13 @@
-//! What passes a connection, per second.
+//! Data rates of a connection.
 
 use std::time::Duration;
 
 use super::super::wire::TcpStatistics;
 
-/// Rates are those of the last whole period.
+/// Rates are averages over the last complete period.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Counts what passes.
+/// Counts bytes and messages.
 #[derive(Debug)]
 pub(super) struct Traffic {
     since: Duration,
@@ -44,7 +44,7 @@ impl Traffic {
         self.now.sent_telegrams += 1;
     }
 
-    /// Times and shares, which would have to be whole seconds and percent, are left 0.
+    /// The protocol has times and shares in whole seconds and percent; these are left 0.
     pub(super) fn statistics(&mut self, now: Duration) -> TcpStatistics {
         self.turn(now);
         self.before
@@ -87,7 +87,7 @@ mod tests {
             ..TcpStatistics::default()
         };
         assert_eq!(traffic.statistics(at(2500)), rates);
-        // A clock that goes back does no harm.
+        // A clock that runs backwards is harmless.
         assert_eq!(traffic.statistics(at(0)), rates);
         assert_eq!(traffic.statistics(at(3500)), TcpStatistics::default());
     }

@@ -1,4 +1,4 @@
-//! Replies as responses of services, and back (seed 002, section 6.4).
+//! Replies as responses of services, and back (PlatformCtrl guide, 6.4).
 
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::dragoman_msgs::msg::{CanMessage as CanMessageMessage, PlatformParameter};
@@ -6,14 +6,14 @@ use dragoman_ros::dragoman_msgs::srv::*;
 use dragoman_ros::geometry_msgs::msg::Pose2D;
 
 use super::Answer;
-use super::units::{MILLI, first, told};
-use crate::neobotix::call::Inexpressible;
+use super::units::{MILLI, first, rounded};
+use crate::neobotix::call::OutOfRange;
 use crate::neobotix::wire::{
     Camera, CanMessage, CanMessages, Coded, DocumentReply, NamedDocument, ParameterReplies, ParameterReply,
     Position, ProgramDocument, Text,
 };
 
-/// ROS's strings have no NUL.
+/// ROS strings cannot contain NUL.
 pub(super) fn own(text: &Text) -> String {
     text.to_str().replace('\0', "\u{fffd}")
 }
@@ -23,19 +23,19 @@ fn seconds(time: &Time) -> f64 {
     f64::from(time.sec) + f64::from(time.nanosec) * 1e-9
 }
 
-/// 0 for what is no time.
+/// 0 for an invalid time.
 fn time(seconds: f64) -> Time {
     let whole = seconds.floor();
     Time { sec: whole as i32, nanosec: ((seconds - whole) * 1e9) as u32 }
 }
 
-fn finite(field: &'static str, value: f64) -> Result<f64, Inexpressible> {
-    if value.is_finite() { Ok(value) } else { Err(Inexpressible { field, value }) }
+fn finite(field: &'static str, value: f64) -> Result<f64, OutOfRange> {
+    if value.is_finite() { Ok(value) } else { Err(OutOfRange { field, value }) }
 }
 
 impl Answer<PlatformGetCanMessages::Response> for CanMessages {
     fn into_response(self) -> PlatformGetCanMessages::Response {
-        // An identifier that is none is no message.
+        // Without a valid identifier there is no message.
         let message = |message: CanMessage| {
             let CanMessage { time_stamp, id, data } = message;
             let id = u32::try_from(id).ok()?;
@@ -45,10 +45,10 @@ impl Answer<PlatformGetCanMessages::Response> for CanMessages {
         PlatformGetCanMessages::Response { messages, ..Default::default() }
     }
 
-    fn from_response(response: PlatformGetCanMessages::Response) -> Result<Self, Inexpressible> {
+    fn from_response(response: PlatformGetCanMessages::Response) -> Result<Self, OutOfRange> {
         let message = |message: CanMessageMessage| {
             let id = i32::try_from(message.id)
-                .map_err(|_| Inexpressible { field: "id", value: message.id.into() })?;
+                .map_err(|_| OutOfRange { field: "id", value: message.id.into() })?;
             Ok(CanMessage { time_stamp: seconds(&message.stamp), id, data: first(&message.data) })
         };
         Ok(Self { messages: response.messages.into_iter().map(message).collect::<Result<_, _>>()? })
@@ -64,7 +64,7 @@ impl Answer<PlatformGetDocument::Response> for DocumentReply {
         }
     }
 
-    fn from_response(response: PlatformGetDocument::Response) -> Result<Self, Inexpressible> {
+    fn from_response(response: PlatformGetDocument::Response) -> Result<Self, OutOfRange> {
         let (name, document) = (response.name.into(), response.document.into());
         Ok(Self::new(NamedDocument { name, document }))
     }
@@ -75,7 +75,7 @@ impl Answer<PlatformGetDocument::Response> for ProgramDocument {
         PlatformGetDocument::Response { document: own(&self.document), ..Default::default() }
     }
 
-    fn from_response(response: PlatformGetDocument::Response) -> Result<Self, Inexpressible> {
+    fn from_response(response: PlatformGetDocument::Response) -> Result<Self, OutOfRange> {
         Ok(Self { document: response.document.into() })
     }
 }
@@ -107,7 +107,7 @@ impl Answer<PlatformGetParameter::Response> for ParameterReply {
         PlatformGetParameter::Response { parameter: parameter_message(&self), ..Default::default() }
     }
 
-    fn from_response(response: PlatformGetParameter::Response) -> Result<Self, Inexpressible> {
+    fn from_response(response: PlatformGetParameter::Response) -> Result<Self, OutOfRange> {
         Ok(parameter(response.parameter))
     }
 }
@@ -118,7 +118,7 @@ impl Answer<PlatformGetParameters::Response> for ParameterReplies {
         PlatformGetParameters::Response { parameters, ..Default::default() }
     }
 
-    fn from_response(response: PlatformGetParameters::Response) -> Result<Self, Inexpressible> {
+    fn from_response(response: PlatformGetParameters::Response) -> Result<Self, OutOfRange> {
         Ok(Self { parameters: response.parameters.into_iter().map(parameter).collect() })
     }
 }
@@ -128,7 +128,7 @@ impl Answer<PlatformGetCamera::Response> for Camera {
         PlatformGetCamera::Response { address: own(&self.address), id: own(&self.id), ..Default::default() }
     }
 
-    fn from_response(response: PlatformGetCamera::Response) -> Result<Self, Inexpressible> {
+    fn from_response(response: PlatformGetCamera::Response) -> Result<Self, OutOfRange> {
         Ok(Self { address: response.address.into(), id: response.id.into() })
     }
 }
@@ -143,11 +143,11 @@ impl Answer<PlatformGetPosition::Response> for Position {
         response
     }
 
-    fn from_response(response: PlatformGetPosition::Response) -> Result<Self, Inexpressible> {
+    fn from_response(response: PlatformGetPosition::Response) -> Result<Self, OutOfRange> {
         let PlatformGetPosition::Response { pose, twist, .. } = response;
         Ok(Self {
-            x_mm: told(pose.x, MILLI),
-            y_mm: told(pose.y, MILLI),
+            x_mm: rounded(pose.x, MILLI),
+            y_mm: rounded(pose.y, MILLI),
             angle_rad: finite("theta, rad", pose.theta)?,
             translation_mm_per_s: finite("linear.x, m/s", twist.linear.x)? / MILLI,
             rotation_rad_per_s: finite("angular.z, rad/s", twist.angular.z)?,

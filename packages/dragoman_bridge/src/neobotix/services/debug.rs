@@ -1,4 +1,4 @@
-//! Debug data as a message, and back (seed 002, section 6.4, CMD_GET_DEBUG_DATA).
+//! Debug data as a message, and back (PlatformCtrl guide, 6.4, CMD_GET_DEBUG_DATA).
 //!
 //! | in the protocol | in the message |
 //! | --- | --- |
@@ -9,8 +9,8 @@
 //! | graphical objects: rectangles, circles, dots | markers CUBE_LIST, SPHERE_LIST, POINTS |
 //! | variables | names and values, as `name: value` |
 //!
-//! Of the protocol's other objects the place is told, as a point. Clusters, gates and the frames of the global localization have no
-//! marker; the server side fills in the log and what the network does.
+//! Of the protocol's other objects the position is published, as a point. Clusters, gates and the frames of the global
+//! localization have no marker; the server side adds the log and the network statistics.
 
 use dragoman_ros::dragoman_msgs::msg::PlatformDebugData;
 use dragoman_ros::dragoman_msgs::srv::PlatformGetDebugData;
@@ -20,14 +20,14 @@ use dragoman_ros::visualization_msgs::msg::Marker;
 
 use super::Answer;
 use super::answers::own;
-use super::units::{MILLI, told};
-use crate::neobotix::call::Inexpressible;
+use super::units::{MILLI, rounded};
+use crate::neobotix::call::OutOfRange;
 use crate::neobotix::wire::{
     Coded, DebugData, GraphicalColor, GraphicalKind, GraphicalObject, Mapping, PathPose, Point, Segment,
     Variable,
 };
 
-/// Name of the value that tells of the mapping mode.
+/// Name of the value with the mapping mode.
 const MAPPING: &str = "mapping";
 // Kinds of markers: in r2r each constant has a type of its own.
 const LINE_STRIP: i32 = Marker::LINE_STRIP as i32;
@@ -56,7 +56,7 @@ impl Answer<PlatformGetDebugData::Response> for Box<DebugData> {
         PlatformGetDebugData::Response { data: message(&self), ..Default::default() }
     }
 
-    fn from_response(response: PlatformGetDebugData::Response) -> Result<Self, Inexpressible> {
+    fn from_response(response: PlatformGetDebugData::Response) -> Result<Self, OutOfRange> {
         Ok(Self::new(reply(&response.data)))
     }
 }
@@ -69,10 +69,10 @@ fn color(color: &ColorRGBA) -> Coded<GraphicalColor> {
 }
 
 fn mm(point: &PointMessage) -> Point {
-    Point { x_mm: told(point.x, MILLI), y_mm: told(point.y, MILLI) }
+    Point { x_mm: rounded(point.x, MILLI), y_mm: rounded(point.y, MILLI) }
 }
 
-/// The points with the direction to the next one, in the protocol's whole radians.
+/// The points, each with the direction to the next one, in the protocol's whole radians.
 fn path(points: &[PointMessage]) -> Vec<PathPose> {
     let headings = points.windows(2).map(|pair| match pair {
         [from, to] => (to.y - from.y).atan2(to.x - from.x),
@@ -83,7 +83,7 @@ fn path(points: &[PointMessage]) -> Vec<PathPose> {
     poses
         .map(|(point, heading)| {
             let Point { x_mm, y_mm } = mm(point);
-            PathPose { x_mm, y_mm, angle_rad: told(heading, 1.0) }
+            PathPose { x_mm, y_mm, angle_rad: rounded(heading, 1.0) }
         })
         .collect()
 }
@@ -164,7 +164,7 @@ fn message(reply: &DebugData) -> PlatformDebugData {
         if points.is_empty() {
             return;
         }
-        // Objects alike are one marker.
+        // Objects of the same kind share one marker.
         match markers.last_mut() {
             Some(last) if last.type_ == kind && last.color == marker(0, kind, color, vec![]).color => {
                 last.points.extend(points);

@@ -1,7 +1,7 @@
-//! The status as a message, and back (seed 002, section 6.4, CMD_GET_STATUS).
+//! The status as a message, and back (PlatformCtrl guide, 6.4, CMD_GET_STATUS).
 //!
-//! The protocol has lines in the platform's frame, the message has them in the map. Points of a scan that its INT16s cannot reach
-//! are left out: brought to the nearest number they would be where nothing is.
+//! The protocol has lines in the platform's frame, the message has them in the map. Scan points beyond the range of
+//! INT16 are omitted: clamped, they would mark a position where nothing is.
 
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::PlatformGetStatus;
@@ -9,8 +9,8 @@ use dragoman_ros::geometry_msgs::msg::{Point32, Pose2D};
 
 use super::Answer;
 use super::arguments::pose;
-use super::units::{MILLI, first, from_mdeg, told, told_mdeg};
-use crate::neobotix::call::Inexpressible;
+use super::units::{MILLI, first, from_mdeg, rounded, rounded_mdeg};
+use crate::neobotix::call::OutOfRange;
 use crate::neobotix::wire::{
     AnalogBoard, Circle, Coded, Covariance, Frame, Gyro, IoBoard, Line, MotorBoards, Point, RadarBoard,
     RelayBoard, ScanPoint, Status, Surveillance, UltrasonicBoard, Velocity,
@@ -24,28 +24,28 @@ impl Answer<PlatformGetStatus::Response> for Box<Status> {
         PlatformGetStatus::Response { status: message(&self), ..Default::default() }
     }
 
-    fn from_response(response: PlatformGetStatus::Response) -> Result<Self, Inexpressible> {
+    fn from_response(response: PlatformGetStatus::Response) -> Result<Self, OutOfRange> {
         Ok(Self::new(reply(&response.status)))
     }
 }
 
-/// Milliseconds, of which the protocol's INT has room for 24 days; then it begins anew.
+/// Milliseconds modulo 2^31: the protocol's INT has room for 24 days.
 fn time_stamp_ms(message: &PlatformStatus) -> i32 {
     let stamp = &message.header.stamp;
     let ms = i64::from(stamp.sec) * 1000 + i64::from(stamp.nanosec / 1_000_000);
-    // Within an i32 by the mask.
+    // The mask ensures the range of an i32.
     (ms & i64::from(i32::MAX)) as i32
 }
 
 fn frame(pose: &Pose2D) -> Frame {
-    Frame { x_mm: told(pose.x, MILLI), y_mm: told(pose.y, MILLI), angle_mdeg: told_mdeg(pose.theta) }
+    Frame { x_mm: rounded(pose.x, MILLI), y_mm: rounded(pose.y, MILLI), angle_mdeg: rounded_mdeg(pose.theta) }
 }
 
 fn mm(point: &Point32) -> Point {
-    Point { x_mm: told(point.x.into(), MILLI), y_mm: told(point.y.into(), MILLI) }
+    Point { x_mm: rounded(point.x.into(), MILLI), y_mm: rounded(point.y.into(), MILLI) }
 }
 
-/// None: it is too far away, or nowhere.
+/// `None`: out of range, or not finite.
 fn scan_point(point: &Point32) -> Option<ScanPoint> {
     let within = |place: f32| {
         let mm = (f64::from(place) / MILLI).round();
@@ -54,14 +54,14 @@ fn scan_point(point: &Point32) -> Option<ScanPoint> {
     Some(ScanPoint { x_mm: within(point.x)?, y_mm: within(point.y)? })
 }
 
-/// A point of the map in the platform's frame.
+/// Transforms a point from the map to the platform's frame.
 fn seen(from: &Pose2D, point: &Point32) -> Point {
     let (dx, dy) = (f64::from(point.x) - from.x, f64::from(point.y) - from.y);
     let (sin, cos) = from.theta.sin_cos();
-    Point { x_mm: told(cos * dx + sin * dy, MILLI), y_mm: told(cos * dy - sin * dx, MILLI) }
+    Point { x_mm: rounded(cos * dx + sin * dy, MILLI), y_mm: rounded(cos * dy - sin * dx, MILLI) }
 }
 
-/// A point in the platform's frame in the map.
+/// Transforms a point from the platform's frame to the map.
 fn placed(at: &Pose2D, point: Point) -> Point32 {
     let (x, y) = (f64::from(point.x_mm) * MILLI, f64::from(point.y_mm) * MILLI);
     let (sin, cos) = at.theta.sin_cos();
@@ -76,26 +76,26 @@ fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }
 
-/// What the message says, in the protocol's words.
+/// Converts the message to the protocol's status.
 pub(super) fn reply(message: &PlatformStatus) -> Status {
     let points = |points: &[Point32]| points.iter().map(mm).collect::<Vec<_>>();
-    let circle = |point: &Point32| Circle { center: mm(point), radius_mm: told(point.z.into(), MILLI) };
+    let circle = |point: &Point32| Circle { center: mm(point), radius_mm: rounded(point.z.into(), MILLI) };
     let line = |ends: &[Point32]| match ends {
         [source, target] => {
             Some(Line { target: seen(&message.estimated, target), source: seen(&message.estimated, source) })
         }
         _ => None,
     };
-    let millis = |values: &[f64]| values.iter().map(|value| told(*value, MILLI)).collect::<Vec<_>>();
+    let millis = |values: &[f64]| values.iter().map(|value| rounded(*value, MILLI)).collect::<Vec<_>>();
     let flags: [bool; 4] = first(&message.infrared);
     Status {
         commanded: frame(&message.commanded),
         estimated: frame(&message.estimated),
         covariance: Covariance {
-            principal_mm: told(message.principal_deviation, MILLI),
-            minor_mm: told(message.minor_deviation, MILLI),
-            angle_mdeg: told_mdeg(message.heading_deviation),
-            principal_axis_mdeg: told_mdeg(message.principal_axis),
+            principal_mm: rounded(message.principal_deviation, MILLI),
+            minor_mm: rounded(message.minor_deviation, MILLI),
+            angle_mdeg: rounded_mdeg(message.heading_deviation),
+            principal_axis_mdeg: rounded_mdeg(message.principal_axis),
         },
         scan: message.scan.iter().filter_map(scan_point).collect(),
         reflectors: points(&message.reflectors),
@@ -105,8 +105,8 @@ pub(super) fn reply(message: &PlatformStatus) -> Status {
         path: points(&message.path),
         joystick_buttons: message.joystick_buttons.iter().map(|pressed| (*pressed).into()).collect(),
         velocity: Velocity {
-            translation_mm_per_s: told(message.translation_velocity, MILLI),
-            rotation_mrad_per_s: told(message.rotation_velocity, MILLI),
+            translation_mm_per_s: rounded(message.translation_velocity, MILLI),
+            rotation_mrad_per_s: rounded(message.rotation_velocity, MILLI),
         },
         relay_board: RelayBoard {
             digital_in: message.relay_digital_in,
@@ -138,8 +138,8 @@ pub(super) fn reply(message: &PlatformStatus) -> Status {
         latitude: finite(message.latitude),
         longitude: finite(message.longitude),
         gyro: Gyro {
-            acceleration_e4: first(&message.acceleration).map(|value: f64| told(value, E4)),
-            angle_rad_e4: told(message.gyro_angle, E4),
+            acceleration_e4: first(&message.acceleration).map(|value: f64| rounded(value, E4)),
+            angle_rad_e4: rounded(message.gyro_angle, E4),
             temperature: message.gyro_temperature,
             status: message.gyro_status,
         },
@@ -161,12 +161,12 @@ pub(super) fn reply(message: &PlatformStatus) -> Status {
             siren: message.siren.into(),
             flash_light: message.flash_light.into(),
         },
-        head_angle_deg: told(message.head_angle.to_degrees(), 1.0),
+        head_angle_deg: rounded(message.head_angle.to_degrees(), 1.0),
     }
 }
 
-/// What the reply says, in SI units. Its time stamp is of the platform's own clock: the header is left to whoever publishes the message.
-/// A flag is set by any other number than 0.
+/// Converts the reply to SI units. The time stamp is from the platform's own clock, so the publisher sets the header. A
+/// flag is set by any number other than 0.
 pub(in crate::neobotix) fn message(reply: &Status) -> PlatformStatus {
     let estimated = pose(reply.estimated);
     let points = |points: &[Point]| points.iter().map(|point| metres(point.x_mm, point.y_mm)).collect();
@@ -229,7 +229,7 @@ pub(in crate::neobotix) fn message(reply: &Status) -> PlatformStatus {
         docked: flag(reply.is_docked),
         localization_lost: flag(reply.is_localization_lost),
         collision: flag(reply.is_colliding),
-        // The protocol does not tell.
+        // Not in the protocol.
         blind: false,
         lookup_percent: reply.lookup_percent,
         infrared: infrared.into_iter().map(flag).collect(),

@@ -1,9 +1,9 @@
-//! A tree of elements as text.
+//! Writes a tree of elements as text.
 
 use super::{Element, MAX_ATTRIBUTES, MAX_DEPTH, MAX_DOCUMENT_LEN, MAX_ELEMENTS, is_character, is_name};
 use crate::documents::WriteError;
 
-/// The text of a document: a declaration, and an element per line. What could not be read again is refused.
+/// The text of a document: a declaration, and one element per line. Content that could not be parsed again is refused.
 pub(in crate::documents) fn write(root: &Element) -> Result<String, WriteError> {
     let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let mut writer = Writer { text, elements: 0 };
@@ -89,7 +89,7 @@ fn escape(value: &str, text: &mut String) {
             '<' => text.push_str("&lt;"),
             '>' => text.push_str("&gt;"),
             '"' => text.push_str("&quot;"),
-            // A reader makes blanks of these.
+            // Parsers convert these to blanks.
             '\t' => text.push_str("&#9;"),
             '\n' => text.push_str("&#10;"),
             '\r' => text.push_str("&#13;"),

@@ -1,4 +1,4 @@
-//! A platform whose laser has never measured, or does not any more.
+//! A platform whose laser has never measured, or has stopped measuring.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn blind(settings: Settings, mode: MotionMode) -> Bench {
     let mut bench = Bench::new(settings);
     bench.sees = false;
     for command in [Command::Connect, Command::Initialize, Command::SetMode(mode), Command::Start] {
-        bench.tell(command).unwrap();
+        bench.send(command).unwrap();
     }
     bench.run(0.1);
     bench
@@ -16,24 +16,24 @@ fn blind(settings: Settings, mode: MotionMode) -> Bench {
 #[test]
 fn a_platform_that_has_never_seen_does_not_move_by_itself() {
     let goal = Pose::new(2.0, 0.0, 0.0);
-    // Whether it watches out for obstacles or not.
+    // With and without the collision check.
     for enabled in [true, false] {
         let mut settings = without_planning();
         settings.collision.enabled = enabled;
         let mut bench = blind(settings, MotionMode::Automatic);
         assert!(bench.platform.status().blind);
         assert!(bench.events.contains(&Event::LaserSilent), "{:?}", bench.events);
-        bench.tell(Command::MoveAbsolute(goal)).unwrap();
+        bench.send(Command::MoveAbsolute(goal)).unwrap();
         bench.run(10.0);
         assert_eq!((bench.pose, bench.output.twist), (Pose::ORIGIN, Twist::ZERO));
         assert!(bench.platform.status().collision);
-        // It goes on as soon as it sees.
+        // It continues as soon as the laser measures.
         bench.sees = true;
         bench.run(20.0);
         assert!(!bench.platform.status().blind && bench.events.contains(&Event::LaserFound));
         bench.assert_at(goal);
-        // And stands when it sees no more.
-        bench.tell(Command::MoveAbsolute(Pose::ORIGIN)).unwrap();
+        // It stops when the laser stops measuring.
+        bench.send(Command::MoveAbsolute(Pose::ORIGIN)).unwrap();
         bench.run(1.5);
         bench.sees = false;
         bench.run(3.0);
@@ -60,11 +60,11 @@ fn programs_and_other_navigators_wait_until_it_sees() {
     };
     let mut bench = Bench::new(without_planning());
     bench.sees = false;
-    bench.tell(Command::SetProgram(Program { tasks: vec![drive] })).unwrap();
+    bench.send(Command::SetProgram(Program { tasks: vec![drive] })).unwrap();
     for command in
         [Command::Connect, Command::Initialize, Command::SetMode(MotionMode::Program), Command::Start]
     {
-        bench.tell(command).unwrap();
+        bench.send(command).unwrap();
     }
     bench.run(10.0);
     assert_eq!(bench.pose, Pose::ORIGIN);
@@ -74,7 +74,7 @@ fn programs_and_other_navigators_wait_until_it_sees() {
 
     let delegated = Settings { is_delegated: true, ..without_planning() };
     let mut bench = blind(delegated, MotionMode::Automatic);
-    bench.tell(Command::MoveAbsolute(Pose::new(1.0, 0.0, 0.0))).unwrap();
+    bench.send(Command::MoveAbsolute(Pose::new(1.0, 0.0, 0.0))).unwrap();
     bench.run(0.1);
     assert_eq!(bench.platform.delegated(), None);
     bench.sees = true;
@@ -86,13 +86,13 @@ fn programs_and_other_navigators_wait_until_it_sees() {
 fn a_person_drives_blind_only_without_the_collision_check() {
     let velocity = Command::Move(Twist::new(0.3, 0.0));
     let mut bench = blind(Settings::default(), MotionMode::Velocity);
-    bench.tell(velocity.clone()).unwrap();
+    bench.send(velocity.clone()).unwrap();
     bench.run(0.5);
     assert!(bench.output.twist == Twist::ZERO && bench.platform.status().collision);
     let mut settings = Settings::default();
     settings.collision.enabled = false;
-    bench.tell(Command::SetSettings(Box::new(settings))).unwrap();
-    bench.tell(velocity).unwrap();
+    bench.send(Command::SetSettings(Box::new(settings))).unwrap();
+    bench.send(velocity).unwrap();
     bench.run(0.5);
     assert!(bench.output.twist.linear > 0.1);
 }

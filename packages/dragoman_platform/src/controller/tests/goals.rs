@@ -1,4 +1,4 @@
-//! Motions by their numbers: driven by another navigator, given up, and recorded ones driven again.
+//! Motions by their numbers: with an external navigator, cancelled, and replayed.
 
 use super::*;
 use crate::motion::automatic::{MotionEnd, Navigation, Target};
@@ -22,25 +22,25 @@ fn recording() -> Recording {
 fn a_recorded_motion_is_driven_again_and_waits_for_obstacles() {
     let replay = || Command::StartReplay(recording());
     let mut bench = Bench::moving(Settings::default(), MotionMode::Velocity);
-    assert_eq!(bench.tell(replay()), Err(Refusal::WrongMode(MotionMode::Velocity)));
-    bench.tell(Command::Stop).unwrap();
-    bench.tell(Command::SetMode(MotionMode::Replay)).unwrap();
-    assert_eq!(bench.tell(Command::StartReplay(Recording::default())), Err(ReplayError::TooShort.into()));
+    assert_eq!(bench.send(replay()), Err(Refusal::WrongMode(MotionMode::Velocity)));
+    bench.send(Command::Stop).unwrap();
+    bench.send(Command::SetMode(MotionMode::Replay)).unwrap();
+    assert_eq!(bench.send(Command::StartReplay(Recording::default())), Err(ReplayError::TooShort.into()));
     assert_eq!(bench.platform.status().operation, Operation::Ready);
-    bench.tell(replay()).unwrap();
+    bench.send(replay()).unwrap();
     assert_eq!(bench.platform.status().operation, Operation::Moving);
     bench.run(1.0);
     assert!(bench.pose.x > 0.1, "{:?}", bench.pose);
     assert!(bench.platform.status().commanded_pose.x > 0.1);
 
-    // A break, and something in the way: it goes on with what is left.
-    bench.tell(Command::Break).unwrap();
+    // After a break or an obstacle, it continues with the rest of the path.
+    bench.send(Command::Break).unwrap();
     bench.run(3.0);
     let broken = bench.pose;
     bench.run(1.0);
     assert!((position(bench.pose) - position(broken)).norm() < 1e-3);
     bench.things = (-5..=5).map(|part| Point::new(broken.x + 0.75, f64::from(part) * 0.05)).collect();
-    bench.tell(Command::Continue).unwrap();
+    bench.send(Command::Continue).unwrap();
     bench.run(10.0);
     assert!(bench.pose.x < broken.x + 0.2 && bench.platform.status().collision, "{:?}", bench.pose);
     assert_eq!(bench.platform.status().operation, Operation::Moving);
@@ -52,12 +52,12 @@ fn a_recorded_motion_is_driven_again_and_waits_for_obstacles() {
     let error = dragoman_geometry::relative(end, bench.pose);
     assert!(error.x.hypot(error.y) < 0.03 && error.heading.abs() < 0.04, "{error:?}");
 
-    // From elsewhere it is refused; carried off, it is given up.
-    assert!(matches!(bench.tell(replay()), Err(Refusal::Replay(ReplayError::Elsewhere { .. }))));
-    bench.tell(Command::SetPose(Pose::ORIGIN)).unwrap();
-    bench.tell(replay()).unwrap();
+    // Refused from another pose; cancelled when the platform is carried away.
+    assert!(matches!(bench.send(replay()), Err(Refusal::Replay(ReplayError::Elsewhere { .. }))));
+    bench.send(Command::SetPose(Pose::ORIGIN)).unwrap();
+    bench.send(replay()).unwrap();
     bench.run(0.5);
-    bench.tell(Command::SetPose(Pose::new(3.0, 0.0, 0.0))).unwrap();
+    bench.send(Command::SetPose(Pose::new(3.0, 0.0, 0.0))).unwrap();
     bench.run(0.1);
     assert_eq!(bench.platform.status().operation, Operation::Ready);
     assert!(bench.events.contains(&Event::ReplayAstray));
@@ -66,12 +66,12 @@ fn a_recorded_motion_is_driven_again_and_waits_for_obstacles() {
 }
 
 #[test]
-fn where_another_navigator_drives_it_is_told_where_to() {
+fn an_external_navigator_gets_the_targets() {
     let settings = Settings { is_delegated: true, ..Settings::default() };
     let mut bench = Bench::moving(settings, MotionMode::Automatic);
     assert_eq!(bench.platform.delegated(), None);
     let goal = Pose::new(2.0, 0.0, 0.0);
-    bench.tell(Command::MoveAbsolute(goal)).unwrap();
+    bench.send(Command::MoveAbsolute(goal)).unwrap();
     let (number, target) = bench.platform.delegated().unwrap();
     assert_eq!((number, target), (1, &Target::Pose(goal)));
     assert_eq!(bench.platform.status().goal, Some(goal));
@@ -79,36 +79,36 @@ fn where_another_navigator_drives_it_is_told_where_to() {
     assert_eq!(bench.platform.status().planner, PlannerState::PathFound);
     bench.run(1.0);
     assert_eq!(bench.output.twist, Twist::ZERO);
-    // Nothing is to be done during a break or an emergency stop.
-    bench.tell(Command::Break).unwrap();
+    // No task during a break or an emergency stop.
+    bench.send(Command::Break).unwrap();
     assert_eq!(bench.platform.delegated(), None);
-    bench.tell(Command::Continue).unwrap();
+    bench.send(Command::Continue).unwrap();
     assert_eq!(bench.platform.delegated().unwrap().0, 1);
-    // News of another motion are none.
+    // Reports on another motion are ignored.
     bench.platform.navigated(7, Navigation::Arrived);
     assert!(!bench.platform.status().target_reached);
     bench.platform.navigated(1, Navigation::Arrived);
     assert!(bench.platform.status().target_reached && bench.platform.delegated().is_none());
     assert_eq!(bench.platform.motion().end, Some(MotionEnd::Arrived));
 
-    bench.tell(Command::MovePath(vec![Pose::ORIGIN, goal])).unwrap();
+    bench.send(Command::MovePath(vec![Pose::ORIGIN, goal])).unwrap();
     assert_eq!(bench.platform.delegated().unwrap().0, 2);
     bench.platform.navigated(2, Navigation::Failed);
     assert_eq!(bench.platform.status().planner, PlannerState::NoPath);
     assert_eq!(bench.platform.motion().end, Some(MotionEnd::NotNavigated));
-    bench.tell(Command::MoveAbsolute(goal)).unwrap();
+    bench.send(Command::MoveAbsolute(goal)).unwrap();
     bench.input.emergency_stop = true;
     bench.cycle();
     assert_eq!((bench.platform.delegated(), bench.platform.motion().end), (None, Some(MotionEnd::GivenUp)));
 
-    // What the map forbids goes nowhere.
+    // A goal that the map prohibits is refused.
     let area = [[1.0, -1.0], [3.0, -1.0], [3.0, 1.0], [1.0, 1.0]].map(Point::from).to_vec();
     let area = dragoman_geometry::Polygon::new(area).unwrap();
     let settings = Settings { is_delegated: true, ..Settings::default() };
     let mut bench = Bench::moving(settings, MotionMode::Automatic);
-    bench.tell(Command::SetMap(Map { prohibited: vec![area], ..Map::default() })).unwrap();
+    bench.send(Command::SetMap(Map { prohibited: vec![area], ..Map::default() })).unwrap();
     let refused = Err(Refusal::Plan(PlanError::CollisionTarget));
-    assert_eq!(bench.tell(Command::MoveAbsolute(goal)), refused);
+    assert_eq!(bench.send(Command::MoveAbsolute(goal)), refused);
     assert_eq!(bench.platform.would_drive(&Target::Pose(goal)), refused);
     assert_eq!(bench.platform.delegated(), None);
 }
@@ -116,9 +116,9 @@ fn where_another_navigator_drives_it_is_told_where_to() {
 #[test]
 fn motions_have_numbers_and_ends() {
     let mut bench = Bench::moving(Settings::default(), MotionMode::Automatic);
-    bench.tell(Command::MoveAbsolute(Pose::new(1.0, 0.0, 0.0))).unwrap();
+    bench.send(Command::MoveAbsolute(Pose::new(1.0, 0.0, 0.0))).unwrap();
     assert_eq!((bench.platform.motion().number, bench.platform.motion().end), (1, None));
-    bench.tell(Command::MoveAbsolute(Pose::new(0.5, 0.0, 0.0))).unwrap();
+    bench.send(Command::MoveAbsolute(Pose::new(0.5, 0.0, 0.0))).unwrap();
     assert_eq!((bench.platform.motion().number, bench.platform.motion().end), (2, None));
     bench.run(0.5);
     bench.platform.give_up(1);
@@ -127,7 +127,7 @@ fn motions_have_numbers_and_ends() {
     assert_eq!(bench.platform.motion().end, Some(MotionEnd::GivenUp));
     bench.run(2.0);
     assert_eq!((bench.output.twist, bench.platform.status().operation), (Twist::ZERO, Operation::Moving));
-    bench.tell(Command::MoveAbsolute(Pose::new(1.0, 0.0, 0.0))).unwrap();
+    bench.send(Command::MoveAbsolute(Pose::new(1.0, 0.0, 0.0))).unwrap();
     bench.run(10.0);
     assert_eq!((bench.platform.motion().number, bench.platform.motion().end), (3, Some(MotionEnd::Arrived)));
     assert_eq!(bench.platform.would_drive(&Target::Path(Vec::new())), Err(Refusal::EmptyPath));
@@ -135,7 +135,7 @@ fn motions_have_numbers_and_ends() {
         bench.platform.would_drive(&Target::Pose(Pose::new(f64::NAN, 0.0, 0.0))),
         Err(Refusal::NotFinite)
     );
-    bench.tell(Command::Stop).unwrap();
+    bench.send(Command::Stop).unwrap();
     let target = Target::Pose(Pose::ORIGIN);
     assert_eq!(bench.platform.would_drive(&target), Err(Refusal::WrongState(Operation::Ready)));
 }
@@ -158,11 +158,11 @@ fn a_prepared_map_is_in_force_within_a_cycle() {
     println!("{preparing:?} to prepare the map, {adopting:?} to put it into force");
     assert!(adopting * 20 < preparing, "{preparing:?} {adopting:?}");
     assert_eq!(bench.platform.map(), &map);
-    // Parameters that do not change the grid do not count it anew.
+    // Parameters that do not change the grid do not cause a new computation.
     let mut settings = bench.platform.settings().clone();
     settings.planning.enabled = false;
     let begin = std::time::Instant::now();
-    bench.tell(Command::SetSettings(Box::new(settings))).unwrap();
+    bench.send(Command::SetSettings(Box::new(settings))).unwrap();
     assert!(begin.elapsed() * 20 < preparing, "{preparing:?} {:?}", begin.elapsed());
 }
 
@@ -170,43 +170,43 @@ fn a_prepared_map_is_in_force_within_a_cycle() {
 fn an_emergency_stop_is_obeyed_while_a_plan_is_made() {
     let goal = Pose::new(3.0, 1.0, 0.5);
     let mut settings = Settings::default();
-    // It is where its wheels say: the walls below are none that its laser sees.
+    // The pose is that of the wheels: the laser does not see the walls of this map.
     settings.localization.local = false;
     let mut bench = Bench::moving(settings, MotionMode::Automatic);
     bench.platform.plan_beside();
-    // What can be said at once is.
+    // Errors that need no planning are reported at once.
     let prohibited = testing::rectangle(8.0, 8.0, 10.0, 10.0);
-    bench.tell(Command::SetMap(Map { prohibited: vec![prohibited], ..Map::default() })).unwrap();
-    let refused = bench.tell(Command::MoveAbsolute(Pose::new(9.0, 9.0, 0.0)));
+    bench.send(Command::SetMap(Map { prohibited: vec![prohibited], ..Map::default() })).unwrap();
+    let refused = bench.send(Command::MoveAbsolute(Pose::new(9.0, 9.0, 0.0)));
     assert_eq!(refused, Err(PlanError::CollisionTarget.into()));
-    bench.tell(Command::MoveAbsolute(goal)).unwrap();
+    bench.send(Command::MoveAbsolute(goal)).unwrap();
     bench.cycle();
     let job = bench.platform.poll_plan().expect("a plan is wanted");
     assert_eq!(bench.platform.status().planner, PlannerState::Planning);
     assert!(bench.platform.poll_plan().is_none(), "one at a time");
-    // Nobody waits for the plan.
+    // The plan is no longer needed.
     bench.input.emergency_stop = true;
     bench.cycle();
     assert_eq!((bench.platform.status().emergency, bench.output.brakes), (Emergency::Active, [true; 2]));
     bench.input.emergency_stop = false;
     bench.run(1.0);
-    bench.tell(Command::Start).unwrap();
+    bench.send(Command::Start).unwrap();
     bench.platform.planned(job.solve());
     bench.run(1.0);
     assert_eq!((bench.pose, bench.platform.status().goal), (Pose::ORIGIN, None), "a plan of before");
 
-    bench.tell(Command::MoveAbsolute(goal)).unwrap();
+    bench.send(Command::MoveAbsolute(goal)).unwrap();
     bench.events.clear();
     for _ in 0..1500 {
         bench.cycle();
         if let Some(job) = bench.platform.poll_plan() {
-            // It takes a while.
+            // Planning takes a while.
             bench.run(0.3);
             bench.platform.planned(job.solve());
         }
     }
     bench.assert_at(goal);
-    // A goal to which there is no way is given up.
+    // A goal that cannot be reached is cancelled.
     let wall = |ax: f64, ay: f64, bx: f64, by: f64| {
         dragoman_geometry::Segment::new(Point::new(ax, ay), Point::new(bx, by))
     };
@@ -216,8 +216,8 @@ fn an_emergency_stop_is_obeyed_while_a_plan_is_made() {
         wall(14.0, 2.0, 10.0, 2.0),
         wall(10.0, 2.0, 10.0, -2.0),
     ];
-    bench.tell(Command::SetMap(Map { lines, ..Map::default() })).unwrap();
-    bench.tell(Command::MoveAbsolute(Pose::new(12.0, 0.0, 0.0))).unwrap();
+    bench.send(Command::SetMap(Map { lines, ..Map::default() })).unwrap();
+    bench.send(Command::MoveAbsolute(Pose::new(12.0, 0.0, 0.0))).unwrap();
     bench.cycle();
     let job = bench.platform.poll_plan().expect("a plan is wanted");
     bench.platform.planned(job.solve());

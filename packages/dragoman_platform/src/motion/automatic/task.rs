@@ -1,4 +1,4 @@
-//! What is done for a target, one thing after the other.
+//! The steps to a target.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::motion::follow::{self, Follower};
 use crate::planning::{PlanError, Scene, Step};
 use crate::settings::Settings;
 
-/// How often the posture at the goal is corrected before the platform gives up.
+/// Maximum number of corrections of the pose at the goal.
 const CORRECTIONS: u32 = 5;
-/// Nearer than this to where it is to go the platform need not drive, m.
+/// Distance to the target below which the platform does not drive, m.
 const THERE: f64 = 0.005;
 
 #[derive(Debug, Clone)]
@@ -24,17 +24,17 @@ pub(super) enum Active {
     Drive(Follower),
 }
 
-/// A target at work.
+/// A target in progress.
 #[derive(Debug, Clone)]
 pub(super) struct Task {
     pub(super) goal: Pose,
-    /// The way that was asked for, and how far along it the platform has come, m.
+    /// The requested path, and the progress along it, m.
     path: Option<(Vec<Point>, f64)>,
     pub(super) steps: VecDeque<Step>,
     pub(super) active: Option<Active>,
-    /// Whether there is a plan; otherwise the platform waits for a way to become free.
+    /// Whether there is a plan; if not, the platform waits for the path to become free.
     planned: bool,
-    /// A new plan is made when the platform stands.
+    /// Plan again when the platform stands.
     pub(super) replan: bool,
     pub(super) blocked: Option<Duration>,
     looked: Duration,
@@ -42,7 +42,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Nothing is done yet.
+    /// A task without steps.
     pub(super) fn new(goal: Pose, path: Option<Vec<Point>>, now: Duration) -> Self {
         Self {
             goal,
@@ -57,7 +57,7 @@ impl Task {
         }
     }
 
-    /// Notices obstacles, and when it is time for another way.
+    /// Detects obstacles, and decides when to plan another path.
     pub(super) fn watch(&mut self, situation: &Situation<'_>) -> Option<MotionEvent> {
         let planning = &situation.settings.planning;
         let waiting = !self.planned;
@@ -85,7 +85,7 @@ impl Task {
         event
     }
 
-    /// Whether nothing has come into the way that is left.
+    /// Whether the remaining path is free.
     fn rest_is_free(&self, situation: &Situation<'_>) -> bool {
         let scene = situation.scene(&[situation.pose, self.goal].map(position), true);
         let driving = match &self.active {
@@ -101,7 +101,8 @@ impl Task {
             })
     }
 
-    /// Makes the steps anew, from where the platform stands; otherwise tells why not, and whether there would be no way without obstacles, either.
+    /// Plans the steps from the current pose. Error: the planning error, and whether planning would also fail without
+    /// obstacles.
     pub(super) fn try_plan(&mut self, situation: &Situation<'_>) -> Result<(), (PlanError, bool)> {
         self.plan(situation).map_err(|error| (error, self.steps(situation, false).is_err()))
     }
@@ -142,7 +143,7 @@ impl Task {
         } else {
             Some(path.clone())
         };
-        // Nothing is on the path, and yet the platform does not come on: whatever way there is.
+        // The path is free, but the platform makes no progress: use any path.
         let Some(rest) = rest else {
             return scene.plan(start, self.goal);
         };
@@ -156,7 +157,7 @@ impl Task {
         if scene.is_permitted(start, &steps) { Ok(steps) } else { Err(PlanError::NoPath) }
     }
 
-    /// Without a plan: straight or curved to the goal or along the path.
+    /// Without planning: straight or curved to the goal or along the path.
     fn direct(&self, scene: &Scene<'_>, start: Pose, settings: &Settings) -> Vec<Step> {
         let interpolation = &settings.interpolation;
         let mut points = vec![position(start)];
@@ -175,7 +176,8 @@ impl Task {
         if interpolation.start_turn && (interpolation.end_turn || points.len() > 2) {
             return scene.drive(start, &points, false).into_iter().chain([turn]).collect();
         }
-        // A curve to the first point: from where the platform looks, or from the straight way there, to where the path goes on.
+        // A curve to the first point, in the direction of the path: it starts in the platform's direction, or after a
+        // turn.
         let straight = heading(points[0], next);
         let begins = if interpolation.start_turn { straight } else { start.heading };
         let ends = match points.get(2) {
@@ -192,7 +194,7 @@ impl Task {
         steps
     }
 
-    /// Does the next bit. The end is an error: there is nothing left to do.
+    /// Executes the next part. Error: the task has ended.
     pub(super) fn go_on(&mut self, situation: &Situation<'_>) -> Result<(Twist, Option<Pose>), MotionEvent> {
         let (pose, settings) = (situation.pose, situation.settings);
         if self.active.is_none() {
@@ -218,7 +220,7 @@ impl Task {
             }
             Some(Active::Drive(follower)) => {
                 let tracking = follower.step(pose, situation.velocity.linear, settings);
-                // Far beside the way, or its end was passed unnoticed.
+                // Far beside the path, or its end was passed unnoticed.
                 self.replan |= tracking.offset.abs() > settings.motion.path_tolerance;
                 let reference = Some(follower.curve().pose(&tracking.reference));
                 (tracking.twist, reference, tracking.arrived && situation.stands())
@@ -233,7 +235,7 @@ impl Task {
         Ok((twist, reference))
     }
 
-    /// Looks whether the posture is good enough, and corrects it otherwise.
+    /// Checks the final pose, and corrects it if necessary.
     fn finish(&mut self, situation: &Situation<'_>) -> Result<(), MotionEvent> {
         let (pose, motion) = (situation.pose, &situation.settings.motion);
         let away = (position(self.goal) - position(pose)).norm();
@@ -248,7 +250,7 @@ impl Task {
         let mut steps = Vec::new();
         if away > motion.position_tolerance {
             let towards = heading(position(pose), position(self.goal));
-            // Backwards where that is the shorter turn.
+            // Backwards if that is the shorter turn.
             let reverse = wrap_angle(towards - pose.heading).abs() > std::f64::consts::FRAC_PI_2;
             let mut curve = Curve::straight(position(pose), position(self.goal));
             curve.reverse = reverse;
@@ -268,7 +270,7 @@ impl Task {
         Ok(())
     }
 
-    /// Brakes along the way.
+    /// Brakes along the path.
     pub(super) fn brake(&mut self, situation: &Situation<'_>) -> Twist {
         let Some(Active::Drive(follower)) = &mut self.active else {
             return Twist::ZERO;
@@ -279,7 +281,7 @@ impl Task {
     }
 }
 
-/// Why the map permits no way.
+/// The reason why the map permits no path.
 fn reason(map: &Map, settings: &Settings, start: Pose, goal: Pose) -> PlanError {
     if map.forbids(&settings.footprint.at(start)) {
         PlanError::CollisionStart

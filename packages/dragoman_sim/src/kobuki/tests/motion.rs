@@ -1,4 +1,4 @@
-//! What speed commands do.
+//! Effects of speed commands.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn radius_zero_is_straight_on() {
     let mut bench = Bench::new();
     bench.drive(300, 0, ms(3000));
     let pose = bench.kobuki.pose();
-    // 0.3 m/s for 3 s, less the way that its inertia costs.
+    // 0.3 m/s for 3 s, minus the distance lost by inertia.
     assert!((0.85..0.9).contains(&pose.x), "{pose:?}");
     assert_eq!((pose.y, pose.heading), (0.0, 0.0));
     assert_near(bench.kobuki.twist().linear, 0.3, 1e-6);
@@ -51,7 +51,7 @@ fn a_circle_comes_back_to_its_start() {
     bench.drive(258, 400, ms(2000));
     let before = bench.kobuki.pose();
     let rate = bench.kobuki.twist().angular;
-    // A whole turn at this rate, to the millisecond.
+    // A whole turn at this rate, with millisecond accuracy.
     bench.drive(258, 400, Duration::from_secs_f64(std::f64::consts::TAU / rate));
     let after = bench.kobuki.pose();
     assert!((after.x - before.x).hypot(after.y - before.y) < 1e-3, "{before:?} {after:?}");
@@ -135,7 +135,7 @@ fn a_lifted_machine_turns_its_wheels_in_the_air() {
 }
 
 #[test]
-fn a_held_wheel_draws_current_until_it_is_told() {
+fn a_blocked_wheel_draws_current_until_the_overcurrent_is_reported() {
     let mut bench = Bench::new();
     bench.kobuki.inputs.stalled.right = true;
     bench.drive(200, 0, ms(1000));
@@ -157,7 +157,7 @@ fn the_world_can_hold_and_carry_it() {
     bench.kobuki.inputs.motion = Some(Twist { linear: 0.0, angular: -0.5 });
     bench.run(ms(2000));
     assert_near(bench.kobuki.pose().heading, -1.0, 1e-9);
-    // The gyro feels that, the encoders do not.
+    // The gyro measures that, the encoders do not.
     assert_eq!(bench.inertia().rate_centidegrees_per_s, -2865);
     bench.kobuki.inputs.motion = Some(Twist { linear: f64::NAN, angular: f64::INFINITY });
     bench.run(ms(100));

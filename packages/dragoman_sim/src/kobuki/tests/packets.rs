@@ -1,4 +1,4 @@
-//! What it tells, and when.
+//! Content and timing of packets.
 
 use dragoman_base::kobuki::wire::DockSignals;
 
@@ -108,10 +108,10 @@ fn the_heading_is_the_gyros_and_begins_at_boot() {
         "{}",
         inertia.rate_centidegrees_per_s
     );
-    // The sensor's digits; it is mounted a quarter of a turn round.
+    // The sensor's units; it is mounted rotated by a quarter turn.
     let raw = bench.last().gyro.expect("gyro");
     assert_eq!(raw.readings().last(), Some(&[0, 0, 6548]));
-    // On, beyond half a turn.
+    // Further, beyond half a turn.
     bench.drive(115, 1, ms(1500));
     let heading = bench.kobuki.pose().heading.to_degrees();
     assert!((-150.0..-120.0).contains(&heading), "{heading}");
@@ -125,7 +125,7 @@ fn the_heading_is_the_gyros_and_begins_at_boot() {
 }
 
 #[test]
-fn the_gyros_noise_is_small_and_comes_from_the_seed() {
+fn the_gyros_noise_is_small_and_depends_on_the_seed() {
     let headings = |seed| {
         let mut bench = Bench::with(KobukiSettings { seed, ..KobukiSettings::default() });
         bench.run(ms(60_000));
@@ -171,21 +171,21 @@ fn leds_outputs_and_power_are_bits_of_one_word() {
 fn sounds_are_notes_one_after_the_other() {
     let mut bench = Bench::new();
     bench.run(ms(1000));
-    assert!(bench.events.contains(&Event::Sound(SoundSequence::On)), "it tells that it is on");
+    assert!(bench.events.contains(&Event::Sound(SoundSequence::On)), "it reports that it is on");
     assert_eq!(bench.kobuki.sounding(), None);
     // 440 Hz for 200 ms, then the double.
     bench.send(&Command::Sound(Sound { period_2_75_us: 826, duration_ms: 200 }));
     bench.send(&Command::Sound(Sound { period_2_75_us: 413, duration_ms: 100 }));
-    let heard = |bench: &mut Bench, after| {
+    let sounding = |bench: &mut Bench, after| {
         bench.run(ms(after));
         bench.kobuki.sounding().map_or(0.0, |note| note.frequency)
     };
-    assert!((heard(&mut bench, 100) - 440.0).abs() < 1.0);
-    assert!((heard(&mut bench, 150) - 880.0).abs() < 1.0);
-    assert_eq!(heard(&mut bench, 100), 0.0);
+    assert!((sounding(&mut bench, 100) - 440.0).abs() < 1.0);
+    assert!((sounding(&mut bench, 150) - 880.0).abs() < 1.0);
+    assert_eq!(sounding(&mut bench, 100), 0.0);
     bench.send(&Command::SoundSequence(SoundSequence::Error));
-    assert!(heard(&mut bench, 20) > 0.0);
-    // There is no melody 200.
+    assert!(sounding(&mut bench, 20) > 0.0);
+    // Melody 200 does not exist.
     bench.kobuki.receive(bench.now, &[0xaa, 0x55, 0x03, 0x04, 0x01, 200, 0x06 ^ 200]);
     bench.run(ms(1000));
     assert_eq!(bench.events.iter().filter(|event| matches!(event, Event::Sound(_))).count(), 2);
@@ -251,7 +251,7 @@ fn it_says_nothing_while_it_boots_or_is_silent() {
     assert!(bench.packets.is_empty());
     bench.run(ms(300));
     assert_eq!(bench.core().timestamp_ms, 300);
-    assert_eq!(bench.kobuki.twist(), Twist::ZERO, "what came while it booted is lost");
+    assert_eq!(bench.kobuki.twist(), Twist::ZERO, "commands during the boot are lost");
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn commands_are_found_between_garbage_in_pieces_of_any_size() {
     };
     for size in 1..bytes.len() {
         let mut bench = Bench::new();
-        // Until a damaged length is over.
+        // Until the end of a corrupted length.
         for _ in 0..3 {
             for piece in bytes.chunks(size) {
                 bench.kobuki.receive(bench.now, piece);
@@ -292,7 +292,7 @@ fn a_damaged_line_loses_packets_and_no_more() {
 }
 
 #[test]
-fn packets_that_nobody_fetches_are_lost_the_oldest_first() {
+fn the_oldest_waiting_packets_are_lost_first() {
     let mut bench = Bench::new();
     bench.kobuki.advance(bench.now + ms(60_000));
     let waiting: Vec<_> = std::iter::from_fn(|| bench.kobuki.transmit()).collect();

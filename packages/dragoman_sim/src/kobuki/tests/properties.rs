@@ -1,4 +1,4 @@
-//! Whatever comes, and whenever it is looked at.
+//! Any input at any time, and any polling times.
 
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Whether an encoder's counter fits an angle, if it was zero at another; ticks begin where they are, but for rounding.
+/// Whether an encoder's counter matches an angle, relative to its zero; except for rounding at the edge of a tick.
 fn fits(counter: u16, angle: f64, zero: f64) -> bool {
     let turned = (angle - zero) * 2_578.333_869_740_464 / std::f64::consts::TAU;
     (turned - f64::from(counter) + 1e-6).rem_euclid(65_536.0) < 1.0 + 2e-6
@@ -86,7 +86,7 @@ proptest! {
     }
 
     #[test]
-    fn how_often_it_is_looked_at_changes_nothing(
+    fn the_polling_times_have_no_effect(
         times in proptest::collection::vec(0_u64..200, 1..30),
         forward in -700_i16..700, radius in -500_i16..500,
     ) {

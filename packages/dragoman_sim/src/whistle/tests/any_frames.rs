@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Mostly frames of services that the drive has, with any data.
+/// Mostly frames of the drive's services, with any data.
 fn frame() -> impl Strategy<Value = Frame> {
     let known = [0x000_u16, 0x080, 0x0e5, 0x265, 0x365, 0x465, 0x665, 0x665, 0x77f];
     let id = prop_oneof![4 => prop::sample::select(known.to_vec()), 1 => 0_u16..0x800];
@@ -25,7 +25,7 @@ fn switches_on(frame: &Frame) -> bool {
     matches!(frame.standard_id(), Some(0x265 | 0x365)) && frame.data().starts_with(b"MO")
 }
 
-/// Events lie in the future, and they end.
+/// Events are in the future, and they end.
 fn run(bench: &mut Bench, time: Duration) {
     bench.run_for(time);
     assert!(bench.drive.next_event().is_none_or(|due| due > bench.now));
@@ -61,7 +61,7 @@ proptest! {
     }
 
     #[test]
-    fn how_often_it_is_looked_at_changes_nothing(waits in prop::collection::vec(1_u64..5_000, 1..100)) {
+    fn the_polling_times_have_no_effect(waits in prop::collection::vec(1_u64..5_000, 1..100)) {
         let motion = |looks: &[u64]| {
             let mut bench = Bench::enabled();
             bench.drive.record();

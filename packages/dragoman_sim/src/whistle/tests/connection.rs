@@ -93,7 +93,7 @@ fn a_lost_heartbeat_stops_the_drive_within_its_time() {
 }
 
 #[test]
-fn the_watch_begins_with_the_first_heartbeat_of_the_master_and_of_nobody_else() {
+fn monitoring_begins_with_the_first_heartbeat_of_the_master_only() {
     let mut bench = Bench::enabled();
     bench.run_for(ms(1000));
     bench.send(Service::Heartbeat(NodeId::new(5).unwrap()), &[5]);

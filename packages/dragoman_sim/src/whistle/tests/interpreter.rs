@@ -1,4 +1,4 @@
-//! The binary interpreter: its two places, its refusals.
+//! The binary interpreter: its two slots, its refusals.
 
 use dragoman_arm::simpliq::commands::error;
 

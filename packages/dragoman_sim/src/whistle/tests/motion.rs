@@ -4,7 +4,7 @@ use dragoman_arm::simpliq::{POSITION_LOOP, commands::error, emergencies::code};
 
 use super::*;
 
-/// A motion that has begun: rows of 100 counts more each, `rows` of them queued.
+/// A running motion: rows of 100 counts each, `rows` of them queued.
 fn begun(rows: i32, queue: u16, low_mark: i32) -> Bench {
     let mut bench = Bench::enabled();
     bench.set_queue(queue, 11, low_mark);
@@ -32,7 +32,7 @@ fn every_row_is_reached_at_its_time_with_its_value() {
     for (row, (at, position)) in (0_u16..).zip(&reached) {
         assert_eq!((*at, *position), (start + period() * u32::from(row), 100 * i32::from(row)));
     }
-    // It is the next position loop after the command that begins.
+    // In the next position loop after the command.
     assert!(start <= bench.now && start.as_nanos().is_multiple_of(POSITION_LOOP.as_nanos()));
 }
 
@@ -56,7 +56,7 @@ fn a_queue_that_runs_low_is_reported_once_and_an_empty_one_ends_at_the_last_row(
     let emergencies = bench.take_emergencies();
     let codes: Vec<_> = emergencies.iter().map(|(_, e)| e.maker[0]).collect();
     assert_eq!(codes, [code::QUEUE_LOW, code::TERMINATED]);
-    // Row 7 was reached, and three more are there; 11 is written next.
+    // Row 7 was reached, and three more are queued; 11 is written next.
     assert_eq!(emergencies[0].1.maker, [code::QUEUE_LOW, 11, 0, 7, 0]);
     let reached = bench.drive.reached().to_vec();
     assert_eq!(emergencies[0].0, reached[6].0);
@@ -76,7 +76,7 @@ fn a_queue_that_is_fed_goes_round_and_warns_again_only_after_it_was_filled() {
         next += 200;
         bench.run_for(period() * 2);
     }
-    // Every other row the queue falls from five to four.
+    // At every other row the queue falls from five to four.
     let emergencies = bench.take_emergencies();
     assert!(emergencies.iter().all(|(_, e)| e.maker[0] == code::QUEUE_LOW), "{emergencies:?}");
     assert!((30..=41).contains(&emergencies.len()), "{}", emergencies.len());
@@ -124,9 +124,9 @@ fn rows_written_one_by_one_count_up_to_the_row_to_write() {
     assert_eq!(bench.take_emergencies().remove(0).1.maker, [code::TERMINATED, 6, 0, 5, 0]);
 }
 
-/// As ElmoArm2 starts its drives (seed 001, `updateHook`): six rows by `QP`, and `MP[6]` stays 1.
+/// As ElmoArm2 starts its drives (Ranger thesis, `updateHook`): six rows by `QP`, and `MP[6]` stays 1.
 #[test]
-fn the_thesis_goes_round_six_rows_without_end() {
+fn the_queue_of_the_thesis_repeats_six_rows_endlessly() {
     let mut bench = Bench::enabled();
     bench.set_queue(6, 54, 1);
     for row in 1..=6 {
@@ -173,7 +173,7 @@ fn a_start_far_from_the_shaft_fails_without_a_movement() {
     assert_eq!(bench.get(Command::MOTOR_FAILURE), Ok(super::super::drive::failure::POSITION_TRACKING));
     bench.run_for(ms(100));
     assert_eq!(bench.counts(), 0.0);
-    // Switching on forgets the failure.
+    // Switching on clears the failure.
     assert_eq!(bench.set(Command::MOTOR, 1), Ok(1));
     assert!(!bench.drive.status().has_failed());
 }

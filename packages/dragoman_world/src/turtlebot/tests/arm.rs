@@ -1,15 +1,15 @@
-//! The arm in the room, and what its gripper holds.
+//! The arm in the room, and objects held by its gripper.
 
 use std::f64::consts::FRAC_PI_2;
 
 use super::*;
 
-/// As in section 5.2 of the seed, with the gripper open: to take the cube and to let it go.
+/// As in the TurtleBot thesis, 5.2, with the gripper open: to take the cube and to release it.
 const REACHING: [f64; 6] = [0.0, 1.134_464, FRAC_PI_2, -FRAC_PI_2, 0.0, 0.0];
 const ABOVE: [f64; 6] = [0.0, 0.698_132, 0.872_665, -FRAC_PI_2, 0.0, 0.0];
-/// 44 percent closed, as there.
+/// 44 percent closed, as in the thesis.
 const CLOSED: f64 = 1.0;
-/// Where the cube stands for [`REACHING`] with the robot at the origin.
+/// Position of the cube for [`REACHING`] with the robot at the origin.
 const CUBE: [f64; 3] = [0.34, 0.0, 0.4851];
 /// Position of the gripper's joint at which 3 cm fit between the fingers.
 const HOLDS: f64 = 2.5 * (1.0 - 0.015 / 0.0185);
@@ -23,13 +23,13 @@ fn tables(cube: [f64; 3]) -> String {
     )
 }
 
-/// The arm of this pose with the gripper so far closed.
+/// The arm at this pose with this gripper position.
 fn with_gripper(mut pose: [f64; 6], gripper: f64) -> [f64; 6] {
     pose[5] = gripper;
     pose
 }
 
-/// Puts the open gripper about what is on the table, from above, as the seed does: the shoulder last.
+/// Puts the open gripper around the object on the table, from above, as in the thesis: the shoulder last.
 fn reach(lab: &mut Lab) {
     lab.arm([0.0, FOLDED[1], REACHING[2], REACHING[3], 0.0, 0.0]);
     lab.arm(REACHING);
@@ -41,7 +41,7 @@ fn fold(lab: &mut Lab, gripper: f64) {
     lab.arm(with_gripper(FOLDED, gripper));
 }
 
-/// A robot that has the cube and has folded its arm.
+/// A robot that holds the cube with its arm folded.
 fn carrying() -> Lab {
     let mut lab = Lab::new(&tables(CUBE));
     reach(&mut lab);
@@ -88,7 +88,7 @@ fn gravity_loads_the_joints_as_energy_says() {
         chain.iter().filter_map(of_link).sum()
     };
     for positions in [[0.3, 0.9, 0.2, -0.4, 0.0], [-1.0, -0.5, 1.2, 0.7, 1.0], [0.0, 1.5, 0.0, 0.0, 0.5]] {
-        // The fingers as far as the energy has them: k leaves what mimics at zero.
+        // The fingers at the positions used for the energy: k leaves mimicking joints at zero.
         worlds.set_robot_joints(None, ARM, &positions).unwrap();
         let loads = worlds.at_mut(0).unwrap().gravity_load(ARM_OBJECT);
         for joint in 0..5 {
@@ -100,13 +100,13 @@ fn gravity_loads_the_joints_as_energy_says() {
             near(loads[joint], -(moved(1e-5) - moved(-1e-5)) / 2e-5, 2e-3);
         }
     }
-    // Stretched out it weighs more than a newton metre, and within what the servo has.
+    // Stretched out, its load is more than 1 N m, and within the servo's torque.
     worlds.set_robot_joints(None, ARM, &[0.0, 1.5, 1.5, 0.0, 0.0]).unwrap();
     let load = worlds.at_mut(0).unwrap().gravity_load(ARM_OBJECT)[1];
     assert!((1.0..6.0).contains(&load), "{load}");
 }
 
-/// The arm among the objects of the room: behind the floor.
+/// Index of the arm in the room's objects: after the floor.
 const ARM_OBJECT: usize = 1;
 
 #[test]
@@ -119,7 +119,7 @@ fn driving_with_the_arm_stretched_out_the_arm_meets_the_wall() {
     assert!(lab.worlds.distance(None, ROBOT, "wall").unwrap() > 0.1);
     assert_eq!((lab.bumpers(), lab.kobuki.inputs.motion), ([false; 3], Some(Twist::ZERO)));
     assert_eq!(lab.worlds.world(None).unwrap().collisions(), []);
-    // Apolo's services see the arm as well.
+    // Apolo's services report the arm as well.
     assert!(!lab.worlds.move_m_robot(None, ROBOT, [0.1, 0.0], 1.0).unwrap());
     assert!(lab.worlds.move_m_robot(None, ROBOT, [-0.1, 0.0], 1.0).unwrap());
 }
@@ -131,7 +131,7 @@ fn what_is_in_the_way_of_the_arm_holds_its_servos_back() {
     lab.arm(ABOVE);
     let mut sweep = ABOVE;
     sweep[0] = 1.5;
-    // Not so long that the servo gives up.
+    // Short enough that the servo does not shut down.
     lab.arm_for(sweep, 1.0);
     let (joint, servo) = (lab.joints()[0], lab.widowx.positions()[0]);
     assert!(joint > 0.3 && joint < 1.0, "{joint}");
@@ -155,7 +155,7 @@ fn the_gripper_takes_the_cube_carries_it_and_lets_it_go_over_another_table() {
     fold(&mut lab, CLOSED);
     let cube = lab.middle("cube");
     assert!(cube[0].hypot(cube[1]) < 0.1 && cube[2] > 0.7, "{cube:?}");
-    // It goes with the robot.
+    // It moves with the robot.
     lab.drive(-0.3, 0.0, 2.0);
     lab.stop();
     near(lab.middle("cube")[0] - cube[0], lab.place()[0], 1e-9);
@@ -163,7 +163,7 @@ fn the_gripper_takes_the_cube_carries_it_and_lets_it_go_over_another_table() {
     lab.worlds.place_xyz(None, "table", [ahead, 0.0, 0.445]).unwrap();
     lab.arm(with_gripper(ABOVE, CLOSED));
     lab.arm(ABOVE);
-    // It stands upright on the table, below where it was let go.
+    // It stands upright on the table, below the position of its release.
     let pose = lab.worlds.pose(None, "cube").unwrap();
     near(pose.translation.vector.z, 0.47 + 0.015, 2e-4);
     let up = [Vector3::x(), Vector3::y(), Vector3::z()].map(|axis| (pose.rotation * axis).z.abs());
@@ -185,7 +185,7 @@ fn let_go_beside_a_table_it_falls_to_the_floor() {
     lab.arm(ABOVE);
     near(lab.middle("cube")[2], 0.015, 2e-4);
     assert_eq!(lab.worlds.world(None).unwrap().collisions(), []);
-    // Over the rim of a table, with its middle beyond the edge, likewise.
+    // Beyond the edge of a table with its centre: likewise.
     let mut lab = carrying();
     lab.arm(with_gripper(ABOVE, CLOSED));
     let [x, y, _] = lab.middle("cube");

@@ -1,4 +1,4 @@
-//! Wheels, bumpers, cliffs, wheels that hang.
+//! Wheels, bumpers, cliffs, hanging wheels.
 
 use super::*;
 
@@ -15,10 +15,10 @@ fn it_goes_where_its_wheels_take_it() {
     assert!(x > 0.8 && y > 0.2, "{x}, {y}");
     near(z, 0.0, 1e-9);
     near(turned, heading, 1e-9);
-    // The world counts the turn before the way, in steps of 10 ms.
+    // The world applies the turn before the translation, in steps of 10 ms.
     near(odometry_x, x, 2e-3);
     near(odometry_y, y, 2e-3);
-    // The machine knows where it really is.
+    // The simulated base knows its true pose.
     let pose = lab.kobuki.pose();
     near(pose.x, x, 1e-12);
     near(pose.heading, heading, 1e-12);
@@ -37,7 +37,7 @@ fn a_wall_ahead_stops_it_and_presses_the_middle() {
     assert_eq!(lab.bumpers(), [false, true, false]);
     assert_eq!(lab.kobuki.inputs.motion, Some(Twist::ZERO));
     assert_eq!(lab.kobuki.twist(), Twist::ZERO);
-    // The wheels slip: odometry believes to be in the wall.
+    // The wheels slip: the odometry pose is inside the wall.
     assert!(lab.odometry()[0] > 1.5, "{:?}", lab.odometry());
     lab.drive(-0.2, 0.0, 0.5);
     assert_eq!((lab.bumpers(), lab.kobuki.inputs.motion), ([false; 3], None));
@@ -93,20 +93,20 @@ fn the_sensors_see_the_edge_of_a_table_and_it_does_not_fall() {
     assert!(lab.worlds.place_m_robot(None, ROBOT, [3.0, 3.0, 0.6], 0.0).unwrap());
     lab.run(0.1);
     assert_eq!(lab.cliffs(), [false; 3]);
-    // The front sensor is over the edge, the others are not.
+    // The front sensor is beyond the edge, the others are not.
     lab.drive(0.2, 0.0, 3.1);
     lab.stop();
     let [x, _, z, _] = lab.place();
     assert!((3.594..3.65).contains(&x), "{x}");
     near(z, 0.5, 1e-9);
     assert_eq!(lab.cliffs(), [false, true, false]);
-    // On against all warnings: held where its caster would lose the ground.
+    // It drives on despite the warnings: held where its caster would lose the ground.
     lab.drive(0.2, 0.0, 3.0);
     let [x, _, z, _] = lab.place();
     near(z, 0.5, 1e-9);
     near(x, 3.75 - 0.115, 1e-3);
     assert_eq!(lab.kobuki.inputs.motion, Some(Twist::ZERO));
-    // Across the edge with one side.
+    // Beyond the edge with one side.
     assert!(lab.worlds.place_m_robot(None, ROBOT, [3.3, 3.62, 0.6], 0.0).unwrap());
     lab.run(0.1);
     assert_eq!(lab.cliffs(), [true, false, false]);
@@ -136,7 +136,7 @@ fn lifted_its_wheels_hang_and_take_it_nowhere() {
     for (is, was) in lab.place().into_iter().zip([held[0], held[1], held[2], 0.5]) {
         near(is, was, 1e-12);
     }
-    // Back on the ground it drives on from there.
+    // Back on the ground it continues to drive.
     assert!(lab.worlds.place_m_robot(None, ROBOT, [0.0, 1.0, 0.3], 0.5).unwrap());
     lab.drive(0.3, 0.0, 1.0);
     assert_eq!((lab.kobuki.inputs.wheel_drops, lab.cliffs()), (Wheels::default(), [false; 3]));

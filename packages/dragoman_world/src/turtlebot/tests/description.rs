@@ -1,4 +1,4 @@
-//! `urdf/turtlebot2_widowx.urdf`: what the seed says of the robot, and what this module takes from it.
+//! `urdf/turtlebot2_widowx.urdf`: figures of the TurtleBot thesis, and figures used by this module.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -14,7 +14,7 @@ fn robot() -> urdf_rs::Robot {
     urdf_rs::read_from_string(std::str::from_utf8(URDF).unwrap()).unwrap()
 }
 
-/// Where a link is, from the ground below the robot.
+/// Checks the position of a link, relative to the ground below the robot.
 fn at(chain: &k::Chain<f64>, link: &str, x: f64, y: f64, z: f64) {
     let node = chain.iter().find(|node| node.link().as_ref().is_some_and(|found| found.name == link));
     let found = node.unwrap_or_else(|| panic!("{link}")).world_transform().unwrap().translation.vector;
@@ -51,7 +51,7 @@ fn every_frame_and_joint_that_others_rely_on() {
 }
 
 #[test]
-fn the_robot_has_the_seeds_measures_and_weights() {
+fn the_robot_has_the_dimensions_and_weights_of_the_thesis() {
     let (chain, robot) = (chain(), robot());
     let WheelGeometry { separation, radius, .. } = WheelGeometry::KOBUKI;
     at(&chain, "wheel_left_link", 0.0, separation / 2.0, radius);
@@ -89,7 +89,7 @@ fn the_arm_has_the_lengths_of_the_makers() {
 }
 
 #[test]
-fn the_application_of_the_seed_reaches_a_table_and_folds_the_arm() {
+fn the_application_of_the_thesis_reaches_a_table_and_folds_the_arm() {
     let mut worlds = room("");
     let mut tool = |degrees: [f64; 5]| {
         let joints = degrees.map(f64::to_radians);
@@ -97,16 +97,16 @@ fn the_application_of_the_seed_reaches_a_table_and_folds_the_arm() {
         let pose = worlds.tool_pose(None, ARM).unwrap();
         (pose.translation.vector, pose.rotation * Vector3::x())
     };
-    // Section 5.2: to take the cube, beyond the base and above a table of 45 cm; the gripper points down.
+    // TurtleBot thesis, 5.2: to take the cube, beyond the base and above a table of 45 cm; the gripper points down.
     let (at, ahead) = tool([0.0, 65.0, 90.0, -90.0, 0.0]);
     assert!(at.x > 0.3 && (0.45..0.5).contains(&at.z) && ahead.z < -0.85, "{at} {ahead}");
     // To carry it: the gripper points to the ceiling.
     let (at, ahead) = tool([0.0, -90.0, -90.0, 90.0, 0.0]);
     assert!(at.x.hypot(at.y) < 0.1 && ahead.z > 0.99, "{at} {ahead}");
-    // To let it go.
+    // To release it.
     let (at, ahead) = tool([0.0, 40.0, 50.0, -90.0, 0.0]);
     assert!(at.x > 0.25 && (0.46..0.52).contains(&at.z) && ahead.z < -0.95, "{at} {ahead}");
-    // At rest (section 3.6.2) it ends just above its own plate.
+    // At rest (TurtleBot thesis, 3.6.2) it ends just above its own plate.
     let (at, ahead) = tool([45.0, 0.0, -45.0, -45.0, 0.0]);
     assert!((0.43..0.46).contains(&at.z) && ahead.z < -0.99, "{at} {ahead}");
 }
