@@ -1,0 +1,183 @@
+//! The lab's camera and laser as received by an independent DDS peer.
+//!
+//! The peer's program is in `peers/`; the test is skipped if it is not installed, unless `DRAGOMAN_REQUIRE_PEERS` is
+//! set.
+
+use std::time::{Duration, Instant};
+
+use crate::common::peers::{Facts, Peer, Running};
+use crate::common::{Lab, domain};
+use dragoman_ros::dragoman_msgs::srv::Place;
+use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
+use dragoman_ros::sensor_msgs::msg::{Image, LaserScan};
+use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
+use dragoman_world::CameraFigures;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Pose of the robot, facing the wall at x = 6, and the offset of its depth camera from its centre.
+const PLACE: [f64; 3] = [3.0, -4.2, 0.0];
+const CAMERA_AHEAD: f64 = -0.0365;
+const WALL: f64 = 6.0;
+/// From the camera to the wall, m.
+const DEPTH: f64 = WALL - PLACE[0] - CAMERA_AHEAD;
+
+/// A node in another process than the lab.
+struct User {
+    lab: Lab,
+    node: Node,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl User {
+    /// Places the robot in front of the wall.
+    fn new() -> Self {
+        let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
+        let discovery =
+            Discovery { domain_id: lab.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+        let node = Node::create(context, "user", "").unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let mut user = Self { lab, node, runtime };
+        let client =
+            user.node.create_client::<Place::Service>("/apolo/place", QosProfile::services_default());
+        let client = client.unwrap();
+        let [x, y, z] = PLACE;
+        let request = Place::Request {
+            object: "turtlebot2_widowx".to_owned(),
+            position: Point { x, y, z },
+            rpy: Vector3::default(),
+            ..Default::default()
+        };
+        let asked = async {
+            Node::is_available(&client).unwrap().await.unwrap();
+            client.request(&request).unwrap().await.unwrap()
+        };
+        let answer = user.runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await });
+        assert!(answer.expect("an answer").success);
+        user
+    }
+
+    fn next<T>(&self, messages: &mut BoxStream<'static, T>) -> T {
+        let next = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, messages.next()).await });
+        next.expect("a message").unwrap()
+    }
+}
+
+/// Processor time of a process so far, s.
+fn processor_time(process: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    // After the name, which may contain any character, the fields from the third on.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
+    ticks / 100.0
+}
+
+/// With the Kinect's focal lengths inserted.
+fn matrix(figures: &str) -> String {
+    let [fx, fy] = CameraFigures::KINECT.focal_lengths();
+    figures.replace("FX", &fx.to_string()).replace("FY", &fy.to_string())
+}
+
+#[track_caller]
+fn middle(facts: &Facts, topic: &str, expected: &str) -> Vec<f64> {
+    let (received, middle) = facts.text(topic).split_once(" middle ").expect("a picture");
+    assert_eq!(received, expected, "{topic}");
+    middle.split(' ').map(|value| value.parse().unwrap()).collect()
+}
+
+#[test]
+fn cyclone_dds_gets_every_picture() {
+    let Some(peer) = Peer::CycloneCamera.command() else { return };
+    let user = User::new();
+    let facts = Running::start(peer, user.lab.domain, &["look"]).facts(Duration::from_secs(60));
+    let (depth, color) = ("camera_depth_optical_frame", "camera_rgb_optical_frame");
+
+    let metres = middle(&facts, "depth/image", &format!("{depth} 32FC1 640x480 step 2560 bytes 1228800"));
+    assert!((metres[0] - DEPTH).abs() < 0.01, "{facts:#?}");
+    let millimetres =
+        middle(&facts, "depth/image_raw", &format!("{depth} 16UC1 640x480 step 1280 bytes 614400"));
+    assert!((millimetres[0] - 1000.0 * DEPTH).abs() < 10.0, "{facts:#?}");
+    // The wall is grey.
+    let rgb = middle(&facts, "rgb/image_color", &format!("{color} rgb8 640x480 step 1920 bytes 921600"));
+    assert!(rgb.len() == 3 && rgb[0] > 60.0 && rgb[0] < 200.0, "{facts:#?}");
+    assert!((rgb[0] - rgb[1]).abs() < 3.0 && (rgb[0] - rgb[2]).abs() < 3.0, "{facts:#?}");
+    let mono = middle(&facts, "rgb/image_mono", &format!("{color} mono8 640x480 step 640 bytes 307200"));
+    assert!((mono[0] - rgb[0]).abs() < 3.0, "{facts:#?}");
+
+    let expected = [
+        (
+            "depth/image/compressed",
+            format!("{depth} '16UC1; png compressed ' png 640x480 16 bits kind 0 whole True"),
+        ),
+        (
+            "rgb/image_color/compressed",
+            format!("{color} 'rgb8; jpeg compressed bgr8' jpeg True 640x480 colours 3 whole True"),
+        ),
+        (
+            "rgb/image_mono/compressed",
+            format!("{color} 'mono8; jpeg compressed ' jpeg True 640x480 colours 1 whole True"),
+        ),
+    ];
+    for (topic, expected) in expected {
+        assert_eq!(facts.text(topic), expected);
+    }
+    let matrices = matrix(
+        "640x480 plumb_bob d [0.0, 0.0, 0.0, 0.0, 0.0] k [FX, 0.0, 319.5, 0.0, FY, 239.5, 0.0, 0.0, 1.0] \
+         r [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] \
+         p [FX, 0.0, 319.5, 0.0, 0.0, FY, 239.5, 0.0, 0.0, 0.0, 1.0, 0.0]",
+    );
+    assert_eq!(facts.text("depth/camera_info"), format!("{depth} {matrices}"));
+    assert_eq!(facts.text("rgb/camera_info"), format!("{color} {matrices}"));
+}
+
+#[test]
+fn cyclone_dds_gets_thirty_pictures_in_a_second() {
+    let Some(peer) = Peer::CycloneCamera.command() else { return };
+    let user = User::new();
+    let (process, before, began) = (user.lab.child.id(), processor_time(user.lab.child.id()), Instant::now());
+    let topics = ["depth/image", "rgb/image_color/compressed"];
+    let arguments = [&["rates", "5"], topics.as_slice()].concat();
+    let facts = Running::start(peer, user.lab.domain, &arguments).facts(Duration::from_secs(60));
+    let load = (processor_time(process) - before) / began.elapsed().as_secs_f64();
+    crate::common::peers::report(&format!("with pictures the lab takes {:.0} % of a core", 100.0 * load));
+    for topic in topics {
+        for kind in ["reliable", "best_effort"] {
+            facts.show("Cyclone DDS", &[&format!("{kind} {topic}"), &format!("{kind} {topic} age_ms")]);
+            // 30, unless the machine is busy.
+            assert!(facts.number(&format!("{kind} {topic}")) > 10.0, "{facts:#?}");
+        }
+    }
+}
+
+#[test]
+fn whoever_asks_for_less_gets_pictures_as_well() {
+    let mut user = User::new();
+    for qos in [QosProfile::default(), QosProfile::sensor_data()] {
+        let mut images = user.node.subscribe::<Image>("/camera/depth/image", qos).unwrap().boxed();
+        let image = user.next(&mut images);
+        let at = 4 * (240 * 640 + 320);
+        let depth = f32::from_le_bytes(image.data[at..at + 4].try_into().unwrap());
+        assert!((f64::from(depth) - DEPTH).abs() < 0.01, "{depth}");
+    }
+}
+
+#[test]
+fn the_scan_has_the_names_of_the_thesis() {
+    let mut user = User::new();
+    let mut scans = user.node.subscribe::<LaserScan>("/scan", QosProfile::default()).unwrap().boxed();
+    let scan = user.next(&mut scans);
+    assert_eq!((scan.header.frame_id.as_str(), scan.ranges.len()), ("laser_link", 684));
+    assert!((scan.angle_min + 2.0944).abs() < 1e-6 && (scan.angle_max - 2.0944).abs() < 1e-4);
+    assert_eq!((scan.range_min, scan.range_max, scan.scan_time), (0.06, 4.095, 0.1));
+    let ahead = scan.ranges[342];
+    assert!((f64::from(ahead) - (WALL - PLACE[0])).abs() < 0.02, "{ahead}");
+    // The south wall is on the robot's right, at y = -5: the laser is mounted upside down, and has it on its left.
+    let left = scan.ranges[342 + 256];
+    assert!((f64::from(left) - 0.8).abs() < 0.05, "{left}");
+    let began = Instant::now();
+    (0..10).for_each(|_| drop(user.next(&mut scans)));
+    let seconds = began.elapsed().as_secs_f64();
+    assert!((0.85..1.3).contains(&seconds), "ten scans took {seconds} s");
+}

@@ -1,0 +1,35 @@
+//! Tests of whole processes: `dragoman` and the applications as a user starts them. One program, so that it is linked once
+//! and what waits in one test runs beside the others: `cargo test -p dragoman_bringup --test processes apolo::`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod actions;
+mod apolo;
+mod apps;
+mod arm;
+mod base;
+mod camera;
+mod device;
+mod flood;
+mod hosts;
+mod interop;
+mod lab;
+mod latency;
+mod launch;
+mod navigation;
+mod neobotix;
+mod neobotix_chain;
+mod neobotix_client;
+mod parts;
+mod platform;
+mod platform_lab;
+mod record;
+mod relay;
+mod rviz;
+mod simulation;
+mod supervision;
+mod teleop;
+mod turtlebot;
+mod turtlebot_peer;
+mod widowx;
