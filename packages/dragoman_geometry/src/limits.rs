@@ -122,6 +122,35 @@ impl Ramp {
         self.velocity
     }
 
+    /// As [`step`](Self::step), with both axes on the way to the target to the same extent: from standstill, the base
+    /// drives the arc of the target from the start, and stops on the arc that it drives.
+    pub fn step_along(&mut self, target: Twist, time: Duration) -> Twist {
+        let before = self.velocity;
+        let target = if target.is_finite() { target } else { Twist::ZERO };
+        let target = Twist {
+            linear: target.linear.clamp(-self.limits.linear.velocity, self.limits.linear.velocity),
+            angular: target.angular.clamp(-self.limits.angular.velocity, self.limits.angular.velocity),
+        };
+        let alone = self.step(target, time);
+        let part = |before: f64, alone: f64, target: f64| {
+            if target == before { 1.0 } else { (alone - before) / (target - before) }
+        };
+        let part = part(before.linear, alone.linear, target.linear).min(part(
+            before.angular,
+            alone.angular,
+            target.angular,
+        ));
+        self.velocity = if part < 1.0 {
+            Twist {
+                linear: before.linear + part * (target.linear - before.linear),
+                angular: before.angular + part * (target.angular - before.angular),
+            }
+        } else {
+            target
+        };
+        self.velocity
+    }
+
     /// Sets the velocity to 0 at once.
     pub fn stop(&mut self) {
         self.velocity = Twist::ZERO;

@@ -223,7 +223,7 @@ impl Platform {
             self.ramp.stop();
             Twist::ZERO
         } else {
-            self.ramp.step(twist, step)
+            self.ramp.step_along(twist, step)
         };
         Output {
             twist,

@@ -169,7 +169,7 @@ mod tests {
             if tracking.arrived && ramp.velocity() == Twist::ZERO {
                 return (greatest, pose);
             }
-            pose = drive(pose, ramp.step(tracking.twist, STEP));
+            pose = drive(pose, ramp.step_along(tracking.twist, STEP));
         }
         panic!("not arrived, at {pose:?}");
     }
@@ -204,7 +204,7 @@ mod tests {
             let mut cycles = 0;
             loop {
                 let rate = turn(pose.heading, target, &settings);
-                let twist = ramp.step(Twist::new(0.0, rate), STEP);
+                let twist = ramp.step_along(Twist::new(0.0, rate), STEP);
                 if rate == 0.0 && twist == Twist::ZERO {
                     break;
                 }
