@@ -3,8 +3,8 @@ function carryCube()
 %
 %   carryCube
 %
-%   The robot stands between the tables, facing the far one, its odometry at zero: 2.915 m before the place from which it
-%   grasps, 3 m before the place from which it puts down. 'dragoman up --world laboratory' is such a room.
+%   The robot stands between the tables, facing the far one, its odometry at zero: 2.915 m before the place from
+%   which it grasps, 3 m before the place from which it puts down. 'dragoman up --world laboratory' is such a room.
 %
 %   Example:
 %     carryCube

@@ -7,10 +7,11 @@ function navigateTargets(targets)
 %   targets   n x 2: x and y of the targets in the frame of the odometry, m; without them those of 'dragoman up --world
 %             corridor'
 %
-%   A force attracts the robot to the target, another one repels it from the nearest obstacle on the middle line of the depth
-%   image; their sum determines the turn. Depths are in m; the law of the thesis uses grey values, in which near is bright:
-%   see greyFromDepth. The forces are those of the program navigate of dragoman_apps, without its memory and its search for
-%   free directions: the robot may touch an obstacle that leaves the picture before it is passed, and then backs off.
+%   A force attracts the robot to the target, another one repels it from the nearest obstacle on the middle line of
+%   the depth image; their sum determines the turn. Depths are in m; the law of the thesis uses grey values, in
+%   which near is bright: see greyFromDepth. The forces are those of the program navigate of dragoman_apps, without
+%   its memory and its search for free directions: the robot may touch an obstacle that leaves the picture before it
+%   is passed, and then backs off.
 %
 %   Example:
 %     navigateTargets([1 0; 1 1]);

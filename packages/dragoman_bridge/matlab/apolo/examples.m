@@ -2,8 +2,8 @@
 %
 %   examples
 %
-% They need a world with the arm 'Puma560', the wheeled robots 'Neo' and 'Pioneer3AT', and the object 'pieza'. The environment
-% variables APOLO_HOST and APOLO_PORT, or apoloConnect, set the server's address.
+% They need a world with the arm 'Puma560', the wheeled robots 'Neo' and 'Pioneer3AT', and the object 'pieza'. The
+% environment variables APOLO_HOST and APOLO_PORT, or apoloConnect, set the server's address.
 
 disp('apoloCheckRobotJoints')
 res = apoloCheckRobotJoints('Puma560', [0.5 0.23 -0.1], 'world1');
