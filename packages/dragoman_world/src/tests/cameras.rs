@@ -225,7 +225,7 @@ fn cameras_that_make_no_sense_are_refused() {
         (format!("name: c, image: {{{}, min_range: 1, max_range: 2}}", image.replace('9', "0")), "1 to 2048"),
         (
             format!("name: c, image: {{{}, min_range: 1, max_range: 2}}", image.replace("1,", "3.2,")),
-            "beyond",
+            "3.2 is out of range",
         ),
         ("name: c, kind: kinect, on: nobody".to_owned(), "on nobody"),
         ("name: c, kind: kinect, topic: '', frame: a".to_owned(), "are names"),
