@@ -158,7 +158,8 @@ proptest! {
         bytes.extend(second.encode(SizeBase::Full256).expect("a frame"));
         let seen = requests(&bytes, &[5000]);
         prop_assert_eq!(seen.last(), Some(&Received::Message(second)));
-        prop_assert_eq!(seen.first() == Some(&Received::Message(first)), right || seen.len() == 2 && matches!(seen[0], Received::Message(_)));
+        let before = &seen[..seen.len() - 1];
+        prop_assert_eq!(before.first() == Some(&Received::Message(first)), right || matches!(before, [Received::Message(_)]));
     }
 
     #[test]
