@@ -23,7 +23,6 @@ impl AxisLimits {
 
     /// The velocity after this time on the way to the target. A reversal first decelerates to 0.
     fn ramp(&self, velocity: f64, target: f64, time: f64) -> f64 {
-        let target = target.clamp(-self.velocity, self.velocity);
         let slower = if velocity * target <= 0.0 { 0.0 } else { target };
         let (mut velocity, mut time) = (velocity, time);
         if (velocity - slower).abs() > 0.0 && velocity.abs() > slower.abs() {
@@ -113,25 +112,15 @@ impl Ramp {
 
     /// Advances towards the target by this time; 0.1 s at most. A target that is not finite means standstill.
     pub fn step(&mut self, target: Twist, time: Duration) -> Twist {
-        let target = if target.is_finite() { target } else { Twist::ZERO };
-        let time = time.min(MAX_STEP).as_secs_f64();
-        self.velocity = Twist {
-            linear: self.limits.linear.ramp(self.velocity.linear, target.linear, time),
-            angular: self.limits.angular.ramp(self.velocity.angular, target.angular, time),
-        };
+        self.velocity = self.next(self.reachable(target), time);
         self.velocity
     }
 
     /// As [`step`](Self::step), with both axes on the way to the target to the same extent: from standstill, the base
     /// drives the arc of the target from the start, and stops on the arc that it drives.
     pub fn step_along(&mut self, target: Twist, time: Duration) -> Twist {
-        let before = self.velocity;
-        let target = if target.is_finite() { target } else { Twist::ZERO };
-        let target = Twist {
-            linear: target.linear.clamp(-self.limits.linear.velocity, self.limits.linear.velocity),
-            angular: target.angular.clamp(-self.limits.angular.velocity, self.limits.angular.velocity),
-        };
-        let alone = self.step(target, time);
+        let (before, target) = (self.velocity, self.reachable(target));
+        let alone = self.next(target, time);
         let part = |before: f64, alone: f64, target: f64| {
             if target == before { 1.0 } else { (alone - before) / (target - before) }
         };
@@ -149,6 +138,27 @@ impl Ramp {
             target
         };
         self.velocity
+    }
+
+    /// The target within the limits of velocity; standstill if it is not finite.
+    fn reachable(&self, target: Twist) -> Twist {
+        if !target.is_finite() {
+            return Twist::ZERO;
+        }
+        let Limits { linear, angular } = self.limits;
+        Twist {
+            linear: target.linear.clamp(-linear.velocity, linear.velocity),
+            angular: target.angular.clamp(-angular.velocity, angular.velocity),
+        }
+    }
+
+    /// The velocity after this time, each axis for itself.
+    fn next(&self, target: Twist, time: Duration) -> Twist {
+        let time = time.min(MAX_STEP).as_secs_f64();
+        Twist {
+            linear: self.limits.linear.ramp(self.velocity.linear, target.linear, time),
+            angular: self.limits.angular.ramp(self.velocity.angular, target.angular, time),
+        }
     }
 
     /// Sets the velocity to 0 at once.

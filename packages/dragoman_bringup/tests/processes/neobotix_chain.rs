@@ -414,13 +414,11 @@ fn documents_and_parameters_are_the_same_in_both_domains() {
     let answer = chain.call::<PlatformSetDocument::Service>("set_map", request);
     assert!(answer.success, "{}", answer.message);
     // The protocol has no answer to set_map, and the platform reads a map beside its control.
-    let end = Instant::now() + Duration::from_secs(5);
-    let [known, bridged] = loop {
+    chain.until("the map is set", |chain| {
         let both = chain.both::<PlatformGetDocument::Service>("get_map", Default::default());
-        if both.iter().all(|map| map.name == "mine") || Instant::now() > end {
-            break both;
-        }
-    };
+        both.iter().all(|map| map.name == "mine")
+    });
+    let [known, bridged] = chain.both::<PlatformGetDocument::Service>("get_map", Default::default());
     assert_eq!((known.name.as_str(), known.document.as_str()), ("mine", text));
     assert_eq!(known, bridged);
     let [known, bridged] = grids(&chain, |grid| grid.info.width < 100);

@@ -29,20 +29,11 @@ impl Operator {
         (response, received.first().cloned().unwrap_or_default())
     }
 
-    /// As [`brings`](Self::brings), of a call that succeeds: the platform may receive it a little after the response.
+    /// The message that a successful call caused: the platform may receive it a little after the response.
     #[track_caller]
-    fn orders<S: WrappedServiceTypeSupport + 'static>(
-        &mut self,
-        name: &str,
-        request: S::Request,
-    ) -> (S::Response, Vec<u8>) {
-        let (response, mut bytes) = self.brings::<S>(name, request);
-        let end = Instant::now() + Duration::from_secs(2);
-        while bytes.is_empty() && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(5));
-            bytes = self.platform.script().received.first().cloned().unwrap_or_default();
-        }
-        (response, bytes)
+    fn received(&mut self, name: &str) -> Vec<u8> {
+        self.until(name, |operator| !operator.platform.script().received.is_empty());
+        self.platform.script().received[0].clone()
     }
 }
 
@@ -51,9 +42,9 @@ macro_rules! orders {
     ($operator:ident, $( $name:literal $service:ident { $($field:ident: $value:expr),* } => $bytes:expr; )*) => {$(
         #[allow(clippy::needless_update, reason = "requests without fields have one that is hidden")]
         let request = $service::Request { $($field: $value,)* ..Default::default() };
-        let (response, bytes) = $operator.orders::<$service::Service>($name, request);
+        let (response, _) = $operator.brings::<$service::Service>($name, request);
         assert!(response.success, "{}: {}", $name, response.message);
-        assert_eq!(bytes, $bytes, "{}", $name);
+        assert_eq!($operator.received($name), $bytes, "{}", $name);
     )*};
 }
 
@@ -81,9 +72,9 @@ fn commands_are_the_guide_s_bytes() {
         ("set_log_enabled", 56),
         ("set_post_process_filename", 57),
     ] {
-        let (response, bytes) = operator.orders::<Trigger::Service>(name, Trigger::Request::default());
+        let (response, _) = operator.brings::<Trigger::Service>(name, Trigger::Request::default());
         assert!(response.success, "{name}: {}", response.message);
-        assert_eq!(bytes, [number], "{name}");
+        assert_eq!(operator.received(name), [number], "{name}");
     }
     let (pose, frame) = pose();
     let with = |number: u8, arguments: &[u8]| [&[number], arguments].concat();
