@@ -14,6 +14,9 @@ from launch_ros.actions import Node
 CONFIG = Path(__file__).resolve().parent / 'config'
 RVIZ = Path(__file__).resolve().parent / 'rviz'
 
+# Seconds; a serial or CAN adapter takes about so long to appear again.
+RESPAWN_DELAY = 2.0
+
 MODES = {
     'sim': 'sim: simulated here',
     'real': 'real: the machine itself, or its controller',
@@ -44,6 +47,7 @@ def describe(programs, *arguments, rviz, modes=('sim', 'real'), params_file='', 
         argument('use_sim_time', 'false', 'follow the time of /clock instead of the system\'s', **yes_or_no),
         argument('params_file', params_file, 'file with parameters of the nodes, as of `dragoman --config`; none if empty'),
         argument('rviz', 'false', 'show the robot in rviz2', **yes_or_no),
+        argument('respawn', 'false', 'restart a program that ends, for example because a driver has failed', **yes_or_no),
         *arguments,
     ]
     show = Node(
@@ -74,7 +78,8 @@ def program(*words, parameters=None, transforms='/'):
             package='dragoman_bringup', executable='dragoman', output='screen',
             arguments=[str(word) for word in words],
             parameters=[*files, {'use_sim_time': values['use_sim_time'] == 'true'}],
-            remappings=_transforms(transforms), additional_env=_fast_dds())
+            remappings=_transforms(transforms), additional_env=_fast_dds(),
+            respawn=values['respawn'] == 'true', respawn_delay=RESPAWN_DELAY)
     return start
 
 

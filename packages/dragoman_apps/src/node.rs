@@ -13,7 +13,9 @@ use dragoman_ros::geometry_msgs::msg::Twist as Velocity;
 use dragoman_ros::kobuki_ros_interfaces::msg::SensorState;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::sensor_msgs::msg::Image;
+use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{Empty, Float64, String as Text};
+use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::tasks::{NodeError, NodeTasks};
 use dragoman_ros::{Client, Context, Node, Publisher, QosProfile, WrappedServiceTypeSupport, parameters};
 use tokio::sync::Notify;
@@ -70,7 +72,7 @@ impl From<parameters::ParameterError> for AppError {
 pub enum End {
     /// The program ended.
     Program(Status),
-    /// It was stopped from outside; the base was stopped.
+    /// It was stopped from outside.
     Stopped,
 }
 
@@ -99,12 +101,13 @@ impl Shared {
 }
 
 /// Runs a program as node `name` until its end, or until `stop` resolves. `print` gets the program's texts for the
-/// terminal.
+/// terminal. `supervisor` gets the node; when it shuts down, it stops the robot.
 ///
 /// # Errors
 /// An error of the middleware; the robot is missing.
 pub async fn run(
     context: &Context,
+    supervisor: &Supervisor,
     name: &str,
     mut program: impl Program,
     mut print: impl FnMut(&str),
@@ -115,15 +118,12 @@ pub async fn run(
     tasks.spawn(server);
     let shared = Arc::new(Shared { began: Instant::now(), inbox: Mutex::default(), came: Notify::new() });
     subscribe(&mut tasks, &shared)?;
-    let robot = Robot::new(tasks.node(), name)?;
-    let node = tasks.start()?;
+    let (robot, velocity) = Robot::new(tasks.node(), name)?;
+    supervisor.on_stop(Box::pin(stop_base(velocity)));
+    supervisor.spawn_node(tasks.start()?);
     tokio::select! {
         end = drive(&robot, &shared, &mut program, &mut print) => end,
-        () = node => Ok(End::Stopped),
-        () = stop => {
-            robot.stop().await?;
-            Ok(End::Stopped)
-        }
+        () = stop => Ok(End::Stopped),
     }
 }
 
@@ -209,7 +209,6 @@ async fn drive(
             }
         }
         if status != Status::Running {
-            robot.stop().await?;
             return Ok(End::Program(status));
         }
     }
@@ -217,7 +216,7 @@ async fn drive(
 
 /// Executes the program's actions.
 struct Robot {
-    velocity: Publisher<Velocity>,
+    velocity: SharedPublisher<Velocity>,
     joints: HashMap<Joint, JointHandles>,
     console: Publisher<Text>,
 }
@@ -229,7 +228,8 @@ struct JointHandles {
 }
 
 impl Robot {
-    fn new(node: &mut Node, name: &str) -> Result<Self, AppError> {
+    /// Also returns the publisher that stops the base.
+    fn new(node: &mut Node, name: &str) -> Result<(Self, SharedPublisher<Velocity>), AppError> {
         let services = QosProfile::services_default;
         let mut joints = HashMap::new();
         for joint in Joint::ALL {
@@ -246,21 +246,12 @@ impl Robot {
         create.publish(&Empty::default())?;
         let status: Publisher<Text> = node.create_publisher("/vrep/status_bar_message", latched())?;
         status.publish(&Text { data: format!("Program: {name}") })?;
-        Ok(Self {
-            velocity: node
-                .create_publisher("/mobile_base/commands/velocity", QosProfile::default().keep_last(1))?,
-            joints,
-            console: node
-                .create_publisher("/vrep/aux_console/print", QosProfile::default().keep_last(100))?,
-        })
-    }
-
-    async fn stop(&self) -> Result<(), AppError> {
-        for _ in 0..STOPS {
-            self.velocity.publish(&Velocity::default())?;
-            tokio::time::sleep(STOP_PERIOD).await;
-        }
-        Ok(())
+        let velocity =
+            node.create_publisher("/mobile_base/commands/velocity", QosProfile::default().keep_last(1))?;
+        let velocity = SharedPublisher::from(velocity);
+        let console =
+            node.create_publisher("/vrep/aux_console/print", QosProfile::default().keep_last(100))?;
+        Ok((Self { velocity: velocity.clone(), joints, console }, velocity))
     }
 
     /// Executes an action; the error is returned to the program.
@@ -287,6 +278,15 @@ impl Robot {
             }
             Action::Say(text) => checked(self.console.publish(&Text { data: text })),
         }
+    }
+}
+
+async fn stop_base(velocity: SharedPublisher<Velocity>) {
+    for _ in 0..STOPS {
+        if let Err(error) = velocity.publish(&Velocity::default()) {
+            tracing::error!(%error, "the base cannot be stopped");
+        }
+        tokio::time::sleep(STOP_PERIOD).await;
     }
 }
 

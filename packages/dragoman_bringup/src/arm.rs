@@ -1,128 +1,54 @@
-//! An arm of the lab: its drives, simulated or on a CAN bus, and the nodes that serve it.
+//! `dragoman arm`: an arm of servos on a serial port in ROS.
 
 use std::error::Error;
-use std::sync::Arc;
-use std::time::Duration;
+use std::path::PathBuf;
 
-use canopen_rs::NodeId;
-use dragoman_arm::driver::{Clock, DriveKind, Drives, GroupConfig, State};
-use dragoman_arm::node::{ArmNode, ArmSettings};
-use dragoman_io::can::Bus;
-use dragoman_kinematics::node::{KinematicsNode, KinematicsSettings};
-use dragoman_ros::Context;
-use dragoman_sim::{AxisSettings, Cia402Drive, Cia402Settings, Rack, RackBus, Whistle, WhistleSettings};
-use futures::channel::oneshot;
+use clap::{Args, ValueEnum};
+use dragoman_arm::node::dynamixel::{self, DynamixelNode, DynamixelNodeError, JOINT_STATES};
+use dragoman_io::serial::Connection;
+use dragoman_ros::process::Process;
 
-use crate::below;
-use crate::robot::RobotDescription;
-use crate::supervisor::Supervisor;
+use crate::Server;
+use crate::machine::{self, Machine, WHICH_PORT};
 
-/// A running arm.
-pub(crate) struct Arm {
-    drives: Arc<Drives>,
-    /// Whether its drives are simulated in this process.
-    pub(crate) is_simulated: bool,
-    /// Resolves when the arm can move.
-    pub(crate) drives_on: oneshot::Receiver<()>,
+#[derive(Args)]
+pub(crate) struct ArmOptions {
+    /// Serial port of the arm, for example /dev/ttyUSB0; the parameter device_port of its node takes precedence.
+    #[arg(long, value_name = "PATH")]
+    port: Option<PathBuf>,
+    /// Kind of arm.
+    #[arg(long, value_enum, default_value_t = Kind::Widowx)]
+    kind: Kind,
+    /// Namespace in which the arm appears.
+    #[arg(long, value_name = "NAMESPACE", default_value = "/")]
+    namespace: String,
 }
 
-/// Starts the nodes of an arm in `namespace`.
-pub(crate) fn start(
-    context: &Context,
-    namespace: &str,
-    robot: RobotDescription,
-    supervisor: &Supervisor,
-) -> Result<Arm, Box<dyn Error>> {
-    let RobotDescription { model, urdf, motion, drives } = robot;
-    let settings = ArmSettings {
-        namespace: namespace.to_owned(),
-        joint_names: model.joints().iter().map(|joint| joint.name.clone()).collect(),
-        hardware_id: model.name().to_owned(),
-        drives,
-    };
-    let kinematics = KinematicsSettings { namespace: namespace.to_owned(), model, urdf, motion };
-    let KinematicsNode { node, drives_on } = dragoman_kinematics::node::start(context, kinematics)?;
-    supervisor.spawn(below(namespace, "kinematics"), node);
-    let mut is_simulated = false;
-    let ArmNode { node, drives } = dragoman_arm::node::start(context, settings, |group, can| {
-        is_simulated = can.is_empty();
-        if is_simulated { Ok(simulate(group)) } else { Ok((open(can, group)?, Clock::real())) }
-    })?;
-    supervisor.spawn(below(namespace, "arm"), node);
-    Ok(Arm { drives, is_simulated, drives_on })
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// A WidowX: six Dynamixel servos, on an ArbotiX board or a USB adapter; the node's parameters select other chains.
+    Widowx,
 }
 
-impl Arm {
-    /// The state of the drives after at most `patience`, for the terminal.
-    pub(crate) async fn start_up(&self, patience: Duration) -> String {
-        let there = async {
-            while self.drives.with(|_, group| group.state()) == State::Unconfigured {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+impl Server for ArmOptions {
+    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
+        let port = machine::port(self.port.as_ref())?;
+        let namespace = format!("/{}", self.namespace.trim_matches('/'));
+        let Kind::Widowx = self.kind;
+        let arm = dynamixel::start(&process.context, &namespace, Connection::Port(port), JOINT_STATES);
+        let DynamixelNode { node, place, measured, stop: stop_arm } = arm.map_err(|error| match error {
+            DynamixelNodeError::NoPort(_) => WHICH_PORT.into(),
+            other => Box::<dyn Error>::from(other),
+        })?;
+        let arm = Machine {
+            name: "WidowX",
+            node,
+            place,
+            measured,
+            no_data: "not all of its servos have answered yet",
+            stop: stop_arm,
         };
-        // The group's state is valid with or without a timeout.
-        let _ = tokio::time::timeout(patience, there).await;
-        self.drives.with(|_, group| match group.state() {
-            State::Unconfigured => {
-                let reason = group.fault().map_or("no answer yet".to_owned(), ToString::to_string);
-                format!("waiting for them ({reason}); see /diagnostics")
-            }
-            State::Enabling | State::Enabled => "on".to_owned(),
-            State::Faulted | State::Stopping => {
-                let reason = group.fault().map_or(String::new(), ToString::to_string);
-                format!("stopped ({reason}); the service recover acknowledges that")
-            }
-            State::Disabled => "off; the service enable switches them on".to_owned(),
-        })
+        machine::start(&process.supervisor, arm).await;
+        Ok(())
     }
-}
-
-/// Opens a CAN interface; waits for a missing one.
-#[cfg(target_os = "linux")]
-fn open(interface: &str, group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
-    use dragoman_io::can::SocketCanBus;
-    use dragoman_io::can::socketcan::{Filter, OpenError};
-    // The kernel drops other frames: the low seven bits of CANopen's identifiers are the node.
-    let with_drive = group.axes.iter().filter(|axis| axis.kind != DriveKind::Suppressed);
-    let filters: Vec<Filter> = with_drive.map(|axis| Filter { id: axis.node.into(), mask: 0x7f }).collect();
-    match SocketCanBus::open(interface, &filters) {
-        Ok(bus) => Ok(Box::new(bus)),
-        Err(error @ OpenError::NoInterface { .. }) => {
-            tracing::error!(%error, "waiting for the CAN interface");
-            Ok(Box::new(SocketCanBus::expect(interface, &filters)))
-        }
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn open(interface: &str, _group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
-    Err(format!("{interface}: CAN interfaces are supported on Linux only"))
-}
-
-/// The longest step of the simulated drives' time: well below the pauses that a driver tolerates.
-const LONGEST_STEP: Duration = Duration::from_millis(10);
-
-/// A bus with the simulated drives of `group`.
-fn simulate(group: &GroupConfig) -> (Box<dyn Bus>, Clock) {
-    let clock = Clock::patient(LONGEST_STEP);
-    // All drives are of one kind: the node has one parameter for it.
-    let cia402 = group.axes.iter().any(|axis| axis.kind == DriveKind::Cia402);
-    let with_drive = group.axes.iter().filter(|axis| axis.kind != DriveKind::Suppressed);
-    let devices = with_drive.filter_map(|axis| {
-        // Stiff enough for the joint's limits, and for the peaks of its trajectories.
-        let velocity_limit = 3.0 * axis.max_velocity * axis.counts_per_unit.abs();
-        let motor = AxisSettings { velocity_limit, ..AxisSettings::default() };
-        Some((NodeId::new(axis.node).ok()?, motor))
-    });
-    let bus: Box<dyn Bus> = if cia402 {
-        let settings = |axis| Cia402Settings { axis, ..Cia402Settings::default() };
-        let drives = devices.map(|(node, axis)| Cia402Drive::new(node, settings(axis))).collect();
-        Box::new(RackBus::new(Rack::new(drives), clock.clone()))
-    } else {
-        let settings = |axis| WhistleSettings { axis, ..WhistleSettings::default() };
-        let drives = devices.map(|(node, axis)| Whistle::new(node, settings(axis))).collect();
-        Box::new(RackBus::new(Rack::new(drives), clock.clone()))
-    };
-    (bus, clock)
 }

@@ -5,11 +5,9 @@ use std::error::Error;
 use clap::Args;
 use dragoman_bridge::arm31::node::{ArmModel, start_client};
 use dragoman_kinematics::Robot;
-use dragoman_ros::Context;
+use dragoman_ros::process::Process;
 
-use crate::claims::Claims;
-use crate::supervisor::Supervisor;
-use crate::{address, below, robot};
+use crate::{Server, address, robot};
 
 #[derive(Args)]
 pub(crate) struct Arm31Options {
@@ -24,21 +22,16 @@ pub(crate) struct Arm31Options {
     robot: Option<String>,
 }
 
-/// Starts the client side.
-pub(crate) async fn start(
-    context: &Context,
-    options: &Arm31Options,
-    supervisor: &Supervisor,
-    claims: &Claims,
-) -> Result<(), Box<dyn Error>> {
-    let controller = address::resolve("--controller", &options.controller)?;
-    let model = options.robot.as_deref().map(model).transpose()?;
-    claims.claim_namespace(context, "arm31", &options.namespace)?;
-    claims.alone().await;
-    let name = below(&options.namespace, "arm31");
-    supervisor.spawn(name, start_client(context, &options.namespace, controller, model)?);
-    println!("controller {controller} appears in {}", options.namespace);
-    Ok(())
+impl Server for Arm31Options {
+    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
+        let controller = address::resolve("--controller", &self.controller)?;
+        let model = self.robot.as_deref().map(model).transpose()?;
+        process.claims.claim_namespace(&process.context, "arm31", &self.namespace)?;
+        process.claims.alone().await;
+        process.supervisor.spawn_node(start_client(&process.context, &self.namespace, controller, model)?);
+        println!("controller {controller} appears in {}", self.namespace);
+        Ok(())
+    }
 }
 
 fn model(name: &str) -> Result<ArmModel, Box<dyn Error>> {

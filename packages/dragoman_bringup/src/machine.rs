@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::tasks::RunningNode;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
-
-use crate::below;
-use crate::supervisor::Supervisor;
 
 /// Error text if no port is named.
 pub(crate) const WHICH_PORT: &str = "no serial port: name it with --port PATH, for example /dev/ttyUSB0";
@@ -20,7 +18,6 @@ pub(crate) struct Machine {
     /// Its name, for the terminal.
     pub(crate) name: &'static str,
     pub(crate) node: RunningNode,
-    pub(crate) node_name: &'static str,
     /// Its location: the port.
     pub(crate) place: String,
     /// Resolves when its first data have been received.
@@ -42,11 +39,11 @@ pub(crate) fn port(path: Option<&PathBuf>) -> Result<String, &'static str> {
 }
 
 /// Starts a machine.
-pub(crate) async fn start(supervisor: &Supervisor, machine: Machine, namespace: &str) {
-    let Machine { name, node, node_name, place, measured, no_data, stop } = machine;
+pub(crate) async fn start(supervisor: &Supervisor, machine: Machine) {
+    let Machine { name, node, place, measured, no_data, stop } = machine;
     supervisor.on_stop(stop);
-    supervisor.spawn(below(namespace, node_name), node);
-    println!("{name} at {place} appears as {}/{node_name}", namespace.trim_end_matches('/'));
+    println!("{name} at {place} appears as {}", node.name());
+    supervisor.spawn_node(node);
     if tokio::time::timeout(PATIENCE, measured).await.is_err() {
         println!("{no_data}; see /diagnostics");
     }

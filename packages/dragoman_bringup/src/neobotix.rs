@@ -4,11 +4,9 @@ use std::error::Error;
 
 use clap::Args;
 use dragoman_bridge::neobotix::node::start_client;
-use dragoman_ros::Context;
+use dragoman_ros::process::Process;
 
-use crate::claims::Claims;
-use crate::supervisor::Supervisor;
-use crate::{address, below, platform};
+use crate::{Server, address};
 
 #[derive(Args)]
 pub(crate) struct NeobotixOptions {
@@ -16,23 +14,18 @@ pub(crate) struct NeobotixOptions {
     #[arg(long, value_name = "HOST:PORT")]
     server: String,
     /// Namespace in which the platform appears.
-    #[arg(long, value_name = "NAMESPACE", default_value = platform::NAMESPACE)]
+    #[arg(long, value_name = "NAMESPACE", default_value = "/neobotix")]
     namespace: String,
 }
 
-/// Starts the client side.
-pub(crate) async fn start(
-    context: &Context,
-    options: &NeobotixOptions,
-    supervisor: &Supervisor,
-    claims: &Claims,
-) -> Result<(), Box<dyn Error>> {
-    let server = address::resolve("--server", &options.server)?;
-    // If another process serves the namespace, requests would run in a circle.
-    claims.claim_namespace(context, "neobotix_client", &options.namespace)?;
-    claims.alone().await;
-    let name = below(&options.namespace, "neobotix_client");
-    supervisor.spawn(name, start_client(context, &options.namespace, server)?);
-    println!("PlatformCtrl at {server} appears in {}", options.namespace);
-    Ok(())
+impl Server for NeobotixOptions {
+    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
+        let server = address::resolve("--server", &self.server)?;
+        // If another process serves the namespace, requests would run in a circle.
+        process.claims.claim_namespace(&process.context, "neobotix_client", &self.namespace)?;
+        process.claims.alone().await;
+        process.supervisor.spawn_node(start_client(&process.context, &self.namespace, server)?);
+        println!("PlatformCtrl at {server} appears in {}", self.namespace);
+        Ok(())
+    }
 }

@@ -6,15 +6,20 @@
 //!
 //! | module | content |
 //! | --- | --- |
+//! | [`claims`] | ownership of namespaces |
+//! | [`command_line`] | the part of a command line that belongs to ROS |
+//! | [`process`] | a program from its options to its exit code: log, signals, supervision |
+//! | [`supervision`] | the owner of all running parts of a process |
 //! | [`parameters`] | declared parameters with ranges, their services and events |
 //! | [`logging`] | the log on the terminal and on `/rosout` |
 //! | [`diagnostics`] | `/diagnostics` |
 //! | [`health`] | health of the middleware |
 //! | [`lifecycle`] | nodes that acquire and release their hardware on request |
-//! | [`naming`] | names of other systems as parts of ROS names |
+//! | [`naming`] | names of other systems as parts of ROS names, names in namespaces |
 //! | [`raw`] | serialized messages of any type |
 //! | [`reasons`] | responses with a reason, for which Humble's messages have no field |
 //! | [`shared`] | publishers shared by several tasks |
+//! | [`signals`] | SIGINT, SIGTERM and SIGHUP |
 //! | [`startup`] | a context for programs with their own options |
 //! | [`tasks`] | a node with its timers, subscriptions and services as one future |
 //! | [`velocity`] | velocity commands with and without a header |
@@ -39,6 +44,9 @@ pub use rcl::{
 #[cfg(feature = "r2r")]
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+#[cfg(not(feature = "r2r-doc-only"))]
+pub mod claims;
+pub mod command_line;
 pub mod diagnostics;
 pub mod health;
 pub mod lifecycle;
@@ -46,6 +54,8 @@ pub mod logging;
 mod names;
 pub mod naming;
 pub mod parameters;
+#[cfg(not(feature = "r2r-doc-only"))]
+pub mod process;
 mod qos_overrides;
 pub mod raw;
 // Without a sourced ROS, r2r has too few types.
@@ -53,6 +63,8 @@ pub mod raw;
 pub mod reasons;
 mod remapping;
 pub mod shared;
+pub mod signals;
 pub mod startup;
+pub mod supervision;
 pub mod tasks;
 pub mod velocity;

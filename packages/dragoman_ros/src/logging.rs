@@ -14,6 +14,7 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::{EnvFilter, Layer};
 
+use crate::command_line;
 use crate::rcl_interfaces::msg::Log;
 use crate::{Clock, ClockType, Node, QosProfile};
 
@@ -22,19 +23,16 @@ const QUEUE_LENGTH: usize = 1000;
 
 static ROSOUT: OnceLock<Mutex<Option<mpsc::Sender<Log>>>> = OnceLock::new();
 
-/// Logging options of `--ros-args`: the last `--log-level` for all loggers, and whether `/rosout` is enabled.
+/// Logging options of a command line: the last `--log-level` for all loggers, and whether `/rosout` is enabled.
 fn ros_arguments(arguments: impl IntoIterator<Item = String>) -> (Option<String>, bool) {
-    let (mut inside, mut level, mut rosout) = (false, None, true);
-    let mut arguments = arguments.into_iter();
+    let (mut level, mut rosout) = (None, true);
+    let (_, ros) = command_line::split(arguments);
+    let mut arguments = ros.into_iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--ros-args" => inside = true,
-            "--" => inside = false,
-            "--log-level" if inside => {
-                level = arguments.next().filter(|given| !given.contains(":=")).or(level)
-            }
-            "--disable-rosout-logs" if inside => rosout = false,
-            "--enable-rosout-logs" if inside => rosout = true,
+            "--log-level" => level = arguments.next().filter(|given| !given.contains(":=")).or(level),
+            "--disable-rosout-logs" => rosout = false,
+            "--enable-rosout-logs" => rosout = true,
             _ => {}
         }
     }

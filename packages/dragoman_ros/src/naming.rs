@@ -1,4 +1,4 @@
-//! Names of other systems as parts of ROS names.
+//! Names of other systems as parts of ROS names, and names in namespaces.
 
 /// Converts a name to one part of a topic or frame, in lower case: invalid characters become `_`, never two in a row,
 /// and a leading digit gets one before it.
@@ -16,6 +16,13 @@ pub fn token(name: &str) -> String {
     allowed
 }
 
+/// `name`, relative or absolute, in `namespace`.
+pub fn below(namespace: &str, name: &str) -> String {
+    let parts = [namespace, name].map(|part| part.trim_matches('/'));
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("/{}", parts.join("/"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,5 +38,12 @@ mod tests {
         ] {
             assert_eq!(token(name), expected);
         }
+    }
+
+    #[test]
+    fn a_namespace_stands_above_names() {
+        let cases = [("/", "/ranger"), ("", "ranger"), ("left", "/ranger"), ("/left/", "/")];
+        let names = cases.map(|(namespace, name)| below(namespace, name));
+        assert_eq!(names, ["/ranger", "/ranger", "/left/ranger", "/left"]);
     }
 }

@@ -37,21 +37,17 @@ pub(crate) fn split_rule(text: &str) -> Result<(&str, &str), NoRule> {
 }
 
 impl Rules {
-    /// The rules of `arguments` that rcl has accepted: arguments of `-r` between each `--ros-args` and the next `--`.
+    /// The rules in a command line that rcl has accepted.
     #[cfg(feature = "r2r")]
     pub(crate) fn accepted(arguments: impl IntoIterator<Item = String>) -> Self {
-        let (mut rules, mut inside) = (Self::default(), false);
-        let mut arguments = arguments.into_iter();
+        let mut rules = Self::default();
+        let (_, ros) = crate::command_line::split(arguments);
+        let mut arguments = ros.into_iter();
         while let Some(argument) = arguments.next() {
-            match argument.as_str() {
-                "--ros-args" => inside = true,
-                "--" => inside = false,
-                "-r" | "--remap" if inside => {
-                    if let Some(Err(error)) = arguments.next().map(|rule| rules.add(&rule)) {
-                        tracing::debug!(%error, "a rule that only rcl understands");
-                    }
-                }
-                _ => {}
+            if matches!(argument.as_str(), "-r" | "--remap")
+                && let Some(Err(error)) = arguments.next().map(|rule| rules.add(&rule))
+            {
+                tracing::debug!(%error, "a rule that only rcl understands");
             }
         }
         rules

@@ -156,7 +156,9 @@ impl NodeTasks {
     /// # Errors
     /// The system has no more threads.
     pub fn start(self) -> std::io::Result<RunningNode> {
-        Ok(RunningNode { tasks: self.tasks, _spinner: Spinner::start(self.node)? })
+        // An invalid node has no tasks that could run.
+        let name = self.node.fully_qualified_name().unwrap_or_default();
+        Ok(RunningNode { name, tasks: self.tasks, _spinner: Spinner::start(self.node)? })
     }
 }
 
@@ -164,8 +166,16 @@ impl NodeTasks {
 #[derive(Debug)]
 #[must_use = "a node does nothing unless it is polled"]
 pub struct RunningNode {
+    name: String,
     tasks: FuturesUnordered<BoxFuture<'static, ()>>,
     _spinner: Spinner,
+}
+
+impl RunningNode {
+    /// Its fully qualified name, after remapping.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 impl Future for RunningNode {

@@ -75,7 +75,7 @@ pub fn run(command: CanCommand) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let stopped = Arc::new(AtomicBool::new(false));
-        let signal = crate::signals::first()?;
+        let signal = dragoman_ros::signals::first()?;
         let mut watching = tokio::task::spawn_blocking({
             let stopped = Arc::clone(&stopped);
             move || watch(&options, &stopped)

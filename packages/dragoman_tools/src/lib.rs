@@ -7,7 +7,6 @@
 //! | [`latency`] | `dragoman latency`: delay from a robot's messages to a program |
 //! | [`record`] | `dragoman record`: records topics in an MCAP file |
 //! | [`relay`] | `dragoman relay`: connects programs with several robots in separate namespaces |
-//! | [`signals`] | SIGINT, SIGTERM and SIGHUP |
 //! | [`teleop`] | `dragoman teleop`: a base driven from the keyboard |
 
 pub mod can;
@@ -15,5 +14,4 @@ pub mod device;
 pub mod latency;
 pub mod record;
 pub mod relay;
-pub mod signals;
 pub mod teleop;

@@ -91,10 +91,7 @@ pub async fn run(
             event = keys.next() => match event {
                 Some(Ok(Event::Key(key))) => keyboard.press(key),
                 Some(Ok(_)) => continue,
-                Some(Err(error)) => {
-                    output.publish(0.0, 0.0)?;
-                    return Err(format!("the keyboard cannot be read: {error}").into());
-                }
+                Some(Err(error)) => return Err(format!("the keyboard cannot be read: {error}").into()),
                 None => Action::Leave,
             },
         };
@@ -102,10 +99,7 @@ pub async fn run(
             Action::Nothing => continue,
             Action::Drive => {}
             Action::Power(on) => switching.push(output.switch_motors(on)?),
-            Action::Leave => {
-                output.publish(0.0, 0.0)?;
-                return Ok(());
-            }
+            Action::Leave => return Ok(()),
         }
         output.publish(keyboard.linear, keyboard.angular)?;
         keyboard.show(None)?;
@@ -199,7 +193,7 @@ impl Keyboard {
     }
 }
 
-/// Publisher of the commands.
+/// Publisher of the commands; stops the base when it is dropped.
 struct Output {
     velocity: Velocity,
     power: Client<SetBool::Service>,
@@ -261,6 +255,14 @@ impl Output {
                 Err(_) => "motors: no answer".to_owned(),
             }
         })
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Err(error) = self.publish(0.0, 0.0) {
+            tracing::error!(%error, "the base cannot be stopped");
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use dragoman_apps::carry::Carry;
-use dragoman_apps::command::{self, CommonOptions};
+use dragoman_apps::command;
+use dragoman_ros::process::CommonOptions;
 
 /// Carries a cube of 3 cm from the far table to the near one (first application of the TurtleBot thesis, 5.2).
 ///

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use dragoman_apps::command::{self, CommonOptions};
+use dragoman_apps::command;
 use dragoman_apps::navigate::{Navigate, NavigateSettings};
+use dragoman_ros::process::CommonOptions;
 
 /// Drives from target to target, around obstacles seen by its Kinect (second application of the TurtleBot thesis, 5.3).
 ///

@@ -10,6 +10,7 @@ use dragoman_apps::program::{Program, Status};
 use dragoman_ros::dragoman_msgs::srv::GetLocation;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::std_msgs::msg::String as Text;
+use dragoman_ros::supervision::Supervisor;
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
 use futures::{FutureExt, StreamExt};
 
@@ -32,8 +33,13 @@ fn end(domain: u16, program: impl Program, limit: Duration) -> (Result<End, AppE
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let mut said = Vec::new();
     let print = |text: &str| said.push(text.to_owned());
-    let ended = runtime
-        .block_on(async { run(&context(domain), "app", program, print, tokio::time::sleep(limit)).await });
+    let ended = runtime.block_on(async {
+        let supervisor = Supervisor::new(Vec::new());
+        let stop = tokio::time::sleep(limit);
+        let ended = run(&context(domain), &supervisor, "app", program, print, stop).await;
+        supervisor.shut_down(std::future::pending()).await;
+        ended
+    });
     (ended, said)
 }
 

@@ -4,6 +4,7 @@ use serde_norway::Value;
 
 use super::error::{Error, Result};
 use super::parameter::ParameterValue;
+use crate::command_line;
 use crate::names::NodeName;
 use crate::remapping::{Rules, split_rule};
 
@@ -24,19 +25,16 @@ struct Override {
 }
 
 impl Arguments {
-    /// Parses the arguments between each `--ros-args` and the next `--` (or the end).
+    /// Parses the part of a command line that belongs to ROS.
     ///
     /// # Errors
     /// An unknown option, a rule without `:=`, a parameter file that cannot be read: the text gives the reason.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut parsed = Self::default();
-        let mut inside = false;
-        let mut arguments = arguments.into_iter();
+        let (_, ros) = command_line::split(arguments);
+        let mut arguments = ros.into_iter();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                "--ros-args" => inside = true,
-                "--" => inside = false,
-                _ if !inside => {}
                 "-r" | "--remap" => parsed.rules.add(&value_of(&argument, arguments.next())?)?,
                 "-p" | "--param" => parsed.add_parameter(&value_of(&argument, arguments.next())?)?,
                 "--params-file" => {

@@ -98,7 +98,7 @@ pub(super) fn simulate<M: Machine>(name: &str, options: &SerialOptions, machine:
     // The device has its own thread: a blocked standard output does not stop it.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let result = runtime.block_on(async {
-        let signal = crate::signals::first()?;
+        let signal = dragoman_ros::signals::first()?;
         let line = open(&options.pty)?;
         print(&format!("{name} on {} ({})", options.pty.display(), line.0.path().display()));
         let device = RealTime::new(machine);

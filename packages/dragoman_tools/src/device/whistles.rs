@@ -83,7 +83,7 @@ fn simulate<A: Application + 'static>(
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let signal = crate::signals::first()?;
+        let signal = dragoman_ros::signals::first()?;
         let rack = Rack::new(options.nodes.0.iter().copied().map(drive).collect());
         let stopped = Arc::new(AtomicBool::new(false));
         let mut running = tokio::task::spawn_blocking({

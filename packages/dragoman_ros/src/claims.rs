@@ -8,15 +8,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use dragoman_ros::builtin_interfaces::msg::Time;
-use dragoman_ros::dragoman_msgs::msg::NamespaceClaim;
-use dragoman_ros::shared::SharedPublisher;
-use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{Clock, Context, Node, QosProfile, Result};
+use crate::builtin_interfaces::msg::Time;
+use crate::dragoman_msgs::msg::NamespaceClaim;
+use crate::shared::SharedPublisher;
+use crate::tasks::NodeTasks;
+use crate::{Clock, Context, Node, QosProfile, Result};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::supervisor::Supervisor;
+use crate::supervision::Supervisor;
 
 /// Hidden from `ros2 topic list` by its leading underscore.
 const TOPIC: &str = "/dragoman/_claims";
@@ -36,17 +36,17 @@ const SEARCH_TIME: Duration = Duration::from_secs(1);
 
 /// The claims of this process. Clones share them.
 #[derive(Clone)]
-pub(crate) struct Claims {
+pub struct Claims {
     core: Arc<Mutex<Core>>,
     /// A claim of another holder was received, or a holder was forgotten.
     changed: Arc<Notify>,
 }
 
 impl Claims {
-    /// No namespaces yet. `command` is the name of the running command.
-    pub(crate) fn new(command: &str) -> Self {
+    /// No namespaces yet. `program` is the name of this program.
+    pub fn new(program: &str) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let description = format!("`dragoman {command}` with process id {}", std::process::id());
+        let description = format!("`{program}` with process id {}", std::process::id());
         let core = Core::new(Clock::to_builtin_time(&since), Uuid::new_v4().to_string(), description);
         Self { core: Arc::new(Mutex::new(core)), changed: Arc::default() }
     }
@@ -55,7 +55,7 @@ impl Claims {
     ///
     /// # Errors
     /// An error of the middleware.
-    pub(crate) fn claim_namespace(&self, context: &Context, name: &str, namespace: &str) -> Result<()> {
+    pub fn claim_namespace(&self, context: &Context, name: &str, namespace: &str) -> Result<()> {
         let node = Node::create(context.clone(), name, namespace)?;
         self.lock().claim([node.namespace()?]);
         Ok(())
@@ -65,7 +65,7 @@ impl Claims {
     ///
     /// # Errors
     /// An error of the middleware.
-    pub(crate) fn claim_name(&self, context: &Context, name: &str, namespace: &str) -> Result<()> {
+    pub fn claim_name(&self, context: &Context, name: &str, namespace: &str) -> Result<()> {
         let node = Node::create(context.clone(), name, namespace)?;
         self.lock().claim([node.fully_qualified_name()?]);
         Ok(())
@@ -73,7 +73,7 @@ impl Claims {
 
     /// Resolves when no older holder of the same namespaces has been received for a while. If there is one, the process
     /// has been ended by then.
-    pub(crate) async fn alone(&self) {
+    pub async fn alone(&self) {
         loop {
             // Waits for received holders only.
             if tokio::time::timeout(SEARCH_TIME, self.changed.notified()).await.is_err()
@@ -85,7 +85,7 @@ impl Claims {
     }
 
     /// Exchanges claims with other processes through a node.
-    pub(crate) fn serve(&self, tasks: &mut NodeTasks, supervisor: &Supervisor) -> Result<()> {
+    pub fn serve(&self, tasks: &mut NodeTasks, supervisor: &Supervisor) -> Result<()> {
         let qos = QosProfile::default().transient_local();
         let publisher = tasks.node().create_publisher::<NamespaceClaim>(TOPIC, qos.clone().keep_last(1))?;
         let publisher = SharedPublisher::from(publisher);

@@ -11,7 +11,7 @@ use tokio::time::Sleep;
 
 /// One fault to inject into a part.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Fault {
+pub struct Fault {
     part: String,
     kind: Kind,
     is_used: bool,

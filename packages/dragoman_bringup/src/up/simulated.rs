@@ -1,16 +1,28 @@
 //! Devices simulated in this process.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use dragoman_io::serial::{Simulate, Stream};
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::serial::edge::RealTime;
+use dragoman_sim::{Kobuki, KobukiSettings, Widowx, WidowxSettings};
 
 /// Buffer of the line to a device, bytes.
 const LINE_CAPACITY: usize = 4096;
 
+/// A Kobuki that is already on.
+pub(super) fn kobuki() -> RealTime<Kobuki> {
+    RealTime::new(Kobuki::new(KobukiSettings { boot_time: Duration::ZERO, ..KobukiSettings::default() }))
+}
+
+/// A WidowX.
+pub(super) fn widowx() -> RealTime<Widowx> {
+    RealTime::new(Widowx::new(WidowxSettings::default()))
+}
+
 /// Opens one line to a device after the other.
-pub(crate) fn line_to<D: SerialDevice + 'static>(device: &RealTime<D>) -> Simulate {
+pub(super) fn line_to<D: SerialDevice + 'static>(device: &RealTime<D>) -> Simulate {
     let device = device.clone();
     Box::new(move || {
         let (near, far) = tokio::io::duplex(LINE_CAPACITY);

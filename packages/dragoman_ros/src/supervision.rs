@@ -4,24 +4,28 @@
 //! minute. Otherwise the process ends with a reason; it also does when a thread panics that belongs to no part. No
 //! failure is ignored.
 
+mod fault;
+
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use dragoman_ros::diagnostics::Severity;
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::fault::{Failing, Fault};
+use crate::diagnostics::Severity;
+use crate::tasks::RunningNode;
+use fault::Failing;
+pub use fault::Fault;
 
 /// The pause before a restart, doubled with every restart of the last minute.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -35,7 +39,7 @@ const END_TIME: Duration = Duration::from_secs(2);
 
 /// Clones share the same supervisor.
 #[derive(Clone)]
-pub(crate) struct Supervisor {
+pub struct Supervisor {
     shared: Arc<Shared>,
 }
 
@@ -81,22 +85,36 @@ thread_local! {
 }
 
 impl Supervisor {
-    /// A supervisor without parts. From now on every panic of this process is logged, and ends it unless it was in a
-    /// part. `faults` are injected into parts.
-    pub(crate) fn new(faults: Vec<Fault>) -> Self {
+    /// A supervisor without parts. `faults` are injected into parts.
+    pub fn new(faults: Vec<Fault>) -> Self {
         let state = Mutex::new(State { faults, ..State::default() });
-        let shared = Arc::new(Shared { state, changed: Notify::new() });
-        report_panics(Arc::downgrade(&shared));
-        Self { shared }
+        Self { shared: Arc::new(Shared { state, changed: Notify::new() }) }
+    }
+
+    /// From now on logs every panic of this process. A panic that belongs to no part, for example in a thread of a
+    /// driver or of the middleware, ends the process.
+    pub fn watch_panics(&self) {
+        let supervisor = Arc::downgrade(&self.shared);
+        std::panic::set_hook(Box::new(move |panic| {
+            let thread = std::thread::current().name().unwrap_or("without name").to_owned();
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            let message = message_of(panic.payload());
+            tracing::error!(thread, place, "panic: {message}");
+            if !IS_SUPERVISED.get()
+                && let Some(supervisor) = supervisor.upgrade()
+            {
+                supervisor.fail(format!("thread '{thread}' has panicked at {place}: {message}"));
+            }
+        }));
     }
 
     /// Runs a part that the process needs.
-    pub(crate) fn spawn(&self, name: impl Into<String>, part: impl Future<Output = ()> + Send + 'static) {
+    pub fn spawn(&self, name: impl Into<String>, part: impl Future<Output = ()> + Send + 'static) {
         self.add(name.into(), part.boxed(), None);
     }
 
     /// Runs a part that can be restarted.
-    pub(crate) fn spawn_restartable<F, E>(
+    pub fn spawn_restartable<F, E>(
         &self,
         name: impl Into<String>,
         part: impl Future<Output = ()> + Send + 'static,
@@ -110,13 +128,29 @@ impl Supervisor {
         self.add(name.into(), part.boxed(), Some(start_again));
     }
 
+    /// Runs a node that the process needs, under its own name.
+    pub fn spawn_node(&self, node: RunningNode) {
+        self.spawn(node.name().to_owned(), node);
+    }
+
+    /// Runs a node that can be restarted, under its own name.
+    pub fn spawn_restartable_node<E>(
+        &self,
+        node: RunningNode,
+        start_again: impl FnMut() -> Result<RunningNode, E> + Send + 'static,
+    ) where
+        E: Into<Box<dyn Error>>,
+    {
+        self.spawn_restartable(node.name().to_owned(), node, start_again);
+    }
+
     /// Registers `stop` for a machine; it is called before anything else ends, in every case.
-    pub(crate) fn on_stop(&self, stop: BoxFuture<'static, ()>) {
+    pub fn on_stop(&self, stop: BoxFuture<'static, ()>) {
         self.shared.lock().stops.push(stop);
     }
 
     /// Ends the process in an orderly way.
-    pub(crate) fn fail(&self, reason: String) {
+    pub fn fail(&self, reason: String) {
         self.shared.fail(reason);
     }
 
@@ -159,12 +193,17 @@ impl Supervisor {
         })
     }
 
-    /// Supervises the parts; resolves with the reason when the process must end.
-    pub(crate) async fn watch(&self) -> String {
+    /// The reason why the process must end.
+    pub fn failure(&self) -> Option<String> {
+        self.shared.lock().failure.clone()
+    }
+
+    /// Supervises the parts; resolves when the process must end.
+    pub async fn watch(&self) {
         loop {
             let next = match self.review(Instant::now()) {
                 Ok(next) => next,
-                Err(reason) => return reason,
+                Err(reason) => return self.fail(reason),
             };
             let pause = async {
                 match next {
@@ -220,7 +259,7 @@ impl Supervisor {
 
     /// Stops all machines at the same time, then ends the parts, the newest first. `hurry` shortens the machines'
     /// timeout.
-    pub(crate) async fn shut_down(&self, hurry: impl Future<Output = ()>) {
+    pub async fn shut_down(&self, hurry: impl Future<Output = ()>) {
         let (stops, parts) = {
             let mut state = self.shared.lock();
             state.is_stopping = true;
@@ -242,7 +281,7 @@ impl Supervisor {
     }
 
     /// The state of the parts, for `/diagnostics`.
-    pub(crate) fn report(&self) -> (Severity, String, Vec<(String, String)>) {
+    pub fn report(&self) -> (Severity, String, Vec<(String, String)>) {
         let state = self.shared.lock();
         let now = Instant::now();
         let mut troubled = Vec::new();
@@ -321,22 +360,6 @@ impl<F: Future<Output = ()> + Unpin> Future for Supervised<F> {
     }
 }
 
-/// Logs every panic. A panic that belongs to no part, for example in a thread of a driver or of the middleware, ends
-/// the process.
-fn report_panics(supervisor: Weak<Shared>) {
-    std::panic::set_hook(Box::new(move |panic| {
-        let thread = std::thread::current().name().unwrap_or("without name").to_owned();
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        let message = message_of(panic.payload());
-        tracing::error!(thread, place, "panic: {message}");
-        if !IS_SUPERVISED.get()
-            && let Some(supervisor) = supervisor.upgrade()
-        {
-            supervisor.fail(format!("thread '{thread}' has panicked at {place}: {message}"));
-        }
-    }));
-}
-
 fn message_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
@@ -350,19 +373,15 @@ mod tests {
 
     use super::*;
 
-    fn supervisor() -> Supervisor {
-        let shared = Arc::new(Shared { state: Mutex::default(), changed: Notify::new() });
-        Supervisor { shared }
-    }
-
     /// Resolves after `seconds` without any event of the parts.
     async fn watch_for(supervisor: &Supervisor, seconds: u64) -> Option<String> {
-        timeout(Duration::from_secs(seconds), supervisor.watch()).await.ok()
+        timeout(Duration::from_secs(seconds), supervisor.watch()).await.ok()?;
+        supervisor.failure()
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_end_of_a_part_that_cannot_be_started_again_ends_the_process() {
-        let supervisor = supervisor();
+        let supervisor = Supervisor::new(Vec::new());
         let (end, ended) = oneshot::channel::<()>();
         supervisor.spawn("driver", async { ended.await.unwrap_or_default() });
         assert_eq!(watch_for(&supervisor, 100).await, None);
@@ -372,15 +391,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_panic_is_an_end() {
-        let supervisor = supervisor();
+        let supervisor = Supervisor::new(Vec::new());
         supervisor.spawn("driver", async { panic!("no {}", "hands") });
         assert_eq!(watch_for(&supervisor, 1).await.unwrap(), "driver has panicked: no hands");
     }
 
     #[tokio::test]
     async fn a_panic_in_a_thread_that_no_part_accounts_for_ends_the_process() {
-        let supervisor = supervisor();
-        report_panics(Arc::downgrade(&supervisor.shared));
+        let supervisor = Supervisor::new(Vec::new());
+        supervisor.watch_panics();
         let thread = std::thread::Builder::new().name("event loop".to_owned());
         thread.spawn(|| panic!("no such reader")).unwrap().join().unwrap_err();
         let reason = watch_for(&supervisor, 10).await.unwrap();
@@ -393,7 +412,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_part_is_started_again_with_longer_and_longer_pauses_and_in_the_end_given_up() {
-        let supervisor = supervisor();
+        let supervisor = Supervisor::new(Vec::new());
         let starts = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&starts);
         supervisor.spawn_restartable("port", async {}, move || {
@@ -403,8 +422,8 @@ mod tests {
             }
         });
         let begun = Instant::now();
-        let reason = supervisor.watch().await;
-        assert_eq!(reason, "port has ended, 6 times within a minute");
+        supervisor.watch().await;
+        assert_eq!(supervisor.failure().unwrap(), "port has ended, 6 times within a minute");
         assert_eq!(starts.load(Ordering::Relaxed), 5);
         // 0.5, 1, 2, 4 and 8 s.
         assert_eq!(begun.elapsed().as_millis() / 100, 155);
@@ -412,7 +431,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn restarts_of_long_ago_do_not_count() {
-        let supervisor = supervisor();
+        let supervisor = Supervisor::new(Vec::new());
         let live = || tokio::time::sleep(Duration::from_secs(61));
         supervisor.spawn_restartable("port", live(), move || Ok::<_, String>(live()));
         assert_eq!(watch_for(&supervisor, 3600).await, None);
@@ -429,7 +448,7 @@ mod tests {
                 self.1.lock().unwrap().push(self.0);
             }
         }
-        let supervisor = supervisor();
+        let supervisor = Supervisor::new(Vec::new());
         let notes = Arc::new(Mutex::new(Vec::new()));
         for name in ["first", "second"] {
             let note = Note(name, Arc::clone(&notes));

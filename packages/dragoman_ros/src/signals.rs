@@ -36,7 +36,7 @@ impl Signals {
 ///
 /// # Errors
 /// The handlers cannot be installed.
-pub(crate) fn first() -> std::io::Result<impl Future<Output = ()>> {
+pub fn first() -> std::io::Result<impl Future<Output = ()>> {
     let mut signals = Signals::new()?;
     Ok(async move { signals.next().await })
 }

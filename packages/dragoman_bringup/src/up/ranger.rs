@@ -1,0 +1,189 @@
+//! The arm of the lab: its drives, simulated or on a CAN bus, its nodes, and its 31-byte protocol.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use canopen_rs::NodeId;
+use dragoman_arm::driver::{Clock, DriveKind, Drives, GroupConfig, State};
+use dragoman_arm::node::{ArmNode, ArmSettings};
+use dragoman_bridge::arm31::node::{Arm31NodeError, start_server};
+use dragoman_io::can::Bus;
+use dragoman_kinematics::node::{KinematicsNode, KinematicsSettings};
+use dragoman_ros::process::Process;
+use dragoman_sim::{AxisSettings, Cia402Drive, Cia402Settings, Rack, RackBus, Whistle, WhistleSettings};
+use futures::FutureExt;
+use futures::channel::oneshot;
+
+use super::part::{IN_ROS, Lab, Part, Row, START_TIMEOUT, Started};
+use crate::robot::{self, RobotDescription};
+
+pub(super) struct Ranger;
+
+/// Namespace of the arm.
+const NAMESPACE: &str = "/ranger";
+
+/// Time after which drives on a bus that have not responded are reported.
+const DRIVE_PATIENCE: Duration = Duration::from_millis(500);
+
+impl Part for Ranger {
+    fn name(&self) -> &'static str {
+        "ranger"
+    }
+
+    fn help(&self) -> &'static str {
+        "The arm with its 31-byte protocol"
+    }
+
+    fn start(&self, lab: &Lab<'_>) -> Result<Started, Box<dyn Error>> {
+        let (process, bind) = (lab.process, lab.options.bind);
+        let namespace = lab.below(NAMESPACE);
+        let mut robot = IN_ROS.to_owned();
+        let mut arm = None;
+        if !lab.options.bridge_only {
+            let description = robot::load(&lab.options.robot)?;
+            description.model.name().clone_into(&mut robot);
+            process.claims.claim_namespace(&process.context, "arm", &namespace)?;
+            arm = Some(Arm::start(process, &namespace, description)?);
+        }
+        let bridge = start_server(&process.context, &namespace, bind).map_err(with_advice)?;
+        let (context, again) = (process.context.clone(), namespace.clone());
+        process.supervisor.spawn_restartable_node(bridge.node, move || {
+            start_server(&context, &again, bind).map(|bridge| bridge.node)
+        });
+        let address = bridge.address.to_string();
+        let row = Row { robot, protocol: "31-byte arm protocol, UDP", address, namespace };
+        let ready = arm.map(|arm| arm.ready(bridge.measured).boxed());
+        Ok(Started { rows: vec![row], ready: ready.into_iter().collect() })
+    }
+}
+
+fn with_advice(error: Arm31NodeError) -> Box<dyn Error> {
+    match error {
+        Arm31NodeError::Bind { .. } => format!(
+            "{error}; choose another address or port with --bind ADDRESS or --ros-args -p arm31:port:=PORT"
+        )
+        .into(),
+        other => other.into(),
+    }
+}
+
+/// A running arm.
+struct Arm {
+    drives: Arc<Drives>,
+    /// Whether its drives are simulated in this process.
+    is_simulated: bool,
+    /// Resolves when the arm can move.
+    drives_on: oneshot::Receiver<()>,
+}
+
+impl Arm {
+    /// Starts the nodes of an arm in `namespace`.
+    fn start(process: &Process, namespace: &str, robot: RobotDescription) -> Result<Self, Box<dyn Error>> {
+        let RobotDescription { model, urdf, motion, drives } = robot;
+        let settings = ArmSettings {
+            namespace: namespace.to_owned(),
+            joint_names: model.joints().iter().map(|joint| joint.name.clone()).collect(),
+            hardware_id: model.name().to_owned(),
+            drives,
+        };
+        let kinematics = KinematicsSettings { namespace: namespace.to_owned(), model, urdf, motion };
+        let KinematicsNode { node, drives_on } =
+            dragoman_kinematics::node::start(&process.context, kinematics)?;
+        process.supervisor.spawn_node(node);
+        let mut is_simulated = false;
+        let ArmNode { node, drives } =
+            dragoman_arm::node::start(&process.context, settings, |group, can| {
+                is_simulated = can.is_empty();
+                if is_simulated { Ok(simulate(group)) } else { Ok((open(can, group)?, Clock::real())) }
+            })?;
+        process.supervisor.spawn_node(node);
+        Ok(Self { drives, is_simulated, drives_on })
+    }
+
+    /// Waits until the arm works; drives on a bus may respond later. `measured` resolves when the bridge can answer.
+    async fn ready(self, measured: oneshot::Receiver<()>) -> Result<(), String> {
+        if !self.is_simulated {
+            println!("drives: {}", self.start_up().await);
+            return Ok(());
+        }
+        let served = async { tokio::join!(measured, self.drives_on) };
+        match tokio::time::timeout(START_TIMEOUT, served).await {
+            Ok(_) => Ok(()),
+            Err(_) => Err("the simulated arm does not start".to_owned()),
+        }
+    }
+
+    /// The state of the drives after at most [`DRIVE_PATIENCE`], for the terminal.
+    async fn start_up(&self) -> String {
+        let there = async {
+            while self.drives.with(|_, group| group.state()) == State::Unconfigured {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        // The group's state is valid with or without a timeout.
+        let _ = tokio::time::timeout(DRIVE_PATIENCE, there).await;
+        self.drives.with(|_, group| match group.state() {
+            State::Unconfigured => {
+                let reason = group.fault().map_or("no answer yet".to_owned(), ToString::to_string);
+                format!("waiting for them ({reason}); see /diagnostics")
+            }
+            State::Enabling | State::Enabled => "on".to_owned(),
+            State::Faulted | State::Stopping => {
+                let reason = group.fault().map_or(String::new(), ToString::to_string);
+                format!("stopped ({reason}); the service recover acknowledges that")
+            }
+            State::Disabled => "off; the service enable switches them on".to_owned(),
+        })
+    }
+}
+
+/// Opens a CAN interface; waits for a missing one.
+#[cfg(target_os = "linux")]
+fn open(interface: &str, group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
+    use dragoman_io::can::SocketCanBus;
+    use dragoman_io::can::socketcan::{Filter, OpenError};
+    // The kernel drops other frames: the low seven bits of CANopen's identifiers are the node.
+    let with_drive = group.axes.iter().filter(|axis| axis.kind != DriveKind::Suppressed);
+    let filters: Vec<Filter> = with_drive.map(|axis| Filter { id: axis.node.into(), mask: 0x7f }).collect();
+    match SocketCanBus::open(interface, &filters) {
+        Ok(bus) => Ok(Box::new(bus)),
+        Err(error @ OpenError::NoInterface { .. }) => {
+            tracing::error!(%error, "waiting for the CAN interface");
+            Ok(Box::new(SocketCanBus::expect(interface, &filters)))
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open(interface: &str, _group: &GroupConfig) -> Result<Box<dyn Bus>, String> {
+    Err(format!("{interface}: CAN interfaces are supported on Linux only"))
+}
+
+/// The longest step of the simulated drives' time: well below the pauses that a driver tolerates.
+const LONGEST_STEP: Duration = Duration::from_millis(10);
+
+/// A bus with the simulated drives of `group`.
+fn simulate(group: &GroupConfig) -> (Box<dyn Bus>, Clock) {
+    let clock = Clock::patient(LONGEST_STEP);
+    // All drives are of one kind: the node has one parameter for it.
+    let cia402 = group.axes.iter().any(|axis| axis.kind == DriveKind::Cia402);
+    let with_drive = group.axes.iter().filter(|axis| axis.kind != DriveKind::Suppressed);
+    let devices = with_drive.filter_map(|axis| {
+        // Stiff enough for the joint's limits, and for the peaks of its trajectories.
+        let velocity_limit = 3.0 * axis.max_velocity * axis.counts_per_unit.abs();
+        let motor = AxisSettings { velocity_limit, ..AxisSettings::default() };
+        Some((NodeId::new(axis.node).ok()?, motor))
+    });
+    let bus: Box<dyn Bus> = if cia402 {
+        let settings = |axis| Cia402Settings { axis, ..Cia402Settings::default() };
+        let drives = devices.map(|(node, axis)| Cia402Drive::new(node, settings(axis))).collect();
+        Box::new(RackBus::new(Rack::new(drives), clock.clone()))
+    } else {
+        let settings = |axis| WhistleSettings { axis, ..WhistleSettings::default() };
+        let drives = devices.map(|(node, axis)| Whistle::new(node, settings(axis))).collect();
+        Box::new(RackBus::new(Rack::new(drives), clock.clone()))
+    };
+    (bus, clock)
+}

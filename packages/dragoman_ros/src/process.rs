@@ -1,0 +1,160 @@
+//! A program in ROS from its options to its end: log, signals, supervision. The same for all programs.
+
+use std::error::Error;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use crate::claims::Claims;
+use crate::diagnostics::{Diagnostics, Severity};
+use crate::health::{self, Watchdog};
+use crate::signals::Signals;
+use crate::supervision::{Fault, Supervisor};
+use crate::tasks::{NodeError, NodeTasks, RunningNode};
+use crate::{Context, Node, logging, startup};
+
+/// Options of all programs.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CommonOptions {
+    /// ROS parameter file (YAML); may be given several times.
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
+    /// ROS domain, 0 to 232; default: ROS_DOMAIN_ID, or 0.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=232))]
+    domain: Option<u16>,
+    /// error, warn, info, debug or trace; RUST_LOG takes precedence.
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    log: String,
+    /// Make a part fail on purpose, once: PART=panic@SECONDS or PART=end@SECONDS, with the part's name in /diagnostics;
+    /// may be given several times.
+    #[arg(long, value_name = "FAULT")]
+    fault: Vec<Fault>,
+}
+
+/// A running program.
+pub struct Process {
+    /// The participant of its nodes.
+    pub context: Context,
+    /// The owner of all that runs in it.
+    pub supervisor: Supervisor,
+    /// The namespaces that it serves.
+    pub claims: Claims,
+}
+
+/// Period of the watchdog of the middleware, and of publishing the state of all parts.
+const PERIOD: Duration = Duration::from_secs(1);
+/// Time between the end of `body` and the end of threads that still work for it.
+const THREAD_TIME: Duration = Duration::from_millis(500);
+
+/// Runs the program `name`: `body` until it returns. It must return soon after the future that it gets has resolved, which
+/// happens at SIGINT, SIGTERM or SIGHUP, or when a part of the supervisor fails. In every case, also after a panic,
+/// the machines of the supervisor are stopped and its parts are ended, the newest first.
+///
+/// `arguments` are ROS arguments besides those of the command line.
+///
+/// # Errors
+/// Those of `body`; the reason why a part has failed; invalid options; no participant can be created.
+pub fn run(
+    name: &str,
+    options: &CommonOptions,
+    arguments: &[String],
+    body: impl AsyncFnOnce(&Process, LocalBoxFuture<'_, ()>) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    logging::init(&options.log)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let result = runtime.block_on(async {
+        let mut signals = Signals::new()?;
+        let supervisor = Supervisor::new(options.fault.clone());
+        supervisor.watch_panics();
+        let context = startup::context(options.domain, &options.config, arguments)?;
+        supervisor.spawn("middleware", watch_middleware(context.clone(), supervisor.clone()));
+        let process = Process { context, supervisor: supervisor.clone(), claims: Claims::new(name) };
+        let stop = async {
+            tokio::select! {
+                biased;
+                () = signals.next() => {}
+                () = supervisor.watch() => {}
+            }
+        };
+        let body = AssertUnwindSafe(body(&process, stop.boxed_local()));
+        // After a panic the supervisor knows the reason.
+        let result = body.catch_unwind().await.unwrap_or(Ok(()));
+        let failure = supervisor.failure();
+        supervisor.shut_down(signals.next()).await;
+        failure.map_or(result, |reason| Err(reason.into()))
+    });
+    runtime.shutdown_timeout(THREAD_TIME);
+    result
+}
+
+const DEAF: &str = "a thread of the middleware is dead";
+
+/// Ends the process if the middleware no longer works.
+async fn watch_middleware(context: Context, supervisor: Supervisor) {
+    let mut watchdog = Watchdog::default();
+    while !watchdog.is_deaf(&health::of(&context)) {
+        tokio::time::sleep(PERIOD).await;
+    }
+    tracing::error!("{DEAF}");
+    // The node of the process publishes it before.
+    tokio::time::sleep(2 * PERIOD).await;
+    supervisor.fail(format!("{DEAF}: messages are lost"));
+    std::future::pending().await
+}
+
+impl Process {
+    /// Runs the node of a server's process, `/dragoman`: the log of the whole process on `/rosout`, the state of its
+    /// parts and of the middleware on `/diagnostics`, its claims.
+    ///
+    /// # Errors
+    /// An error of the middleware.
+    pub fn start_node(&self) -> Result<(), NodeError> {
+        let (context, supervisor, claims) =
+            (self.context.clone(), self.supervisor.clone(), self.claims.clone());
+        let start = move || node(&context, &supervisor, &claims);
+        self.supervisor.spawn_restartable_node(start()?, start);
+        Ok(())
+    }
+}
+
+fn node(context: &Context, supervisor: &Supervisor, claims: &Claims) -> Result<RunningNode, NodeError> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "dragoman", "")?);
+    claims.serve(&mut tasks, supervisor)?;
+    let log = logging::publish(tasks.node())?;
+    tasks.spawn(log);
+    publish_health(&mut tasks, context)?;
+    let mut diagnostics = Diagnostics::new(tasks.node(), "parts", "")?;
+    let supervisor = supervisor.clone();
+    tasks.every(PERIOD, move || {
+        let (severity, message, values) = supervisor.report();
+        let values: Vec<_> = values.iter().map(|(part, state)| (part.as_str(), state.clone())).collect();
+        diagnostics.publish(severity, &message, &values);
+    })?;
+    Ok(tasks.start()?)
+}
+
+/// Publishes the state of the middleware and the input that it refuses.
+fn publish_health(tasks: &mut NodeTasks, context: &Context) -> Result<(), NodeError> {
+    let mut diagnostics = Diagnostics::new(tasks.node(), "middleware", "")?;
+    let context = context.clone();
+    let (mut watchdog, mut before) = (Watchdog::default(), 0);
+    tasks.every(PERIOD, move || {
+        let health = health::of(&context);
+        let values: Vec<_> = health.refused.iter().map(|(kind, count)| (*kind, count.to_string())).collect();
+        let refused = health.refused.iter().map(|(_, count)| count).sum();
+        let (severity, message) = if watchdog.is_deaf(&health) {
+            (Severity::Error, DEAF)
+        } else if refused > before {
+            (Severity::Warn, "invalid or excessive input is refused")
+        } else {
+            (Severity::Ok, "working")
+        };
+        diagnostics.publish(severity, message, &values);
+        before = refused;
+    })?;
+    Ok(())
+}
