@@ -8,7 +8,7 @@
 //! 3. [`server`]: [`Connection`] answers one old client; uses the services of a world.
 //! 4. [`client`]: [`Client`] sends requests to an old server; offers the services of a world. [`client::robot`]:
 //!    periodic queries of a mobile robot of that world.
-//! 5. `node` (feature of that name): sockets and ROS around the two.
+//! 5. `services` and `node` (feature `node`): the table of the services, sockets and ROS around the two.
 //!
 //! Neither core does I/O. Their owner feeds bytes, results of services and the time, and then drains `poll_*` until
 //! each returns `None`; it calls `handle_timeout` when `poll_timeout` is due.
@@ -18,6 +18,8 @@ pub mod client;
 #[cfg(feature = "node")]
 pub mod node;
 pub mod server;
+#[cfg(feature = "node")]
+mod services;
 pub mod wire;
 
 pub use call::{CallId, Outcome, Refusal};

@@ -7,14 +7,14 @@
 //! | `client.rs` | [`start_client`]: provides an old server's world in a namespace |
 //! | `robots.rs` | its mobile robots: `cmd_vel`, `odom`, `scan`, `tf` |
 //! | `clients.rs` | [`Request`](super::wire::Request)s as requests to the world's services |
-//! | `services.rs` | requests to the world's services as [`Request`](super::wire::Request)s |
+//! | `offers.rs` | requests to the world's services as [`Request`](super::wire::Request)s |
 
 mod client;
 mod clients;
 mod connection;
+mod offers;
 mod robots;
 mod server;
-mod services;
 
 use std::net::SocketAddr;
 

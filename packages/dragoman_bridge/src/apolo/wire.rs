@@ -24,10 +24,9 @@ mod payload;
 mod reply;
 mod request;
 
-pub use command::{Answer, Command, Data};
+pub use command::{Answer, Command, Data, Request};
 pub use frame::{Received, ReplyDecoder, RequestDecoder};
 pub use reply::{LandMark, Reply};
-pub use request::Request;
 
 /// Bytes before the payload.
 pub const HEADER_LEN: usize = 5;

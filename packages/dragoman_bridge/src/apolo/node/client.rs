@@ -16,8 +16,8 @@ use tokio::net::TcpStream;
 use tokio::time::sleep_until;
 
 use super::ApoloNodeError;
+use super::offers::{self, Asked};
 use super::robots::{self, Command, LASER_ANGLE_INCREMENT, LASER_ANGLE_MIN, LASER_RANGE_MAX, Robot};
-use super::services::{self, Asked};
 use crate::apolo::wire::SizeBase;
 use crate::apolo::{CallId, Client, ClientConfig, ClientEvent, ClientStatistics, Outcome};
 use crate::tcp::{acknowledge_quickly, ready, resolved};
@@ -93,7 +93,7 @@ pub fn start_client(
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo_client", namespace)?);
     let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations())?;
     tasks.spawn(parameter_server);
-    let requests = services::offer(tasks.node())?;
+    let requests = offers::offer(tasks.node())?;
     let (robots, commands) = robots::start(tasks.node(), &parameters)?;
     let report = Arc::new(Mutex::new(Report::default()));
     let seen = Arc::clone(&report);

@@ -1,14 +1,15 @@
 //! [`Request`]s as requests to the world's services.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dragoman_ros::dragoman_msgs::srv;
-use dragoman_ros::{Client, Node, QosProfile, Result, WrappedServiceTypeSupport, geometry_msgs};
+use dragoman_ros::{Client, Node, QosProfile, Result, WrappedServiceTypeSupport};
 use futures::future::{BoxFuture, FutureExt};
 use tokio::sync::Semaphore;
 
-use crate::apolo::wire::{Command, LandMark, Request};
+use crate::apolo::services::{self, Service, Visitor};
+use crate::apolo::wire::{Command, Request};
 use crate::apolo::{Outcome, Refusal};
 
 /// Maximum number of open requests to one service. A service queues ten (its quality of service) and then drops the
@@ -17,77 +18,67 @@ const MAX_OPEN: usize = 8;
 
 /// One service, and how many more requests may be sent now.
 struct Endpoint<S: WrappedServiceTypeSupport> {
+    service: Service<S>,
     client: Client<S>,
     free: Semaphore,
 }
 
-impl<S: WrappedServiceTypeSupport + 'static> Endpoint<S> {
-    fn new(node: &mut Node, command: Command) -> Result<Self> {
-        let client = node.create_client(command.service(), QosProfile::services_default())?;
-        Ok(Self { client, free: Semaphore::new(MAX_OPEN) })
-    }
+/// A service, whatever its type.
+trait Ask: Send + Sync {
+    fn ask(&self, request: Request) -> BoxFuture<'_, std::result::Result<Outcome, Refusal>>;
+}
 
-    async fn ask(&self, request: S::Request) -> std::result::Result<S::Response, Refusal> {
+impl<S> Ask for Endpoint<S>
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send,
+    S::Response: Send,
+{
+    fn ask(&self, request: Request) -> BoxFuture<'_, std::result::Result<Outcome, Refusal>> {
         let rejected = |error: &dyn std::fmt::Display| Refusal::Rejected(error.to_string());
-        let _permit = self.free.acquire().await.map_err(|error| rejected(&error))?;
-        let answer = self.client.request(&request).map_err(|error| rejected(&error))?;
-        answer.await.map_err(|error| rejected(&error))
+        async move {
+            let request = (self.service.request)(request).ok_or_else(|| rejected(&"another command"))?;
+            let _permit = self.free.acquire().await.map_err(|error| rejected(&error))?;
+            let answer = self.client.request(&request).map_err(|error| rejected(&error))?;
+            Ok((self.service.outcome)(answer.await.map_err(|error| rejected(&error))?))
+        }
+        .boxed()
     }
 }
 
 /// Clients of all services of a world.
 pub(super) struct WorldClients {
+    endpoints: BTreeMap<Command, Box<dyn Ask>>,
     timeout: Duration,
-    check_robot_joints: Endpoint<srv::CheckRobotJoints::Service>,
-    get_allultrasonic_sensors: Endpoint<srv::GetAllultrasonicSensors::Service>,
-    get_laser_data: Endpoint<srv::GetLaserData::Service>,
-    get_laser_land_marks: Endpoint<srv::GetLaserLandMarks::Service>,
-    get_location: Endpoint<srv::GetLocation::Service>,
-    get_location_m_robot: Endpoint<srv::GetLocationMRobot::Service>,
-    get_odometry: Endpoint<srv::GetOdometry::Service>,
-    get_ultrasonic_sensor: Endpoint<srv::GetUltrasonicSensor::Service>,
-    link_to_robot_tcp: Endpoint<srv::LinkToRobotTcp::Service>,
-    move_m_robot: Endpoint<srv::MoveMRobot::Service>,
-    place: Endpoint<srv::Place::Service>,
-    place_m_robot: Endpoint<srv::PlaceMRobot::Service>,
-    reset_odometry: Endpoint<srv::ResetOdometry::Service>,
-    set_robot_joints: Endpoint<srv::SetRobotJoints::Service>,
-    update: Endpoint<srv::UpdateWorld::Service>,
 }
 
-/// Calls a service; the expression is the outcome of a successful response.
-macro_rules! ask {
-    ($endpoint:expr, $request:expr, $response:ident => $outcome:expr) => {
-        match $endpoint.ask($request).await {
-            Ok($response) if $response.success => $outcome,
-            Ok(refused) if !refused.found => Outcome::Refused(Refusal::UnknownName(refused.message)),
-            Ok(refused) => Outcome::Refused(Refusal::Rejected(refused.message)),
-            Err(refusal) => Outcome::Refused(refusal),
-        }
-    };
+/// Creates a client for every row.
+struct Connecting<'a> {
+    node: &'a mut Node,
+    endpoints: BTreeMap<Command, Box<dyn Ask>>,
+}
+
+impl Visitor for Connecting<'_> {
+    fn visit<S>(&mut self, service: Service<S>) -> Result<()>
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Send,
+        S::Response: Send,
+    {
+        let client = self.node.create_client::<S>(service.name, QosProfile::services_default())?;
+        let command = service.command;
+        let endpoint = Endpoint { service, client, free: Semaphore::new(MAX_OPEN) };
+        self.endpoints.insert(command, Box::new(endpoint));
+        Ok(())
+    }
 }
 
 impl WorldClients {
     /// Creates the clients in the namespace of `node`.
     pub(super) fn new(node: &mut Node, timeout: Duration) -> Result<Self> {
-        Ok(Self {
-            timeout,
-            check_robot_joints: Endpoint::new(node, Command::CheckRobotJoints)?,
-            get_allultrasonic_sensors: Endpoint::new(node, Command::GetAllultrasonicSensors)?,
-            get_laser_data: Endpoint::new(node, Command::GetLaserData)?,
-            get_laser_land_marks: Endpoint::new(node, Command::GetLaserLandMarks)?,
-            get_location: Endpoint::new(node, Command::GetLocation)?,
-            get_location_m_robot: Endpoint::new(node, Command::GetLocationMRobot)?,
-            get_odometry: Endpoint::new(node, Command::GetOdometry)?,
-            get_ultrasonic_sensor: Endpoint::new(node, Command::GetUltrasonicSensor)?,
-            link_to_robot_tcp: Endpoint::new(node, Command::LinkToRobotTcp)?,
-            move_m_robot: Endpoint::new(node, Command::MoveMRobot)?,
-            place: Endpoint::new(node, Command::Place)?,
-            place_m_robot: Endpoint::new(node, Command::PlaceMRobot)?,
-            reset_odometry: Endpoint::new(node, Command::ResetOdometry)?,
-            set_robot_joints: Endpoint::new(node, Command::SetRobotJoints)?,
-            update: Endpoint::new(node, Command::Update)?,
-        })
+        let mut connecting = Connecting { node, endpoints: BTreeMap::new() };
+        services::visit(&mut connecting)?;
+        Ok(Self { endpoints: connecting.endpoints, timeout })
     }
 
     /// Time limit of a call.
@@ -108,84 +99,9 @@ impl WorldClients {
     }
 
     async fn ask(&self, request: Request) -> Outcome {
-        match request {
-            Request::CheckRobotJoints { world, robot, values } => {
-                let request = srv::CheckRobotJoints::Request { world, robot, values };
-                ask!(self.check_robot_joints, request, response => Outcome::Verdict(response.collision))
-            }
-            Request::GetAllultrasonicSensors { world, robot } => {
-                let request = srv::GetAllultrasonicSensors::Request { world, robot };
-                ask!(self.get_allultrasonic_sensors, request, response => Outcome::Values(response.ranges))
-            }
-            Request::GetLaserData { world, laser } => {
-                let request = srv::GetLaserData::Request { world, laser };
-                ask!(self.get_laser_data, request, response => Outcome::Values(response.ranges))
-            }
-            Request::GetLaserLandMarks { world, laser } => {
-                let request = srv::GetLaserLandMarks::Request { world, laser };
-                ask!(self.get_laser_land_marks, request, response => {
-                    let marks = response.land_marks.into_iter();
-                    Outcome::LandMarks(
-                        marks.map(|m| LandMark { id: m.id, angle: m.angle, distance: m.distance }).collect(),
-                    )
-                })
-            }
-            Request::GetLocation { world, object } => {
-                let request = srv::GetLocation::Request { world, object };
-                ask!(self.get_location, request, response => {
-                    let (p, rpy) = (response.position, response.rpy);
-                    Outcome::Values(vec![p.x, p.y, p.z, rpy.x, rpy.y, rpy.z])
-                })
-            }
-            Request::GetLocationMRobot { world, robot } => {
-                let request = srv::GetLocationMRobot::Request { world, robot };
-                ask!(self.get_location_m_robot, request, response => {
-                    let p = response.position;
-                    Outcome::Values(vec![p.x, p.y, p.z, response.yaw])
-                })
-            }
-            Request::GetOdometry { world, robot } => {
-                let request = srv::GetOdometry::Request { world, robot };
-                ask!(self.get_odometry, request, response => {
-                    Outcome::Values(vec![response.x, response.y, response.yaw])
-                })
-            }
-            Request::GetUltrasonicSensor { world, sensor } => {
-                let request = srv::GetUltrasonicSensor::Request { world, sensor };
-                ask!(self.get_ultrasonic_sensor, request, response => Outcome::Values(vec![response.range]))
-            }
-            Request::LinkToRobotTcp { world, robot, object } => {
-                let request = srv::LinkToRobotTcp::Request { world, robot, object };
-                ask!(self.link_to_robot_tcp, request, _response => Outcome::Done)
-            }
-            Request::MoveMRobot { world, robot, speed, rotation_speed, duration } => {
-                let request = srv::MoveMRobot::Request { world, robot, speed, rotation_speed, duration };
-                ask!(self.move_m_robot, request, response => Outcome::Verdict(response.moved))
-            }
-            Request::Place { world, object, position, rpy: [x, y, z] } => {
-                let rpy = geometry_msgs::msg::Vector3 { x, y, z };
-                let request = srv::Place::Request { world, object, position: point(position), rpy };
-                ask!(self.place, request, _response => Outcome::Done)
-            }
-            Request::PlaceMRobot { world, robot, position, yaw } => {
-                let request = srv::PlaceMRobot::Request { world, robot, position: point(position), yaw };
-                ask!(self.place_m_robot, request, response => Outcome::Verdict(response.placed))
-            }
-            Request::ResetOdometry { world, robot, x, y, yaw } => {
-                let request = srv::ResetOdometry::Request { world, robot, x, y, yaw };
-                ask!(self.reset_odometry, request, _response => Outcome::Done)
-            }
-            Request::SetRobotJoints { world, robot, values } => {
-                let request = srv::SetRobotJoints::Request { world, robot, values };
-                ask!(self.set_robot_joints, request, _response => Outcome::Done)
-            }
-            Request::Update { world } => {
-                ask!(self.update, srv::UpdateWorld::Request { world }, _response => Outcome::Done)
-            }
-        }
+        let Some(endpoint) = self.endpoints.get(&request.command()) else {
+            return Outcome::Refused(Refusal::NotConnected);
+        };
+        endpoint.ask(request).await.unwrap_or_else(Outcome::Refused)
     }
-}
-
-fn point([x, y, z]: [f64; 3]) -> geometry_msgs::msg::Point {
-    geometry_msgs::msg::Point { x, y, z }
 }

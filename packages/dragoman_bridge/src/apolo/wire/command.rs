@@ -1,27 +1,8 @@
-//! The table of commands.
+//! The table of commands and their requests.
 
 use std::fmt;
 
-/// The commands of the Apolo port manual, and those that its users' programs need in addition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the table below says in words what each does")]
-pub enum Command {
-    CheckRobotJoints,
-    GetAllultrasonicSensors,
-    GetLaserData,
-    GetLaserLandMarks,
-    GetLocation,
-    GetLocationMRobot,
-    GetOdometry,
-    GetUltrasonicSensor,
-    LinkToRobotTcp,
-    MoveMRobot,
-    Place,
-    PlaceMRobot,
-    ResetOdometry,
-    SetRobotJoints,
-    Update,
-}
+use super::payload::PayloadReader;
 
 /// Data after the names of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,47 +32,161 @@ pub enum Answer {
 struct Row {
     command: Command,
     letter: u8,
-    /// ROS service in the namespace of the world.
     service: &'static str,
-    /// Number of STRINGs in a request, the world's name first.
     names: usize,
     data: Data,
     answer: Answer,
     meaning: &'static str,
 }
 
-const fn row(
-    letter: u8,
-    command: Command,
-    service: &'static str,
-    names: usize,
-    data: Data,
-    answer: Answer,
-    meaning: &'static str,
-) -> Row {
-    Row { command, letter, service, names, data, answer, meaning }
+/// The numbers of one field of a request.
+trait Numbers: Sized {
+    const DATA: Data;
+
+    fn read(reader: &mut PayloadReader<'_>) -> Option<Self>;
+
+    fn write(&self, values: &mut Vec<f64>);
 }
 
-/// Rows in the order of [`Command`]'s variants.
-#[rustfmt::skip]
-static TABLE: [Row; 15] = [
-    //   letter, command,                        service,                 names, data,             answer,             meaning
-    row(b'j', Command::CheckRobotJoints,        "check_robot_joints",        2, Data::Counted,    Answer::Verdict,    "move the joints of an arm; does it collide?"),
-    row(b'd', Command::GetAllultrasonicSensors, "get_allultrasonic_sensors", 2, Data::Doubles(0), Answer::AnyDoubles, "ranges of all ultrasonic sensors of a robot"),
-    row(b'l', Command::GetLaserData,            "get_laser_data",            2, Data::Doubles(0), Answer::AnyDoubles, "ranges of a laser"),
-    row(b'B', Command::GetLaserLandMarks,       "get_laser_land_marks",      2, Data::Doubles(0), Answer::LandMarks,  "landmarks that a laser sees"),
-    row(b'G', Command::GetLocation,             "get_location",              2, Data::Doubles(0), Answer::Doubles(6), "position, roll, pitch and yaw of an object"),
-    row(b'g', Command::GetLocationMRobot,       "get_location_m_robot",      2, Data::Doubles(0), Answer::Doubles(4), "position and heading of a wheeled robot"),
-    row(b'o', Command::GetOdometry,             "get_odometry",              2, Data::Doubles(0), Answer::Doubles(3), "odometry: x, y, heading"),
-    row(b'u', Command::GetUltrasonicSensor,     "get_ultrasonic_sensor",     2, Data::Doubles(0), Answer::Doubles(1), "range of an ultrasonic sensor"),
-    row(b'L', Command::LinkToRobotTcp,          "link_to_robot_tcp",         3, Data::Doubles(0), Answer::None,       "attach an object to the tool of an arm"),
-    row(b'm', Command::MoveMRobot,              "move_m_robot",              2, Data::Doubles(3), Answer::Verdict,    "move a wheeled robot: speed, rotation speed, time; did it?"),
-    row(b'P', Command::Place,                   "place",                     2, Data::Doubles(6), Answer::None,       "place an object: position, roll, pitch, yaw"),
-    row(b'p', Command::PlaceMRobot,             "place_m_robot",             2, Data::Doubles(4), Answer::Verdict,    "drop a wheeled robot: position, heading; does it stand?"),
-    row(b'R', Command::ResetOdometry,           "reset_odometry",            2, Data::Doubles(3), Answer::None,       "reset the odometry: x, y, heading"),
-    row(b'J', Command::SetRobotJoints,          "set_robot_joints",          2, Data::Counted,    Answer::None,       "move the joints of an arm"),
-    row(b'U', Command::Update,                  "update",                    1, Data::Doubles(0), Answer::None,       "update the display"),
-];
+impl Numbers for f64 {
+    const DATA: Data = Data::Doubles(1);
+
+    fn read(reader: &mut PayloadReader<'_>) -> Option<Self> {
+        reader.double()
+    }
+
+    fn write(&self, values: &mut Vec<f64>) {
+        values.push(*self);
+    }
+}
+
+impl Numbers for [f64; 3] {
+    const DATA: Data = Data::Doubles(3);
+
+    fn read(reader: &mut PayloadReader<'_>) -> Option<Self> {
+        Some([reader.double()?, reader.double()?, reader.double()?])
+    }
+
+    fn write(&self, values: &mut Vec<f64>) {
+        values.extend(self);
+    }
+}
+
+impl Numbers for Vec<f64> {
+    const DATA: Data = Data::Counted;
+
+    fn read(reader: &mut PayloadReader<'_>) -> Option<Self> {
+        let count = reader.byte()?;
+        reader.doubles(count.into())
+    }
+
+    fn write(&self, values: &mut Vec<f64>) {
+        values.extend(self);
+    }
+}
+
+impl Data {
+    /// This data, and then the data of another field. Counted data stand alone.
+    const fn and(self, next: Self) -> Self {
+        match (self, next) {
+            (Self::Doubles(first), Self::Doubles(second)) => Self::Doubles(first + second),
+            _ => Self::Counted,
+        }
+    }
+}
+
+/// A row per command: letter, command, service in the namespace of the world; the names of a request after the world's,
+/// its numbers; the answer; the meaning.
+macro_rules! commands {
+    ($(
+        $letter:literal $command:ident $service:literal
+        ($($name:ident),*) { $($field:ident: $numbers:ty),* } => $answer:expr, $meaning:literal;
+    )*) => {
+        /// The commands of the Apolo port manual, and those that its users' programs need in addition.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Command { $( #[doc = concat!("`", $service, "`: ", $meaning, ".")] $command, )* }
+
+        /// Rows in the order of [`Command`]'s variants.
+        static TABLE: &[Row] = &[ $( Row {
+            command: Command::$command,
+            letter: $letter,
+            service: $service,
+            names: ["world" $(, stringify!($name))*].len(),
+            data: Data::Doubles(0)$(.and(<$numbers as Numbers>::DATA))*,
+            answer: $answer,
+            meaning: $meaning,
+        }, )* ];
+
+        /// A request: a call of the world's service [`Command::service`]. Values are as on the wire and unchecked: they
+        /// may be NaN or infinite.
+        ///
+        /// Positions are in the frame of the world, in metres; angles in radians; roll, pitch and yaw turn about the
+        /// fixed axes x, y and z in this order. An empty `world` means the first world, in order, that has the object.
+        #[derive(Debug, Clone, PartialEq)]
+        #[allow(missing_docs, reason = "the names are those of the services and their fields")]
+        pub enum Request { $( $command { world: String, $($name: String,)* $($field: $numbers),* }, )* }
+
+        impl Request {
+            /// Reads the payload of a frame of this command. Bytes after the request are ignored. `None`: too short.
+            pub fn decode(command: Command, payload: &[u8]) -> Option<Self> {
+                let mut reader = PayloadReader(payload);
+                let world = reader.name()?;
+                Some(match command {
+                    $( Command::$command => Self::$command {
+                        world,
+                        $($name: reader.name()?,)*
+                        $($field: Numbers::read(&mut reader)?,)*
+                    }, )*
+                })
+            }
+
+            /// The command, the names and the numbers.
+            pub(super) fn parts(&self) -> (Command, Vec<&str>, Vec<f64>) {
+                match self {
+                    $( Self::$command { world, $($name,)* $($field),* } => {
+                        #[allow(unused_mut, reason = "not every request has numbers")]
+                        let mut values = Vec::new();
+                        $($field.write(&mut values);)*
+                        (Command::$command, vec![world, $($name),*], values)
+                    } )*
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    b'j' CheckRobotJoints "check_robot_joints" (robot) { values: Vec<f64> } => Answer::Verdict,
+        "move the joints of an arm; does it collide?";
+    b'd' GetAllultrasonicSensors "get_allultrasonic_sensors" (robot) {} => Answer::AnyDoubles,
+        "ranges of all ultrasonic sensors of a robot";
+    b'l' GetLaserData "get_laser_data" (laser) {} => Answer::AnyDoubles,
+        "ranges of a laser";
+    b'B' GetLaserLandMarks "get_laser_land_marks" (laser) {} => Answer::LandMarks,
+        "landmarks that a laser sees";
+    b'G' GetLocation "get_location" (object) {} => Answer::Doubles(6),
+        "position, roll, pitch and yaw of an object";
+    b'g' GetLocationMRobot "get_location_m_robot" (robot) {} => Answer::Doubles(4),
+        "position and heading of a wheeled robot";
+    b'o' GetOdometry "get_odometry" (robot) {} => Answer::Doubles(3),
+        "odometry: x, y, heading";
+    b'u' GetUltrasonicSensor "get_ultrasonic_sensor" (sensor) {} => Answer::Doubles(1),
+        "range of an ultrasonic sensor";
+    b'L' LinkToRobotTcp "link_to_robot_tcp" (robot, object) {} => Answer::None,
+        "attach an object to the tool of an arm";
+    b'm' MoveMRobot "move_m_robot" (robot) { speed: f64, rotation_speed: f64, duration: f64 } => Answer::Verdict,
+        "move a wheeled robot: speed, rotation speed, time; did it?";
+    b'P' Place "place" (object) { position: [f64; 3], rpy: [f64; 3] } => Answer::None,
+        "place an object: position, roll, pitch, yaw";
+    b'p' PlaceMRobot "place_m_robot" (robot) { position: [f64; 3], yaw: f64 } => Answer::Verdict,
+        "drop a wheeled robot: position, heading; does it stand?";
+    b'R' ResetOdometry "reset_odometry" (robot) { x: f64, y: f64, yaw: f64 } => Answer::None,
+        "reset the odometry: x, y, heading";
+    b'J' SetRobotJoints "set_robot_joints" (robot) { values: Vec<f64> } => Answer::None,
+        "move the joints of an arm";
+    b'U' Update "update" () {} => Answer::None,
+        "update the display";
+}
 
 impl Command {
     /// All commands, in the order of the table.

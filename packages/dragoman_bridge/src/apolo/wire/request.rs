@@ -1,84 +1,11 @@
-//! Messages of a client.
+//! Requests as frames; their fields are in the table of commands.
 
 use std::fmt;
 
 use super::payload::{FrameWriter, PayloadReader};
-use super::{Command, Data, EncodeError, HEADER_LEN, SizeBase};
-
-/// A request: a call of the world's service [`Command::service`]. Values are as on the wire and unchecked: they may be
-/// NaN or infinite.
-///
-/// Positions are in the frame of the world, in metres; angles in radians; roll, pitch and yaw turn about the fixed axes
-/// x, y and z in this order. An empty `world` means the first world, in order, that has the object.
-#[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the names are those of the services and their fields")]
-pub enum Request {
-    CheckRobotJoints { world: String, robot: String, values: Vec<f64> },
-    GetAllultrasonicSensors { world: String, robot: String },
-    GetLaserData { world: String, laser: String },
-    GetLaserLandMarks { world: String, laser: String },
-    GetLocation { world: String, object: String },
-    GetLocationMRobot { world: String, robot: String },
-    GetOdometry { world: String, robot: String },
-    GetUltrasonicSensor { world: String, sensor: String },
-    LinkToRobotTcp { world: String, robot: String, object: String },
-    MoveMRobot { world: String, robot: String, speed: f64, rotation_speed: f64, duration: f64 },
-    Place { world: String, object: String, position: [f64; 3], rpy: [f64; 3] },
-    PlaceMRobot { world: String, robot: String, position: [f64; 3], yaw: f64 },
-    ResetOdometry { world: String, robot: String, x: f64, y: f64, yaw: f64 },
-    SetRobotJoints { world: String, robot: String, values: Vec<f64> },
-    Update { world: String },
-}
-
-/// The parts of a request; unused names are empty.
-type Parts<'a> = (Command, [&'a str; 3], Vec<f64>);
+use super::{Command, Data, EncodeError, HEADER_LEN, Request, SizeBase};
 
 impl Request {
-    /// Reads the payload of a frame of this command. Bytes after the request are ignored. `None`: too short.
-    pub fn decode(command: Command, payload: &[u8]) -> Option<Self> {
-        let mut reader = PayloadReader(payload);
-        let world = reader.name()?;
-        let name = if command.name_count() > 1 { reader.name()? } else { String::new() };
-        let second = if command.name_count() > 2 { reader.name()? } else { String::new() };
-        let mut double = || reader.double();
-        Some(match command {
-            Command::CheckRobotJoints => {
-                let count = reader.byte()?;
-                Self::CheckRobotJoints { world, robot: name, values: reader.doubles(count.into())? }
-            }
-            Command::GetAllultrasonicSensors => Self::GetAllultrasonicSensors { world, robot: name },
-            Command::GetLaserData => Self::GetLaserData { world, laser: name },
-            Command::GetLaserLandMarks => Self::GetLaserLandMarks { world, laser: name },
-            Command::GetLocation => Self::GetLocation { world, object: name },
-            Command::GetLocationMRobot => Self::GetLocationMRobot { world, robot: name },
-            Command::GetOdometry => Self::GetOdometry { world, robot: name },
-            Command::GetUltrasonicSensor => Self::GetUltrasonicSensor { world, sensor: name },
-            Command::LinkToRobotTcp => Self::LinkToRobotTcp { world, robot: name, object: second },
-            Command::MoveMRobot => {
-                let (speed, rotation_speed, duration) = (double()?, double()?, double()?);
-                Self::MoveMRobot { world, robot: name, speed, rotation_speed, duration }
-            }
-            Command::Place => {
-                let position = [double()?, double()?, double()?];
-                let rpy = [double()?, double()?, double()?];
-                Self::Place { world, object: name, position, rpy }
-            }
-            Command::PlaceMRobot => {
-                let position = [double()?, double()?, double()?];
-                Self::PlaceMRobot { world, robot: name, position, yaw: double()? }
-            }
-            Command::ResetOdometry => {
-                let (x, y, yaw) = (double()?, double()?, double()?);
-                Self::ResetOdometry { world, robot: name, x, y, yaw }
-            }
-            Command::SetRobotJoints => {
-                let count = reader.byte()?;
-                Self::SetRobotJoints { world, robot: name, values: reader.doubles(count.into())? }
-            }
-            Command::Update => Self::Update { world },
-        })
-    }
-
     /// Length of the frame of `command` whose payload begins with `payload`. `None`: the bytes that determine it are
     /// missing.
     pub(super) fn frame_len(command: Command, payload: &[u8]) -> Option<usize> {
@@ -110,7 +37,7 @@ impl Request {
     pub fn encode(&self, base: SizeBase) -> Result<Vec<u8>, EncodeError> {
         let (command, names, values) = self.parts();
         let mut writer = FrameWriter::new(command.letter(), base);
-        for name in names.iter().take(command.name_count()) {
+        for name in names {
             writer.name(name)?;
         }
         if command.data() == Data::Counted {
@@ -120,55 +47,13 @@ impl Request {
         writer.doubles(&values);
         writer.finish()
     }
-
-    fn parts(&self) -> Parts<'_> {
-        match self {
-            Self::CheckRobotJoints { world, robot, values } => {
-                (Command::CheckRobotJoints, [world, robot, ""], values.clone())
-            }
-            Self::GetAllultrasonicSensors { world, robot } => {
-                (Command::GetAllultrasonicSensors, [world, robot, ""], vec![])
-            }
-            Self::GetLaserData { world, laser } => (Command::GetLaserData, [world, laser, ""], vec![]),
-            Self::GetLaserLandMarks { world, laser } => {
-                (Command::GetLaserLandMarks, [world, laser, ""], vec![])
-            }
-            Self::GetLocation { world, object } => (Command::GetLocation, [world, object, ""], vec![]),
-            Self::GetLocationMRobot { world, robot } => {
-                (Command::GetLocationMRobot, [world, robot, ""], vec![])
-            }
-            Self::GetOdometry { world, robot } => (Command::GetOdometry, [world, robot, ""], vec![]),
-            Self::GetUltrasonicSensor { world, sensor } => {
-                (Command::GetUltrasonicSensor, [world, sensor, ""], vec![])
-            }
-            Self::LinkToRobotTcp { world, robot, object } => {
-                (Command::LinkToRobotTcp, [world, robot, object], vec![])
-            }
-            Self::MoveMRobot { world, robot, speed, rotation_speed, duration } => {
-                (Command::MoveMRobot, [world, robot, ""], vec![*speed, *rotation_speed, *duration])
-            }
-            Self::Place { world, object, position, rpy } => {
-                (Command::Place, [world, object, ""], [*position, *rpy].concat())
-            }
-            Self::PlaceMRobot { world, robot, position: [x, y, z], yaw } => {
-                (Command::PlaceMRobot, [world, robot, ""], vec![*x, *y, *z, *yaw])
-            }
-            Self::ResetOdometry { world, robot, x, y, yaw } => {
-                (Command::ResetOdometry, [world, robot, ""], vec![*x, *y, *yaw])
-            }
-            Self::SetRobotJoints { world, robot, values } => {
-                (Command::SetRobotJoints, [world, robot, ""], values.clone())
-            }
-            Self::Update { world } => (Command::Update, [world, "", ""], vec![]),
-        }
-    }
 }
 
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (command, names, values) = self.parts();
         write!(f, "{}", command.service())?;
-        names.iter().take(command.name_count()).try_for_each(|name| write!(f, " {name:?}"))?;
+        names.iter().try_for_each(|name| write!(f, " {name:?}"))?;
         values.iter().try_for_each(|value| write!(f, " {value}"))
     }
 }

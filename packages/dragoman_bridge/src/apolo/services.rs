@@ -1,0 +1,223 @@
+//! The ROS services of a world and their commands: one row per command.
+//!
+//! Both sides use this table. The server side creates a client of every row and calls it with an old program's
+//! requests; the client side offers a service for every row and sends its requests to a real Apolo.
+
+use dragoman_ros::dragoman_msgs::msg::LandMark;
+use dragoman_ros::dragoman_msgs::srv::*;
+use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
+use dragoman_ros::{Result, WrappedServiceTypeSupport};
+
+use super::call::{Outcome, Refusal};
+use super::wire::{self, Command, Request};
+
+/// A row: a service, and the conversions between it and the protocol.
+pub(super) struct Service<S: WrappedServiceTypeSupport> {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// The command that it is for.
+    pub(super) command: Command,
+    /// The service's request; `None` for a request of another row.
+    pub(super) request: fn(Request) -> Option<S::Request>,
+    /// The call that a service's request stands for.
+    pub(super) call: fn(S::Request) -> Request,
+    /// The outcome in a response.
+    pub(super) outcome: fn(S::Response) -> Outcome,
+    /// The response for an outcome.
+    pub(super) response: fn(Outcome) -> S::Response,
+}
+
+/// A function over rows of any service type.
+pub(super) trait Visitor {
+    /// Visits a row.
+    fn visit<S>(&mut self, service: Service<S>) -> Result<()>
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Send,
+        S::Response: Send;
+}
+
+/// A field of a [`Request`] as a field of a service's request, and back.
+trait Field<Ros> {
+    fn into_ros(self) -> Ros;
+
+    fn from_ros(ros: Ros) -> Self;
+}
+
+impl<T> Field<T> for T {
+    fn into_ros(self) -> T {
+        self
+    }
+
+    fn from_ros(ros: T) -> Self {
+        ros
+    }
+}
+
+/// Numbers of a response in the order of the protocol; missing ones are 0.
+trait Values {
+    fn from_values(values: &mut impl Iterator<Item = f64>) -> Self;
+
+    fn into_values(self, values: &mut Vec<f64>);
+}
+
+impl Values for f64 {
+    fn from_values(values: &mut impl Iterator<Item = f64>) -> Self {
+        values.next().unwrap_or_default()
+    }
+
+    fn into_values(self, values: &mut Vec<f64>) {
+        values.push(self);
+    }
+}
+
+impl Values for Vec<f64> {
+    fn from_values(values: &mut impl Iterator<Item = f64>) -> Self {
+        values.collect()
+    }
+
+    fn into_values(self, values: &mut Vec<f64>) {
+        values.extend(self);
+    }
+}
+
+macro_rules! vectors {
+    ($($type:ident)*) => {$(
+        impl Field<$type> for [f64; 3] {
+            fn into_ros(self) -> $type {
+                let [x, y, z] = self;
+                $type { x, y, z }
+            }
+
+            fn from_ros($type { x, y, z }: $type) -> Self {
+                [x, y, z]
+            }
+        }
+
+        impl Values for $type {
+            fn from_values(values: &mut impl Iterator<Item = f64>) -> Self {
+                [(); 3].map(|()| f64::from_values(values)).into_ros()
+            }
+
+            fn into_values(self, values: &mut Vec<f64>) {
+                values.extend(<[f64; 3]>::from_ros(self));
+            }
+        }
+    )*};
+}
+
+vectors! { Point Vector3 }
+
+/// A row per command: its fields after `world`, its service, `=>` the outcome with the fields of the response.
+macro_rules! services {
+    ($( $command:ident { $($field:ident),* }: $service:ident => $outcome:ident $(($($answer:ident),+))?; )*) => {
+        /// Passes every row to `visitor`.
+        pub(super) fn visit(visitor: &mut impl Visitor) -> Result<()> {
+            $( visitor.visit::<$service::Service>(Service {
+                name: Command::$command.service(),
+                command: Command::$command,
+                request: |request| match request {
+                    Request::$command { world, $($field),* } => {
+                        Some($service::Request { world, $($field: $field.into_ros()),* })
+                    }
+                    _ => None,
+                },
+                call: |request| Request::$command {
+                    world: request.world,
+                    $($field: Field::from_ros(request.$field)),*
+                },
+                outcome: |response| match (response.success, response.found) {
+                    (true, _) => services!(@outcome response, $outcome $($($answer)+)?),
+                    (false, true) => Outcome::Refused(Refusal::Rejected(response.message)),
+                    (false, false) => Outcome::Refused(Refusal::UnknownName(response.message)),
+                },
+                response: |outcome| {
+                    let mut response = $service::Response::default();
+                    services!(@head response, &outcome);
+                    services!(@response response, outcome, $outcome $($($answer)+)?);
+                    response
+                },
+            })?; )*
+            Ok(())
+        }
+    };
+    (@head $response:ident, $outcome:expr) => {
+        ($response.success, $response.found) = (true, true);
+        if let Outcome::Refused(refusal) = $outcome {
+            ($response.success, $response.found) = (false, refusal.is_of_known_name());
+            $response.message = refusal.to_string();
+        }
+    };
+    (@outcome $response:ident, Done) => { Outcome::Done };
+    (@outcome $response:ident, Verdict $answer:ident) => { Outcome::Verdict($response.$answer) };
+    (@outcome $response:ident, Values $($answer:ident)+) => {{
+        let mut values = Vec::new();
+        $( $response.$answer.into_values(&mut values); )+
+        Outcome::Values(values)
+    }};
+    (@outcome $response:ident, LandMarks $answer:ident) => {
+        Outcome::LandMarks($response.$answer.into_iter().map(from_ros).collect())
+    };
+    (@response $response:ident, $given:ident, Done) => {};
+    (@response $response:ident, $given:ident, Verdict $answer:ident) => {
+        $response.$answer = $given == Outcome::Verdict(true)
+    };
+    (@response $response:ident, $given:ident, Values $($answer:ident)+) => {
+        if let Outcome::Values(values) = $given {
+            let mut values = values.into_iter();
+            $( $response.$answer = Values::from_values(&mut values); )+
+        }
+    };
+    (@response $response:ident, $given:ident, LandMarks $answer:ident) => {
+        if let Outcome::LandMarks(marks) = $given {
+            $response.$answer = marks.into_iter().map(into_ros).collect();
+        }
+    };
+}
+
+services! {
+    CheckRobotJoints { robot, values }: CheckRobotJoints => Verdict(collision);
+    GetAllultrasonicSensors { robot }: GetAllultrasonicSensors => Values(ranges);
+    GetLaserData { laser }: GetLaserData => Values(ranges);
+    GetLaserLandMarks { laser }: GetLaserLandMarks => LandMarks(land_marks);
+    GetLocation { object }: GetLocation => Values(position, rpy);
+    GetLocationMRobot { robot }: GetLocationMRobot => Values(position, yaw);
+    GetOdometry { robot }: GetOdometry => Values(x, y, yaw);
+    GetUltrasonicSensor { sensor }: GetUltrasonicSensor => Values(range);
+    LinkToRobotTcp { robot, object }: LinkToRobotTcp => Done;
+    MoveMRobot { robot, speed, rotation_speed, duration }: MoveMRobot => Verdict(moved);
+    Place { object, position, rpy }: Place => Done;
+    PlaceMRobot { robot, position, yaw }: PlaceMRobot => Verdict(placed);
+    ResetOdometry { robot, x, y, yaw }: ResetOdometry => Done;
+    SetRobotJoints { robot, values }: SetRobotJoints => Done;
+    Update {}: UpdateWorld => Done;
+}
+
+fn from_ros(mark: LandMark) -> wire::LandMark {
+    wire::LandMark { id: mark.id, angle: mark.angle, distance: mark.distance }
+}
+
+fn into_ros(mark: wire::LandMark) -> LandMark {
+    LandMark { id: mark.id, angle: mark.angle, distance: mark.distance }
+}
+
+/// A service that only the client side offers: the old protocol has one command for both.
+pub(super) fn place_xyz() -> Service<PlaceXyz::Service> {
+    Service {
+        name: "place_xyz",
+        command: Command::Place,
+        request: |_| None,
+        call: |request| Request::Place {
+            world: request.world,
+            object: request.object,
+            position: Field::from_ros(request.position),
+            rpy: [0.0; 3],
+        },
+        outcome: |_| Outcome::Done,
+        response: |outcome| {
+            let mut response = PlaceXyz::Response::default();
+            services!(@head response, &outcome);
+            response
+        },
+    }
+}
