@@ -41,8 +41,9 @@ use crate::program::interpreter::{Conditions, Interpreter};
 use crate::replay::{Player, Replayed};
 use crate::settings::{Settings, SettingsError};
 
-pub use command::{Board, Command, Emergency, MotionMode, Motor, Operation, Refusal};
+pub use command::{Command, Refusal};
 use dragoman_geometry::{compose, is_finite, relative};
+pub use dragoman_neobotix::codes::{Board, Emergency, MotionMode, Motor, Operation, PlannerState};
 use dragoman_neobotix::map::{Map, Roadmap};
 pub use states::PreparedMap;
 pub use status::{Event, Status};

@@ -3,9 +3,9 @@
 use dragoman_geometry::{Point, Pose, Segment, Twist};
 use dragoman_neobotix::map::{Map, Roadmap};
 
-use super::{Emergency, MotionMode, Operation, Platform, Refusal};
+use super::{Emergency, MotionMode, Operation, PlannerState, Platform, Refusal};
 use crate::localization::Uncertainty;
-use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlanJob, Planned, PlannerState, Target};
+use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlanJob, Planned, Target};
 use crate::program::{Effect, Program};
 use crate::replay::Player;
 use crate::settings::Settings;
