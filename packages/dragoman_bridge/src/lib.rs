@@ -14,6 +14,18 @@
 
 pub mod apolo;
 pub mod arm31;
+mod calls;
+#[cfg(feature = "node")]
+mod clock;
+#[cfg(feature = "node")]
+mod error;
 pub mod neobotix;
 #[cfg(feature = "node")]
+mod ports;
+pub mod session;
+#[cfg(feature = "node")]
 mod tcp;
+
+pub use calls::CallId;
+#[cfg(feature = "node")]
+pub use error::BridgeError;

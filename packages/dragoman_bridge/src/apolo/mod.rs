@@ -20,6 +20,8 @@ pub mod node;
 pub mod server;
 pub mod wire;
 
-pub use call::{CallId, Outcome, Refusal};
+pub use call::{Outcome, Refusal};
 pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics};
 pub use server::{Connection, ConnectionEvent, ServerConfig, ServerStatistics};
+
+pub use crate::CallId;

@@ -1,6 +1,6 @@
 //! The state that the client side derives for its arm, on virtual time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_bridge::arm31::{
     ArmCall, ArmState, CommandMode, MotionEvent, MotionState, Outcome, Refusal, Tolerances, ToolPose,
@@ -17,14 +17,14 @@ const AT_REST: MotionState = MotionState {
 
 struct Arm {
     state: ArmState,
-    now: Instant,
+    now: Duration,
 }
 
 impl Arm {
     /// An arm in `mode`.
     fn new(mode: CommandMode) -> Self {
         let state = ArmState::new(Tolerances { pose: 1e-3, joint: 1e-3 });
-        let mut arm = Self { state, now: Instant::now() };
+        let mut arm = Self { state, now: Duration::ZERO };
         arm.ends(ArmCall::SetCommandMode { mode }, Outcome::Mode(mode));
         arm
     }

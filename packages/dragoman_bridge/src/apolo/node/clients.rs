@@ -9,7 +9,8 @@ use futures::future::{BoxFuture, FutureExt};
 use tokio::sync::Semaphore;
 
 use crate::apolo::wire::{Command, LandMark, Request};
-use crate::apolo::{Outcome, Refusal};
+use crate::apolo::{Connection, Outcome, Refusal, ServerConfig};
+use crate::tcp::server::Services;
 
 /// Maximum number of open requests to one service. A service queues ten (its quality of service) and then drops the
 /// oldest; this limit leaves some room for other ROS nodes.
@@ -38,6 +39,7 @@ impl<S: WrappedServiceTypeSupport + 'static> Endpoint<S> {
 /// Clients of all services of a world.
 pub(super) struct WorldClients {
     timeout: Duration,
+    config: ServerConfig,
     check_robot_joints: Endpoint<srv::CheckRobotJoints::Service>,
     get_allultrasonic_sensors: Endpoint<srv::GetAllultrasonicSensors::Service>,
     get_laser_data: Endpoint<srv::GetLaserData::Service>,
@@ -69,9 +71,10 @@ macro_rules! ask {
 
 impl WorldClients {
     /// Creates the clients in the namespace of `node`.
-    pub(super) fn new(node: &mut Node, timeout: Duration) -> Result<Self> {
+    pub(super) fn new(node: &mut Node, timeout: Duration, config: ServerConfig) -> Result<Self> {
         Ok(Self {
             timeout,
+            config,
             check_robot_joints: Endpoint::new(node, Command::CheckRobotJoints)?,
             get_allultrasonic_sensors: Endpoint::new(node, Command::GetAllultrasonicSensors)?,
             get_laser_data: Endpoint::new(node, Command::GetLaserData)?,
@@ -88,23 +91,6 @@ impl WorldClients {
             set_robot_joints: Endpoint::new(node, Command::SetRobotJoints)?,
             update: Endpoint::new(node, Command::Update)?,
         })
-    }
-
-    /// Time limit of a call.
-    pub(super) fn timeout(&self) -> Duration {
-        self.timeout
-    }
-
-    /// Outcome of a call that exceeds the time limit.
-    pub(super) fn timed_out(&self) -> Outcome {
-        let reason = format!("the world's service did not answer within {:?}", self.timeout);
-        Outcome::Refused(Refusal::Rejected(reason))
-    }
-
-    /// Calls the service; the future resolves with the outcome. It has no time limit of its own.
-    pub(super) fn call(self: &Arc<Self>, request: Request) -> BoxFuture<'static, Outcome> {
-        let world = Arc::clone(self);
-        async move { world.ask(request).await }.boxed()
     }
 
     async fn ask(&self, request: Request) -> Outcome {
@@ -183,6 +169,36 @@ impl WorldClients {
                 ask!(self.update, srv::UpdateWorld::Request { world }, _response => Outcome::Done)
             }
         }
+    }
+}
+
+impl Services for WorldClients {
+    type Session = Connection;
+    type Kind = ();
+
+    const PROTOCOL: &'static str = "Apolo's protocol";
+    const READ_LEN: usize = 4096;
+    // The service keeps the request in its queue until it answers, so its slot stays occupied until then.
+    const AWAITS_CALLS_OF_LOST_CLIENTS: bool = true;
+
+    fn session(&self) -> Connection {
+        Connection::new(self.config.clone())
+    }
+
+    fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    fn kind(_request: &Request) {}
+
+    fn call(self: &Arc<Self>, request: Request) -> BoxFuture<'static, Outcome> {
+        let world = Arc::clone(self);
+        async move { world.ask(request).await }.boxed()
+    }
+
+    fn timed_out(&self, _request: ()) -> Outcome {
+        let reason = format!("the world's service did not answer within {:?}", self.timeout);
+        Outcome::Refused(Refusal::Rejected(reason))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::naming;
 use dragoman_ros::parameters::Parameters;
@@ -15,6 +15,7 @@ use futures::stream::{BoxStream, SelectAll, StreamExt};
 use super::ApoloNodeError;
 use crate::apolo::Refusal;
 use crate::apolo::client::robot::{RobotConfig, RobotCycle, RobotEvent};
+use crate::clock;
 
 /// A velocity for the robot with this index.
 pub(super) type Command = (usize, geometry_msgs::msg::Twist);
@@ -91,7 +92,7 @@ pub(super) fn start(
         };
         robots.push(Robot {
             name: name.clone(),
-            cycle: RobotCycle::new(Instant::now(), config),
+            cycle: RobotCycle::new(clock::now(), config),
             refusal: None,
             laser: LaserGeometry {
                 angle_min: parameters.value("laser_angle_min"),
@@ -124,7 +125,7 @@ fn tf_publisher(node: &mut Node) -> Result<Publisher<tf2_msgs::msg::TFMessage>> 
 impl Robot {
     /// Handles a velocity command.
     pub(super) fn command(&mut self, twist: &geometry_msgs::msg::Twist) {
-        if !self.cycle.handle_command(Instant::now(), twist.linear.x, twist.angular.z) {
+        if !self.cycle.handle_command(clock::now(), twist.linear.x, twist.angular.z) {
             tracing::warn!(robot = self.name, "refused a velocity that is not finite");
         }
     }

@@ -1,7 +1,6 @@
 //! The topics of an arm behind an old controller.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use dragoman_ros::{
     Clock, Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs,
@@ -9,6 +8,7 @@ use dragoman_ros::{
 
 use crate::arm31::wire::ABSENT_TEMPERATURE;
 use crate::arm31::{ArmCall, ArmState, ClientEvent, MotionEvent, MotionState, Outcome, Tolerances, ToolPose};
+use crate::clock;
 
 pub(super) struct Topics {
     joint_names: Vec<String>,
@@ -63,7 +63,7 @@ impl Topics {
     /// Handles the outcome of a call.
     pub(super) fn note_result(&mut self, call: &ArmCall, outcome: Outcome) {
         let enabled = self.state.is_enabled();
-        self.state.note_result(Instant::now(), call, outcome);
+        self.state.note_result(clock::now(), call, outcome);
         if self.state.is_enabled() != enabled {
             self.publish_drives();
         }
@@ -128,7 +128,7 @@ impl Topics {
     }
 
     fn note_joints(&mut self, position: Vec<f64>) {
-        let arrived = self.state.note_joints(Instant::now(), &position);
+        let arrived = self.state.note_joints(clock::now(), &position);
         *self.measured.lock().unwrap_or_else(PoisonError::into_inner) = Some(position.clone());
         let name = self.joint_names.clone();
         let message =

@@ -1,6 +1,6 @@
 //! Publishes the state of a real platform on the same topics as our own platform.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_geometry::{Point, Pose, Twist};
 use dragoman_neobotix::map::Map;
@@ -44,7 +44,7 @@ pub(super) struct Picture {
     resolution: f64,
     odometry: Odometry,
     /// When the platform last reported its position.
-    positioned: Option<Instant>,
+    positioned: Option<Duration>,
     shown_path: Option<Vec<Point>>,
     shown_map: Option<DocumentReply>,
 }
@@ -94,12 +94,12 @@ impl Picture {
     }
 
     /// Publishes a status.
-    pub(super) fn show_status(&mut self, now: Instant, status: &Status) {
+    pub(super) fn show_status(&mut self, now: Duration, status: &Status) {
         let header = self.stamp.header();
         let mut message = services::status_message(status);
         message.header = header.clone();
         let at = Pose::new(message.estimated.x, message.estimated.y, message.estimated.theta);
-        if self.positioned.is_none_or(|when| now.saturating_duration_since(when) > POSITION_TIMEOUT) {
+        if self.positioned.is_none_or(|when| now.saturating_sub(when) > POSITION_TIMEOUT) {
             let twist = Twist::new(message.translation_velocity, message.rotation_velocity);
             self.show_odometry(now, &header, at, twist);
         }
@@ -118,7 +118,7 @@ impl Picture {
     }
 
     /// Publishes a position.
-    pub(super) fn show_position(&mut self, now: Instant, position: &Position) {
+    pub(super) fn show_position(&mut self, now: Duration, position: &Position) {
         self.positioned = Some(now);
         let pose =
             Pose::new(f64::from(position.x_mm) * MILLI, f64::from(position.y_mm) * MILLI, position.angle_rad);
@@ -143,7 +143,7 @@ impl Picture {
         self.shown_map = Some(map);
     }
 
-    fn show_odometry(&mut self, now: Instant, header: &Header, pose: Pose, twist: Twist) {
+    fn show_odometry(&mut self, now: Duration, header: &Header, pose: Pose, twist: Twist) {
         let odometry = self.odometry.update(now, pose, twist);
         if listened(&self.odom) {
             let mut message = OdometryMessage {
