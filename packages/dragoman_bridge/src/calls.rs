@@ -1,7 +1,5 @@
 //! Calls of the client sides.
 
-use std::collections::HashMap;
-
 /// Names one call of a service until its outcome is known. The owner of a core chooses the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub u64);
@@ -9,14 +7,14 @@ pub struct CallId(pub u64);
 /// The calls without an outcome, each with its caller.
 #[cfg(feature = "node")]
 pub(crate) struct OpenCalls<T> {
-    callers: HashMap<CallId, T>,
+    callers: std::collections::HashMap<CallId, T>,
     next: u64,
 }
 
 #[cfg(feature = "node")]
 impl<T> OpenCalls<T> {
     pub(crate) fn new() -> Self {
-        Self { callers: HashMap::new(), next: 0 }
+        Self { callers: std::collections::HashMap::new(), next: 0 }
     }
 
     pub(crate) fn begin(&mut self, caller: T) -> CallId {

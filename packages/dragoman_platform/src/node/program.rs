@@ -6,7 +6,7 @@ use dragoman_neobotix::codes::ParameterType;
 use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_neobotix::parameters::declarations;
 
-use super::documents::{Kind, load_named};
+use super::documents::{Kind, MOST_LOADS};
 use super::files::write_beside;
 use super::picture::MOST_WANTED;
 use super::services::set_parameter;
@@ -27,11 +27,11 @@ impl State {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<(), Refused> {
         match effect {
             Effect::Load { map, roadmap } => {
-                for (kind, name) in [(Kind::Map, map), (Kind::Roadmap, roadmap)] {
-                    if let Some(name) = name {
-                        load_named(self, kind, &name)?;
-                    }
-                }
+                let named = [(Kind::Map, map), (Kind::Roadmap, roadmap)];
+                let wanted = named.into_iter().filter_map(|(kind, name)| Some((kind, name?))).collect();
+                let busy = |_| Refused(format!("{MOST_LOADS} loads are waiting already"));
+                self.loads.try_send(wanted).map_err(busy)?;
+                self.loading += 1;
                 Ok(())
             }
             Effect::Log { kind, message } => {

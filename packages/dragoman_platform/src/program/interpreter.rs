@@ -41,6 +41,8 @@ pub struct Conditions<'a> {
     pub user_events: &'a [String],
     /// Battery charge, 0 to 1; `None` if unknown.
     pub battery_charge: Option<f64>,
+    /// Whether the documents of an [`Effect::Load`] are still being loaded.
+    pub is_loading: bool,
     /// The parameters whose value is true.
     pub true_parameters: &'a [String],
     /// Positions of tracked objects, in the map.
@@ -63,6 +65,8 @@ struct Running {
     /// Index of the next instruction; `None`: ended, or not started.
     next: Option<usize>,
     waiting: Option<Waiting>,
+    /// Whether it waits for its [`Effect::Load`].
+    is_loading: bool,
 }
 
 #[derive(Debug)]
@@ -146,8 +150,14 @@ impl Interpreter {
     }
 
     fn run(&mut self, index: usize, conditions: &Conditions<'_>, actions: &mut Vec<Action>) {
+        let running = &mut self.tasks[index];
+        running.is_loading &= conditions.is_loading;
         for _ in 0..MAX_STEPS {
             let running = &mut self.tasks[index];
+            // The next instructions may need the documents.
+            if running.is_loading {
+                return;
+            }
             let Some(at) = running.next else {
                 return;
             };
@@ -165,6 +175,7 @@ impl Interpreter {
                     if holds { running.labels.get(label).copied() } else { Some(at + 1) }
                 }
                 Instruction::Do(effect) => {
+                    running.is_loading = matches!(effect, Effect::Load { .. });
                     actions.push(Action::Do(effect.clone()));
                     Some(at + 1)
                 }
@@ -228,7 +239,7 @@ impl Running {
             })
             .collect();
         let next = (!only_on_error.contains(&task.name)).then_some(0);
-        Self { task, labels, next, waiting: None }
+        Self { task, labels, next, waiting: None, is_loading: false }
     }
 }
 
