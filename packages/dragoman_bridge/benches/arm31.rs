@@ -46,7 +46,7 @@ fn benches(criterion: &mut Criterion) {
             }
             if let Some((id, call)) = server.poll_call() {
                 black_box(call);
-                server.handle_service_result(now, id, Outcome::Done);
+                server.handle_outcome(now, id, Outcome::Done);
             }
             black_box(server.poll_transmit())
         });

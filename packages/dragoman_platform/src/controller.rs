@@ -410,7 +410,7 @@ impl Platform {
         let failed =
             matches!(event, MotionEvent::Failed(_) | MotionEvent::Missed | MotionEvent::NotNavigated);
         if let Some(interpreter) = self.interpreter.as_mut().filter(|_| failed) {
-            interpreter.motion_failed();
+            interpreter.handle_motion_failed();
         }
         self.event(Event::Motion(event));
     }
@@ -463,7 +463,7 @@ impl Platform {
     fn give_up_goal(&mut self) {
         self.automatic.cancel();
         if let Some(interpreter) = &mut self.interpreter {
-            interpreter.motion_failed();
+            interpreter.handle_motion_failed();
         }
     }
 

@@ -14,9 +14,24 @@ mod server;
 mod services;
 mod topics;
 
+use super::ArmCall;
 pub use crate::error::BridgeError as Arm31NodeError;
 pub use client::{ArmModel, client_declarations, start_client};
 pub use server::{ArmServer, server_declarations, start_server};
+
+/// Calls whose service has an empty request and answers with success or failure.
+const TRIGGERS: [ArmCall; 10] = [
+    ArmCall::BeginMotion,
+    ArmCall::BeginJointMotion,
+    ArmCall::ClearJointViaPoints,
+    ArmCall::ExecuteJointViaPoints,
+    ArmCall::ResetJointMotion,
+    ArmCall::Disable,
+    ArmCall::Enable,
+    ArmCall::Stop,
+    ArmCall::ClearViaPoints,
+    ArmCall::ExecuteViaPoints,
+];
 
 /// Name of the protocol in messages.
 const PROTOCOL: &str = "the 31-byte arm protocol";

@@ -154,7 +154,7 @@ impl Server {
     }
 
     /// Outcome of a service call. Unknown ids (already timed out, or never given) are only counted.
-    pub fn handle_service_result(&mut self, now: Duration, id: CallId, outcome: Outcome) {
+    pub fn handle_outcome(&mut self, now: Duration, id: CallId, outcome: Outcome) {
         match self.calls.remove(&id) {
             Some(call) => self.finish(now, id, &call, outcome),
             None => {
@@ -223,7 +223,7 @@ impl Server {
     }
 
     /// The next service to call; stops first. Report its result with
-    /// [`handle_service_result`](Self::handle_service_result); the time limit is the core's.
+    /// [`handle_outcome`](Self::handle_outcome); the time limit is the core's.
     pub fn poll_call(&mut self) -> Option<(CallId, ArmCall)> {
         while let Some(id) = self.ready_stops.pop_front().or_else(|| self.ready.pop_front()) {
             if let Some(call) = self.calls.get_mut(&id).and_then(|open| open.call.take()) {

@@ -173,7 +173,7 @@ impl World {
                 Happening::ToServer(bytes) => self.server.handle_datagram(self.now, address(1), &bytes),
                 Happening::ToClient(bytes) => self.client.handle_datagram(self.now, address(5031), &bytes),
                 Happening::Execute(id, call) => self.execute(id, call),
-                Happening::Result(id, outcome) => self.server.handle_service_result(self.now, id, outcome),
+                Happening::Result(id, outcome) => self.server.handle_outcome(self.now, id, outcome),
             }
         }
         self.drain();

@@ -52,7 +52,7 @@ impl Bench {
     }
 
     pub(crate) fn result(&mut self, id: CallId, outcome: Outcome) {
-        self.server.handle_service_result(self.now, id, outcome);
+        self.server.handle_outcome(self.now, id, outcome);
     }
 
     /// The only call that is ready.

@@ -136,14 +136,14 @@ impl Platform {
         self.automatic.plan_beside();
     }
 
-    /// The next plan to make; pass its result to [`Platform::planned`].
+    /// The next plan to make; pass its result to [`Platform::handle_planned`].
     pub fn poll_plan(&mut self) -> Option<PlanJob> {
         self.automatic.poll_plan()
     }
 
     /// Takes a finished plan; ignored if it is outdated.
-    pub fn planned(&mut self, planned: Planned) {
-        if let Some(event) = self.automatic.planned(planned) {
+    pub fn handle_planned(&mut self, planned: Planned) {
+        if let Some(event) = self.automatic.handle_planned(planned) {
             self.moved(event);
         }
     }

@@ -278,13 +278,13 @@ impl Automatic {
         self.plans_beside = true;
     }
 
-    /// The next plan to make; pass its result to [`Automatic::planned`].
+    /// The next plan to make; pass its result to [`Automatic::handle_planned`].
     pub fn poll_plan(&mut self) -> Option<PlanJob> {
         self.job.take()
     }
 
     /// Takes a finished plan; ignored if it is outdated.
-    pub fn planned(&mut self, planned: Planned) -> Option<MotionEvent> {
+    pub fn handle_planned(&mut self, planned: Planned) -> Option<MotionEvent> {
         if self.awaited != Some(planned.number) {
             return None;
         }

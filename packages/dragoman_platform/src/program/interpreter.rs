@@ -1,6 +1,6 @@
 //! Runs a program: takes conditions, returns actions.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use dragoman_geometry::Pose;
@@ -116,13 +116,8 @@ impl Interpreter {
         self.tasks.iter().all(|running| running.next.is_none())
     }
 
-    /// The tasks that have not ended, by name, and the index of their current instruction, from 0.
-    pub fn running(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.tasks.iter().filter_map(|running| Some((running.task.name.as_str(), running.next?)))
-    }
-
     /// The last returned motion has failed: there is no path, or the object is unknown.
-    pub fn motion_failed(&mut self) {
+    pub fn handle_motion_failed(&mut self) {
         let failed = self.motion.take().and_then(|motion| motion.on_error);
         let Some(name) = failed else {
             return;
@@ -279,18 +274,12 @@ fn has_happened(event: &Awaited, due: Option<Duration>, is_new: bool, conditions
 /// Access for tests.
 #[cfg(test)]
 impl Interpreter {
+    /// The tasks that have not ended, by name, and the index of their current instruction, from 0.
+    pub(crate) fn running(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.tasks.iter().filter_map(|running| Some((running.task.name.as_str(), running.next?)))
+    }
+
     pub(crate) fn moving_task(&self) -> Option<&str> {
         self.motion.as_ref().map(|motion| self.tasks[motion.task].task.name.as_str())
     }
-}
-
-/// Names of the parameters that a program uses as conditions.
-pub fn parameters(program: &Program) -> BTreeSet<&str> {
-    let instructions = program.tasks.iter().flat_map(|task| &task.instructions);
-    instructions
-        .filter_map(|instruction| match instruction {
-            Instruction::Goto { condition: Condition::Parameter(key), .. } => Some(key.as_str()),
-            _ => None,
-        })
-        .collect()
 }

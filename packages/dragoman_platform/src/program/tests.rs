@@ -160,9 +160,9 @@ fn a_motion_that_fails_starts_the_task_for_it() {
         task("help", 0, vec![log("no ball")]),
     ]);
     assert_eq!(bench.after(0.0, Conditions::default()).len(), 1);
-    bench.interpreter.motion_failed();
+    bench.interpreter.handle_motion_failed();
     assert_eq!(bench.after(0.1, Conditions::default()), ["no ball"]);
-    bench.interpreter.motion_failed();
+    bench.interpreter.handle_motion_failed();
     assert_eq!(bench.after(0.1, Conditions::default()), [""; 0]);
 }
 
@@ -177,10 +177,6 @@ fn conditions_are_parameters_or_constants() {
         label("end"),
     ];
     let program = vec![task("t", 0, instructions)];
-    assert_eq!(
-        interpreter::parameters(&Program { tasks: program.clone() }).into_iter().collect::<Vec<_>>(),
-        ["SirenEnabled"]
-    );
     assert_eq!(Bench::new(program.clone()).after(0.0, Conditions::default()), ["first", "second"]);
     let parameters = ["SirenEnabled".to_owned()];
     let conditions = Conditions { true_parameters: &parameters, ..Default::default() };

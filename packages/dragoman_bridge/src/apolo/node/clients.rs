@@ -8,6 +8,7 @@ use dragoman_ros::{Client, Node, QosProfile, Result, WrappedServiceTypeSupport, 
 use futures::future::{BoxFuture, FutureExt};
 use tokio::sync::Semaphore;
 
+use super::services::point;
 use crate::apolo::wire::{Command, LandMark, Request};
 use crate::apolo::{Connection, Outcome, Refusal, ServerConfig};
 use crate::tcp::server::Services;
@@ -200,8 +201,4 @@ impl Services for WorldClients {
         let reason = format!("the world's service did not answer within {:?}", self.timeout);
         Outcome::Refused(Refusal::Rejected(reason))
     }
-}
-
-fn point([x, y, z]: [f64; 3]) -> geometry_msgs::msg::Point {
-    geometry_msgs::msg::Point { x, y, z }
 }

@@ -4,6 +4,8 @@ use std::f64::consts::PI;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use dragoman_geometry::Pose;
+use dragoman_neobotix::messages;
 use dragoman_ros::naming;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::shared::SharedPublisher;
@@ -64,7 +66,7 @@ pub(super) fn start(
     }
     let mut robots: Vec<Robot> = Vec::new();
     let mut commands = SelectAll::new();
-    let tf = if names.is_empty() { None } else { Some(tf_publisher(node)?.into()) };
+    let tf = if names.is_empty() { None } else { Some(messages::transforms(node)?.into()) };
     for (index, (name, tf)) in names.iter().zip(std::iter::repeat(tf).flatten()).enumerate() {
         let frame_prefix = naming::token(name);
         if robots.iter().any(|robot| robot.frame_prefix == frame_prefix) {
@@ -118,10 +120,6 @@ pub(super) const LASER_ANGLE_MIN: f64 = -0.75 * PI;
 pub(super) const LASER_ANGLE_INCREMENT: f64 = PI / 360.0;
 pub(super) const LASER_RANGE_MAX: f64 = 20.0;
 
-fn tf_publisher(node: &mut Node) -> Result<Publisher<tf2_msgs::msg::TFMessage>> {
-    node.create_publisher("/tf", QosProfile::default().keep_last(100))
-}
-
 impl Robot {
     /// Handles a velocity command.
     pub(super) fn command(&mut self, twist: &geometry_msgs::msg::Twist) {
@@ -150,22 +148,15 @@ impl Robot {
     fn publish_odometry(&self, [x, y, yaw]: [f64; 3], [speed, rotation_speed]: [f64; 2]) {
         let header = self.header("odom");
         let child_frame_id = format!("{}/base_footprint", self.frame_prefix);
-        let (z, w) = (yaw / 2.0).sin_cos();
-        let rotation = geometry_msgs::msg::Quaternion { x: 0.0, y: 0.0, z, w };
-        let mut odometry = nav_msgs::msg::Odometry {
-            header: header.clone(),
-            child_frame_id: child_frame_id.clone(),
-            ..Default::default()
-        };
+        let transform =
+            messages::transform(&header.stamp, &header.frame_id, &child_frame_id, Pose::new(x, y, yaw));
+        let mut odometry = nav_msgs::msg::Odometry { header, child_frame_id, ..Default::default() };
         odometry.pose.pose.position = geometry_msgs::msg::Point { x, y, z: 0.0 };
-        odometry.pose.pose.orientation = rotation.clone();
+        odometry.pose.pose.orientation = transform.transform.rotation.clone();
         odometry.twist.twist.linear.x = speed;
         odometry.twist.twist.angular.z = rotation_speed;
         report(self.odometry.publish(&odometry), "odom");
-        let translation = geometry_msgs::msg::Vector3 { x, y, z: 0.0 };
-        let transform = geometry_msgs::msg::Transform { translation, rotation };
-        let stamped = geometry_msgs::msg::TransformStamped { header, child_frame_id, transform };
-        report(self.tf.publish(&tf2_msgs::msg::TFMessage { transforms: vec![stamped] }), "tf");
+        report(self.tf.publish(&tf2_msgs::msg::TFMessage { transforms: vec![transform] }), "tf");
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "scans have single precision in ROS")]

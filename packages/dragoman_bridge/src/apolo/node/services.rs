@@ -201,7 +201,7 @@ fn land_marks(outcome: Outcome) -> Vec<LandMark> {
     }
 }
 
-fn point([x, y, z]: [f64; 3]) -> geometry_msgs::msg::Point {
+pub(super) fn point([x, y, z]: [f64; 3]) -> geometry_msgs::msg::Point {
     geometry_msgs::msg::Point { x, y, z }
 }
 

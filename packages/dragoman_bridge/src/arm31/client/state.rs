@@ -143,7 +143,7 @@ impl ArmState {
     }
 
     /// Updates the state with the outcome of a call.
-    pub fn note_result(&mut self, now: Duration, call: &ArmCall, outcome: Outcome) {
+    pub fn handle_result(&mut self, now: Duration, call: &ArmCall, outcome: Outcome) {
         match outcome {
             Outcome::Refused(Refusal::TimedOut) => self.note_unanswered(now, call),
             Outcome::Refused(_) => {}
@@ -156,7 +156,7 @@ impl ArmState {
     }
 
     /// Updates the state with a measured pose. `true`: the motion has reached its goal.
-    pub fn note_pose(&mut self, pose: &ToolPose) -> bool {
+    pub fn handle_pose(&mut self, pose: &ToolPose) -> bool {
         let Motion::Cartesian { goals, next, .. } = &mut self.motion else { return false };
         let reached = goals.get(*next).is_some_and(|goal| goal.distance(pose) <= self.tolerances.pose);
         if !reached {
@@ -176,7 +176,7 @@ impl ArmState {
     }
 
     /// Updates the state with measured joint positions. `true`: the motion has reached its goal.
-    pub fn note_joints(&mut self, now: Duration, position: &[f64]) -> bool {
+    pub fn handle_joints(&mut self, now: Duration, position: &[f64]) -> bool {
         if let Motion::Joint { goals, next, .. } = &mut self.motion {
             let reached =
                 goals.get(*next).is_some_and(|goal| distance(goal, position) <= self.tolerances.joint);
@@ -200,7 +200,7 @@ impl ArmState {
     }
 
     /// Updates the state with a reported condition.
-    pub fn note_event(&mut self, event: MotionEvent) {
+    pub fn handle_event(&mut self, event: MotionEvent) {
         // A joint limit is a warning, and joint motions continue outside the workspace.
         let ends = matches!(event, MotionEvent::WorkspaceLimit | MotionEvent::InverseKinematicsDivergence);
         if ends && matches!(self.motion, Motion::Cartesian { .. }) {

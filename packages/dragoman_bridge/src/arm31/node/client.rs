@@ -185,7 +185,7 @@ async fn serve(
                 ClientEvent::Result { id, outcome } => {
                     if let Some((call, respond)) = open.end(id) {
                         // Before the answer, so that the caller finds the new state published.
-                        topics.note_result(&call, outcome);
+                        topics.handle_result(&call, outcome);
                         respond(Ok(outcome));
                     }
                 }

@@ -198,7 +198,7 @@ async fn serve(
                     first_measured.take().map(|sender| sender.send(()));
                 }
             }
-            Some((id, outcome)) = results.next() => server.handle_service_result(clock::now(), id, outcome),
+            Some((id, outcome)) = results.next() => server.handle_outcome(clock::now(), id, outcome),
             () = clock::until(deadline) => {
                 server.handle_timeout(clock::now());
             }
