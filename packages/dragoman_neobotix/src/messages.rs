@@ -13,8 +13,8 @@ pub use crate::grid::message as grid;
 /// A path along these points, each facing the next, the last with the direction of the goal, rad, if known.
 pub fn path(header: &Header, points: &[Point], goal_heading: Option<f64>) -> Path {
     let direction = |pair: &[Point]| dragoman_geometry::heading(pair[0], pair[1]);
-    let last = points.windows(2).last().map_or(0.0, |pair| direction(pair));
-    let headings = points.windows(2).map(|pair| direction(pair)).chain([goal_heading.unwrap_or(last)]);
+    let last = points.windows(2).last().map_or(0.0, direction);
+    let headings = points.windows(2).map(direction).chain([goal_heading.unwrap_or(last)]);
     let pose = |(point, heading): (&Point, f64)| {
         let mut pose = PoseStamped { header: header.clone(), ..Default::default() };
         (pose.pose.position.x, pose.pose.position.y) = (point.x, point.y);

@@ -148,7 +148,7 @@ impl Field for bool {
 
     #[cfg(test)]
     fn sample(source: &mut super::properties::Source) -> Self {
-        source.below(2) == 1
+        source.flag()
     }
 }
 
