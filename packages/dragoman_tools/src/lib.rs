@@ -17,3 +17,4 @@ pub mod record;
 pub mod relay;
 pub mod signals;
 pub mod teleop;
+mod worker;

@@ -29,7 +29,7 @@ use futures::{FutureExt, StreamExt};
 
 use channel::Channel;
 use file::{Entry, Recording};
-use graph::{Found, Watch};
+use graph::{Found, watch};
 use selection::{Pattern, Selection};
 
 /// Options of the recording.
@@ -124,7 +124,7 @@ pub async fn run(
     let selection = Selection::new(options.topics, options.exclude);
     let node = Node::create(context, "dragoman_record", "")?;
     let (found, mut incoming) = mpsc::unbounded();
-    let watch = Watch::start(node, selection.clone(), found).map_err(RecordError::Thread)?;
+    let watch = watch(node, selection.clone(), found).map_err(RecordError::Thread)?;
     tracing::info!(file = %path.display(), "recording");
 
     let mut topics = Topics::default();

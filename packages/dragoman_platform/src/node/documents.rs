@@ -18,7 +18,7 @@ use dragoman_ros::tasks::NodeTasks;
 use futures::channel::mpsc::Receiver;
 use futures::stream::StreamExt;
 
-use super::files::{beside, write};
+use super::files::{beside, read, write};
 use super::services::{Answer, answers, serve_question};
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, PreparedMap, Refusal};
@@ -84,8 +84,13 @@ pub enum DocumentFileError {
     #[error(transparent)]
     Name(#[from] FileNameError),
     /// The file is too long.
-    #[error("{}: more than {MAX_DOCUMENT_LEN} bytes", .0.display())]
-    TooLong(PathBuf),
+    #[error("{}: more than {max_len} bytes", path.display())]
+    TooLong {
+        /// Path of the file.
+        path: PathBuf,
+        /// Maximum length, bytes.
+        max_len: usize,
+    },
     /// The document cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -222,17 +227,8 @@ async fn put(
 pub(super) fn load_file(state: &mut State, kind: Kind, path: &str) -> Result<(), DocumentFileError> {
     let path = Path::new(path);
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let text = read(path)?;
+    let text = read(path, MAX_DOCUMENT_LEN)?;
     set(state, kind, NamedDocument { name, text })
-}
-
-fn read(path: &Path) -> Result<String, DocumentFileError> {
-    let failed = |source| DocumentFileError::File { path: path.to_owned(), source };
-    let length = std::fs::metadata(path).map_err(failed)?.len();
-    if length > MAX_DOCUMENT_LEN as u64 {
-        return Err(DocumentFileError::TooLong(path.to_owned()));
-    }
-    std::fs::read_to_string(path).map_err(failed)
 }
 
 /// Path of the document with this name on the disk.
@@ -245,7 +241,7 @@ fn file(state: &State, kind: Kind, name: &str) -> Result<PathBuf, DocumentFileEr
 /// Puts the document with this name on the disk into force.
 async fn load_named(shared: &Shared, kind: Kind, name: String) -> Result<(), Refused> {
     let path = shared.with(|state| file(state, kind, &name));
-    put(shared, kind, move || Ok(NamedDocument { name, text: read(&path?)? })).await
+    put(shared, kind, move || Ok(NamedDocument { name, text: read(&path?, MAX_DOCUMENT_LEN)? })).await
 }
 
 /// Reloads the current document from the disk.
