@@ -76,7 +76,7 @@ fuzz_target!(|input: &[u8]| {
                     2 => Outcome::Mode(CommandMode::Cartesian),
                     _ => Outcome::Refused(Refusal::Rejected),
                 };
-                server.handle_service_result(now, id, outcome);
+                server.handle_outcome(now, id, outcome);
             }
             5 => {
                 let position: Vec<f64> = (0..argument & 15).map(|_| number(&mut input)).collect();
