@@ -7,12 +7,13 @@
 #![no_main]
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_bridge::apolo::wire::{LandMark, Received, ReplyDecoder, Request, RequestDecoder, SizeBase};
 use dragoman_bridge::apolo::{
     CallId, Client, ClientConfig, ClientEvent, Connection, Outcome, Refusal, ServerConfig,
 };
+use dragoman_bridge::session::ServerSession;
 use libfuzzer_sys::fuzz_target;
 
 const MAX_BUFFERED: usize = 512;
@@ -47,9 +48,9 @@ struct Bench {
 }
 
 impl Bench {
-    fn collect(&mut self, now: Instant) {
+    fn collect(&mut self, now: Duration) {
         if !self.called
-            && let Some(request) = self.server.poll_call()
+            && let Some(request) = self.server.poll_call(now)
         {
             assert!(request.is_finite());
             self.called = true;
@@ -98,7 +99,7 @@ fuzz_target!(|input: &[u8]| {
         assert_eq!(decoded(input, 1), decoded(input, input.len().max(1)), "independent of the pieces");
     }
     let mut input = input;
-    let mut now = Instant::now();
+    let mut now = Duration::ZERO;
     let size_base = if input.len() % 2 == 0 { SizeBase::Full256 } else { SizeBase::Annex255 };
     let config = ServerConfig { size_base, max_buffered: MAX_BUFFERED, ..ServerConfig::default() };
     let mut bench = Bench {
@@ -116,13 +117,13 @@ fuzz_target!(|input: &[u8]| {
             0 | 1 => {
                 let bytes = take(&mut input, 4 * usize::from(argument) + 1);
                 if bench.server.wants_input() {
-                    bench.server.handle_bytes(bytes);
+                    bench.server.handle_bytes(now, bytes);
                 }
             }
             2 => {
                 let data = take(&mut input, argument.into());
                 if std::mem::take(&mut bench.called) {
-                    bench.server.handle_outcome(outcome(argument, data));
+                    bench.server.handle_outcome(now, outcome(argument, data));
                 }
             }
             3 => {
@@ -134,7 +135,7 @@ fuzz_target!(|input: &[u8]| {
                 }
                 assert_eq!((decoder.buffered(), decoder.skipped()), (0, 0));
                 let all = bench.server.unsent().len();
-                bench.server.sent(all);
+                bench.server.handle_sent(all);
             }
             4 | 5 => bench.client.handle_bytes(now, take(&mut input, 4 * usize::from(argument) + 1)),
             6 => {

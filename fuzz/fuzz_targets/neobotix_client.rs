@@ -7,7 +7,7 @@
 #![no_main]
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_bridge::neobotix::wire::{Command, Decoder, Framing, Message, MoveVelocity, Reply};
 use dragoman_bridge::neobotix::{CallId, Client, ClientConfig, ClientEvent};
@@ -23,7 +23,7 @@ fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
 }
 
 struct Bench {
-    now: Instant,
+    now: Duration,
     client: Client,
     sent: Decoder<Command>,
     open: BTreeSet<CallId>,
@@ -73,7 +73,7 @@ impl Bench {
 
 fuzz_target!(|input: &[u8]| {
     let mut input = input;
-    let now = Instant::now();
+    let now = Duration::ZERO;
     let config = ClientConfig {
         framing: if input.len() % 2 == 0 { Framing::Header } else { Framing::Bare },
         max_calls: MAX_CALLS,
@@ -108,7 +108,8 @@ fuzz_target!(|input: &[u8]| {
                 }
             }
             4 => {
-                let velocity = MoveVelocity { translation_mm_per_s: argument as i32, rotation_mrad_per_s: -1 };
+                let velocity =
+                    MoveVelocity { translation_mm_per_s: argument as i32, rotation_mrad_per_s: -1 };
                 bench.client.handle_velocity(bench.now, velocity);
             }
             5 => bench.send(1 << (argument & 15)),

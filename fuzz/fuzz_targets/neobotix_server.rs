@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use dragoman_bridge::neobotix::wire::{Command, Decoder, MAX_DATA_LEN, Message, Received, Reply};
 use dragoman_bridge::neobotix::{Outcome, Refusal, ServerConfig, Session};
+use dragoman_bridge::session::ServerSession;
 use libfuzzer_sys::fuzz_target;
 
 const MAX_BUFFERED: usize = 512;
@@ -64,7 +65,7 @@ fuzz_target!(|input: &[u8]| {
                 now += Duration::from_millis(u64::from(argument) * 100);
                 let unsent = session.unsent().to_vec();
                 replies.push(&unsent);
-                session.sent(unsent.len());
+                session.handle_sent(unsent.len());
                 while let Some(received) = replies.next().expect("lengths are lengths") {
                     received.message.expect("a reply");
                 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Pose, Twist, yaw};
 use dragoman_ros::arbotix_msgs::srv::{Relax, SetSpeed};
 use dragoman_ros::geometry_msgs::msg::Twist as Velocity;
 use dragoman_ros::kobuki_ros_interfaces::msg::SensorState;
@@ -131,9 +131,8 @@ fn subscribe(tasks: &mut NodeTasks, shared: &Arc<Shared>) -> Result<(), AppError
     let inbox = Arc::clone(shared);
     tasks.subscribe("/odom", QosProfile::default().keep_last(1), move |message: Odometry| {
         let pose = message.pose.pose;
-        let [x, y, z, w] = [pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w];
-        let heading = (2.0 * (w * z + x * y)).atan2(1.0 - 2.0 * (y * y + z * z));
-        let pose = Pose::new(pose.position.x, pose.position.y, heading);
+        let q = pose.orientation;
+        let pose = Pose::new(pose.position.x, pose.position.y, yaw([q.x, q.y, q.z, q.w]));
         if pose.is_finite() {
             inbox.inbox().odometry = Some(Stamped { at: inbox.now(), value: pose });
             inbox.came.notify_one();

@@ -9,11 +9,26 @@
 //! | [`arm31`] | 31-byte arm protocol of the Ranger manipulator (Ranger thesis, appendix A) | UDP 5031 |
 //! | [`neobotix`] | Neobotix' PlatformCtrl (PlatformCtrl guide) | TCP 10000, 10002 |
 //!
+//! [`session`] is what the server sides of both TCP protocols have in common. With feature `node`: `tcp` has the sockets
+//! of both, `ports` opens the ports, `clock` gives the time to the cores, `error` is the error of starting a side.
+//!
 //! Read every protocol from the wire inwards: `wire` (layout, no state), then `server` and `client` (state, but no
 //! socket, clock, thread or ROS type). Only the outermost files know sockets and ROS.
 
 pub mod apolo;
 pub mod arm31;
+mod calls;
+#[cfg(feature = "node")]
+mod clock;
+#[cfg(feature = "node")]
+mod error;
 pub mod neobotix;
 #[cfg(feature = "node")]
+mod ports;
+pub mod session;
+#[cfg(feature = "node")]
 mod tcp;
+
+pub use calls::CallId;
+#[cfg(feature = "node")]
+pub use error::BridgeError;

@@ -1,9 +1,12 @@
 //! Common functions for the connections of all TCP servers and clients.
 
+pub(crate) mod client;
+pub(crate) mod server;
+
+use std::io::{ErrorKind, Result};
 use std::pin::Pin;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use nix::sys::socket::{setsockopt, sockopt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
@@ -48,20 +51,25 @@ impl Keepalive {
     }
 }
 
-/// Resolves when the stream is readable (`true`) or, if there is unsent data, writable.
-pub(crate) async fn ready(stream: Option<&TcpStream>, has_unsent: bool) -> std::io::Result<bool> {
-    let Some(stream) = stream else { return std::future::pending().await };
-    tokio::select! {
-        readable = stream.readable() => readable.map(|()| true),
-        writable = stream.writable(), if has_unsent => writable.map(|()| false),
+/// Reads at least one byte, or 0 at the end.
+async fn read(stream: &TcpStream, buffer: &mut [u8]) -> Result<usize> {
+    loop {
+        stream.readable().await?;
+        match stream.try_read(buffer) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            read => return read,
+        }
     }
 }
 
-/// The result of a future; with `None` it never resolves.
-pub(crate) async fn resolved<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
-    match future {
-        Some(future) => future.await,
-        None => std::future::pending().await,
+/// Sends as much as the peer accepts. Returns the number of bytes.
+fn send(stream: &TcpStream, unsent: &[u8]) -> Result<usize> {
+    if unsent.is_empty() {
+        return Ok(0);
+    }
+    match stream.try_write(unsent) {
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(0),
+        sent => sent,
     }
 }
 

@@ -6,6 +6,9 @@ mod fake_world;
 
 #[path = "apolo_node/chain.rs"]
 mod chain;
+#[allow(dead_code, reason = "the tests of dragoman_bringup use more of it")]
+#[path = "apolo_node/client.rs"]
+mod client;
 #[path = "apolo_node/crowds.rs"]
 mod crowds;
 #[path = "apolo_node/diagnostics.rs"]
@@ -18,3 +21,5 @@ mod manual;
 mod octave;
 #[path = "apolo_node/robots.rs"]
 mod robots;
+#[path = "apolo_node/run_octave.rs"]
+mod run_octave;

@@ -9,9 +9,9 @@ mod connections;
 #[path = "neobotix_client/questions.rs"]
 mod questions;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use dragoman_bridge::neobotix::status::{MotionMode, OperationState};
+use dragoman_bridge::neobotix::status::{MotionMode, Operation};
 use dragoman_bridge::neobotix::wire::{
     CanMessages, Command, CommandKind, Decoder, DocumentReply, Framing, Message, MoveVelocity,
     ParameterReply, Position, ProgramDocument, Reply, SetMode, Status,
@@ -33,7 +33,7 @@ struct Platform {
 
 impl Platform {
     fn new() -> Self {
-        let status = Status { operation_state: OperationState::NotInitialized.into(), ..Status::default() };
+        let status = Status { operation_state: Operation::NotInitialized.into(), ..Status::default() };
         Self {
             decoder: Decoder::default(),
             received: Vec::new(),
@@ -78,15 +78,15 @@ impl Platform {
             other => {
                 match other {
                     Command::InitPltf => {
-                        status.operation_state = OperationState::Ready.into();
+                        status.operation_state = Operation::Ready.into();
                         status.is_initialized = true.into();
                     }
                     Command::Start | Command::Continue
-                        if status.operation_state.known() != Some(OperationState::NotInitialized) =>
+                        if status.operation_state.known() != Some(Operation::NotInitialized) =>
                     {
-                        status.operation_state = OperationState::Running.into();
+                        status.operation_state = Operation::Moving.into();
                     }
-                    Command::Stop => status.operation_state = OperationState::Ready.into(),
+                    Command::Stop => status.operation_state = Operation::Ready.into(),
                     Command::SetMode(set) => status.motion_mode = set.mode.into(),
                     _ => {}
                 }
@@ -97,13 +97,13 @@ impl Platform {
 }
 
 struct Bench {
-    now: Instant,
+    now: Duration,
     client: Client,
     platform: Platform,
     events: Vec<ClientEvent>,
     /// Whether connection attempts succeed.
     is_there: bool,
-    attempts: Vec<Instant>,
+    attempts: Vec<Duration>,
     next_id: u64,
 }
 
@@ -113,7 +113,7 @@ impl Bench {
     }
 
     fn with(platform: Platform, config: ClientConfig) -> Self {
-        let now = Instant::now();
+        let now = Duration::ZERO;
         let client = Client::new(now, config);
         let mut bench = Self {
             now,
@@ -224,7 +224,7 @@ fn the_guide_s_story_is_confirmed_by_the_status() {
 #[test]
 fn a_status_from_before_the_command_does_not_count() {
     let mut bench = Bench::new(Platform::new());
-    bench.platform.status.operation_state = OperationState::Running.into();
+    bench.platform.status.operation_state = Operation::Moving.into();
     bench.platform.ignores.push(CommandKind::Stop);
     // The status is queried when due; its answer, already sent, has the state before the command.
     bench.now += 100 * MS;
@@ -234,7 +234,7 @@ fn a_status_from_before_the_command_does_not_count() {
     bench.client.handle_sent(bench.now, before.len());
     bench.platform.ignores.clear();
     bench.client.handle_call(bench.now, CallId(9), Command::Start);
-    bench.platform.status.operation_state = OperationState::Ready.into();
+    bench.platform.status.operation_state = Operation::Ready.into();
     bench.client.handle_bytes(bench.now, &late);
     bench.events.extend(std::iter::from_fn(|| bench.client.poll_event()));
     assert_eq!(bench.outcome(CallId(9)), None);

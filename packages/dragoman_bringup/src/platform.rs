@@ -4,11 +4,12 @@ use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use clap::Args;
-use dragoman_bridge::neobotix::node::{NeobotixNodeError, start_server};
+use dragoman_bridge::neobotix::node::start_server;
 use dragoman_platform::node::{Setup, start as start_node};
 use dragoman_ros::process::Process;
 
 use crate::Server;
+use crate::address::with_advice;
 
 #[derive(Args)]
 pub(crate) struct PlatformOptions {
@@ -59,20 +60,11 @@ pub(crate) fn serve(
     namespace: &str,
     bind: IpAddr,
 ) -> Result<Vec<SocketAddr>, Box<dyn Error>> {
-    let server = start_server(&process.context, namespace, bind).map_err(with_advice)?;
+    let server = start_server(&process.context, namespace, bind)
+        .map_err(|error| with_advice(error, "neobotix:ports:=[PORT,PORT]"))?;
     let (context, again) = (process.context.clone(), namespace.to_owned());
     process.supervisor.spawn_restartable_node(server.node, move || {
         start_server(&context, &again, bind).map(|server| server.node)
     });
     Ok(server.addresses)
-}
-
-fn with_advice(error: NeobotixNodeError) -> Box<dyn Error> {
-    match error {
-        NeobotixNodeError::Bind { .. } => format!(
-            "{error}; choose another address or ports with --bind ADDRESS or --ros-args -p neobotix:ports:=[PORT,PORT]"
-        )
-        .into(),
-        other => other.into(),
-    }
 }

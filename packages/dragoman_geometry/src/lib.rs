@@ -3,7 +3,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `pose` | [`Pose`], [`Twist`], [`wrap_angle`] |
+//! | `pose` | [`Pose`], [`Twist`], [`wrap_angle`], [`yaw`] |
 //! | `frames` | points, and poses in other frames |
 //! | [`limits`] | limits of velocities and accelerations, and velocity ramps |
 //! | `shapes` | [`Segment`], [`Polygon`], [`Footprint`] |
@@ -16,5 +16,5 @@ mod shapes;
 pub use frames::{
     Point, Vector, compose, direction, heading, inverse_transform, position, relative, transform,
 };
-pub use pose::{Pose, Twist, wrap_angle};
+pub use pose::{Pose, Twist, rotation_about_z, wrap_angle, yaw};
 pub use shapes::{Footprint, Polygon, PolygonError, Segment, is_finite};

@@ -58,6 +58,17 @@ impl Pose {
     }
 }
 
+/// The rotation about z of a rotation as a unit quaternion x, y, z, w, rad (REP 103: yaw).
+pub fn yaw([x, y, z, w]: [f64; 4]) -> f64 {
+    (2.0 * (w * z + x * y)).atan2(1.0 - 2.0 * (y * y + z * z))
+}
+
+/// The reverse of [`yaw`]: the quaternion of a rotation about z.
+pub fn rotation_about_z(yaw: f64) -> [f64; 4] {
+    let (z, w) = (yaw / 2.0).sin_cos();
+    [0.0, 0.0, z, w]
+}
+
 /// Wraps an angle in rad to -pi to pi.
 pub fn wrap_angle(angle: f64) -> f64 {
     let wrapped = (angle + std::f64::consts::PI).rem_euclid(std::f64::consts::TAU) - std::f64::consts::PI;

@@ -166,11 +166,6 @@ impl Footprint {
         self.front.max(self.rear).hypot(self.side)
     }
 
-    /// Radius of the largest circle about the centre of rotation inside it, m.
-    pub fn inner_radius(&self) -> f64 {
-        self.front.min(self.rear).min(self.side)
-    }
-
     /// The polygon it covers with the platform at this pose.
     pub fn at(&self, pose: Pose) -> Polygon {
         let corners = [

@@ -66,11 +66,11 @@ impl Code for bool {
 
 codes! {
     /// Operation state of the platform.
-    pub enum OperationState {
+    pub enum Operation {
         /// Initialized, and waiting for a start.
         Ready = 0, "ST_OP_READY";
-        /// A motion mode runs; the guide's text calls it "Moving".
-        Running = 1, "ST_OP_RUNNING";
+        /// A motion mode runs.
+        Moving = 1, "ST_OP_RUNNING";
         /// Paused; continues where it was.
         Broken = 2, "ST_OP_BROKEN";
         /// Before the hardware was connected and initialized.
@@ -78,9 +78,9 @@ codes! {
     }
 
     /// State of the emergency stop.
-    pub enum EmergencyState {
+    pub enum Emergency {
         /// No emergency stop.
-        NotActive = 0, "ST_EM_NOT_ACTIVE";
+        Inactive = 0, "ST_EM_NOT_ACTIVE";
         /// The platform is in its secure state.
         Active = 1, "ST_EM_ACTIVE";
         /// The stop was released, and the safety system is being reset.
@@ -92,9 +92,9 @@ codes! {
         /// Motion commands have no effect.
         None = 0, "MODE_MOTION_NO";
         /// A remote controller.
-        HardwareJoystick = 1, "MODE_MOTION_JOYHARD";
+        JoystickHardware = 1, "MODE_MOTION_JOYHARD";
         /// Velocities of the platform, as from a joystick on a screen.
-        SoftwareJoystick = 2, "MODE_MOTION_JOYSOFT";
+        JoystickSoftware = 2, "MODE_MOTION_JOYSOFT";
         /// Velocities of the platform or of its wheels.
         Velocity = 3, "MODE_MOTION_VEL";
         /// Targets, paths and stations.
@@ -102,14 +102,16 @@ codes! {
         /// The tasks of a program.
         Program = 5, "MODE_MOTION_PROGRAM";
         /// A recording.
-        PostProcessReplay = 6, "MODE_MOTION_POST_PROCESS_REPLAY";
+        Replay = 6, "MODE_MOTION_POST_PROCESS_REPLAY";
     }
 
     /// State of the planner.
+    #[derive(Default)]
     pub enum PlannerState {
-        /// Idle.
+        /// No plan is needed.
+        #[default]
         Standby = 0, "PLANNER_STANDBY";
-        /// Planning a path.
+        /// A plan is requested; it starts when the platform stands.
         Planning = 1, "PLANNER_PLANNING";
         /// No path was found.
         NoPath = 2, "PLANNER_NO_PATH";
@@ -119,6 +121,22 @@ codes! {
         CollisionStart = 4, "PLANNER_COLLISION_START";
         /// Collision at the target.
         CollisionTarget = 5, "PLANNER_COLLISION_TARGET";
+    }
+
+    /// A motor.
+    pub enum Motor {
+        /// The right one.
+        Right = 1, "CANNODE_MOTORRIGHT";
+        /// The left one.
+        Left = 2, "CANNODE_MOTORLEFT";
+    }
+
+    /// A board with digital outputs.
+    pub enum Board {
+        /// The general I/O board.
+        Io = 0, "TYPE_IOBOARD";
+        /// The relay board.
+        Relay = 1, "TYPE_RELAYBOARD";
     }
 
     /// Error of an application.
@@ -183,9 +201,9 @@ mod tests {
     fn numbers_are_the_guide_s() {
         assert_eq!(numbers::<MotionMode>().last(), Some(&(6, "MODE_MOTION_POST_PROCESS_REPLAY")));
         assert_eq!(numbers::<MotionMode>().len(), 7);
-        assert_eq!(numbers::<OperationState>()[3], (3, "ST_OP_NOT_INITIALIZED"));
-        assert_eq!(numbers::<OperationState>()[1], (1, "ST_OP_RUNNING"));
-        assert_eq!(numbers::<EmergencyState>()[2], (2, "ST_EM_RESET"));
+        assert_eq!(numbers::<Operation>()[3], (3, "ST_OP_NOT_INITIALIZED"));
+        assert_eq!(numbers::<Operation>()[1], (1, "ST_OP_RUNNING"));
+        assert_eq!(numbers::<Emergency>()[2], (2, "ST_EM_RESET"));
         assert_eq!(numbers::<PlannerState>()[5], (5, "PLANNER_COLLISION_TARGET"));
         assert_eq!(numbers::<ApplicationError>(), [(0, "APP_ERR_NONE"), (1, "APP_ERR_DOCKING")]);
         assert_eq!(numbers::<bool>(), [(0, "false"), (1, "true")]);

@@ -22,4 +22,6 @@ pub mod map;
 #[cfg(feature = "ros")]
 pub mod messages;
 pub mod parameters;
+#[cfg(test)]
+mod random;
 pub mod wire;

@@ -1,6 +1,6 @@
-//! A platform's data as messages, for our own platform and for the client side of the bridge.
+//! Data of mobile robots as messages, for our own platform and for the client sides of the bridge.
 
-use dragoman_geometry::{Point, Pose, heading};
+use dragoman_geometry::{Point, Pose, rotation_about_z, yaw};
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, Quaternion, TransformStamped};
 use dragoman_ros::nav_msgs::msg::Path;
@@ -12,9 +12,9 @@ pub use crate::grid::message as grid;
 
 /// A path along these points, each facing the next, the last with the direction of the goal, rad, if known.
 pub fn path(header: &Header, points: &[Point], goal_heading: Option<f64>) -> Path {
-    let last = points.windows(2).last().map_or(0.0, |pair| heading(pair[0], pair[1]));
-    let headings =
-        points.windows(2).map(|pair| heading(pair[0], pair[1])).chain([goal_heading.unwrap_or(last)]);
+    let direction = |pair: &[Point]| dragoman_geometry::heading(pair[0], pair[1]);
+    let last = points.windows(2).last().map_or(0.0, direction);
+    let headings = points.windows(2).map(direction).chain([goal_heading.unwrap_or(last)]);
     let pose = |(point, heading): (&Point, f64)| {
         let mut pose = PoseStamped { header: header.clone(), ..Default::default() };
         (pose.pose.position.x, pose.pose.position.y) = (point.x, point.y);
@@ -36,8 +36,13 @@ pub fn transform(stamp: &Time, parent: &str, child: &str, pose: Pose) -> Transfo
 
 /// A turn about z, rad.
 pub fn quaternion(heading: f64) -> Quaternion {
-    let (z, w) = (heading / 2.0).sin_cos();
-    Quaternion { z, w, ..Default::default() }
+    let [x, y, z, w] = rotation_about_z(heading);
+    Quaternion { x, y, z, w }
+}
+
+/// The reverse of [`quaternion`], for any rotation.
+pub fn heading(turn: &Quaternion) -> f64 {
+    yaw([turn.x, turn.y, turn.z, turn.w])
 }
 
 /// The topic of transforms.

@@ -62,7 +62,7 @@ pub use debug::{
 pub use field::{Coded, Text};
 pub use frame::{Decoder, Message, Received};
 pub use hardware::{
-    Board, CanId, CanMessage, CanMessages, GetCanMessages, Motor, SendCanMessage, SetBrake, SetDigitalOutput,
+    CanId, CanMessage, CanMessages, GetCanMessages, SendCanMessage, SetBrake, SetDigitalOutput,
     StartUltrasonic,
 };
 pub use motion::{Frame, MovePath, MoveToStation, MoveVelocity, MoveWheelVelocity, SetMode};

@@ -41,8 +41,9 @@ use crate::program::interpreter::{Conditions, Interpreter};
 use crate::replay::{Player, Replayed};
 use crate::settings::{Settings, SettingsError};
 
-pub use command::{Board, Command, Emergency, MotionMode, Motor, Operation, Refusal};
+pub use command::{Command, Refusal};
 use dragoman_geometry::{compose, is_finite, relative};
+pub use dragoman_neobotix::codes::{Board, Emergency, MotionMode, Motor, Operation, PlannerState};
 use dragoman_neobotix::map::{Map, Roadmap};
 pub use states::PreparedMap;
 pub use status::{Event, Status};
@@ -409,7 +410,7 @@ impl Platform {
         let failed =
             matches!(event, MotionEvent::Failed(_) | MotionEvent::Missed | MotionEvent::NotNavigated);
         if let Some(interpreter) = self.interpreter.as_mut().filter(|_| failed) {
-            interpreter.motion_failed();
+            interpreter.handle_motion_failed();
         }
         self.event(Event::Motion(event));
     }
@@ -462,7 +463,7 @@ impl Platform {
     fn give_up_goal(&mut self) {
         self.automatic.cancel();
         if let Some(interpreter) = &mut self.interpreter {
-            interpreter.motion_failed();
+            interpreter.handle_motion_failed();
         }
     }
 

@@ -173,7 +173,8 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
         path => parameters::load(&values, path)?,
     }
     let (pictures, wanted) = mpsc::channel(picture::MOST_WANTED);
-    let shared = Shared::new(tasks.node(), values.clone(), pictures)?;
+    let (loads, documents) = mpsc::channel(documents::MOST_LOADS);
+    let shared = Shared::new(tasks.node(), values.clone(), pictures, loads)?;
     for (kind, parameter, default) in [
         (Kind::Map, "map_file", &setup.map),
         (Kind::Roadmap, "roadmap_file", &setup.roadmap),
@@ -190,6 +191,7 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
     base::serve(&mut tasks, &shared, &values, context)?;
     services::serve(&mut tasks, &shared)?;
     documents::serve(&mut tasks, &shared)?;
+    tasks.spawn(documents::load_wanted(shared.clone(), documents));
     special::serve(&mut tasks, &shared)?;
     can::serve(&mut tasks, &shared, &values.value::<String>("can_interface"))?;
     recorder::serve(&mut tasks, &shared)?;

@@ -118,7 +118,7 @@ pub enum Movement {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Effect {
-    /// Loads a map and a roadmap by their file names, unchanged.
+    /// Loads a map and a roadmap by their file names, unchanged. The task continues when they are loaded.
     Load {
         /// File name of the map.
         map: Option<String>,

@@ -15,3 +15,4 @@ pub mod latency;
 pub mod record;
 pub mod relay;
 pub mod teleop;
+mod worker;

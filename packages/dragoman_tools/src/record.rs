@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use chrono::DateTime;
 use dragoman_ros::raw::SerializedMessage;
 use dragoman_ros::{Context, Node};
 use futures::channel::{mpsc, oneshot};
@@ -28,7 +29,7 @@ use futures::{FutureExt, StreamExt};
 
 use channel::Channel;
 use file::{Entry, Recording};
-use graph::{Found, Watch};
+use graph::{Found, watch};
 use selection::{Pattern, Selection};
 
 /// Options of the recording.
@@ -123,7 +124,7 @@ pub async fn run(
     let selection = Selection::new(options.topics, options.exclude);
     let node = Node::create(context, "dragoman_record", "")?;
     let (found, mut incoming) = mpsc::unbounded();
-    let watch = Watch::start(node, selection.clone(), found).map_err(RecordError::Thread)?;
+    let watch = watch(node, selection.clone(), found).map_err(RecordError::Thread)?;
     tracing::info!(file = %path.display(), "recording");
 
     let mut topics = Topics::default();
@@ -247,20 +248,8 @@ fn nanoseconds_now() -> u64 {
 
 /// `dragoman_2026-03-01T10-20-30Z.mcap`: without colons, which not all file systems allow.
 fn default_name(nanoseconds: u64) -> String {
-    let seconds = nanoseconds / 1_000_000_000;
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days: years begin on 1 March, so that
-    // the leap day is the last.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("dragoman_{year:04}-{month:02}-{day:02}T{hour:02}-{minute:02}-{second:02}Z.mcap")
+    let time = DateTime::from_timestamp_nanos(i64::try_from(nanoseconds).unwrap_or(i64::MAX));
+    time.format("dragoman_%Y-%m-%dT%H-%M-%SZ.mcap").to_string()
 }
 
 #[cfg(test)]

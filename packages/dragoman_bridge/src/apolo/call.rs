@@ -2,10 +2,6 @@
 
 use super::wire::{EncodeError, LandMark};
 
-/// Names one call of a service until its outcome is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CallId(pub u64);
-
 /// Outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

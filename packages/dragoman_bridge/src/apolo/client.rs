@@ -27,19 +27,20 @@ mod config;
 pub mod robot;
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::Duration;
 
 pub use config::{ClientConfig, ClientEvent, ClientStatistics};
 
-use super::call::{CallId, Outcome, Refusal};
+use super::call::{Outcome, Refusal};
 use super::wire::{Answer, Command, Received, Reply, ReplyDecoder, Request};
+use crate::CallId;
 
 /// The request that is waiting for its answer.
 #[derive(Debug)]
 struct Open {
     id: CallId,
     answer: Answer,
-    deadline: Instant,
+    deadline: Duration,
 }
 
 /// State of the connection, as reported by the owner.
@@ -48,7 +49,7 @@ enum Link {
     /// Connect at this time.
     Down {
         since_failure: bool,
-        attempt: Instant,
+        attempt: Duration,
     },
     /// A connection attempt is under way.
     Connecting {
@@ -65,7 +66,7 @@ enum Link {
 pub struct Client {
     config: ClientConfig,
     link: Link,
-    pause: std::time::Duration,
+    pause: Duration,
     waiting: VecDeque<(CallId, Request)>,
     open: Option<Open>,
     decoder: ReplyDecoder,
@@ -76,7 +77,7 @@ pub struct Client {
 
 impl Client {
     /// A client whose first connection attempt is due at `now`.
-    pub fn new(now: Instant, config: ClientConfig) -> Self {
+    pub fn new(now: Duration, config: ClientConfig) -> Self {
         Self {
             link: Link::Down { since_failure: false, attempt: now },
             pause: config.reconnect_min,
@@ -91,7 +92,7 @@ impl Client {
     }
 
     /// A service was called. Exactly one [`ClientEvent::Result`] with this id will follow.
-    pub fn handle_call(&mut self, now: Instant, id: CallId, request: Request) {
+    pub fn handle_call(&mut self, now: Duration, id: CallId, request: Request) {
         let refusal = match self.link {
             Link::Down { since_failure: true, .. } | Link::Connecting { since_failure: true } => {
                 Refusal::NotConnected
@@ -107,7 +108,7 @@ impl Client {
     }
 
     /// The connection requested by [`poll_connect`](Self::poll_connect) is established.
-    pub fn handle_connected(&mut self, now: Instant) {
+    pub fn handle_connected(&mut self, now: Duration) {
         self.link = Link::Up;
         self.pause = self.config.reconnect_min;
         self.decoder = ReplyDecoder::new(self.config.size_base);
@@ -117,7 +118,7 @@ impl Client {
     }
 
     /// The connection ended.
-    pub fn handle_disconnected(&mut self, now: Instant) {
+    pub fn handle_disconnected(&mut self, now: Duration) {
         // Back off if the server closes every connection.
         self.give_up_connection(now + self.config.reconnect_min);
         if let Some(open) = self.open.take() {
@@ -126,7 +127,7 @@ impl Client {
     }
 
     /// The connection requested by [`poll_connect`](Self::poll_connect) failed.
-    pub fn handle_connect_failed(&mut self, now: Instant) {
+    pub fn handle_connect_failed(&mut self, now: Duration) {
         self.link = Link::Down { since_failure: true, attempt: now + self.pause };
         self.pause = self.pause.saturating_mul(2).min(self.config.reconnect_max);
         while let Some((id, _)) = self.waiting.pop_front() {
@@ -135,7 +136,7 @@ impl Client {
     }
 
     /// Receives bytes from the server, in pieces of any size.
-    pub fn handle_bytes(&mut self, now: Instant, bytes: &[u8]) {
+    pub fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
         if self.link != Link::Up {
             return;
         }
@@ -150,7 +151,7 @@ impl Client {
     }
 
     /// `true` once for each attempt: the owner closes the current connection, if any, and makes a new one.
-    pub fn poll_connect(&mut self, now: Instant) -> bool {
+    pub fn poll_connect(&mut self, now: Duration) -> bool {
         match self.link {
             Link::Down { since_failure, attempt } if attempt <= now => {
                 self.link = Link::Connecting { since_failure };
@@ -171,7 +172,7 @@ impl Client {
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due. Ask again after every input.
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    pub fn poll_timeout(&self) -> Option<Duration> {
         let attempt = match self.link {
             Link::Down { attempt, .. } => Some(attempt),
             _ => None,
@@ -180,7 +181,7 @@ impl Client {
     }
 
     /// Ends a question that has timed out. May be called early.
-    pub fn handle_timeout(&mut self, now: Instant) {
+    pub fn handle_timeout(&mut self, now: Duration) {
         if let Some(open) = self.open.take_if(|open| open.deadline <= now) {
             self.statistics.timeouts += 1;
             self.give_up_connection(now);
@@ -198,7 +199,7 @@ impl Client {
         self.statistics
     }
 
-    fn give_up_connection(&mut self, attempt: Instant) {
+    fn give_up_connection(&mut self, attempt: Duration) {
         if self.link == Link::Up {
             self.events.push_back(ClientEvent::Disconnected);
         }
@@ -207,7 +208,7 @@ impl Client {
     }
 
     /// Sends the next request if possible.
-    fn advance(&mut self, now: Instant) {
+    fn advance(&mut self, now: Duration) {
         while self.link == Link::Up
             && self.open.is_none()
             && let Some((id, request)) = self.waiting.pop_front()

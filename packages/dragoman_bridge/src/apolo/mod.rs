@@ -22,6 +22,8 @@ pub mod server;
 mod services;
 pub mod wire;
 
-pub use call::{CallId, Outcome, Refusal};
+pub use call::{Outcome, Refusal};
 pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics};
 pub use server::{Connection, ConnectionEvent, ServerConfig, ServerStatistics};
+
+pub use crate::CallId;

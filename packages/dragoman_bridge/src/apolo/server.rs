@@ -12,8 +12,8 @@
 //! gets the same answers as one that waits. Connections are independent of each other.
 //!
 //! Memory is bounded in both directions. While [`ServerConfig::max_buffered`] bytes of requests wait, the owner should
-//! not read ([`Connection::wants_input`]); while as many bytes of answers are unsent, no request is processed. TCP thus
-//! slows a client that never reads, without an effect on others.
+//! not read ([`wants_input`](ServerSession::wants_input)); while as many bytes of answers are unsent, no request is
+//! processed. TCP thus slows a client that never reads, without an effect on others.
 //!
 //! NaN and infinite values are refused here, before a service is called. A refused question is answered `F`; but `j`,
 //! for which `F` means "free of collisions", is answered `T`. The same holds for frames that are too short for their
@@ -25,19 +25,18 @@ mod answers;
 mod config;
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 pub use config::{ConnectionEvent, ServerConfig, ServerStatistics};
 
 use super::call::{Outcome, Refusal};
 use super::wire::{Command, Received, Request, RequestDecoder};
+use crate::session::ServerSession;
 
 /// Maximum number of waiting events; more are only counted.
 const MAX_EVENTS: usize = 16;
 
-/// The server's side of one connection. It owns no socket; see the module's documentation for its rules.
-///
-/// After every input, drain [`poll_call`](Self::poll_call), send what [`unsent`](Self::unsent) gives, and drain
-/// [`poll_event`](Self::poll_event).
+/// The server's side of one connection; see the module's documentation for its rules.
 #[derive(Debug)]
 pub struct Connection {
     config: ServerConfig,
@@ -62,74 +61,6 @@ impl Connection {
             events: VecDeque::new(),
             statistics: ServerStatistics::default(),
         }
-    }
-
-    /// Whether more bytes should be read from the client.
-    pub fn wants_input(&self) -> bool {
-        self.decoder.buffered() < self.config.max_buffered
-    }
-
-    /// Receives bytes from the client, in pieces of any size.
-    pub fn handle_bytes(&mut self, bytes: &[u8]) {
-        self.statistics.bytes += bytes.len() as u64;
-        self.decoder.push(bytes);
-    }
-
-    /// The next service to call. Report its outcome with [`handle_outcome`](Self::handle_outcome) before the next call.
-    pub fn poll_call(&mut self) -> Option<Request> {
-        while self.open.is_none() && self.unsent.len() < self.config.max_buffered {
-            let received = self.decoder.next();
-            self.note_garbage();
-            match received? {
-                Received::Message(request) => {
-                    self.statistics.requests += 1;
-                    if request.is_finite() {
-                        self.open = Some(request.clone());
-                        return Some(request);
-                    }
-                    self.settle(&request, Outcome::Refused(Refusal::NotFinite));
-                }
-                Received::Malformed { kind } => {
-                    self.statistics.malformed += 1;
-                    self.note(ConnectionEvent::Malformed { kind });
-                    if let Some(command) = Command::from_letter(kind) {
-                        self.answer(answers::to_malformed(command, &self.config));
-                    }
-                }
-                Received::Unknown { kind } => {
-                    self.statistics.unknown += 1;
-                    self.note(ConnectionEvent::Unknown { kind });
-                }
-            }
-        }
-        None
-    }
-
-    /// The outcome of the open call. Ignored without an open call.
-    pub fn handle_outcome(&mut self, outcome: Outcome) {
-        if let Some(request) = self.open.take() {
-            self.settle(&request, outcome);
-        }
-    }
-
-    /// Bytes to send to the client.
-    pub fn unsent(&self) -> &[u8] {
-        &self.unsent
-    }
-
-    /// Removes `len` sent bytes.
-    pub fn sent(&mut self, len: usize) {
-        self.unsent.drain(..len.min(self.unsent.len()));
-    }
-
-    /// Events for the owner, oldest first.
-    pub fn poll_event(&mut self) -> Option<ConnectionEvent> {
-        self.events.pop_front()
-    }
-
-    /// The counters since the last call of this function.
-    pub fn take_statistics(&mut self) -> ServerStatistics {
-        std::mem::take(&mut self.statistics)
     }
 
     fn settle(&mut self, request: &Request, outcome: Outcome) {
@@ -160,5 +91,76 @@ impl Connection {
         if self.events.len() < MAX_EVENTS {
             self.events.push_back(event);
         }
+    }
+}
+
+impl ServerSession for Connection {
+    type Call = Request;
+    type Outcome = Outcome;
+    type Event = ConnectionEvent;
+    type Statistics = ServerStatistics;
+
+    fn wants_input(&self) -> bool {
+        self.decoder.buffered() < self.config.max_buffered
+    }
+
+    fn handle_bytes(&mut self, _now: Duration, bytes: &[u8]) {
+        self.statistics.bytes += bytes.len() as u64;
+        self.decoder.push(bytes);
+    }
+
+    fn poll_call(&mut self, _now: Duration) -> Option<Request> {
+        while self.open.is_none() && self.unsent.len() < self.config.max_buffered {
+            let received = self.decoder.next();
+            self.note_garbage();
+            match received? {
+                Received::Message(request) => {
+                    self.statistics.requests += 1;
+                    if request.is_finite() {
+                        self.open = Some(request.clone());
+                        return Some(request);
+                    }
+                    self.settle(&request, Outcome::Refused(Refusal::NotFinite));
+                }
+                Received::Malformed { kind } => {
+                    self.statistics.malformed += 1;
+                    self.note(ConnectionEvent::Malformed { kind });
+                    if let Some(command) = Command::from_letter(kind) {
+                        self.answer(answers::to_malformed(command, &self.config));
+                    }
+                }
+                Received::Unknown { kind } => {
+                    self.statistics.unknown += 1;
+                    self.note(ConnectionEvent::Unknown { kind });
+                }
+            }
+        }
+        None
+    }
+
+    fn handle_outcome(&mut self, _now: Duration, outcome: Outcome) {
+        if let Some(request) = self.open.take() {
+            self.settle(&request, outcome);
+        }
+    }
+
+    fn unsent(&self) -> &[u8] {
+        &self.unsent
+    }
+
+    fn handle_sent(&mut self, len: usize) {
+        self.unsent.drain(..len.min(self.unsent.len()));
+    }
+
+    fn poll_event(&mut self) -> Option<ConnectionEvent> {
+        self.events.pop_front()
+    }
+
+    fn poll_statistics(&mut self) -> ServerStatistics {
+        std::mem::take(&mut self.statistics)
+    }
+
+    fn is_closing(&self) -> bool {
+        false
     }
 }

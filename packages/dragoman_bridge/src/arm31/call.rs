@@ -2,10 +2,6 @@
 
 use super::wire::{Command, JOINT_COUNT};
 
-/// Names one call of a service until its outcome is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CallId(pub u64);
-
 /// Which generator commands the joints (`SetCommandMode.srv`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]

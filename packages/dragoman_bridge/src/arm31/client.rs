@@ -36,15 +36,16 @@ pub mod state;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::Duration;
 
 pub use config::{ClientConfig, ClientEvent, ClientStatistics};
 
 use self::calls::{Drain, Open, PendingStop};
 use self::poll::Poll;
-use super::call::{ArmCall, CallId, MotionEvent, Outcome, Refusal};
+use super::call::{ArmCall, MotionEvent, Outcome, Refusal};
 use super::rotation;
 use super::wire::{Command, DATAGRAM_LEN, Datagram, Letters, Notice, Reply, Request, Role};
+use crate::CallId;
 
 /// Maximum number of waiting measurements; results and connection changes are never dropped.
 const MAX_WAITING_MEASUREMENTS: usize = 64;
@@ -62,7 +63,7 @@ pub struct Client {
     stop: Option<PendingStop>,
     polls: [Poll; 3],
     connected: bool,
-    last_received: Instant,
+    last_received: Duration,
     /// A call has timed out since the last message from the controller.
     unanswered: bool,
     transmits: VecDeque<(SocketAddr, [u8; DATAGRAM_LEN])>,
@@ -72,7 +73,7 @@ pub struct Client {
 
 impl Client {
     /// A client that starts its periodic queries at `now`.
-    pub fn new(now: Instant, config: ClientConfig) -> Self {
+    pub fn new(now: Duration, config: ClientConfig) -> Self {
         let mut client = Self {
             polls: [
                 Poll::new(Command::JointPosition, config.joint_state_period, now),
@@ -96,7 +97,7 @@ impl Client {
     }
 
     /// A service of the arm was called. Exactly one [`ClientEvent::Result`] with this id will follow.
-    pub fn handle_call(&mut self, now: Instant, id: CallId, call: ArmCall) {
+    pub fn handle_call(&mut self, now: Duration, id: CallId, call: ArmCall) {
         if call.command().role() == Role::Stop {
             return self.handle_stop(now, id);
         }
@@ -113,7 +114,7 @@ impl Client {
     }
 
     /// Receives a datagram of any length and content from `source`. Only the controller's datagrams are processed.
-    pub fn handle_datagram(&mut self, now: Instant, source: SocketAddr, bytes: &[u8]) {
+    pub fn handle_datagram(&mut self, now: Duration, source: SocketAddr, bytes: &[u8]) {
         if source != self.config.controller {
             self.statistics.foreign += 1;
             return;
@@ -163,7 +164,7 @@ impl Client {
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due. Ask again after every input.
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    pub fn poll_timeout(&self) -> Option<Duration> {
         let calls = [
             self.open.as_ref().map(|open| open.due(&self.config)),
             self.stop.as_ref().map(|stop| stop.due(&self.config)),
@@ -178,7 +179,7 @@ impl Client {
     }
 
     /// Sends what is due, ends calls that timed out, and detects that the controller is lost. May be called early.
-    pub fn handle_timeout(&mut self, now: Instant) {
+    pub fn handle_timeout(&mut self, now: Duration) {
         self.run_stop(now);
         self.run_open(now);
         if self.drain.as_ref().is_some_and(|drain| drain.until <= now) {
@@ -205,14 +206,14 @@ impl Client {
 
     /// When silence counts as loss of the controller. `None` while a call is open: a controller that answers in order
     /// may delay all other answers until then.
-    fn lost_at(&self) -> Option<Instant> {
+    fn lost_at(&self) -> Option<Duration> {
         let expects_answers = self.unanswered || self.polls.iter().any(Poll::is_active);
         (self.connected && expects_answers && self.open.is_none() && self.stop.is_none())
             .then(|| self.last_received.checked_add(self.config.lost_timeout))
             .flatten()
     }
 
-    fn run_polls(&mut self, now: Instant) {
+    fn run_polls(&mut self, now: Duration) {
         for poll in &mut self.polls {
             if let Some(query) = poll.run(now, self.config.poll_timeout) {
                 let request = Datagram::new(query.letters(), [0.0; 7], 0);
@@ -226,7 +227,7 @@ impl Client {
     }
 
     /// The answer to a query. Without an open query it is a duplicate, perhaps older than the last measurement.
-    fn measured(&mut self, now: Instant, query: Command, values: &[f32], event: ClientEvent) {
+    fn measured(&mut self, now: Duration, query: Command, values: &[f32], event: ClientEvent) {
         if !values.iter().all(|value| value.is_finite()) {
             self.statistics.undecodable += 1;
         } else if !self.poll_answered(query) {
@@ -243,7 +244,7 @@ impl Client {
         self.polls.iter_mut().find(|poll| poll.query() == query).is_some_and(Poll::answered)
     }
 
-    fn noticed(&mut self, now: Instant, notice: Notice) {
+    fn noticed(&mut self, now: Duration, notice: Notice) {
         match notice {
             Notice::WorkspaceLimit => self.events.push_back(ClientEvent::Motion(MotionEvent::WorkspaceLimit)),
             Notice::JointLimit => self.events.push_back(ClientEvent::Motion(MotionEvent::JointLimit)),
@@ -259,7 +260,7 @@ impl Client {
         }
     }
 
-    fn refused(&mut self, now: Instant, letters: Letters, refusal: Refusal) {
+    fn refused(&mut self, now: Duration, letters: Letters, refusal: Refusal) {
         let Some(command) = Command::from_letters(letters) else {
             self.statistics.unsolicited += 1;
             return;

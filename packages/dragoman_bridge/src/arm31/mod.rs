@@ -21,7 +21,9 @@ pub mod rotation;
 pub mod server;
 pub mod wire;
 
-pub use call::{ArmCall, CallId, CommandMode, InvalidMode, MotionEvent, Outcome, Refusal};
+pub use call::{ArmCall, CommandMode, InvalidMode, MotionEvent, Outcome, Refusal};
 pub use client::state::{ArmState, MotionState, Tolerances, ToolPose};
 pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics};
 pub use server::{Server, ServerConfig, ServerStatistics};
+
+pub use crate::CallId;

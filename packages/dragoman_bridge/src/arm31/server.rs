@@ -40,7 +40,7 @@ mod stops;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::Duration;
 
 pub use config::ServerConfig;
 pub use statistics::ServerStatistics;
@@ -49,8 +49,9 @@ use self::admission::Admission;
 use self::measurements::Measurements;
 use self::session::{Entry, Rate, Session};
 use self::stops::LateStarts;
-use super::call::{ArmCall, CallId, MotionEvent, Outcome, Refusal};
+use super::call::{ArmCall, MotionEvent, Outcome, Refusal};
 use super::wire::{Command, DATAGRAM_LEN, Datagram, DecodeError, Notice, Reply, Request, Role};
+use crate::CallId;
 
 /// A call that has no result yet.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ struct OpenCall {
     call: Option<ArmCall>,
     /// Answer on success.
     reply: [u8; DATAGRAM_LEN],
-    deadline: Instant,
+    deadline: Duration,
     /// A motion start that the owner had taken before a stop arrived.
     overtaken: bool,
 }
@@ -72,7 +73,7 @@ struct OpenCall {
 #[derive(Debug, Default, Clone, Copy)]
 struct EventCounter {
     count: u32,
-    last: Option<Instant>,
+    last: Option<Duration>,
 }
 
 /// The server core. It owns no socket and no clock; see the module's documentation for its rules.
@@ -117,7 +118,7 @@ impl Server {
 
     /// Receives a datagram of any length and content from `client`. The receive buffer must hold more than 31 bytes
     /// ([`RECEIVE_BUFFER_LEN`](super::wire::RECEIVE_BUFFER_LEN)), so that a datagram that is too long is detected.
-    pub fn handle_datagram(&mut self, now: Instant, client: SocketAddr, bytes: &[u8]) {
+    pub fn handle_datagram(&mut self, now: Duration, client: SocketAddr, bytes: &[u8]) {
         self.statistics.datagrams += 1;
         let parsed = Datagram::parse(bytes);
         let command = parsed.ok().and_then(|datagram| Command::from_letters(datagram.letters()));
@@ -153,7 +154,7 @@ impl Server {
     }
 
     /// Outcome of a service call. Unknown ids (already timed out, or never given) are only counted.
-    pub fn handle_service_result(&mut self, now: Instant, id: CallId, outcome: Outcome) {
+    pub fn handle_outcome(&mut self, now: Duration, id: CallId, outcome: Outcome) {
         match self.calls.remove(&id) {
             Some(call) => self.finish(now, id, &call, outcome),
             None => {
@@ -167,7 +168,7 @@ impl Server {
 
     /// Measured joint positions in radians, base of the chain first. The first seven are used. Refused, and counted, if
     /// the list is empty or a value is not finite.
-    pub fn handle_joint_state(&mut self, now: Instant, position: &[f64]) {
+    pub fn handle_joint_state(&mut self, now: Duration, position: &[f64]) {
         if !self.measurements.set_joint_position(now, position) {
             self.statistics.refused_measurements += 1;
         }
@@ -175,7 +176,7 @@ impl Server {
 
     /// Measured pose of the tool frame in the arm's base frame: metres, quaternion of any length but zero. Refused,
     /// and counted, if a value is not finite.
-    pub fn handle_pose(&mut self, now: Instant, position: [f64; 3], quaternion_xyzw: [f64; 4]) {
+    pub fn handle_pose(&mut self, now: Duration, position: [f64; 3], quaternion_xyzw: [f64; 4]) {
         if !self.measurements.set_pose(now, position, quaternion_xyzw) {
             self.statistics.refused_measurements += 1;
         }
@@ -183,13 +184,13 @@ impl Server {
 
     /// Drive temperatures in degrees Celsius, base of the chain first. The first seven are used; values that are not
     /// finite count as absent.
-    pub fn handle_drive_status(&mut self, now: Instant, temperature: &[f64]) {
+    pub fn handle_drive_status(&mut self, now: Duration, temperature: &[f64]) {
         self.measurements.set_temperature(now, temperature);
     }
 
     /// A condition was met in one cycle of the arm. It is sent to every client that was recently active, once in
     /// [`ServerConfig::event_period`] events; after a pause of [`ServerConfig::event_pause`] it counts as new.
-    pub fn handle_event(&mut self, now: Instant, event: MotionEvent) {
+    pub fn handle_event(&mut self, now: Duration, event: MotionEvent) {
         let (counter, notice) = match (event, &mut self.events) {
             (MotionEvent::WorkspaceLimit, [counter, _, _]) => (counter, Notice::WorkspaceLimit),
             (MotionEvent::JointLimit, [_, counter, _]) => (counter, Notice::JointLimit),
@@ -197,8 +198,7 @@ impl Server {
                 (counter, Notice::InverseKinematicsDivergence)
             }
         };
-        let repeats =
-            counter.last.is_some_and(|last| now.saturating_duration_since(last) < self.config.event_pause);
+        let repeats = counter.last.is_some_and(|last| now.saturating_sub(last) < self.config.event_pause);
         counter.last = Some(now);
         counter.count = if repeats { (counter.count + 1) % self.config.event_period.max(1) } else { 0 };
         if counter.count != 0 {
@@ -208,9 +208,7 @@ impl Server {
         let listeners: Vec<SocketAddr> = self
             .sessions
             .iter()
-            .filter(|(_, session)| {
-                now.saturating_duration_since(session.last_received) <= self.config.listening_window
-            })
+            .filter(|(_, session)| now.saturating_sub(session.last_received) <= self.config.listening_window)
             .map(|(client, _)| *client)
             .collect();
         self.statistics.events_sent += 1;
@@ -225,7 +223,7 @@ impl Server {
     }
 
     /// The next service to call; stops first. Report its result with
-    /// [`handle_service_result`](Self::handle_service_result); the time limit is the core's.
+    /// [`handle_outcome`](Self::handle_outcome); the time limit is the core's.
     pub fn poll_call(&mut self) -> Option<(CallId, ArmCall)> {
         while let Some(id) = self.ready_stops.pop_front().or_else(|| self.ready.pop_front()) {
             if let Some(call) = self.calls.get_mut(&id).and_then(|open| open.call.take()) {
@@ -236,12 +234,12 @@ impl Server {
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due. Ask again after every input.
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    pub fn poll_timeout(&self) -> Option<Duration> {
         self.calls.first_key_value().map(|(_, call)| call.deadline)
     }
 
     /// Ends calls that timed out. May be called early.
-    pub fn handle_timeout(&mut self, now: Instant) {
+    pub fn handle_timeout(&mut self, now: Duration) {
         while let Some(entry) = self.calls.first_entry().filter(|entry| entry.get().deadline <= now) {
             let (id, call) = entry.remove_entry();
             self.statistics.call_timeouts += 1;
@@ -266,7 +264,7 @@ impl Server {
 
     /// The client's session, created with its first datagram. A full table removes the client that has been silent
     /// longest, clients without an open call first.
-    fn session(&mut self, now: Instant, client: SocketAddr) -> &mut Session {
+    fn session(&mut self, now: Duration, client: SocketAddr) -> &mut Session {
         if !self.sessions.contains_key(&client) && self.sessions.len() >= self.config.max_clients.max(1) {
             let oldest =
                 self.sessions.iter().min_by_key(|(_, session)| (session.is_busy(), session.last_received));
@@ -285,7 +283,7 @@ impl Server {
     }
 
     /// Processes the queue of `client` until one of its calls is open again.
-    fn resume(&mut self, now: Instant, client: SocketAddr) {
+    fn resume(&mut self, now: Duration, client: SocketAddr) {
         while let Some(session) = self.sessions.get_mut(&client)
             && !session.is_busy()
             && let Some(entry) = session.waiting.pop_front()
@@ -294,7 +292,7 @@ impl Server {
         }
     }
 
-    fn process(&mut self, now: Instant, client: SocketAddr, entry: Entry) {
+    fn process(&mut self, now: Duration, client: SocketAddr, entry: Entry) {
         match entry {
             Entry::Answer(notice) => self.send(client, notice.encode()),
             Entry::Request(command, datagram) => match admission::admit(command, datagram) {
@@ -318,7 +316,7 @@ impl Server {
     /// own.
     fn open_call(
         &mut self,
-        now: Instant,
+        now: Duration,
         client: Option<SocketAddr>,
         command: Command,
         call: ArmCall,
@@ -346,7 +344,7 @@ impl Server {
     }
 
     /// Handles the end of a call that was already removed from the table.
-    fn finish(&mut self, now: Instant, id: CallId, call: &OpenCall, outcome: Outcome) {
+    fn finish(&mut self, now: Duration, id: CallId, call: &OpenCall, outcome: Outcome) {
         let client = call.client.filter(|(address, number)| {
             self.sessions.get(address).is_some_and(|session| session.number == *number)
         });

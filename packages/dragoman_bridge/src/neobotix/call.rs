@@ -3,10 +3,6 @@
 use super::client::Loss;
 use super::wire::{DecodeError, EncodeError, Reply};
 
-/// Identifies a call. The owner of a core chooses the numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallId(pub u64);
-
 /// Outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {

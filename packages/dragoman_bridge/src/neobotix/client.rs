@@ -49,14 +49,15 @@ mod questions;
 mod scan;
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use config::{ClientConfig, ClientEvent, ClientStatistics, Loss};
 pub use odometry::Odometry;
 pub use scan::LaserGeometry;
 
-use super::call::{CallId, Outcome, Refusal};
+use super::call::{Outcome, Refusal};
 use super::wire::{Command, CommandKind, Decoder, GetParameter, Message, MoveVelocity, Reply};
+use crate::CallId;
 use effect::Effect;
 use outbox::Outbox;
 use questions::{Asker, Open, Question};
@@ -70,7 +71,7 @@ const MAX_POSITIONS_UNANSWERED: u32 = 3;
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Link {
     /// Connect at this time.
-    Down(Instant),
+    Down(Duration),
     /// A connection attempt is under way.
     Connecting,
     Up,
@@ -83,7 +84,7 @@ struct Watch {
     effect: Effect,
     /// End of its command in the stream, bytes.
     end: u64,
-    deadline: Instant,
+    deadline: Duration,
     /// The last reported state.
     seen: Option<String>,
 }
@@ -93,9 +94,9 @@ struct Watch {
 struct Drive {
     /// The next velocity to send.
     wanted: Option<MoveVelocity>,
-    sent: Option<Instant>,
+    sent: Option<Duration>,
     /// When a stop is sent, unless another velocity arrives.
-    expires: Option<Instant>,
+    expires: Option<Duration>,
 }
 
 /// The client core. It owns no socket and no clock; see the module's documentation for its rules.
@@ -110,13 +111,13 @@ pub struct Client {
     decoder: Decoder<Reply>,
     outbox: Outbox,
     /// When the connection ends because the platform does not read.
-    stalled: Option<Instant>,
+    stalled: Option<Duration>,
     open: VecDeque<Open>,
     waiting: VecDeque<Question>,
     watches: Vec<Watch>,
-    status_due: Instant,
-    position_due: Option<Instant>,
-    map_due: Option<Instant>,
+    status_due: Duration,
+    position_due: Option<Duration>,
+    map_due: Option<Duration>,
     positions_unanswered: u32,
     drive: Drive,
     events: VecDeque<ClientEvent>,
@@ -125,7 +126,7 @@ pub struct Client {
 
 impl Client {
     /// A client whose first connection attempt is due at `now`.
-    pub fn new(now: Instant, config: ClientConfig) -> Self {
+    pub fn new(now: Duration, config: ClientConfig) -> Self {
         Self {
             link: Link::Down(now),
             pause: config.reconnect_min,
@@ -147,7 +148,7 @@ impl Client {
     }
 
     /// A service was called. Exactly one [`ClientEvent::Result`] with this id will follow.
-    pub fn handle_call(&mut self, now: Instant, id: CallId, command: Command) {
+    pub fn handle_call(&mut self, now: Duration, id: CallId, command: Command) {
         match self.accept(now, id, command) {
             Ok(()) => self.advance(now),
             Err(refusal) => self.report(id, Outcome::Refused(refusal)),
@@ -156,7 +157,7 @@ impl Client {
 
     /// Commands a velocity for [`ClientConfig::velocity_timeout`]. If velocities come too fast, the last one is sent.
     /// They are discarded while disconnected.
-    pub fn handle_velocity(&mut self, now: Instant, velocity: MoveVelocity) {
+    pub fn handle_velocity(&mut self, now: Duration, velocity: MoveVelocity) {
         if self.link == Link::Up {
             self.drive.wanted = Some(velocity);
             let moves = velocity != MoveVelocity::default();
@@ -166,7 +167,7 @@ impl Client {
     }
 
     /// The connection requested by [`poll_connect`](Self::poll_connect) is established.
-    pub fn handle_connected(&mut self, now: Instant) {
+    pub fn handle_connected(&mut self, now: Duration) {
         if self.link != Link::Connecting {
             return;
         }
@@ -181,19 +182,19 @@ impl Client {
     }
 
     /// The connection ended for this reason.
-    pub fn handle_disconnected(&mut self, now: Instant, reason: &str) {
+    pub fn handle_disconnected(&mut self, now: Duration, reason: &str) {
         self.give_up(now, Loss::Closed(reason.to_owned()));
     }
 
     /// The connection requested by [`poll_connect`](Self::poll_connect) failed.
-    pub fn handle_connect_failed(&mut self, now: Instant) {
+    pub fn handle_connect_failed(&mut self, now: Duration) {
         if self.link == Link::Connecting {
             self.retry(now);
         }
     }
 
     /// Receives bytes from the platform, in pieces of any size.
-    pub fn handle_bytes(&mut self, now: Instant, bytes: &[u8]) {
+    pub fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
         if self.link != Link::Up {
             return;
         }
@@ -212,7 +213,7 @@ impl Client {
     }
 
     /// `true` once for each attempt: the owner should connect.
-    pub fn poll_connect(&mut self, now: Instant) -> bool {
+    pub fn poll_connect(&mut self, now: Duration) -> bool {
         let is_due = matches!(self.link, Link::Down(attempt) if attempt <= now);
         if is_due {
             self.link = Link::Connecting;
@@ -226,7 +227,7 @@ impl Client {
     }
 
     /// The first `len` of the [`unsent`](Self::unsent) bytes were sent.
-    pub fn handle_sent(&mut self, now: Instant, len: usize) {
+    pub fn handle_sent(&mut self, now: Duration, len: usize) {
         self.outbox.sent(len);
         self.stalled = (!self.is_read()).then(|| now + self.config.answer_timeout);
         let written = self.outbox.written();
@@ -244,7 +245,7 @@ impl Client {
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due. Ask again after every input.
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    pub fn poll_timeout(&self) -> Option<Duration> {
         match self.link {
             Link::Down(attempt) => return Some(attempt),
             Link::Connecting => return None,
@@ -268,7 +269,7 @@ impl Client {
     }
 
     /// Performs all actions that are due. May be called early.
-    pub fn handle_timeout(&mut self, now: Instant) {
+    pub fn handle_timeout(&mut self, now: Duration) {
         if self.link != Link::Up {
             return;
         }
@@ -304,7 +305,7 @@ impl Client {
         self.statistics
     }
 
-    fn accept(&mut self, now: Instant, id: CallId, command: Command) -> Result<(), Refusal> {
+    fn accept(&mut self, now: Duration, id: CallId, command: Command) -> Result<(), Refusal> {
         if self.link != Link::Up {
             return Err(Refusal::NotConnected);
         }
@@ -352,7 +353,7 @@ impl Client {
     }
 
     /// Sends all messages that are due.
-    fn advance(&mut self, now: Instant) {
+    fn advance(&mut self, now: Duration) {
         if self.link != Link::Up {
             return;
         }
@@ -379,7 +380,7 @@ impl Client {
     }
 
     /// Whether a status query is due, or a command or an overdue question has no status query after it.
-    fn wants_status(&self, now: Instant) -> bool {
+    fn wants_status(&self, now: Duration) -> bool {
         if self.status_due <= now && !self.is_asking(&Asker::Status) {
             return true;
         }
@@ -389,7 +390,7 @@ impl Client {
         unseen.chain(overdue).max().is_some_and(|end| asked.is_none_or(|asked| asked < end))
     }
 
-    fn advance_velocity(&mut self, now: Instant) {
+    fn advance_velocity(&mut self, now: Duration) {
         if self.drive.expires.is_some_and(|expires| expires <= now) {
             self.drive.expires = None;
             self.drive.wanted = Some(MoveVelocity::default());
@@ -410,11 +411,11 @@ impl Client {
     }
 
     /// When the next velocity may be sent; `None`: now.
-    fn next_velocity(&self) -> Option<Instant> {
+    fn next_velocity(&self) -> Option<Duration> {
         self.drive.sent.map(|sent| sent + VELOCITY_PERIOD)
     }
 
-    fn send(&mut self, now: Instant, bytes: &[u8]) {
+    fn send(&mut self, now: Duration, bytes: &[u8]) {
         self.statistics.requests += 1;
         if self.is_read() {
             self.stalled = Some(now + self.config.answer_timeout);
@@ -423,7 +424,7 @@ impl Client {
     }
 
     /// Ends the connection. A new one is made after a pause.
-    fn give_up(&mut self, now: Instant, loss: Loss) {
+    fn give_up(&mut self, now: Duration, loss: Loss) {
         if self.link != Link::Up {
             return;
         }
@@ -450,7 +451,7 @@ impl Client {
         self.retry(now);
     }
 
-    fn retry(&mut self, now: Instant) {
+    fn retry(&mut self, now: Duration) {
         self.link = Link::Down(now + self.pause);
         self.pause = self.pause.saturating_mul(2).min(self.config.reconnect_max);
     }
@@ -464,7 +465,7 @@ impl Client {
 }
 
 /// The next due time; keeps the phase unless a whole period was missed.
-fn next(due: Option<Instant>, period: Option<Duration>, now: Instant) -> Option<Instant> {
+fn next(due: Option<Duration>, period: Option<Duration>, now: Duration) -> Option<Duration> {
     let period = period?;
     due.and_then(|due| due.checked_add(period)).filter(|next| *next > now).or(now.checked_add(period))
 }

@@ -23,8 +23,9 @@ pub mod server;
 #[cfg(feature = "node")]
 pub mod services;
 
-pub use call::{CallId, OutOfRange, Outcome, Refusal};
+pub use call::{OutOfRange, Outcome, Refusal};
 pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics, Loss};
 pub use server::{ServerConfig, ServerStatistics, Session, SessionEvent};
 
+pub use crate::CallId;
 pub use dragoman_neobotix::{codes as status, documents, file_name, parameters, wire};

@@ -40,17 +40,14 @@ use self::answers::Question;
 use self::traffic::Traffic;
 use super::call::{Outcome, Refusal};
 use super::wire::{Command, Decoder, Fault, Framing, Message, QueueEntry, Received, Reply};
+use crate::session::ServerSession;
 
 /// Maximum number of waiting events; more are only counted.
 const MAX_EVENTS: usize = 16;
 /// Maximum number of log lines that wait for the client; the oldest are dropped first.
 const MAX_LINES: usize = 32;
 
-/// The server's side of one connection. It owns no socket and no clock; see the module's documentation for its rules.
-/// Times are durations since any fixed time.
-///
-/// After every input, drain [`poll_call`](Self::poll_call), send what [`unsent`](Self::unsent) gives, and drain
-/// [`poll_event`](Self::poll_event).
+/// The server's side of one connection; see the module's documentation for its rules.
 #[derive(Debug)]
 pub struct Session {
     config: ServerConfig,
@@ -90,13 +87,46 @@ impl Session {
         }
     }
 
-    /// Whether more bytes should be read from the client.
-    pub fn wants_input(&self) -> bool {
+    /// Adds the data to debug data that only the session has.
+    fn completed(&mut self, now: Duration, reply: Reply) -> Reply {
+        match reply {
+            Reply::GetDebugData(mut data) => {
+                data.tcp = self.traffic.statistics(now);
+                let lines = self.lines.drain(..).map(|line| QueueEntry { text: line.into() });
+                data.protocol_queue.extend(lines);
+                Reply::GetDebugData(data)
+            }
+            other => other,
+        }
+    }
+
+    fn refuse(&mut self, question: &Question, refusal: Refusal) {
+        self.statistics.refused += 1;
+        self.note(SessionEvent::Refused { kind: question.kind(), refusal });
+    }
+
+    fn note(&mut self, event: SessionEvent) {
+        if self.lines.len() >= MAX_LINES {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(event.to_string());
+        if self.events.len() < MAX_EVENTS {
+            self.events.push_back(event);
+        }
+    }
+}
+
+impl ServerSession for Session {
+    type Call = Command;
+    type Outcome = Outcome;
+    type Event = SessionEvent;
+    type Statistics = ServerStatistics;
+
+    fn wants_input(&self) -> bool {
         !self.is_closing && (self.is_starved || self.decoder.buffered() < self.config.max_buffered)
     }
 
-    /// Receives bytes from the client, in pieces of any size.
-    pub fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
+    fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
         self.traffic.receive(now, bytes.len());
         if !self.is_closing {
             self.decoder.push(bytes);
@@ -104,8 +134,7 @@ impl Session {
         }
     }
 
-    /// The next service to call. Report its outcome with [`handle_outcome`](Self::handle_outcome) before the next call.
-    pub fn poll_call(&mut self, now: Duration) -> Option<Command> {
+    fn poll_call(&mut self, now: Duration) -> Option<Command> {
         while self.open.is_none() && !self.is_closing && self.unsent.len() < self.config.max_buffered {
             let Received { framing, message } = match self.decoder.next() {
                 Ok(Some(received)) => received,
@@ -147,8 +176,7 @@ impl Session {
         None
     }
 
-    /// The outcome of the open call. Ignored without an open call.
-    pub fn handle_outcome(&mut self, now: Duration, outcome: Outcome) {
+    fn handle_outcome(&mut self, now: Duration, outcome: Outcome) {
         let Some(Open { question, framing }) = self.open.take() else {
             return;
         };
@@ -180,57 +208,24 @@ impl Session {
         self.unsent.extend(bytes);
     }
 
-    /// Bytes to send to the client.
-    pub fn unsent(&self) -> &[u8] {
+    fn unsent(&self) -> &[u8] {
         &self.unsent
     }
 
-    /// Removes `len` sent bytes.
-    pub fn sent(&mut self, len: usize) {
+    fn handle_sent(&mut self, len: usize) {
         self.unsent.drain(..len.min(self.unsent.len()));
         self.unsent.shrink_to(self.config.max_buffered);
     }
 
-    /// Whether to close the connection after sending the bytes that can be sent now.
-    pub fn is_closing(&self) -> bool {
+    fn is_closing(&self) -> bool {
         self.is_closing
     }
 
-    /// Events for the owner, oldest first.
-    pub fn poll_event(&mut self) -> Option<SessionEvent> {
+    fn poll_event(&mut self) -> Option<SessionEvent> {
         self.events.pop_front()
     }
 
-    /// The counters since the last call of this function.
-    pub fn take_statistics(&mut self) -> ServerStatistics {
+    fn poll_statistics(&mut self) -> ServerStatistics {
         std::mem::take(&mut self.statistics)
-    }
-
-    /// Adds the data to debug data that only the session has.
-    fn completed(&mut self, now: Duration, reply: Reply) -> Reply {
-        match reply {
-            Reply::GetDebugData(mut data) => {
-                data.tcp = self.traffic.statistics(now);
-                let lines = self.lines.drain(..).map(|line| QueueEntry { text: line.into() });
-                data.protocol_queue.extend(lines);
-                Reply::GetDebugData(data)
-            }
-            other => other,
-        }
-    }
-
-    fn refuse(&mut self, question: &Question, refusal: Refusal) {
-        self.statistics.refused += 1;
-        self.note(SessionEvent::Refused { kind: question.kind(), refusal });
-    }
-
-    fn note(&mut self, event: SessionEvent) {
-        if self.lines.len() >= MAX_LINES {
-            self.lines.pop_front();
-        }
-        self.lines.push_back(event.to_string());
-        if self.events.len() < MAX_EVENTS {
-            self.events.push_back(event);
-        }
     }
 }

@@ -1,21 +1,22 @@
 //! The client against a scripted server.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_bridge::apolo::wire::{LandMark, Reply, Request, SizeBase};
 use dragoman_bridge::apolo::{
     CallId, Client, ClientConfig, ClientEvent, Connection, Outcome, Refusal, ServerConfig,
 };
+use dragoman_bridge::session::ServerSession;
 
 struct Bench {
     client: Client,
-    now: Instant,
+    now: Duration,
     next: u64,
 }
 
 impl Bench {
     fn new(config: ClientConfig) -> Self {
-        let now = Instant::now();
+        let now = Duration::ZERO;
         Self { client: Client::new(now, config), now, next: 0 }
     }
 
@@ -301,12 +302,12 @@ fn client_and_server_understand_each_other() {
     for (request, outcome) in &asked {
         bench.call(request.clone());
         for byte in bench.sent().concat() {
-            server.handle_bytes(&[byte]);
+            server.handle_bytes(bench.now, &[byte]);
         }
-        assert_eq!(server.poll_call().as_ref(), Some(request));
-        server.handle_outcome(outcome.clone());
+        assert_eq!(server.poll_call(bench.now).as_ref(), Some(request));
+        server.handle_outcome(bench.now, outcome.clone());
         let answer = server.unsent().to_vec();
-        server.sent(answer.len());
+        server.handle_sent(answer.len());
         for byte in answer {
             bench.client.handle_bytes(bench.now, &[byte]);
         }

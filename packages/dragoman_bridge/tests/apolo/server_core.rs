@@ -1,8 +1,12 @@
 //! The server's side of a connection: the calls it makes, and the bytes it sends.
 
+use std::time::Duration;
+
 use dragoman_bridge::apolo::wire::{LandMark, Request};
 use dragoman_bridge::apolo::{Connection, ConnectionEvent, Outcome, Refusal, ServerConfig};
+use dragoman_bridge::session::ServerSession;
 
+const NOW: Duration = Duration::ZERO;
 const ONE: &[u8] = b"\0\0\0\0\0\0\xf0\x3f";
 
 fn connection() -> Connection {
@@ -35,11 +39,15 @@ fn frame(letter: u8, doubles: usize) -> Vec<u8> {
 /// The call for the one request in `bytes`, and the answer with this outcome.
 fn served(config: &ServerConfig, bytes: &[u8], outcome: Outcome) -> (Request, Vec<u8>) {
     let mut connection = Connection::new(config.clone());
-    connection.handle_bytes(bytes);
-    let call = connection.poll_call().expect("a call");
-    assert_eq!((connection.poll_call(), connection.unsent()), (None, &b""[..]), "nothing before the outcome");
-    connection.handle_outcome(outcome);
-    assert_eq!(connection.poll_call(), None);
+    connection.handle_bytes(NOW, bytes);
+    let call = connection.poll_call(NOW).expect("a call");
+    assert_eq!(
+        (connection.poll_call(NOW), connection.unsent()),
+        (None, &b""[..]),
+        "nothing before the outcome"
+    );
+    connection.handle_outcome(NOW, outcome);
+    assert_eq!(connection.poll_call(NOW), None);
     (call, connection.unsent().to_vec())
 }
 
@@ -180,8 +188,8 @@ fn values_that_are_not_finite_make_no_call() {
                 let place = bytes.len() - 8 * (doubles - field);
                 bytes[place..place + 8].copy_from_slice(&bad.to_le_bytes());
                 let mut connection = connection();
-                connection.handle_bytes(&bytes);
-                assert_eq!(connection.poll_call(), None);
+                connection.handle_bytes(NOW, &bytes);
+                assert_eq!(connection.poll_call(NOW), None);
                 assert_eq!(connection.unsent(), answered);
                 let event = connection.poll_event();
                 assert!(
@@ -196,23 +204,26 @@ fn values_that_are_not_finite_make_no_call() {
 #[test]
 fn requests_that_come_at_once_are_answered_in_order() {
     let mut connection = connection();
-    connection.handle_bytes(&[frame(b'p', 4), frame(b'U', 0), frame(b'o', 0), frame(b'j', 1)].concat());
+    connection.handle_bytes(NOW, &[frame(b'p', 4), frame(b'U', 0), frame(b'o', 0), frame(b'j', 1)].concat());
     let mut calls = Vec::new();
-    while let Some(call) = connection.poll_call() {
+    while let Some(call) = connection.poll_call(NOW) {
         calls.push(call.command().letter());
-        connection.handle_outcome(match call.command().letter() {
-            b'p' => Outcome::Verdict(true),
-            b'o' => Outcome::Values(vec![1.0; 3]),
-            b'j' => Outcome::Verdict(false),
-            _ => Outcome::Done,
-        });
+        connection.handle_outcome(
+            NOW,
+            match call.command().letter() {
+                b'p' => Outcome::Verdict(true),
+                b'o' => Outcome::Values(vec![1.0; 3]),
+                b'j' => Outcome::Verdict(false),
+                _ => Outcome::Done,
+            },
+        );
     }
     assert_eq!(calls, b"pUoj");
     let odometry = [b"aa\x1f\0D\x03\0", ONE, ONE, ONE].concat();
     assert_eq!(connection.unsent(), [b"aa\x05\0T".as_slice(), &odometry, b"aa\x05\0F"].concat());
-    connection.sent(5);
+    connection.handle_sent(5);
     assert_eq!(connection.unsent()[4], b'D');
-    connection.sent(1000);
+    connection.handle_sent(1000);
     assert_eq!(connection.unsent(), b"");
 }
 
@@ -223,9 +234,9 @@ fn a_frame_too_small_for_its_values_is_refused() {
         bytes.truncate(20);
         bytes[2] = 20;
         let mut connection = connection();
-        connection.handle_bytes(&bytes);
-        connection.handle_bytes(&frame(b'U', 0));
-        assert_eq!(connection.poll_call(), Some(Request::Update { world: "W".into() }));
+        connection.handle_bytes(NOW, &bytes);
+        connection.handle_bytes(NOW, &frame(b'U', 0));
+        assert_eq!(connection.poll_call(NOW), Some(Request::Update { world: "W".into() }));
         assert_eq!(connection.unsent(), answer);
         assert_eq!(connection.poll_event(), Some(ConnectionEvent::Malformed { kind: letter }));
     }
@@ -234,14 +245,14 @@ fn a_frame_too_small_for_its_values_is_refused() {
 #[test]
 fn garbage_and_unknown_kinds_are_reported_and_skipped() {
     let mut connection = connection();
-    connection.handle_bytes(&[b"xyz".as_slice(), b"aa\x06\0Z!", &frame(b'U', 0)].concat());
-    assert!(connection.poll_call().is_some());
+    connection.handle_bytes(NOW, &[b"xyz".as_slice(), b"aa\x06\0Z!", &frame(b'U', 0)].concat());
+    assert!(connection.poll_call(NOW).is_some());
     assert_eq!(connection.poll_event(), Some(ConnectionEvent::Garbage { bytes: 3 }));
     assert_eq!(connection.poll_event(), Some(ConnectionEvent::Unknown { kind: b'Z' }));
     assert_eq!(connection.poll_event(), None);
-    let statistics = connection.take_statistics();
+    let statistics = connection.poll_statistics();
     assert_eq!((statistics.garbage, statistics.unknown, statistics.requests), (3, 1, 1));
-    assert_eq!(connection.take_statistics(), Default::default());
+    assert_eq!(connection.poll_statistics(), Default::default());
 }
 
 /// A client that never stops sending and never reads.
@@ -252,11 +263,11 @@ fn memory_is_bounded_on_both_ways() {
     let request = frame(b'l', 0);
     for _ in 0..100_000 {
         if connection.wants_input() {
-            connection.handle_bytes(&request);
+            connection.handle_bytes(NOW, &request);
             taken += 1;
         }
-        while connection.poll_call().is_some() {
-            connection.handle_outcome(Outcome::Values(vec![1.0; 541]));
+        while connection.poll_call(NOW).is_some() {
+            connection.handle_outcome(NOW, Outcome::Values(vec![1.0; 541]));
         }
         while connection.poll_event().is_some() {}
     }
@@ -264,15 +275,15 @@ fn memory_is_bounded_on_both_ways() {
     assert!(taken * request.len() < 16_384 + 16 * request.len(), "{taken} requests taken");
     assert!(!connection.wants_input());
     // As soon as it reads, its requests are processed further.
-    connection.sent(usize::MAX);
-    assert!(connection.poll_call().is_some());
+    connection.handle_sent(usize::MAX);
+    assert!(connection.poll_call(NOW).is_some());
 }
 
 #[test]
 fn events_that_are_not_polled_are_dropped() {
     let mut connection = connection();
-    (0..1000).for_each(|_| connection.handle_bytes(b"aa\x05\0Z"));
-    assert_eq!(connection.poll_call(), None);
+    (0..1000).for_each(|_| connection.handle_bytes(NOW, b"aa\x05\0Z"));
+    assert_eq!(connection.poll_call(NOW), None);
     assert_eq!(std::iter::from_fn(|| connection.poll_event()).count(), 16);
-    assert_eq!(connection.take_statistics().unknown, 1000);
+    assert_eq!(connection.poll_statistics().unknown, 1000);
 }

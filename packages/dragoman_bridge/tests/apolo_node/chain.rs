@@ -7,7 +7,8 @@ use dragoman_bridge::apolo::node::{start_client, start_server};
 use dragoman_ros::dragoman_msgs::srv::{GetLocation, Place, PlaceXyz};
 use dragoman_ros::{Context, Node, QosProfile, WrappedServiceTypeSupport, geometry_msgs};
 
-use crate::lab::{FALSE, Lab, Socket, TIME_LIMIT, context, request, until};
+use crate::client::{ApoloClient, FALSE, request};
+use crate::lab::{Lab, TIME_LIMIT, context, until};
 
 /// A client side connected to `server`, and a node that calls its services.
 struct Ros {
@@ -57,7 +58,7 @@ fn a_chain_answers_as_the_server_alone() {
     let server = start_server(&ros.context, "/apolo", IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap();
     let address = server.address;
     ros.runtime.spawn(server.node);
-    let mut chain = Socket::connect(address);
+    let mut chain = ApoloClient::new(address);
     let mut alone = lab.client();
     let requests = [
         request(b'G', "", &["pieza"], &[]),
@@ -82,7 +83,7 @@ fn a_chain_answers_as_the_server_alone() {
         request(b'G', "", &["nobody"], &[]),
     ];
     // Each run begins with the same world.
-    let script = |client: &mut Socket| {
+    let script = |client: &mut ApoloClient| {
         client.send(&request(b'P', "", &["Neo"], &[0.0; 6]));
         client.send(&request(b'R', "", &["Neo"], &[0.0; 3]));
         client.send(&request(b'P', "", &["pieza"], &[0.0; 6]));

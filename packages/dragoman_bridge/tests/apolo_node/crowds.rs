@@ -3,12 +3,13 @@
 use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
-use crate::lab::{FALSE, Lab, Socket, TIME_LIMIT, TRUE, doubles, request, until};
+use crate::client::{ApoloClient, FALSE, TRUE, doubles, request};
+use crate::lab::{Lab, TIME_LIMIT, until};
 
 #[test]
 fn a_thousand_clients() {
     let lab = Lab::start(&[]);
-    let mut clients: Vec<Socket> = (0..1000).map(|_| lab.client()).collect();
+    let mut clients: Vec<ApoloClient> = (0..1000).map(|_| lab.client()).collect();
     for (number, client) in clients.iter_mut().enumerate() {
         client.send(&request(b'P', "", &["pieza"], &[number as f64, 0.0, 0.0, 0.0, 0.0, 0.0]));
         client.send(&request(b'G', "", &["Neo"], &[]));
@@ -24,19 +25,19 @@ fn a_thousand_clients() {
 #[test]
 fn a_client_above_the_limit_is_refused() {
     let lab = Lab::start(&["max_connections:=2"]);
-    let ask = |client: &mut Socket| client.ask(&request(b'u', "", &["uc0"], &[]));
+    let ask = |client: &mut ApoloClient| client.ask(&request(b'u', "", &["uc0"], &[]));
     let (mut first, mut second) = (lab.client(), lab.client());
     ask(&mut first);
     ask(&mut second);
     let mut third = lab.client();
-    let _ = third.0.write_all(&request(b'u', "", &["uc0"], &[]));
-    assert_eq!(third.0.read(&mut [0; 10]).unwrap_or(0), 0);
+    let _ = third.stream.write_all(&request(b'u', "", &["uc0"], &[]));
+    assert_eq!(third.stream.read(&mut [0; 10]).unwrap_or(0), 0);
     assert_eq!(ask(&mut first), doubles(&[1.5]));
     drop(second);
     until("a connection is free again", || {
         let mut fourth = lab.client();
-        let sent = fourth.0.write_all(&request(b'u', "", &["uc0"], &[]));
-        sent.is_ok() && fourth.0.read(&mut [0; 10]).is_ok_and(|len| len > 0)
+        let sent = fourth.stream.write_all(&request(b'u', "", &["uc0"], &[]));
+        sent.is_ok() && fourth.stream.read(&mut [0; 10]).is_ok_and(|len| len > 0)
     });
 }
 
@@ -45,14 +46,14 @@ fn a_client_above_the_limit_is_refused() {
 fn a_client_that_never_reads_delays_no_other() {
     let lab = Lab::start(&[]);
     let mut never_reading = lab.client();
-    never_reading.0.set_nonblocking(true).unwrap();
+    never_reading.stream.set_nonblocking(true).unwrap();
     let scan = request(b'l', "", &["LMS100"], &[]);
     let mut sent = 0;
     let mut full_since = None;
     let start = Instant::now();
     // Permanently full: the server has stopped reading because its answers are not read.
     while full_since.is_none_or(|since: Instant| since.elapsed() < Duration::from_millis(500)) {
-        match never_reading.0.write(&scan) {
+        match never_reading.stream.write(&scan) {
             Ok(len) => {
                 sent += len;
                 full_since = None;
@@ -77,7 +78,7 @@ fn a_client_that_never_reads_delays_no_other() {
         "requests of the client that does not read are not processed"
     );
     // As soon as it reads, it gets all its answers, from the first.
-    never_reading.0.set_nonblocking(false).unwrap();
+    never_reading.stream.set_nonblocking(false).unwrap();
     for _ in 0..asked {
         assert_eq!(never_reading.answer().len(), 4335);
     }
@@ -88,7 +89,7 @@ fn frames_cut_at_every_byte() {
     let lab = Lab::start(&[]);
     let frame = request(b'm', "World 1", &["Pioneer3AT"], &[0.0, 0.0, 0.1]);
     let mut client = lab.client();
-    client.0.set_nodelay(true).unwrap();
+    client.stream.set_nodelay(true).unwrap();
     for cut in 0..=frame.len() {
         client.send(&frame[..cut]);
         std::thread::sleep(Duration::from_millis(1));
@@ -128,9 +129,9 @@ fn clients_that_leave() {
     let lab = Lab::start(&[]);
     let mut client = lab.client();
     client.send(&request(b'u', "", &["uc0"], &[]).repeat(10));
-    client.0.shutdown(std::net::Shutdown::Write).unwrap();
+    client.stream.shutdown(std::net::Shutdown::Write).unwrap();
     let mut all = Vec::new();
-    client.0.read_to_end(&mut all).unwrap();
+    client.stream.read_to_end(&mut all).unwrap();
     assert_eq!(all, doubles(&[1.5]).repeat(10));
     for _ in 0..50 {
         lab.client().send(&request(b'l', "", &["LMS100"], &[]).repeat(50));
@@ -169,7 +170,7 @@ fn without_a_world_questions_are_no() {
         dragoman_bridge::apolo::node::start_server(&context, "/apolo", [127, 0, 0, 1].into()).unwrap();
     let address = server.address;
     runtime.spawn(server.node);
-    let mut clients: Vec<Socket> = (0..20).map(|_| Socket::connect(address)).collect();
+    let mut clients: Vec<ApoloClient> = (0..20).map(|_| ApoloClient::new(address)).collect();
     let start = Instant::now();
     for client in &mut clients {
         client.send(&request(b'G', "", &["Neo"], &[]));

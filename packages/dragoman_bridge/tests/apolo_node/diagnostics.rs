@@ -5,7 +5,8 @@ use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
 use dragoman_ros::{Context, Node, QosProfile};
 use futures::stream::{BoxStream, StreamExt};
 
-use crate::lab::{Lab, TIME_LIMIT, client_context, request};
+use crate::client::request;
+use crate::lab::{Lab, TIME_LIMIT, client_context};
 
 struct Watch {
     runtime: tokio::runtime::Runtime,
@@ -50,7 +51,7 @@ fn the_server_side_reports_refusals_with_reasons() {
     assert_eq!(serving.hardware_id, lab.address.to_string());
     let mut client = lab.client();
     // It is never answered, so the client does not notice the refusal.
-    client.silent(&request(b'P', "", &["nobody"], &[0.0; 6]));
+    assert_eq!(client.silent(&request(b'P', "", &["nobody"], &[0.0; 6])), 1.5);
     let refused = watch.until(|status| status.level == 1);
     assert_eq!(refused.message, "refused: place \"\" \"nobody\" 0 0 0 0 0 0: there is no 'nobody'");
     let value = |key: &str| refused.values.iter().find(|value| value.key == key).map(|v| v.value.clone());

@@ -2,11 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use dragoman_bridge::apolo::node::{ApoloNodeError, server_declarations, start_server};
+use dragoman_bridge::BridgeError;
+use dragoman_bridge::apolo::node::{server_declarations, start_server};
 use dragoman_ros::ParameterValue;
 
+use crate::client::{FALSE, TRUE, doubles, frame, request};
 use crate::fake_world::PIEZA;
-use crate::lab::{FALSE, Lab, TRUE, context, doubles, frame, request, until};
+use crate::lab::{Lab, context, until};
 
 #[test]
 fn check_robot_joints() {
@@ -42,8 +44,8 @@ fn move_and_update() {
     let lab = Lab::start(&[]);
     let mut client = lab.client();
     assert_eq!(client.ask(&request(b'm', "", &["Pioneer3AT"], &[0.1, 0.0, 0.1])), TRUE);
-    client.silent(&request(b'U', "World1", &[], &[]));
-    client.silent(&request(b'U', "", &[], &[]));
+    assert_eq!(client.silent(&request(b'U', "World1", &[], &[])), 1.5);
+    assert_eq!(client.silent(&request(b'U', "", &[], &[])), 1.5);
     assert_eq!(lab.world.lock().unwrap().updates, 2);
     let at = client.ask(&request(b'g', "", &["Pioneer3AT"], &[]));
     assert_eq!(at, doubles(&[0.1 * 0.1, 0.0, 0.0, 0.0]));
@@ -56,11 +58,11 @@ fn move_and_update() {
 fn place() {
     let lab = Lab::start(&[]);
     let mut client = lab.client();
-    client.silent(&request(b'P', "", &["pieza"], &[1.0, 1.0, 1.0, 0.5, 0.0, 0.0]));
+    assert_eq!(client.silent(&request(b'P', "", &["pieza"], &[1.0, 1.0, 1.0, 0.5, 0.0, 0.0])), 1.5);
     let location = request(b'G', "", &["pieza"], &[]);
     assert_eq!(client.ask(&location), doubles(&[1.0, 1.0, 1.0, 0.5, 0.0, 0.0]));
     // apoloPlaceXYZ is the same frame, with roll, pitch and yaw zero.
-    client.silent(&request(b'P', "", &["Pioneer3AT"], &[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]));
+    assert_eq!(client.silent(&request(b'P', "", &["Pioneer3AT"], &[1.0, 1.0, 1.0, 0.0, 0.0, 0.0])), 1.5);
     let answer = client.ask(&request(b'G', "", &["Pioneer3AT"], &[]));
     assert_eq!(answer, doubles(&[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]));
 }
@@ -77,7 +79,7 @@ fn place_a_wheeled_robot() {
 #[test]
 fn set_robot_joints() {
     let lab = Lab::start(&[]);
-    lab.client().silent(&request(b'J', "world1", &["Puma560"], &[0.5, 0.23, -0.1]));
+    assert_eq!(lab.client().silent(&request(b'J', "world1", &["Puma560"], &[0.5, 0.23, -0.1])), 1.5);
     assert_eq!(lab.world.lock().unwrap().joints, [0.5, 0.23, -0.1]);
 }
 
@@ -88,7 +90,7 @@ fn what_later_programs_need() {
     client.ask(&request(b'm', "", &["Pioneer3AT"], &[0.5, 0.1, 0.5]));
     let odometry = client.ask(&request(b'o', "", &["Pioneer3AT"], &[]));
     assert_eq!(odometry, doubles(&[0.25 * 0.05_f64.cos(), 0.25 * 0.05_f64.sin(), 0.05]));
-    client.silent(&request(b'R', "", &["Pioneer3AT"], &[1.0, 2.0, 3.0]));
+    assert_eq!(client.silent(&request(b'R', "", &["Pioneer3AT"], &[1.0, 2.0, 3.0])), 1.5);
     assert_eq!(client.ask(&request(b'o', "", &["Pioneer3AT"], &[])), doubles(&[1.0, 2.0, 3.0]));
     let scan = client.ask(&request(b'l', "", &["LMS100"], &[]));
     assert_eq!(scan.len(), 4335);
@@ -106,7 +108,7 @@ fn what_later_programs_need() {
     assert_eq!(marks, frame(b'b', &bytes));
     assert_eq!(client.ask(&request(b'u', "", &["uc0"], &[])), doubles(&[1.5]));
     assert_eq!(client.ask(&request(b'd', "", &["Pioneer3AT"], &[])), doubles(&[1.5, 2.5]));
-    client.silent(&request(b'L', "World 1", &["Puma560", "pieza"], &[]));
+    assert_eq!(client.silent(&request(b'L', "World 1", &["Puma560", "pieza"], &[])), 1.5);
     assert_eq!(lab.world.lock().unwrap().links, [("Puma560".to_owned(), "pieza".to_owned())]);
 }
 
@@ -126,7 +128,7 @@ fn unknown_names_and_wrong_values_are_no() {
     assert_eq!(lab.world.lock().unwrap().asked.len(), before, "the world gets no call");
     for letter in *b"PJRUL" {
         let values = if letter == b'P' { vec![0.0; 6] } else { vec![0.0; 3] };
-        client.silent(&request(letter, "", &["nobody", "nothing"], &values));
+        assert_eq!(client.silent(&request(letter, "", &["nobody", "nothing"], &values)), 1.5);
     }
 }
 
@@ -134,11 +136,11 @@ fn unknown_names_and_wrong_values_are_no() {
 fn as_the_original_and_its_first_clients_have_it() {
     let lab = Lab::start(&["silent_on_unknown:=true", "move_reply:=false", "size_base:=255"]);
     let mut client = lab.client();
-    client.silent(&request(b'G', "", &["nobody"], &[]));
-    client.silent(&request(b'm', "", &["Pioneer3AT"], &[0.1, 0.0, 0.1]));
+    assert_eq!(client.silent(&request(b'G', "", &["nobody"], &[])), 1.5);
+    assert_eq!(client.silent(&request(b'm', "", &["Pioneer3AT"], &[0.1, 0.0, 0.1])), 1.5);
     client.send(&request(b'l', "", &["LMS100"], &[]));
     let mut head = [0; 4335];
-    std::io::Read::read_exact(&mut client.0, &mut head).unwrap();
+    std::io::Read::read_exact(&mut client.stream, &mut head).unwrap();
     assert_eq!(head[..7], *b"aa\0\x11D\x1f\x02");
 }
 
@@ -147,7 +149,7 @@ fn a_port_that_is_taken_is_an_error_that_says_so() {
     let lab = Lab::start(&[]);
     let context = context(&[&format!("port:={}", lab.address.port())]);
     let error = start_server(&context, "/other", IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap_err();
-    assert!(matches!(error, ApoloNodeError::Bind { address, .. } if address == lab.address));
+    assert!(matches!(error, BridgeError::Bind { address, .. } if address == lab.address));
     let text = error.to_string();
     assert!(text.contains("cannot open TCP port 127.0.0.1:") && text.contains("in use"), "{text}");
 }
@@ -160,7 +162,7 @@ fn it_closes_cleanly() {
     client.ask(&request(b'u', "", &["uc0"], &[]));
     let Lab { runtime, address, .. } = lab;
     drop(runtime);
-    assert_eq!(std::io::Read::read(&mut client.0, &mut [0; 10]).unwrap_or(0), 0);
+    assert_eq!(std::io::Read::read(&mut client.stream, &mut [0; 10]).unwrap_or(0), 0);
     let again = context(&[&format!("port:={}", address.port())]);
     until("the port is free", || start_server(&again, "/apolo", address.ip()).is_ok());
 }

@@ -1,39 +1,11 @@
 //! The functions for MATLAB, run by GNU Octave.
 
-use std::path::PathBuf;
-use std::process::Command;
-
 use crate::lab::Lab;
+use crate::run_octave::{has_octave, run};
 
-/// Whether Octave is installed, with the package that has `tcpclient`. Panics if peers are required and it is not.
-fn has_octave() -> bool {
-    let asked =
-        Command::new("octave-cli").args(["--quiet", "--eval", "pkg load instrument-control"]).output();
-    let is_there = asked.is_ok_and(|output| output.status.success());
-    assert!(
-        is_there || std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_none(),
-        "octave-cli with instrument-control is required"
-    );
-    if !is_there {
-        println!("skipped: octave-cli with its package instrument-control is not installed");
-    }
-    is_there
-}
-
-/// Runs `script` in Octave with our functions on its path; returns its output.
+/// Runs `script` in Octave with our functions; returns its output.
 fn octave(lab: &Lab, script: &str) -> String {
-    let functions = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("matlab/apolo");
-    let output = Command::new("octave-cli")
-        .args(["--quiet", "--no-init-file", "--path"])
-        .arg(&functions)
-        .args(["--eval", script])
-        .env("APOLO_HOST", "127.0.0.1")
-        .env("APOLO_PORT", lab.address.port().to_string())
-        .output()
-        .unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{script}\n{out}\n{err}");
-    out.into_owned()
+    run(lab.address.port(), script)
 }
 
 #[test]
@@ -149,7 +121,7 @@ fn a_lost_connection_is_made_again() {
 fn a_connection_that_the_server_ends_is_made_again() {
     use std::io::Read;
 
-    use crate::lab::{TRUE, doubles, request};
+    use crate::client::{TRUE, doubles, request};
 
     if !has_octave() {
         return;

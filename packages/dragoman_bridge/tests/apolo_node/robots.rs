@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use dragoman_bridge::apolo::node::{ApoloNodeError, start_client};
+use dragoman_bridge::BridgeError;
+use dragoman_bridge::apolo::node::start_client;
 use dragoman_ros::{Node, QosProfile, geometry_msgs, nav_msgs, sensor_msgs, tf2_msgs};
 use futures::FutureExt;
 use futures::stream::{BoxStream, StreamExt};
@@ -90,7 +91,7 @@ fn lists_that_do_not_fit_are_refused() {
         (&["robots:=[Neo 1, Neo_1]"], "names 'neo_1' twice"),
     ] {
         let error = start_client(&client_context(parameters), "/apolo", lab.address).unwrap_err();
-        assert!(matches!(error, ApoloNodeError::Robots { .. }), "{error}");
+        assert!(matches!(error, BridgeError::Robots { .. }), "{error}");
         assert!(error.to_string().contains(words), "{error}");
     }
 }

@@ -1,6 +1,6 @@
 //! The state that the client side derives for its arm, on virtual time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_bridge::arm31::{
     ArmCall, ArmState, CommandMode, MotionEvent, MotionState, Outcome, Refusal, Tolerances, ToolPose,
@@ -17,20 +17,20 @@ const AT_REST: MotionState = MotionState {
 
 struct Arm {
     state: ArmState,
-    now: Instant,
+    now: Duration,
 }
 
 impl Arm {
     /// An arm in `mode`.
     fn new(mode: CommandMode) -> Self {
         let state = ArmState::new(Tolerances { pose: 1e-3, joint: 1e-3 });
-        let mut arm = Self { state, now: Instant::now() };
+        let mut arm = Self { state, now: Duration::ZERO };
         arm.ends(ArmCall::SetCommandMode { mode }, Outcome::Mode(mode));
         arm
     }
 
     fn ends(&mut self, call: ArmCall, outcome: Outcome) {
-        self.state.note_result(self.now, &call, outcome);
+        self.state.handle_result(self.now, &call, outcome);
     }
 
     fn done(&mut self, call: ArmCall) {
@@ -41,7 +41,7 @@ impl Arm {
     fn joints(&mut self, position: f64, milliseconds: u64) -> bool {
         let mut arrived = false;
         for _ in 0..=milliseconds / 25 {
-            arrived |= self.state.note_joints(self.now, &[position; 6]);
+            arrived |= self.state.handle_joints(self.now, &[position; 6]);
             self.now += Duration::from_millis(25);
         }
         arrived
@@ -84,13 +84,13 @@ fn a_motion_lasts_from_its_begin_to_the_goal_and_the_goal_stays_the_setpoint() {
     let moving = MotionState { mode: CommandMode::Cartesian, moving: true, has_goal_pose: true, ..AT_REST };
     assert_eq!(arm.state.motion(), moving);
     assert_eq!(arm.state.setpoint(), Some(at(0.5)));
-    assert!(!arm.state.note_pose(&at(0.498)));
+    assert!(!arm.state.handle_pose(&at(0.498)));
     assert!(arm.is_moving());
     let opposite = ToolPose { quaternion_xyzw: IDENTITY.map(|component| -component), ..at(0.4995) };
-    assert!(arm.state.note_pose(&opposite), "the same rotation");
+    assert!(arm.state.handle_pose(&opposite), "the same rotation");
     assert_eq!(arm.state.motion(), MotionState { moving: false, ..moving });
     assert_eq!(arm.state.setpoint(), Some(at(0.5)));
-    assert!(!arm.state.note_pose(&opposite), "reported once");
+    assert!(!arm.state.handle_pose(&opposite), "reported once");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn whatever_stops_the_arm_ends_the_motion() {
         arm.done(ArmCall::BeginMotion);
         arm.ends(call, Outcome::Refused(Refusal::TimedOut));
         arm.done(ArmCall::ResetJointMotion);
-        arm.state.note_event(MotionEvent::JointLimit);
+        arm.state.handle_event(MotionEvent::JointLimit);
         assert!(arm.is_moving(), "{call:?}");
         arm.ends(call, outcome);
         assert!(!arm.is_moving() && arm.state.setpoint().is_none(), "{call:?}");
@@ -115,7 +115,7 @@ fn whatever_stops_the_arm_ends_the_motion() {
         let mut arm = Arm::new(CommandMode::Cartesian);
         arm.done(goal(0.5));
         arm.done(ArmCall::BeginMotion);
-        arm.state.note_event(event);
+        arm.state.handle_event(event);
         assert!(!arm.is_moving());
     }
 }
@@ -126,8 +126,8 @@ fn joint_motions_end_at_their_goal_or_with_a_reset() {
     arm.joints(0.0, 100);
     arm.done(ArmCall::SetJointGoal { position: [0.5; 6], min_duration: 0.0 });
     arm.done(ArmCall::BeginJointMotion);
-    arm.state.note_event(MotionEvent::WorkspaceLimit);
-    assert!(!arm.state.note_pose(&at(0.5)) && arm.is_moving());
+    arm.state.handle_event(MotionEvent::WorkspaceLimit);
+    assert!(!arm.state.handle_pose(&at(0.5)) && arm.is_moving());
     assert!(!arm.joints(0.3, 100));
     assert!(arm.joints(0.5, 0));
     assert_eq!(arm.state.motion(), MotionState { mode: CommandMode::Joint, has_joint_goal: true, ..AT_REST });
@@ -146,9 +146,9 @@ fn a_sequence_goes_through_the_points_up_to_the_first_gap() {
     arm.done(ArmCall::ExecuteViaPoints);
     arm.done(ArmCall::ClearViaPoints);
     assert_eq!((arm.state.motion().via_point, arm.state.setpoint()), (Some(0), Some(at(0.1))));
-    assert!(!arm.state.note_pose(&at(0.1)));
+    assert!(!arm.state.handle_pose(&at(0.1)));
     assert_eq!((arm.state.motion().via_point, arm.state.setpoint()), (Some(1), Some(at(0.2))));
-    assert!(arm.state.note_pose(&at(0.2)));
+    assert!(arm.state.handle_pose(&at(0.2)));
     assert_eq!((arm.state.motion().via_point, arm.is_moving()), (None, false));
     assert_eq!(arm.state.setpoint(), Some(at(0.2)));
 }
@@ -177,7 +177,7 @@ fn a_goal_that_got_no_answer_is_not_known() {
     arm.done(goal(0.5));
     arm.ends(goal(0.7), Outcome::Refused(Refusal::TimedOut));
     arm.done(ArmCall::BeginMotion);
-    assert!(!arm.state.note_pose(&at(0.5)) && !arm.state.note_pose(&at(0.7)));
+    assert!(!arm.state.handle_pose(&at(0.5)) && !arm.state.handle_pose(&at(0.7)));
     assert_eq!((arm.is_moving(), arm.state.setpoint()), (true, None));
 }
 

@@ -1,7 +1,7 @@
 //! The client core by itself: the bytes it sends, and its reaction to every answer.
 
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_bridge::arm31::{
     ArmCall, CallId, Client, ClientConfig, ClientEvent, CommandMode, MotionEvent, Outcome, Refusal,
@@ -15,7 +15,7 @@ const IDENTITY: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
 /// A client core on virtual time, by default without polls.
 struct Station {
     client: Client,
-    now: Instant,
+    now: Duration,
     last_id: u64,
 }
 
@@ -30,7 +30,7 @@ impl Station {
     }
 
     fn with(config: ClientConfig) -> Self {
-        let now = Instant::now();
+        let now = Duration::ZERO;
         let config = ClientConfig { controller: SocketAddr::from(CONTROLLER), ..config };
         Self { client: Client::new(now, config), now, last_id: 0 }
     }

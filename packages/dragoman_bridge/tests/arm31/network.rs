@@ -2,7 +2,7 @@
 //! whose services take time and may be carried out in another order than they were called. All on virtual time.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_bridge::arm31::{
     ArmCall, CallId, Client, ClientConfig, ClientEvent, CommandMode, MotionEvent, Outcome, Refusal, Server,
@@ -39,12 +39,12 @@ enum Happening {
 
 /// The ROS program on the client's side, the network, and the arm on the server's side.
 struct World {
-    now: Instant,
+    now: Duration,
     random: Random,
     network: Network,
     client: Client,
     server: Server,
-    agenda: BTreeMap<(Instant, u64), Happening>,
+    agenda: BTreeMap<(Duration, u64), Happening>,
     scheduled: u64,
     /// The services that the arm has carried out, and whether it moves.
     executed: Vec<ArmCall>,
@@ -58,7 +58,7 @@ struct World {
 
 impl World {
     fn new(seed: u64, network: Network) -> Self {
-        let now = Instant::now();
+        let now = Duration::ZERO;
         let mut server = Server::new(ServerConfig::default());
         server.handle_joint_state(now, &HOME);
         server.handle_pose(now, [0.5, 0.0, 0.2], [0.0, 0.0, 0.0, 1.0]);
@@ -157,7 +157,7 @@ impl World {
     }
 
     /// Advances to the next event, but not beyond `end`. `false`: no event before it.
-    fn step(&mut self, end: Instant) -> bool {
+    fn step(&mut self, end: Duration) -> bool {
         self.drain();
         let wishes = [
             self.agenda.first_key_value().map(|((at, _), _)| *at),
@@ -173,7 +173,7 @@ impl World {
                 Happening::ToServer(bytes) => self.server.handle_datagram(self.now, address(1), &bytes),
                 Happening::ToClient(bytes) => self.client.handle_datagram(self.now, address(5031), &bytes),
                 Happening::Execute(id, call) => self.execute(id, call),
-                Happening::Result(id, outcome) => self.server.handle_service_result(self.now, id, outcome),
+                Happening::Result(id, outcome) => self.server.handle_outcome(self.now, id, outcome),
             }
         }
         self.drain();

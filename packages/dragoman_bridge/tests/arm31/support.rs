@@ -1,7 +1,7 @@
 //! A server core with its environment: virtual time, addresses, and helpers for requests and answers.
 
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_bridge::arm31::wire::{Datagram, Letters};
 use dragoman_bridge::arm31::{ArmCall, CallId, Outcome, Refusal, Server, ServerConfig};
@@ -30,7 +30,7 @@ pub(crate) fn text(words: &str) -> [u8; 31] {
 /// A server core on virtual time.
 pub(crate) struct Bench {
     pub(crate) server: Server,
-    pub(crate) now: Instant,
+    pub(crate) now: Duration,
 }
 
 impl Bench {
@@ -39,7 +39,7 @@ impl Bench {
     }
 
     pub(crate) fn with(config: ServerConfig) -> Self {
-        Self { server: Server::new(config), now: Instant::now() }
+        Self { server: Server::new(config), now: Duration::ZERO }
     }
 
     pub(crate) fn pass(&mut self, milliseconds: u64) {
@@ -52,7 +52,7 @@ impl Bench {
     }
 
     pub(crate) fn result(&mut self, id: CallId, outcome: Outcome) {
-        self.server.handle_service_result(self.now, id, outcome);
+        self.server.handle_outcome(self.now, id, outcome);
     }
 
     /// The only call that is ready.

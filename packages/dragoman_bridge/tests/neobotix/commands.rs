@@ -1,12 +1,11 @@
 //! Every command byte by byte, as the tables of the PlatformCtrl guide, 6.3, have it.
 
-use dragoman_bridge::neobotix::status::MotionMode;
+use dragoman_bridge::neobotix::status::{Board, MotionMode, Motor};
 use dragoman_bridge::neobotix::wire::{
-    Board, CanId, Command, CommandKind, DecodeError, Decoder, Fault, FileName, Frame, Framing,
-    GetCanMessages, GetParameter, HeadPosition, HeadVelocity, Message, Motor, MouseButton, MouseMove,
-    MovePath, MoveToStation, MoveVelocity, MoveWheelVelocity, NamedDocument, PanTiltPosition,
-    PostProcessEvent, ProgramDocument, SendCanMessage, SetBrake, SetDigitalOutput, SetEvent, SetMode,
-    SetParameter, SpeakText, StartUltrasonic,
+    CanId, Command, CommandKind, DecodeError, Decoder, Fault, FileName, Frame, Framing, GetCanMessages,
+    GetParameter, HeadPosition, HeadVelocity, Message, MouseButton, MouseMove, MovePath, MoveToStation,
+    MoveVelocity, MoveWheelVelocity, NamedDocument, PanTiltPosition, PostProcessEvent, ProgramDocument,
+    SendCanMessage, SetBrake, SetDigitalOutput, SetEvent, SetMode, SetParameter, SpeakText, StartUltrasonic,
 };
 
 /// All commands with their data.
@@ -21,7 +20,7 @@ pub(super) fn cases() -> Vec<(Command, Vec<u8>)> {
         (Command::InitPltf, b"\x02".to_vec()),
         (Command::SetBrake(SetBrake { motor: Motor::Left, is_disabled: true }), b"\x03\x02\x01".to_vec()),
         (
-            Command::SetDigout(SetDigitalOutput { board: Board::RelayBoard, channel: 7, is_high: true }),
+            Command::SetDigout(SetDigitalOutput { board: Board::Relay, channel: 7, is_high: true }),
             b"\x04\x00\x00\x00\x01\x00\x00\x00\x07\x01".to_vec(),
         ),
         (Command::StartUltrasonic(StartUltrasonic { channel: 3 }), b"\x05\x00\x00\x00\x03".to_vec()),

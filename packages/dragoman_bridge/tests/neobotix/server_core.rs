@@ -8,6 +8,7 @@ use dragoman_bridge::neobotix::wire::{
     Received, Reply, SpeakText, Status, Text,
 };
 use dragoman_bridge::neobotix::{Outcome, Refusal, ServerConfig, Session, SessionEvent};
+use dragoman_bridge::session::ServerSession;
 use proptest::prelude::*;
 
 use super::commands::cases;
@@ -105,7 +106,7 @@ fn refused_questions_get_default_answers() {
     let event = session.poll_event().unwrap();
     assert_eq!(event.to_string(), "CMD_GET_STATUS: the platform is not connected");
     let all = session.unsent().len();
-    session.sent(all);
+    session.handle_sent(all);
     // The key is returned, the value is empty.
     session.handle_bytes(NOW, &message(Framing::Header, b"\x26\0\0\0\x01x"));
     session.poll_call(NOW).unwrap();
@@ -128,7 +129,7 @@ fn answers_that_do_not_fit_are_refusals() {
         session.poll_call(NOW).unwrap();
         session.handle_outcome(NOW, outcome);
         assert_eq!(session.unsent(), message(Framing::Bare, b"\x29\0\0\0\0"));
-        assert_eq!(session.take_statistics().refused, refusals);
+        assert_eq!(session.poll_statistics().refused, refusals);
     }
 }
 
@@ -147,7 +148,7 @@ fn names_that_are_too_long_reach_no_service() {
         let mut session = session();
         session.handle_bytes(NOW, &command.encode(Framing::Header).unwrap());
         assert_eq!(session.poll_call(NOW).is_some(), is_called);
-        assert_eq!(session.take_statistics().refused, u64::from(!is_called));
+        assert_eq!(session.poll_statistics().refused, u64::from(!is_called));
         assert!(session.poll_event().is_none_or(|event| event.to_string().len() < 100));
     }
 }
@@ -166,7 +167,7 @@ fn what_is_no_command_is_skipped_and_no_length_ends_the_session() {
     assert_eq!(session.poll_call(NOW), Some(Command::Stop));
     session.handle_outcome(NOW, Outcome::Done);
     assert_eq!((session.poll_call(NOW), session.is_closing(), session.wants_input()), (None, true, false));
-    let statistics = session.take_statistics();
+    let statistics = session.poll_statistics();
     assert_eq!((statistics.commands, statistics.unknown, statistics.malformed), (1, 1, 2));
     let events: Vec<_> = std::iter::from_fn(|| session.poll_event()).map(|event| event.to_string()).collect();
     let expected = [
@@ -191,7 +192,7 @@ fn debug_data_describe_the_connection() {
     assert_eq!(data.protocol_queue[0].text.to_str(), "skipped: command 60: command at byte 0: unknown");
     assert_eq!((data.tcp.received_bytes_per_s, data.tcp.received_telegrams_per_s), (5, 1));
     let all = session.unsent().len();
-    session.sent(all);
+    session.handle_sent(all);
     // Every line is sent once.
     session.handle_bytes(NOW, &message(Framing::Bare, b"\x32"));
     session.poll_call(NOW).unwrap();
@@ -223,7 +224,7 @@ fn a_client_that_never_reads_is_slowed() {
     // When it reads, it gets all answers.
     while asked < taken {
         let all = session.unsent().len();
-        session.sent(all);
+        session.handle_sent(all);
         session.poll_call(NOW).expect("a question");
         asked += 1;
         session.handle_outcome(NOW, Outcome::Answered(status()));
@@ -257,7 +258,7 @@ fn events_are_few_and_short() {
         session.handle_outcome(NOW, Outcome::Refused(Refusal::Rejected("é".repeat(10_000))));
     }
     let events: Vec<SessionEvent> = std::iter::from_fn(|| session.poll_event()).collect();
-    assert_eq!((events.len(), session.take_statistics().refused), (16, 1000));
+    assert_eq!((events.len(), session.poll_statistics().refused), (16, 1000));
     assert!(events.iter().all(|event| event.to_string().chars().count() == 300));
 }
 
@@ -303,7 +304,7 @@ proptest! {
             }
             sent.extend(session.unsent());
             let all = session.unsent().len();
-            session.sent(all);
+            session.handle_sent(all);
         }
         prop_assert_eq!(&called, &expected);
         let questions: Vec<_> =

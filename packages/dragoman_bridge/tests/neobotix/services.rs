@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use dragoman_bridge::neobotix::services::{self, Service, Visitor};
+use dragoman_bridge::neobotix::status::Board;
 use dragoman_bridge::neobotix::wire::{
-    Board, Camera, CanId, CanMessage, CanMessages, Circle, Coded, Command, CommandKind, DebugData,
-    DocumentReply, Frame, GraphicalColor, GraphicalKind, GraphicalObject, Line, Mapping, NamedDocument,
-    ParameterReplies, ParameterReply, PathPose, Point, Position, ProgramDocument, Reply, ScanPoint, Segment,
-    SetDigitalOutput, Status, Variable,
+    Camera, CanId, CanMessage, CanMessages, Circle, Coded, Command, CommandKind, DebugData, DocumentReply,
+    Frame, GraphicalColor, GraphicalKind, GraphicalObject, Line, Mapping, NamedDocument, ParameterReplies,
+    ParameterReply, PathPose, Point, Position, ProgramDocument, Reply, ScanPoint, Segment, SetDigitalOutput,
+    Status, Variable,
 };
 use dragoman_bridge::neobotix::{Outcome, Refusal};
 use dragoman_ros::WrappedServiceTypeSupport;
@@ -290,7 +291,7 @@ fn what_no_service_can_say_is_refused() {
     each(|kind, row| {
         let command = match kind {
             CommandKind::SetDigout => {
-                Command::SetDigout(SetDigitalOutput { board: Board::IoBoard, channel: 256, is_high: true })
+                Command::SetDigout(SetDigitalOutput { board: Board::Io, channel: 256, is_high: true })
             }
             CommandKind::AddCanListeningId => Command::AddCanListeningId(CanId { id: -1 }),
             CommandKind::RemoveCanListeningId => Command::RemoveCanListeningId(CanId { id: -1 }),

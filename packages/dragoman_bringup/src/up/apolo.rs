@@ -2,11 +2,12 @@
 
 use std::error::Error;
 
-use dragoman_bridge::apolo::node::{ApoloNodeError, start_server};
+use dragoman_bridge::apolo::node::start_server;
 use dragoman_world::node::DrivenRobot;
 
 use super::UpOptions;
 use super::part::{IN_ROS, Lab, Part, Row, Started};
+use crate::address::with_advice;
 
 pub(super) struct Apolo;
 
@@ -34,7 +35,8 @@ impl Part for Apolo {
             process.claims.claim_namespace(&process.context, "world", &namespace)?;
             robot = world.names.join(", ");
         }
-        let server = start_server(&process.context, &namespace, bind).map_err(with_advice)?;
+        let server = start_server(&process.context, &namespace, bind)
+            .map_err(|error| with_advice(error, "apolo:port:=PORT"))?;
         let (context, again) = (process.context.clone(), namespace.clone());
         process.supervisor.spawn_restartable_node(server.node, move || {
             start_server(&context, &again, bind).map(|server| server.node)
@@ -42,15 +44,5 @@ impl Part for Apolo {
         let address = server.address.to_string();
         let row = Row { robot, protocol: "Apolo's protocol, TCP", address, namespace };
         Ok(Started { rows: vec![row], ..Started::default() })
-    }
-}
-
-fn with_advice(error: ApoloNodeError) -> Box<dyn Error> {
-    match error {
-        ApoloNodeError::Bind { .. } => format!(
-            "{error}; choose another address or port with --bind ADDRESS or --ros-args -p apolo:port:=PORT"
-        )
-        .into(),
-        other => other.into(),
     }
 }

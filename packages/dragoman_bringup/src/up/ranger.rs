@@ -7,7 +7,7 @@ use std::time::Duration;
 use canopen_rs::NodeId;
 use dragoman_arm::driver::{Clock, DriveKind, Drives, GroupConfig, State};
 use dragoman_arm::node::{ArmNode, ArmSettings};
-use dragoman_bridge::arm31::node::{Arm31NodeError, start_server};
+use dragoman_bridge::arm31::node::start_server;
 use dragoman_io::can::Bus;
 use dragoman_kinematics::node::{KinematicsNode, KinematicsSettings};
 use dragoman_ros::process::Process;
@@ -16,6 +16,7 @@ use futures::FutureExt;
 use futures::channel::oneshot;
 
 use super::part::{IN_ROS, Lab, Part, Row, START_TIMEOUT, Started};
+use crate::address::with_advice;
 use crate::robot::{self, RobotDescription};
 
 pub(super) struct Ranger;
@@ -46,7 +47,8 @@ impl Part for Ranger {
             process.claims.claim_namespace(&process.context, "arm", &namespace)?;
             arm = Some(Arm::start(process, &namespace, description)?);
         }
-        let bridge = start_server(&process.context, &namespace, bind).map_err(with_advice)?;
+        let bridge = start_server(&process.context, &namespace, bind)
+            .map_err(|error| with_advice(error, "arm31:port:=PORT"))?;
         let (context, again) = (process.context.clone(), namespace.clone());
         process.supervisor.spawn_restartable_node(bridge.node, move || {
             start_server(&context, &again, bind).map(|bridge| bridge.node)
@@ -55,16 +57,6 @@ impl Part for Ranger {
         let row = Row { robot, protocol: "31-byte arm protocol, UDP", address, namespace };
         let ready = arm.map(|arm| arm.ready(bridge.measured).boxed());
         Ok(Started { rows: vec![row], ready: ready.into_iter().collect() })
-    }
-}
-
-fn with_advice(error: Arm31NodeError) -> Box<dyn Error> {
-    match error {
-        Arm31NodeError::Bind { .. } => format!(
-            "{error}; choose another address or port with --bind ADDRESS or --ros-args -p arm31:port:=PORT"
-        )
-        .into(),
-        other => other.into(),
     }
 }
 

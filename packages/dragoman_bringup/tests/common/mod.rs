@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub)] // Every test target uses its part.
 
+#[path = "../../../dragoman_bridge/tests/apolo_node/client.rs"]
 pub mod apolo;
 #[cfg(target_os = "linux")]
 pub mod beside;

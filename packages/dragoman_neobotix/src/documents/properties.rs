@@ -5,37 +5,12 @@
 use std::fmt::Debug;
 
 use proptest::prelude::*;
-use proptest::test_runner::{RngAlgorithm, TestRng};
+
+pub(super) use crate::random::Source;
 
 use super::{Attribute, Document, Element, Extra, Map, Position, Program, Roadmap, xml};
 
-/// Source of random values.
-#[derive(Debug)]
-pub(super) struct Source(TestRng);
-
 impl Source {
-    fn new(seed: [u8; 32]) -> Self {
-        Self(TestRng::from_seed(RngAlgorithm::ChaCha, &seed))
-    }
-
-    pub(super) fn bytes<const N: usize>(&mut self) -> [u8; N] {
-        let mut bytes = [0; N];
-        self.0.fill_bytes(&mut bytes);
-        bytes
-    }
-
-    pub(super) fn below(&mut self, end: usize) -> usize {
-        usize::try_from(u32::from_be_bytes(self.bytes())).expect("32 bits") % end
-    }
-
-    pub(super) fn flag(&mut self) -> bool {
-        self.below(2) == 1
-    }
-
-    pub(super) fn one_of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
-    }
-
     /// Text with characters to be escaped, blanks, and non-ASCII letters.
     pub(super) fn text(&mut self) -> String {
         let pieces =

@@ -148,7 +148,7 @@ impl Field for bool {
 
     #[cfg(test)]
     fn sample(source: &mut super::properties::Source) -> Self {
-        source.below(2) == 1
+        source.flag()
     }
 }
 
@@ -432,7 +432,7 @@ pub(super) use layout;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codes::OperationState;
+    use crate::codes::Operation;
 
     #[test]
     fn texts_are_utf_8_or_one_byte_per_character() {
@@ -443,9 +443,9 @@ mod tests {
 
     #[test]
     fn unlisted_codes_are_kept() {
-        let state: Coded<OperationState, u8> = OperationState::Broken.into();
-        assert_eq!((state.code(), state.known()), (2, Some(OperationState::Broken)));
-        let newer: Coded<OperationState, u8> = Coded::from_code(9);
+        let state: Coded<Operation, u8> = Operation::Broken.into();
+        assert_eq!((state.code(), state.known()), (2, Some(Operation::Broken)));
+        let newer: Coded<Operation, u8> = Coded::from_code(9);
         assert_eq!((newer.code(), newer.known(), format!("{newer:?}")), (9, None, "9".to_owned()));
         assert_ne!(state, newer);
     }

@@ -1,25 +1,7 @@
 //! Brakes, digital outputs, ultrasonic sensors and CAN messages (PlatformCtrl guide, 6.3: CAN communication).
 
 use super::field::{layout, strict};
-use crate::codes;
-
-codes! {
-    /// A motor.
-    pub enum Motor {
-        /// The right one.
-        Right = 1, "CANNODE_MOTORRIGHT";
-        /// The left one.
-        Left = 2, "CANNODE_MOTORLEFT";
-    }
-
-    /// A board with digital outputs.
-    pub enum Board {
-        /// The general I/O board.
-        IoBoard = 0, "TYPE_IOBOARD";
-        /// The relay board.
-        RelayBoard = 1, "TYPE_RELAYBOARD";
-    }
-}
+use crate::codes::{Board, Motor};
 
 strict!(Motor as u8, Board as i32);
 

@@ -5,33 +5,10 @@
 use std::fmt::Debug;
 
 use proptest::prelude::*;
-use proptest::test_runner::{RngAlgorithm, TestRng};
+
+pub(super) use crate::random::Source;
 
 use super::{Command, CommandKind, Decoder, Fault, Framing, HEADER, Message, Received, Reply};
-
-/// Source of random values.
-#[derive(Debug)]
-pub(super) struct Source(TestRng);
-
-impl Source {
-    fn new(seed: [u8; 32]) -> Self {
-        Self(TestRng::from_seed(RngAlgorithm::ChaCha, &seed))
-    }
-
-    pub(super) fn bytes<const N: usize>(&mut self) -> [u8; N] {
-        let mut bytes = [0; N];
-        self.0.fill_bytes(&mut bytes);
-        bytes
-    }
-
-    pub(super) fn below(&mut self, end: usize) -> usize {
-        usize::try_from(u32::from_be_bytes(self.bytes())).expect("32 bits") % end
-    }
-
-    pub(super) fn one_of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
-    }
-}
 
 fn framing(is_bare: bool) -> Framing {
     if is_bare { Framing::Bare } else { Framing::Header }

@@ -2,7 +2,7 @@
 
 use super::field::layout;
 use super::{Coded, Frame};
-use crate::codes::{ApplicationError, EmergencyState, MotionMode, OperationState, PlannerState};
+use crate::codes::{ApplicationError, Emergency, MotionMode, Operation, PlannerState};
 
 layout! {
     /// Reply to CMD_GET_POSITION. Doubles are unchecked: they may be NaN or infinite.
@@ -71,9 +71,9 @@ layout! {
         /// Active motion mode.
         pub motion_mode: Coded<MotionMode, u8>,
         /// Operation state.
-        pub operation_state: Coded<OperationState, u8>,
+        pub operation_state: Coded<Operation, u8>,
         /// The emergency stop.
-        pub emergency_state: Coded<EmergencyState>,
+        pub emergency_state: Coded<Emergency>,
         /// Mode of a local application; not used.
         pub application_mode: u8,
         /// State of the planner.

@@ -1,94 +1,13 @@
 //! Commands, states, and reasons for refusals.
 
 use dragoman_geometry::{Point, Pose, Twist};
+use dragoman_neobotix::codes::{Board, Code, Emergency, MotionMode, Motor, Operation};
 use dragoman_neobotix::map::{Map, MapError, Roadmap, RouteError};
 
 use crate::planning::PlanError;
 use crate::program::{Program, ProgramError, TrackedObject};
 use crate::replay::{Recording, ReplayError};
 use crate::settings::{Settings, SettingsError};
-
-/// Operation states, with the numbers of `CMD_GET_STATUS` (PlatformCtrl guide, 6.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Operation {
-    /// Ready to move.
-    Ready = 0,
-    /// The motion mode is active: `ST_OP_RUNNING`.
-    Moving = 1,
-    /// The motion mode is interrupted.
-    Broken = 2,
-    /// Not ready to move.
-    NotInitialized = 3,
-}
-
-/// Emergency states, with the numbers of `CMD_GET_STATUS`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Emergency {
-    /// No emergency stop.
-    Inactive = 0,
-    /// An emergency stop is pressed; the platform is in its secure state.
-    Active = 1,
-    /// Released; the drives restart.
-    Reset = 2,
-}
-
-/// Motion modes, with the numbers of `CMD_SET_MODE`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum MotionMode {
-    /// No motion.
-    None = 0,
-    /// Controlled by the hardware's joystick.
-    JoystickHardware = 1,
-    /// Controlled by [`Command::Move`].
-    JoystickSoftware = 2,
-    /// Controlled by [`Command::Move`] and [`Command::MoveWheels`].
-    Velocity = 3,
-    /// Drives to commanded goals.
-    Automatic = 4,
-    /// Drives to the goals of a program.
-    Program = 5,
-    /// Replays a recorded motion.
-    Replay = 6,
-}
-
-impl TryFrom<i32> for MotionMode {
-    type Error = Refusal;
-
-    fn try_from(number: i32) -> Result<Self, Refusal> {
-        const MODES: [MotionMode; 7] = [
-            MotionMode::None,
-            MotionMode::JoystickHardware,
-            MotionMode::JoystickSoftware,
-            MotionMode::Velocity,
-            MotionMode::Automatic,
-            MotionMode::Program,
-            MotionMode::Replay,
-        ];
-        let mode = usize::try_from(number).ok().and_then(|index| MODES.get(index));
-        mode.copied().ok_or(Refusal::UnknownMode(number))
-    }
-}
-
-/// A drive, in the order of [`Output::brakes`](super::Output::brakes).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Motor {
-    /// `CANNODE_MOTORRIGHT`.
-    Right = 0,
-    /// `CANNODE_MOTORLEFT`.
-    Left = 1,
-}
-
-/// A board with digital outputs, with the numbers of `CMD_SET_DIGOUT`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Board {
-    /// `TYPE_IOBOARD`.
-    Io = 0,
-    /// `TYPE_RELAYBOARD`.
-    Relay = 1,
-}
 
 /// Commands to a platform (PlatformCtrl guide, 6.3); metres, radians, by default in the map frame.
 #[derive(Debug, Clone, PartialEq)]
@@ -170,6 +89,16 @@ pub enum Command {
     StartReplay(Recording),
     /// Replaces all settings.
     SetSettings(Box<Settings>),
+}
+
+impl Command {
+    /// [`Command::SetMode`] with the number of `CMD_SET_MODE`.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownMode`].
+    pub fn set_mode(number: i32) -> Result<Self, Refusal> {
+        MotionMode::from_code(number.into()).map(Self::SetMode).ok_or(Refusal::UnknownMode(number))
+    }
 }
 
 /// Why a command was refused. Nothing has changed then. A client of the old protocol gets no reply; it sees the

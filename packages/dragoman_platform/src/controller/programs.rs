@@ -49,7 +49,7 @@ impl Platform {
             match action {
                 Action::Move(movement) => {
                     if let Err(refusal) = self.program_motion(movement, &conditions) {
-                        interpreter.motion_failed();
+                        interpreter.handle_motion_failed();
                         self.event(Event::ProgramRefused(refusal));
                     }
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dragoman_geometry::{Pose, Twist, compose, is_finite, position, wrap_angle};
 use dragoman_neobotix::map::{MAX_COORDINATE, Map, MapError};
 
-use super::{Command, Emergency, Event, MotionMode, Operation, Platform, Refusal};
+use super::{Command, Emergency, Event, MotionMode, Motor, Operation, Platform, Refusal};
 use crate::localization::Lines;
 use crate::motion::automatic::Target;
 use crate::planning::{Ground, PlanError};
@@ -49,7 +49,7 @@ impl Platform {
                 if !applied && self.emergency != Emergency::Inactive {
                     return Err(Refusal::Emergency(self.emergency));
                 }
-                self.brakes[motor as usize] = applied;
+                self.brakes[usize::from(motor == Motor::Left)] = applied;
                 Ok(())
             }
             Command::SetDigitalOutput { board, channel, high } => {

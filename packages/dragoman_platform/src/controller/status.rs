@@ -3,9 +3,9 @@
 use dragoman_geometry::{Point, Pose, Segment, Twist};
 use dragoman_neobotix::map::{Map, Roadmap};
 
-use super::{Emergency, MotionMode, Operation, Platform, Refusal};
+use super::{Emergency, MotionMode, Operation, PlannerState, Platform, Refusal};
 use crate::localization::Uncertainty;
-use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlanJob, Planned, PlannerState, Target};
+use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlanJob, Planned, Target};
 use crate::program::{Effect, Program};
 use crate::replay::Player;
 use crate::settings::Settings;
@@ -136,14 +136,14 @@ impl Platform {
         self.automatic.plan_beside();
     }
 
-    /// The next plan to make; pass its result to [`Platform::planned`].
+    /// The next plan to make; pass its result to [`Platform::handle_planned`].
     pub fn poll_plan(&mut self) -> Option<PlanJob> {
         self.automatic.poll_plan()
     }
 
     /// Takes a finished plan; ignored if it is outdated.
-    pub fn planned(&mut self, planned: Planned) {
-        if let Some(event) = self.automatic.planned(planned) {
+    pub fn handle_planned(&mut self, planned: Planned) {
+        if let Some(event) = self.automatic.handle_planned(planned) {
             self.moved(event);
         }
     }

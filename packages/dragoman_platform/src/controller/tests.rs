@@ -1,7 +1,7 @@
 use dragoman_geometry::{Point, direction, position};
+use dragoman_neobotix::codes::Code;
 
 use super::*;
-use crate::motion::automatic::PlannerState;
 use crate::planning::PlanError;
 use crate::program::{Awaited, Condition, Effect, Instruction, Movement, Task, TrackedObject};
 
@@ -179,7 +179,10 @@ fn each_mode_listens_to_its_commands_alone() {
     let velocity = || Command::Move(Twist::new(0.2, 0.0));
     let wheels = || Command::MoveWheels { right: 0.2, left: 0.2 };
     let goal = || Command::MoveAbsolute(Pose::new(1.0, 0.0, 0.0));
-    let modes = (0..7).map(|number| MotionMode::try_from(number).unwrap());
+    let modes = MotionMode::ALL.iter().copied();
+    for (number, mode) in (0..).zip(modes.clone()) {
+        assert_eq!(Command::set_mode(number), Ok(Command::SetMode(mode)));
+    }
     for (mode, accepted) in modes.zip(["", "", "v", "vw", "g", "", ""]) {
         let mut bench = Bench::moving(Settings::default(), mode);
         for (letter, command) in [('v', velocity()), ('w', wheels()), ('g', goal())] {
@@ -193,8 +196,8 @@ fn each_mode_listens_to_its_commands_alone() {
         bench.run(1.0);
         assert_eq!(bench.output.twist, Twist::ZERO);
     }
-    assert_eq!(MotionMode::try_from(7), Err(Refusal::UnknownMode(7)));
-    assert_eq!(MotionMode::try_from(-1), Err(Refusal::UnknownMode(-1)));
+    assert_eq!(Command::set_mode(7), Err(Refusal::UnknownMode(7)));
+    assert_eq!(Command::set_mode(-1), Err(Refusal::UnknownMode(-1)));
     // The joystick comes with the measurements.
     let mut bench = Bench::moving(Settings::default(), MotionMode::JoystickHardware);
     bench.input.joystick = Some(Twist::new(0.2, 0.0));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_geometry::{Point, Pose, Twist, position};
+use dragoman_neobotix::codes::PlannerState;
 use dragoman_neobotix::map::Map;
 
 use super::obstacles::Obstacles;
@@ -25,25 +26,6 @@ pub enum Target {
     /// A path through these points of the map, in straight lines; at the end the platform turns to the direction of the
     /// last pose.
     Path(Vec<Pose>),
-}
-
-/// State of the planner, with the numbers of `CMD_GET_STATUS`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[repr(u8)]
-pub enum PlannerState {
-    /// No plan is needed.
-    #[default]
-    Standby = 0,
-    /// A plan is requested; it starts when the platform stands.
-    Planning = 1,
-    /// No path was found.
-    NoPath = 2,
-    /// A path was found.
-    PathFound = 3,
-    /// The start is in collision.
-    CollisionStart = 4,
-    /// The goal is in collision.
-    CollisionTarget = 5,
 }
 
 impl From<PlanError> for PlannerState {
@@ -296,13 +278,13 @@ impl Automatic {
         self.plans_beside = true;
     }
 
-    /// The next plan to make; pass its result to [`Automatic::planned`].
+    /// The next plan to make; pass its result to [`Automatic::handle_planned`].
     pub fn poll_plan(&mut self) -> Option<PlanJob> {
         self.job.take()
     }
 
     /// Takes a finished plan; ignored if it is outdated.
-    pub fn planned(&mut self, planned: Planned) -> Option<MotionEvent> {
+    pub fn handle_planned(&mut self, planned: Planned) -> Option<MotionEvent> {
         if self.awaited != Some(planned.number) {
             return None;
         }

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use dragoman_geometry::{Point, Pose, Segment, compose, position, relative};
-use dragoman_neobotix::messages::quaternion;
+use dragoman_neobotix::messages::{heading, quaternion};
 use dragoman_ros::builtin_interfaces;
 use dragoman_ros::geometry_msgs::msg::{Pose as PoseMessage, PoseStamped};
 use dragoman_ros::nav2_msgs::action::{FollowPath, NavigateToPose};
@@ -258,9 +258,7 @@ fn planar(pose: &PoseMessage) -> Result<Pose, Refused> {
     if !((1.0 - UNIT)..=(1.0 + UNIT)).contains(&length) {
         return Err(Refused("an orientation is not a unit quaternion".to_owned()));
     }
-    let heading =
-        (2.0 * (turn.w * turn.z + turn.x * turn.y)).atan2(1.0 - 2.0 * (turn.y * turn.y + turn.z * turn.z));
-    Ok(Pose::new(place.x, place.y, heading))
+    Ok(Pose::new(place.x, place.y, heading(turn)))
 }
 
 fn message(pose: Pose) -> PoseMessage {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use dragoman_geometry::{Point, Pose, Twist, transform};
 use dragoman_neobotix::messages;
-use dragoman_ros::geometry_msgs::msg::{Quaternion, Twist as TwistMessage};
+use dragoman_ros::geometry_msgs::msg::Twist as TwistMessage;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Joy, LaserScan};
@@ -84,7 +84,7 @@ pub(super) fn serve(
             let shared = driven.clone();
             tokio::task::spawn_blocking(move || {
                 let planned = job.solve();
-                shared.with(|state| state.platform.planned(planned));
+                shared.with(|state| state.platform.handle_planned(planned));
             });
         }
     })?;
@@ -223,10 +223,8 @@ impl Frames {
 
 /// Planar pose of the odometry; `None` if it is not finite.
 fn planar(odometry: &Odometry) -> Option<Pose> {
-    let (position, Quaternion { x, y, z, w }) =
-        (&odometry.pose.pose.position, &odometry.pose.pose.orientation);
-    let heading = (2.0 * (w * z + x * y)).atan2(1.0 - 2.0 * (y * y + z * z));
-    Some(Pose::new(position.x, position.y, heading)).filter(Pose::is_finite)
+    let (position, turn) = (&odometry.pose.pose.position, &odometry.pose.pose.orientation);
+    Some(Pose::new(position.x, position.y, messages::heading(turn))).filter(Pose::is_finite)
 }
 
 /// The points hit, in the platform's frame.

@@ -15,8 +15,10 @@ use dragoman_neobotix::file_name::{FileNameError, plain_file_name};
 use dragoman_ros::dragoman_msgs::srv::{PlatformGetDocument, PlatformSetDocument};
 use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::NodeTasks;
+use futures::channel::mpsc::Receiver;
+use futures::stream::StreamExt;
 
-use super::files::{beside, write};
+use super::files::{beside, read, write};
 use super::services::{Answer, answers, serve_question};
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, PreparedMap, Refusal};
@@ -82,8 +84,13 @@ pub enum DocumentFileError {
     #[error(transparent)]
     Name(#[from] FileNameError),
     /// The file is too long.
-    #[error("{}: more than {MAX_DOCUMENT_LEN} bytes", .0.display())]
-    TooLong(PathBuf),
+    #[error("{}: more than {max_len} bytes", path.display())]
+    TooLong {
+        /// Path of the file.
+        path: PathBuf,
+        /// Maximum length, bytes.
+        max_len: usize,
+    },
     /// The document cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -220,17 +227,8 @@ async fn put(
 pub(super) fn load_file(state: &mut State, kind: Kind, path: &str) -> Result<(), DocumentFileError> {
     let path = Path::new(path);
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let text = read(path)?;
+    let text = read(path, MAX_DOCUMENT_LEN)?;
     set(state, kind, NamedDocument { name, text })
-}
-
-fn read(path: &Path) -> Result<String, DocumentFileError> {
-    let failed = |source| DocumentFileError::File { path: path.to_owned(), source };
-    let length = std::fs::metadata(path).map_err(failed)?.len();
-    if length > MAX_DOCUMENT_LEN as u64 {
-        return Err(DocumentFileError::TooLong(path.to_owned()));
-    }
-    std::fs::read_to_string(path).map_err(failed)
 }
 
 /// Path of the document with this name on the disk.
@@ -241,22 +239,34 @@ fn file(state: &State, kind: Kind, name: &str) -> Result<PathBuf, DocumentFileEr
 }
 
 /// Puts the document with this name on the disk into force.
-///
-/// # Errors
-/// The file cannot be read, or the document is invalid.
-pub(super) fn load_named(state: &mut State, kind: Kind, name: &str) -> Result<(), DocumentFileError> {
-    let text = read(&file(state, kind, name)?)?;
-    set(state, kind, NamedDocument { name: name.to_owned(), text })
+async fn load_named(shared: &Shared, kind: Kind, name: String) -> Result<(), Refused> {
+    let path = shared.with(|state| file(state, kind, &name));
+    put(shared, kind, move || Ok(NamedDocument { name, text: read(&path?, MAX_DOCUMENT_LEN)? })).await
 }
 
 /// Reloads the current document from the disk.
 async fn load(shared: &Shared, kind: Kind) -> Result<(), Refused> {
-    let (name, path) = shared.with(|state| {
-        let name = state.documents.place(kind).name.clone();
-        let path = file(state, kind, &name);
-        (name, path)
-    });
-    put(shared, kind, move || Ok(NamedDocument { name, text: read(&path?)? })).await
+    let name = shared.with(|state| state.documents.place(kind).name.clone());
+    load_named(shared, kind, name).await
+}
+
+/// Kinds and names of documents that a program loads together.
+pub(super) type Wanted = Vec<(Kind, String)>;
+
+/// Maximum number of requests of programs that wait for the current one; more are refused.
+pub(super) const MOST_LOADS: usize = 64;
+
+/// Loads the documents of programs, in the order of the requests.
+pub(super) async fn load_wanted(shared: Shared, mut requests: Receiver<Wanted>) {
+    while let Some(wanted) = requests.next().await {
+        for (kind, name) in wanted {
+            // Refusals are stored for the diagnostics.
+            if load_named(&shared, kind, name).await.is_err() {
+                break;
+            }
+        }
+        shared.with(|state| state.loading -= 1);
+    }
 }
 
 /// Writes the current document to the disk. An existing file is replaced when the new one is complete.
@@ -379,4 +389,59 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, parameters};
+    use futures::channel::mpsc;
+
+    use super::*;
+    use crate::node::{Setup, parameters::declarations};
+    use crate::program::Effect;
+
+    /// A named pipe is a file that cannot be read until somebody writes it.
+    #[cfg(unix)]
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_program_that_loads_a_document_does_not_delay_the_control() {
+        let folder = std::env::temp_dir().join(format!("dragoman_documents_{}", std::process::id()));
+        let pipe = folder.join("maps/slow.xml");
+        std::fs::create_dir_all(folder.join("maps")).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let parameter = format!("data_folder:={}", folder.display());
+        let arguments = Arguments::parse(["--ros-args", "-p", &parameter].map(str::to_owned)).unwrap();
+        let discovery = Discovery { domain_id: 89, range: DiscoveryRange::Off, static_peers: Vec::new() };
+        let context = Context::with_options(&discovery, arguments).unwrap();
+        let mut node = Node::create(context, "platform", "/documents").unwrap();
+        let (values, _server) = parameters::declare(&mut node, declarations(&Setup::default())).unwrap();
+        let (pictures, _) = mpsc::channel(1);
+        let (loads, requests) = mpsc::channel(MOST_LOADS);
+        let shared = Shared::new(&mut node, values, pictures, loads).unwrap();
+        tokio::spawn(load_wanted(shared.clone(), requests));
+
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let control = shared.clone();
+        std::thread::spawn(move || {
+            let load = Effect::Load { map: Some("slow".to_owned()), roadmap: None };
+            control.with(|state| state.perform(load)).unwrap();
+            control.with(State::cycle);
+            sender.send(())
+        });
+        receiver.recv_timeout(Duration::from_secs(10)).expect("the control waits for the file");
+        assert_eq!(shared.with(|state| state.loading), 1);
+        let map = Map::default().write().unwrap();
+        let written = map.clone();
+        tokio::task::spawn_blocking(move || std::fs::write(pipe, written)).await.unwrap().unwrap();
+        for _ in 0..1000 {
+            if shared.with(|state| state.loading) == 0 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let loaded = shared.with(|state| state.documents.map.clone());
+        assert_eq!(loaded, NamedDocument { name: "slow".to_owned(), text: map });
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -30,6 +30,18 @@ pub(super) fn write_beside(path: PathBuf, bytes: impl FnOnce() -> Vec<u8> + Send
     });
 }
 
+/// Reads a file of at most `max_len` bytes.
+///
+/// # Errors
+/// The system's error; the file is longer, or not UTF-8.
+pub(super) fn read(path: &Path, max_len: usize) -> Result<String, DocumentFileError> {
+    let failed = |source| DocumentFileError::File { path: path.to_owned(), source };
+    if std::fs::metadata(path).map_err(failed)?.len() > max_len as u64 {
+        return Err(DocumentFileError::TooLong { path: path.to_owned(), max_len });
+    }
+    std::fs::read_to_string(path).map_err(failed)
+}
+
 /// Writes a file of the data folder, which is created if necessary. After a power cut, either the new or the old file
 /// is complete.
 ///

@@ -1,12 +1,11 @@
 //! A program's conditions, and its effects besides motion.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
+use chrono::{DateTime, Datelike, Timelike, Utc};
 use dragoman_neobotix::codes::ParameterType;
 use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_neobotix::parameters::declarations;
 
-use super::documents::{Kind, load_named};
+use super::documents::{Kind, MOST_LOADS};
 use super::files::write_beside;
 use super::picture::MOST_WANTED;
 use super::services::set_parameter;
@@ -27,11 +26,11 @@ impl State {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<(), Refused> {
         match effect {
             Effect::Load { map, roadmap } => {
-                for (kind, name) in [(Kind::Map, map), (Kind::Roadmap, roadmap)] {
-                    if let Some(name) = name {
-                        load_named(self, kind, &name)?;
-                    }
-                }
+                let named = [(Kind::Map, map), (Kind::Roadmap, roadmap)];
+                let wanted = named.into_iter().filter_map(|(kind, name)| Some((kind, name?))).collect();
+                let busy = |_| Refused(format!("{MOST_LOADS} loads are waiting already"));
+                self.loads.try_send(wanted).map_err(busy)?;
+                self.loading += 1;
                 Ok(())
             }
             Effect::Log { kind, message } => {
@@ -65,27 +64,17 @@ impl State {
 
 /// The current date and time, UTC.
 pub(super) fn now() -> Date {
-    date(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+    date(&Utc::now())
 }
 
-/// The date and time this long after the beginning of 1970: days are counted in eras of 400 years that begin in March.
-fn date(since: Duration) -> Date {
-    let seconds = since.as_secs();
-    let (days, in_day) = (seconds / 86_400 + 719_468, (seconds % 86_400) as u32);
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
+fn date(time: &DateTime<Utc>) -> Date {
     Date {
-        year: u32::try_from(year).ok(),
-        month: u32::try_from(month).ok(),
-        day: u32::try_from(day).ok(),
-        hour: Some(in_day / 3600),
-        minute: Some(in_day / 60 % 60),
-        second: Some(in_day % 60),
+        year: u32::try_from(time.year()).ok(),
+        month: Some(time.month()),
+        day: Some(time.day()),
+        hour: Some(time.hour()),
+        minute: Some(time.minute()),
+        second: Some(time.second()),
     }
 }
 
@@ -96,7 +85,8 @@ mod tests {
     #[test]
     fn dates_are_those_of_the_calendar() {
         let fields = |seconds| {
-            let Date { year, month, day, hour, minute, second } = date(Duration::from_secs(seconds));
+            let Date { year, month, day, hour, minute, second } =
+                date(&DateTime::from_timestamp(seconds, 0).unwrap());
             [year, month, day, hour, minute, second].map(Option::unwrap)
         };
         assert_eq!(fields(0), [1970, 1, 1, 0, 0, 0]);

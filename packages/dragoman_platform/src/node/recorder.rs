@@ -8,7 +8,7 @@ use dragoman_geometry::Twist;
 use dragoman_ros::dragoman_msgs::srv::PlatformSetEvent;
 use dragoman_ros::tasks::NodeTasks;
 
-use super::files::{beside, write, write_beside};
+use super::files::{beside, read, write, write_beside};
 use super::services::Answer;
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, MotionMode, Operation};
@@ -64,7 +64,7 @@ async fn replay(shared: &Shared) -> Result<(), Refused> {
         Some(_) => Err(Refused("a recording is under way".to_owned())),
         None => Ok(state.recording_file()),
     });
-    let recording = beside(move || read(&file?)).await;
+    let recording = beside(move || read_recording(&file?)).await;
     shared.ask(|state| Ok(state.platform.command(Command::StartReplay(recording?))?))
 }
 
@@ -118,11 +118,7 @@ impl State {
     }
 }
 
-fn read(path: &Path) -> Result<Recording, Refused> {
-    let failed = |error: std::io::Error| Refused(format!("{}: {error}", path.display()));
-    if std::fs::metadata(path).map_err(failed)?.len() > MAX_TEXT_LEN as u64 {
-        return Err(Refused(format!("{}: more than {MAX_TEXT_LEN} bytes", path.display())));
-    }
-    let text = std::fs::read_to_string(path).map_err(failed)?;
+fn read_recording(path: &Path) -> Result<Recording, Refused> {
+    let text = read(path, MAX_TEXT_LEN)?;
     Recording::read(&text).map_err(|error| Refused(format!("{}: {error}", path.display())))
 }

@@ -19,7 +19,7 @@ use dragoman_ros::tasks::NodeTasks;
 
 use super::state::{Refused, Shared, State};
 use super::{parameters, status};
-use crate::controller::{Board, Command, MotionMode, Motor};
+use crate::controller::{Board, Command, Motor};
 
 /// A response with success, and the reason of a failure.
 pub(super) trait Answer: Default {
@@ -134,23 +134,15 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
 
 fn serve_hardware(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
     serve_order::<PlatformSetBrake::Service>(tasks, shared, "set_brake", |state, request| {
-        const RIGHT: u8 = PlatformSetBrake::Request::RIGHT as u8;
-        const LEFT: u8 = PlatformSetBrake::Request::LEFT as u8;
-        let motor = match request.motor {
-            RIGHT => Motor::Right,
-            LEFT => Motor::Left,
-            other => return Err(Refused(format!("there is no motor {other}; use 1: right, 2: left"))),
-        };
+        let other = request.motor;
+        let motor = Motor::from_code(other.into())
+            .ok_or_else(|| Refused(format!("there is no motor {other}; use 1: right, 2: left")))?;
         Ok(state.platform.command(Command::SetBrake { motor, applied: !request.disabled })?)
     })?;
     serve_order::<PlatformSetDigitalOutput::Service>(tasks, shared, "set_digout", |state, request| {
-        const IO_BOARD: u8 = PlatformSetDigitalOutput::Request::IO_BOARD as u8;
-        const RELAY_BOARD: u8 = PlatformSetDigitalOutput::Request::RELAY_BOARD as u8;
-        let board = match request.board {
-            IO_BOARD => Board::Io,
-            RELAY_BOARD => Board::Relay,
-            other => return Err(Refused(format!("there is no board {other}; use 0: IO, 1: relays"))),
-        };
+        let other = request.board;
+        let board = Board::from_code(other.into())
+            .ok_or_else(|| Refused(format!("there is no board {other}; use 0: IO, 1: relays")))?;
         let (channel, high) = (request.channel, request.high);
         Ok(state.platform.command(Command::SetDigitalOutput { board, channel, high })?)
     })?;
@@ -164,8 +156,7 @@ fn serve_hardware(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Resul
 
 fn serve_motions(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
     serve_order::<PlatformSetMode::Service>(tasks, shared, "set_mode", |state, request| {
-        let mode = MotionMode::try_from(i32::from(request.mode))?;
-        Ok(state.platform.command(Command::SetMode(mode))?)
+        Ok(state.platform.command(Command::set_mode(request.mode.into())?)?)
     })?;
     serve_order::<PlatformMoveToPose::Service>(tasks, shared, "move_abs", |state, request| {
         Ok(state.platform.command(Command::MoveAbsolute(pose(&request.pose)))?)

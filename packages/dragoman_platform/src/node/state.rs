@@ -13,7 +13,7 @@ use dragoman_ros::{Clock, Node};
 use futures::channel::mpsc::Sender;
 
 use super::can::Can;
-use super::documents::Documents;
+use super::documents::{Documents, Wanted};
 use super::outlets::Outlets;
 use super::recorder::Recorder;
 use super::ultrasonics::Echoes;
@@ -59,6 +59,10 @@ pub(super) struct State {
     pub(super) outlets: Outlets,
     /// Names of pictures requested by a program.
     pub(super) pictures: Sender<String>,
+    /// Documents requested by a program.
+    pub(super) loads: Sender<Wanted>,
+    /// Number of these requests that are not done.
+    pub(super) loading: usize,
     /// The recording in progress.
     pub(super) recorder: Option<Recorder>,
     /// The last commanded angle of the head, rad.
@@ -78,11 +82,12 @@ pub(super) struct State {
 pub(super) struct Shared(Arc<Mutex<State>>);
 
 impl Shared {
-    /// `pictures` receives the names of pictures requested by a program.
+    /// `pictures` receives the names of pictures requested by a program, `loads` its documents.
     pub(super) fn new(
         node: &mut Node,
         values: Parameters,
         pictures: Sender<String>,
+        loads: Sender<Wanted>,
     ) -> Result<Self, PlatformNodeError> {
         let settings = parameters::settings(&values, &parameters::platform_parameters(&values));
         let mut platform = Platform::new(settings)?;
@@ -99,6 +104,8 @@ impl Shared {
             can: Can::default(),
             outlets: Outlets::new(node)?,
             pictures,
+            loads,
+            loading: 0,
             recorder: None,
             head_angle: 0.0,
             base_timeout: Duration::from_secs_f64(values.value("base_timeout")),
@@ -184,6 +191,7 @@ impl State {
         let conditions = Conditions {
             date: program::now(),
             battery_charge: charge.filter(|charge| charge.is_finite()),
+            is_loading: self.loading > 0,
             true_parameters: &true_parameters,
             ..Conditions::default()
         };

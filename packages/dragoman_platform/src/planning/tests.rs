@@ -1,11 +1,7 @@
 use dragoman_geometry::Polygon;
 
 use super::*;
-
-fn rectangle(left: f64, bottom: f64, right: f64, top: f64) -> Polygon {
-    let corners = [[left, bottom], [right, bottom], [right, top], [left, top]];
-    Polygon::new(corners.map(Point::from).to_vec()).unwrap()
-}
+use crate::testing::rectangle;
 
 /// A hall of 12 m by 10 m with a wall that has a door, and two prohibited areas.
 fn hall(door: f64) -> Map {

@@ -1,6 +1,6 @@
 //! Runs a program: takes conditions, returns actions.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use dragoman_geometry::Pose;
@@ -41,6 +41,8 @@ pub struct Conditions<'a> {
     pub user_events: &'a [String],
     /// Battery charge, 0 to 1; `None` if unknown.
     pub battery_charge: Option<f64>,
+    /// Whether the documents of an [`Effect::Load`] are still being loaded.
+    pub is_loading: bool,
     /// The parameters whose value is true.
     pub true_parameters: &'a [String],
     /// Positions of tracked objects, in the map.
@@ -63,6 +65,8 @@ struct Running {
     /// Index of the next instruction; `None`: ended, or not started.
     next: Option<usize>,
     waiting: Option<Waiting>,
+    /// Whether it waits for its [`Effect::Load`].
+    is_loading: bool,
 }
 
 #[derive(Debug)]
@@ -112,13 +116,8 @@ impl Interpreter {
         self.tasks.iter().all(|running| running.next.is_none())
     }
 
-    /// The tasks that have not ended, by name, and the index of their current instruction, from 0.
-    pub fn running(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.tasks.iter().filter_map(|running| Some((running.task.name.as_str(), running.next?)))
-    }
-
     /// The last returned motion has failed: there is no path, or the object is unknown.
-    pub fn motion_failed(&mut self) {
+    pub fn handle_motion_failed(&mut self) {
         let failed = self.motion.take().and_then(|motion| motion.on_error);
         let Some(name) = failed else {
             return;
@@ -146,8 +145,14 @@ impl Interpreter {
     }
 
     fn run(&mut self, index: usize, conditions: &Conditions<'_>, actions: &mut Vec<Action>) {
+        let running = &mut self.tasks[index];
+        running.is_loading &= conditions.is_loading;
         for _ in 0..MAX_STEPS {
             let running = &mut self.tasks[index];
+            // The next instructions may need the documents.
+            if running.is_loading {
+                return;
+            }
             let Some(at) = running.next else {
                 return;
             };
@@ -165,6 +170,7 @@ impl Interpreter {
                     if holds { running.labels.get(label).copied() } else { Some(at + 1) }
                 }
                 Instruction::Do(effect) => {
+                    running.is_loading = matches!(effect, Effect::Load { .. });
                     actions.push(Action::Do(effect.clone()));
                     Some(at + 1)
                 }
@@ -228,7 +234,7 @@ impl Running {
             })
             .collect();
         let next = (!only_on_error.contains(&task.name)).then_some(0);
-        Self { task, labels, next, waiting: None }
+        Self { task, labels, next, waiting: None, is_loading: false }
     }
 }
 
@@ -268,18 +274,12 @@ fn has_happened(event: &Awaited, due: Option<Duration>, is_new: bool, conditions
 /// Access for tests.
 #[cfg(test)]
 impl Interpreter {
+    /// The tasks that have not ended, by name, and the index of their current instruction, from 0.
+    pub(crate) fn running(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.tasks.iter().filter_map(|running| Some((running.task.name.as_str(), running.next?)))
+    }
+
     pub(crate) fn moving_task(&self) -> Option<&str> {
         self.motion.as_ref().map(|motion| self.tasks[motion.task].task.name.as_str())
     }
-}
-
-/// Names of the parameters that a program uses as conditions.
-pub fn parameters(program: &Program) -> BTreeSet<&str> {
-    let instructions = program.tasks.iter().flat_map(|task| &task.instructions);
-    instructions
-        .filter_map(|instruction| match instruction {
-            Instruction::Goto { condition: Condition::Parameter(key), .. } => Some(key.as_str()),
-            _ => None,
-        })
-        .collect()
 }

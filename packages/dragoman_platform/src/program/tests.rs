@@ -58,6 +58,21 @@ impl Bench {
 }
 
 #[test]
+fn a_task_waits_for_its_documents() {
+    let load = Instruction::Do(Effect::Load { map: Some("hall".to_owned()), roadmap: None });
+    let mut bench = Bench::new(vec![
+        task("a", 1, vec![load, go(1.0)]),
+        task("b", 0, vec![log("b"), wait(Awaited::Delay(seconds(1.0))), log("c")]),
+    ]);
+    let begun = bench.after(0.0, Conditions::default());
+    assert!(begun.len() == 2 && begun[0].contains("hall") && begun[1] == "b", "{begun:?}");
+    let loading = Conditions { is_loading: true, ..Conditions::default() };
+    assert_eq!(bench.after(0.5, loading), Vec::<String>::new());
+    assert_eq!(bench.after(0.5, loading), ["c"], "other tasks continue");
+    assert_eq!(bench.after(0.5, Conditions::default()), ["to 1"]);
+}
+
+#[test]
 fn instructions_are_carried_out_in_order_and_in_circles() {
     let mut bench = Bench::new(vec![task(
         "round",
@@ -145,9 +160,9 @@ fn a_motion_that_fails_starts_the_task_for_it() {
         task("help", 0, vec![log("no ball")]),
     ]);
     assert_eq!(bench.after(0.0, Conditions::default()).len(), 1);
-    bench.interpreter.motion_failed();
+    bench.interpreter.handle_motion_failed();
     assert_eq!(bench.after(0.1, Conditions::default()), ["no ball"]);
-    bench.interpreter.motion_failed();
+    bench.interpreter.handle_motion_failed();
     assert_eq!(bench.after(0.1, Conditions::default()), [""; 0]);
 }
 
@@ -162,10 +177,6 @@ fn conditions_are_parameters_or_constants() {
         label("end"),
     ];
     let program = vec![task("t", 0, instructions)];
-    assert_eq!(
-        interpreter::parameters(&Program { tasks: program.clone() }).into_iter().collect::<Vec<_>>(),
-        ["SirenEnabled"]
-    );
     assert_eq!(Bench::new(program.clone()).after(0.0, Conditions::default()), ["first", "second"]);
     let parameters = ["SirenEnabled".to_owned()];
     let conditions = Conditions { true_parameters: &parameters, ..Default::default() };

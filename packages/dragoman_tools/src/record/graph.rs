@@ -1,9 +1,7 @@
 //! Finds topics as they appear and subscribes to them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use dragoman_ros::raw::{self, SerializedMessage};
@@ -14,6 +12,7 @@ use futures::stream::BoxStream;
 
 use super::channel::Request;
 use super::selection::Selection;
+use crate::worker::Worker;
 
 /// Polling interval of the graph.
 const PERIOD: Duration = Duration::from_millis(500);
@@ -30,42 +29,22 @@ pub(super) struct Found {
     pub(super) messages: BoxStream<'static, SerializedMessage>,
 }
 
-/// The polling thread; ends when dropped. r2r needs one for `spin_once` anyway, and allows only the spinning thread to
-/// subscribe.
-pub(super) struct Watch {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Watch {
-    pub(super) fn start(
-        mut node: Node,
-        selection: Selection,
-        found: UnboundedSender<Found>,
-    ) -> std::io::Result<Self> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("record graph".into()).spawn(move || {
-            let mut subscriptions = Subscriptions::default();
-            while !stopped.load(Ordering::Relaxed) {
-                subscriptions.update(&mut node, &selection, &found);
-                let looked = Instant::now();
-                while looked.elapsed() < PERIOD && !stopped.load(Ordering::Relaxed) {
-                    node.spin_once(SPIN_TIMEOUT);
-                }
+/// Starts the polling thread. r2r needs one for `spin_once` anyway, and allows only the spinning thread to subscribe.
+pub(super) fn watch(
+    mut node: Node,
+    selection: Selection,
+    found: UnboundedSender<Found>,
+) -> std::io::Result<Worker> {
+    Worker::start("record graph", move |stopped| {
+        let mut subscriptions = Subscriptions::default();
+        while !stopped.load(Ordering::Relaxed) {
+            subscriptions.update(&mut node, &selection, &found);
+            let looked = Instant::now();
+            while looked.elapsed() < PERIOD && !stopped.load(Ordering::Relaxed) {
+                node.spin_once(SPIN_TIMEOUT);
             }
-        })?;
-        Ok(Self { stop, thread: Some(thread) })
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
         }
-    }
+    })
 }
 
 #[derive(Default)]

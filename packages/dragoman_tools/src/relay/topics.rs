@@ -2,8 +2,7 @@
 //! delay others.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use dragoman_ros::shared::SharedPublisher;
@@ -14,6 +13,7 @@ use futures::future::{AbortHandle, abortable};
 use tokio::runtime::Handle;
 
 use super::table::Topic;
+use crate::worker::Worker;
 
 /// Queue depth; beyond that the oldest message is lost.
 const DEPTH: usize = 10;
@@ -166,10 +166,8 @@ impl OnDemand {
     }
 
     /// Serves the topics until it is dropped.
-    pub(crate) fn start(mut self, mut node: Node, runtime: Handle) -> std::io::Result<Attendant> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("relay demand".into()).spawn(move || {
+    pub(crate) fn start(mut self, mut node: Node, runtime: Handle) -> std::io::Result<Worker> {
+        Worker::start("relay demand", move |stopped| {
             while !stopped.load(Ordering::Relaxed) {
                 for lane in &mut self.lanes {
                     if let Err(error) = lane.review(&mut node, &runtime) {
@@ -178,22 +176,6 @@ impl OnDemand {
                 }
                 node.spin_once(DEMAND_PERIOD);
             }
-        })?;
-        Ok(Attendant { stop, thread: Some(thread) })
-    }
-}
-
-/// The thread of [`OnDemand`].
-pub(crate) struct Attendant {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Drop for Attendant {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        })
     }
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::super::call::{CallId, Outcome};
+use super::super::call::Outcome;
 use super::super::wire::SizeBase;
+use crate::CallId;
 
 /// Configuration of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq, Eq)]

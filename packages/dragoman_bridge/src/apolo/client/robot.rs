@@ -6,7 +6,7 @@
 //! server does not answer questions about unknown names, and each of these delays all other calls. A velocity is valid
 //! for [`RobotConfig::command_timeout`] and has to be repeated.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::super::call::Outcome;
 use super::super::wire::Request;
@@ -67,23 +67,23 @@ enum Step {
 pub struct RobotCycle {
     config: RobotConfig,
     /// Speed and rotation speed, and when they were received.
-    command: Option<([f64; 2], Instant)>,
+    command: Option<([f64; 2], Duration)>,
     /// Velocity of this cycle's move.
     velocity: [f64; 2],
     /// Next step of this cycle; `None`: the cycle is over.
     step: Option<Step>,
     is_waiting: bool,
-    next_cycle: Instant,
+    next_cycle: Duration,
 }
 
 impl RobotCycle {
     /// The first cycle begins at `now`.
-    pub fn new(now: Instant, config: RobotConfig) -> Self {
+    pub fn new(now: Duration, config: RobotConfig) -> Self {
         Self { config, command: None, velocity: [0.0; 2], step: None, is_waiting: false, next_cycle: now }
     }
 
     /// Sets a velocity: forward, m/s, and counter-clockwise, rad/s. `false`: refused, because it is not finite.
-    pub fn handle_command(&mut self, now: Instant, speed: f64, rotation_speed: f64) -> bool {
+    pub fn handle_command(&mut self, now: Duration, speed: f64, rotation_speed: f64) -> bool {
         let is_finite = speed.is_finite() && rotation_speed.is_finite();
         if is_finite {
             self.command = Some(([speed, rotation_speed], now));
@@ -92,7 +92,7 @@ impl RobotCycle {
     }
 
     /// The next call, if one is due.
-    pub fn poll_call(&mut self, now: Instant) -> Option<Request> {
+    pub fn poll_call(&mut self, now: Duration) -> Option<Request> {
         if self.is_waiting {
             return None;
         }
@@ -115,7 +115,7 @@ impl RobotCycle {
     }
 
     /// The call has ended.
-    pub fn handle_outcome(&mut self, now: Instant, outcome: Outcome) -> Option<RobotEvent> {
+    pub fn handle_outcome(&mut self, now: Duration, outcome: Outcome) -> Option<RobotEvent> {
         if !std::mem::take(&mut self.is_waiting) {
             return None;
         }
@@ -150,18 +150,16 @@ impl RobotCycle {
     }
 
     /// When the next call is due, unless one is open.
-    pub fn poll_timeout(&self) -> Option<Instant> {
+    pub fn poll_timeout(&self) -> Option<Duration> {
         (!self.is_waiting && self.step.is_none()).then_some(self.next_cycle)
     }
 
-    fn begin(&mut self, now: Instant) {
+    fn begin(&mut self, now: Duration) {
         let period = self.config.period;
         // Keeps the phase unless a whole period was missed.
         let kept = self.next_cycle.checked_add(period).filter(|next| *next > now);
         self.next_cycle = kept.or(now.checked_add(period)).unwrap_or(now);
-        let fresh = self
-            .command
-            .filter(|(_, came)| now.saturating_duration_since(*came) <= self.config.command_timeout);
+        let fresh = self.command.filter(|(_, came)| now.saturating_sub(*came) <= self.config.command_timeout);
         self.velocity = fresh.map_or([0.0; 2], |(velocity, _)| velocity);
         self.step = Some(if self.velocity == [0.0; 2] { Step::Odometry } else { Step::Move });
     }

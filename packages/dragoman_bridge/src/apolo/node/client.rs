@@ -1,29 +1,24 @@
 //! Client side: provides the world of an old server in a namespace.
 
-use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, Result};
-use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
-use tokio::net::TcpStream;
-use tokio::time::sleep_until;
 
-use super::ApoloNodeError;
 use super::offers::{self, Asked};
 use super::robots::{self, Command, LASER_ANGLE_INCREMENT, LASER_ANGLE_MIN, LASER_RANGE_MAX, Robot};
+use crate::BridgeError;
 use crate::apolo::wire::SizeBase;
-use crate::apolo::{CallId, Client, ClientConfig, ClientEvent, ClientStatistics, Outcome};
-use crate::tcp::{acknowledge_quickly, ready, resolved};
-
-/// Time limit of a connection attempt.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+use crate::apolo::{Client, ClientConfig, ClientEvent, ClientStatistics, Outcome};
+use crate::calls::OpenCalls;
+use crate::clock;
+use crate::tcp::client::{Link, LinkEvent};
 
 /// Size of the read buffer, bytes.
 const READ_LEN: usize = 16_384;
@@ -89,7 +84,7 @@ pub fn start_client(
     context: &Context,
     namespace: &str,
     server: SocketAddr,
-) -> Result<RunningNode, ApoloNodeError> {
+) -> Result<RunningNode, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo_client", namespace)?);
     let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations())?;
     tasks.spawn(parameter_server);
@@ -98,13 +93,10 @@ pub fn start_client(
     let report = Arc::new(Mutex::new(Report::default()));
     let seen = Arc::clone(&report);
     let edge = Edge {
-        client: Client::new(Instant::now(), config(&parameters)),
-        server,
-        connecting: None,
-        stream: None,
+        client: Client::new(clock::now(), config(&parameters)),
+        link: Link::new(server, READ_LEN),
         unsent: Vec::new(),
-        open: HashMap::new(),
-        next_id: 0,
+        open: OpenCalls::new(),
         robots,
         report,
     };
@@ -136,12 +128,9 @@ enum Waiting {
 /// The client core with its socket and ROS connections.
 struct Edge {
     client: Client,
-    server: SocketAddr,
-    connecting: Option<BoxFuture<'static, std::io::Result<TcpStream>>>,
-    stream: Option<TcpStream>,
+    link: Link,
     unsent: Vec<u8>,
-    open: HashMap<CallId, Waiting>,
-    next_id: u64,
+    open: OpenCalls<Waiting>,
     robots: Vec<Robot>,
     report: Arc<Mutex<Report>>,
 }
@@ -152,22 +141,12 @@ impl Edge {
         mut requests: SelectAll<BoxStream<'static, Asked>>,
         mut commands: SelectAll<BoxStream<'static, Command>>,
     ) {
-        let mut buffer = [0; READ_LEN];
         loop {
             self.settle();
             let robots = self.robots.iter().filter_map(|robot| robot.cycle.poll_timeout());
             let deadline = self.client.poll_timeout().into_iter().chain(robots).min();
-            let wake = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(3600));
             tokio::select! {
-                connected = resolved(&mut self.connecting) => {
-                    self.connecting = None;
-                    self.connected(connected);
-                }
-                ready = ready(self.stream.as_ref(), !self.unsent.is_empty()) => match ready {
-                    Ok(true) => self.read(&mut buffer),
-                    Ok(false) => {}
-                    Err(error) => self.disconnected(&error),
-                },
+                event = self.link.next(!self.unsent.is_empty()) => self.handle_link(event),
                 Some(asked) = requests.next() => {
                     self.call(asked.request, Waiting::Asked(asked.respond));
                 }
@@ -176,7 +155,7 @@ impl Edge {
                         robot.command(&twist);
                     }
                 }
-                () = sleep_until(wake.into()) => self.client.handle_timeout(Instant::now()),
+                () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
             }
         }
     }
@@ -184,7 +163,7 @@ impl Edge {
     /// Processes everything that needs no waiting.
     fn settle(&mut self) {
         loop {
-            let now = Instant::now();
+            let now = clock::now();
             for index in 0..self.robots.len() {
                 let request = self.robots.get_mut(index).and_then(|robot| robot.cycle.poll_call(now));
                 if let Some(request) = request {
@@ -192,9 +171,8 @@ impl Edge {
                 }
             }
             if self.client.poll_connect(now) {
-                self.stream = None;
                 self.unsent.clear();
-                self.connecting = Some(connect(self.server).boxed());
+                self.link.connect();
             }
             while let Some(bytes) = self.client.poll_transmit() {
                 self.unsent.extend(bytes);
@@ -219,25 +197,23 @@ impl Edge {
     }
 
     fn call(&mut self, request: crate::apolo::wire::Request, waiting: Waiting) {
-        let id = CallId(self.next_id);
-        self.next_id += 1;
-        self.open.insert(id, waiting);
-        self.client.handle_call(Instant::now(), id, request);
+        let id = self.open.begin(waiting);
+        self.client.handle_call(clock::now(), id, request);
     }
 
     fn note(&mut self, event: ClientEvent) {
         match event {
-            ClientEvent::Connected => tracing::info!(server = %self.server, "connected to Apolo"),
+            ClientEvent::Connected => tracing::info!(server = %self.link.server(), "connected to Apolo"),
             ClientEvent::Disconnected => {
-                tracing::warn!(server = %self.server, "closing the connection to Apolo");
-                self.stream = None;
+                tracing::warn!(server = %self.link.server(), "closing the connection to Apolo");
+                self.link.close();
                 self.unsent.clear();
             }
-            ClientEvent::Result { id, outcome } => match self.open.remove(&id) {
+            ClientEvent::Result { id, outcome } => match self.open.end(id) {
                 Some(Waiting::Asked(respond)) => respond(outcome),
                 Some(Waiting::Robot(index)) => {
                     let Some(robot) = self.robots.get_mut(index) else { return };
-                    if let Some(event) = robot.cycle.handle_outcome(Instant::now(), outcome) {
+                    if let Some(event) = robot.cycle.handle_outcome(clock::now(), outcome) {
                         robot.note(event);
                         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
                         report.refused.remove(&robot.name);
@@ -251,58 +227,33 @@ impl Edge {
         }
     }
 
-    fn connected(&mut self, stream: std::io::Result<TcpStream>) {
-        let now = Instant::now();
-        match stream {
-            Ok(stream) => {
-                self.stream = Some(stream);
-                self.client.handle_connected(now);
-            }
-            Err(error) => {
-                tracing::debug!(%error, server = %self.server, "connecting to Apolo failed");
+    fn disconnected(&mut self, error: &std::io::Error) {
+        tracing::debug!(%error, server = %self.link.server(), "Apolo closed the connection");
+        self.link.close();
+        self.unsent.clear();
+        self.client.handle_disconnected(clock::now());
+    }
+
+    fn handle_link(&mut self, event: LinkEvent) {
+        let now = clock::now();
+        match event {
+            LinkEvent::Connected => self.client.handle_connected(now),
+            LinkEvent::Failed(error) => {
+                tracing::debug!(%error, server = %self.link.server(), "connecting to Apolo failed");
                 self.client.handle_connect_failed(now);
             }
-        }
-    }
-
-    fn disconnected(&mut self, error: &std::io::Error) {
-        tracing::debug!(%error, server = %self.server, "Apolo closed the connection");
-        self.stream = None;
-        self.unsent.clear();
-        self.client.handle_disconnected(Instant::now());
-    }
-
-    fn read(&mut self, buffer: &mut [u8]) {
-        let Some(stream) = &self.stream else { return };
-        match stream.try_read(buffer) {
-            Ok(0) => self.disconnected(&ErrorKind::UnexpectedEof.into()),
-            Ok(len) => {
-                acknowledge_quickly(stream);
-                self.client.handle_bytes(Instant::now(), buffer.get(..len).unwrap_or_default());
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => self.disconnected(&error),
+            LinkEvent::Received(len) => self.client.handle_bytes(now, self.link.received(len)),
+            LinkEvent::Writable => {}
+            LinkEvent::Lost(error) => self.disconnected(&error),
         }
     }
 
     fn write(&mut self) {
-        while let Some(stream) = &self.stream
-            && !self.unsent.is_empty()
-        {
-            match stream.try_write(&self.unsent) {
-                Ok(len) => drop(self.unsent.drain(..len)),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) => self.disconnected(&error),
-            }
+        match self.link.send(&self.unsent) {
+            Ok(sent) => drop(self.unsent.drain(..sent)),
+            Err(error) => self.disconnected(&error),
         }
     }
-}
-
-async fn connect(server: SocketAddr) -> std::io::Result<TcpStream> {
-    let stream = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(server)).await??;
-    stream.set_nodelay(true)?;
-    acknowledge_quickly(&stream);
-    Ok(stream)
 }
 
 /// Content of `/diagnostics`.

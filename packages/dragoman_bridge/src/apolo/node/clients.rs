@@ -10,7 +10,8 @@ use tokio::sync::Semaphore;
 
 use crate::apolo::services::{self, Service, Visitor};
 use crate::apolo::wire::{Command, Request};
-use crate::apolo::{Outcome, Refusal};
+use crate::apolo::{Connection, Outcome, Refusal, ServerConfig};
+use crate::tcp::server::Services;
 
 /// Maximum number of open requests to one service. A service queues ten (its quality of service) and then drops the
 /// oldest; this limit leaves some room for other ROS nodes.
@@ -50,6 +51,7 @@ where
 pub(super) struct WorldClients {
     endpoints: BTreeMap<Command, Box<dyn Ask>>,
     timeout: Duration,
+    config: ServerConfig,
 }
 
 /// Creates a client for every row.
@@ -75,27 +77,10 @@ impl Visitor for Connecting<'_> {
 
 impl WorldClients {
     /// Creates the clients in the namespace of `node`.
-    pub(super) fn new(node: &mut Node, timeout: Duration) -> Result<Self> {
+    pub(super) fn new(node: &mut Node, timeout: Duration, config: ServerConfig) -> Result<Self> {
         let mut connecting = Connecting { node, endpoints: BTreeMap::new() };
         services::visit(&mut connecting)?;
-        Ok(Self { endpoints: connecting.endpoints, timeout })
-    }
-
-    /// Time limit of a call.
-    pub(super) fn timeout(&self) -> Duration {
-        self.timeout
-    }
-
-    /// Outcome of a call that exceeds the time limit.
-    pub(super) fn timed_out(&self) -> Outcome {
-        let reason = format!("the world's service did not answer within {:?}", self.timeout);
-        Outcome::Refused(Refusal::Rejected(reason))
-    }
-
-    /// Calls the service; the future resolves with the outcome. It has no time limit of its own.
-    pub(super) fn call(self: &Arc<Self>, request: Request) -> BoxFuture<'static, Outcome> {
-        let world = Arc::clone(self);
-        async move { world.ask(request).await }.boxed()
+        Ok(Self { endpoints: connecting.endpoints, timeout, config })
     }
 
     async fn ask(&self, request: Request) -> Outcome {
@@ -103,5 +88,35 @@ impl WorldClients {
             return Outcome::Refused(Refusal::NotConnected);
         };
         endpoint.ask(request).await.unwrap_or_else(Outcome::Refused)
+    }
+}
+
+impl Services for WorldClients {
+    type Session = Connection;
+    type Kind = ();
+
+    const PROTOCOL: &'static str = "Apolo's protocol";
+    const READ_LEN: usize = 4096;
+    // The service keeps the request in its queue until it answers, so its slot stays occupied until then.
+    const AWAITS_CALLS_OF_LOST_CLIENTS: bool = true;
+
+    fn session(&self) -> Connection {
+        Connection::new(self.config.clone())
+    }
+
+    fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    fn kind(_request: &Request) {}
+
+    fn call(self: &Arc<Self>, request: Request) -> BoxFuture<'static, Outcome> {
+        let world = Arc::clone(self);
+        async move { world.ask(request).await }.boxed()
+    }
+
+    fn timed_out(&self, _request: ()) -> Outcome {
+        let reason = format!("the world's service did not answer within {:?}", self.timeout);
+        Outcome::Refused(Refusal::Rejected(reason))
     }
 }

@@ -2,8 +2,10 @@
 
 use std::f64::consts::PI;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use dragoman_geometry::Pose;
+use dragoman_neobotix::messages;
 use dragoman_ros::naming;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::shared::SharedPublisher;
@@ -12,9 +14,10 @@ use dragoman_ros::{
 };
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
-use super::ApoloNodeError;
+use crate::BridgeError;
 use crate::apolo::Refusal;
 use crate::apolo::client::robot::{RobotConfig, RobotCycle, RobotEvent};
+use crate::clock;
 
 /// A velocity for the robot with this index.
 pub(super) type Command = (usize, geometry_msgs::msg::Twist);
@@ -50,7 +53,7 @@ struct LaserGeometry {
 pub(super) fn start(
     node: &mut Node,
     parameters: &Parameters,
-) -> Result<(Vec<Robot>, SelectAll<BoxStream<'static, Command>>), ApoloNodeError> {
+) -> Result<(Vec<Robot>, SelectAll<BoxStream<'static, Command>>), BridgeError> {
     let names: Vec<String> = parameters.value("robots");
     let lasers: Vec<String> = parameters.value("lasers");
     let rates: Vec<f64> = parameters.value("rates");
@@ -58,17 +61,17 @@ pub(super) fn start(
         if len != 0 && len != names.len() {
             let robots = names.len();
             let reason = format!("parameter '{parameter}' has {len} entries; there are {robots} robots");
-            return Err(ApoloNodeError::Robots { reason });
+            return Err(BridgeError::Robots { reason });
         }
     }
     let mut robots: Vec<Robot> = Vec::new();
     let mut commands = SelectAll::new();
-    let tf = if names.is_empty() { None } else { Some(tf_publisher(node)?.into()) };
+    let tf = if names.is_empty() { None } else { Some(messages::transforms(node)?.into()) };
     for (index, (name, tf)) in names.iter().zip(std::iter::repeat(tf).flatten()).enumerate() {
         let frame_prefix = naming::token(name);
         if robots.iter().any(|robot| robot.frame_prefix == frame_prefix) {
             let reason = format!("parameter 'robots' names '{frame_prefix}' twice");
-            return Err(ApoloNodeError::Robots { reason });
+            return Err(BridgeError::Robots { reason });
         }
         let period = 1.0 / rates.get(index).copied().unwrap_or(DEFAULT_RATE);
         let laser = lasers.get(index).filter(|laser| !laser.is_empty()).cloned();
@@ -91,7 +94,7 @@ pub(super) fn start(
         };
         robots.push(Robot {
             name: name.clone(),
-            cycle: RobotCycle::new(Instant::now(), config),
+            cycle: RobotCycle::new(clock::now(), config),
             refusal: None,
             laser: LaserGeometry {
                 angle_min: parameters.value("laser_angle_min"),
@@ -117,14 +120,10 @@ pub(super) const LASER_ANGLE_MIN: f64 = -0.75 * PI;
 pub(super) const LASER_ANGLE_INCREMENT: f64 = PI / 360.0;
 pub(super) const LASER_RANGE_MAX: f64 = 20.0;
 
-fn tf_publisher(node: &mut Node) -> Result<Publisher<tf2_msgs::msg::TFMessage>> {
-    node.create_publisher("/tf", QosProfile::default().keep_last(100))
-}
-
 impl Robot {
     /// Handles a velocity command.
     pub(super) fn command(&mut self, twist: &geometry_msgs::msg::Twist) {
-        if !self.cycle.handle_command(Instant::now(), twist.linear.x, twist.angular.z) {
+        if !self.cycle.handle_command(clock::now(), twist.linear.x, twist.angular.z) {
             tracing::warn!(robot = self.name, "refused a velocity that is not finite");
         }
     }
@@ -149,22 +148,15 @@ impl Robot {
     fn publish_odometry(&self, [x, y, yaw]: [f64; 3], [speed, rotation_speed]: [f64; 2]) {
         let header = self.header("odom");
         let child_frame_id = format!("{}/base_footprint", self.frame_prefix);
-        let (z, w) = (yaw / 2.0).sin_cos();
-        let rotation = geometry_msgs::msg::Quaternion { x: 0.0, y: 0.0, z, w };
-        let mut odometry = nav_msgs::msg::Odometry {
-            header: header.clone(),
-            child_frame_id: child_frame_id.clone(),
-            ..Default::default()
-        };
+        let transform =
+            messages::transform(&header.stamp, &header.frame_id, &child_frame_id, Pose::new(x, y, yaw));
+        let mut odometry = nav_msgs::msg::Odometry { header, child_frame_id, ..Default::default() };
         odometry.pose.pose.position = geometry_msgs::msg::Point { x, y, z: 0.0 };
-        odometry.pose.pose.orientation = rotation.clone();
+        odometry.pose.pose.orientation = transform.transform.rotation.clone();
         odometry.twist.twist.linear.x = speed;
         odometry.twist.twist.angular.z = rotation_speed;
         report(self.odometry.publish(&odometry), "odom");
-        let translation = geometry_msgs::msg::Vector3 { x, y, z: 0.0 };
-        let transform = geometry_msgs::msg::Transform { translation, rotation };
-        let stamped = geometry_msgs::msg::TransformStamped { header, child_frame_id, transform };
-        report(self.tf.publish(&tf2_msgs::msg::TFMessage { transforms: vec![stamped] }), "tf");
+        report(self.tf.publish(&tf2_msgs::msg::TFMessage { transforms: vec![transform] }), "tf");
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "scans have single precision in ROS")]

@@ -1,25 +1,24 @@
 //! Server side: a TCP port in front of a world's services.
 
-use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
-use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::sys::socket::Backlog;
-use tokio::task::JoinSet;
 
 use super::clients::WorldClients;
-use super::{ApoloNodeError, connection};
+use crate::BridgeError;
+use crate::apolo::ServerConfig;
 use crate::apolo::wire::{DEFAULT_PORT, SizeBase};
-use crate::apolo::{Connection, ConnectionEvent, ServerConfig, ServerStatistics};
+use crate::ports;
+use crate::tcp::Keepalive;
+use crate::tcp::server::{Ports, Services};
 
-/// Length of the kernel's accept queue.
-const BACKLOG: i32 = 1024;
+/// Detects a vanished client after two minutes, also while answers to it are unsent.
+const KEEPALIVE: Keepalive = Keepalive { idle_s: 60, interval_s: 10, probes: 6 };
 
 /// Time limit of a service call, s. MATLAB programs wait 5 s for an answer. The limit leaves time for a preceding
 /// command that is never answered and may wait for its service just as long.
@@ -32,11 +31,7 @@ const OTHER_FILES: u64 = 256;
 pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
     let config = ServerConfig::default();
     let declared = [
-        Declaration::new(
-            "bind",
-            bind.to_string().as_str(),
-            "Address of the interface to listen on; 0.0.0.0 is all.",
-        ),
+        ports::declaration(bind),
         Declaration::new("port", i64::from(DEFAULT_PORT), "TCP port to listen on.")
             .within(Range::Integer { from: 0, to: 65535 }),
         Declaration::new(
@@ -80,52 +75,30 @@ pub struct ApoloServer {
 ///
 /// # Errors
 /// The port is in use; a wrong parameter; an error of the middleware.
-pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<ApoloServer, ApoloNodeError> {
+pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<ApoloServer, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo", namespace)?);
     let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
     tasks.spawn(server);
-    let listener = open(&parameters)?;
+    let listener = ports::tcp(WorldClients::PROTOCOL, &parameters, parameters.value("port"))?;
     let address = listener.local_addr()?;
-    let timeout = Duration::from_secs_f64(parameters.value("service_timeout"));
-    let world = Arc::new(WorldClients::new(tasks.node(), timeout)?);
     let config = ServerConfig {
         size_base: SizeBase::try_from(parameters.value::<i64>("size_base")).unwrap_or_default(),
         move_reply: parameters.value("move_reply"),
         silent_on_unknown: parameters.value("silent_on_unknown"),
         ..ServerConfig::default()
     };
-    let max_connections = usize::try_from(parameters.value::<i64>("max_connections")).unwrap_or(1);
-    allow_files(max_connections as u64 + OTHER_FILES);
-    let report = Arc::new(Report::default());
-    let seen = Arc::clone(&report);
-    tasks.spawn(async move {
-        if let Err(error) = serve(listener, world, config, max_connections, report).await {
-            tracing::error!(%error, "the server of Apolo's protocol has stopped");
-        }
-    });
-    let mut diagnostics = Diagnostics::new(tasks.node(), "Apolo's protocol", &address.to_string())?;
-    let mut before = Figures::default();
-    tasks.every(Duration::from_secs(1), move || {
-        let now = seen.figures();
-        publish(&mut diagnostics, &before, &now);
-        before = now;
-    })?;
+    let timeout = Duration::from_secs_f64(parameters.value("service_timeout"));
+    let max_clients = usize::try_from(parameters.value::<i64>("max_connections")).unwrap_or(1);
+    allow_files(max_clients as u64 + OTHER_FILES);
+    let ports = Ports {
+        services: Arc::new(WorldClients::new(tasks.node(), timeout, config)?),
+        keepalive: KEEPALIVE,
+        max_clients,
+        farewell: Duration::ZERO,
+        full: "too many clients",
+    };
+    ports.serve(&mut tasks, vec![listener], &address.to_string())?;
     Ok(ApoloServer { node: tasks.start()?, address })
-}
-
-fn open(parameters: &Parameters) -> Result<TcpListener, ApoloNodeError> {
-    let text: String = parameters.value("bind");
-    let ip: IpAddr = text.parse().map_err(|_parse| ApoloNodeError::Address { text })?;
-    let port = u16::try_from(parameters.value::<i64>("port")).unwrap_or(DEFAULT_PORT);
-    let address = SocketAddr::new(ip, port);
-    let opened = TcpListener::bind(address).and_then(|listener| {
-        // With the standard library's backlog of 128, some of a thousand clients that connect at once would wait a
-        // second.
-        nix::sys::socket::listen(&listener, Backlog::new(BACKLOG)?)?;
-        listener.set_nonblocking(true)?;
-        Ok(listener)
-    });
-    opened.map_err(|source| ApoloNodeError::Bind { address, source })
 }
 
 /// Raises the process's limit of open files, as far as the system permits.
@@ -138,121 +111,55 @@ fn allow_files(wanted: u64) {
     }
 }
 
-async fn serve(
-    listener: TcpListener,
-    world: Arc<WorldClients>,
-    config: ServerConfig,
-    max_connections: usize,
-    report: Arc<Report>,
-) -> std::io::Result<()> {
-    let listener = tokio::net::TcpListener::from_std(listener)?;
-    let mut connections = JoinSet::new();
-    loop {
-        report.connections.store(connections.len(), Ordering::Relaxed);
-        tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _client)) if connections.len() < max_connections => {
-                    let connection = Connection::new(config.clone());
-                    let (world, report) = (Arc::clone(&world), Arc::clone(&report));
-                    connections.spawn(connection::serve(stream, connection, world, report));
-                }
-                Ok((_stream, client)) => {
-                    report.refused_connections.fetch_add(1, Ordering::Relaxed);
-                    tracing::debug!(%client, max_connections, "refused a connection: too many clients");
-                }
-                Err(error) => {
-                    // No file descriptor is left, or the client has already disconnected.
-                    tracing::warn!(%error, "accepting a client failed");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                }
-            },
-            Some(ended) = connections.join_next() => {
-                if let Err(error) = ended {
-                    tracing::error!(%error, "a connection task failed");
-                }
-            }
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
 
-/// Counters and recent events of all connections.
-#[derive(Debug, Default)]
-pub(super) struct Report {
-    statistics: Mutex<ServerStatistics>,
-    last_refusal: Mutex<String>,
-    connections: AtomicUsize,
-    refused_connections: AtomicU64,
-}
+    use dragoman_ros::{Arguments, Discovery, DiscoveryRange};
+    use nix::sys::socket::{setsockopt, sockopt};
+    use tokio::io::AsyncWriteExt;
 
-impl Report {
-    /// Adds the counters and events of a connection.
-    pub(super) fn add(&self, connection: &mut Connection) {
-        let news = connection.take_statistics();
-        if news != ServerStatistics::default() {
-            *self.statistics.lock().unwrap_or_else(PoisonError::into_inner) += news;
-        }
-        while let Some(event) = connection.poll_event() {
-            let text = match event {
-                ConnectionEvent::Refused { request, refusal } => format!("{request}: {refusal}"),
-                ConnectionEvent::Malformed { kind } => {
-                    format!("frame '{}' is too short for its values", kind.escape_ascii())
-                }
-                ConnectionEvent::Unknown { kind } => {
-                    format!("unknown frame '{}'", kind.escape_ascii())
-                }
-                ConnectionEvent::Garbage { bytes } => format!("skipped {bytes} bytes outside of frames"),
-            };
-            tracing::debug!(text, "refused");
-            *self.last_refusal.lock().unwrap_or_else(PoisonError::into_inner) = text;
-        }
+    use super::*;
+    use crate::tcp::server::serve;
+
+    /// The client sends more requests than the buffers of both sides hold, and reads no answers: TCP has unsent data,
+    /// and no keepalive probes are sent.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_client_that_takes_no_answers_is_given_up() {
+        let discovery =
+            Discovery { domain_id: 88, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
+        let context = Context::with_options(&discovery, Arguments::default()).unwrap();
+        let mut node = Node::create(context, "vanished", "/nowhere").unwrap();
+        // Without a service, each question is refused at once.
+        let world = Arc::new(
+            WorldClients::new(&mut node, Duration::from_micros(1), ServerConfig::default()).unwrap(),
+        );
+        let listener = tokio::net::TcpListener::bind((IpAddr::from([127, 0, 0, 1]), 0)).await.unwrap();
+        let client = tokio::net::TcpSocket::new_v4().unwrap();
+        client.set_recv_buffer_size(4096).unwrap();
+        let (client, accepted) =
+            tokio::join!(client.connect(listener.local_addr().unwrap()), listener.accept());
+        let (mut client, (stream, _)) = (client.unwrap(), accepted.unwrap());
+        setsockopt(&stream, sockopt::SndBuf, &4096).unwrap();
+        let keepalive = Keepalive { idle_s: 1, interval_s: 1, probes: 1 };
+        let served = tokio::spawn(serve(stream, world, keepalive, Arc::default()));
+        let asking = tokio::spawn(async move {
+            // `G` about robot "Neo" of the world without a name.
+            let question = b"aa\x0b\0G\0\x04Neo\0".repeat(1000);
+            while client.write_all(&question).await.is_ok() {}
+        });
+        let begin = Instant::now();
+        tokio::time::timeout(Duration::from_secs(60), served)
+            .await
+            .expect("the connection was not closed")
+            .unwrap();
+        println!("closed after {:?}", begin.elapsed());
+        asking.abort();
     }
 
-    fn figures(&self) -> Figures {
-        Figures {
-            statistics: *self.statistics.lock().unwrap_or_else(PoisonError::into_inner),
-            last_refusal: self.last_refusal.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-            connections: self.connections.load(Ordering::Relaxed),
-            refused_connections: self.refused_connections.load(Ordering::Relaxed),
-        }
-    }
-}
-
-/// A snapshot of a [`Report`].
-#[derive(Debug, Default)]
-struct Figures {
-    statistics: ServerStatistics,
-    last_refusal: String,
-    connections: usize,
-    refused_connections: u64,
-}
-
-impl Figures {
-    fn refused(&self) -> u64 {
-        let ServerStatistics { refused, malformed, unknown, garbage, .. } = self.statistics;
-        refused + malformed + unknown + garbage
-    }
-}
-
-fn publish(diagnostics: &mut Diagnostics, before: &Figures, now: &Figures) {
-    let statistics = &now.statistics;
-    let values = [
-        ("clients", now.connections.to_string()),
-        ("requests", statistics.requests.to_string()),
-        ("answers", statistics.answers.to_string()),
-        ("refused", statistics.refused.to_string()),
-        ("malformed frames", statistics.malformed.to_string()),
-        ("unknown frames", statistics.unknown.to_string()),
-        ("bytes outside of frames", statistics.garbage.to_string()),
-        ("connections refused", now.refused_connections.to_string()),
-    ];
-    if now.refused_connections > before.refused_connections {
-        diagnostics.publish(Severity::Warn, "too many clients", &values);
-    } else if now.refused() > before.refused() {
-        // The log also gets at most one line per second.
-        let message = format!("refused: {}", now.last_refusal);
-        tracing::warn!("{message}");
-        diagnostics.publish(Severity::Warn, &message, &values);
-    } else {
-        diagnostics.publish(Severity::Ok, "serving", &values);
+    #[test]
+    fn the_time_limit_is_the_documented_one() {
+        assert_eq!(KEEPALIVE.idle_s + KEEPALIVE.probes * KEEPALIVE.interval_s, 120);
     }
 }

@@ -1,9 +1,11 @@
 //! Limits, counters and events of the server side.
 
+use std::fmt;
 use std::ops::AddAssign;
 
 use super::super::call::Refusal;
 use super::super::wire::{Request, SizeBase};
+use crate::session::Statistics;
 
 /// Limits and options of a [`Connection`](super::Connection).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +59,19 @@ pub enum ConnectionEvent {
     },
 }
 
+impl fmt::Display for ConnectionEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { request, refusal } => write!(f, "{request}: {refusal}"),
+            Self::Malformed { kind } => {
+                write!(f, "frame '{}' is too short for its values", kind.escape_ascii())
+            }
+            Self::Unknown { kind } => write!(f, "unknown frame '{}'", kind.escape_ascii()),
+            Self::Garbage { bytes } => write!(f, "skipped {bytes} bytes outside of frames"),
+        }
+    }
+}
+
 /// Counters of one or several [`Connection`](super::Connection)s.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -79,17 +94,29 @@ pub struct ServerStatistics {
 
 impl AddAssign for ServerStatistics {
     fn add_assign(&mut self, other: Self) {
-        let pairs = [
-            (&mut self.bytes, other.bytes),
-            (&mut self.requests, other.requests),
-            (&mut self.answers, other.answers),
-            (&mut self.refused, other.refused),
-            (&mut self.malformed, other.malformed),
-            (&mut self.unknown, other.unknown),
-            (&mut self.garbage, other.garbage),
-        ];
-        for (sum, term) in pairs {
-            *sum += term;
-        }
+        self.bytes += other.bytes;
+        self.requests += other.requests;
+        self.answers += other.answers;
+        self.refused += other.refused;
+        self.malformed += other.malformed;
+        self.unknown += other.unknown;
+        self.garbage += other.garbage;
+    }
+}
+
+impl Statistics for ServerStatistics {
+    fn refused(&self) -> u64 {
+        self.refused + self.malformed + self.unknown + self.garbage
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("requests", self.requests),
+            ("answers", self.answers),
+            ("refused", self.refused),
+            ("malformed frames", self.malformed),
+            ("unknown frames", self.unknown),
+            ("bytes outside of frames", self.garbage),
+        ]
     }
 }

@@ -1,12 +1,13 @@
 //! The open call, and stops. The rules are in the documentation of [`super`].
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::super::call::{CallId, CommandMode, Outcome, Refusal};
+use super::super::call::{CommandMode, Outcome, Refusal};
 use super::super::wire::{Command, Request, Role};
 use super::encoding;
 use super::{Client, ClientConfig};
+use crate::CallId;
 
 /// The one call that is sent and not answered.
 #[derive(Debug)]
@@ -14,18 +15,18 @@ pub(super) struct Open {
     id: CallId,
     request: Request,
     /// When the latest copy was sent.
-    sent: Instant,
+    sent: Duration,
     copies: u32,
-    deadline: Instant,
+    deadline: Duration,
 }
 
 impl Open {
     /// When the next action is due.
-    pub(super) fn due(&self, config: &ClientConfig) -> Instant {
+    pub(super) fn due(&self, config: &ClientConfig) -> Duration {
         self.retry_at(config).map_or(self.deadline, |retry| retry.min(self.deadline))
     }
 
-    fn retry_at(&self, config: &ClientConfig) -> Option<Instant> {
+    fn retry_at(&self, config: &ClientConfig) -> Option<Duration> {
         let doubled = 2u32.saturating_pow(self.copies.saturating_sub(1));
         let pause = config.retry_interval.saturating_mul(doubled).max(MIN_PAUSE);
         self.request.command().is_repeatable().then(|| self.sent.checked_add(pause)).flatten()
@@ -40,30 +41,30 @@ const MIN_PAUSE: Duration = Duration::from_millis(1);
 pub(super) struct Drain {
     command: Command,
     missing: u32,
-    pub(super) until: Instant,
+    pub(super) until: Duration,
 }
 
 /// An unanswered stop.
 #[derive(Debug)]
 pub(super) struct PendingStop {
     ids: Vec<CallId>,
-    sent: Instant,
+    sent: Duration,
     /// Copies sent and not answered.
     outstanding: u32,
     /// Remaining answers until the latest relevant `ST` is answered.
     needed: u32,
     /// A motion start was outstanding when the stop came, and has no result yet.
     awaits_start: bool,
-    deadline: Instant,
+    deadline: Duration,
 }
 
 impl PendingStop {
     /// When the next action is due.
-    pub(super) fn due(&self, config: &ClientConfig) -> Instant {
+    pub(super) fn due(&self, config: &ClientConfig) -> Duration {
         self.retry_at(config).map_or(self.deadline, |retry| retry.min(self.deadline))
     }
 
-    fn retry_at(&self, config: &ClientConfig) -> Option<Instant> {
+    fn retry_at(&self, config: &ClientConfig) -> Option<Duration> {
         // Once answered, nothing is repeated until the result of the start arrives.
         (self.needed > 0).then(|| self.sent.checked_add(config.retry_interval.max(MIN_PAUSE))).flatten()
     }
@@ -71,7 +72,7 @@ impl PendingStop {
 
 impl Client {
     /// Sends the next waiting call unless an answer or a result is awaited.
-    pub(super) fn advance(&mut self, now: Instant) {
+    pub(super) fn advance(&mut self, now: Duration) {
         if self.open.is_some() || self.stop.is_some() || self.drain.is_some() {
             return;
         }
@@ -86,7 +87,7 @@ impl Client {
     }
 
     /// Repeats or ends the open call when due.
-    pub(super) fn run_open(&mut self, now: Instant) {
+    pub(super) fn run_open(&mut self, now: Duration) {
         let Some(open) = &mut self.open else { return };
         if open.deadline <= now {
             let silent = open.request.command() == Command::Recalibrate && self.config.recalibrate_unanswered;
@@ -107,7 +108,7 @@ impl Client {
     }
 
     /// An echo came.
-    pub(super) fn accepted(&mut self, now: Instant, echo: &Request) {
+    pub(super) fn accepted(&mut self, now: Duration, echo: &Request) {
         match &self.open {
             Some(open) if encoding::is_answer(&open.request, echo) => {
                 let outcome = match *echo {
@@ -121,7 +122,7 @@ impl Client {
     }
 
     /// An error text named `command`.
-    pub(super) fn call_refused(&mut self, now: Instant, command: Command, refusal: Refusal) {
+    pub(super) fn call_refused(&mut self, now: Duration, command: Command, refusal: Refusal) {
         match &self.open {
             Some(open) if open.request.command() == command => {
                 self.finish_open(now, Outcome::Refused(refusal), 1);
@@ -131,7 +132,7 @@ impl Client {
     }
 
     /// A second answer: the copy it belongs to is no longer in transit.
-    fn unsolicited(&mut self, now: Instant, command: Command) {
+    fn unsolicited(&mut self, now: Duration, command: Command) {
         self.statistics.unsolicited += 1;
         if let Some(drain) = self.drain.as_mut().filter(|drain| drain.command == command) {
             drain.missing = drain.missing.saturating_sub(1);
@@ -142,7 +143,7 @@ impl Client {
         }
     }
 
-    fn finish_open(&mut self, now: Instant, outcome: Outcome, answers: u32) {
+    fn finish_open(&mut self, now: Duration, outcome: Outcome, answers: u32) {
         let Some(open) = self.open.take() else { return };
         let command = open.request.command();
         self.begin_drain(now, command, open.copies.saturating_sub(answers), open.sent);
@@ -154,13 +155,13 @@ impl Client {
         self.advance(now);
     }
 
-    fn begin_drain(&mut self, now: Instant, command: Command, missing: u32, sent: Instant) {
+    fn begin_drain(&mut self, now: Duration, command: Command, missing: u32, sent: Duration) {
         let until = sent.checked_add(self.config.settling_time).filter(|until| *until > now);
         self.drain = until.filter(|_| missing > 0).map(|until| Drain { command, missing, until });
     }
 
     /// The stop service was called.
-    pub(super) fn handle_stop(&mut self, now: Instant, id: CallId) {
+    pub(super) fn handle_stop(&mut self, now: Duration, id: CallId) {
         let is_start = |(_, request): &(CallId, Request)| request.command().role() == Role::Start;
         let (starts, others): (VecDeque<_>, VecDeque<_>) =
             std::mem::take(&mut self.waiting).into_iter().partition(is_start);
@@ -190,7 +191,7 @@ impl Client {
     }
 
     /// Repeats or ends the pending stop when due.
-    pub(super) fn run_stop(&mut self, now: Instant) {
+    pub(super) fn run_stop(&mut self, now: Duration) {
         let Some(stop) = &mut self.stop else { return };
         // While a start is awaited, its own time limit ends the wait.
         if stop.deadline <= now && !(stop.awaits_start && stop.needed == 0) {
@@ -205,7 +206,7 @@ impl Client {
         }
     }
 
-    pub(super) fn stop_answered(&mut self, now: Instant) {
+    pub(super) fn stop_answered(&mut self, now: Duration) {
         match &mut self.stop {
             Some(stop) => {
                 stop.outstanding = stop.outstanding.saturating_sub(1);
@@ -218,7 +219,7 @@ impl Client {
         }
     }
 
-    pub(super) fn stop_refused(&mut self, now: Instant, refusal: Refusal) {
+    pub(super) fn stop_refused(&mut self, now: Duration, refusal: Refusal) {
         if self.stop.is_some() {
             self.finish_stop(now, Outcome::Refused(refusal));
         } else {
@@ -227,7 +228,7 @@ impl Client {
     }
 
     /// The start that was outstanding when the stop came has ended.
-    fn start_settled(&mut self, now: Instant, may_move: bool) {
+    fn start_settled(&mut self, now: Duration, may_move: bool) {
         let Some(stop) = self.stop.as_mut().filter(|stop| stop.awaits_start) else { return };
         stop.awaits_start = false;
         if may_move {
@@ -242,7 +243,7 @@ impl Client {
         }
     }
 
-    fn finish_stop(&mut self, now: Instant, outcome: Outcome) {
+    fn finish_stop(&mut self, now: Duration, outcome: Outcome) {
         let Some(stop) = self.stop.take() else { return };
         if self.open.is_none() {
             self.begin_drain(now, Command::Stop, stop.outstanding, stop.sent);

@@ -3,8 +3,9 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use super::super::call::{CallId, MotionEvent, Outcome};
+use super::super::call::{MotionEvent, Outcome};
 use super::super::wire::{DEFAULT_PORT, JOINT_COUNT};
+use crate::CallId;
 
 /// Limits and times of a [`Client`](super::Client).
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! The timer of one periodic query.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::super::wire::Command;
 
@@ -9,13 +9,13 @@ use super::super::wire::Command;
 pub(super) struct Poll {
     query: Command,
     period: Option<Duration>,
-    next: Instant,
+    next: Duration,
     /// When the outstanding query was sent; `None`: none is outstanding.
-    sent: Option<Instant>,
+    sent: Option<Duration>,
 }
 
 impl Poll {
-    pub(super) fn new(query: Command, period: Option<Duration>, now: Instant) -> Self {
+    pub(super) fn new(query: Command, period: Option<Duration>, now: Duration) -> Self {
         // With a period of zero the query would be due again immediately, in an endless loop.
         Self { query, period: period.filter(|period| !period.is_zero()), next: now, sent: None }
     }
@@ -29,7 +29,7 @@ impl Poll {
     }
 
     /// When [`Self::run`] has to be called.
-    pub(super) fn due(&self, timeout: Duration) -> Option<Instant> {
+    pub(super) fn due(&self, timeout: Duration) -> Option<Duration> {
         self.period?;
         match self.sent {
             Some(sent) => sent.checked_add(timeout).map(|lost| lost.max(self.next)),
@@ -38,7 +38,7 @@ impl Poll {
     }
 
     /// The query to send now, if due. Keeps the phase unless a whole period was missed.
-    pub(super) fn run(&mut self, now: Instant, timeout: Duration) -> Option<Command> {
+    pub(super) fn run(&mut self, now: Duration, timeout: Duration) -> Option<Command> {
         let period = self.period?;
         if self.due(timeout)? > now {
             return None;

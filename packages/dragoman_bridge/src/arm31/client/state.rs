@@ -11,7 +11,7 @@
 //!
 //! A goal set by another client is unknown: a motion to it ends when the joints rest.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::super::call::{ArmCall, CommandMode, MotionEvent, Outcome, Refusal};
 use super::super::rotation;
@@ -96,7 +96,7 @@ pub struct ArmState {
     /// The goal of the current Cartesian motion, or the last one reached.
     setpoint: Option<ToolPose>,
     /// Joint positions, and since when they have changed by less than the tolerance.
-    resting: Option<(Vec<f64>, Instant)>,
+    resting: Option<(Vec<f64>, Duration)>,
 }
 
 impl ArmState {
@@ -143,7 +143,7 @@ impl ArmState {
     }
 
     /// Updates the state with the outcome of a call.
-    pub fn note_result(&mut self, now: Instant, call: &ArmCall, outcome: Outcome) {
+    pub fn handle_result(&mut self, now: Duration, call: &ArmCall, outcome: Outcome) {
         match outcome {
             Outcome::Refused(Refusal::TimedOut) => self.note_unanswered(now, call),
             Outcome::Refused(_) => {}
@@ -156,7 +156,7 @@ impl ArmState {
     }
 
     /// Updates the state with a measured pose. `true`: the motion has reached its goal.
-    pub fn note_pose(&mut self, pose: &ToolPose) -> bool {
+    pub fn handle_pose(&mut self, pose: &ToolPose) -> bool {
         let Motion::Cartesian { goals, next, .. } = &mut self.motion else { return false };
         let reached = goals.get(*next).is_some_and(|goal| goal.distance(pose) <= self.tolerances.pose);
         if !reached {
@@ -176,7 +176,7 @@ impl ArmState {
     }
 
     /// Updates the state with measured joint positions. `true`: the motion has reached its goal.
-    pub fn note_joints(&mut self, now: Instant, position: &[f64]) -> bool {
+    pub fn handle_joints(&mut self, now: Duration, position: &[f64]) -> bool {
         if let Motion::Joint { goals, next, .. } = &mut self.motion {
             let reached =
                 goals.get(*next).is_some_and(|goal| distance(goal, position) <= self.tolerances.joint);
@@ -190,7 +190,7 @@ impl ArmState {
         }
         match &self.resting {
             Some((rested, since)) if distance(rested, position) <= self.tolerances.joint => {
-                if self.is_moving() && now.saturating_duration_since(*since) > REST {
+                if self.is_moving() && now.saturating_sub(*since) > REST {
                     self.end_motion();
                 }
             }
@@ -200,7 +200,7 @@ impl ArmState {
     }
 
     /// Updates the state with a reported condition.
-    pub fn note_event(&mut self, event: MotionEvent) {
+    pub fn handle_event(&mut self, event: MotionEvent) {
         // A joint limit is a warning, and joint motions continue outside the workspace.
         let ends = matches!(event, MotionEvent::WorkspaceLimit | MotionEvent::InverseKinematicsDivergence);
         if ends && matches!(self.motion, Motion::Cartesian { .. }) {
@@ -208,7 +208,7 @@ impl ArmState {
         }
     }
 
-    fn note_done(&mut self, now: Instant, call: &ArmCall) {
+    fn note_done(&mut self, now: Duration, call: &ArmCall) {
         match *call {
             ArmCall::BeginMotion => {
                 self.begin_cartesian(now, self.goal.into_iter().collect(), false);
@@ -256,7 +256,7 @@ impl ArmState {
     }
 
     /// The controller may have carried out the call: settings that it would change are unknown.
-    fn note_unanswered(&mut self, now: Instant, call: &ArmCall) {
+    fn note_unanswered(&mut self, now: Duration, call: &ArmCall) {
         match *call {
             ArmCall::BeginMotion
             | ArmCall::ExecuteViaPoints
@@ -272,20 +272,20 @@ impl ArmState {
         }
     }
 
-    fn begin_cartesian(&mut self, now: Instant, goals: Vec<ToolPose>, is_sequence: bool) {
+    fn begin_cartesian(&mut self, now: Duration, goals: Vec<ToolPose>, is_sequence: bool) {
         self.setpoint = goals.first().copied();
         self.motion = Motion::Cartesian { goals, next: 0, is_sequence };
         self.begin_watch(now);
     }
 
-    fn begin_joint(&mut self, now: Instant, goals: Vec<[f64; JOINT_COUNT]>, is_sequence: bool) {
+    fn begin_joint(&mut self, now: Duration, goals: Vec<[f64; JOINT_COUNT]>, is_sequence: bool) {
         self.setpoint = None;
         self.motion = Motion::Joint { goals, next: 0, is_sequence };
         self.begin_watch(now);
     }
 
     /// The arm may have been at rest for long; rest ends the motion only from now on.
-    fn begin_watch(&mut self, now: Instant) {
+    fn begin_watch(&mut self, now: Duration) {
         if let Some((_, since)) = &mut self.resting {
             *since = now;
         }

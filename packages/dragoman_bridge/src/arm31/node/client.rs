@@ -1,9 +1,8 @@
 //! Client side: provides a controller of the 31-byte protocol as the arm of a namespace.
 
-use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_kinematics::Robot;
 use dragoman_kinematics::node::serve_solver;
@@ -13,13 +12,15 @@ use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile, Result, std_msgs};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 use tokio::net::UdpSocket;
-use tokio::time::sleep_until;
 
-use super::Arm31NodeError;
+use super::PROTOCOL;
 use super::services::{self, Asked};
 use super::topics::Topics;
+use crate::BridgeError;
 use crate::arm31::wire::{JOINT_COUNT, RECEIVE_BUFFER_LEN, VALUE_COUNT};
-use crate::arm31::{ArmCall, CallId, Client, ClientConfig, ClientEvent, Outcome, Tolerances};
+use crate::arm31::{ArmCall, Client, ClientConfig, ClientEvent, Outcome, Tolerances};
+use crate::calls::OpenCalls;
+use crate::{clock, ports};
 
 /// A model of the arm, which the protocol does not transmit.
 #[derive(Debug, Clone)]
@@ -95,9 +96,9 @@ pub fn start_client(
     namespace: &str,
     controller: SocketAddr,
     model: Option<ArmModel>,
-) -> Result<RunningNode, Arm31NodeError> {
+) -> Result<RunningNode, BridgeError> {
     if let Some(joints) = model.as_ref().map(|model| model.robot.joint_count()).filter(|n| *n > VALUE_COUNT) {
-        return Err(Arm31NodeError::TooManyJoints { joints });
+        return Err(BridgeError::TooManyJoints { joints });
     }
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm31", namespace)?);
     let (parameters, server) = parameters::declare(tasks.node(), client_declarations(model.as_ref()))?;
@@ -105,7 +106,7 @@ pub fn start_client(
     let period = |name: &str| Some(Duration::from_secs_f64(parameters.value(name)));
     let joint_names: Vec<String> = parameters.value("joint_names");
     if !(1..=VALUE_COUNT).contains(&joint_names.len()) {
-        return Err(Arm31NodeError::JointNames { names: joint_names.len() });
+        return Err(BridgeError::JointNames { names: joint_names.len() });
     }
     let config = ClientConfig {
         controller,
@@ -117,9 +118,7 @@ pub fn start_client(
         ..ClientConfig::default()
     };
     let local = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-    let opened =
-        std::net::UdpSocket::bind(local).and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
-    let socket = opened.map_err(|source| Arm31NodeError::Bind { address: local, source })?;
+    let socket = ports::open_udp(PROTOCOL, local)?;
     let requests = services::offer(tasks.node())?;
     let tolerances = Tolerances {
         pose: parameters.value("goal_tolerance"),
@@ -145,7 +144,7 @@ pub fn start_client(
     }
     let connected = Arc::clone(&topics.connected);
     tasks.spawn(async move {
-        let client = Client::new(Instant::now(), config);
+        let client = Client::new(clock::now(), config);
         if let Err(error) = serve(client, socket, requests, topics).await {
             tracing::error!(%error, "the client of the controller has stopped");
         }
@@ -174,9 +173,8 @@ async fn serve(
     mut topics: Topics,
 ) -> std::io::Result<()> {
     let socket = UdpSocket::from_std(socket)?;
-    let mut open: HashMap<CallId, (ArmCall, Reply)> = HashMap::new();
+    let mut open: OpenCalls<(ArmCall, Reply)> = OpenCalls::new();
     let mut status = tokio::time::interval(STATUS_PERIOD);
-    let mut next_id = 0;
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     loop {
         while let Some((address, request)) = client.poll_transmit() {
@@ -186,9 +184,9 @@ async fn serve(
         while let Some(event) = client.poll_event() {
             match event {
                 ClientEvent::Result { id, outcome } => {
-                    if let Some((call, respond)) = open.remove(&id) {
+                    if let Some((call, respond)) = open.end(id) {
                         // Before the answer, so that the caller finds the new state published.
-                        topics.note_result(&call, outcome);
+                        topics.handle_result(&call, outcome);
                         respond(Ok(outcome));
                     }
                 }
@@ -196,11 +194,10 @@ async fn serve(
             }
         }
         let deadline = client.poll_timeout();
-        let wake = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(3600));
         tokio::select! {
             received = socket.recv_from(&mut datagram) => match received {
                 Ok((length, source)) => {
-                    client.handle_datagram(Instant::now(), source, datagram.get(..length).unwrap_or_default());
+                    client.handle_datagram(clock::now(), source, datagram.get(..length).unwrap_or_default());
                 }
                 // ICMP port unreachable: the controller is not running (yet).
                 Err(error) => {
@@ -210,15 +207,13 @@ async fn serve(
             },
             Some(asked) = requests.next() => match asked.call {
                 Ok(call) => {
-                    let id = CallId(next_id);
-                    next_id += 1;
-                    open.insert(id, (call, asked.respond));
-                    client.handle_call(Instant::now(), id, call);
+                    let id = open.begin((call, asked.respond));
+                    client.handle_call(clock::now(), id, call);
                 }
                 Err(reason) => (asked.respond)(Err(reason)),
             },
             _tick = status.tick() => topics.publish_status(),
-            () = sleep_until(wake.into()) => client.handle_timeout(Instant::now()),
+            () = clock::until(deadline) => client.handle_timeout(clock::now()),
         }
     }
 }

@@ -10,25 +10,12 @@ use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::{Client, Node, QosProfile, Result, geometry_msgs};
 use futures::future::{BoxFuture, FutureExt};
 
+use super::TRIGGERS;
 use crate::arm31::wire::Command;
 use crate::arm31::{ArmCall, CallId, CommandMode, Outcome, Refusal};
 
 /// How long the answer to a request is awaited; the server core gives up earlier.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(90);
-
-/// Commands whose service has an empty request and answers with success or failure.
-const TRIGGERS: [Command; 10] = [
-    Command::BeginMotion,
-    Command::BeginJointMotion,
-    Command::ClearJointViaPoints,
-    Command::ExecuteJointViaPoints,
-    Command::ResetJointMotion,
-    Command::Disable,
-    Command::Enable,
-    Command::Stop,
-    Command::ClearViaPoints,
-    Command::ExecuteViaPoints,
-];
 
 /// Clients of all services of one arm.
 pub(super) struct ArmClients {
@@ -45,8 +32,8 @@ impl ArmClients {
     /// Creates the clients in the namespace of `node`.
     pub(super) fn new(node: &mut Node) -> Result<Self> {
         let mut triggers = HashMap::new();
-        for command in TRIGGERS {
-            let name = command.ros_name();
+        for call in TRIGGERS {
+            let name = call.service();
             triggers.insert(name, node.create_client(name, QosProfile::services_default())?);
         }
         let qos = QosProfile::services_default;

@@ -2,20 +2,21 @@
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
-use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs};
 use futures::channel::oneshot;
 use futures::stream::{BoxStream, FuturesUnordered, SelectAll, StreamExt};
-use tokio::time::sleep_until;
 
-use super::Arm31NodeError;
+use super::PROTOCOL;
 use super::clients::ArmClients;
+use crate::BridgeError;
 use crate::arm31::wire::{DEFAULT_PORT, RECEIVE_BUFFER_LEN};
 use crate::arm31::{MotionEvent, Server, ServerConfig, ServerStatistics};
+use crate::{clock, ports};
 
 /// Three times the period of `drive_status`, the slowest of the measurements, s.
 const MEASUREMENT_TIMEOUT: f64 = 3.0;
@@ -24,11 +25,7 @@ const MEASUREMENT_TIMEOUT: f64 = 3.0;
 pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
     let config = ServerConfig::default();
     let declared = [
-        Declaration::new(
-            "bind",
-            bind.to_string().as_str(),
-            "Address of the interface to listen on; 0.0.0.0 is all.",
-        ),
+        ports::declaration(bind),
         Declaration::new("port", i64::from(DEFAULT_PORT), "UDP port to listen on.")
             .within(Range::Integer { from: 0, to: 65535 }),
         Declaration::new("rate_limit", config.rate_per_second, "Maximum rate of datagrams per client, 1/s.")
@@ -73,11 +70,11 @@ const BATCH: usize = 64;
 ///
 /// # Errors
 /// The port is in use; a wrong parameter; an error of the middleware.
-pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<ArmServer, Arm31NodeError> {
+pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<ArmServer, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm31", namespace)?);
     let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
     tasks.spawn(server);
-    let socket = open(&parameters)?;
+    let socket = ports::udp(PROTOCOL, &parameters, parameters.value("port"))?;
     let address = socket.local_addr()?;
     let clients = ArmClients::new(tasks.node())?;
     let inputs = subscribe(tasks.node())?;
@@ -104,15 +101,6 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
         before = now;
     })?;
     Ok(ArmServer { node: tasks.start()?, address, measured })
-}
-
-fn open(parameters: &Parameters) -> Result<UdpSocket, Arm31NodeError> {
-    let text: String = parameters.value("bind");
-    let ip: IpAddr = text.parse().map_err(|_parse| Arm31NodeError::Address { text })?;
-    let port = u16::try_from(parameters.value::<i64>("port")).unwrap_or(DEFAULT_PORT);
-    let address = SocketAddr::new(ip, port);
-    let opened = UdpSocket::bind(address).and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
-    opened.map_err(|source| Arm31NodeError::Bind { address, source })
 }
 
 /// Input of the server core from ROS.
@@ -197,7 +185,7 @@ async fn serve(
                     match socket.try_recv_from(&mut datagram) {
                         Ok((length, client)) => {
                             let bytes = datagram.get(..length).unwrap_or_default();
-                            server.handle_datagram(Instant::now(), client, bytes);
+                            server.handle_datagram(clock::now(), client, bytes);
                         }
                         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
                         // An ICMP error caused by an earlier answer; it concerns only that client.
@@ -211,20 +199,16 @@ async fn serve(
                     first_measured.take().map(|sender| sender.send(()));
                 }
             }
-            Some((id, outcome)) = results.next() => server.handle_service_result(Instant::now(), id, outcome),
-            () = sleep_until(deadline.unwrap_or_else(far_future).into()), if deadline.is_some() => {
-                server.handle_timeout(Instant::now());
+            Some((id, outcome)) = results.next() => server.handle_outcome(clock::now(), id, outcome),
+            () = clock::until(deadline) => {
+                server.handle_timeout(clock::now());
             }
         }
     }
 }
 
-fn far_future() -> Instant {
-    Instant::now() + Duration::from_secs(3600)
-}
-
 fn handle(server: &mut Server, chain: &mut Chain, input: Input) {
-    let now = Instant::now();
+    let now = clock::now();
     match input {
         // Ignore messages about other joints, or about only some of the arm's joints.
         Input::Joints(state) => {
@@ -287,7 +271,7 @@ mod tests {
     /// The server's answer to `jP`.
     fn angles(server: &mut Server) -> [f32; 3] {
         let request = Datagram::new(Command::JointPosition.letters(), [0.0; 7], 0);
-        server.handle_datagram(Instant::now(), SocketAddr::from(([127, 0, 0, 1], 1)), request.bytes());
+        server.handle_datagram(clock::now(), SocketAddr::from(([127, 0, 0, 1], 1)), request.bytes());
         let (_, answer) = server.poll_transmit().unwrap();
         assert_eq!(&answer[..2], b"Pj", "{answer:?}");
         std::array::from_fn(|joint| {

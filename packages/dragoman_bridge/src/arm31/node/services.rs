@@ -7,6 +7,7 @@ use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::{Node, QosProfile, Result, ServiceRequest, WrappedServiceTypeSupport, geometry_msgs};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
+use super::TRIGGERS;
 use crate::arm31::wire::{Command, JOINT_COUNT};
 use crate::arm31::{ArmCall, CommandMode, Outcome};
 
@@ -20,20 +21,8 @@ pub(super) struct Asked {
 
 /// Offers all services of an arm in the namespace of `node`.
 pub(super) fn offer(node: &mut Node) -> Result<SelectAll<BoxStream<'static, Asked>>> {
-    let triggers = [
-        ArmCall::BeginMotion,
-        ArmCall::BeginJointMotion,
-        ArmCall::ClearJointViaPoints,
-        ArmCall::ExecuteJointViaPoints,
-        ArmCall::ResetJointMotion,
-        ArmCall::Disable,
-        ArmCall::Enable,
-        ArmCall::Stop,
-        ArmCall::ClearViaPoints,
-        ArmCall::ExecuteViaPoints,
-    ];
     let mut all = SelectAll::new();
-    for call in triggers {
+    for call in TRIGGERS {
         all.push(service::<Trigger::Service>(
             node,
             call.command(),

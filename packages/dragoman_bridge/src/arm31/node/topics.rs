@@ -1,7 +1,6 @@
 //! The topics of an arm behind an old controller.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use dragoman_ros::{
     Clock, Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs,
@@ -9,6 +8,7 @@ use dragoman_ros::{
 
 use crate::arm31::wire::ABSENT_TEMPERATURE;
 use crate::arm31::{ArmCall, ArmState, ClientEvent, MotionEvent, MotionState, Outcome, Tolerances, ToolPose};
+use crate::clock;
 
 pub(super) struct Topics {
     joint_names: Vec<String>,
@@ -61,9 +61,9 @@ impl Topics {
     }
 
     /// Handles the outcome of a call.
-    pub(super) fn note_result(&mut self, call: &ArmCall, outcome: Outcome) {
+    pub(super) fn handle_result(&mut self, call: &ArmCall, outcome: Outcome) {
         let enabled = self.state.is_enabled();
-        self.state.note_result(Instant::now(), call, outcome);
+        self.state.handle_result(clock::now(), call, outcome);
         if self.state.is_enabled() != enabled {
             self.publish_drives();
         }
@@ -73,16 +73,16 @@ impl Topics {
     /// Publishes an event of the client core.
     pub(super) fn note(&mut self, event: ClientEvent) {
         match event {
-            ClientEvent::JointState { position } => self.note_joints(position),
+            ClientEvent::JointState { position } => self.handle_joints(position),
             ClientEvent::Pose { position, quaternion_xyzw } => {
-                self.note_pose(&ToolPose { position, quaternion_xyzw });
+                self.handle_pose(&ToolPose { position, quaternion_xyzw });
             }
             ClientEvent::DriveStatus { temperature } => {
                 self.temperature = Some(temperature);
                 self.publish_drives();
             }
             ClientEvent::Motion(event) => {
-                self.state.note_event(event);
+                self.state.handle_event(event);
                 use dragoman_msgs::msg::MotionEvent as Kind;
                 let (kind, text) = match event {
                     MotionEvent::WorkspaceLimit => (Kind::WORKSPACE_LIMIT as u8, "ER21 of the controller"),
@@ -127,8 +127,8 @@ impl Topics {
         }
     }
 
-    fn note_joints(&mut self, position: Vec<f64>) {
-        let arrived = self.state.note_joints(Instant::now(), &position);
+    fn handle_joints(&mut self, position: Vec<f64>) {
+        let arrived = self.state.handle_joints(clock::now(), &position);
         *self.measured.lock().unwrap_or_else(PoisonError::into_inner) = Some(position.clone());
         let name = self.joint_names.clone();
         let message =
@@ -137,8 +137,8 @@ impl Topics {
         self.publish_arrival(arrived);
     }
 
-    fn note_pose(&mut self, pose: &ToolPose) {
-        let arrived = self.state.note_pose(pose);
+    fn handle_pose(&mut self, pose: &ToolPose) {
+        let arrived = self.state.handle_pose(pose);
         let header = self.header();
         let stamped = |pose: &ToolPose| {
             let ([x, y, z], [qx, qy, qz, qw]) = (pose.position, pose.quaternion_xyzw);

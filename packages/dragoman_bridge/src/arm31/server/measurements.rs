@@ -1,11 +1,11 @@
 //! The latest measurements, encoded as answers. A query then costs one copy.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::super::rotation;
 use super::super::wire::{ABSENT_TEMPERATURE, Command, DATAGRAM_LEN, Reply, VALUE_COUNT};
 
-type Answer = Option<(Instant, [u8; DATAGRAM_LEN])>;
+type Answer = Option<(Duration, [u8; DATAGRAM_LEN])>;
 
 /// Answers to `jP`, `PS` and `TM`, each `None` until its first measurement.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl Measurements {
     }
 
     /// `false`: refused (empty, or not finite).
-    pub(super) fn set_joint_position(&mut self, now: Instant, position: &[f64]) -> bool {
+    pub(super) fn set_joint_position(&mut self, now: Duration, position: &[f64]) -> bool {
         let values = padded(position, 0.0);
         let usable = !position.is_empty() && values.iter().all(|value| value.is_finite());
         if usable {
@@ -33,7 +33,7 @@ impl Measurements {
 
     /// `false`: refused. The source computes the quaternion from an angle in [0, pi] and an axis, so its w is never
     /// negative.
-    pub(super) fn set_pose(&mut self, now: Instant, position: [f64; 3], quaternion_xyzw: [f64; 4]) -> bool {
+    pub(super) fn set_pose(&mut self, now: Duration, position: [f64; 3], quaternion_xyzw: [f64; 4]) -> bool {
         let position = position.map(single);
         let quaternion = rotation::normalized(quaternion_xyzw).map(rotation::with_positive_w);
         let Some(quaternion) = quaternion.filter(|_| position.iter().all(|value| value.is_finite())) else {
@@ -44,7 +44,7 @@ impl Measurements {
         true
     }
 
-    pub(super) fn set_temperature(&mut self, now: Instant, temperature: &[f64]) {
+    pub(super) fn set_temperature(&mut self, now: Duration, temperature: &[f64]) {
         let values = padded(temperature, ABSENT_TEMPERATURE)
             .map(|value| if value.is_finite() { value } else { ABSENT_TEMPERATURE });
         self.temperature = Some((now, Reply::Temperature(values).encode()));
@@ -53,7 +53,7 @@ impl Measurements {
     /// The answer to a query, if a measurement exists and is younger than `max_age`.
     pub(super) fn answer(
         &self,
-        now: Instant,
+        now: Duration,
         query: Command,
         max_age: Option<Duration>,
     ) -> Option<[u8; DATAGRAM_LEN]> {
@@ -63,7 +63,7 @@ impl Measurements {
             Command::Temperature => self.temperature,
             _ => None,
         }?;
-        let fresh = max_age.is_none_or(|max_age| now.saturating_duration_since(measured) < max_age);
+        let fresh = max_age.is_none_or(|max_age| now.saturating_sub(measured) < max_age);
         fresh.then_some(answer)
     }
 }

@@ -1,11 +1,11 @@
 //! State of one client.
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::Duration;
 
-use super::super::call::CallId;
 use super::super::wire::{Command, Datagram, Notice, Role};
 use super::stops::PendingStop;
+use crate::CallId;
 
 /// Limits of a client's datagrams.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ impl Entry {
 pub(super) struct Session {
     /// Distinguishes this session from an earlier one of the same address.
     pub(super) number: u64,
-    pub(super) last_received: Instant,
+    pub(super) last_received: Duration,
     pub(super) open: Option<CallId>,
     pub(super) stop: Option<PendingStop>,
     pub(super) waiting: VecDeque<Entry>,
@@ -54,7 +54,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(number: u64, now: Instant, burst: f64) -> Self {
+    pub(super) fn new(number: u64, now: Duration, burst: f64) -> Self {
         Self {
             number,
             last_received: now,
@@ -68,7 +68,7 @@ impl Session {
 
     /// Whether a datagram is within the client's rate. Stops have a reserve: they must get through even if the client
     /// floods the server.
-    pub(super) fn admits(&mut self, now: Instant, rate: Rate, is_stop: bool) -> bool {
+    pub(super) fn admits(&mut self, now: Duration, rate: Rate, is_stop: bool) -> bool {
         self.bucket.take(now, rate) || (is_stop && self.stop_bucket.take(now, STOP_RESERVE))
     }
 
@@ -87,12 +87,12 @@ impl Session {
 #[derive(Debug)]
 struct TokenBucket {
     tokens: f64,
-    filled: Instant,
+    filled: Duration,
 }
 
 impl TokenBucket {
-    fn take(&mut self, now: Instant, rate: Rate) -> bool {
-        let elapsed = now.saturating_duration_since(self.filled).as_secs_f64();
+    fn take(&mut self, now: Duration, rate: Rate) -> bool {
+        let elapsed = now.saturating_sub(self.filled).as_secs_f64();
         self.filled = self.filled.max(now);
         self.tokens = (self.tokens + elapsed * rate.per_second).min(rate.burst);
         let enough = self.tokens >= 1.0;

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::Duration;
 
-use super::super::call::{ArmCall, CallId};
+use super::super::call::ArmCall;
 use super::super::wire::{Command, DATAGRAM_LEN, Notice, Reply, Request, Role};
 use super::Server;
 use super::session::Entry;
+use crate::CallId;
 
 /// Number of timed-out starts that are remembered in case their result still arrives.
 const LATE_STARTS: usize = 64;
@@ -52,7 +53,7 @@ impl LateStarts {
 
 impl Server {
     /// `ST` came from `client`.
-    pub(super) fn handle_stop(&mut self, now: Instant, client: SocketAddr) {
+    pub(super) fn handle_stop(&mut self, now: Duration, client: SocketAddr) {
         self.statistics.stops += 1;
         self.cancel_waiting_starts(now);
         match self.sessions.get_mut(&client).and_then(|session| session.stop.as_mut()) {
@@ -64,7 +65,7 @@ impl Server {
     }
 
     /// Rejects the waiting starts of all clients.
-    fn cancel_waiting_starts(&mut self, now: Instant) {
+    fn cancel_waiting_starts(&mut self, now: Duration) {
         for entry in self.sessions.values_mut().flat_map(|session| &mut session.waiting) {
             if let Entry::Request(command, _) = *entry
                 && entry.is_start()
@@ -86,7 +87,7 @@ impl Server {
     }
 
     /// Calls the stop service for `owed` requests of `client`.
-    fn begin_stop(&mut self, now: Instant, client: SocketAddr, owed: usize) {
+    fn begin_stop(&mut self, now: Duration, client: SocketAddr, owed: usize) {
         let mut awaited = Vec::new();
         for (id, call) in &mut self.calls {
             if call.command.role() == Role::Start {
@@ -104,7 +105,7 @@ impl Server {
     }
 
     /// Handles the result of the stop service for `client`, or its timeout.
-    pub(super) fn finish_stop(&mut self, now: Instant, client: SocketAddr, succeeded: bool) {
+    pub(super) fn finish_stop(&mut self, now: Duration, client: SocketAddr, succeeded: bool) {
         let Some(pending) = self.sessions.get_mut(&client).and_then(|session| session.stop.as_mut()) else {
             return;
         };
@@ -117,7 +118,7 @@ impl Server {
     }
 
     /// Handles the end of a start that was made before a stop.
-    pub(super) fn settle_overtaken_start(&mut self, now: Instant, id: CallId, may_move: bool) {
+    pub(super) fn settle_overtaken_start(&mut self, now: Duration, id: CallId, may_move: bool) {
         let mut waiting = Vec::new();
         for (client, session) in &mut self.sessions {
             if let Some(pending) = &mut session.stop
@@ -137,13 +138,13 @@ impl Server {
     }
 
     /// A start succeeded although a later stop was requested, and no client waits for that stop.
-    pub(super) fn call_stop_without_client(&mut self, now: Instant) {
+    pub(super) fn call_stop_without_client(&mut self, now: Duration) {
         self.statistics.repeated_stops += 1;
         self.open_call(now, None, Command::Stop, ArmCall::Stop, &done());
     }
 
     /// Answers the stop if no call is open; repeats it if necessary.
-    fn advance_stop(&mut self, now: Instant, client: SocketAddr) {
+    fn advance_stop(&mut self, now: Duration, client: SocketAddr) {
         let Some(pending) = self.sessions.get_mut(&client).and_then(|session| session.stop.as_mut()) else {
             return;
         };
@@ -162,7 +163,7 @@ impl Server {
     }
 
     /// Sends the client its answers and processes its later requests.
-    fn settle_stop(&mut self, now: Instant, client: SocketAddr, answer: [u8; DATAGRAM_LEN]) {
+    fn settle_stop(&mut self, now: Duration, client: SocketAddr, answer: [u8; DATAGRAM_LEN]) {
         let Some(pending) = self.sessions.get_mut(&client).and_then(|session| session.stop.take()) else {
             return;
         };

@@ -1,6 +1,6 @@
 //! Effects of unanswered commands that the status shows.
 
-use super::super::status::{EmergencyState, MotionMode, OperationState};
+use super::super::status::{Emergency, MotionMode, Operation};
 use super::super::wire::{Coded, Command, Status};
 
 /// Expected state after a command.
@@ -13,7 +13,7 @@ pub(super) enum Effect {
     /// CMD_EXIT: not initialized, or the end of the connection.
     Gone,
     /// CMD_START, CMD_BREAK, CMD_CONTINUE, CMD_STOP.
-    Operation(OperationState),
+    Operation(Operation),
     /// CMD_SET_MODE.
     Mode(MotionMode),
     /// Motion commands: they act in these modes only, while the platform runs.
@@ -37,14 +37,14 @@ impl Effect {
             Command::InitPltf => Self::Initialized,
             Command::ShutdownPltf => Self::NotInitialized,
             Command::Exit => Self::Gone,
-            Command::Start | Command::Continue => Self::Operation(OperationState::Running),
-            Command::Break => Self::Operation(OperationState::Broken),
-            Command::Stop => Self::Operation(OperationState::Ready),
+            Command::Start | Command::Continue => Self::Operation(Operation::Moving),
+            Command::Break => Self::Operation(Operation::Broken),
+            Command::Stop => Self::Operation(Operation::Ready),
             Command::SetMode(set) => Self::Mode(set.mode),
             Command::MovePath(_) | Command::MoveToStation(_) | Command::MoveAbs(_) | Command::MoveRel(_) => {
                 Self::Moves(&[MotionMode::Automatic])
             }
-            Command::MoveVel(_) => Self::Moves(&[MotionMode::SoftwareJoystick, MotionMode::Velocity]),
+            Command::MoveVel(_) => Self::Moves(&[MotionMode::JoystickSoftware, MotionMode::Velocity]),
             Command::MoveVelWheel(_) => Self::Moves(&[MotionMode::Velocity]),
             _ => return None,
         })
@@ -54,15 +54,14 @@ impl Effect {
         let operation = status.operation_state.known();
         let seen = match self {
             Self::Initialized => {
-                status.is_initialized.known() == Some(true)
-                    && operation != Some(OperationState::NotInitialized)
+                status.is_initialized.known() == Some(true) && operation != Some(Operation::NotInitialized)
             }
-            Self::NotInitialized | Self::Gone => operation == Some(OperationState::NotInitialized),
+            Self::NotInitialized | Self::Gone => operation == Some(Operation::NotInitialized),
             Self::Operation(wanted) => operation == Some(wanted),
             Self::Mode(wanted) => status.motion_mode.known() == Some(wanted),
             Self::Moves(modes) => {
                 let acts = status.motion_mode.known().is_some_and(|mode| modes.contains(&mode))
-                    && operation == Some(OperationState::Running);
+                    && operation == Some(Operation::Moving);
                 return if acts { Verdict::Seen } else { Verdict::Never(describe(status)) };
             }
         };
@@ -73,7 +72,7 @@ impl Effect {
 /// Describes the state in the terms of the PlatformCtrl guide.
 pub(super) fn describe(status: &Status) -> String {
     let mut text = format!("the platform is {:?} in {:?}", status.operation_state, status.motion_mode);
-    if status.emergency_state != Coded::from(EmergencyState::NotActive) {
+    if status.emergency_state != Coded::from(Emergency::Inactive) {
         text += &format!(", emergency stop {:?}", status.emergency_state);
     }
     text
@@ -85,9 +84,9 @@ mod tests {
     use super::*;
     use crate::neobotix::wire::{Frame, MoveWheelVelocity, SetMode};
 
-    fn status(operation: OperationState, mode: MotionMode) -> Status {
+    fn status(operation: Operation, mode: MotionMode) -> Status {
         Status {
-            is_initialized: (operation != OperationState::NotInitialized).into(),
+            is_initialized: (operation != Operation::NotInitialized).into(),
             operation_state: operation.into(),
             motion_mode: mode.into(),
             ..Status::default()
@@ -96,13 +95,13 @@ mod tests {
 
     #[test]
     fn the_state_chart_shows_the_effects_of_commands() {
-        use {MotionMode as Mode, OperationState as State};
+        use {MotionMode as Mode, Operation as State};
         let judged =
             |command: &Command, state, mode| Effect::of(command).unwrap().judge(&status(state, mode));
         assert_eq!(judged(&Command::InitPltf, State::NotInitialized, Mode::None), Verdict::NotYet);
         assert_eq!(judged(&Command::InitPltf, State::Ready, Mode::None), Verdict::Seen);
         assert_eq!(judged(&Command::Start, State::Ready, Mode::None), Verdict::NotYet);
-        assert_eq!(judged(&Command::Continue, State::Running, Mode::None), Verdict::Seen);
+        assert_eq!(judged(&Command::Continue, State::Moving, Mode::None), Verdict::Seen);
         assert_eq!(judged(&Command::Break, State::Broken, Mode::None), Verdict::Seen);
         assert_eq!(judged(&Command::Stop, State::Ready, Mode::None), Verdict::Seen);
         assert_eq!(judged(&Command::Exit, State::NotInitialized, Mode::None), Verdict::Seen);
@@ -110,17 +109,17 @@ mod tests {
         assert_eq!(judged(&set, State::Ready, Mode::None), Verdict::NotYet);
         assert_eq!(judged(&set, State::Ready, Mode::Automatic), Verdict::Seen);
         let drive = Command::MoveAbs(Frame::default());
-        assert_eq!(judged(&drive, State::Running, Mode::Automatic), Verdict::Seen);
+        assert_eq!(judged(&drive, State::Moving, Mode::Automatic), Verdict::Seen);
         let reason = "the platform is ST_OP_READY in MODE_MOTION_AUTOMATIC".to_owned();
         assert_eq!(judged(&drive, State::Ready, Mode::Automatic), Verdict::Never(reason));
         let wheels = Command::MoveVelWheel(MoveWheelVelocity::default());
-        assert!(matches!(judged(&wheels, State::Running, Mode::SoftwareJoystick), Verdict::Never(_)));
+        assert!(matches!(judged(&wheels, State::Moving, Mode::JoystickSoftware), Verdict::Never(_)));
         assert_eq!(Effect::of(&Command::ConnectToPltf), None);
     }
 
     #[test]
     fn an_emergency_stop_is_described() {
-        let status = Status { emergency_state: EmergencyState::Active.into(), ..Status::default() };
+        let status = Status { emergency_state: Emergency::Active.into(), ..Status::default() };
         assert!(describe(&status).ends_with("emergency stop ST_EM_ACTIVE"), "{}", describe(&status));
     }
 }

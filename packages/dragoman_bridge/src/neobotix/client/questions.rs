@@ -1,11 +1,12 @@
 //! Open questions and their answers. The rules are in the documentation of [`super`].
 
-use std::time::Instant;
+use std::time::Duration;
 
-use super::super::call::{CallId, Outcome, Refusal};
+use super::super::call::{Outcome, Refusal};
 use super::super::wire::{Command, CommandKind, DecodeError, Message, ParameterReply, Reply, Status, Text};
 use super::effect::{Verdict, describe};
 use super::{Client, ClientEvent, MAX_POSITIONS_UNANSWERED};
+use crate::CallId;
 
 /// Source of a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,13 +42,13 @@ pub(super) struct Open {
     /// Its end in the stream, bytes.
     pub(super) end: u64,
     /// Time limit; `None`: not completely sent, or overdue.
-    pub(super) deadline: Option<Instant>,
+    pub(super) deadline: Option<Duration>,
     pub(super) is_overdue: bool,
 }
 
 impl Open {
     /// Notes that the question is completely sent.
-    pub(super) fn is_sent(&mut self, deadline: Instant) {
+    pub(super) fn is_sent(&mut self, deadline: Duration) {
         if self.deadline.is_none() && !self.is_overdue {
             self.deadline = Some(deadline);
         }
@@ -63,14 +64,14 @@ pub(super) struct Question {
 }
 
 impl Client {
-    pub(super) fn ask(&mut self, now: Instant, Question { asker, kind, bytes }: Question) {
+    pub(super) fn ask(&mut self, now: Duration, Question { asker, kind, bytes }: Question) {
         self.send(now, &bytes);
         let end = self.outbox.queued();
         self.open.push_back(Open { asker, kind, end, deadline: None, is_overdue: false });
     }
 
     /// Sends one of the client's own queries.
-    pub(super) fn ask_for(&mut self, now: Instant, asker: Asker, command: &Command) {
+    pub(super) fn ask_for(&mut self, now: Duration, asker: Asker, command: &Command) {
         // Commands without arguments are never too long.
         if let Ok(bytes) = command.encode(self.config.framing) {
             self.ask(now, Question { asker, kind: command.kind(), bytes });
@@ -81,7 +82,7 @@ impl Client {
         self.open.iter().any(|open| open.asker == *asker)
     }
 
-    pub(super) fn handle_reply(&mut self, now: Instant, reply: Reply) {
+    pub(super) fn handle_reply(&mut self, now: Duration, reply: Reply) {
         let Some(open) = self.settle(reply.kind()) else {
             self.statistics.unsolicited += 1;
             return;

@@ -1,32 +1,28 @@
 //! Client side: provides a real platform in a namespace.
 
-use std::collections::HashMap;
 use std::f64::consts::PI;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile};
-use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
-use tokio::net::TcpStream;
-use tokio::time::sleep_until;
 
-use super::NeobotixNodeError;
 use super::offers::{self, Asked};
 use super::picture::Picture;
+use crate::BridgeError;
+use crate::calls::OpenCalls;
+use crate::clock;
 use crate::neobotix::services::velocity;
 use crate::neobotix::wire::Framing;
-use crate::neobotix::{CallId, Client, ClientConfig, ClientEvent, ClientStatistics, Outcome, Refusal};
-use crate::tcp::{ready, resolved};
+use crate::neobotix::{Client, ClientConfig, ClientEvent, ClientStatistics, Outcome, Refusal};
+use crate::tcp::client::{Link, LinkEvent};
 
-/// Time limit of a connection attempt.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Minimum time between log lines about a missing connection.
 const REMINDER: Duration = Duration::from_secs(60);
 /// Size of the read buffer, bytes.
@@ -125,7 +121,7 @@ pub fn start_client(
     context: &Context,
     namespace: &str,
     server: SocketAddr,
-) -> Result<RunningNode, NeobotixNodeError> {
+) -> Result<RunningNode, BridgeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "neobotix_client", namespace)?);
     let prefix = match namespace.trim_matches('/') {
         "" => String::new(),
@@ -138,13 +134,10 @@ pub fn start_client(
     let velocities = tasks.node().subscribe::<Twist>("cmd_vel", newest)?.boxed();
     let report = Arc::new(Mutex::new(Report::default()));
     let edge = Edge {
-        client: Client::new(Instant::now(), config(&parameters)),
+        client: Client::new(clock::now(), config(&parameters)),
         picture: Picture::new(tasks.node(), &parameters)?,
-        server,
-        connecting: None,
-        stream: None,
-        open: HashMap::new(),
-        next_id: 0,
+        link: Link::new(server, READ_LEN),
+        open: OpenCalls::new(),
         is_answering: false,
         reminded: None,
         report: Arc::clone(&report),
@@ -180,15 +173,12 @@ fn config(parameters: &Parameters) -> ClientConfig {
 struct Edge {
     client: Client,
     picture: Picture,
-    server: SocketAddr,
-    connecting: Option<BoxFuture<'static, std::io::Result<TcpStream>>>,
-    stream: Option<TcpStream>,
-    open: HashMap<CallId, Box<dyn FnOnce(Outcome) + Send>>,
-    next_id: u64,
+    link: Link,
+    open: OpenCalls<Box<dyn FnOnce(Outcome) + Send>>,
     /// Whether it has reported its state on this connection.
     is_answering: bool,
     /// When a missing connection was last logged.
-    reminded: Option<Instant>,
+    reminded: Option<Duration>,
     report: Arc<Mutex<Report>>,
 }
 
@@ -198,25 +188,15 @@ impl Edge {
         mut requests: SelectAll<BoxStream<'static, Asked>>,
         mut velocities: BoxStream<'static, Twist>,
     ) {
-        let mut buffer = vec![0; READ_LEN];
         loop {
             self.settle();
             let deadline = self.client.poll_timeout();
-            let wake = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(3600));
             let has_unsent = !self.client.unsent().is_empty();
             tokio::select! {
-                connected = resolved(&mut self.connecting) => {
-                    self.connecting = None;
-                    self.connected(connected);
-                }
-                ready = ready(self.stream.as_ref(), has_unsent) => match ready {
-                    Ok(true) => self.read(&mut buffer),
-                    Ok(false) => {}
-                    Err(error) => self.disconnected(&error),
-                },
+                event = self.link.next(has_unsent) => self.handle_link(event),
                 Some(asked) = requests.next() => self.call(asked),
                 Some(twist) = velocities.next() => self.drive(&twist),
-                () = sleep_until(wake.into()) => self.client.handle_timeout(Instant::now()),
+                () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
             }
         }
     }
@@ -224,9 +204,8 @@ impl Edge {
     /// Processes everything that needs no waiting.
     fn settle(&mut self) {
         loop {
-            if self.client.poll_connect(Instant::now()) {
-                self.stream = None;
-                self.connecting = Some(connect(self.server).boxed());
+            if self.client.poll_connect(clock::now()) {
+                self.link.connect();
             }
             self.write();
             let Some(event) = self.client.poll_event() else { break };
@@ -240,7 +219,7 @@ impl Edge {
     fn note(&mut self, event: ClientEvent) {
         match event {
             ClientEvent::Disconnected(loss) => {
-                self.stream = None;
+                self.link.close();
                 self.is_answering = false;
                 self.missing(&loss);
             }
@@ -248,19 +227,19 @@ impl Edge {
                 // A server that accepts connections without answering, because it already has a client, is not
                 // reported.
                 if !std::mem::replace(&mut self.is_answering, true) {
-                    tracing::info!(server = %self.server, "connected to the platform");
+                    tracing::info!(server = %self.link.server(), "connected to the platform");
                     self.reminded = None;
                 }
-                self.picture.show_status(Instant::now(), &status);
+                self.picture.show_status(clock::now(), &status);
             }
-            ClientEvent::Position(position) => self.picture.show_position(Instant::now(), &position),
+            ClientEvent::Position(position) => self.picture.show_position(clock::now(), &position),
             ClientEvent::Map(map) => self.picture.show_map(map),
             ClientEvent::Undecodable(error) => self.complain(format!("invalid answer: {error}")),
             ClientEvent::Result { id, outcome } => {
                 if let Outcome::Refused(refusal) = &outcome {
                     self.complain(refusal.to_string());
                 }
-                if let Some(respond) = self.open.remove(&id) {
+                if let Some(respond) = self.open.end(id) {
                     respond(outcome);
                 }
             }
@@ -271,10 +250,8 @@ impl Edge {
     fn call(&mut self, Asked { command, respond }: Asked) {
         match command {
             Ok(command) => {
-                let id = CallId(self.next_id);
-                self.next_id += 1;
-                self.open.insert(id, respond);
-                self.client.handle_call(Instant::now(), id, command);
+                let id = self.open.begin(respond);
+                self.client.handle_call(clock::now(), id, command);
             }
             Err(inexpressible) => {
                 self.complain(inexpressible.to_string());
@@ -285,39 +262,25 @@ impl Edge {
 
     fn drive(&mut self, twist: &Twist) {
         match velocity(twist.linear.x, twist.angular.z) {
-            Ok(velocity) => self.client.handle_velocity(Instant::now(), velocity),
+            Ok(velocity) => self.client.handle_velocity(clock::now(), velocity),
             Err(inexpressible) => self.complain(format!("cmd_vel: {inexpressible}")),
         }
     }
 
-    fn connected(&mut self, stream: std::io::Result<TcpStream>) {
-        match stream {
-            Ok(stream) => {
-                self.stream = Some(stream);
-                self.client.handle_connected(Instant::now());
-            }
-            Err(error) => {
-                self.missing(&error);
-                self.client.handle_connect_failed(Instant::now());
-            }
-        }
-    }
-
     fn disconnected(&mut self, error: &std::io::Error) {
-        self.stream = None;
         let reason = match error.kind() {
             ErrorKind::UnexpectedEof => "it closed the connection".to_owned(),
             _ => error.to_string(),
         };
-        self.client.handle_disconnected(Instant::now(), &reason);
+        self.client.handle_disconnected(clock::now(), &reason);
     }
 
     /// Logs from time to time that the platform is not connected, and why.
     fn missing(&mut self, reason: &dyn std::fmt::Display) {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).loss = reason.to_string();
-        if self.reminded.is_none_or(|when| when.elapsed() >= REMINDER) {
-            self.reminded = Some(Instant::now());
-            tracing::warn!(server = %self.server, %reason, "not connected to the platform; retrying");
+        if self.reminded.is_none_or(|when| clock::now().saturating_sub(when) >= REMINDER) {
+            self.reminded = Some(clock::now());
+            tracing::warn!(server = %self.link.server(), %reason, "not connected to the platform; retrying");
         }
     }
 
@@ -330,33 +293,27 @@ impl Edge {
         report.complaint = Some(reason);
     }
 
-    fn read(&mut self, buffer: &mut [u8]) {
-        let Some(stream) = &self.stream else { return };
-        match stream.try_read(buffer) {
-            Ok(0) => self.disconnected(&ErrorKind::UnexpectedEof.into()),
-            Ok(len) => self.client.handle_bytes(Instant::now(), buffer.get(..len).unwrap_or_default()),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => self.disconnected(&error),
+    fn handle_link(&mut self, event: LinkEvent) {
+        let now = clock::now();
+        match event {
+            LinkEvent::Connected => self.client.handle_connected(now),
+            LinkEvent::Failed(error) => {
+                self.missing(&error);
+                self.client.handle_connect_failed(now);
+            }
+            LinkEvent::Received(len) => self.client.handle_bytes(now, self.link.received(len)),
+            LinkEvent::Writable => {}
+            LinkEvent::Lost(error) => self.disconnected(&error),
         }
     }
 
     fn write(&mut self) {
-        while let Some(stream) = &self.stream
-            && !self.client.unsent().is_empty()
-        {
-            match stream.try_write(self.client.unsent()) {
-                Ok(len) => self.client.handle_sent(Instant::now(), len),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) => self.disconnected(&error),
-            }
+        match self.link.send(self.client.unsent()) {
+            Ok(0) => {}
+            Ok(sent) => self.client.handle_sent(clock::now(), sent),
+            Err(error) => self.disconnected(&error),
         }
     }
-}
-
-async fn connect(server: SocketAddr) -> std::io::Result<TcpStream> {
-    let stream = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(server)).await??;
-    stream.set_nodelay(true)?;
-    Ok(stream)
 }
 
 /// Content of `/diagnostics`.

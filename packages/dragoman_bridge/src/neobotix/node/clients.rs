@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 use dragoman_ros::{Client, Node, QosProfile, Result, WrappedServiceTypeSupport};
 use futures::future::{BoxFuture, FutureExt};
 
+use crate::clock;
 use crate::neobotix::services::{self, Service, Visitor};
 use crate::neobotix::wire::{Command, CommandKind};
-use crate::neobotix::{Outcome, Refusal};
+use crate::neobotix::{Outcome, Refusal, ServerConfig, Session};
+use crate::tcp::server::Services;
 
 /// How long the client searches for a service that was absent. After a failed search, calls are refused at once for the
 /// same time, so that commands do not accumulate and act later, unexpectedly.
@@ -118,21 +120,38 @@ impl PlatformClients {
         Ok(Self { endpoints: connecting.endpoints, timeout, absent: Mutex::default() })
     }
 
-    /// Time limit of a call.
-    pub(super) fn timeout(&self) -> Duration {
+    async fn finds(&self, endpoint: &dyn Ask) -> bool {
+        let absent = || self.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        if absent().is_some_and(|since| since.elapsed() < SEARCH_TIME) {
+            return false;
+        }
+        let found = tokio::time::timeout(SEARCH_TIME, endpoint.find()).await == Ok(true);
+        *absent() = if found { None } else { Some(Instant::now()) };
+        found
+    }
+}
+
+impl Services for PlatformClients {
+    type Session = Session;
+    type Kind = CommandKind;
+
+    const PROTOCOL: &'static str = "Neobotix' protocol";
+    const READ_LEN: usize = 16_384;
+    const AWAITS_CALLS_OF_LOST_CLIENTS: bool = false;
+
+    fn session(&self) -> Session {
+        Session::new(ServerConfig::default(), clock::now())
+    }
+
+    fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Outcome of a call that exceeds the time limit.
-    pub(super) fn timed_out(&self, command: CommandKind) -> Outcome {
-        if let Some(endpoint) = self.endpoints.get(&command) {
-            endpoint.forget();
-        }
-        Outcome::Refused(Refusal::TimedOut)
+    fn kind(command: &Command) -> CommandKind {
+        command.kind()
     }
 
-    /// Calls the service; the future resolves with the outcome. It has no time limit of its own.
-    pub(super) fn call(self: &Arc<Self>, command: Command) -> BoxFuture<'static, Outcome> {
+    fn call(self: &Arc<Self>, command: Command) -> BoxFuture<'static, Outcome> {
         let platform = Arc::clone(self);
         async move {
             let Some(endpoint) = platform.endpoints.get(&command.kind()) else {
@@ -147,13 +166,10 @@ impl PlatformClients {
         .boxed()
     }
 
-    async fn finds(&self, endpoint: &dyn Ask) -> bool {
-        let absent = || self.absent.lock().unwrap_or_else(PoisonError::into_inner);
-        if absent().is_some_and(|since| since.elapsed() < SEARCH_TIME) {
-            return false;
+    fn timed_out(&self, command: CommandKind) -> Outcome {
+        if let Some(endpoint) = self.endpoints.get(&command) {
+            endpoint.forget();
         }
-        let found = tokio::time::timeout(SEARCH_TIME, endpoint.find()).await == Ok(true);
-        *absent() = if found { None } else { Some(Instant::now()) };
-        found
+        Outcome::Refused(Refusal::TimedOut)
     }
 }

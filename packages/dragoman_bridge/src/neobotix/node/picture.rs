@@ -1,6 +1,6 @@
 //! Publishes the state of a real platform on the same topics as our own platform.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dragoman_geometry::{Point, Pose, Twist};
 use dragoman_neobotix::map::Map;
@@ -13,8 +13,8 @@ use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
 
-use super::NeobotixNodeError;
 use super::offers::Stamp;
+use crate::BridgeError;
 use crate::neobotix::client::{LaserGeometry, Odometry};
 use crate::neobotix::documents::{self, Document};
 use crate::neobotix::services;
@@ -44,7 +44,7 @@ pub(super) struct Picture {
     resolution: f64,
     odometry: Odometry,
     /// When the platform last reported its position.
-    positioned: Option<Instant>,
+    positioned: Option<Duration>,
     shown_path: Option<Vec<Point>>,
     shown_map: Option<DocumentReply>,
 }
@@ -57,13 +57,13 @@ struct Frames {
 }
 
 impl Picture {
-    pub(super) fn new(node: &mut Node, parameters: &Parameters) -> Result<Self, NeobotixNodeError> {
+    pub(super) fn new(node: &mut Node, parameters: &Parameters) -> Result<Self, BridgeError> {
         let latched = || QosProfile::default().keep_last(1).transient_local();
         let map_frame: String = parameters.value("map_frame");
         let prefix: String = parameters.value("frame_prefix");
         let frame = |name: &str| format!("{prefix}{name}");
         let laser_pose: Vec<f64> = parameters.value("laser_pose");
-        let [x, y, heading] = laser_pose[..] else { return Err(NeobotixNodeError::Pose("laser_pose")) };
+        let [x, y, heading] = laser_pose[..] else { return Err(BridgeError::Pose("laser_pose")) };
         let publishes_tf: bool = parameters.value("publish_tf");
         Ok(Self {
             stamp: Stamp { clock: node.get_ros_clock(), map_frame: map_frame.into() },
@@ -94,12 +94,12 @@ impl Picture {
     }
 
     /// Publishes a status.
-    pub(super) fn show_status(&mut self, now: Instant, status: &Status) {
+    pub(super) fn show_status(&mut self, now: Duration, status: &Status) {
         let header = self.stamp.header();
         let mut message = services::status_message(status);
         message.header = header.clone();
         let at = Pose::new(message.estimated.x, message.estimated.y, message.estimated.theta);
-        if self.positioned.is_none_or(|when| now.saturating_duration_since(when) > POSITION_TIMEOUT) {
+        if self.positioned.is_none_or(|when| now.saturating_sub(when) > POSITION_TIMEOUT) {
             let twist = Twist::new(message.translation_velocity, message.rotation_velocity);
             self.show_odometry(now, &header, at, twist);
         }
@@ -118,7 +118,7 @@ impl Picture {
     }
 
     /// Publishes a position.
-    pub(super) fn show_position(&mut self, now: Instant, position: &Position) {
+    pub(super) fn show_position(&mut self, now: Duration, position: &Position) {
         self.positioned = Some(now);
         let pose =
             Pose::new(f64::from(position.x_mm) * MILLI, f64::from(position.y_mm) * MILLI, position.angle_rad);
@@ -143,7 +143,7 @@ impl Picture {
         self.shown_map = Some(map);
     }
 
-    fn show_odometry(&mut self, now: Instant, header: &Header, pose: Pose, twist: Twist) {
+    fn show_odometry(&mut self, now: Duration, header: &Header, pose: Pose, twist: Twist) {
         let odometry = self.odometry.update(now, pose, twist);
         if listened(&self.odom) {
             let mut message = OdometryMessage {

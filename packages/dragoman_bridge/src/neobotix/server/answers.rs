@@ -3,7 +3,7 @@
 //! Numbers are 0, lists and texts empty. The status has `ST_OP_NOT_INITIALIZED`; a parameter has the requested key and
 //! no value.
 
-use super::super::status::OperationState;
+use super::super::status::Operation;
 use super::super::wire::{Command, CommandKind, DocumentReply, ParameterReply, Reply, Status, Text};
 
 /// The part of a command that is needed for its answer.
@@ -32,7 +32,7 @@ impl Question {
         Some(match self.kind {
             CommandKind::GetCanMessages => Reply::GetCanMessages(Default::default()),
             CommandKind::GetStatus => Reply::GetStatus(Box::new(Status {
-                operation_state: OperationState::NotInitialized.into(),
+                operation_state: Operation::NotInitialized.into(),
                 ..Status::default()
             })),
             CommandKind::GetMap => Reply::GetMap(DocumentReply::default()),

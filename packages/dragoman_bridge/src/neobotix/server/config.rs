@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 
 use super::super::call::Refusal;
 use super::super::wire::{CommandKind, DecodeError, LengthError};
+use crate::session::Statistics;
 
 /// Maximum length of an event's text, characters.
 const MAX_LINE: usize = 300;
@@ -76,5 +77,21 @@ impl AddAssign for ServerStatistics {
         self.refused += other.refused;
         self.malformed += other.malformed;
         self.unknown += other.unknown;
+    }
+}
+
+impl Statistics for ServerStatistics {
+    fn refused(&self) -> u64 {
+        self.refused + self.malformed + self.unknown
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("commands", self.commands),
+            ("answers", self.answers),
+            ("refused", self.refused),
+            ("malformed messages", self.malformed),
+            ("unknown commands", self.unknown),
+        ]
     }
 }

@@ -6,12 +6,12 @@ use dragoman_ros::geometry_msgs::msg::Pose2D;
 use super::Arguments;
 use super::units::{MILLI, asked, asked_mdeg, first, from_mdeg};
 use crate::neobotix::call::OutOfRange;
-use crate::neobotix::status::{Code, MotionMode};
+use crate::neobotix::status::{Board, Code, MotionMode, Motor};
 use crate::neobotix::wire::{
-    Board, CanId, FileName, Frame, GetCanMessages, GetParameter, HeadPosition, HeadVelocity, Motor,
-    MouseButton, MouseMove, MovePath, MoveToStation, MoveVelocity, MoveWheelVelocity, NamedDocument,
-    PanTiltPosition, PostProcessEvent, ProgramDocument, SendCanMessage, SetBrake, SetDigitalOutput, SetEvent,
-    SetMode, SetParameter, SpeakText, StartUltrasonic, Text,
+    CanId, FileName, Frame, GetCanMessages, GetParameter, HeadPosition, HeadVelocity, MouseButton, MouseMove,
+    MovePath, MoveToStation, MoveVelocity, MoveWheelVelocity, NamedDocument, PanTiltPosition,
+    PostProcessEvent, ProgramDocument, SendCanMessage, SetBrake, SetDigitalOutput, SetEvent, SetMode,
+    SetParameter, SpeakText, StartUltrasonic, Text,
 };
 
 /// A code of the protocol.

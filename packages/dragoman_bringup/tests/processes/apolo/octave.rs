@@ -1,38 +1,16 @@
 //! The manual's examples, and every other function, in GNU Octave with the functions of `dragoman_bridge/matlab/apolo`.
 
-use std::process::Command;
+#[path = "../../../../dragoman_bridge/tests/apolo_node/run_octave.rs"]
+mod run_octave;
+
+use run_octave::has_octave;
 
 use crate::common::Lab;
 use crate::common::peers::report;
 
-const FUNCTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dragoman_bridge/matlab/apolo");
-
-/// Whether Octave and the package with `tcpclient` are installed. Required if peers are required.
-fn has_octave() -> bool {
-    let asked =
-        Command::new("octave-cli").args(["--quiet", "--eval", "pkg load instrument-control"]).output();
-    let is_there = asked.is_ok_and(|output| output.status.success());
-    assert!(
-        is_there || std::env::var_os("DRAGOMAN_REQUIRE_PEERS").is_none(),
-        "octave-cli with instrument-control is required"
-    );
-    if !is_there {
-        report("SKIPPED: no octave-cli with its package instrument-control");
-    }
-    is_there
-}
-
 /// Runs `script` in Octave with our functions; returns its output.
 fn octave(lab: &Lab, script: &str) -> String {
-    let output = Command::new("octave-cli")
-        .args(["--quiet", "--no-init-file", "--path", FUNCTIONS, "--eval", script])
-        .env("APOLO_HOST", "127.0.0.1")
-        .env("APOLO_PORT", lab.apolo.port().to_string())
-        .output()
-        .unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{script}\n{out}\n{err}");
-    out.into_owned()
+    run_octave::run(lab.apolo.port(), script)
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn an_emergency_stop_is_obeyed_while_a_plan_is_made() {
     bench.input.emergency_stop = false;
     bench.run(1.0);
     bench.send(Command::Start).unwrap();
-    bench.platform.planned(job.solve());
+    bench.platform.handle_planned(job.solve());
     bench.run(1.0);
     assert_eq!((bench.pose, bench.platform.status().goal), (Pose::ORIGIN, None), "a plan of before");
 
@@ -202,7 +202,7 @@ fn an_emergency_stop_is_obeyed_while_a_plan_is_made() {
         if let Some(job) = bench.platform.poll_plan() {
             // Planning takes a while.
             bench.run(0.3);
-            bench.platform.planned(job.solve());
+            bench.platform.handle_planned(job.solve());
         }
     }
     bench.assert_at(goal);
@@ -220,7 +220,7 @@ fn an_emergency_stop_is_obeyed_while_a_plan_is_made() {
     bench.send(Command::MoveAbsolute(Pose::new(12.0, 0.0, 0.0))).unwrap();
     bench.cycle();
     let job = bench.platform.poll_plan().expect("a plan is wanted");
-    bench.platform.planned(job.solve());
+    bench.platform.handle_planned(job.solve());
     assert_eq!(bench.platform.motion().end, Some(MotionEnd::Failed(PlanError::NoPath)));
     bench.cycle();
     assert!(bench.events.contains(&Event::Motion(MotionEvent::Failed(PlanError::NoPath))));

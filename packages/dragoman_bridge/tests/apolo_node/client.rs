@@ -1,30 +1,31 @@
-//! A raw client of Apolo's protocol, with frames built byte by byte (Apolo port manual, *Anexo*).
+//! A raw client of Apolo's protocol, with frames built byte by byte (Apolo port manual, *Anexo*). The tests of processes
+//! in `dragoman_bringup` use it as well.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-pub const TRUE: &[u8] = b"aa\x05\0T";
-pub const FALSE: &[u8] = b"aa\x05\0F";
+pub(crate) const TRUE: &[u8] = b"aa\x05\0T";
+pub(crate) const FALSE: &[u8] = b"aa\x05\0F";
 
-pub struct ApoloClient {
-    pub stream: TcpStream,
+pub(crate) struct ApoloClient {
+    pub(crate) stream: TcpStream,
 }
 
 impl ApoloClient {
-    pub fn new(server: SocketAddr) -> Self {
+    pub(crate) fn new(server: SocketAddr) -> Self {
         let stream = TcpStream::connect(server).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream }
     }
 
-    pub fn send(&mut self, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).unwrap();
     }
 
     /// The next answer, of the length in its header.
-    pub fn answer(&mut self) -> Vec<u8> {
+    pub(crate) fn answer(&mut self) -> Vec<u8> {
         let mut bytes = vec![0; 5];
         self.stream.read_exact(&mut bytes).unwrap();
         assert_eq!(bytes[..2], *b"aa");
@@ -33,14 +34,14 @@ impl ApoloClient {
         bytes
     }
 
-    pub fn ask(&mut self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn ask(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.send(bytes);
         self.answer()
     }
 
     /// Sends a request that is answered with doubles.
     #[track_caller]
-    pub fn values(&mut self, letter: u8, name: &str) -> Vec<f64> {
+    pub(crate) fn values(&mut self, letter: u8, name: &str) -> Vec<f64> {
         let answer = self.ask(&request(letter, "", &[name], &[]));
         assert_eq!(char::from(answer[4]), 'D', "{} {name}", char::from(letter));
         let (count, values) = answer[5..].split_at(2);
@@ -52,7 +53,7 @@ impl ApoloClient {
     }
 
     /// Landmarks seen by a laser: id, angle, distance.
-    pub fn landmarks(&mut self, laser: &str) -> Vec<(u16, f64, f64)> {
+    pub(crate) fn landmarks(&mut self, laser: &str) -> Vec<(u16, f64, f64)> {
         let answer = self.ask(&request(b'B', "", &[laser], &[]));
         assert_eq!(answer[4], b'b');
         let double = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().unwrap());
@@ -62,15 +63,17 @@ impl ApoloClient {
             .collect()
     }
 
-    /// Checks that no answer comes, by sending another request whose answer must be the next.
+    /// Checks that no answer comes, by sending another request whose answer must be the next: the range of `uc0`.
     #[track_caller]
-    pub fn silent(&mut self, bytes: &[u8]) {
+    pub(crate) fn silent(&mut self, bytes: &[u8]) -> f64 {
         self.send(bytes);
-        assert_eq!(self.values(b'u', "uc0").len(), 1);
+        let ranges = self.values(b'u', "uc0");
+        assert_eq!(ranges.len(), 1);
         self.stream.set_nonblocking(true).unwrap();
         let error = self.stream.read(&mut [0]).expect_err("silence");
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
         self.stream.set_nonblocking(false).unwrap();
+        ranges[0]
     }
 }
 
@@ -82,13 +85,25 @@ fn string(name: &str) -> Vec<u8> {
 }
 
 /// A request: letter, world, names, and doubles, which are counted for `j` and `J`.
-pub fn request(letter: u8, world: &str, names: &[&str], values: &[f64]) -> Vec<u8> {
+pub(crate) fn request(letter: u8, world: &str, names: &[&str], values: &[f64]) -> Vec<u8> {
     let mut payload = string(world);
     names.iter().for_each(|name| payload.extend(string(name)));
     if b"jJ".contains(&letter) {
         payload.push(u8::try_from(values.len()).unwrap());
     }
     values.iter().for_each(|value| payload.extend(value.to_le_bytes()));
+    frame(letter, &payload)
+}
+
+/// A frame of any kind.
+pub(crate) fn frame(letter: u8, payload: &[u8]) -> Vec<u8> {
     let size = u16::try_from(5 + payload.len()).unwrap().to_le_bytes();
-    [b"aa", &size[..], &[letter], &payload].concat()
+    [b"aa", &size[..], &[letter], payload].concat()
+}
+
+/// An answer with these doubles.
+pub(crate) fn doubles(values: &[f64]) -> Vec<u8> {
+    let count = u16::try_from(values.len()).unwrap().to_le_bytes();
+    let values: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    frame(b'D', &[&count[..], &values].concat())
 }

@@ -1,0 +1,116 @@
+//! Client side of all TCP protocols: the connection to a server, and the calls that wait for it.
+
+use std::io::{Error, ErrorKind, Result};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use futures::future::{BoxFuture, FutureExt};
+use tokio::net::TcpStream;
+
+use super::{acknowledge_quickly, send};
+
+/// Time limit of a connection attempt.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A connection to a server. The core decides when to connect and when to give up.
+pub(crate) struct Link {
+    server: SocketAddr,
+    state: State,
+    buffer: Vec<u8>,
+}
+
+enum State {
+    Down,
+    Connecting(BoxFuture<'static, Result<TcpStream>>),
+    Up(TcpStream),
+}
+
+/// A change of a [`Link`].
+pub(crate) enum LinkEvent {
+    Connected,
+    /// The attempt to connect failed.
+    Failed(Error),
+    /// This number of bytes is in [`Link::received`].
+    Received(usize),
+    Writable,
+    /// The connection ended.
+    Lost(Error),
+}
+
+impl Link {
+    /// A link without a connection. `read_len` is the size of the read buffer, bytes.
+    pub(crate) fn new(server: SocketAddr, read_len: usize) -> Self {
+        Self { server, state: State::Down, buffer: vec![0; read_len] }
+    }
+
+    pub(crate) fn server(&self) -> SocketAddr {
+        self.server
+    }
+
+    /// Closes the connection, if any, and begins to make a new one.
+    pub(crate) fn connect(&mut self) {
+        self.state = State::Connecting(connect(self.server).boxed());
+    }
+
+    /// Closes the connection, if any. An attempt to make a new one continues.
+    pub(crate) fn close(&mut self) {
+        if matches!(self.state, State::Up(_)) {
+            self.state = State::Down;
+        }
+    }
+
+    /// The next change; never without a connection or an attempt.
+    pub(crate) async fn next(&mut self, has_unsent: bool) -> LinkEvent {
+        let event = match &mut self.state {
+            State::Down => std::future::pending().await,
+            State::Connecting(connecting) => match connecting.await {
+                Ok(stream) => {
+                    self.state = State::Up(stream);
+                    return LinkEvent::Connected;
+                }
+                Err(error) => LinkEvent::Failed(error),
+            },
+            State::Up(stream) => match change(stream, &mut self.buffer, has_unsent).await {
+                Ok(event) => return event,
+                Err(error) => LinkEvent::Lost(error),
+            },
+        };
+        self.state = State::Down;
+        event
+    }
+
+    /// The bytes of [`LinkEvent::Received`].
+    pub(crate) fn received(&self, len: usize) -> &[u8] {
+        self.buffer.get(..len).unwrap_or_default()
+    }
+
+    /// Sends as much as the server accepts. Returns the number of bytes.
+    pub(crate) fn send(&mut self, unsent: &[u8]) -> Result<usize> {
+        let State::Up(stream) = &self.state else { return Ok(0) };
+        let sent = send(stream, unsent);
+        if sent.is_err() {
+            self.state = State::Down;
+        }
+        sent
+    }
+}
+
+async fn connect(server: SocketAddr) -> Result<TcpStream> {
+    let stream = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(server)).await??;
+    stream.set_nodelay(true)?;
+    acknowledge_quickly(&stream);
+    Ok(stream)
+}
+
+async fn change(stream: &TcpStream, buffer: &mut [u8], has_unsent: bool) -> Result<LinkEvent> {
+    tokio::select! {
+        read = super::read(stream, buffer) => match read? {
+            0 => Err(ErrorKind::UnexpectedEof.into()),
+            len => {
+                acknowledge_quickly(stream);
+                Ok(LinkEvent::Received(len))
+            }
+        },
+        writable = stream.writable(), if has_unsent => writable.map(|()| LinkEvent::Writable),
+    }
+}

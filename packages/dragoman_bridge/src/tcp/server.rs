@@ -1,0 +1,271 @@
+//! Server side of all TCP protocols: ports, their connections, and what `/diagnostics` shows of them.
+
+use std::io::Result;
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dragoman_ros::diagnostics::{Diagnostics, Severity};
+use dragoman_ros::tasks::NodeTasks;
+use futures::future::BoxFuture;
+use tokio::net::TcpStream;
+use tokio::task::{JoinError, JoinSet};
+
+use super::{Keepalive, TimeLimit, acknowledge_quickly, read, send};
+use crate::clock;
+use crate::session::{ServerSession, Statistics};
+
+/// Services that carry out the calls of a protocol's sessions.
+pub(crate) trait Services: Send + Sync + 'static {
+    /// The protocol's side of a connection.
+    type Session: ServerSession<Call: Send, Outcome: Send, Statistics: Send> + Send + 'static;
+    /// What is remembered of a call.
+    type Kind: Copy + Send;
+
+    /// Name of the protocol.
+    const PROTOCOL: &'static str;
+    /// Size of a connection's read buffer, bytes.
+    const READ_LEN: usize;
+    /// Whether a call is awaited although its client is lost.
+    const AWAITS_CALLS_OF_LOST_CLIENTS: bool;
+
+    /// The session of a new connection.
+    fn session(&self) -> Self::Session;
+
+    /// Time limit of a call.
+    fn timeout(&self) -> Duration;
+
+    /// What to remember of a call.
+    fn kind(call: &Call<Self>) -> Self::Kind;
+
+    /// Calls the service; the future resolves with the outcome. It has no time limit of its own.
+    fn call(self: &Arc<Self>, call: Call<Self>) -> BoxFuture<'static, Outcome<Self>>;
+
+    /// Outcome of a call that exceeds the time limit.
+    fn timed_out(&self, call: Self::Kind) -> Outcome<Self>;
+}
+
+type Call<S> = <<S as Services>::Session as ServerSession>::Call;
+type Outcome<S> = <<S as Services>::Session as ServerSession>::Outcome;
+type Counters<S> = <<S as Services>::Session as ServerSession>::Statistics;
+
+/// The ports of a protocol. Clones share the report.
+pub(crate) struct Ports<S: Services> {
+    pub(crate) services: Arc<S>,
+    pub(crate) keepalive: Keepalive,
+    /// Maximum number of clients of a port; additional connections are refused.
+    pub(crate) max_clients: usize,
+    /// Grace period for noticing that a client has disconnected when another one is already waiting.
+    pub(crate) farewell: Duration,
+    /// Message of `/diagnostics` when connections were refused.
+    pub(crate) full: &'static str,
+}
+
+impl<S: Services> Ports<S> {
+    /// Serves these ports, and publishes `/diagnostics` about them as `hardware`.
+    pub(crate) fn serve(
+        self,
+        tasks: &mut NodeTasks,
+        listeners: Vec<TcpListener>,
+        hardware: &str,
+    ) -> dragoman_ros::Result<()> {
+        let mut diagnostics = Diagnostics::new(tasks.node(), S::PROTOCOL, hardware)?;
+        let (full, report) = (self.full, Arc::new(Report::<Counters<S>>::default()));
+        let ports = Arc::new(self);
+        for listener in listeners {
+            let (ports, report) = (Arc::clone(&ports), Arc::clone(&report));
+            tasks.spawn(async move {
+                if let Err(error) = ports.accept(listener, report).await {
+                    tracing::error!(%error, protocol = S::PROTOCOL, "the server of a port has stopped");
+                }
+            });
+        }
+        let mut before = Figures::default();
+        tasks.every(Duration::from_secs(1), move || {
+            let now = report.figures().clone();
+            publish(&mut diagnostics, full, &before, &now);
+            before = now;
+        })
+    }
+
+    async fn accept(&self, listener: TcpListener, report: Arc<Report<Counters<S>>>) -> Result<()> {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let mut connections = JoinSet::new();
+        let note_end = |ended: std::result::Result<(), JoinError>| {
+            report.figures().clients -= 1;
+            if let Err(error) = ended {
+                tracing::error!(%error, "a connection task failed");
+            }
+        };
+        loop {
+            tokio::select! {
+                biased;
+                Some(ended) = connections.join_next() => note_end(ended),
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, client)) => {
+                        if connections.len() >= self.max_clients {
+                            // One of them may just have disconnected.
+                            let ended = tokio::time::timeout(self.farewell, connections.join_next()).await;
+                            ended.into_iter().flatten().for_each(note_end);
+                        }
+                        if connections.len() < self.max_clients {
+                            report.figures().clients += 1;
+                            let (services, report) = (Arc::clone(&self.services), Arc::clone(&report));
+                            connections.spawn(serve(stream, services, self.keepalive, report));
+                        } else {
+                            report.figures().refused_connections += 1;
+                            tracing::debug!(%client, self.max_clients, "refused a connection: too many clients");
+                        }
+                    }
+                    Err(error) => {
+                        // No file descriptor is left, or the client has already disconnected.
+                        tracing::warn!(%error, "accepting a client failed");
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                    }
+                },
+            }
+        }
+    }
+}
+
+/// The call whose outcome is awaited: what was asked, and until when.
+struct OpenCall<S: Services> {
+    services: Arc<S>,
+    call: Option<(S::Kind, BoxFuture<'static, Outcome<S>>)>,
+    limit: TimeLimit,
+}
+
+impl<S: Services> OpenCall<S> {
+    fn begin(&mut self, call: Call<S>) {
+        self.call = Some((S::kind(&call), self.services.call(call)));
+        self.limit.restart();
+    }
+
+    /// Resolves with the outcome, at the time limit at the latest; never without a call.
+    async fn end(&mut self) -> Outcome<S> {
+        let Some((kind, call)) = &mut self.call else { return std::future::pending().await };
+        let outcome = tokio::select! {
+            outcome = call => outcome,
+            () = self.limit.reached() => self.services.timed_out(*kind),
+        };
+        self.call = None;
+        outcome
+    }
+}
+
+/// Serves a client until it disconnects.
+pub(crate) async fn serve<S: Services>(
+    stream: TcpStream,
+    services: Arc<S>,
+    keepalive: Keepalive,
+    report: Arc<Report<Counters<S>>>,
+) {
+    let mut session = services.session();
+    let limit = TimeLimit::new(services.timeout());
+    let mut open = OpenCall { services, call: None, limit };
+    if let Err(error) = run(&stream, &mut session, &mut open, keepalive, &report).await {
+        tracing::debug!(%error, protocol = S::PROTOCOL, "a client was lost");
+    }
+    drop(stream);
+    if S::AWAITS_CALLS_OF_LOST_CLIENTS && open.call.is_some() {
+        session.handle_outcome(clock::now(), open.end().await);
+    }
+    report.add(&mut session);
+}
+
+async fn run<S: Services>(
+    stream: &TcpStream,
+    session: &mut S::Session,
+    open: &mut OpenCall<S>,
+    keepalive: Keepalive,
+    report: &Report<Counters<S>>,
+) -> Result<()> {
+    stream.set_nodelay(true)?;
+    acknowledge_quickly(stream);
+    keepalive.apply(stream)?;
+    let mut buffer = vec![0; S::READ_LEN];
+    // Until the client closes its direction. Requests received before that are carried out.
+    let mut more = true;
+    loop {
+        // Repeat after an answer was sent: before, the buffer may have been too full for another one.
+        loop {
+            if open.call.is_none()
+                && let Some(call) = session.poll_call(clock::now())
+            {
+                open.begin(call);
+            }
+            let sent = send(stream, session.unsent())?;
+            if sent == 0 {
+                break;
+            }
+            session.handle_sent(sent);
+        }
+        report.add(session);
+        let has_unsent = !session.unsent().is_empty();
+        if session.is_closing() || (!more && open.call.is_none() && !has_unsent) {
+            return Ok(());
+        }
+        tokio::select! {
+            outcome = open.end() => session.handle_outcome(clock::now(), outcome),
+            read = read(stream, &mut buffer), if more && session.wants_input() => match read? {
+                0 => more = false,
+                len => {
+                    session.handle_bytes(clock::now(), buffer.get(..len).unwrap_or_default());
+                    acknowledge_quickly(stream);
+                }
+            },
+            writable = stream.writable(), if has_unsent => writable?,
+        }
+    }
+}
+
+/// What `/diagnostics` shows of all connections.
+#[derive(Debug, Clone, Default)]
+struct Figures<T> {
+    statistics: T,
+    last_refusal: String,
+    clients: usize,
+    refused_connections: u64,
+}
+
+/// Counters and recent events of all connections.
+#[derive(Debug, Default)]
+pub(crate) struct Report<T>(Mutex<Figures<T>>);
+
+impl<T: Statistics> Report<T> {
+    fn figures(&self) -> MutexGuard<'_, Figures<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the counters and events of a session.
+    fn add(&self, session: &mut impl ServerSession<Statistics = T>) {
+        let news = session.poll_statistics();
+        if news != T::default() {
+            self.figures().statistics += news;
+        }
+        while let Some(event) = session.poll_event() {
+            let text = event.to_string();
+            tracing::debug!(text, "refused");
+            self.figures().last_refusal = text;
+        }
+    }
+}
+
+fn publish<T: Statistics>(diagnostics: &mut Diagnostics, full: &str, before: &Figures<T>, now: &Figures<T>) {
+    let counters = now.statistics.counters().into_iter().map(|(name, count)| (name, count.to_string()));
+    let values: Vec<_> = [("clients", now.clients.to_string())]
+        .into_iter()
+        .chain(counters)
+        .chain([("connections refused", now.refused_connections.to_string())])
+        .collect();
+    if now.statistics.refused() > before.statistics.refused() {
+        // The log also gets at most one line per second.
+        let message = format!("refused: {}", now.last_refusal);
+        tracing::warn!("{message}");
+        diagnostics.publish(Severity::Warn, &message, &values);
+    } else if now.refused_connections > before.refused_connections {
+        diagnostics.publish(Severity::Warn, full, &values);
+    } else {
+        diagnostics.publish(Severity::Ok, "serving", &values);
+    }
+}
