@@ -24,11 +24,10 @@ mod notice;
 mod reply;
 mod request;
 
-pub use command::{Command, Role};
+pub use command::{Command, Request, Role};
 pub use datagram::{Datagram, Letters};
 pub use notice::Notice;
 pub use reply::Reply;
-pub use request::Request;
 
 /// Size of every datagram in bytes.
 pub const DATAGRAM_LEN: usize = 31;

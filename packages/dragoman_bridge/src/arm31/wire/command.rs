@@ -1,35 +1,8 @@
-//! The table of commands.
+//! The table of commands and their requests.
 
 use std::fmt;
 
-use super::{Letters, VALUE_COUNT};
-
-/// The 20 commands of the Ranger thesis, appendix A. Names say what a command does; [`Command::letters`] gives its
-/// letters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the table below says in words what each does")]
-pub enum Command {
-    BeginMotion,
-    SetCommandMode,
-    SetGoalPose,
-    SetTimedGoalPose,
-    BeginJointMotion,
-    ClearJointViaPoints,
-    ExecuteJointViaPoints,
-    SetJointGoal,
-    JointPosition,
-    ResetJointMotion,
-    SetJointViaPoint,
-    Disable,
-    Enable,
-    Pose,
-    Recalibrate,
-    Stop,
-    Temperature,
-    ClearViaPoints,
-    ExecuteViaPoints,
-    SetViaPoint,
-}
+use super::{Datagram, JOINT_COUNT, Letters, VALUE_COUNT};
 
 /// What a command does to the arm. Decides about overtaking and retransmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,51 +33,151 @@ struct Row {
     meaning: &'static str,
 }
 
-#[allow(clippy::too_many_arguments, reason = "the columns of the table below")]
-const fn row(
-    letters: &[u8; 2],
-    command: Command,
-    ros_name: &'static str,
-    role: Role,
-    values: usize,
-    indexed: bool,
-    repeatable: bool,
-    meaning: &'static str,
-) -> Row {
-    Row { command, letters: Letters(*letters), ros_name, role, values, indexed, repeatable, meaning }
+/// The data of a datagram, read or written field by field.
+struct Cursor {
+    values: [f32; VALUE_COUNT],
+    next: usize,
+    index: u8,
 }
 
-const YES: bool = true;
-const NO: bool = false;
+/// A field of a request: floats, or the index of a via point, which is the last byte.
+trait Field: Sized {
+    const VALUES: usize;
+    const INDEXED: bool = false;
 
-/// Rows in the order of [`Command`]'s variants, which is that of the appendix.
-///
-/// Requests are not repeatable if a late second copy could move the arm or falsify its state: starts, `ON` (would undo
-/// a later `OF`), `CM` (every switch resets the generators) and `RC` (its angles are valid for one instant only).
-#[rustfmt::skip]
-static TABLE: [Row; 20] = [
-    // letters, command, service or topic, role, values, indexed, repeatable, meaning
-    row(b"BG", Command::BeginMotion,           "begin_motion",             Role::Start,   0, NO,  NO,  "begin motion to the Cartesian goal"),
-    row(b"CM", Command::SetCommandMode,        "set_command_mode",         Role::Setting, 1, NO,  NO,  "switch command mode: 0 off, 1 joint, 2 Cartesian"),
-    row(b"GL", Command::SetGoalPose,           "set_goal_pose",            Role::Setting, 7, NO,  YES, "Cartesian goal: position, quaternion"),
-    row(b"GT", Command::SetTimedGoalPose,      "set_goal_pose",            Role::Setting, 7, NO,  YES, "Cartesian goal: position, roll-pitch-yaw, minimum duration"),
-    row(b"jB", Command::BeginJointMotion,      "begin_joint_motion",       Role::Start,   0, NO,  NO,  "begin motion to the joint goal"),
-    row(b"jC", Command::ClearJointViaPoints,   "clear_joint_via_points",   Role::Setting, 0, NO,  YES, "clear the joint via points"),
-    row(b"jE", Command::ExecuteJointViaPoints, "execute_joint_via_points", Role::Start,   0, NO,  NO,  "execute the joint via points"),
-    row(b"jG", Command::SetJointGoal,          "set_joint_goal",           Role::Setting, 6, NO,  YES, "joint goal: six angles"),
-    row(b"jP", Command::JointPosition,         "joint_states",             Role::Query,   0, NO,  YES, "measured joint angles"),
-    row(b"jR", Command::ResetJointMotion,      "reset_joint_motion",       Role::Setting, 0, NO,  YES, "reset the joint generator"),
-    row(b"jV", Command::SetJointViaPoint,      "set_joint_via_point",      Role::Setting, 7, YES, YES, "joint via point: six angles, minimum duration, index"),
-    row(b"OF", Command::Disable,               "disable",                  Role::Setting, 0, NO,  YES, "disable the arm"),
-    row(b"ON", Command::Enable,                "enable",                   Role::Setting, 0, NO,  NO,  "enable the arm"),
-    row(b"PS", Command::Pose,                  "pose",                     Role::Query,   0, NO,  YES, "measured pose of the tool: position, quaternion"),
-    row(b"RC", Command::Recalibrate,           "recalibrate",              Role::Setting, 6, NO,  NO,  "declare the present joint angles: six angles"),
-    row(b"ST", Command::Stop,                  "stop",                     Role::Stop,    0, NO,  YES, "stop"),
-    row(b"TM", Command::Temperature,           "drive_status",             Role::Query,   0, NO,  YES, "drive temperatures"),
-    row(b"VC", Command::ClearViaPoints,        "clear_via_points",         Role::Setting, 0, NO,  YES, "clear the Cartesian via points"),
-    row(b"VE", Command::ExecuteViaPoints,      "execute_via_points",       Role::Start,   0, NO,  NO,  "execute the Cartesian via points"),
-    row(b"VP", Command::SetViaPoint,           "set_via_point",            Role::Setting, 7, YES, YES, "Cartesian via point: position, roll-pitch-yaw, minimum duration, index"),
-];
+    fn read(data: &mut Cursor) -> Self;
+
+    fn write(&self, data: &mut Cursor);
+}
+
+impl Field for f32 {
+    const VALUES: usize = 1;
+
+    fn read(data: &mut Cursor) -> Self {
+        data.next += 1;
+        data.values.get(data.next - 1).copied().unwrap_or_default()
+    }
+
+    fn write(&self, data: &mut Cursor) {
+        if let Some(value) = data.values.get_mut(data.next) {
+            *value = *self;
+        }
+        data.next += 1;
+    }
+}
+
+impl<const COUNT: usize> Field for [f32; COUNT] {
+    const VALUES: usize = COUNT;
+
+    fn read(data: &mut Cursor) -> Self {
+        [(); COUNT].map(|()| f32::read(data))
+    }
+
+    fn write(&self, data: &mut Cursor) {
+        self.iter().for_each(|value| value.write(data));
+    }
+}
+
+impl Field for u8 {
+    const VALUES: usize = 0;
+    const INDEXED: bool = true;
+
+    fn read(data: &mut Cursor) -> Self {
+        data.index
+    }
+
+    fn write(&self, data: &mut Cursor) {
+        data.index = *self;
+    }
+}
+
+/// A row per command, in the order of the appendix: letters, command, fields of a request; service or topic, role,
+/// `once` if a request is not repeatable, meaning.
+macro_rules! commands {
+    ($(
+        $letters:literal $command:ident $({ $($field:ident: $type:ty),* })? =>
+        $ros_name:literal, $role:expr, $($once:ident,)? $meaning:literal;
+    )*) => {
+        /// The 20 commands of the Ranger thesis, appendix A. Names say what a command does; [`Command::letters`] gives
+        /// its letters.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Command { $( #[doc = concat!($meaning, ".")] $command, )* }
+
+        /// Rows in the order of [`Command`]'s variants.
+        static TABLE: &[Row] = &[ $( Row {
+            command: Command::$command,
+            letters: Letters(*$letters),
+            ros_name: $ros_name,
+            role: $role,
+            values: 0 $($( + <$type as Field>::VALUES )*)?,
+            indexed: false $($( | <$type as Field>::INDEXED )*)?,
+            repeatable: true $( & commands!(@$once) )?,
+            meaning: $meaning,
+        }, )* ];
+
+        /// A request (Ranger thesis, appendix A), values as on the wire and unchecked: they may be NaN or infinite.
+        ///
+        /// Positions in metres, joint positions (base of the chain first) and roll, pitch, yaw in radians, durations in
+        /// seconds. Roll, pitch and yaw turn about the fixed axes X, Y, Z in this order. Quaternions are x, y, z, w, of
+        /// any length but zero. A mode is 0 (off), 1 (joint space) or 2 (Cartesian space); the controller rounds it. A
+        /// negative minimum duration counts as 0. The index in a sequence of via points starts at 0.
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        #[allow(missing_docs, reason = "the names are those of the services and their fields")]
+        pub enum Request { $( $command $({ $($field: $type),* })?, )* }
+
+        impl Request {
+            /// Reads the data of `datagram` as that of `command`, whatever the letters are. Unused fields are ignored.
+            pub fn from_datagram(command: Command, datagram: &Datagram) -> Self {
+                let data = &mut Cursor { values: datagram.values(), next: 0, index: datagram.index() };
+                match command {
+                    $( Command::$command => Self::$command $({ $($field: Field::read(data)),* })?, )*
+                }
+            }
+
+            /// The command of this request.
+            pub fn command(&self) -> Command {
+                match self {
+                    $( Self::$command { .. } => Command::$command, )*
+                }
+            }
+
+            /// The datagram to send. Unused fields are zero.
+            pub fn encode(&self) -> Datagram {
+                let mut data = Cursor { values: [0.0; VALUE_COUNT], next: 0, index: 0 };
+                match self {
+                    $( Self::$command $({ $($field),* })? => { $($( $field.write(&mut data); )*)? } )*
+                }
+                Datagram::new(self.command().letters(), data.values, data.index)
+            }
+        }
+    };
+    (@once) => { false };
+}
+
+// Not repeatable are requests of which a late second copy could move the arm or falsify its state: starts, `ON` (would
+// undo a later `OF`), `CM` (every switch resets the generators) and `RC` (its angles are valid for one instant only).
+commands! {
+    b"BG" BeginMotion => "begin_motion", Role::Start, once, "begin motion to the Cartesian goal";
+    b"CM" SetCommandMode { mode: f32 } => "set_command_mode", Role::Setting, once, "switch command mode: 0 off, 1 joint, 2 Cartesian";
+    b"GL" SetGoalPose { position: [f32; 3], quaternion_xyzw: [f32; 4] } => "set_goal_pose", Role::Setting, "Cartesian goal: position, quaternion";
+    b"GT" SetTimedGoalPose { position: [f32; 3], rpy: [f32; 3], min_duration: f32 } => "set_goal_pose", Role::Setting, "Cartesian goal: position, roll-pitch-yaw, minimum duration";
+    b"jB" BeginJointMotion => "begin_joint_motion", Role::Start, once, "begin motion to the joint goal";
+    b"jC" ClearJointViaPoints => "clear_joint_via_points", Role::Setting, "clear the joint via points";
+    b"jE" ExecuteJointViaPoints => "execute_joint_via_points", Role::Start, once, "execute the joint via points";
+    b"jG" SetJointGoal { position: [f32; JOINT_COUNT] } => "set_joint_goal", Role::Setting, "joint goal: six angles";
+    b"jP" JointPosition => "joint_states", Role::Query, "measured joint angles";
+    b"jR" ResetJointMotion => "reset_joint_motion", Role::Setting, "reset the joint generator";
+    b"jV" SetJointViaPoint { position: [f32; JOINT_COUNT], min_duration: f32, index: u8 } => "set_joint_via_point", Role::Setting, "joint via point: six angles, minimum duration, index";
+    b"OF" Disable => "disable", Role::Setting, "disable the arm";
+    b"ON" Enable => "enable", Role::Setting, once, "enable the arm";
+    b"PS" Pose => "pose", Role::Query, "measured pose of the tool: position, quaternion";
+    b"RC" Recalibrate { position: [f32; JOINT_COUNT] } => "recalibrate", Role::Setting, once, "declare the present joint angles: six angles";
+    b"ST" Stop => "stop", Role::Stop, "stop";
+    b"TM" Temperature => "drive_status", Role::Query, "drive temperatures";
+    b"VC" ClearViaPoints => "clear_via_points", Role::Setting, "clear the Cartesian via points";
+    b"VE" ExecuteViaPoints => "execute_via_points", Role::Start, once, "execute the Cartesian via points";
+    b"VP" SetViaPoint { position: [f32; 3], rpy: [f32; 3], min_duration: f32, index: u8 } => "set_via_point", Role::Setting, "Cartesian via point: position, roll-pitch-yaw, minimum duration, index";
+}
 
 impl Command {
     /// All commands in the order of the appendix.
