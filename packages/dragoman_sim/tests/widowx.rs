@@ -372,6 +372,34 @@ fn a_silent_servo_is_reported_and_the_others_continue() {
 }
 
 #[test]
+fn a_position_that_was_not_measured_in_a_cycle_is_left_out() {
+    let mut bench = Bench::held();
+    bench.command(2, 1.2);
+    bench.run(ms(100));
+    // Too short for the servo to count as disconnected.
+    bench.arm.silence(Some(2), ms(300));
+    let (mut cycles, mut left_out) = (bench.driver.state().statistics.cycles, 0);
+    for _ in 0..600 {
+        bench.run(ms(1));
+        let state = bench.driver.state();
+        if state.statistics.cycles == cycles {
+            continue;
+        }
+        cycles = state.statistics.cycles;
+        left_out += i32::from(state.joints[2].motion.is_none());
+        for (joint, position) in state.joints.iter().zip(bench.arm.positions()) {
+            assert!(joint.is_online && (joint.motion.is_some() || joint.id == 3), "{joint:?}");
+            // At 100 deg/s, for as long as a cycle with two timeouts takes.
+            let error = joint.motion.map_or(0.0, |motion| (motion.position - position).abs());
+            assert!(error < 0.17, "{joint:?}, but its position is {position}");
+        }
+    }
+    assert!(left_out >= 3, "{left_out} cycles");
+    assert!(bench.joint(2).motion.is_some(), "it is measured again");
+    assert_eq!(bench.events, []);
+}
+
+#[test]
 fn a_servo_that_was_switched_off_and_on_is_found_out_and_comes_back() {
     let mut bench = Bench::held();
     bench.driver.set_speed(bench.now, 1, 0.5).unwrap();

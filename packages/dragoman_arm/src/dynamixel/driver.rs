@@ -486,6 +486,7 @@ impl Driver {
 
     fn end_cycle(&mut self) {
         self.cycle = None;
+        self.servos.iter_mut().for_each(Servo::end_cycle);
         if self.servos.iter().any(|servo| servo.is_online) {
             self.statistics.cycles += 1;
         }

@@ -258,7 +258,7 @@ impl Topics {
         state.is_alive()
     }
 
-    /// The joints whose servos answer.
+    /// The joints that were measured in the last cycle.
     fn joint_state(&self, state: &State) -> sensor_msgs::msg::JointState {
         let mut message = sensor_msgs::msg::JointState::default();
         let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();
