@@ -262,7 +262,7 @@ impl Robot {
             velocities: &state.velocity,
             efforts: &state.effort,
         };
-        match self.merge.receive(self.start.elapsed(), source, readings) {
+        match self.merge.handle_readings(self.start.elapsed(), source, readings) {
             Ok(merged) => self.publish(merged),
             Err(refusal) => {
                 self.refused += 1;
@@ -276,7 +276,7 @@ impl Robot {
     }
 
     fn poll(&mut self) {
-        let merged = self.merge.poll(self.start.elapsed());
+        let merged = self.merge.poll_state(self.start.elapsed());
         self.publish(merged);
     }
 
