@@ -1,6 +1,7 @@
 //! Invalid descriptions: each gets its error, and mutated text never panics.
 
 use crate::common::urdf;
+use dragoman_kinematics::state::Tree;
 use dragoman_kinematics::{Model, ModelError, Robot, RobotSettings};
 use proptest::prelude::*;
 
@@ -188,7 +189,12 @@ proptest! {
 
     #[test]
     fn mutated_urdf_never_panics(cuts in cuts()) {
-        exercise(Model::from_urdf(&mutate(CROOKED, &cuts), None, Some("camera")));
+        let text = mutate(CROOKED, &cuts);
+        exercise(Model::from_urdf(&text, None, Some("camera")));
+        if let Ok(mut tree) = Tree::from_urdf(&text) {
+            prop_assert_eq!(tree.moving(|_| None), []);
+            prop_assert!(tree.moving(|_| Some(0.1)).len() >= tree.joint_names().count());
+        }
     }
 
     #[test]
