@@ -30,9 +30,9 @@ fuzz_target!(|input: &[u8]| {
                 // Every other frame comes from one of our drives.
                 let id = if what % 2 == 0 { argument & 0x7ff } else { (argument & 0x780) | 1 + (argument & 1) };
                 let frame = Frame::standard(id, data).expect("11 bits and eight bytes");
-                group.receive(now, &Received::Frame(frame));
+                group.handle_received(now, &Received::Frame(frame));
             }
-            2 => group.receive(now, &Received::Fault(FAULTS[usize::from(argument) % FAULTS.len()].clone())),
+            2 => group.handle_received(now, &Received::Fault(FAULTS[usize::from(argument) % FAULTS.len()].clone())),
             3 => now += Duration::from_micros(u64::from(argument)),
             4 => drop(group.enable()),
             5 => drop(group.command(now, &[position; 3])),
@@ -45,10 +45,10 @@ fuzz_target!(|input: &[u8]| {
                 _ => drop(group.recalibrate(&[position; 3])),
             },
         }
-        group.poll(now);
+        group.handle_timeout(now);
         let mut frames = 0;
-        while group.transmit().is_some() {
-            group.sent();
+        while group.poll_transmit().is_some() {
+            group.handle_sent();
             frames += 1;
         }
         assert!(frames < 1000, "{frames} frames at once");

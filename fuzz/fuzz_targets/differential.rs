@@ -18,7 +18,7 @@ fuzz_target!(|input: &[u8]| {
     let mut lines = Lines::new();
     let mut driver = Driver::new(Config::default()).expect("valid options");
     let mut now = Duration::ZERO;
-    driver.opened(now);
+    driver.handle_connected(now);
     for bytes in stream.chunks(piece) {
         let mut rest = bytes;
         while let Some(line) = lines.next(&mut rest) {
@@ -30,14 +30,14 @@ fuzz_target!(|input: &[u8]| {
             }
         }
         let mut rest = bytes;
-        while driver.receive(now, &mut rest) {
+        while driver.handle_bytes(now, &mut rest) {
             assert!(driver.state().pose.is_finite());
         }
         let _ = driver.command(now, Twist::new(f64::from(bytes[0]) / 100.0, 0.5));
-        driver.transmit();
+        driver.poll_transmit();
         now += Duration::from_millis(u64::from(first / 8));
-        driver.poll(now);
+        driver.handle_timeout(now);
     }
-    driver.poll(now + Duration::from_secs(1));
+    driver.handle_timeout(now + Duration::from_secs(1));
     assert!(driver.state().standstill.is_some());
 });

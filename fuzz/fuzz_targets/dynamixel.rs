@@ -63,7 +63,7 @@ fuzz_target!(|input: &[u8]| {
     codec(input);
     let mut driver = Driver::new(Config::widowx()).expect("a valid configuration");
     let mut now = Duration::ZERO;
-    driver.opened(now);
+    driver.handle_connected(now);
     let mut input = input;
     let mut question = None;
     while let [operation, ..] = *input {
@@ -73,7 +73,7 @@ fuzz_target!(|input: &[u8]| {
         match operation & 7 {
             0 => {
                 let mut bytes = take(&mut input, usize::from(argument));
-                while driver.receive(now, &mut bytes) {}
+                while driver.handle_bytes(now, &mut bytes) {}
             }
             1 | 2 => {
                 // The awaited answer.
@@ -94,7 +94,7 @@ fuzz_target!(|input: &[u8]| {
                 let sum = answer[2..].iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
                 answer.push(!sum);
                 let mut bytes = answer.as_slice();
-                while driver.receive(now, &mut bytes) {}
+                while driver.handle_bytes(now, &mut bytes) {}
             }
             3 => now += Duration::from_millis(1 << (argument % 11)),
             4 => {
@@ -110,17 +110,17 @@ fuzz_target!(|input: &[u8]| {
                 _ => driver.stop(),
             },
             _ => match argument % 4 {
-                0 => driver.lost(now),
-                1 => driver.opened(now),
+                0 => driver.handle_disconnected(now),
+                1 => driver.handle_connected(now),
                 _ => now = now.saturating_sub(Duration::from_millis(100)),
             },
         }
-        driver.poll(now);
-        let said = driver.transmit();
+        driver.handle_timeout(now);
+        let said = driver.poll_transmit();
         assert!(said.len() < 600, "{} bytes at once", said.len());
         question = asked(said).or(question);
         let state = driver.state();
-        if let Some(deadline) = driver.deadline() {
+        if let Some(deadline) = driver.poll_timeout() {
             assert!(state.is_connected && deadline > now && deadline < now + Duration::from_secs(1));
         }
         for motion in state.joints.iter().filter_map(|joint| joint.motion) {

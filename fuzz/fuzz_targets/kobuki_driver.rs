@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     let config = Config { limits, motors_off_on_wheel_drop: true, ..Config::default() };
     let mut driver = Driver::new(config).expect("valid options");
     let mut now = Duration::ZERO;
-    driver.opened(now);
+    driver.handle_connected(now);
     let mut rest = input;
     while let [what, argument, data @ ..] = rest {
         rest = data;
@@ -30,7 +30,7 @@ fuzz_target!(|input: &[u8]| {
             0 => {
                 let (mut bytes, after) = data.split_at(data.len().min(usize::from(*argument)));
                 rest = after;
-                while driver.receive(now, &mut bytes) {}
+                while driver.handle_bytes(now, &mut bytes) {}
             }
             1 | 2 => {
                 let Some((sensors, after)) = data.split_first_chunk::<15>() else { break };
@@ -39,24 +39,24 @@ fuzz_target!(|input: &[u8]| {
                 let core = CoreSensors::decode(sensors).expect("15 bytes");
                 frame::encode(&mut bytes, |out| core.encode(out)).expect("short");
                 let mut bytes = &bytes[..];
-                while driver.receive(now, &mut bytes) {}
+                while driver.handle_bytes(now, &mut bytes) {}
             }
             3 => now += Duration::from_millis(u64::from(*argument)),
             4 => now = Duration::from_secs(u64::from(*argument)),
             5 => drop(driver.command(now, Twist::new(value, -value)).map(<[u8]>::len)),
-            6 => driver.opened(now),
-            7 => driver.lost(now),
+            6 => driver.handle_connected(now),
+            7 => driver.handle_disconnected(now),
             8 => drop(driver.set_motor_power(argument % 2 == 0)),
             9 => driver.set_led(Led::One, LedColor::from_number(argument % 4).expect("four")),
             10 => drop(driver.set_odometry(Pose::new(value, 0.0, value))),
             _ => drop(SoundSequence::from_number(*argument).map(|sequence| driver.play_sequence(sequence))),
         }
-        driver.poll(now);
-        driver.transmit();
+        driver.handle_timeout(now);
+        driver.poll_transmit();
         while driver.poll_event().is_some() {}
         let state = driver.state();
         assert!(state.pose.is_finite() && state.twist.is_finite());
     }
-    driver.poll(now + Duration::from_secs(1));
+    driver.handle_timeout(now + Duration::from_secs(1));
     assert!(driver.state().standstill.is_some());
 });

@@ -40,20 +40,20 @@ impl Bench {
     fn run_for(&mut self, time: Duration) {
         let end = self.now + time;
         while self.now < end {
-            self.now = self.kobuki.next_event().min(end);
+            self.now = self.kobuki.poll_timeout().min(end);
             if self.now > self.booted && self.zero.left.is_nan() {
-                self.kobuki.advance(self.booted);
+                self.kobuki.handle_timeout(self.booted);
                 self.zero = self.kobuki.wheel_angles();
             }
-            self.kobuki.advance(self.now);
+            self.kobuki.handle_timeout(self.now);
             self.check();
         }
     }
 
     fn check(&mut self) {
-        let sent: Vec<_> = std::iter::from_fn(|| self.kobuki.transmit()).collect();
+        let sent: Vec<_> = std::iter::from_fn(|| self.kobuki.poll_transmit()).collect();
         assert!(sent.len() < MANY, "{} packets at once", sent.len());
-        assert!(std::iter::from_fn(|| self.kobuki.next_happening()).count() <= 256);
+        assert!(std::iter::from_fn(|| self.kobuki.poll_event()).count() <= 256);
         for packet in &sent {
             let mut bytes = packet.as_slice();
             while let Some(payload) = self.decoder.next(&mut bytes) {
@@ -78,7 +78,7 @@ impl Bench {
     fn send(&mut self, payload: &[u8]) {
         let mut bytes = Vec::new();
         if frame::encode(&mut bytes, |place| place.extend_from_slice(payload)).is_ok() {
-            self.kobuki.receive(self.now, &bytes);
+            self.kobuki.handle_bytes(self.now, &bytes);
         }
     }
 
@@ -106,7 +106,7 @@ fuzz_target!(|input: &[u8]| {
         take(&mut input, 1);
         let argument = operation >> 3;
         match operation & 7 {
-            0 => bench.kobuki.receive(bench.now, take(&mut input, usize::from(argument))),
+            0 => bench.kobuki.handle_bytes(bench.now, take(&mut input, usize::from(argument))),
             1 => bench.send(take(&mut input, usize::from(argument))),
             2 => {
                 let [speed_low, speed, radius_low, radius] = *take(&mut input, 4) else { break };
@@ -116,7 +116,7 @@ fuzz_target!(|input: &[u8]| {
                 };
                 let mut bytes = Vec::new();
                 Command::BaseControl(control).encode_frame(&mut bytes);
-                bench.kobuki.receive(bench.now, &bytes);
+                bench.kobuki.handle_bytes(bench.now, &bytes);
                 bench.run_for(Duration::from_millis(u64::from(argument) * 8));
             }
             3 | 4 => bench.run_for(Duration::from_millis(1 << (argument % 10))),

@@ -34,18 +34,18 @@ struct Bench {
 impl Bench {
     fn run_for(&mut self, time: Duration) {
         let end = self.now + time;
-        while let Some(due) = self.drive.next_event().filter(|due| *due <= end) {
-            self.drive.advance(due);
+        while let Some(due) = self.drive.poll_timeout().filter(|due| *due <= end) {
+            self.drive.handle_timeout(due);
             self.check();
         }
         self.now = end;
-        self.drive.advance(end);
+        self.drive.handle_timeout(end);
         self.check();
-        assert!(self.drive.next_event().is_none_or(|due| due > end), "events lie in the future");
+        assert!(self.drive.poll_timeout().is_none_or(|due| due > end), "events lie in the future");
     }
 
     fn check(&mut self) {
-        let sent = std::iter::from_fn(|| self.drive.transmit()).count();
+        let sent = std::iter::from_fn(|| self.drive.poll_transmit()).count();
         assert!(sent < MANY, "{sent} frames at once");
         self.was_on |= self.drive.status().is_motor_on();
         assert!(self.was_on || self.drive.shaft_counts() == 0.0);
@@ -68,7 +68,7 @@ fuzz_target!(|input: &[u8]| {
                 let id = IDENTIFIERS[usize::from(argument & 7)];
                 let length = if argument & 8 == 0 { 8 } else { 4 };
                 if let Some(frame) = Frame::standard(id, take(&mut input, length)) {
-                    bench.drive.handle(bench.now, &frame);
+                    bench.drive.handle_frame(bench.now, &frame);
                 }
                 if argument & 16 == 0 {
                     bench.run_for(Duration::from_micros(500));
@@ -78,7 +78,7 @@ fuzz_target!(|input: &[u8]| {
             5 => {
                 for _ in 0..=argument {
                     if let Some(sync) = Frame::standard(0x080, &[]) {
-                        bench.drive.handle(bench.now, &sync);
+                        bench.drive.handle_frame(bench.now, &sync);
                     }
                     bench.run_for(Duration::from_millis(4));
                 }
@@ -99,7 +99,7 @@ fuzz_target!(|input: &[u8]| {
                 let [low, high, length] = *take(&mut input, 3) else { break };
                 let id = u16::from_le_bytes([low, high]) & 0x7ff;
                 if let Some(frame) = Frame::standard(id, take(&mut input, usize::from(length % 9))) {
-                    bench.drive.handle(bench.now, &frame);
+                    bench.drive.handle_frame(bench.now, &frame);
                 }
             }
         }

@@ -21,7 +21,7 @@ fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
 }
 
 fn check(arm: &mut Widowx, is_clean: bool) {
-    let sent: Vec<Vec<u8>> = std::iter::from_fn(|| arm.transmit()).collect();
+    let sent: Vec<Vec<u8>> = std::iter::from_fn(|| arm.poll_transmit()).collect();
     assert!(sent.len() <= 16, "{} answers at once", sent.len());
     for answer in &sent {
         let (mut decoder, mut bytes) = (Decoder::default(), answer.as_slice());
@@ -35,7 +35,7 @@ fn check(arm: &mut Widowx, is_clean: bool) {
         assert!(velocity.abs() < 100.0, "{} with {velocity} rad/s", design.name);
     }
     assert!(arm.torques().into_iter().all(|torque| torque.abs() <= 6.0));
-    assert!(std::iter::from_fn(|| arm.next_happening()).count() <= 256);
+    assert!(std::iter::from_fn(|| arm.poll_event()).count() <= 256);
 }
 
 fuzz_target!(|input: &[u8]| {
@@ -45,18 +45,18 @@ fuzz_target!(|input: &[u8]| {
         take(&mut input, 1);
         let argument = operation >> 3;
         match operation & 7 {
-            0 => arm.receive(now, take(&mut input, usize::from(argument))),
+            0 => arm.handle_bytes(now, take(&mut input, usize::from(argument))),
             1 => {
                 // An id, an instruction and its parameters, in a packet.
                 let [id, kind, parameters @ ..] = take(&mut input, usize::from(argument) + 2) else { break };
                 let mut bytes = Vec::new();
                 packet::encode(&mut bytes, *id, *kind, |out| out.extend_from_slice(parameters))
                     .expect("they are few");
-                arm.receive(now, &bytes);
+                arm.handle_bytes(now, &bytes);
             }
             2 => {
                 now += Duration::from_millis(1 << (argument % 12));
-                arm.advance(now);
+                arm.handle_timeout(now);
             }
             3 => {
                 let [value, scale] = *take(&mut input, 2) else { break };

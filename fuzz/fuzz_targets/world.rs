@@ -49,8 +49,8 @@ fuzz_target!(|input: &[u8]| {
                 let mut widowx = Widowx::new(WidowxSettings { is_held: false, ..WidowxSettings::default() });
                 for exchange in 1..=3 {
                     let now = Duration::from_millis(10 * exchange);
-                    kobuki.advance(now);
-                    widowx.advance(now);
+                    kobuki.handle_timeout(now);
+                    widowx.handle_timeout(now);
                     robot.exchange(&mut worlds, &mut kobuki, Some(&mut widowx)).unwrap();
                 }
             }

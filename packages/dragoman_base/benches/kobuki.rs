@@ -43,14 +43,14 @@ fn feedback(criterion: &mut Criterion) {
         });
     });
     let mut driver = Driver::new(Config::default()).expect("valid options");
-    driver.opened(Duration::ZERO);
+    driver.handle_connected(Duration::ZERO);
     group.bench_function("driver", |bencher| {
         bencher.iter(|| {
             let mut bytes = black_box(&packet[..]);
-            while driver.receive(Duration::ZERO, &mut bytes) {
+            while driver.handle_bytes(Duration::ZERO, &mut bytes) {
                 black_box(driver.state());
             }
-            black_box(driver.transmit());
+            black_box(driver.poll_transmit());
         });
     });
     group.finish();
@@ -62,9 +62,9 @@ fn command(criterion: &mut Criterion) {
         bencher.iter_batched_ref(
             || {
                 let mut driver = Driver::new(Config::default()).expect("valid options");
-                driver.opened(Duration::ZERO);
-                driver.receive(Duration::ZERO, &mut &packet[..]);
-                driver.transmit();
+                driver.handle_connected(Duration::ZERO);
+                driver.handle_bytes(Duration::ZERO, &mut &packet[..]);
+                driver.poll_transmit();
                 driver
             },
             |driver| {

@@ -64,28 +64,28 @@ pub struct Motion {
 macro_rules! base {
     ($driver:ty, $state:ty, $set_motor_power:expr) => {
         impl SerialDriver for $driver {
-            fn opened(&mut self, now: Duration) {
-                self.opened(now);
+            fn handle_connected(&mut self, now: Duration) {
+                self.handle_connected(now);
             }
 
-            fn lost(&mut self, now: Duration) {
-                self.lost(now);
+            fn handle_disconnected(&mut self, now: Duration) {
+                self.handle_disconnected(now);
             }
 
-            fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
-                self.receive(now, bytes)
+            fn handle_bytes(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
+                self.handle_bytes(now, bytes)
             }
 
-            fn poll(&mut self, now: Duration) {
-                self.poll(now);
+            fn handle_timeout(&mut self, now: Duration) {
+                self.handle_timeout(now);
             }
 
-            fn deadline(&self) -> Option<Duration> {
-                self.deadline()
+            fn poll_timeout(&self) -> Option<Duration> {
+                self.poll_timeout()
             }
 
-            fn transmit(&mut self) -> &[u8] {
-                self.transmit()
+            fn poll_transmit(&mut self) -> &[u8] {
+                self.poll_transmit()
             }
 
             fn stop(&mut self) {

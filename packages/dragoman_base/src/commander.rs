@@ -171,7 +171,7 @@ impl Commander {
 
     /// Drops an expired command; returns whether there was motion.
     pub fn expire(&mut self, now: Duration) -> bool {
-        if self.deadline().is_none_or(|deadline| now < deadline) {
+        if self.poll_timeout().is_none_or(|deadline| now < deadline) {
             return false;
         }
         let moving = self.stop();
@@ -180,7 +180,7 @@ impl Commander {
     }
 
     /// When the command expires.
-    pub fn deadline(&self) -> Option<Duration> {
+    pub fn poll_timeout(&self) -> Option<Duration> {
         self.command.map(|(_, time)| time.saturating_add(self.timeout))
     }
 

@@ -22,13 +22,13 @@ impl Contact {
     }
 
     /// When the base counts as silent, without further data.
-    pub(crate) fn deadline(&self) -> Option<Duration> {
+    pub(crate) fn poll_timeout(&self) -> Option<Duration> {
         let received = self.last_received.filter(|_| self.link == Link::Alive);
         received.map(|received| received.saturating_add(self.timeout))
     }
 
     fn is_silent(&self, now: Duration) -> bool {
-        self.link == Link::Alive && self.deadline().is_none_or(|deadline| now >= deadline)
+        self.link == Link::Alive && self.poll_timeout().is_none_or(|deadline| now >= deadline)
     }
 }
 

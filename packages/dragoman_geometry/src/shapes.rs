@@ -61,16 +61,6 @@ impl Segment {
         let on = |segment: &Self, point: Point| segment.distance(point) <= 1e-12;
         on(self, other.a) || on(self, other.b) || on(other, self.a) || on(other, self.b)
     }
-
-    /// The distance between two segments, m; 0 if they cross.
-    pub fn distance_to(&self, other: &Self) -> f64 {
-        if self.crosses(other) {
-            return 0.0;
-        }
-        let ends =
-            [self.distance(other.a), self.distance(other.b), other.distance(self.a), other.distance(self.b)];
-        ends.into_iter().fold(f64::INFINITY, f64::min)
-    }
 }
 
 /// Whether all values are finite.
@@ -185,14 +175,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn segments_know_how_far_they_are_apart() {
+    fn segments_cross_or_are_some_distance_from_a_point() {
         let segment = |x1, y1, x2, y2| Segment::new(Point::new(x1, y1), Point::new(x2, y2));
         let ground = segment(0.0, 0.0, 4.0, 0.0);
-        assert_eq!(ground.distance_to(&segment(1.0, -1.0, 1.0, 1.0)), 0.0);
-        assert_eq!(ground.distance_to(&segment(1.0, 0.5, 3.0, 2.0)), 0.5);
-        assert_eq!(ground.distance_to(&segment(7.0, 4.0, 9.0, 9.0)), 5.0);
-        assert_eq!(ground.distance_to(&segment(2.0, 0.0, 9.0, 0.0)), 0.0);
-        assert_eq!(ground.distance_to(&segment(5.0, 0.0, 9.0, 0.0)), 1.0);
+        assert!(
+            ground.crosses(&segment(1.0, -1.0, 1.0, 1.0)) && ground.crosses(&segment(2.0, 0.0, 9.0, 0.0))
+        );
+        for ([x1, y1, x2, y2], distance) in
+            [([1.0, 0.5, 3.0, 2.0], 0.5), ([7.0, 4.0, 9.0, 9.0], 5.0), ([5.0, 0.0, 9.0, 0.0], 1.0)]
+        {
+            assert!(!ground.crosses(&segment(x1, y1, x2, y2)));
+            assert_eq!(ground.distance(Point::new(x1, y1)), distance);
+        }
     }
 
     #[test]

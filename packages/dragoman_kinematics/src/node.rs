@@ -285,7 +285,7 @@ impl Mover {
         }
         // Only a complete and finite measurement has a pose.
         if valid && is_new {
-            if let Some(links) = &self.links {
+            if let Some(links) = &mut self.links {
                 report(links.publish(&self.joint_names, &measured, &measured_at.stamp), "tf");
             }
             let pose = geometry_msgs::msg::PoseStamped { header: measured_at, pose: pose_message(&pose) };

@@ -38,14 +38,14 @@ impl<A: Application> Bench<A> {
     }
 
     pub(crate) fn run_until(&mut self, end: Duration) {
-        while let Some(due) = self.drive.next_event().filter(|due| *due <= end) {
+        while let Some(due) = self.drive.poll_timeout().filter(|due| *due <= end) {
             assert!(due >= self.now, "an event of the past: {due:?} at {:?}", self.now);
-            self.drive.advance(due);
+            self.drive.handle_timeout(due);
             self.now = due;
             self.collect();
         }
         self.now = end;
-        self.drive.advance(end);
+        self.drive.handle_timeout(end);
         self.collect();
     }
 
@@ -54,13 +54,13 @@ impl<A: Application> Bench<A> {
     }
 
     pub(crate) fn collect(&mut self) {
-        while let Some(frame) = self.drive.transmit() {
+        while let Some(frame) = self.drive.poll_transmit() {
             self.sent.push((self.now, frame));
         }
     }
 
     pub(crate) fn send(&mut self, service: Service, data: &[u8]) {
-        self.drive.handle(self.now, &service.frame(data));
+        self.drive.handle_frame(self.now, &service.frame(data));
         self.collect();
     }
 
@@ -95,7 +95,7 @@ impl<A: Application> Bench<A> {
         let mut frame = first;
         loop {
             let before = self.sent.len();
-            self.drive.handle(self.now, &frame);
+            self.drive.handle_frame(self.now, &frame);
             self.collect();
             let answers = self.sent.split_off(before);
             let Some((_, answer)) = answers.iter().find(|(_, frame)| frame.standard_id() == Some(0x5e5))

@@ -340,7 +340,7 @@ impl Application for Cia402 {
         Ok(())
     }
 
-    fn receive(&mut self, _now: Duration, address: Address, data: &[u8], output: &mut Output) {
+    fn handle_data(&mut self, _now: Duration, address: Address, data: &[u8], output: &mut Output) {
         match (address, data) {
             (CONTROL_WORD, [low, high]) => self.take_control(u16::from_le_bytes([*low, *high])),
             (TARGET_POSITION, [a, b, c, d]) => {
@@ -351,11 +351,11 @@ impl Application for Cia402 {
         }
     }
 
-    fn advance(&mut self, now: Duration, output: &mut Output) {
+    fn handle_timeout(&mut self, now: Duration, output: &mut Output) {
         self.run_position_loop(now, output);
     }
 
-    fn next_event(&self) -> Option<Duration> {
+    fn poll_timeout(&self) -> Option<Duration> {
         let is_watched = self.is_powered() && !self.axis.is_at_rest();
         is_watched.then(|| time_of(self.axis.tick() + LOOK_EVERY))
     }

@@ -65,13 +65,13 @@ pub trait Application: Send {
     fn write(&mut self, now: Duration, address: Address, value: Value) -> Result<(), u32>;
 
     /// Process data arrived for one of its objects.
-    fn receive(&mut self, now: Duration, address: Address, data: &[u8], output: &mut Output);
+    fn handle_data(&mut self, now: Duration, address: Address, data: &[u8], output: &mut Output);
 
-    /// Advances it to `now`; called at the latest at [`Application::next_event`].
-    fn advance(&mut self, now: Duration, output: &mut Output);
+    /// Advances it to `now`; called at the latest at [`Application::poll_timeout`].
+    fn handle_timeout(&mut self, now: Duration, output: &mut Output);
 
     /// When it will next send something or finish a command, if known.
-    fn next_event(&self) -> Option<Duration>;
+    fn poll_timeout(&self) -> Option<Duration>;
 
     /// The bits of its errors in object 0x1001.
     fn error_register(&self) -> u8;
@@ -199,8 +199,8 @@ impl<A: Application> Device<A> {
     }
 
     /// Takes a frame from the bus.
-    pub fn handle(&mut self, now: Duration, frame: &Frame) {
-        self.advance(now);
+    pub fn handle_frame(&mut self, now: Duration, frame: &Frame) {
+        self.handle_timeout(now);
         if self.faults.is_silent || self.nmt.state() == NmtState::Initialising || frame.is_remote() {
             return;
         }
@@ -217,7 +217,7 @@ impl<A: Application> Device<A> {
     }
 
     /// Advances the device to `now`; earlier times have no effect.
-    pub fn advance(&mut self, now: Duration) {
+    pub fn handle_timeout(&mut self, now: Duration) {
         while let Some(due) = self.next_change().filter(|due| *due <= now) {
             self.advance_to(due.max(self.now));
         }
@@ -227,20 +227,20 @@ impl<A: Application> Device<A> {
     }
 
     /// The next frame that is due to be sent.
-    pub fn transmit(&mut self) -> Option<Frame> {
+    pub fn poll_transmit(&mut self) -> Option<Frame> {
         let ready = self.waiting.iter().position(|(due, _)| *due <= self.now)?;
         self.waiting.remove(ready).map(|(_, frame)| frame)
     }
 
-    /// The earliest time at which it needs [`Device::advance`], because it will send something or finish a command.
-    pub fn next_event(&self) -> Option<Duration> {
+    /// The earliest time at which it needs [`Device::handle_timeout`], because it will send something or finish a command.
+    pub fn poll_timeout(&self) -> Option<Duration> {
         let waiting = self.waiting.iter().map(|(due, _)| *due).min();
         [waiting, self.next_change()].into_iter().flatten().min()
     }
 
     /// Injects a fault at `now`.
     pub fn inject(&mut self, now: Duration, fault: Fault) {
-        self.advance(now);
+        self.handle_timeout(now);
         match fault {
             Fault::PowerCycle => self.restart(true),
             Fault::Silent => {
@@ -269,13 +269,13 @@ impl<A: Application> Device<A> {
             self.watch.as_ref().and_then(|watch| watch.deadline),
             self.faults.storm.as_ref().map(|storm| storm.next),
         ];
-        of_node.into_iter().chain([self.application.next_event()]).flatten().min()
+        of_node.into_iter().chain([self.application.poll_timeout()]).flatten().min()
     }
 
     /// One step, in which at most one thing of each kind becomes due.
     fn advance_to(&mut self, now: Duration) {
         self.now = now;
-        self.application.advance(now, &mut self.output);
+        self.application.handle_timeout(now, &mut self.output);
         self.send_output();
         if self.boots_at.is_some_and(|at| at <= now) {
             self.boots_at = None;
@@ -498,7 +498,7 @@ fn deliver<A: Application>(
     let mut rest = data;
     for mapped in mapping {
         let (own, others) = rest.split_at(rest.len().min(usize::from(mapped.bits / 8)));
-        application.receive(now, mapped.address, own, output);
+        application.handle_data(now, mapped.address, own, output);
         rest = others;
     }
 }

@@ -193,7 +193,7 @@ impl DifferentialBase {
     }
 
     /// Events since the last call, oldest first.
-    pub fn next_happening(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
@@ -252,8 +252,8 @@ impl DifferentialBase {
 }
 
 impl SerialDevice for DifferentialBase {
-    fn receive(&mut self, now: Duration, bytes: &[u8]) {
-        self.advance(now);
+    fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
+        self.handle_timeout(now);
         let mut bytes = bytes;
         let mut lines = std::mem::take(&mut self.lines);
         while let Some(line) = lines.next(&mut bytes) {
@@ -263,18 +263,18 @@ impl SerialDevice for DifferentialBase {
         self.lines = lines;
     }
 
-    fn advance(&mut self, now: Duration) {
+    fn handle_timeout(&mut self, now: Duration) {
         let end = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         while self.tick < end {
             self.step();
         }
     }
 
-    fn transmit(&mut self) -> Option<Vec<u8>> {
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         self.sender.next()
     }
 
-    fn next_event(&self) -> Duration {
+    fn poll_timeout(&self) -> Duration {
         self.now() + LOOK
     }
 }

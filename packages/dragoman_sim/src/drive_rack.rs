@@ -68,24 +68,24 @@ impl<A: Application> Rack<A> {
         for _ in 0..FRAMES_AT_ONCE {
             match bus.receive() {
                 Some(Received::Frame(frame)) => {
-                    drives.iter_mut().for_each(|drive| drive.handle(now, &frame));
+                    drives.iter_mut().for_each(|drive| drive.handle_frame(now, &frame));
                 }
                 // Errors of the bus show when receiving and sending.
                 Some(Received::Fault(_)) => {}
                 None => break,
             }
         }
-        drives.iter_mut().for_each(|drive| drive.advance(now));
+        drives.iter_mut().for_each(|drive| drive.handle_timeout(now));
         self.collect(now, &mut drives);
         self.send(bus);
-        drives.iter().filter_map(Device::next_event).min()
+        drives.iter().filter_map(Device::poll_timeout).min()
     }
 
     fn collect(&mut self, now: Duration, drives: &mut [Device<A>]) {
         for sender in 0..drives.len() {
-            while let Some(frame) = drives.get_mut(sender).and_then(Device::transmit) {
+            while let Some(frame) = drives.get_mut(sender).and_then(Device::poll_transmit) {
                 let others = drives.iter_mut().enumerate().filter(|(at, _)| *at != sender);
-                others.for_each(|(_, drive)| drive.handle(now, &frame));
+                others.for_each(|(_, drive)| drive.handle_frame(now, &frame));
                 if self.unsent.len() < MAX_UNSENT {
                     self.unsent.push_back(frame);
                 }

@@ -227,7 +227,7 @@ impl Kobuki {
     }
 
     /// Events since the last call, oldest first.
-    pub fn next_happening(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
@@ -277,25 +277,25 @@ impl Kobuki {
 }
 
 impl SerialDevice for Kobuki {
-    fn receive(&mut self, now: Duration, bytes: &[u8]) {
-        self.advance(now);
+    fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
+        self.handle_timeout(now);
         if self.has_booted() {
             self.take(bytes);
         }
     }
 
-    fn advance(&mut self, now: Duration) {
+    fn handle_timeout(&mut self, now: Duration) {
         let end = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         while self.tick < end {
             self.step();
         }
     }
 
-    fn transmit(&mut self) -> Option<Vec<u8>> {
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         self.sender.next()
     }
 
-    fn next_event(&self) -> Duration {
+    fn poll_timeout(&self) -> Duration {
         let since_boot = self.tick.saturating_sub(self.booted_at);
         let base = self.booted_at.max(self.tick - since_boot % PACKET_TICKS);
         Duration::from_millis(base.saturating_add(PACKET_TICKS))

@@ -16,14 +16,14 @@ pub(crate) use sender::Sender;
 /// A simulated device on a serial line. It reads no clock: the same bytes at the same times give the same answers.
 pub trait SerialDevice: Send {
     /// Takes bytes that arrived at `now`, in pieces of any size.
-    fn receive(&mut self, now: Duration, bytes: &[u8]);
+    fn handle_bytes(&mut self, now: Duration, bytes: &[u8]);
 
     /// Advances it to `now`. Earlier times have no effect.
-    fn advance(&mut self, now: Duration);
+    fn handle_timeout(&mut self, now: Duration);
 
     /// The next packet or line to send; `None` if there is none.
-    fn transmit(&mut self) -> Option<Vec<u8>>;
+    fn poll_transmit(&mut self) -> Option<Vec<u8>>;
 
-    /// The latest time for the next call of `advance`.
-    fn next_event(&self) -> Duration;
+    /// The latest time for the next call of `handle_timeout`.
+    fn poll_timeout(&self) -> Duration;
 }

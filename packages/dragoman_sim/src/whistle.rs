@@ -166,7 +166,7 @@ impl Application for Simpliq {
         }
     }
 
-    fn receive(&mut self, now: Duration, address: Address, data: &[u8], output: &mut Output) {
+    fn handle_data(&mut self, now: Duration, address: Address, data: &[u8], output: &mut Output) {
         match address {
             objects::INTERPRETER_INPUT => self.slots.put(now, self.settings.execution_time, data),
             objects::PT_DATA => {
@@ -180,14 +180,14 @@ impl Application for Simpliq {
         }
     }
 
-    fn advance(&mut self, now: Duration, output: &mut Output) {
+    fn handle_timeout(&mut self, now: Duration, output: &mut Output) {
         self.run_position_loop(now, output);
         while let Some(input) = self.slots.take(now, self.settings.execution_time) {
             self.execute(input, output);
         }
     }
 
-    fn next_event(&self) -> Option<Duration> {
+    fn poll_timeout(&self) -> Option<Duration> {
         [self.slots.next_event(), self.next_look()].into_iter().flatten().min()
     }
 

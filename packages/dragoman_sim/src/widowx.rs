@@ -233,7 +233,7 @@ impl Widowx {
     }
 
     /// Events since the last call, oldest first.
-    pub fn next_happening(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
@@ -328,15 +328,15 @@ impl Widowx {
 }
 
 impl SerialDevice for Widowx {
-    fn receive(&mut self, now: Duration, bytes: &[u8]) {
-        self.advance(now);
+    fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
+        self.handle_timeout(now);
         // A sent packet takes its time as well.
         let time = self.settings.baud.filter(|baud| *baud > 0);
         let time = time.map(|baud| Duration::from_secs_f64(bytes.len() as f64 * 10.0 / f64::from(baud)));
         self.take(now + time.unwrap_or_default(), bytes);
     }
 
-    fn advance(&mut self, now: Duration) {
+    fn handle_timeout(&mut self, now: Duration) {
         let end = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         while self.tick < end {
             self.step();
@@ -348,11 +348,11 @@ impl SerialDevice for Widowx {
         }
     }
 
-    fn transmit(&mut self) -> Option<Vec<u8>> {
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         self.sender.next()
     }
 
-    fn next_event(&self) -> Duration {
+    fn poll_timeout(&self) -> Duration {
         let look = self.now() + LOOK;
         self.answers.front().map_or(look, |(arrived, _)| look.min(*arrived))
     }

@@ -36,12 +36,12 @@ impl<A: Application> Lab<A> {
         self.now += STEP;
         self.rack.step(self.now, &mut self.theirs);
         while let Some(received) = self.ours.receive() {
-            self.group.receive(self.now, &received);
+            self.group.handle_received(self.now, &received);
         }
-        self.group.poll(self.now);
-        while let Some(frame) = self.group.transmit() {
+        self.group.handle_timeout(self.now);
+        while let Some(frame) = self.group.poll_transmit() {
             self.ours.send(frame).unwrap();
-            self.group.sent();
+            self.group.handle_sent();
         }
         while let Some(event) = self.group.poll_event() {
             self.events.push(event);

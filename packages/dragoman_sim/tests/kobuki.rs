@@ -29,7 +29,7 @@ impl Bench {
             events: Vec::new(),
             is_connected: true,
         };
-        bench.driver.opened(bench.now);
+        bench.driver.handle_connected(bench.now);
         bench.run(ms(500));
         bench
     }
@@ -39,28 +39,28 @@ impl Bench {
         let end = self.now + time;
         while self.now < end {
             self.now += ms(1);
-            self.kobuki.advance(self.now);
-            while let Some(packet) = self.kobuki.transmit() {
+            self.kobuki.handle_timeout(self.now);
+            while let Some(packet) = self.kobuki.poll_transmit() {
                 let mut bytes = packet.as_slice();
-                while self.is_connected && self.driver.receive(self.now, &mut bytes) {}
+                while self.is_connected && self.driver.handle_bytes(self.now, &mut bytes) {}
             }
-            self.driver.poll(self.now);
+            self.driver.handle_timeout(self.now);
             self.pass_on();
         }
     }
 
     /// Passes the driver's bytes to the Kobuki.
     fn pass_on(&mut self) {
-        let bytes = self.driver.transmit();
+        let bytes = self.driver.poll_transmit();
         if self.is_connected {
-            self.kobuki.receive(self.now, bytes);
+            self.kobuki.handle_bytes(self.now, bytes);
         }
         self.events.extend(std::iter::from_fn(|| self.driver.poll_event()));
     }
 
     fn command(&mut self, linear: f64, angular: f64) {
         let bytes = self.driver.command(self.now, Twist::new(linear, angular)).unwrap();
-        self.kobuki.receive(self.now, bytes);
+        self.kobuki.handle_bytes(self.now, bytes);
     }
 
     /// Commands every 50 ms a velocity computed from the pose, until it is `None`.
@@ -124,12 +124,12 @@ fn a_lost_line_stops_it_within_the_firmwares_watchdog_time() {
     bench.run(ms(500));
     assert!(bench.kobuki.twist().linear > 0.1);
     bench.is_connected = false;
-    bench.driver.lost(bench.now);
+    bench.driver.handle_disconnected(bench.now);
     bench.run(kobuki::WATCHDOG + ms(500));
     assert_eq!(bench.kobuki.twist(), Twist::ZERO);
     let before = bench.kobuki.pose();
     bench.is_connected = true;
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     bench.run(ms(1000));
     assert_eq!(bench.kobuki.pose(), before, "earlier commands are discarded");
     bench.command(0.1, 0.0);

@@ -47,7 +47,7 @@ impl Bench {
             is_cut: false,
             sent: 0,
         };
-        bench.driver.opened(bench.now);
+        bench.driver.handle_connected(bench.now);
         bench.run(ms(300));
         bench
     }
@@ -63,9 +63,9 @@ impl Bench {
         let end = self.now + time;
         while self.now < end {
             self.now += self.step;
-            self.arm.advance(self.now);
+            self.arm.handle_timeout(self.now);
             self.pass_on();
-            self.driver.poll(self.now);
+            self.driver.handle_timeout(self.now);
             self.pass_on();
         }
     }
@@ -73,17 +73,17 @@ impl Bench {
     /// Passes bytes in both directions until there are none.
     fn pass_on(&mut self) {
         loop {
-            let said = self.driver.transmit().to_vec();
+            let said = self.driver.poll_transmit().to_vec();
             self.sent += said.len();
             if self.is_connected && !self.is_cut {
-                self.arm.receive(self.now, &said);
+                self.arm.handle_bytes(self.now, &said);
             }
             let mut received = Vec::new();
-            while let Some(packet) = self.arm.transmit() {
+            while let Some(packet) = self.arm.poll_transmit() {
                 received.extend(packet);
             }
             let mut bytes = received.as_slice();
-            while self.is_connected && self.driver.receive(self.now, &mut bytes) {}
+            while self.is_connected && self.driver.handle_bytes(self.now, &mut bytes) {}
             if said.is_empty() && received.is_empty() {
                 break;
             }
@@ -114,8 +114,8 @@ impl Bench {
         let mut packet = Vec::new();
         let data = &bytes[..usize::from(register.size)];
         Instruction::Write { address: register.address, data }.encode(&mut packet, joint as u8 + 1).unwrap();
-        self.arm.receive(self.now, &packet);
-        while self.arm.transmit().is_some() {}
+        self.arm.handle_bytes(self.now, &packet);
+        while self.arm.poll_transmit().is_some() {}
     }
 }
 
@@ -129,7 +129,7 @@ fn joints_are_taken_over_as_they_are_and_nothing_moves() {
         let mut bench = Bench::new(settings.clone());
         bench.run(ms(3000));
         assert_eq!(bench.arm.positions(), settings.positions);
-        let events: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).collect();
+        let events: Vec<_> = std::iter::from_fn(|| bench.arm.poll_event()).collect();
         assert_eq!(events, [], "no command moves or switches it");
         let state = bench.driver.state();
         assert!(state.is_alive());
@@ -299,7 +299,7 @@ fn what_makes_no_sense_is_refused_and_moves_nothing() {
     }
     bench.run(ms(1000));
     assert_eq!(bench.arm.positions(), WidowxSettings::default().positions);
-    let events: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).collect();
+    let events: Vec<_> = std::iter::from_fn(|| bench.arm.poll_event()).collect();
     assert_eq!(events, []);
 }
 
@@ -307,13 +307,13 @@ fn what_makes_no_sense_is_refused_and_moves_nothing() {
 fn the_servos_own_limits_count_too() {
     let mut bench = Bench::new(limp());
     bench.tamper(0, table::CCW_ANGLE_LIMIT, 3000);
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     bench.run(ms(300));
     let refusal = bench.driver.command(bench.now, 0, 1.5).unwrap_err();
     assert_eq!(refusal.to_string(), "arm_1_joint: its servo's own angle limits do not allow 1.5 rad");
     bench.command(0, 1.45);
     bench.tamper(1, table::CCW_ANGLE_LIMIT, 0);
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     bench.run(ms(300));
     let refusal = bench.driver.command(bench.now, 1, 0.5).unwrap_err();
     assert!(refusal.to_string().starts_with("arm_2_joint: it is set up as a wheel"), "{refusal}");
@@ -326,7 +326,7 @@ fn a_lost_line_is_taken_up_again_and_what_was_said_meanwhile_is_not_done() {
     bench.command(0, -1.0);
     bench.run(ms(200));
     bench.is_connected = false;
-    bench.driver.lost(bench.now);
+    bench.driver.handle_disconnected(bench.now);
     let refusal = bench.driver.command(bench.now, 1, 1.0).unwrap_err();
     assert_eq!(refusal.to_string(), "arm_2_joint: its servo (id 2) does not answer");
     assert!(bench.driver.set_speed(bench.now, 1, 0.5).is_ok(), "kept");
@@ -334,7 +334,7 @@ fn a_lost_line_is_taken_up_again_and_what_was_said_meanwhile_is_not_done() {
     bench.run(ms(3000));
     assert!(bench.driver.state().joints.iter().all(|joint| !joint.is_online && joint.motion.is_none()));
     bench.is_connected = true;
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     bench.run(ms(500));
     assert!(bench.driver.state().is_alive());
     assert!((bench.arm.positions()[0] + 1.0).abs() < NEAR, "its servo has gone on");
@@ -369,6 +369,34 @@ fn a_silent_servo_is_reported_and_the_others_continue() {
     bench.command(2, 0.5);
     bench.run(ms(2000));
     assert!((bench.motion(2).position - 0.5).abs() < NEAR);
+}
+
+#[test]
+fn a_position_that_was_not_measured_in_a_cycle_is_left_out() {
+    let mut bench = Bench::held();
+    bench.command(2, 1.2);
+    bench.run(ms(100));
+    // Too short for the servo to count as disconnected.
+    bench.arm.silence(Some(2), ms(300));
+    let (mut cycles, mut left_out) = (bench.driver.state().statistics.cycles, 0);
+    for _ in 0..600 {
+        bench.run(ms(1));
+        let state = bench.driver.state();
+        if state.statistics.cycles == cycles {
+            continue;
+        }
+        cycles = state.statistics.cycles;
+        left_out += i32::from(state.joints[2].motion.is_none());
+        for (joint, position) in state.joints.iter().zip(bench.arm.positions()) {
+            assert!(joint.is_online && (joint.motion.is_some() || joint.id == 3), "{joint:?}");
+            // At 100 deg/s, for as long as a cycle with two timeouts takes.
+            let error = joint.motion.map_or(0.0, |motion| (motion.position - position).abs());
+            assert!(error < 0.17, "{joint:?}, but its position is {position}");
+        }
+    }
+    assert!(left_out >= 3, "{left_out} cycles");
+    assert!(bench.joint(2).motion.is_some(), "it is measured again");
+    assert_eq!(bench.events, []);
 }
 
 #[test]
@@ -474,19 +502,19 @@ fn a_line_that_returns_what_is_sent_is_no_trouble() {
     let mut bench = Bench::held();
     for _ in 0..2000 {
         bench.now += ms(1);
-        bench.arm.advance(bench.now);
-        bench.driver.poll(bench.now);
+        bench.arm.handle_timeout(bench.now);
+        bench.driver.handle_timeout(bench.now);
         loop {
-            let mut received = bench.driver.transmit().to_vec();
+            let mut received = bench.driver.poll_transmit().to_vec();
             if received.is_empty() {
                 break;
             }
-            bench.arm.receive(bench.now, &received.clone());
-            while let Some(packet) = bench.arm.transmit() {
+            bench.arm.handle_bytes(bench.now, &received.clone());
+            while let Some(packet) = bench.arm.poll_transmit() {
                 received.extend(packet);
             }
             let mut bytes = received.as_slice();
-            while bench.driver.receive(bench.now, &mut bytes) {}
+            while bench.driver.handle_bytes(bench.now, &mut bytes) {}
         }
         if bench.now == ms(500) {
             bench.driver.command(bench.now, 1, 1.0).unwrap();
@@ -526,7 +554,7 @@ fn joints_that_move_stop_when_the_line_is_given_away_and_the_grip_stays() {
     bench.driver.stop();
     bench.pass_on();
     bench.is_connected = false;
-    bench.driver.lost(bench.now);
+    bench.driver.handle_disconnected(bench.now);
     bench.run(ms(2000));
     let after = bench.arm.positions()[0];
     assert!((after - before).abs() < 0.1, "{before} {after}");
@@ -536,7 +564,7 @@ fn joints_that_move_stop_when_the_line_is_given_away_and_the_grip_stays() {
     bench.tamper(0, table::GOAL_POSITION, 2048);
     bench.events.clear();
     bench.is_connected = true;
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     bench.run(ms(2000));
     assert!(!bench.arm.torque_enabled()[3] && bench.arm.positions()[0].abs() < NEAR);
     assert!(!bench.events.iter().any(|event| matches!(event, Event::Reset { .. })), "{:?}", bench.events);
@@ -550,20 +578,20 @@ fn a_clock_that_goes_back_stops_nothing() {
     // The arm's own clock continues.
     for step in 1..2000 {
         let now = ms(step);
-        bench.arm.advance(offset + now);
+        bench.arm.handle_timeout(offset + now);
         let mut received = Vec::new();
-        while let Some(packet) = bench.arm.transmit() {
+        while let Some(packet) = bench.arm.poll_transmit() {
             received.extend(packet);
         }
         let mut bytes = received.as_slice();
-        while bench.driver.receive(now, &mut bytes) {}
-        bench.driver.poll(now);
+        while bench.driver.handle_bytes(now, &mut bytes) {}
+        bench.driver.handle_timeout(now);
         if step == 100 {
             bench.driver.command(now, 0, -0.5).unwrap();
         }
-        let said = bench.driver.transmit().to_vec();
-        bench.arm.receive(offset + now, &said);
-        assert!(bench.driver.deadline().is_some_and(|deadline| deadline <= now + ms(40)));
+        let said = bench.driver.poll_transmit().to_vec();
+        bench.arm.handle_bytes(offset + now, &said);
+        assert!(bench.driver.poll_timeout().is_some_and(|deadline| deadline <= now + ms(40)));
     }
     assert!((bench.arm.positions()[0] + 0.5).abs() < NEAR);
 }
@@ -578,10 +606,10 @@ fn all_goals_of_a_moment_go_in_one_packet() {
     let mut said = Vec::new();
     for _ in 0..10 {
         bench.now += ms(1);
-        bench.arm.advance(bench.now);
-        bench.driver.poll(bench.now);
-        let bytes = bench.driver.transmit().to_vec();
-        bench.arm.receive(bench.now, &bytes);
+        bench.arm.handle_timeout(bench.now);
+        bench.driver.handle_timeout(bench.now);
+        let bytes = bench.driver.poll_transmit().to_vec();
+        bench.arm.handle_bytes(bench.now, &bytes);
         said.extend(bytes);
     }
     let broadcasts = said.windows(5).filter(|w| w[..3] == [0xff, 0xff, BROADCAST] && w[4] == 0x83).count();

@@ -125,15 +125,15 @@ fn exchange(criterion: &mut Criterion) {
                 let mut spent = Duration::ZERO;
                 for _ in 0..rounds {
                     now += STEP;
-                    kobuki.receive(now, &command);
+                    kobuki.handle_bytes(now, &command);
                     let goal = if (now.as_millis() / 500).is_multiple_of(2) { 1024_u16 } else { 3072 };
                     if turn != 0.0 {
                         let mut goals = Vec::new();
                         let words = (1..=5).map(|id| (id, goal));
                         sync_write_words(&mut goals, table::GOAL_POSITION.address, words).unwrap();
-                        widowx.receive(now, &goals);
+                        widowx.handle_bytes(now, &goals);
                     }
-                    widowx.advance(now);
+                    widowx.handle_timeout(now);
                     let start = Instant::now();
                     robot.exchange(&mut worlds, &mut kobuki, Some(&mut widowx)).unwrap();
                     spent += start.elapsed();

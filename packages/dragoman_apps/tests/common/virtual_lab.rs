@@ -101,9 +101,9 @@ impl VirtualLab {
             return Err(LabError::Start(start));
         }
         let mut base = base::Driver::new(base::Config::default())?;
-        base.opened(Duration::ZERO);
+        base.handle_connected(Duration::ZERO);
         let mut arm = arm::Driver::new(arm::Config::widowx())?;
-        arm.opened(Duration::ZERO);
+        arm.handle_connected(Duration::ZERO);
         Ok(Self {
             robot: Turtlebot::new(&mut worlds, None, ROBOT)?,
             worlds,
@@ -195,7 +195,7 @@ impl VirtualLab {
             Action::Velocity(twist) => {
                 // Refused while the base is not connected: the next one counts.
                 if let Ok(bytes) = self.base.command(now, twist) {
-                    self.kobuki.receive(now, bytes);
+                    self.kobuki.handle_bytes(now, bytes);
                 }
                 Ok(())
             }
@@ -217,22 +217,22 @@ impl VirtualLab {
     fn step(&mut self) -> Result<(), LabError> {
         self.now += 1;
         let now = self.now();
-        self.kobuki.advance(now);
-        while let Some(packet) = self.kobuki.transmit() {
+        self.kobuki.handle_timeout(now);
+        while let Some(packet) = self.kobuki.poll_transmit() {
             let mut bytes = packet.as_slice();
-            while self.base.receive(now, &mut bytes) {}
+            while self.base.handle_bytes(now, &mut bytes) {}
         }
-        self.base.poll(now);
-        self.kobuki.receive(now, self.base.transmit());
+        self.base.handle_timeout(now);
+        self.kobuki.handle_bytes(now, self.base.poll_transmit());
         while self.base.poll_event().is_some() {}
 
-        self.widowx.advance(now);
-        while let Some(packet) = self.widowx.transmit() {
+        self.widowx.handle_timeout(now);
+        while let Some(packet) = self.widowx.poll_transmit() {
             let mut bytes = packet.as_slice();
-            while self.arm.receive(now, &mut bytes) {}
+            while self.arm.handle_bytes(now, &mut bytes) {}
         }
-        self.arm.poll(now);
-        self.widowx.receive(now, self.arm.transmit());
+        self.arm.handle_timeout(now);
+        self.widowx.handle_bytes(now, self.arm.poll_transmit());
         while self.arm.poll_event().is_some() {}
 
         if self.now.is_multiple_of(EXCHANGE_PERIOD) {

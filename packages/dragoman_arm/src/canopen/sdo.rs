@@ -102,11 +102,11 @@ impl Transfer {
     }
 
     /// When the transfer times out, unless an answer comes.
-    pub fn deadline(&self) -> Duration {
+    pub fn poll_timeout(&self) -> Duration {
         self.deadline
     }
 
-    /// The abort frame to send and the error, when [`Transfer::deadline`] has passed.
+    /// The abort frame to send and the error, when [`Transfer::poll_timeout`] has passed.
     pub fn give_up(&self) -> (Frame, TransferError) {
         let abort = encode_abort(self.address, SdoAbortCode::ProtocolTimedOut);
         let Address { index, subindex } = self.address;
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn silence_ends_in_an_abort_that_names_the_object() {
         let (transfer, _) = Transfer::write(NOW, node(), Address::new(0x1017, 0), Value::Unsigned16(1));
-        assert_eq!(transfer.deadline(), NOW + ANSWER_TIME);
+        assert_eq!(transfer.poll_timeout(), NOW + ANSWER_TIME);
         let (abort, error) = transfer.give_up();
         assert_eq!(abort.to_string(), "665#8017100000000405");
         assert_eq!(error, TransferError::TimedOut { index: 0x1017, subindex: 0 });

@@ -99,12 +99,12 @@ impl Conversation {
         }
     }
 
-    /// When [`Conversation::poll`] must be called if no answer comes.
-    pub(super) fn deadline(&self) -> Option<Duration> {
+    /// When [`Conversation::handle_timeout`] must be called if no answer comes.
+    pub(super) fn poll_timeout(&self) -> Option<Duration> {
         match &self.current {
             Current::Nothing if self.steps.is_empty() => None,
             Current::Nothing => Some(Duration::ZERO),
-            Current::Transfer(transfer) => Some(transfer.deadline()),
+            Current::Transfer(transfer) => Some(transfer.poll_timeout()),
             Current::Asked { deadline, .. } | Current::Awaited { deadline, .. } => Some(*deadline),
         }
     }
@@ -113,8 +113,8 @@ impl Conversation {
     ///
     /// # Errors
     /// The drive did not answer, or a condition was not fulfilled in time; the conversation is over.
-    pub(super) fn poll(&mut self, now: Duration, mut send: impl FnMut(Frame)) -> Result<(), Fault> {
-        let overdue = self.deadline().is_some_and(|deadline| deadline <= now);
+    pub(super) fn handle_timeout(&mut self, now: Duration, mut send: impl FnMut(Frame)) -> Result<(), Fault> {
+        let overdue = self.poll_timeout().is_some_and(|deadline| deadline <= now);
         if !overdue {
             return Ok(());
         }
@@ -292,9 +292,10 @@ mod tests {
             Self { conversation, sent: Vec::new() }
         }
 
-        fn poll(&mut self, milliseconds: u64) -> Result<(), Fault> {
-            self.conversation
-                .poll(Duration::from_millis(milliseconds), |frame| self.sent.push(frame.to_string()))
+        fn handle_timeout(&mut self, milliseconds: u64) -> Result<(), Fault> {
+            self.conversation.handle_timeout(Duration::from_millis(milliseconds), |frame| {
+                self.sent.push(frame.to_string())
+            })
         }
 
         fn answer(&mut self, command: Command, value: i32) -> Result<bool, Fault> {
@@ -306,7 +307,7 @@ mod tests {
     #[test]
     fn a_value_that_is_right_already_is_not_set() {
         let mut talk = Talk::of(&[Step::Ensure(UNIT_MODE, 5)]);
-        talk.poll(0).unwrap();
+        talk.handle_timeout(0).unwrap();
         assert!(talk.answer(UNIT_MODE, 5).unwrap());
         assert!(talk.conversation.is_done());
         assert_eq!(talk.sent, ["365#554D0000"]);
@@ -315,7 +316,7 @@ mod tests {
     #[test]
     fn a_value_that_is_wrong_is_set_and_read_back() {
         let mut talk = Talk::of(&[Step::Ensure(UNIT_MODE, 5)]);
-        talk.poll(0).unwrap();
+        talk.handle_timeout(0).unwrap();
         for value in [2, 5, 5] {
             assert!(talk.answer(UNIT_MODE, value).unwrap());
         }
@@ -326,7 +327,7 @@ mod tests {
     #[test]
     fn a_value_that_is_not_kept_is_a_fault() {
         let mut talk = Talk::of(&[Step::Ensure(UNIT_MODE, 5)]);
-        talk.poll(0).unwrap();
+        talk.handle_timeout(0).unwrap();
         let fault = (0..20).find_map(|_| talk.answer(UNIT_MODE, 2).err()).unwrap();
         assert_eq!(fault.to_string(), "node 101: UM stays 2 instead of 5");
         assert!(talk.conversation.is_done());
@@ -335,7 +336,7 @@ mod tests {
     #[test]
     fn silence_is_a_fault_after_three_attempts() {
         let mut talk = Talk::of(&[Step::Ask(Command::POSITION)]);
-        let fault = (0..10).find_map(|attempt| talk.poll(60 * attempt).err()).unwrap();
+        let fault = (0..10).find_map(|attempt| talk.handle_timeout(60 * attempt).err()).unwrap();
         assert_eq!(fault.to_string(), "node 101 does not answer PX");
         assert_eq!(talk.sent.len(), 3);
     }
@@ -343,7 +344,7 @@ mod tests {
     #[test]
     fn answers_to_other_requests_do_not_count() {
         let mut talk = Talk::of(&[Step::Ask(Command::POSITION)]);
-        talk.poll(0).unwrap();
+        talk.handle_timeout(0).unwrap();
         assert!(!talk.answer(UNIT_MODE, 5).unwrap());
         assert!(!talk.conversation.is_done());
     }
@@ -351,9 +352,9 @@ mod tests {
     #[test]
     fn network_management_needs_no_answer() {
         let mut talk = Talk::of(&[Step::Nmt(NmtCommand::StartRemoteNode), Step::Await(Condition::Reports)]);
-        talk.poll(0).unwrap();
+        talk.handle_timeout(0).unwrap();
         assert_eq!(talk.sent, ["000#0165"]);
         assert_eq!(talk.conversation.awaited(), Some(Condition::Reports));
-        assert!(talk.poll(4000).is_err());
+        assert!(talk.handle_timeout(4000).is_err());
     }
 }

@@ -244,13 +244,13 @@ impl Group {
         self.events.pop_front()
     }
 
-    /// The next frame to send; call [`Group::sent`] when it was sent.
-    pub fn transmit(&self) -> Option<&Frame> {
+    /// The next frame to send; call [`Group::handle_sent`] when it was sent.
+    pub fn poll_transmit(&self) -> Option<&Frame> {
         self.outbox.first()
     }
 
-    /// The frame of [`Group::transmit`] was sent.
-    pub fn sent(&mut self) {
+    /// The frame of [`Group::poll_transmit`] was sent.
+    pub fn handle_sent(&mut self) {
         self.outbox.take_first();
     }
 
@@ -259,9 +259,9 @@ impl Group {
         self.outbox.sent()
     }
 
-    /// When [`Group::poll`] must be called.
-    pub fn deadline(&self) -> Duration {
-        let axes = self.axes.iter().filter_map(|axis| axis.conversation.deadline());
+    /// When [`Group::handle_timeout`] must be called.
+    pub fn poll_timeout(&self) -> Duration {
+        let axes = self.axes.iter().filter_map(|axis| axis.conversation.poll_timeout());
         axes.fold(self.next_cycle.min(self.next_heartbeat), Duration::min)
     }
 }

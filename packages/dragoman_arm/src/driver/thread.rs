@@ -147,25 +147,25 @@ impl Shared {
         let mut group = self.lock();
         for _ in 0..FRAMES_AT_ONCE {
             let Some(received) = bus.receive() else { break };
-            group.receive(self.clock.now(), &received);
+            group.handle_received(self.clock.now(), &received);
         }
-        group.poll(self.clock.now());
+        group.handle_timeout(self.clock.now());
         let mut full = false;
-        while let Some(frame) = group.transmit() {
+        while let Some(frame) = group.poll_transmit() {
             match bus.send(frame) {
-                Ok(()) => group.sent(),
+                Ok(()) => group.handle_sent(),
                 Err(SendError::Full) => {
                     full = true;
                     break;
                 }
                 Err(error) => {
                     tracing::debug!(%error, "CAN");
-                    group.receive(self.clock.now(), &Received::Fault(BusFault::Down));
+                    group.handle_received(self.clock.now(), &Received::Fault(BusFault::Down));
                     break;
                 }
             }
         }
-        let wait = group.deadline().saturating_sub(self.clock.now());
+        let wait = group.poll_timeout().saturating_sub(self.clock.now());
         if full { wait.min(FULL_WAIT) } else { wait }
     }
 }

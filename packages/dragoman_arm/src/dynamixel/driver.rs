@@ -8,8 +8,8 @@
 //! | `state` | [`State`], [`Event`], [`Refusal`]: the driver's published state |
 //!
 //! How to use it: pass every input to the driver with the time, on a clock with any epoch; then
-//! [`transmit`](Driver::transmit) returns the bytes to send, [`poll_event`](Driver::poll_event) the changes, and
-//! [`deadline`](Driver::deadline) the latest time to call [`poll`](Driver::poll).
+//! [`poll_transmit`](Driver::poll_transmit) returns the bytes to send, [`poll_event`](Driver::poll_event) the changes, and
+//! [`poll_timeout`](Driver::poll_timeout) the latest time to call [`handle_timeout`](Driver::handle_timeout).
 //!
 //! In every cycle each servo's measurements are read, and the command registers of one servo, in turn: this detects a
 //! servo that was power-cycled or a lost goal. Requests without an answer are repeated once; goals go to all servos in
@@ -20,8 +20,8 @@
 //! use dragoman_arm::dynamixel::driver::{Config, Driver};
 //!
 //! let mut driver = Driver::new(Config::widowx()).expect("a valid configuration");
-//! driver.opened(Duration::ZERO);
-//! assert_eq!(driver.transmit(), [0xff, 0xff, 0x02, 0x04, 0x02, 0x00, 0x13, 0xe4]); // ping servo 2
+//! driver.handle_connected(Duration::ZERO);
+//! assert_eq!(driver.poll_transmit(), [0xff, 0xff, 0x02, 0x04, 0x02, 0x00, 0x13, 0xe4]); // ping servo 2
 //! let refusal = driver.command(Duration::ZERO, 0, 0.5).unwrap_err();
 //! assert_eq!(refusal.to_string(), "arm_1_joint: its servo (id 1) does not answer");
 //! ```
@@ -142,8 +142,8 @@ impl Driver {
     }
 
     /// The line was opened. The servos are queried at once.
-    pub fn opened(&mut self, now: Duration) {
-        self.lost(now);
+    pub fn handle_connected(&mut self, now: Duration) {
+        self.handle_disconnected(now);
         self.is_connected = true;
         self.is_released = false;
         (self.next_cycle, self.next_goals) = (now, now);
@@ -153,7 +153,7 @@ impl Driver {
 
     /// The line was lost, or closed. Unsent goals are dropped; the modes of the joints (hold, relaxed, disabled) are
     /// kept.
-    pub fn lost(&mut self, now: Duration) {
+    pub fn handle_disconnected(&mut self, now: Duration) {
         self.advance(now);
         self.is_connected = false;
         self.outstanding = None;
@@ -172,7 +172,7 @@ impl Driver {
 
     /// Takes bytes from the port, up to the end of a cycle. `true`: a cycle is complete, [`state`](Self::state) can be
     /// read, and bytes may remain; `false`: all bytes were taken.
-    pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
+    pub fn handle_bytes(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
         self.advance(now);
         if !self.is_connected {
             *bytes = &[];
@@ -195,13 +195,13 @@ impl Driver {
                 return true;
             }
         }
-        self.poll(now);
+        self.handle_timeout(now);
         self.statistics.cycles != before
     }
 
-    /// Advances the time: detects timeouts and starts cycles. Must be called at the [`deadline`](Self::deadline);
+    /// Advances the time: detects timeouts and starts cycles. Must be called at [`poll_timeout`](Self::poll_timeout);
     /// earlier calls are allowed.
-    pub fn poll(&mut self, now: Duration) {
+    pub fn handle_timeout(&mut self, now: Duration) {
         self.advance(now);
         if let Some(asked) = self.outstanding.filter(|asked| asked.until <= self.now) {
             self.statistics.timeouts += 1;
@@ -210,8 +210,8 @@ impl Driver {
         self.proceed();
     }
 
-    /// When [`poll`](Self::poll) must be called at the latest. `None`: not before another input.
-    pub fn deadline(&self) -> Option<Duration> {
+    /// When [`handle_timeout`](Self::handle_timeout) must be called at the latest. `None`: not before another input.
+    pub fn poll_timeout(&self) -> Option<Duration> {
         if !self.is_connected {
             return None;
         }
@@ -223,7 +223,7 @@ impl Driver {
     }
 
     /// Takes all bytes to send.
-    pub fn transmit(&mut self) -> &[u8] {
+    pub fn poll_transmit(&mut self) -> &[u8] {
         std::mem::swap(&mut self.sent, &mut self.output);
         self.output.clear();
         &self.sent
@@ -486,6 +486,7 @@ impl Driver {
 
     fn end_cycle(&mut self) {
         self.cycle = None;
+        self.servos.iter_mut().for_each(Servo::end_cycle);
         if self.servos.iter().any(|servo| servo.is_online) {
             self.statistics.cycles += 1;
         }

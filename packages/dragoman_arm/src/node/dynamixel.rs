@@ -170,28 +170,28 @@ impl Joints for Chain {
 }
 
 impl SerialDriver for Driver {
-    fn opened(&mut self, now: Duration) {
-        self.opened(now);
+    fn handle_connected(&mut self, now: Duration) {
+        self.handle_connected(now);
     }
 
-    fn lost(&mut self, now: Duration) {
-        self.lost(now);
+    fn handle_disconnected(&mut self, now: Duration) {
+        self.handle_disconnected(now);
     }
 
-    fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
-        self.receive(now, bytes)
+    fn handle_bytes(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
+        self.handle_bytes(now, bytes)
     }
 
-    fn poll(&mut self, now: Duration) {
-        self.poll(now);
+    fn handle_timeout(&mut self, now: Duration) {
+        self.handle_timeout(now);
     }
 
-    fn deadline(&self) -> Option<Duration> {
-        self.deadline()
+    fn poll_timeout(&self) -> Option<Duration> {
+        self.poll_timeout()
     }
 
-    fn transmit(&mut self) -> &[u8] {
-        self.transmit()
+    fn poll_transmit(&mut self) -> &[u8] {
+        self.poll_transmit()
     }
 
     fn stop(&mut self) {
@@ -258,7 +258,7 @@ impl Topics {
         state.is_alive()
     }
 
-    /// The joints whose servos answer.
+    /// The joints that were measured in the last cycle.
     fn joint_state(&self, state: &State) -> sensor_msgs::msg::JointState {
         let mut message = sensor_msgs::msg::JointState::default();
         let now = self.clock.lock().unwrap_or_else(PoisonError::into_inner).get_now().unwrap_or_default();

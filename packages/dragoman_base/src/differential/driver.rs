@@ -139,8 +139,8 @@ impl Driver {
     }
 
     /// The connection was opened. Sends a line end, which terminates the rest of an old line.
-    pub fn opened(&mut self, now: Duration) {
-        self.lost(now);
+    pub fn handle_connected(&mut self, now: Duration) {
+        self.handle_disconnected(now);
         self.contact.link = Link::NoFeedback;
         self.outbox.bytes().push(b'\r');
         self.quiet = Some(self.now.saturating_add(self.config.answer_timeout));
@@ -148,7 +148,7 @@ impl Driver {
     }
 
     /// The connection was lost, or closed. Commands are dropped. The odometry continues from its pose.
-    pub fn lost(&mut self, now: Duration) {
+    pub fn handle_disconnected(&mut self, now: Duration) {
         self.advance(now);
         self.commander.forget();
         self.speeds_due = false;
@@ -167,7 +167,7 @@ impl Driver {
     /// taken.
     ///
     /// Answers get the present time: they may have been buffered, and silence is detected only after reading them.
-    pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
+    pub fn handle_bytes(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
         self.advance(now);
         self.expire(self.now);
         if self.contact.link == Link::Disconnected {
@@ -191,13 +191,13 @@ impl Driver {
                 return true;
             }
         }
-        self.poll(now);
+        self.handle_timeout(now);
         false
     }
 
     /// Advances the time: reads encoders, detects silence, expires commands. Must be called at the
-    /// [`deadline`](Self::deadline); earlier calls are allowed.
-    pub fn poll(&mut self, now: Duration) {
+    /// [`poll_timeout`](Self::poll_timeout); earlier calls are allowed.
+    pub fn handle_timeout(&mut self, now: Duration) {
         self.advance(now);
         if self.notice_silence(self.now) {
             // It is unknown whether the base kept its counts or has restarted.
@@ -215,8 +215,8 @@ impl Driver {
         self.go_on();
     }
 
-    /// When [`poll`](Self::poll) must be called at the latest. `None`: not before another input.
-    pub fn deadline(&self) -> Option<Duration> {
+    /// When [`handle_timeout`](Self::handle_timeout) must be called at the latest. `None`: not before another input.
+    pub fn poll_timeout(&self) -> Option<Duration> {
         if self.contact.link == Link::Disconnected {
             return None;
         }
@@ -227,9 +227,9 @@ impl Driver {
             (None, None) => self.next_cycle,
         };
         self.contact
-            .deadline()
+            .poll_timeout()
             .into_iter()
-            .chain(self.commander.deadline())
+            .chain(self.commander.poll_timeout())
             .chain(self.quiet)
             .chain([line])
             .min()
@@ -251,7 +251,7 @@ impl Driver {
     }
 
     /// Takes all bytes to send.
-    pub fn transmit(&mut self) -> &[u8] {
+    pub fn poll_transmit(&mut self) -> &[u8] {
         self.outbox.take()
     }
 

@@ -14,8 +14,8 @@
 //! | `recorder` | [`Record`]: the traffic on the line, for debugging |
 //!
 //! How to use it: pass every input to the driver with the time, on a clock with any epoch; then
-//! [`transmit`](Driver::transmit) returns the bytes to send, [`poll_event`](Driver::poll_event) the changes, and
-//! [`deadline`](Driver::deadline) the latest time to call [`poll`](Driver::poll).
+//! [`poll_transmit`](Driver::poll_transmit) returns the bytes to send, [`poll_event`](Driver::poll_event) the changes, and
+//! [`poll_timeout`](Driver::poll_timeout) the latest time to call [`handle_timeout`](Driver::handle_timeout).
 //!
 //! ```
 //! # use std::time::Duration;
@@ -24,9 +24,9 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut driver = Driver::new(Config::default())?;
-//! driver.opened(Duration::from_millis(0));
+//! driver.handle_connected(Duration::from_millis(0));
 //! let mut bytes: &[u8] = &[/* from the port */];
-//! while driver.receive(Duration::from_millis(20), &mut bytes) {
+//! while driver.handle_bytes(Duration::from_millis(20), &mut bytes) {
 //!     println!("{:?}", driver.state().pose); // once for each frame of feedback
 //! }
 //! let refusal = driver.command(Duration::from_millis(20), Twist::new(0.1, 0.0)).unwrap_err();
@@ -135,14 +135,14 @@ impl Driver {
     }
 
     /// The connection was opened. Nothing is sent before the first feedback.
-    pub fn opened(&mut self, now: Duration) {
-        self.lost(now);
+    pub fn handle_connected(&mut self, now: Duration) {
+        self.handle_disconnected(now);
         self.contact.link = Link::NoFeedback;
     }
 
     /// The connection was lost, or closed. Commands are dropped; desired outputs are kept for the next connection. The
     /// odometry continues from its pose.
-    pub fn lost(&mut self, now: Duration) {
+    pub fn handle_disconnected(&mut self, now: Duration) {
         self.advance(now);
         self.commander.forget();
         self.outbox.take();
@@ -162,7 +162,7 @@ impl Driver {
     ///
     /// Feedback is a frame with the base's core sensors. It is answered with the due commands. Frames get the present
     /// time: they may have been buffered, and silence is detected only after reading them.
-    pub fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
+    pub fn handle_bytes(&mut self, now: Duration, bytes: &mut &[u8]) -> bool {
         self.advance(now);
         self.expire(self.now);
         if self.contact.link == Link::Disconnected {
@@ -171,7 +171,7 @@ impl Driver {
         }
         loop {
             let Some(payload) = self.decoder.next(bytes) else {
-                self.poll(now);
+                self.handle_timeout(now);
                 return false;
             };
             self.recorder.received(payload);
@@ -198,9 +198,9 @@ impl Driver {
         }
     }
 
-    /// Advances the time: detects silence, expires commands. Must be called at the [`deadline`](Self::deadline);
+    /// Advances the time: detects silence, expires commands. Must be called at [`poll_timeout`](Self::poll_timeout);
     /// earlier calls are allowed.
-    pub fn poll(&mut self, now: Duration) {
+    pub fn handle_timeout(&mut self, now: Duration) {
         self.advance(now);
         if self.notice_silence(self.now) {
             self.identity = Identity::default();
@@ -208,9 +208,9 @@ impl Driver {
         self.expire(self.now);
     }
 
-    /// When [`poll`](Self::poll) must be called at the latest. `None`: not before another input.
-    pub fn deadline(&self) -> Option<Duration> {
-        self.contact.deadline().into_iter().chain(self.commander.deadline()).min()
+    /// When [`handle_timeout`](Self::handle_timeout) must be called at the latest. `None`: not before another input.
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        self.contact.poll_timeout().into_iter().chain(self.commander.poll_timeout()).min()
     }
 
     /// Moves with this velocity, until the next command or until it expires. Returns all bytes to send, including the
@@ -227,7 +227,7 @@ impl Driver {
     }
 
     /// Takes all bytes to send.
-    pub fn transmit(&mut self) -> &[u8] {
+    pub fn poll_transmit(&mut self) -> &[u8] {
         self.outbox.take()
     }
 

@@ -5,23 +5,23 @@ use std::time::Duration;
 /// A driver of a device on a serial line, a base or an arm, without I/O. Times are those of a clock with any epoch.
 pub trait SerialDriver: Send + 'static {
     /// The line was opened.
-    fn opened(&mut self, now: Duration);
+    fn handle_connected(&mut self, now: Duration);
 
     /// The line was lost, or closed.
-    fn lost(&mut self, now: Duration);
+    fn handle_disconnected(&mut self, now: Duration);
 
     /// Takes bytes up to the next measurement. `true`: there was one, it can be read, and bytes may remain; `false`:
     /// all bytes were taken.
-    fn receive(&mut self, now: Duration, bytes: &mut &[u8]) -> bool;
+    fn handle_bytes(&mut self, now: Duration, bytes: &mut &[u8]) -> bool;
 
     /// Advances the time.
-    fn poll(&mut self, now: Duration);
+    fn handle_timeout(&mut self, now: Duration);
 
-    /// When [`SerialDriver::poll`] must be called at the latest.
-    fn deadline(&self) -> Option<Duration>;
+    /// When [`SerialDriver::handle_timeout`] must be called at the latest.
+    fn poll_timeout(&self) -> Option<Duration>;
 
     /// Takes all bytes to send.
-    fn transmit(&mut self) -> &[u8];
+    fn poll_transmit(&mut self) -> &[u8];
 
     /// Stops all motion before the line is closed.
     fn stop(&mut self);

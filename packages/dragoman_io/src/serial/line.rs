@@ -173,7 +173,7 @@ impl<B: SerialDriver> Line<B> {
             let (deadline, writer) = self.inner(|_, inner| {
                 std::mem::swap(&mut output, &mut inner.output);
                 let writer = if output.is_empty() { None } else { inner.writer.take() };
-                (inner.driver.deadline(), writer)
+                (inner.driver.poll_timeout(), writer)
             });
             if let Some(mut writer) = writer {
                 match tokio::time::timeout(WRITE_TIME, writer.write_all(&output)).await {
@@ -204,7 +204,7 @@ impl<B: SerialDriver> Line<B> {
                     Ok(0) => return io::Error::new(io::ErrorKind::UnexpectedEof, "the line has ended"),
                     Ok(count) => {
                         let mut rest = bytes.get(..count).unwrap_or_default();
-                        while self.speak(|now, driver| driver.receive(now, &mut rest)) {
+                        while self.speak(|now, driver| driver.handle_bytes(now, &mut rest)) {
                             changed();
                         }
                     }
@@ -213,7 +213,7 @@ impl<B: SerialDriver> Line<B> {
                 _ = wanted.changed() => {}
                 () = self.shared.wake.notified() => {}
                 () = due => {
-                    self.speak(|now, driver| driver.poll(now));
+                    self.speak(|now, driver| driver.handle_timeout(now));
                     changed();
                 }
             }
@@ -224,7 +224,7 @@ impl<B: SerialDriver> Line<B> {
     fn speak<R>(&self, action: impl FnOnce(Duration, &mut B) -> R) -> R {
         self.inner(|now, inner| {
             let result = action(now, &mut inner.driver);
-            inner.output.extend_from_slice(inner.driver.transmit());
+            inner.output.extend_from_slice(inner.driver.poll_transmit());
             result
         })
     }
@@ -232,7 +232,7 @@ impl<B: SerialDriver> Line<B> {
     fn opened(&self, writer: Writer) {
         self.inner(|now, inner| {
             inner.output.clear();
-            inner.driver.opened(now);
+            inner.driver.handle_connected(now);
             inner.writer = Some(writer);
             inner.failure = None;
         });
@@ -241,7 +241,7 @@ impl<B: SerialDriver> Line<B> {
     fn lost(&self, failure: String) {
         self.inner(|now, inner| {
             inner.output.clear();
-            inner.driver.lost(now);
+            inner.driver.handle_disconnected(now);
             inner.writer = None;
             inner.failure = Some(failure);
         });
@@ -286,34 +286,34 @@ mod tests {
     }
 
     impl SerialDriver for Parrot {
-        fn opened(&mut self, _now: Duration) {
+        fn handle_connected(&mut self, _now: Duration) {
             self.opened += 1;
         }
 
-        fn lost(&mut self, _now: Duration) {
+        fn handle_disconnected(&mut self, _now: Duration) {
             self.lost += 1;
             self.output.clear();
         }
 
-        fn receive(&mut self, _now: Duration, bytes: &mut &[u8]) -> bool {
+        fn handle_bytes(&mut self, _now: Duration, bytes: &mut &[u8]) -> bool {
             let Some((first, rest)) = bytes.split_first() else { return false };
             self.received.push(*first);
             *bytes = rest;
             true
         }
 
-        fn poll(&mut self, now: Duration) {
+        fn handle_timeout(&mut self, now: Duration) {
             if self.due.is_some_and(|due| now >= due) {
                 self.due = None;
                 self.output.push(b'.');
             }
         }
 
-        fn deadline(&self) -> Option<Duration> {
+        fn poll_timeout(&self) -> Option<Duration> {
             self.due
         }
 
-        fn transmit(&mut self) -> &[u8] {
+        fn poll_transmit(&mut self) -> &[u8] {
             self.said = std::mem::take(&mut self.output);
             &self.said
         }
@@ -343,7 +343,7 @@ mod tests {
     fn speak(line: &Line<Parrot>) {
         let said = line.send_now(|_, parrot| {
             parrot.output.push(b'm');
-            Ok::<_, Infallible>(parrot.transmit())
+            Ok::<_, Infallible>(parrot.poll_transmit())
         });
         assert_eq!(said, Ok(()));
     }

@@ -1,7 +1,7 @@
 //! The robots of both benches, and code shared with the tests.
 #![allow(dead_code, reason = "each bench uses a part")]
 
-#[path = "../../tests/common/mod.rs"]
+#[path = "../../tests/all/common.rs"]
 mod tests_common;
 
 use dragoman_kinematics::Robot;

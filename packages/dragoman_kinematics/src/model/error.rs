@@ -127,6 +127,14 @@ pub enum ModelError {
         /// The supported number.
         most: usize,
     },
+    /// More links than a description may have.
+    #[error("{count} links, at most {most} are supported")]
+    TooManyLinks {
+        /// Links found.
+        count: usize,
+        /// The supported number.
+        most: usize,
+    },
     /// A list that must have one entry per joint has another length.
     #[error("{field} has {got} entries for {expected} joints")]
     WrongLength {

@@ -5,10 +5,11 @@ use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
 use std::collections::{HashMap, HashSet};
 use urdf_rs::JointType;
 
+/// Most links of a description. `k` frees a tree by recursion: 30,000 links in a row overflow a stack of 2 MiB.
+const MAX_LINKS: usize = 1000;
+
 pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<Model, ModelError> {
-    let robot =
-        urdf_rs::read_from_string(xml).map_err(|error| ModelError::Urdf { reason: error.to_string() })?;
-    let root = check_tree(&robot)?;
+    let (robot, root) = read(xml)?;
     let base = known_link(&robot, base.unwrap_or(&root), "the base link")?;
     let tip = match tip {
         Some(tip) => known_link(&robot, tip, "the tip link")?,
@@ -21,6 +22,10 @@ pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<
     for joint in &chain {
         pending *= origin_of(joint)?;
         if let Some(kind) = kind_of(joint)? {
+            if let Some(mimic) = &joint.mimic {
+                let (joint, source_joint) = (joint.name.clone(), mimic.joint.clone());
+                return Err(ModelError::Mimic { joint, source_joint });
+            }
             let axis = axis_of(joint)?;
             parts.push((joint_of(joint, kind)?, Placement { origin: pending, axis }));
             pending = Isometry3::identity();
@@ -54,8 +59,20 @@ fn links_moved_by(
     Ok(links)
 }
 
-/// Checks names, limits and tree shape, which `k` assumes to be valid, and returns the root link.
-pub(crate) fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
+/// Reads a description that `k` accepts; returns it with its root link.
+pub(crate) fn read(xml: &str) -> Result<(urdf_rs::Robot, String), ModelError> {
+    let robot =
+        urdf_rs::read_from_string(xml).map_err(|error| ModelError::Urdf { reason: error.to_string() })?;
+    let root = check_tree(&robot)?;
+    Ok((robot, root))
+}
+
+/// Checks size, names, limits and tree shape, which `k` assumes to be valid, and returns the root link.
+fn check_tree(robot: &urdf_rs::Robot) -> Result<String, ModelError> {
+    let count = robot.links.len();
+    if count > MAX_LINKS {
+        return Err(ModelError::TooManyLinks { count, most: MAX_LINKS });
+    }
     unique(robot.links.iter().map(|link| link.name.as_str()))?;
     unique(robot.joints.iter().map(|joint| joint.name.as_str()))?;
     let mut children: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -146,39 +163,28 @@ fn is_moved(robot: &urdf_rs::Robot, link: &str) -> bool {
 
 /// The joints from `base` to `tip`, read off the tree that `k` built.
 fn path<'a>(robot: &'a urdf_rs::Robot, base: &str, tip: &str) -> Result<Vec<&'a urdf_rs::Joint>, ModelError> {
-    let disconnected = || ModelError::NotConnected { base: base.to_owned(), tip: tip.to_owned() };
     let tree = k::Chain::<f64>::from(robot);
-    let by_name: HashMap<&str, &urdf_rs::Joint> =
-        robot.joints.iter().map(|joint| (joint.name.as_str(), joint)).collect();
-    let mut joints = Vec::new();
-    let mut node = tree.find_link(tip).cloned();
-    loop {
-        let current = node.ok_or_else(disconnected)?;
-        if current.link().as_ref().is_some_and(|link| link.name == base) {
-            joints.reverse();
-            return Ok(joints);
-        }
-        let name = current.joint().name.clone();
-        joints.push(*by_name.get(name.as_str()).ok_or_else(disconnected)?);
-        node = current.parent();
+    let ends = tree.find_link(base).zip(tree.find_link(tip));
+    let nodes = ends.map(|(base, tip)| k::Chain::from_end_to_root(tip, base));
+    let mut nodes = nodes.iter().flat_map(k::Chain::iter);
+    // Without the base in between, the chain begins at the root.
+    if nodes.next() != tree.find_link(base) {
+        return Err(ModelError::NotConnected { base: base.to_owned(), tip: tip.to_owned() });
     }
+    let declared = |node: &k::Node<f64>| robot.joints.iter().find(|joint| joint.name == node.joint().name);
+    Ok(nodes.filter_map(declared).collect())
 }
 
-fn kind_of(joint: &urdf_rs::Joint) -> Result<Option<JointKind>, ModelError> {
-    let kind = match joint.joint_type {
-        JointType::Revolute | JointType::Continuous => JointKind::Revolute,
-        JointType::Prismatic => JointKind::Prismatic,
-        JointType::Fixed => return Ok(None),
+/// Whether a joint turns or slides; `None` if it is fixed.
+pub(crate) fn kind_of(joint: &urdf_rs::Joint) -> Result<Option<JointKind>, ModelError> {
+    match joint.joint_type {
+        JointType::Revolute | JointType::Continuous => Ok(Some(JointKind::Revolute)),
+        JointType::Prismatic => Ok(Some(JointKind::Prismatic)),
+        JointType::Fixed => Ok(None),
         ref other => {
             let kind = format!("{other:?}").to_lowercase();
-            return Err(ModelError::JointType { joint: joint.name.clone(), kind });
+            Err(ModelError::JointType { joint: joint.name.clone(), kind })
         }
-    };
-    match &joint.mimic {
-        Some(mimic) => {
-            Err(ModelError::Mimic { joint: joint.name.clone(), source_joint: mimic.joint.clone() })
-        }
-        None => Ok(Some(kind)),
     }
 }
 

@@ -1,5 +1,4 @@
-//! Joint limits: positions are replaced by the limit and the motion continues; velocities that would leave the range
-//! are set to zero and the others capped.
+//! Joint limits: positions are replaced by the limit and the motion continues.
 //! Source: Ranger thesis, 3.5.2 and `jointlimiter.cpp`.
 
 /// Range and greatest rate of one joint: rad and rad/s, or m and m/s for a prismatic joint.
@@ -34,7 +33,7 @@ impl JointRange {
 pub struct LimitHit {
     /// Index of the joint, from the base.
     pub joint: usize,
-    /// Requested position (rad or m), or rate (rad/s or m/s).
+    /// Requested position, rad or m.
     pub requested: f64,
     /// Value that replaced it.
     pub limited: f64,
@@ -55,21 +54,6 @@ pub fn clamp_positions(ranges: &[JointRange], positions: &mut [f64]) -> Option<L
     first
 }
 
-/// Velocity mode: caps each of `rates` at the joint's greatest rate, and sets it to zero if the joint is at or beyond a
-/// limit (`measured`) and would move further out. Returns the first joint stopped at a limit; a mere cap is not an
-/// event, as in the Ranger thesis. NaN becomes zero.
-pub fn clamp_rates(ranges: &[JointRange], measured: &[f64], rates: &mut [f64]) -> Option<LimitHit> {
-    let mut first = None;
-    for (joint, ((range, position), rate)) in ranges.iter().zip(measured).zip(rates).enumerate() {
-        let outwards = (*position >= range.upper && *rate > 0.0) || (*position <= range.lower && *rate < 0.0);
-        if outwards {
-            first = first.or(Some(LimitHit { joint, requested: *rate, limited: 0.0 }));
-        }
-        *rate = if outwards || rate.is_nan() { 0.0 } else { rate.clamp(-range.max_rate, range.max_rate) };
-    }
-    first
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,17 +70,6 @@ mod tests {
         assert_eq!(hit, Some(LimitHit { joint: 0, requested: 2.5, limited: 2.0 }));
         assert_eq!(q, [2.0, 0.785]);
         assert_eq!(clamp_positions(&RANGES, &mut q), None);
-    }
-
-    #[test]
-    fn rates_are_capped_and_stopped_only_outwards() {
-        let mut rates = [0.5, -0.1];
-        let hit = clamp_rates(&RANGES, &[2.0, 1.0], &mut rates);
-        assert_eq!(hit, Some(LimitHit { joint: 0, requested: 0.5, limited: 0.0 }));
-        assert_eq!(rates, [0.0, -0.1]);
-        let mut rates = [-0.5, f64::NAN];
-        assert_eq!(clamp_rates(&RANGES, &[2.0, 1.0], &mut rates), None);
-        assert_eq!(rates, [-0.2, 0.0]);
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Links {
     /// Publishes the moving transforms, if there are subscribers. `positions` are those of the joints of these names,
     /// rad or m.
     pub(super) fn publish(
-        &self,
+        &mut self,
         names: &[String],
         positions: &[f64],
         stamp: &Time,

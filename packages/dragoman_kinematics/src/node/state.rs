@@ -210,7 +210,7 @@ impl Robot {
     fn new(
         node: &mut Node,
         values: &Parameters,
-        tree: Option<Tree>,
+        mut tree: Option<Tree>,
         sources: usize,
     ) -> Result<Self, StateNodeError> {
         let seconds = |name: &str| Duration::from_secs_f64(values.value(name));
@@ -219,7 +219,7 @@ impl Robot {
         let with_tf = values.value::<bool>("publish_tf") && tree.is_some();
         let is_moved = sources > 0;
         let (mut transforms, mut fixed) = (None, None);
-        if let Some(tree) = tree.as_ref().filter(|_| with_tf) {
+        if let Some(tree) = tree.as_mut().filter(|_| with_tf) {
             if is_moved {
                 transforms = Some(node.create_publisher("/tf", QosProfile::default().keep_last(100))?);
             }
@@ -262,7 +262,7 @@ impl Robot {
             velocities: &state.velocity,
             efforts: &state.effort,
         };
-        match self.merge.receive(self.start.elapsed(), source, readings) {
+        match self.merge.handle_readings(self.start.elapsed(), source, readings) {
             Ok(merged) => self.publish(merged),
             Err(refusal) => {
                 self.refused += 1;
@@ -276,7 +276,7 @@ impl Robot {
     }
 
     fn poll(&mut self) {
-        let merged = self.merge.poll(self.start.elapsed());
+        let merged = self.merge.poll_state(self.start.elapsed());
         self.publish(merged);
     }
 
@@ -291,9 +291,9 @@ impl Robot {
         }
     }
 
-    fn try_publish(&self, merged: Merged) -> dragoman_ros::Result<()> {
+    fn try_publish(&mut self, merged: Merged) -> dragoman_ros::Result<()> {
         let stamp = Clock::to_builtin_time(&merged.stamp);
-        if let (Some(publisher), Some(tree)) = (&self.transforms, &self.tree) {
+        if let (Some(publisher), Some(tree)) = (&self.transforms, &mut self.tree) {
             let position = |joint: &str| {
                 let index = merged.names.iter().position(|name| name == joint)?;
                 merged.positions.get(index).copied()
@@ -347,7 +347,7 @@ impl Robot {
     }
 }
 
-pub(super) fn stamped(transform: &Transform<'_>, stamp: &Time, prefix: &str) -> TransformStamped {
+pub(super) fn stamped(transform: &Transform, stamp: &Time, prefix: &str) -> TransformStamped {
     let mut message =
         TransformStamped { child_frame_id: format!("{prefix}{}", transform.child), ..Default::default() };
     message.header.stamp = stamp.clone();

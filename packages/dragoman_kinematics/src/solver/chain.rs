@@ -6,9 +6,11 @@
 //! two plane rotations and one translation, for any URDF.
 
 use super::trig::sin_cos;
-use super::vector::{Vec3, cross, dot, sub};
 use crate::model::{JointKind, Model};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
+
+/// A vector in three dimensions.
+pub(super) type Vec3 = Vector3<f64>;
 
 /// Geometry and limits of a chain of `N` joints in flat arrays.
 #[derive(Debug, Clone)]
@@ -60,14 +62,14 @@ impl<const N: usize> Chain<N> {
             return None;
         }
         let mut chain = Self {
-            base: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
-            translation: [[0.0; 3]; N],
+            base: [Vec3::x(), Vec3::y()],
+            translation: [Vec3::zeros(); N],
             twist: [(1.0, 0.0); N],
             angle_offset: [0.0; N],
             turning: [0.0; N],
             all_turning: true,
-            tool_point: [0.0; 3],
-            tool_rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            tool_point: Vec3::zeros(),
+            tool_rotation: [Vec3::x(), Vec3::y(), Vec3::z()],
             tool_is_turned: false,
             lower: [0.0; N],
             upper: [0.0; N],
@@ -90,9 +92,7 @@ impl<const N: usize> Chain<N> {
         let mut carried = first;
         chain.tool_point = turned(&tool.translation.vector, -first);
         chain.tool_is_turned = (rest - Matrix3::identity()).norm() > 1e-15;
-        for (column, values) in chain.tool_rotation.iter_mut().zip(rest.column_iter()) {
-            *column = [values[0], values[1], values[2]];
-        }
+        chain.tool_rotation = columns(&rest);
         for (i, (fixed, joint)) in fixed.iter().zip(model.joints()).enumerate().rev() {
             let (first, rest) = split(fixed.rotation.to_rotation_matrix().matrix());
             let (cosine, sine) = (rest[(2, 2)], -rest[(1, 2)]);
@@ -117,7 +117,7 @@ impl<const N: usize> Chain<N> {
         }
         chain.reach += tool.translation.vector.norm();
         let (sine, cosine) = carried.sin_cos();
-        chain.base = [[cosine, sine, 0.0], [-sine, cosine, 0.0]];
+        chain.base = [Vec3::new(cosine, sine, 0.0), Vec3::new(-sine, cosine, 0.0)];
         Some(chain)
     }
 
@@ -155,9 +155,7 @@ impl<const N: usize> Chain<N> {
         pass.rotation = [x, y, z];
         if self.tool_is_turned {
             for (column, c) in pass.rotation.iter_mut().zip(&self.tool_rotation) {
-                for k in 0..3 {
-                    column[k] = x[k] * c[0] + y[k] * c[1] + z[k] * c[2];
-                }
+                *column = x * c[0] + y * c[1] + z * c[2];
             }
         }
     }
@@ -167,8 +165,7 @@ impl<const N: usize> Chain<N> {
     pub(super) fn jacobian(&self, pass: &mut Pass<N>) {
         for column in &mut pass.columns {
             let [px, py, pz, wx, wy, wz] = *column;
-            let arm = sub(&pass.position, &[px, py, pz]);
-            let v = cross(&[wx, wy, wz], &arm);
+            let v = Vec3::new(wx, wy, wz).cross(&(pass.position - Vec3::new(px, py, pz)));
             *column = [v[0], v[1], v[2], wx, wy, wz];
         }
         if !self.all_turning {
@@ -188,17 +185,16 @@ impl<const N: usize> Chain<N> {
     }
 }
 
+const ORIGIN: Vec3 = Vec3::new(0.0, 0.0, 0.0);
+
 impl<const N: usize> Pass<N> {
     /// A buffer for a pass.
-    pub(super) const EMPTY: Self =
-        Self { columns: [[0.0; 6]; N], rotation: [[0.0; 3]; 3], position: [0.0; 3] };
+    pub(super) const EMPTY: Self = Self { columns: [[0.0; 6]; N], rotation: [ORIGIN; 3], position: ORIGIN };
 
     /// The tool pose as an nalgebra type.
     #[inline]
     pub(super) fn pose(&self) -> Isometry3<f64> {
-        let [x, y, z] = &self.rotation;
-        let [px, py, pz] = self.position;
-        Isometry3::from_parts(Translation3::new(px, py, pz), quaternion(x, y, z))
+        Isometry3::from_parts(self.position.into(), quaternion(Matrix3::from_columns(&self.rotation)))
     }
 }
 
@@ -212,7 +208,7 @@ fn padded(v: &Vec3) -> Padded {
 
 #[inline(always)]
 fn trimmed(v: &Padded) -> Vec3 {
-    [v[0], v[1], v[2]]
+    Vec3::new(v[0], v[1], v[2])
 }
 
 /// `a * s + b * t`.
@@ -229,39 +225,21 @@ fn advance(p: &mut Padded, offset: &Vec3, x: &Padded, y: &Padded, z: &Padded) {
     }
 }
 
-/// Unit quaternion of a rotation matrix given by its columns, by the largest of the four components (Shepperd).
+/// Unit quaternion of a rotation matrix.
 #[inline]
-pub(super) fn quaternion(x: &Vec3, y: &Vec3, z: &Vec3) -> UnitQuaternion<f64> {
-    let trace = x[0] + y[1] + z[2];
-    let [w, i, j, k] = if trace > 0.0 {
-        [1.0 + trace, y[2] - z[1], z[0] - x[2], x[1] - y[0]]
-    } else if x[0] >= y[1] && x[0] >= z[2] {
-        [y[2] - z[1], 1.0 + x[0] - y[1] - z[2], y[0] + x[1], z[0] + x[2]]
-    } else if y[1] >= z[2] {
-        [z[0] - x[2], y[0] + x[1], 1.0 + y[1] - x[0] - z[2], z[1] + y[2]]
-    } else {
-        [x[1] - y[0], z[0] + x[2], z[1] + y[2], 1.0 + z[2] - x[0] - y[1]]
-    };
-    let factor = 1.0 / (w * w + i * i + j * j + k * k).sqrt();
-    UnitQuaternion::new_unchecked(nalgebra::Quaternion::new(w * factor, i * factor, j * factor, k * factor))
+pub(super) fn quaternion(rotation: Matrix3<f64>) -> UnitQuaternion<f64> {
+    UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(rotation))
 }
 
-/// Columns of the rotation matrix of a pose.
+/// Columns of a rotation matrix.
 #[inline]
-pub(super) fn columns(pose: &Isometry3<f64>) -> [Vec3; 3] {
-    let q = pose.rotation.quaternion();
-    let (w, i, j, k) = (q.w, q.i, q.j, q.k);
-    [
-        [1.0 - 2.0 * (j * j + k * k), 2.0 * (i * j + w * k), 2.0 * (i * k - w * j)],
-        [2.0 * (i * j - w * k), 1.0 - 2.0 * (i * i + k * k), 2.0 * (j * k + w * i)],
-        [2.0 * (i * k + w * j), 2.0 * (j * k - w * i), 1.0 - 2.0 * (i * i + j * j)],
-    ]
+pub(super) fn columns(rotation: &Matrix3<f64>) -> [Vec3; 3] {
+    [0, 1, 2].map(|column| rotation.column(column).into_owned())
 }
 
 /// A rotation that takes the z axis to `axis`.
 fn z_to(axis: &Vector3<f64>) -> UnitQuaternion<f64> {
-    let target = [axis.x, axis.y, axis.z];
-    if dot(&target, &[0.0, 0.0, 1.0]) < 0.0 {
+    if axis.z < 0.0 {
         // By a half turn about x, which keeps the remaining angle below a quarter turn.
         let half = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI);
         let rest =
@@ -282,5 +260,5 @@ fn split(rotation: &Matrix3<f64>) -> (f64, Matrix3<f64>) {
 /// `v` rotated about z by `angle`.
 fn turned(v: &Vector3<f64>, angle: f64) -> Vec3 {
     let (sine, cosine) = angle.sin_cos();
-    [cosine * v.x - sine * v.y, sine * v.x + cosine * v.y, v.z]
+    Vec3::new(cosine * v.x - sine * v.y, sine * v.x + cosine * v.y, v.z)
 }

@@ -106,9 +106,10 @@ fn step<const N: usize, const FULL: bool>(
             *row -= entry * retreat;
         }
     }
-    let mut motion = damped_step(jacobian, &rows, damping);
-    add(&mut motion, retreat);
-    for _ in 0..REDUCTIONS {
+    let mut motion = [0.0; N];
+    for round in 0..=REDUCTIONS {
+        motion = damped_step(jacobian, &rows, damping);
+        add(&mut motion, retreat);
         let mut blocked = false;
         for i in 0..N {
             let outward =
@@ -118,11 +119,9 @@ fn step<const N: usize, const FULL: bool>(
                 blocked = true;
             }
         }
-        if !blocked {
+        if !blocked || round == REDUCTIONS {
             break;
         }
-        motion = damped_step(jacobian, &rows, damping);
-        add(&mut motion, retreat);
     }
     let largest = motion.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
     let factor = if largest > LARGEST_STEP { LARGEST_STEP / largest } else { 1.0 };

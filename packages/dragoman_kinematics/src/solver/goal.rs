@@ -1,9 +1,8 @@
 //! The error between a pose and its target, and its weights.
 
-use super::chain::{Chain, Pass, columns, quaternion};
+use super::chain::{Chain, Pass, Vec3, columns, quaternion};
 use super::options::{GoalMask, IkOptions};
-use super::vector::{Vec3, cross, dot, norm, scale, sub};
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Matrix3};
 use std::f64::consts::PI;
 
 /// A target pose with tolerances and weights.
@@ -32,10 +31,9 @@ pub(super) struct Residual {
 
 impl Goal {
     pub(super) fn new(target: &Isometry3<f64>, options: &IkOptions) -> Self {
-        let t = &target.translation;
         Self {
-            rotation: columns(target),
-            position: [t.x, t.y, t.z],
+            rotation: columns(target.rotation.to_rotation_matrix().matrix()),
+            position: target.translation.vector,
             mask: options.mask,
             full: options.mask == GoalMask::POSE,
             rotation_weight: options.rotation_weight,
@@ -46,7 +44,7 @@ impl Goal {
 
     /// Distance of the target from the base origin, m.
     pub(super) fn distance(&self) -> f64 {
-        norm(&self.position)
+        self.position.norm()
     }
 
     #[inline(always)]
@@ -59,7 +57,7 @@ impl Goal {
     /// in the tool frame for a masked one.
     #[inline(always)]
     pub(super) fn residual<const N: usize, const FULL: bool>(&self, pass: &Pass<N>) -> Residual {
-        let mut position = sub(&self.position, &pass.position);
+        let mut position = self.position - pass.position;
         let rotation = if FULL {
             self.rotation_vector(&pass.rotation)
         } else {
@@ -68,14 +66,12 @@ impl Goal {
             }
             self.masked_rotation(&pass.rotation)
         };
-        let weighted = scale(&rotation, self.rotation_weight);
-        let position_squared = dot(&position, &position);
-        let rotation_squared = dot(&rotation, &rotation);
+        let weighted = rotation * self.rotation_weight;
         Residual {
             rows: [position[0], position[1], position[2], weighted[0], weighted[1], weighted[2]],
-            cost: 0.5 * (position_squared + dot(&weighted, &weighted)),
-            position_error: position_squared.sqrt(),
-            rotation_error: rotation_squared.sqrt(),
+            cost: 0.5 * (position.norm_squared() + weighted.norm_squared()),
+            position_error: position.norm(),
+            rotation_error: rotation.norm(),
         }
     }
 
@@ -94,10 +90,10 @@ impl Goal {
                     *row *= self.rotation_weight;
                 }
             } else {
-                let angular = [column[3], column[4], column[5]];
+                let angular = Vec3::new(column[3], column[4], column[5]);
                 for k in 0..3 {
                     column[k] = if self.mask.position[k] { column[k] } else { 0.0 };
-                    let about = dot(&axes[k], &angular) * self.rotation_weight;
+                    let about = axes[k].dot(&angular) * self.rotation_weight;
                     column[3 + k] = if self.mask.rotation[k] { about } else { 0.0 };
                 }
             }
@@ -109,24 +105,19 @@ impl Goal {
     fn rotation_vector(&self, current: &[Vec3; 3]) -> Vec3 {
         // The antisymmetric part of target times current transposed, 2 sin(angle) times the axis.
         let [x, y, z] = &self.rotation;
-        let a = cross(&current[0], x);
-        let b = cross(&current[1], y);
-        let c = cross(&current[2], z);
-        let double_sine = [a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2]];
-        let trace = dot(&current[0], x) + dot(&current[1], y) + dot(&current[2], z);
-        let sine_squared = 0.25 * dot(&double_sine, &double_sine);
+        let double_sine = current[0].cross(x) + current[1].cross(y) + current[2].cross(z);
+        let trace = current[0].dot(x) + current[1].dot(y) + current[2].dot(z);
+        let sine_squared = 0.25 * double_sine.norm_squared();
         if trace > 2.98 {
             // Series of angle / sin(angle); its next term is below 1e-11 here.
             let s = sine_squared;
-            return scale(
-                &double_sine,
-                0.5 + s * (1.0 / 12.0 + s * (3.0 / 80.0 + s * (5.0 / 224.0 + s * 35.0 / 2304.0))),
-            );
+            return double_sine
+                * (0.5 + s * (1.0 / 12.0 + s * (3.0 / 80.0 + s * (5.0 / 224.0 + s * 35.0 / 2304.0))));
         }
         let sine = sine_squared.sqrt();
         let cosine = 0.5 * (trace - 1.0);
         if sine > 1e-5 {
-            return scale(&double_sine, 0.5 * sine.atan2(cosine) / sine);
+            return double_sine * (0.5 * sine.atan2(cosine) / sine);
         }
         self.half_turn(current)
     }
@@ -134,24 +125,18 @@ impl Goal {
     /// Rotation vector for an angle near pi, where the antisymmetric part vanishes: from the symmetric part.
     #[cold]
     fn half_turn(&self, current: &[Vec3; 3]) -> Vec3 {
-        let mut symmetric = [[0.0; 3]; 3];
-        for (i, row) in symmetric.iter_mut().enumerate() {
-            for (j, entry) in row.iter_mut().enumerate() {
-                for (target, column) in self.rotation.iter().zip(current) {
-                    *entry += 0.5 * (target[i] * column[j] + target[j] * column[i]);
-                }
-            }
-            row[i] += 1.0;
+        let mut symmetric = Matrix3::identity();
+        for (target, column) in self.rotation.iter().zip(current) {
+            symmetric += (target * column.transpose() + column * target.transpose()) * 0.5;
         }
-        let longest =
-            symmetric.iter().copied().fold([0.0; 3], |a, b| if dot(&b, &b) > dot(&a, &a) { b } else { a });
-        let length = norm(&longest);
-        if length > 0.0 { scale(&longest, PI / length) } else { [PI, 0.0, 0.0] }
+        let columns = symmetric.column_iter();
+        let longest = columns.max_by(|a, b| a.norm_squared().total_cmp(&b.norm_squared()));
+        longest.and_then(|axis| axis.try_normalize(0.0)).map_or(Vec3::x() * PI, |axis| axis * PI)
     }
 
     /// Remaining rotation about the masked axes, in the tool frame.
     fn masked_rotation(&self, current: &[Vec3; 3]) -> Vec3 {
-        let mut rows = [0.0; 3];
+        let mut rows = Vec3::zeros();
         if let Some(k) = self.only_rotation() {
             rows[k] = self.twist(k, current).0;
             return rows;
@@ -163,7 +148,7 @@ impl Goal {
             _ => return rows,
         };
         for k in 0..3 {
-            rows[k] = if self.mask.rotation[k] { dot(&current[k], &base) } else { 0.0 };
+            rows[k] = if self.mask.rotation[k] { current[k].dot(&base) } else { 0.0 };
         }
         rows
     }
@@ -186,9 +171,8 @@ impl Goal {
     /// decomposition); the direction is its gradient, where `w' = v . omega / 2` and `v' = (v x omega - w omega) / 2`
     /// for a tool that turns with `omega`.
     fn twist(&self, k: usize, current: &[Vec3; 3]) -> (f64, Vec3) {
-        let between = [0, 1, 2].map(|column| [0, 1, 2].map(|row| dot(&current[row], &self.rotation[column])));
-        let [x, y, z] = &between;
-        let q = quaternion(x, y, z);
+        let between = Matrix3::from_fn(|row, column| current[row].dot(&self.rotation[column]));
+        let q = quaternion(between);
         // Of q and -q the one with w >= 0 has the turn within -pi and pi.
         let sign = if q.w < 0.0 { -1.0 } else { 1.0 };
         let (w, v) = (sign * q.w, [sign * q.i, sign * q.j, sign * q.k]);
@@ -196,25 +180,21 @@ impl Goal {
         // Zero where the axis points backwards: the turn is undefined there, and the tilt must change first.
         let share = (w * w + v[k] * v[k]).max(1e-6);
         let (along_l, along_m) = ((w * v[m] + v[k] * v[l]) / share, (v[k] * v[m] - w * v[l]) / share);
-        let mut direction = current[k];
-        for (i, component) in direction.iter_mut().enumerate() {
-            *component += along_l * current[l][i] + along_m * current[m][i];
-        }
-        (2.0 * v[k].atan2(w), direction)
+        (2.0 * v[k].atan2(w), current[k] + current[l] * along_l + current[m] * along_m)
     }
 }
 
 /// The shortest rotation vector that takes direction `from` to direction `to`; `aside` is any direction
 /// perpendicular to `from`, used where the two oppose each other.
 fn pointing(from: &Vec3, to: &Vec3, aside: &Vec3) -> Vec3 {
-    let axis = cross(from, to);
-    let sine = norm(&axis);
-    let cosine = dot(from, to);
+    let axis = from.cross(to);
+    let sine = axis.norm();
+    let cosine = from.dot(to);
     if sine > 1e-9 {
-        scale(&axis, sine.atan2(cosine) / sine)
+        axis * (sine.atan2(cosine) / sine)
     } else if cosine > 0.0 {
         axis
     } else {
-        scale(aside, PI)
+        aside * PI
     }
 }

@@ -1,8 +1,8 @@
 //! The compiled robot: forward, differential and inverse kinematics of a serial chain.
 //!
 //! Order of reading: [`Robot`] here; `chain` (forward kinematics, Jacobian), `goal` (pose error), `descent`
-//! (Levenberg-Marquardt), `search` (restarts and tracking), `velocity`. `trig`, `vector` and `linear` are the
-//! arithmetic.
+//! (Levenberg-Marquardt), `search` (restarts and tracking), `velocity`. `trig` and `linear` are the arithmetic
+//! in which nalgebra was slower.
 
 #![allow(
     clippy::needless_range_loop,
@@ -17,7 +17,6 @@ mod linear;
 mod options;
 mod search;
 mod trig;
-mod vector;
 mod velocity;
 
 pub use options::{GoalMask, IkError, IkOptions, IkReport, VelocityReport};

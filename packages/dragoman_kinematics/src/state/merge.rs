@@ -65,7 +65,7 @@ pub enum MergeError {
 /// Merges the joints of several sources. Times are since an arbitrary epoch.
 ///
 /// A state is due as soon as all active sources have sent new readings; if that takes longer than the period,
-/// [`Merge::poll`] returns the available ones. So a state is as new as possible, and never waits for a lost source.
+/// [`Merge::poll_state`] returns the available ones. So a state is as new as possible, and never waits for a lost source.
 #[derive(Debug, Clone)]
 pub struct Merge {
     sources: Vec<Source>,
@@ -92,7 +92,7 @@ impl Merge {
     ///
     /// # Errors
     /// Invalid readings, or a joint of another source; they change nothing.
-    pub fn receive(
+    pub fn handle_readings(
         &mut self,
         now: Duration,
         source: usize,
@@ -122,7 +122,7 @@ impl Merge {
     }
 
     /// The state, if it contains new readings and a period has passed since the last.
-    pub fn poll(&mut self, now: Duration) -> Option<Merged> {
+    pub fn poll_state(&mut self, now: Duration) -> Option<Merged> {
         let is_due = self.last.is_none_or(|last| now.saturating_sub(last) >= self.period);
         let is_new = self.sources.iter().any(|source| source.is_new);
         (is_due && is_new).then(|| self.state(now))
@@ -224,7 +224,7 @@ mod tests {
                 velocities: &[0.1, 0.2],
                 efforts: &[],
             };
-            self.merge.receive(ms(at), 0, readings).unwrap()
+            self.merge.handle_readings(ms(at), 0, readings).unwrap()
         }
 
         fn arm(&mut self, at: u64) -> Option<Merged> {
@@ -235,7 +235,7 @@ mod tests {
                 velocities: &[],
                 efforts: &[],
             };
-            self.merge.receive(ms(at), 1, readings).unwrap()
+            self.merge.handle_readings(ms(at), 1, readings).unwrap()
         }
     }
 
@@ -260,10 +260,10 @@ mod tests {
         bench.wheels(1);
         assert!(bench.arm(2).is_some());
         assert_eq!(bench.arm(30), None);
-        assert_eq!(bench.merge.poll(ms(41)), None);
-        let state = bench.merge.poll(ms(42)).unwrap();
+        assert_eq!(bench.merge.poll_state(ms(41)), None);
+        let state = bench.merge.poll_state(ms(42)).unwrap();
         assert_eq!((state.names.len(), state.stamp), (3, ms(30)), "a wheel is where it was");
-        assert_eq!(bench.merge.poll(ms(900)), None, "nothing new");
+        assert_eq!(bench.merge.poll_state(ms(900)), None, "nothing new");
         assert_eq!(bench.arm(1002).unwrap().names, ["arm_1"], "no wheels for more than a second");
         assert_eq!(bench.merge.active(ms(1002)).collect::<Vec<_>>(), [false, true]);
     }
@@ -288,7 +288,7 @@ mod tests {
             (readings(&wheels, &[1.0], &[]), "left has two sources"),
             (readings(&twins, &[1.0, 1.0], &[]), "a has two sources"),
         ] {
-            assert_eq!(bench.merge.receive(ms(1), 1, refused).unwrap_err().to_string(), reason);
+            assert_eq!(bench.merge.handle_readings(ms(1), 1, refused).unwrap_err().to_string(), reason);
         }
         assert_eq!(bench.wheels(0).unwrap(), before);
     }

@@ -1,59 +1,43 @@
-//! The links of a description as a tree with any branches.
+//! The links of a description as a tree with any branches, which `k` carries.
 
-use std::collections::HashMap;
-
-use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
-use urdf_rs::JointType;
+use nalgebra::Isometry3;
 
 use super::merge::Merged;
 use crate::ModelError;
-use crate::model::urdf::{axis_of, check_tree, origin_of};
+use crate::model::urdf::{axis_of, kind_of, origin_of, read};
 
 /// All links of a robot, with the joints between them. Metres and radians.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Tree {
-    name: String,
-    root: String,
-    /// Ordered: each after its parent.
-    joints: Vec<TreeJoint>,
+    /// Each joint after that of its parent link.
+    chain: k::Chain<f64>,
+    /// The motions of its moving joints, in their order.
+    motions: Vec<Motion>,
 }
 
 /// Pose of a link in the frame of its parent.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Transform<'a> {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transform {
     /// Name of the parent link.
-    pub parent: &'a str,
+    pub parent: String,
     /// Name of the child link.
-    pub child: &'a str,
+    pub child: String,
     /// Pose of the child, in the frame of the parent.
     pub pose: Isometry3<f64>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-struct TreeJoint {
-    name: String,
-    parent: String,
-    child: String,
-    origin: Isometry3<f64>,
-    motion: Motion,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Motion {
-    Fixed,
-    Turns { axis: Unit<Vector3<f64>>, follows: Follows },
-    Slides { axis: Unit<Vector3<f64>>, follows: Follows },
-}
-
 /// The motion of a joint: `multiplier * position + offset` of an independent joint, itself or another one.
+///
+/// `k` follows mimic joints too, but only one step, and not beyond their limits, where a measured position may be.
 #[derive(Debug, Clone, PartialEq)]
-struct Follows {
+struct Motion {
     joint: String,
+    follows: String,
     multiplier: f64,
     offset: f64,
 }
 
-impl Follows {
+impl Motion {
     fn position(&self, of: f64) -> f64 {
         self.multiplier * of + self.offset
     }
@@ -66,88 +50,56 @@ impl Tree {
     /// The text is not URDF; the links do not form a tree; joints with several degrees of freedom; numbers that are not
     /// finite; joints that mimic each other in a circle, or a fixed one.
     pub fn from_urdf(xml: &str) -> Result<Self, ModelError> {
-        let robot =
-            urdf_rs::read_from_string(xml).map_err(|error| ModelError::Urdf { reason: error.to_string() })?;
-        let root = check_tree(&robot)?;
-        let mut joints: Vec<TreeJoint> = Vec::with_capacity(robot.joints.len());
-        let mut reached = vec![root.as_str()];
-        let mut next = 0;
-        while let Some(&link) = reached.get(next) {
-            next += 1;
-            for joint in robot.joints.iter().filter(|joint| joint.parent.link == link) {
-                joints.push(tree_joint(&robot, joint)?);
-                reached.push(&joint.child.link);
+        let (robot, _) = read(xml)?;
+        for joint in &robot.joints {
+            if kind_of(joint)?.is_some() {
+                axis_of(joint)?;
             }
+            origin_of(joint)?;
         }
-        Ok(Self { name: robot.name.clone(), root, joints })
-    }
-
-    /// The robot's name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The root link.
-    pub fn root(&self) -> &str {
-        &self.root
+        let chain = k::Chain::from(&robot);
+        let motions =
+            chain.iter_joints().map(|joint| motion(&robot, &joint.name)).collect::<Result<_, _>>()?;
+        Ok(Self { chain, motions })
     }
 
     /// Names of the independent joints, whose positions are inputs.
     pub fn joint_names(&self) -> impl Iterator<Item = &str> {
-        let own = |joint: &&TreeJoint| joint.follows().is_some_and(|follows| follows.joint == joint.name);
-        self.joints.iter().filter(own).map(|joint| joint.name.as_str())
+        self.motions
+            .iter()
+            .filter(|motion| motion.follows == motion.joint)
+            .map(|motion| motion.joint.as_str())
     }
 
     /// The transforms of fixed joints.
-    pub fn fixed(&self) -> impl Iterator<Item = Transform<'_>> {
-        self.joints.iter().filter(|joint| joint.motion == Motion::Fixed).map(|joint| joint.at(0.0))
+    pub fn fixed(&self) -> impl Iterator<Item = Transform> {
+        self.chain.iter().filter(|node| !node.joint().is_movable()).filter_map(transform)
     }
 
     /// The transforms of moving joints, as far as `position` knows their positions (rad or m).
-    pub fn moving(&self, position: impl Fn(&str) -> Option<f64>) -> Vec<Transform<'_>> {
-        let moved = |joint: &'_ TreeJoint| {
-            let follows = joint.follows()?;
-            Some(follows.position(position(&follows.joint)?))
-        };
-        self.joints.iter().filter_map(|joint| Some(joint.at(moved(joint)?))).collect()
-    }
-
-    /// Poses of all links in the root frame, of each after its parent; without those behind a joint whose position is
-    /// unknown.
-    pub fn poses(&self, position: impl Fn(&str) -> Option<f64>) -> Vec<(&str, Isometry3<f64>)> {
-        let mut poses = vec![(self.root.as_str(), Isometry3::identity())];
-        let mut at: HashMap<&str, Isometry3<f64>> = poses.iter().copied().collect();
-        for joint in &self.joints {
-            let moved = match joint.follows() {
-                None => Some(0.0),
-                Some(follows) => position(&follows.joint).map(|of| follows.position(of)),
-            };
-            if let (Some(parent), Some(moved)) = (at.get(joint.parent.as_str()), moved) {
-                let pose = parent * joint.at(moved).pose;
-                at.insert(&joint.child, pose);
-                poses.push((&joint.child, pose));
-            }
-        }
-        poses
+    pub fn moving(&mut self, position: impl Fn(&str) -> Option<f64>) -> Vec<Transform> {
+        let moving = self.chain.iter().filter(|node| node.joint().is_movable()).zip(&self.motions);
+        let moved = moving.filter_map(|(node, motion)| {
+            node.set_joint_position_unchecked(motion.position(position(&motion.follows)?));
+            transform(node)
+        });
+        moved.collect()
     }
 
     /// Adds the joints that mimic those of `state`, unless it already contains them.
     pub fn complete(&self, state: &mut Merged) {
-        for joint in &self.joints {
-            let Some(follows) = joint.follows().filter(|follows| follows.joint != joint.name) else {
-                continue;
-            };
+        for motion in self.motions.iter().filter(|motion| motion.follows != motion.joint) {
             let index_of = |name: &String| state.names.iter().position(|known| known == name);
-            let Some(source) = index_of(&follows.joint).filter(|_| index_of(&joint.name).is_none()) else {
+            let Some(source) = index_of(&motion.follows).filter(|_| index_of(&motion.joint).is_none()) else {
                 continue;
             };
             let [position, velocity] =
                 [&state.positions, &state.velocities].map(|values| values.get(source).copied());
             let Some(position) = position else { continue };
-            state.names.push(joint.name.clone());
-            state.positions.push(follows.position(position));
+            state.names.push(motion.joint.clone());
+            state.positions.push(motion.position(position));
             if let Some(velocity) = velocity {
-                state.velocities.push(follows.multiplier * velocity);
+                state.velocities.push(motion.multiplier * velocity);
             }
             if !state.efforts.is_empty() {
                 state.efforts.push(f64::NAN);
@@ -156,67 +108,37 @@ impl Tree {
     }
 }
 
-impl TreeJoint {
-    fn follows(&self) -> Option<&Follows> {
-        match &self.motion {
-            Motion::Fixed => None,
-            Motion::Turns { follows, .. } | Motion::Slides { follows, .. } => Some(follows),
-        }
-    }
-
-    fn at(&self, position: f64) -> Transform<'_> {
-        let pose = match &self.motion {
-            Motion::Fixed => self.origin,
-            Motion::Turns { axis, .. } => self.origin * UnitQuaternion::from_axis_angle(axis, position),
-            Motion::Slides { axis, .. } => self.origin * Translation3::from(axis.into_inner() * position),
-        };
-        Transform { parent: &self.parent, child: &self.child, pose }
-    }
+/// The transform of a joint at its present position; `None` for the root, which has no parent.
+fn transform(node: &k::Node<f64>) -> Option<Transform> {
+    let name = |node: &k::Node<f64>| node.link().as_ref().map(|link| link.name.clone());
+    let (parent, child) = (name(&node.parent()?)?, name(node)?);
+    Some(Transform { parent, child, pose: node.joint().local_transform() })
 }
 
-fn tree_joint(robot: &urdf_rs::Robot, joint: &urdf_rs::Joint) -> Result<TreeJoint, ModelError> {
-    let motion = match joint.joint_type {
-        JointType::Fixed => Motion::Fixed,
-        JointType::Revolute | JointType::Continuous => {
-            Motion::Turns { axis: axis_of(joint)?, follows: followed(robot, joint)? }
-        }
-        JointType::Prismatic => Motion::Slides { axis: axis_of(joint)?, follows: followed(robot, joint)? },
-        ref other => {
-            let kind = format!("{other:?}").to_lowercase();
-            return Err(ModelError::JointType { joint: joint.name.clone(), kind });
-        }
-    };
-    Ok(TreeJoint {
-        name: joint.name.clone(),
-        parent: joint.parent.link.clone(),
-        child: joint.child.link.clone(),
-        origin: origin_of(joint)?,
-        motion,
-    })
-}
-
-/// The independent joint at the end of a chain of mimic joints.
-fn followed(robot: &urdf_rs::Robot, joint: &urdf_rs::Joint) -> Result<Follows, ModelError> {
-    let mut follows = Follows { joint: joint.name.clone(), multiplier: 1.0, offset: 0.0 };
-    let mut current = joint;
+/// The motion of a joint, by the independent joint at the end of its chain of mimic joints.
+fn motion(robot: &urdf_rs::Robot, joint: &str) -> Result<Motion, ModelError> {
+    let mut motion =
+        Motion { joint: joint.to_owned(), follows: joint.to_owned(), multiplier: 1.0, offset: 0.0 };
+    let mut referrer = joint;
     for _ in &robot.joints {
-        let Some(mimic) = &current.mimic else { return Ok(follows) };
+        let moves = |other: &&urdf_rs::Joint| {
+            other.name == motion.follows && !matches!(other.joint_type, urdf_rs::JointType::Fixed)
+        };
+        let current = robot.joints.iter().find(moves).ok_or_else(|| ModelError::Missing {
+            name: motion.follows.clone(),
+            referrer: referrer.to_owned(),
+        })?;
+        let Some(mimic) = &current.mimic else { return Ok(motion) };
         let (multiplier, offset) = (mimic.multiplier.unwrap_or(1.0), mimic.offset.unwrap_or(0.0));
         for (field, value) in [("multiplier", multiplier), ("offset", offset)] {
             if !value.is_finite() {
                 return Err(ModelError::NotFinite { element: current.name.clone(), field, value });
             }
         }
-        follows.offset += follows.multiplier * offset;
-        follows.multiplier *= multiplier;
-        let moves = |other: &&urdf_rs::Joint| {
-            other.name == mimic.joint && !matches!(other.joint_type, JointType::Fixed)
-        };
-        current = robot.joints.iter().find(moves).ok_or_else(|| ModelError::Missing {
-            name: mimic.joint.clone(),
-            referrer: current.name.clone(),
-        })?;
-        follows.joint.clone_from(&current.name);
+        motion.offset += motion.multiplier * offset;
+        motion.multiplier *= multiplier;
+        motion.follows.clone_from(&mimic.joint);
+        referrer = &current.name;
     }
-    Err(ModelError::MimicCircle { joint: joint.name.clone() })
+    Err(ModelError::MimicCircle { joint: joint.to_owned() })
 }

@@ -210,7 +210,7 @@ proptest! {
         for (id, data, wait) in frames {
             let id = if id % 4 == 0 { [0x080, 0x265, 0x665, 0x000][usize::from(id / 4 % 4)] } else { id };
             let frame = dragoman_io::can::Frame::standard(id, &data).unwrap();
-            bench.drive.handle(bench.now, &frame);
+            bench.drive.handle_frame(bench.now, &frame);
             // Random control words may well enable it.
             let may_move = bench.drive.state() == DriveState::OperationEnabled || bench.drive.is_moving();
             let before = bench.drive.shaft_counts();

@@ -16,13 +16,13 @@ fn base() -> DifferentialBase {
 /// Sends this text, and returns the answer.
 fn ask(base: &mut DifferentialBase, text: &str) -> String {
     let now = base.now();
-    base.receive(now, text.as_bytes());
-    std::iter::from_fn(|| base.transmit()).map(|bytes| String::from_utf8(bytes).expect("text")).collect()
+    base.handle_bytes(now, text.as_bytes());
+    std::iter::from_fn(|| base.poll_transmit()).map(|bytes| String::from_utf8(bytes).expect("text")).collect()
 }
 
 fn run(base: &mut DifferentialBase, time: Duration) {
     let end = base.now() + time;
-    base.advance(end);
+    base.handle_timeout(end);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn without_commands_the_wheels_stop_after_two_seconds() {
         run(&mut base, ms(100));
     }
     assert_eq!(base.twist(), Twist::ZERO);
-    let events: Vec<_> = std::iter::from_fn(|| base.next_happening()).collect();
+    let events: Vec<_> = std::iter::from_fn(|| base.poll_event()).collect();
     assert!(matches!(events.as_slice(), [Event::PowerOn, Event::Speeds(_), Event::AutoStop]), "{events:?}");
 }
 
@@ -96,20 +96,20 @@ fn the_driver_knows_where_it_is() {
     let mut base = base();
     let mut driver = Driver::new(Config::default()).expect("config");
     let mut now = Duration::ZERO;
-    driver.opened(now);
+    driver.handle_connected(now);
     for step in 0..7000 {
         now += ms(1);
-        base.advance(now);
-        while let Some(answer) = base.transmit() {
+        base.handle_timeout(now);
+        while let Some(answer) = base.poll_transmit() {
             let mut bytes = answer.as_slice();
-            while driver.receive(now, &mut bytes) {}
+            while driver.handle_bytes(now, &mut bytes) {}
         }
-        driver.poll(now);
+        driver.handle_timeout(now);
         let bytes = match step {
             1000..5000 if step % 50 == 0 => driver.command(now, Twist::new(0.2, 0.8)).expect("taken"),
-            _ => driver.transmit(),
+            _ => driver.poll_transmit(),
         };
-        base.receive(now, bytes);
+        base.handle_bytes(now, bytes);
     }
     let (estimated, real) = (driver.state().pose, base.pose());
     assert!(real.heading.abs() > 0.5 && base.twist() == Twist::ZERO, "{real:?}");
@@ -126,7 +126,7 @@ proptest! {
         let mut base = base();
         for (bytes, time) in steps {
             let now = base.now();
-            base.receive(now, &bytes);
+            base.handle_bytes(now, &bytes);
             ask(&mut base, &format!("\rm {} {}\r", speeds[0], speeds[1]));
             run(&mut base, ms(time));
             let Twist { linear, angular } = base.twist();

@@ -95,20 +95,20 @@ impl Bench {
     fn run(&mut self, time: Duration) {
         let end = self.now + time;
         while self.now < end {
-            self.now = self.kobuki.next_event().min(end);
-            self.kobuki.advance(self.now);
-            while let Some(bytes) = self.kobuki.transmit() {
+            self.now = self.kobuki.poll_timeout().min(end);
+            self.kobuki.handle_timeout(self.now);
+            while let Some(bytes) = self.kobuki.poll_transmit() {
                 let mut bytes = bytes.as_slice();
                 while let Some(payload) = self.decoder.next(&mut bytes) {
                     self.packets.push(Packet::of(payload));
                 }
             }
-            self.events.extend(std::iter::from_fn(|| self.kobuki.next_happening()));
+            self.events.extend(std::iter::from_fn(|| self.kobuki.poll_event()));
         }
     }
 
     fn send(&mut self, command: &Command) {
-        self.kobuki.receive(self.now, &encode(command));
+        self.kobuki.handle_bytes(self.now, &encode(command));
     }
 
     /// Commands a speed every 100 ms for some time.

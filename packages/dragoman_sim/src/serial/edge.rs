@@ -64,7 +64,7 @@ impl<D: SerialDevice> RealTime<D> {
         let at = Instant::now();
         let now = shared.time_at(at);
         (shared.time, shared.at) = (now, at);
-        shared.device.advance(now);
+        shared.device.handle_timeout(now);
         shared
     }
 
@@ -88,11 +88,11 @@ impl<D: SerialDevice> RealTime<D> {
         loop {
             let due = {
                 let mut shared = self.brought_up();
-                while let Some(packet) = shared.device.transmit() {
+                while let Some(packet) = shared.device.poll_transmit() {
                     waiting.push(packet);
                 }
                 after(&mut shared.device);
-                shared.at + shared.device.next_event().saturating_sub(shared.time)
+                shared.at + shared.device.poll_timeout().saturating_sub(shared.time)
             };
             tokio::select! {
                 read = reader.read(&mut received) => match read? {
@@ -101,7 +101,7 @@ impl<D: SerialDevice> RealTime<D> {
                         let bytes = received.get(..count).unwrap_or_default();
                         let mut shared = self.brought_up();
                         let now = shared.time;
-                        shared.device.receive(now, bytes);
+                        shared.device.handle_bytes(now, bytes);
                     }
                 },
                 written = writer.write(waiting.front()), if !waiting.is_empty() => waiting.advance(written?),
@@ -164,22 +164,22 @@ mod tests {
     }
 
     impl SerialDevice for Clock {
-        fn receive(&mut self, now: Duration, bytes: &[u8]) {
+        fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
             self.received.push((now, bytes.to_vec()));
         }
 
-        fn advance(&mut self, now: Duration) {
+        fn handle_timeout(&mut self, now: Duration) {
             self.now = self.now.max(now.as_millis() as u64);
         }
 
-        fn transmit(&mut self) -> Option<Vec<u8>> {
+        fn poll_transmit(&mut self) -> Option<Vec<u8>> {
             (self.sent + 20 <= self.now).then(|| {
                 self.sent += 20;
                 format!("{:06}\n", self.sent).into_bytes()
             })
         }
 
-        fn next_event(&self) -> Duration {
+        fn poll_timeout(&self) -> Duration {
             Duration::from_millis(self.sent + 20)
         }
     }

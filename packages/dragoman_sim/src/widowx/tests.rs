@@ -38,13 +38,13 @@ impl Bench {
 
     fn run(&mut self, time: Duration) {
         self.now += time;
-        self.arm.advance(self.now);
+        self.arm.handle_timeout(self.now);
     }
 
     fn answers(&mut self) -> Vec<Answer> {
         let mut decoder = Decoder::default();
         let mut answers = Vec::new();
-        while let Some(bytes) = self.arm.transmit() {
+        while let Some(bytes) = self.arm.poll_transmit() {
             let mut bytes = bytes.as_slice();
             while let Some(packet) = decoder.next(&mut bytes) {
                 let Status { id, errors, parameters } = Status::new(&packet);
@@ -57,7 +57,7 @@ impl Bench {
     fn ask(&mut self, id: u8, instruction: &Instruction<'_>) -> Vec<Answer> {
         let mut bytes = Vec::new();
         instruction.encode(&mut bytes, id).expect("it fits");
-        self.arm.receive(self.now, &bytes);
+        self.arm.handle_bytes(self.now, &bytes);
         self.answers()
     }
 
@@ -128,13 +128,13 @@ fn several_servos_start_at_once_without_an_answer() {
     let mut bytes = Vec::new();
     let goals = [(1, 2048), (2, 1536), (6, 23)];
     sync_write_words(&mut bytes, table::GOAL_POSITION.address, goals).unwrap();
-    bench.arm.receive(bench.now, &bytes);
+    bench.arm.handle_bytes(bench.now, &bytes);
     assert_eq!(bench.answers(), []);
     bench.run(ms(1500));
     let [base, shoulder, .., gripper] = bench.arm.positions();
     assert!(base.abs() < 1e-3 && (shoulder + FRAC_PI_4).abs() < 1e-3, "{base} {shoulder}");
     assert!((gripper - 2.5).abs() < 0.01, "{gripper}");
-    let goals: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).map(|e| e.to_string()).collect();
+    let goals: Vec<_> = std::iter::from_fn(|| bench.arm.poll_event()).map(|e| e.to_string()).collect();
     assert_eq!(goals, ["arm_1_joint goal 0.000", "arm_2_joint goal -0.785", "gripper_1_joint goal 2.500"]);
     // Registered first, then executed by all at the same time.
     let later = Instruction::RegWrite { address: table::GOAL_POSITION.address, data: &[0, 8] };
@@ -182,7 +182,7 @@ fn a_load_beyond_the_torque_turns_the_joint_and_shuts_the_motor_down() {
         bench.run(ms(10_000));
         let high = JOINTS[joint].limits[1];
         assert_eq!(bench.arm.positions()[joint], high);
-        let events: Vec<_> = std::iter::from_fn(|| bench.arm.next_happening()).collect();
+        let events: Vec<_> = std::iter::from_fn(|| bench.arm.poll_event()).collect();
         assert_eq!(events, [Event::Shutdown { joint, errors: ErrorFlags::OVERLOAD }]);
         let id = joint as u8 + 1;
         assert_eq!(bench.read::<Control>(id).torque_limit, 0);
@@ -252,7 +252,7 @@ fn invalid_values_are_refused_without_effect() {
     assert_eq!(bench.ask(1, &beyond)[0].errors, ErrorFlags::RANGE);
     assert_eq!(bench.ask(1, &Instruction::Action)[0].errors, ErrorFlags::INSTRUCTION);
     // The reset to the factory settings.
-    bench.arm.receive(bench.now, &[0xff, 0xff, 0x01, 0x02, 0x06, 0xf6]);
+    bench.arm.handle_bytes(bench.now, &[0xff, 0xff, 0x01, 0x02, 0x06, 0xf6]);
     assert_eq!(bench.answers()[0].errors, ErrorFlags::INSTRUCTION);
     assert_eq!(bench.read::<Control>(1), before);
 }
@@ -279,12 +279,12 @@ fn answers_take_their_time_where_the_line_has_a_speed() {
     let mut bytes = Vec::new();
     let read = Instruction::Read { address: Measurement::ADDRESS, length: Measurement::LENGTH };
     read.encode(&mut bytes, 1).unwrap();
-    bench.arm.receive(bench.now, &bytes);
+    bench.arm.handle_bytes(bench.now, &bytes);
     // 8 bytes there and 14 back, of 174 us each.
     assert_eq!(bench.answers(), []);
-    let due = bench.arm.next_event();
+    let due = bench.arm.poll_timeout();
     assert!((3.8..3.9).contains(&(due.as_secs_f64() * 1e3)), "{due:?}");
-    bench.arm.advance(due);
+    bench.arm.handle_timeout(due);
     assert_eq!(bench.answers().len(), 1);
 }
 

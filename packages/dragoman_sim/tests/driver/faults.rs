@@ -210,7 +210,7 @@ fn a_second_device_with_the_same_number() {
         &["two devices answer as node 103", "node 103"],
         |lab| {
             let mut twin = Whistle::new(NodeId::new(103).unwrap(), WhistleSettings::default());
-            twin.advance(lab.now);
+            twin.handle_timeout(lab.now);
             lab.twin = Some(twin);
         },
         |lab| lab.twin = None,
@@ -359,7 +359,7 @@ fn a_drive_that_somebody_else_switches_on_is_switched_off() {
     lab.until(State::Disabled, 3.0);
     let on = request_frame(Command::MOTOR, 1);
     let now = lab.now;
-    lab.drives[VICTIM].handle(now, &on);
+    lab.drives[VICTIM].handle_frame(now, &on);
     lab.run(0.005);
     assert!(lab.drives[VICTIM].status().is_motor_on());
     lab.run(0.2);
@@ -396,7 +396,7 @@ fn a_pause_of_the_computer_interrupts_the_motion_and_no_more() {
     while lab.now < end {
         lab.now += Duration::from_micros(500);
         let now = lab.now;
-        lab.drives.iter_mut().for_each(|drive| drive.advance(now));
+        lab.drives.iter_mut().for_each(|drive| drive.handle_timeout(now));
     }
     lab.run(1.0);
     assert_eq!(lab.group.state(), State::Enabled, "{:?} {:?}", lab.group.fault(), lab.events);

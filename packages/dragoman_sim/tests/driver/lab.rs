@@ -82,8 +82,8 @@ impl Lab {
         let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {
             self.exchange();
-            let drives = self.drives.iter().chain(&self.twin).filter_map(Whistle::next_event);
-            let next = drives.fold(self.group.deadline(), Duration::min);
+            let drives = self.drives.iter().chain(&self.twin).filter_map(Whistle::poll_timeout);
+            let next = drives.fold(self.group.poll_timeout(), Duration::min);
             // At least a microsecond: a deadline in the past would stop the time.
             self.now = next.max(self.now + Duration::from_micros(1)).min(end);
         }
@@ -110,9 +110,9 @@ impl Lab {
 
     /// Delivers frames until none are left.
     fn exchange(&mut self) {
-        self.meter(Group::poll);
+        self.meter(Group::handle_timeout);
         for drive in self.drives.iter_mut().chain(&mut self.twin) {
-            drive.advance(self.now);
+            drive.handle_timeout(self.now);
         }
         let mut wire: VecDeque<(Option<usize>, Frame)> = VecDeque::new();
         loop {
@@ -122,7 +122,7 @@ impl Lab {
                 }
             }
             for (index, drive) in self.drives.iter_mut().chain(&mut self.twin).enumerate() {
-                wire.extend(std::iter::from_fn(|| drive.transmit()).map(|frame| (Some(index), frame)));
+                wire.extend(std::iter::from_fn(|| drive.poll_transmit()).map(|frame| (Some(index), frame)));
             }
             let Some((from, frame)) = wire.pop_front() else { break };
             if let Some(frames) = &mut self.frames {
@@ -130,7 +130,7 @@ impl Lab {
             }
             for (index, drive) in self.drives.iter_mut().chain(&mut self.twin).enumerate() {
                 if from != Some(index) {
-                    drive.handle(self.now, &frame);
+                    drive.handle_frame(self.now, &frame);
                 }
             }
             let passes = !self.cut && frame.standard_id() != self.muted;
@@ -153,8 +153,8 @@ impl Lab {
     /// A frame from another node.
     pub(crate) fn inject(&mut self, frame: Frame) {
         self.meter(|group, now| {
-            group.receive(now, &Received::Frame(frame));
-            group.poll(now);
+            group.handle_received(now, &Received::Frame(frame));
+            group.handle_timeout(now);
         });
     }
 
@@ -163,8 +163,8 @@ impl Lab {
             return None;
         }
         self.meter(|group, _| {
-            let frame = group.transmit().copied()?;
-            group.sent();
+            let frame = group.poll_transmit().copied()?;
+            group.handle_sent();
             Some(frame)
         })
     }
@@ -178,6 +178,6 @@ impl Lab {
     }
 
     pub(crate) fn bus_fault(&mut self, fault: BusFault) {
-        self.group.receive(self.now, &Received::Fault(fault));
+        self.group.handle_received(self.now, &Received::Fault(fault));
     }
 }

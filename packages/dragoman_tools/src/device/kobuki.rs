@@ -192,7 +192,7 @@ impl Machine for Kobuki {
     }
 
     fn next_line(&mut self) -> Option<Line> {
-        self.next_happening().map(|event| match event {
+        self.poll_event().map(|event| match event {
             Event::Speed(_) => Line::Speed(event.to_string()),
             event => Line::Event(event.to_string()),
         })

@@ -103,7 +103,7 @@ impl Machine for DifferentialBase {
     }
 
     fn next_line(&mut self) -> Option<Line> {
-        self.next_happening().map(|event| match event {
+        self.poll_event().map(|event| match event {
             Event::Speeds(_) => Line::Speed(event.to_string()),
             event => Line::Event(event.to_string()),
         })

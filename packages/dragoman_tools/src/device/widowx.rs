@@ -109,7 +109,7 @@ impl Machine for Widowx {
     }
 
     fn next_line(&mut self) -> Option<Line> {
-        self.next_happening().map(|event| Line::Event(event.to_string()))
+        self.poll_event().map(|event| Line::Event(event.to_string()))
     }
 }
 

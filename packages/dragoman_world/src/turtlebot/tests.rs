@@ -69,8 +69,8 @@ impl Lab {
         let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {
             self.now += Duration::from_millis(10);
-            self.kobuki.advance(self.now);
-            self.widowx.advance(self.now);
+            self.kobuki.handle_timeout(self.now);
+            self.widowx.handle_timeout(self.now);
             self.robot.exchange(&mut self.worlds, &mut self.kobuki, Some(&mut self.widowx)).unwrap();
         }
     }
@@ -81,7 +81,7 @@ impl Lab {
         Command::BaseControl(BaseControl::from_velocities(linear, angular)).encode_frame(&mut bytes);
         let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {
-            self.kobuki.receive(self.now, &bytes);
+            self.kobuki.handle_bytes(self.now, &bytes);
             self.run(0.1);
         }
     }
@@ -99,7 +99,7 @@ impl Lab {
         });
         let mut bytes = Vec::new();
         sync_write_words(&mut bytes, table::GOAL_POSITION.address, goals).unwrap();
-        self.widowx.receive(self.now, &bytes);
+        self.widowx.handle_bytes(self.now, &bytes);
         self.run(seconds);
     }
 

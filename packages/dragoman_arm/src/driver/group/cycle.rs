@@ -29,8 +29,8 @@ const MAX_UNANSWERED: u8 = 3;
 const TEMPERATURE_PERIOD: Duration = Duration::from_secs(1);
 
 impl Group {
-    /// Does all due work. Call it at [`Group::deadline`], and after every [`Group::receive`].
-    pub fn poll(&mut self, now: Duration) {
+    /// Does all due work. Call it at [`Group::poll_timeout`], and after every [`Group::handle_received`].
+    pub fn handle_timeout(&mut self, now: Duration) {
         if self.bus_lost {
             self.next_cycle = now + self.config.cycle();
             self.next_heartbeat = self.next_cycle;
@@ -206,7 +206,7 @@ impl Group {
         for index in 0..self.axes.len() {
             let Self { axes, outbox, .. } = self;
             let Some(axis) = axes.get_mut(index) else { continue };
-            if let Err(fault) = axis.conversation.poll(now, |frame| outbox.push(now, frame)) {
+            if let Err(fault) = axis.conversation.handle_timeout(now, |frame| outbox.push(now, frame)) {
                 self.axis_failed(now, index, fault);
             }
         }

@@ -15,7 +15,7 @@ use crate::simpliq::{self, emergencies};
 
 impl Group {
     /// Handles a frame or fault from the bus.
-    pub fn receive(&mut self, now: Duration, received: &Received) {
+    pub fn handle_received(&mut self, now: Duration, received: &Received) {
         match received {
             Received::Fault(fault) => self.bus_fault(now, fault),
             Received::Frame(frame) => {

@@ -77,6 +77,9 @@ const MAX_ATTEMPTS: u32 = 5;
 const WRITES_PER_CYCLE: u32 = 4;
 /// Failed requests before a servo counts as silent: we may have paused ourselves.
 const MIN_FAILURES: u32 = 3;
+/// A measurement is published as long as no more cycles than this have ended since: the cycle that it belongs to. An
+/// unanswered request is repeated once within its cycle, so one lost packet hides nothing.
+const MAX_AGE: u32 = 1;
 /// Speeds below this count as standstill, in units of the servo's speed.
 const STANDSTILL: i16 = 2;
 
@@ -97,6 +100,8 @@ pub(super) struct Servo {
     /// Whether `known` must be read again.
     is_unsure: bool,
     measurement: Option<Measurement>,
+    /// Cycles that have ended since the measurement.
+    age: u32,
     errors: ErrorFlags,
     /// The desired mode; `None`: as it is found.
     mode: Option<Mode>,
@@ -121,6 +126,7 @@ impl Servo {
             known: None,
             is_unsure: false,
             measurement: None,
+            age: 0,
             errors: ErrorFlags::empty(),
             mode: None,
             goal_ticks: None,
@@ -260,6 +266,10 @@ impl Servo {
         self.writes_left = WRITES_PER_CYCLE;
     }
 
+    pub(super) fn end_cycle(&mut self) {
+        self.age = self.age.saturating_add(1);
+    }
+
     // Inputs from the servo.
 
     pub(super) fn received(&mut self, now: Duration) {
@@ -333,6 +343,7 @@ impl Servo {
 
     pub(super) fn measured(&mut self, measurement: Measurement) {
         self.measurement = Some(measurement);
+        self.age = 0;
     }
 
     /// A write was confirmed or failed. `true`: it is given up.
@@ -429,7 +440,8 @@ impl Servo {
 
     pub(super) fn state(&self) -> JointState {
         let known = self.known.filter(|_| self.is_online);
-        let motion = self.model.zip(self.measurement).map(|(model, measured)| Motion {
+        let measurement = self.measurement.filter(|_| self.age <= MAX_AGE);
+        let motion = self.model.zip(measurement).map(|(model, measured)| Motion {
             position: self.position(model, measured.position_ticks),
             velocity: self.as_joint(f64::from(measured.speed) * model.speed_unit()),
             effort: self.as_joint(f64::from(measured.load) / 1023.0 * model.stall_torque()),

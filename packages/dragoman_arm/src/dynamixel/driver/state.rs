@@ -18,7 +18,7 @@ pub struct JointState {
     pub mode: Option<Mode>,
     /// Whether its motor has torque, as last known.
     pub has_torque: bool,
-    /// Its measurements; `None`: not measured.
+    /// Its measurements; `None`: not measured in the last complete cycle.
     pub motion: Option<Motion>,
     /// Its goal, rad; `None`: no goal.
     pub goal: Option<f64>,

@@ -28,7 +28,7 @@ impl Bench {
 
     fn online() -> Self {
         let mut bench = Self::new(Config::default());
-        bench.driver.opened(bench.now);
+        bench.driver.handle_connected(bench.now);
         bench.run(1000);
         bench.events();
         bench
@@ -38,14 +38,14 @@ impl Bench {
     fn run(&mut self, time: u64) {
         for _ in 0..time {
             self.now += milliseconds(1);
-            self.driver.poll(self.now);
+            self.driver.handle_timeout(self.now);
             self.exchange();
         }
     }
 
     /// Delivers sent bytes, and returns the answers.
     fn exchange(&mut self) {
-        let sent = self.driver.transmit().to_vec();
+        let sent = self.driver.poll_transmit().to_vec();
         self.take(&sent);
     }
 
@@ -66,7 +66,7 @@ impl Bench {
         if self.answers && !answers.is_empty() {
             self.now += milliseconds(2);
             let mut rest = answers.as_bytes();
-            while self.driver.receive(self.now, &mut rest) {}
+            while self.driver.handle_bytes(self.now, &mut rest) {}
             self.exchange();
         }
     }
@@ -97,8 +97,8 @@ fn speeds_are_ticks_per_period_and_keep_their_ratio() {
 fn encoders_are_read_and_commands_are_sent_until_they_expire() {
     let mut bench = Bench::new(Config::default());
     assert_eq!(bench.command(0.1, 0.0), Err(Refusal::Standstill(Standstill::Disconnected)));
-    bench.driver.opened(bench.now);
-    assert_eq!(bench.driver.transmit(), b"\r");
+    bench.driver.handle_connected(bench.now);
+    assert_eq!(bench.driver.poll_transmit(), b"\r");
     assert_eq!(bench.command(0.1, 0.0), Err(Refusal::Standstill(Standstill::NoFeedback)));
     bench.run(1100);
     let measurements = bench.driver.state().line.measurements;
@@ -130,11 +130,11 @@ fn odometry_over_the_end_of_the_encoders_and_over_a_lost_connection() {
     assert!((pose.x - 1.0).abs() < 3e-3 && pose.heading == 0.0, "{pose:?}");
     let speed = bench.driver.state().twist.linear;
     assert!((0.03..0.05).contains(&speed), "{speed}");
-    bench.driver.lost(bench.now);
+    bench.driver.handle_disconnected(bench.now);
     assert_eq!((bench.driver.state().pose, bench.driver.state().twist), (pose, Twist::ZERO));
-    assert_eq!(bench.driver.deadline(), None);
+    assert_eq!(bench.driver.poll_timeout(), None);
     bench.counts = [0, 0];
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     bench.run(300);
     assert!(bench.driver.state().alive);
     assert_eq!((bench.driver.state().pose, bench.driver.state().encoder_jumps), (pose, 0));
@@ -171,25 +171,25 @@ fn answers_that_waited_for_us_are_no_silence() {
         let mut bench = Bench::online();
         while bench.driver.pending.is_empty() {
             bench.now += milliseconds(1);
-            bench.driver.poll(bench.now);
+            bench.driver.handle_timeout(bench.now);
         }
-        bench.driver.transmit();
+        bench.driver.poll_transmit();
         bench.command(0.2, 0.0).unwrap();
         let before = bench.driver.state();
         bench.now += milliseconds(stall);
         let mut rest = &b"1 2\r\n"[..];
-        assert!(bench.driver.receive(bench.now, &mut rest));
-        assert!(!bench.driver.receive(bench.now, &mut rest));
+        assert!(bench.driver.handle_bytes(bench.now, &mut rest));
+        assert!(!bench.driver.handle_bytes(bench.now, &mut rest));
         let state = bench.driver.state();
         assert_eq!((state.alive, state.encoders), (true, Some([1, 2])));
         assert_eq!((state.line.timeouts, state.line.garbage), (before.line.timeouts, before.line.garbage));
         let (events, sent) =
             if expired { (vec![Event::CommandExpired], "m 0 0\r") } else { (vec![], "m 47 47\r") };
         assert_eq!(bench.events(), events);
-        assert_eq!(std::str::from_utf8(bench.driver.transmit()), Ok(sent));
+        assert_eq!(std::str::from_utf8(bench.driver.poll_transmit()), Ok(sent));
         // A line that is not an answer counts as silence.
         bench.now += milliseconds(500);
-        assert!(!bench.driver.receive(bench.now, &mut &b"3 4 5\r\n"[..]));
+        assert!(!bench.driver.handle_bytes(bench.now, &mut &b"3 4 5\r\n"[..]));
         assert_eq!(bench.events().last(), Some(&Event::Robot { online: false }));
     }
 }
@@ -199,7 +199,7 @@ fn a_reconnected_base_is_commanded_to_stand_still_for_a_while() {
     let mut bench = Bench::online();
     for lost in [true, false] {
         if lost {
-            bench.driver.opened(bench.now);
+            bench.driver.handle_connected(bench.now);
         } else {
             bench.answers = false;
             bench.run(1000);
@@ -224,7 +224,7 @@ fn garbage_and_answers_to_nothing_are_counted_and_change_nothing() {
     let mut bench = Bench::online();
     let state = bench.driver.state();
     let mut garbage = &b"\xff\xfe\r\n12 x\r\nOK\r\n77 88 99\r\n5000 6000\r\n"[..];
-    assert!(!bench.driver.receive(bench.now, &mut garbage));
+    assert!(!bench.driver.handle_bytes(bench.now, &mut garbage));
     let after = bench.driver.state();
     assert_eq!(after.line.garbage, state.line.garbage + 5);
     assert_eq!((after.pose, after.encoders), (state.pose, state.encoders));
@@ -238,16 +238,16 @@ fn standing_still_waits_for_no_answer() {
     bench.command(0.2, 0.0).unwrap();
     while bench.driver.pending.is_empty() {
         bench.now += milliseconds(1);
-        bench.driver.poll(bench.now);
+        bench.driver.handle_timeout(bench.now);
     }
-    bench.driver.transmit();
+    bench.driver.poll_transmit();
     bench.driver.set_motor_power(false);
-    assert_eq!(bench.driver.transmit(), b"m 0 0\r");
+    assert_eq!(bench.driver.poll_transmit(), b"m 0 0\r");
     assert_eq!(bench.command(0.2, 0.0), Err(Refusal::Standstill(Standstill::MotorsOff)));
     // Both answers come.
     let mut rest = &b"1 2\r\nOK\r\n"[..];
-    assert!(bench.driver.receive(bench.now, &mut rest));
-    assert!(!bench.driver.receive(bench.now, &mut rest));
+    assert!(bench.driver.handle_bytes(bench.now, &mut rest));
+    assert!(!bench.driver.handle_bytes(bench.now, &mut rest));
     assert_eq!(bench.driver.state().line.garbage, 0);
 }
 
@@ -315,12 +315,12 @@ proptest! {
             match step {
                 Step::Bytes(bytes) => {
                     let mut rest = &bytes[..];
-                    while bench.driver.receive(bench.now, &mut rest) {}
+                    while bench.driver.handle_bytes(bench.now, &mut rest) {}
                 }
                 Step::Run(time) => bench.run(time),
                 Step::Jump(now) => {
                     bench.now = milliseconds(now);
-                    bench.driver.poll(bench.now);
+                    bench.driver.handle_timeout(bench.now);
                 }
                 Step::Command(linear, angular) => {
                     let at = bench.now;
@@ -330,7 +330,7 @@ proptest! {
                     }
                 }
                 Step::Link(opened) => {
-                    if opened { bench.driver.opened(bench.now) } else { bench.driver.lost(bench.now) }
+                    if opened { bench.driver.handle_connected(bench.now) } else { bench.driver.handle_disconnected(bench.now) }
                     connected = opened;
                     // Its own watchdog then stops the base.
                     bench.speeds = [0, 0];
@@ -338,7 +338,7 @@ proptest! {
                 Step::Answers(answers) => bench.answers = answers,
                 Step::Power(on) => bench.driver.set_motor_power(on),
             }
-            bench.driver.poll(bench.now);
+            bench.driver.handle_timeout(bench.now);
             bench.exchange();
             let state = bench.driver.state();
             let moving = bench.speeds != [0, 0];

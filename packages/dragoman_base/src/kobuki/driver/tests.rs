@@ -30,7 +30,7 @@ impl Bench {
     /// Connected for so long that the driver has received its whole identity and sends nothing more.
     fn online(config: Config) -> Self {
         let mut bench = Self::new(config);
-        bench.driver.opened(bench.now);
+        bench.driver.handle_connected(bench.now);
         bench.frame();
         bench.frame_with(&identity());
         for _ in 0..30 {
@@ -43,7 +43,7 @@ impl Bench {
 
     fn pass(&mut self, count: u64) {
         self.now += milliseconds(count);
-        self.driver.poll(self.now);
+        self.driver.handle_timeout(self.now);
     }
 
     /// Delivers a frame of feedback 20 ms later.
@@ -56,8 +56,8 @@ impl Bench {
         self.core.timestamp_ms = self.core.timestamp_ms.wrapping_add(20);
         let bytes = self.bytes(parts);
         let mut rest = &bytes[..];
-        assert!(self.driver.receive(self.now, &mut rest));
-        assert!(!self.driver.receive(self.now, &mut rest), "one frame");
+        assert!(self.driver.handle_bytes(self.now, &mut rest));
+        assert!(!self.driver.handle_bytes(self.now, &mut rest), "one frame");
     }
 
     fn bytes(&self, parts: &[Feedback]) -> Vec<u8> {
@@ -78,7 +78,7 @@ impl Bench {
 
     /// The commands sent since the last call.
     fn sent(&mut self) -> Vec<Command> {
-        commands(self.driver.transmit())
+        commands(self.driver.poll_transmit())
     }
 
     fn events(&mut self) -> Vec<Event> {
@@ -122,13 +122,13 @@ fn refused(reason: Standstill) -> Result<Vec<Command>, Refusal> {
 fn silent_until_the_first_feedback() {
     let mut bench = Bench::new(Config::default());
     assert_eq!(bench.command(0.1, 0.0), refused(Standstill::Disconnected));
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     assert_eq!(bench.command(0.1, 0.0), refused(Standstill::NoFeedback));
     bench.driver.set_led(Led::One, LedColor::Orange);
     assert!(bench.driver.play_sequence(SoundSequence::On).is_err());
     assert!(bench.driver.set_controller_gains(ControllerGains::DEFAULT).is_err());
     bench.pass(1000);
-    bench.driver.receive(bench.now, &mut &[0xaa, 0x55, 4, 6, 2, 1, 1, 4][..]);
+    bench.driver.handle_bytes(bench.now, &mut &[0xaa, 0x55, 4, 6, 2, 1, 1, 4][..]);
     assert_eq!(bench.sent(), [], "a frame without core sensors is no feedback");
     bench.frame();
     assert_eq!(
@@ -153,9 +153,9 @@ fn a_command_is_sent_at_once_and_with_every_feedback_and_expires() {
         bench.frame();
         assert_eq!(bench.sent(), [go(200, 0)]);
     }
-    let deadline = bench.driver.deadline().unwrap();
+    let deadline = bench.driver.poll_timeout().unwrap();
     assert_eq!(deadline, bench.now + milliseconds(20));
-    bench.driver.poll(deadline);
+    bench.driver.handle_timeout(deadline);
     assert_eq!(bench.sent(), [STOP]);
     assert_eq!(bench.events(), [Event::CommandExpired]);
     assert_eq!(bench.standstill(), Some(Standstill::CommandExpired));
@@ -209,14 +209,14 @@ fn silence_stops_and_what_was_commanded_is_forgotten() {
     let mut bench = Bench::online(Config::default());
     bench.command(0.2, 0.0).unwrap();
     let received = bench.now;
-    assert_eq!(bench.driver.deadline(), Some(received + milliseconds(100)));
+    assert_eq!(bench.driver.poll_timeout(), Some(received + milliseconds(100)));
     bench.pass(99);
     assert_eq!(bench.sent(), []);
     bench.pass(1);
     assert_eq!(bench.sent(), [STOP]);
     assert_eq!(bench.events(), [Event::Robot { online: false }]);
     assert_eq!(bench.command(0.2, 0.0), refused(Standstill::Silent));
-    assert_eq!(bench.driver.deadline(), None);
+    assert_eq!(bench.driver.poll_timeout(), None);
     bench.frame();
     assert_eq!(bench.events(), [Event::Robot { online: true }]);
     let sent = bench.sent();
@@ -235,7 +235,7 @@ fn frames_that_waited_for_us_are_no_silence() {
         }
         bench.now += milliseconds(stall);
         let mut rest = &bytes[..];
-        while bench.driver.receive(bench.now, &mut rest) {}
+        while bench.driver.handle_bytes(bench.now, &mut rest) {}
         let sent = bench.sent();
         if expired {
             assert_eq!(bench.events(), [Event::CommandExpired]);
@@ -246,7 +246,7 @@ fn frames_that_waited_for_us_are_no_silence() {
         }
         // Bytes without a frame count as silence.
         bench.now += milliseconds(100);
-        assert!(!bench.driver.receive(bench.now, &mut &[0xaa, 0x55][..]));
+        assert!(!bench.driver.handle_bytes(bench.now, &mut &[0xaa, 0x55][..]));
         assert_eq!(bench.events(), [Event::Robot { online: false }]);
     }
 }
@@ -269,14 +269,14 @@ fn a_lost_connection_forgets_commands_and_keeps_outputs_and_odometry() {
     let before = bench.driver.state();
     assert!((before.pose.x + 0.1).abs() < 1e-3 && (before.twist.linear + 0.5).abs() < 5e-3, "{before:?}");
 
-    bench.driver.lost(bench.now);
+    bench.driver.handle_disconnected(bench.now);
     bench.events();
     assert_eq!(bench.sent(), [], "not connected");
     assert_eq!(bench.driver.state().twist, Twist::ZERO);
     assert_eq!(bench.command(0.1, 0.0), refused(Standstill::Disconnected));
-    assert!(!bench.driver.receive(bench.now, &mut &bench.bytes(&[])[..]), "bytes from nowhere");
+    assert!(!bench.driver.handle_bytes(bench.now, &mut &bench.bytes(&[])[..]), "bytes from nowhere");
     bench.pass(3000);
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     // The base was switched off meanwhile, and rotated by hand.
     bench.core.left_encoder_ticks = 12_345;
     bench.core.right_encoder_ticks = 54_321;
@@ -299,7 +299,7 @@ fn a_lost_connection_forgets_commands_and_keeps_outputs_and_odometry() {
 #[test]
 fn what_the_base_tells_only_when_asked_is_asked_for_until_it_is_there() {
     let mut bench = Bench::new(Config::default());
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     let requests = |bench: &mut Bench| {
         let sent = bench.sent();
         let extra = sent.iter().find_map(|command| match command {
@@ -346,13 +346,13 @@ fn a_reconnected_base_is_commanded_to_stand_still_for_a_while() {
         stops
     };
     let mut bench = Bench::new(Config::default());
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     assert_eq!(stops(&mut bench), 30, "the first time");
     bench.pass(100);
     assert_eq!(stops(&mut bench), 30, "after silence");
     bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(10_000);
     assert_eq!(stops(&mut bench), 30, "after a restart of the base");
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     bench.frame();
     bench.sent();
     bench.command(0.2, 0.0).unwrap();
@@ -365,17 +365,17 @@ fn a_thousand_reconnections_leave_nothing_behind() {
     let mut bench = Bench::new(Config::default());
     let mut asked = Vec::new();
     for _ in 0..1000 {
-        bench.driver.opened(bench.now);
+        bench.driver.handle_connected(bench.now);
         bench.frame();
         assert!(bench.driver.state().alive);
         bench.command(0.2, 0.0).unwrap();
         let half = bench.bytes(&[]);
-        bench.driver.receive(bench.now, &mut &half[..10]);
+        bench.driver.handle_bytes(bench.now, &mut &half[..10]);
         if bench.driver.identity == Identity::default() && bench.driver.asked == Some(bench.now) {
             asked.push(bench.now);
         }
-        bench.driver.lost(bench.now);
-        assert_eq!(bench.driver.transmit(), b"", "not connected");
+        bench.driver.handle_disconnected(bench.now);
+        assert_eq!(bench.driver.poll_transmit(), b"", "not connected");
         assert!(bench.driver.events.len() <= MAX_EVENTS);
     }
     assert!(asked.windows(2).all(|pair| pair[1] - pair[0] >= milliseconds(500)), "asked too often");
@@ -390,7 +390,7 @@ fn frames_without_core_sensors_fill_no_memory() {
     let mut bytes = Vec::new();
     frame::encode(&mut bytes, |out| Feedback::ControllerGains(ControllerGains::DEFAULT).encode(out)).unwrap();
     for _ in 0..2 * MAX_EVENTS {
-        assert!(!bench.driver.receive(bench.now, &mut &bytes[..]));
+        assert!(!bench.driver.handle_bytes(bench.now, &mut &bytes[..]));
     }
     assert_eq!(bench.driver.events.len(), MAX_EVENTS);
 }
@@ -472,7 +472,7 @@ fn events_are_edges() {
     bench.frame();
     assert_eq!(bench.events(), [Event::Bumper { side: Side::Center, pressed: false }]);
     // A connection that comes back changes nothing.
-    bench.driver.opened(bench.now);
+    bench.driver.handle_connected(bench.now);
     bench.frame();
     let events = [Event::Robot { online: false }, Event::Robot { online: true }];
     assert_eq!(bench.events(), events);
@@ -591,7 +591,7 @@ fn motion_during_a_stall_of_ours_is_counted() {
     }
     bench.now += milliseconds(3000);
     let mut rest = &bytes[..];
-    while bench.driver.receive(bench.now, &mut rest) {}
+    while bench.driver.handle_bytes(bench.now, &mut rest) {}
     let after = bench.driver.state();
     assert!((after.pose.x - 1.5).abs() < 5e-3, "{:?}", after.pose);
     assert_eq!((after.clock_jumps, after.encoder_jumps), (before.clock_jumps, before.encoder_jumps));
@@ -609,7 +609,7 @@ fn time_comes_from_the_base_not_from_arrival() {
     }
     bench.now += milliseconds(90);
     let (mut rest, mut frames) = (&bytes[..], 0);
-    while bench.driver.receive(bench.now, &mut rest) {
+    while bench.driver.handle_bytes(bench.now, &mut rest) {
         frames += 1;
         assert!((bench.driver.state().twist.linear - 0.5).abs() < 5e-3);
     }
@@ -664,14 +664,14 @@ fn a_command_after_a_stall_of_ours_is_not_refused_before_the_line_was_read() {
     bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
     let bytes = bench.bytes(&[]);
     let mut rest = &bytes[..];
-    while bench.driver.receive(bench.now, &mut rest) {}
+    while bench.driver.handle_bytes(bench.now, &mut rest) {}
     assert_eq!((bench.standstill(), bench.events()), (None, vec![]));
     bench.sent();
 
     // No buffered frames: the base is silent.
     bench.now += milliseconds(100);
     assert_eq!(bench.command(0.2, 0.0).unwrap(), [go(200, 0)]);
-    assert!(!bench.driver.receive(bench.now, &mut &[][..]));
+    assert!(!bench.driver.handle_bytes(bench.now, &mut &[][..]));
     assert_eq!(bench.sent(), [STOP]);
     assert_eq!(bench.standstill(), Some(Standstill::Silent));
 }

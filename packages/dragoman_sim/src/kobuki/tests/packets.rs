@@ -186,7 +186,7 @@ fn sounds_are_notes_one_after_the_other() {
     bench.send(&Command::SoundSequence(SoundSequence::Error));
     assert!(sounding(&mut bench, 20) > 0.0);
     // Melody 200 does not exist.
-    bench.kobuki.receive(bench.now, &[0xaa, 0x55, 0x03, 0x04, 0x01, 200, 0x06 ^ 200]);
+    bench.kobuki.handle_bytes(bench.now, &[0xaa, 0x55, 0x03, 0x04, 0x01, 200, 0x06 ^ 200]);
     bench.run(ms(1000));
     assert_eq!(bench.events.iter().filter(|event| matches!(event, Event::Sound(_))).count(), 2);
 }
@@ -268,7 +268,7 @@ fn commands_are_found_between_garbage_in_pieces_of_any_size() {
         // Until the end of a corrupted length.
         for _ in 0..3 {
             for piece in bytes.chunks(size) {
-                bench.kobuki.receive(bench.now, piece);
+                bench.kobuki.handle_bytes(bench.now, piece);
                 bench.run(ms(1));
             }
         }
@@ -294,8 +294,8 @@ fn a_damaged_line_loses_packets_and_no_more() {
 #[test]
 fn the_oldest_waiting_packets_are_lost_first() {
     let mut bench = Bench::new();
-    bench.kobuki.advance(bench.now + ms(60_000));
-    let waiting: Vec<_> = std::iter::from_fn(|| bench.kobuki.transmit()).collect();
+    bench.kobuki.handle_timeout(bench.now + ms(60_000));
+    let waiting: Vec<_> = std::iter::from_fn(|| bench.kobuki.poll_transmit()).collect();
     assert_eq!(waiting.len(), 16);
     let mut bytes = waiting.last().expect("a packet").as_slice();
     let packet = Packet::of(bench.decoder.next(&mut bytes).expect("whole"));

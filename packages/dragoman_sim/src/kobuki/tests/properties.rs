@@ -52,7 +52,7 @@ proptest! {
         let mut zero = bench.kobuki.wheel_angles();
         for step in steps {
             match step {
-                Step::Bytes(bytes) => bench.kobuki.receive(bench.now, &bytes),
+                Step::Bytes(bytes) => bench.kobuki.handle_bytes(bench.now, &bytes),
                 Step::Drive(speed_mm_per_s, radius_mm) => bench.send(&speed(speed_mm_per_s, radius_mm)),
                 Step::Outputs(bits) => bench.send(&Command::SetOutputs(Outputs::from_bits_retain(bits))),
                 Step::Run(time) => bench.run(ms(time)),

@@ -28,7 +28,7 @@ fn switches_on(frame: &Frame) -> bool {
 /// Events are in the future, and they end.
 fn run(bench: &mut Bench, time: Duration) {
     bench.run_for(time);
-    assert!(bench.drive.next_event().is_none_or(|due| due > bench.now));
+    assert!(bench.drive.poll_timeout().is_none_or(|due| due > bench.now));
     bench.sent.clear();
 }
 
@@ -40,7 +40,7 @@ proptest! {
         let mut bench = Bench::set_up();
         for (frame, wait) in frames {
             if !switches_on(&frame) {
-                bench.drive.handle(bench.now, &frame);
+                bench.drive.handle_frame(bench.now, &frame);
             }
             run(&mut bench, us(wait));
             prop_assert!(!bench.drive.status().is_motor_on());
@@ -54,7 +54,7 @@ proptest! {
     ) {
         let mut bench = Bench::enabled();
         for (frame, wait) in frames {
-            bench.drive.handle(bench.now, &frame);
+            bench.drive.handle_frame(bench.now, &frame);
             run(&mut bench, us(wait));
             prop_assert!(bench.drive.velocity().abs() <= 510_000.0, "{}", bench.drive.velocity());
         }
@@ -70,7 +70,7 @@ proptest! {
             let end = bench.now + ms(400);
             for look in looks {
                 bench.now = (bench.now + us(*look)).min(end);
-                bench.drive.advance(bench.now);
+                bench.drive.handle_timeout(bench.now);
                 bench.collect();
             }
             bench.run_until(end);

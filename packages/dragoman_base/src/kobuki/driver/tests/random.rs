@@ -62,7 +62,7 @@ proptest! {
             match step {
                 Step::Bytes(bytes) => {
                     let mut rest = &bytes[..];
-                    while bench.driver.receive(bench.now, &mut rest) {}
+                    while bench.driver.handle_bytes(bench.now, &mut rest) {}
                 }
                 Step::Feedback { bumper, drop, clock } => {
                     bench.core.bumpers = Bumpers::from_bits_retain(bumper);
@@ -70,16 +70,16 @@ proptest! {
                     bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(clock);
                     let bytes = bench.bytes(&[]);
                     let mut rest = &bytes[..];
-                    while bench.driver.receive(bench.now, &mut rest) {}
+                    while bench.driver.handle_bytes(bench.now, &mut rest) {}
                 }
                 Step::Time(time) => {
                     let end = bench.now + milliseconds(time);
-                    while let Some(deadline) = bench.driver.deadline().filter(|deadline| *deadline <= end) {
-                        bench.driver.poll(deadline);
+                    while let Some(deadline) = bench.driver.poll_timeout().filter(|deadline| *deadline <= end) {
+                        bench.driver.handle_timeout(deadline);
                         sent.extend(bench.sent());
                     }
                     bench.now = end;
-                    bench.driver.poll(end);
+                    bench.driver.handle_timeout(end);
                 }
                 Step::Cycles(count) => {
                     for _ in 0..count {
@@ -87,12 +87,12 @@ proptest! {
                         bench.core.timestamp_ms = bench.core.timestamp_ms.wrapping_add(20);
                         let bytes = bench.bytes(&[]);
                         let mut rest = &bytes[..];
-                        while bench.driver.receive(bench.now, &mut rest) {}
+                        while bench.driver.handle_bytes(bench.now, &mut rest) {}
                     }
                 }
                 Step::Jump(now) => {
                     bench.now = milliseconds(now);
-                    bench.driver.poll(bench.now);
+                    bench.driver.handle_timeout(bench.now);
                 }
                 Step::Command(linear, angular) => {
                     if let Ok(bytes) = bench.command(linear, angular) {
@@ -103,12 +103,12 @@ proptest! {
                     }
                 }
                 Step::Lost => {
-                    bench.driver.lost(bench.now);
+                    bench.driver.handle_disconnected(bench.now);
                     // Its own watchdog then stops the base.
                     moving = false;
                 }
                 Step::Opened => {
-                    bench.driver.opened(bench.now);
+                    bench.driver.handle_connected(bench.now);
                     moving = false;
                 }
                 Step::Power(on) => drop(bench.driver.set_motor_power(on)),

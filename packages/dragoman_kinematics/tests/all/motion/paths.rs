@@ -1,6 +1,6 @@
 //! The paths of the Ranger thesis, and targets that inverse kinematics cannot reach.
 
-use crate::lab::{Lab, REACHING, configuration, level, ranger_mk1, robot};
+use super::lab::{Lab, REACHING, configuration, level, ranger_mk1, robot};
 use dragoman_kinematics::Robot;
 use dragoman_kinematics::motion::cartesian::pose_distance;
 use dragoman_kinematics::motion::{Axis, CommandMode, Event, MotionConfig, RawPose, Workspace};
@@ -50,7 +50,7 @@ fn rectangle(yaw: f64) -> [Isometry3<f64>; 5] {
 
 #[test]
 fn rectangle_of_section_4_6_on_platform_and_arm() {
-    let robot = robot(include_str!("../data/platform_arm.yaml"));
+    let robot = robot(include_str!("../../data/platform_arm.yaml"));
     let corners = rectangle(0.0);
     let start = configuration(&robot, &corners[0], &[0.0, 0.0, 0.1, 0.5, 0.5, 0.0]);
     let config = simulation(&robot);
@@ -62,7 +62,7 @@ fn rectangle_of_section_4_6_on_platform_and_arm() {
 
 #[test]
 fn rectangle_of_section_4_6_on_ranger_mark_ii() {
-    let robot = robot(include_str!("../data/ranger_mk2.yaml"));
+    let robot = robot(include_str!("../../data/ranger_mk2.yaml"));
     let corners = rectangle(0.0);
     let start = configuration(&robot, &corners[0], &[0.0, 0.8, 0.1, 1.2, 0.0, 0.3, 0.3, 0.0]);
     let config = simulation(&robot);
@@ -81,7 +81,7 @@ fn rectangle_of_section_4_6_on_ranger_mark_ii() {
 fn rectangle_of_section_4_5_on_ranger_mark_i() {
     // The drives' own limit, about 0.9 rad/s in the Ranger thesis, 4.5.4; the table holds that of planned joint
     // motions.
-    let table = include_str!("../data/ranger_mk1.yaml");
+    let table = include_str!("../../data/ranger_mk1.yaml");
     let robot = robot(&["0.07", "0.08", "0.1"].iter().fold(table.to_owned(), |table, rate| {
         table.replace(&format!("velocity: {rate},"), "velocity: 0.9,")
     }));

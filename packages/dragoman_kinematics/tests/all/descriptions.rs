@@ -1,12 +1,10 @@
 //! Every description in `urdf/`: parsed by `urdf-rs` and `k`, complete, physically plausible, and the same robot as its
 //! Denavit-Hartenberg table.
 
-mod common;
-
 use std::collections::HashSet;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-use common::{MK1, MK2, PLATFORM, Random, by_matrices, urdf};
+use crate::common::{MK1, MK2, PLATFORM, Random, by_matrices, link_poses, root_of, urdf};
 use dragoman_kinematics::state::Tree;
 use nalgebra::{Isometry3, Matrix3, Matrix4};
 use urdf_rs::{Geometry, JointType, Link, Robot};
@@ -27,7 +25,7 @@ fn all() -> Vec<(String, Robot)> {
 fn every_reader_sees_the_same_tree() {
     for (file, robot) in all() {
         assert_eq!(format!("{}.urdf", robot.name), file);
-        let tree = Tree::from_urdf(&urdf(&file)).unwrap();
+        let mut tree = Tree::from_urdf(&urdf(&file)).unwrap();
         let chain = k::Chain::<f64>::from(&robot);
         let moving = robot.joints.iter().filter(|joint| !matches!(joint.joint_type, JointType::Fixed));
         let by_itself: HashSet<&str> =
@@ -36,9 +34,9 @@ fn every_reader_sees_the_same_tree() {
         // All joints at zero, whether or not that is within the limits: only poses are compared.
         chain.set_joint_positions_unchecked(&vec![0.0; chain.dof()]);
         chain.update_transforms();
-        for (link, pose) in tree.poses(|_| Some(0.0)) {
-            let node = chain.find_link(link).unwrap_or_else(|| panic!("{file}: {link}"));
-            if !has_mimicked_ancestor(&robot, link) {
+        for (link, pose) in link_poses(&mut tree, root_of(&robot), |_| Some(0.0)) {
+            let node = chain.find_link(&link).unwrap_or_else(|| panic!("{file}: {link}"));
+            if !has_mimicked_ancestor(&robot, &link) {
                 assert_close(
                     &node.world_transform().unwrap(),
                     &pose.to_homogeneous(),

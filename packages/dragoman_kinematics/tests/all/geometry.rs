@@ -1,8 +1,6 @@
 //! Forward kinematics and Jacobian: compared with the Ranger thesis, with tables multiplied out, and with `k`.
 
-mod common;
-
-use common::{MK1, MK2, PLATFORM, Random, TABLES, by_matrices, robot, urdf};
+use crate::common::{MK1, MK2, PLATFORM, Random, TABLES, by_matrices, robot, urdf};
 use dragoman_kinematics::{Model, Robot, RobotSettings};
 use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::FRAC_PI_2;
@@ -10,7 +8,7 @@ use std::f64::consts::FRAC_PI_2;
 /// Figure 3.3 of the Ranger thesis prints four decimals of joints, position and orientation.
 #[test]
 fn golden_datum_of_the_thesis() {
-    let robot = robot(include_str!("data/ranger_mk1_appendix_d.yaml"));
+    let robot = robot(include_str!("../data/ranger_mk1_appendix_d.yaml"));
     let pose = robot.forward(&[-1.5838, 2.0360, 1.3499, -0.2471, 1.2428, -0.0595]);
     let position = pose.translation.vector;
     for (got, printed) in position.iter().zip([-0.0543, 0.5242, 0.2138]) {
@@ -31,9 +29,9 @@ fn golden_datum_of_the_thesis() {
 fn urdf_table_and_matrices_agree() {
     type Case = (&'static str, &'static str, &'static [[f64; 4]], &'static [usize]);
     let cases: [Case; 3] = [
-        ("ranger_mk1.urdf", include_str!("data/ranger_mk1.yaml"), &MK1, &[]),
-        ("ranger_mk2.urdf", include_str!("data/ranger_mk2.yaml"), &MK2, &[]),
-        ("platform_arm.urdf", include_str!("data/platform_arm.yaml"), &PLATFORM, &[0, 1]),
+        ("ranger_mk1.urdf", include_str!("../data/ranger_mk1.yaml"), &MK1, &[]),
+        ("ranger_mk2.urdf", include_str!("../data/ranger_mk2.yaml"), &MK2, &[]),
+        ("platform_arm.urdf", include_str!("../data/platform_arm.yaml"), &PLATFORM, &[0, 1]),
     ];
     for (file, table, rows, prismatic) in cases {
         let from_urdf = Robot::new(&Model::from_urdf(&urdf(file), None, None).unwrap()).unwrap();
@@ -57,7 +55,7 @@ fn urdf_table_and_matrices_agree() {
 
 #[test]
 fn ranger_at_home() {
-    let robot = robot(include_str!("data/ranger_mk1.yaml"));
+    let robot = robot(include_str!("../data/ranger_mk1.yaml"));
     let home = [FRAC_PI_2, 0.0, FRAC_PI_2, 0.0, FRAC_PI_2, 0.0];
     let position = robot.forward(&home).translation.vector;
     // Upper arm level along y, forearm folded back over it, hand along the column.
@@ -86,7 +84,7 @@ fn k_agrees_on_every_description() {
 /// A tree with fixed joints in between, tilted axes, an inner base and a side branch.
 #[test]
 fn a_crooked_tree_matches_k() {
-    let xml = include_str!("data/crooked.urdf");
+    let xml = include_str!("../data/crooked.urdf");
     let ours = Robot::new(&Model::from_urdf(xml, Some("pedestal"), Some("camera")).unwrap()).unwrap();
     assert_eq!(ours.joint_count(), 4);
     assert_eq!(ours.joints()[3].lower, f64::NEG_INFINITY);
@@ -138,7 +136,7 @@ fn jacobian_is_the_derivative_and_link_frames_end_in_the_pose() {
 
 #[test]
 fn wrong_lengths_do_no_harm() {
-    let robot = robot(include_str!("data/panda.yaml"));
+    let robot = robot(include_str!("../data/panda.yaml"));
     let zeros = robot.forward(&[0.0; 7]);
     assert_same(&robot.forward(&[]), &zeros, 0.0);
     assert_same(&robot.forward(&[0.0; 9]), &zeros, 0.0);
@@ -153,7 +151,7 @@ fn wrong_lengths_do_no_harm() {
 
 #[test]
 fn tool_frames_can_be_exchanged() {
-    let model = Model::from_dh_yaml(include_str!("data/ranger_mk1.yaml")).unwrap();
+    let model = Model::from_dh_yaml(include_str!("../data/ranger_mk1.yaml")).unwrap();
     let bare = Robot::new(&model.clone().with_tool(Isometry3::identity()).unwrap()).unwrap();
     let tool = Isometry3::new(Vector3::new(0.1, -0.2, 0.3), Vector3::new(0.4, 1.5, -0.6));
     let fitted = Robot::new(&model.with_tool(tool).unwrap()).unwrap();

@@ -1,7 +1,7 @@
 //! Random commands, times, drives and measurements: nothing may panic, become NaN, or leave its limits. The virtual arm
 //! checks that in every cycle; a failure prints the case, which proptest also keeps for the next run.
 
-use crate::lab::{HOME, Lab, PERIOD, REACHING, ranger_mk1, robot};
+use super::lab::{HOME, Lab, PERIOD, REACHING, ranger_mk1, robot};
 use dragoman_kinematics::Robot;
 use dragoman_kinematics::motion::{Axis, CommandMode, MotionConfig, RawPose, Workspace};
 use proptest::prelude::*;
@@ -173,7 +173,7 @@ proptest! {
 
     #[test]
     fn any_commands_with_sliding_joints(actions in prop::collection::vec(action(), 1..80)) {
-        let robot = robot(include_str!("../data/platform_arm.yaml"));
+        let robot = robot(include_str!("../../data/platform_arm.yaml"));
         let config = MotionConfig::for_robot(&robot);
         storm(robot, config, &[0.0, 0.0, 0.2, 0.6, 0.8, 0.0], &actions);
     }

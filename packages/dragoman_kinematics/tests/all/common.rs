@@ -1,8 +1,9 @@
 //! Code shared by several test files and the benches.
-#![allow(dead_code, reason = "each of them uses a part")]
+#![allow(dead_code, reason = "the benches use a part")]
 
+use dragoman_kinematics::state::{Transform, Tree};
 use dragoman_kinematics::{Model, Robot};
-use nalgebra::Matrix4;
+use nalgebra::{Isometry3, Matrix4};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
 pub(crate) const TABLES: [(&str, &str); 6] = [
@@ -85,6 +86,31 @@ pub(crate) const PLATFORM: [[f64; 4]; 6] = [
     [0.0, 0.5, 0.0, 0.0],
     [FRAC_PI_2, 0.0, 0.5, 0.0],
 ];
+
+/// Poses of the links in the frame of `root`, each after its parent, as tf2 composes them from the published transforms;
+/// without those behind a joint whose position is unknown.
+pub(crate) fn link_poses(
+    tree: &mut Tree,
+    root: &str,
+    position: impl Fn(&str) -> Option<f64>,
+) -> Vec<(String, Isometry3<f64>)> {
+    let mut transforms: Vec<Transform> = tree.fixed().collect();
+    transforms.extend(tree.moving(position));
+    let mut poses = vec![(root.to_owned(), Isometry3::identity())];
+    let mut done = 0;
+    while let Some((parent, pose)) = poses.get(done).cloned() {
+        let children = transforms.iter().filter(|transform| transform.parent == parent);
+        poses.extend(children.map(|transform| (transform.child.clone(), pose * transform.pose)));
+        done += 1;
+    }
+    poses
+}
+
+/// The root link of a description.
+pub(crate) fn root_of(robot: &urdf_rs::Robot) -> &str {
+    let is_root = |link: &&urdf_rs::Link| robot.joints.iter().all(|joint| joint.child.link != link.name);
+    &robot.links.iter().find(is_root).unwrap().name
+}
 
 /// SplitMix64.
 pub(crate) struct Random(pub(crate) u64);

@@ -43,10 +43,10 @@ struct Bench {
 impl Bench {
     /// Ranger Mark I in namespace `/arm`, without workspace limits; `test` selects the domain of the test.
     fn new(test: u16) -> Self {
-        let domain_id = 89 + (std::process::id() % 3) as u16 * 4 + test;
+        let domain_id = 91 + (std::process::id() % 3) as u16 * 4 + test;
         let discovery = Discovery { domain_id, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
         let context = Context::with_options(&discovery, Arguments::default()).unwrap();
-        let model = Model::from_dh_yaml(include_str!("data/ranger_mk1.yaml")).unwrap();
+        let model = Model::from_dh_yaml(include_str!("../data/ranger_mk1.yaml")).unwrap();
         let robot = Robot::new(&model).unwrap();
         let settings = KinematicsSettings {
             namespace: "/arm".to_owned(),

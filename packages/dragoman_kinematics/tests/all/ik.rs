@@ -1,14 +1,12 @@
 //! Inverse kinematics: every answer is checked by forward kinematics and the joint limits, never by the solver.
 
-mod common;
-
-use common::{Random, TABLES, lissajous, robot};
+use crate::common::{Random, TABLES, lissajous, robot};
 use dragoman_kinematics::{GoalMask, IkError, IkOptions, Model, Robot};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::time::Duration;
 
-const MK1: &str = include_str!("data/ranger_mk1.yaml");
+const MK1: &str = include_str!("../data/ranger_mk1.yaml");
 
 /// No time limit, which would include the load of other processes; the number of starts is the limit in tests.
 fn patient() -> IkOptions {
@@ -125,7 +123,7 @@ fn the_seed_decides_between_equal_answers() {
 
 #[test]
 fn the_same_question_has_the_same_answer() {
-    let mut robot = robot(include_str!("data/panda.yaml"));
+    let mut robot = robot(include_str!("../data/panda.yaml"));
     let mut random = Random::announced("repeat", 23);
     for _ in 0..50 {
         let target = robot.forward(&random.configuration(&robot));
@@ -202,7 +200,7 @@ fn bad_input_is_refused_and_touches_nothing() {
 
 #[test]
 fn masked_goals() {
-    let mut arm = robot(include_str!("data/five_joint.yaml"));
+    let mut arm = robot(include_str!("../data/five_joint.yaml"));
     let mut random = Random::announced("masked", 25);
     let pointing = IkOptions { mask: GoalMask::POINTING, ..patient() };
     let mut out = [0.0; 5];
@@ -338,7 +336,7 @@ joints:
 
 #[test]
 fn velocities_give_the_twist_or_keep_its_direction() {
-    let robot = robot(include_str!("data/ranger_mk1.yaml"));
+    let robot = robot(include_str!("../data/ranger_mk1.yaml"));
     let q = [0.3, 0.8, -0.4, 0.4, FRAC_PI_2, 0.1];
     let (mut rates, mut jacobian) = ([0.0; 6], [0.0; 36]);
     robot.jacobian(&q, &mut jacobian);

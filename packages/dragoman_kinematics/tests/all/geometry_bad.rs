@@ -1,13 +1,12 @@
 //! Invalid descriptions: each gets its error, and mutated text never panics.
 
-mod common;
-
-use common::urdf;
+use crate::common::urdf;
+use dragoman_kinematics::state::Tree;
 use dragoman_kinematics::{Model, ModelError, Robot, RobotSettings};
 use proptest::prelude::*;
 
-const CROOKED: &str = include_str!("data/crooked.urdf");
-const TABLE: &str = include_str!("data/ranger_mk1.yaml");
+const CROOKED: &str = include_str!("../data/crooked.urdf");
+const TABLE: &str = include_str!("../data/ranger_mk1.yaml");
 
 fn urdf_error(from: &str, to: &str) -> ModelError {
     assert!(CROOKED.contains(from), "{from}");
@@ -124,6 +123,10 @@ fn too_few_too_many_and_no_text() {
         assert!(Model::from_urdf(text, None, None).is_err(), "{text}");
         assert!(RobotSettings::from_yaml(text).is_err(), "{text}");
     }
+    let links = |count| (0..count).map(|i| format!("<link name='l{i}'/>")).collect::<String>();
+    let error =
+        Model::from_urdf(&format!("<robot name='a'>{}</robot>", links(1001)), None, None).unwrap_err();
+    assert_eq!(error, ModelError::TooManyLinks { count: 1001, most: 1000 });
     let model = Model::from_dh_yaml(TABLE).unwrap();
     let short = model.with_accelerations(&[1.0; 5]).unwrap_err();
     assert_eq!(short, ModelError::WrongLength { field: "acceleration", expected: 6, got: 5 });
@@ -186,7 +189,12 @@ proptest! {
 
     #[test]
     fn mutated_urdf_never_panics(cuts in cuts()) {
-        exercise(Model::from_urdf(&mutate(CROOKED, &cuts), None, Some("camera")));
+        let text = mutate(CROOKED, &cuts);
+        exercise(Model::from_urdf(&text, None, Some("camera")));
+        if let Ok(mut tree) = Tree::from_urdf(&text) {
+            prop_assert_eq!(tree.moving(|_| None), []);
+            prop_assert!(tree.moving(|_| Some(0.1)).len() >= tree.joint_names().count());
+        }
     }
 
     #[test]

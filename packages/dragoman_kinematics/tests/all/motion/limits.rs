@@ -1,6 +1,6 @@
 //! Workspace and joint limits.
 
-use crate::lab::{HOME, Lab, PERIOD, REACHING, configuration, level, ranger_mk1};
+use super::lab::{HOME, Lab, PERIOD, REACHING, configuration, level, ranger_mk1};
 use dragoman_kinematics::motion::{
     AxisBox, CommandMode, Event, MotionConfig, Rejected, Violation, Workspace,
 };

@@ -1,6 +1,6 @@
 //! Modes, goals, stops, via points, time and drives.
 
-use crate::lab::{HOME, Lab, PERIOD, ranger_mk1};
+use super::lab::{HOME, Lab, PERIOD, ranger_mk1};
 use dragoman_kinematics::motion::cartesian::pose_distance;
 use dragoman_kinematics::motion::{
     Axis, CommandMode, Event, MotionConfig, Pipeline, RawPose, Rejected, Workspace,

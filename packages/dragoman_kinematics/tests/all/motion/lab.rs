@@ -19,7 +19,7 @@ pub(crate) fn robot(table: &str) -> Robot {
 }
 
 pub(crate) fn ranger_mk1() -> Robot {
-    robot(include_str!("../data/ranger_mk1.yaml"))
+    robot(include_str!("../../data/ranger_mk1.yaml"))
 }
 
 /// A pose with the tool level, pointing along +x of the base turned by `yaw` about z.

@@ -1,0 +1,14 @@
+//! The tests of the package in one program, so that the library is linked once: `cargo test -p dragoman_kinematics --test
+//! all motion::`.
+
+mod common;
+
+mod descriptions;
+mod geometry;
+mod geometry_bad;
+mod ik;
+mod motion;
+#[cfg(feature = "node")]
+mod node;
+#[cfg(feature = "node")]
+mod state;
