@@ -43,10 +43,7 @@ const BUMPER_BITS: [u8; 3] = [0x04, 0x02, 0x01];
 pub enum AppError {
     /// Starting the node failed.
     #[error(transparent)]
-    Node(#[from] NodeError),
-    /// Error of the middleware.
-    #[error(transparent)]
-    Ros(#[from] dragoman_ros::Error),
+    Node(NodeError),
     /// The robot is missing, or does not publish all topics.
     #[error("no messages on {topics} after {} s: is the robot in this domain?", START_TIMEOUT.as_secs())]
     NoRobot {
@@ -55,17 +52,7 @@ pub enum AppError {
     },
 }
 
-impl From<std::io::Error> for AppError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Node(error.into())
-    }
-}
-
-impl From<parameters::ParameterError> for AppError {
-    fn from(error: parameters::ParameterError) -> Self {
-        Self::Node(error.into())
-    }
-}
+dragoman_ros::from_node_error!(AppError);
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]

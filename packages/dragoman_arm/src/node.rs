@@ -73,14 +73,7 @@ pub enum ArmNodeError {
     Node(NodeError),
 }
 
-impl<E> From<E> for ArmNodeError
-where
-    NodeError: From<E>,
-{
-    fn from(error: E) -> Self {
-        Self::Node(NodeError::from(error))
-    }
-}
+dragoman_ros::from_node_error!(ArmNodeError);
 
 /// Period of `drive_status` and `/diagnostics` when nothing changes.
 const STATUS_PERIOD: Duration = Duration::from_secs(1);

@@ -71,14 +71,7 @@ pub enum BaseNodeError {
     Node(NodeError),
 }
 
-impl<E> From<E> for BaseNodeError
-where
-    NodeError: From<E>,
-{
-    fn from(error: E) -> Self {
-        Self::Node(NodeError::from(error))
-    }
-}
+dragoman_ros::from_node_error!(BaseNodeError);
 
 /// Default topic of the wheel joints, unless another node merges them with other joints.
 pub const JOINT_STATES: &str = "joint_states";

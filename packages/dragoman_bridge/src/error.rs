@@ -54,11 +54,4 @@ pub enum BridgeError {
     Node(NodeError),
 }
 
-impl<E> From<E> for BridgeError
-where
-    NodeError: From<E>,
-{
-    fn from(error: E) -> Self {
-        Self::Node(NodeError::from(error))
-    }
-}
+dragoman_ros::from_node_error!(BridgeError);

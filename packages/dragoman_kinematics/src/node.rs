@@ -66,14 +66,7 @@ pub enum KinematicsNodeError {
     Node(NodeError),
 }
 
-impl<E> From<E> for KinematicsNodeError
-where
-    NodeError: From<E>,
-{
-    fn from(error: E) -> Self {
-        Self::Node(NodeError::from(error))
-    }
-}
+dragoman_ros::from_node_error!(KinematicsNodeError);
 
 /// Drives whose status is older than this count as disabled.
 const DRIVE_STATUS_TIMEOUT: Duration = Duration::from_secs(3);

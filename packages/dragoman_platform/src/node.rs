@@ -151,14 +151,7 @@ pub enum PlatformNodeError {
     Node(NodeError),
 }
 
-impl<E> From<E> for PlatformNodeError
-where
-    NodeError: From<E>,
-{
-    fn from(error: E) -> Self {
-        Self::Node(NodeError::from(error))
-    }
-}
+dragoman_ros::from_node_error!(PlatformNodeError);
 
 /// Starts node `platform` in `namespace`, e.g. `/neobotix`. The base may start later.
 ///

@@ -42,6 +42,21 @@ pub enum NodeError {
     Thread(#[from] std::io::Error),
 }
 
+/// Converts what [`NodeError`] is made of, and itself, to `$error`, which has a variant `Node(NodeError)`.
+#[macro_export]
+macro_rules! from_node_error {
+    ($error:ident) => {
+        impl<E> From<E> for $error
+        where
+            $crate::tasks::NodeError: From<E>,
+        {
+            fn from(error: E) -> Self {
+                Self::Node($crate::tasks::NodeError::from(error))
+            }
+        }
+    };
+}
+
 /// A node under construction.
 pub struct NodeTasks {
     node: Node,

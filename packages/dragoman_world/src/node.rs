@@ -107,14 +107,7 @@ pub enum WorldNodeError {
     Node(NodeError),
 }
 
-impl<E> From<E> for WorldNodeError
-where
-    NodeError: From<E>,
-{
-    fn from(error: E) -> Self {
-        Self::Node(NodeError::from(error))
-    }
-}
+dragoman_ros::from_node_error!(WorldNodeError);
 
 /// Starts node `world` in `namespace`. `world_file` is the default of the parameter with that name; empty: the default
 /// lab. `driven` are robots with drivers of their own: the node neither accepts velocities for them nor publishes their

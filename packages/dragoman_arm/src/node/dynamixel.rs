@@ -71,14 +71,7 @@ pub enum DynamixelNodeError {
     Node(NodeError),
 }
 
-impl<E> From<E> for DynamixelNodeError
-where
-    NodeError: From<E>,
-{
-    fn from(error: E) -> Self {
-        Self::Node(NodeError::from(error))
-    }
-}
+dragoman_ros::from_node_error!(DynamixelNodeError);
 
 /// Starts node `widowx` in `namespace`, and waits for a missing port. `joint_states` is the default of parameter
 /// `joint_states_topic`, for example [`JOINT_STATES`].

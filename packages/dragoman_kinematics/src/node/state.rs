@@ -75,14 +75,7 @@ pub enum StateNodeError {
     Node(NodeError),
 }
 
-impl<E> From<E> for StateNodeError
-where
-    NodeError: From<E>,
-{
-    fn from(error: E) -> Self {
-        Self::Node(NodeError::from(error))
-    }
-}
+dragoman_ros::from_node_error!(StateNodeError);
 
 /// The parameters of the node.
 pub fn declarations(settings: &StateSettings) -> Vec<Declaration> {
