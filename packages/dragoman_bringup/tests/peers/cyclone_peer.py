@@ -60,12 +60,19 @@ def until(condition, patience):
 class Peer:
     def __init__(self):
         self.participant = DomainParticipant(DOMAIN)
+        # Kept: Cyclone may refuse a topic while another one of the same type is being deleted.
+        self.topics = {}
+
+    def topic(self, name, kind):
+        if name not in self.topics:
+            self.topics[name] = Topic(self.participant, name, kind)
+        return self.topics[name]
 
     def reader(self, name, kind, depth=10, latched=False):
-        return DataReader(self.participant, Topic(self.participant, name, kind), qos(depth, latched))
+        return DataReader(self.participant, self.topic(name, kind), qos(depth, latched))
 
     def writer(self, name, kind):
-        return DataWriter(self.participant, Topic(self.participant, name, kind), qos())
+        return DataWriter(self.participant, self.topic(name, kind), qos())
 
     def first(self, name, kind, latched=True):
         samples = until(self.reader(name, kind, 1, latched).take, 15)
