@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for $2 seconds, as many at a time as there are cores. cargo-fuzz is installed into the folder $1.
+# Runs every fuzz target for $2 seconds, as many at a time as there are cores; with 0 only builds them. cargo-fuzz is installed into
+# the folder $1.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools=$1 seconds=$2
@@ -10,6 +11,7 @@ fi
 # Sanitizers are unstable in the compiler; this lets the stable one have them.
 export RUSTC_BOOTSTRAP=1
 "$tools/bin/cargo-fuzz" build --target-dir "$tools/fuzz"
+[ "$seconds" = 0 ] && exit
 
 run() {
     # New inputs go into a folder of their own, and not among those that are kept.

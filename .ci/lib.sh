@@ -2,16 +2,26 @@
 
 # Children of a step that fails or is interrupted end with it: every step is a process group.
 CURRENT=
+BESIDE=
 end_current() {
-    if [ -n "$CURRENT" ]; then
-        kill -TERM -- "-$CURRENT" 2>/dev/null || true
+    local group
+    for group in $CURRENT $BESIDE; do
+        kill -TERM -- "-$group" 2>/dev/null || true
         sleep 1
-        kill -KILL -- "-$CURRENT" 2>/dev/null || true
-    fi
+        kill -KILL -- "-$group" 2>/dev/null || true
+    done
 }
 trap end_current EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+
+# Starts the function of this name beside the steps, with the processor time that they leave. Its failure is none of the script's.
+beside() {
+    set -m
+    (renice -n 19 "$BASHPID" >/dev/null; "$1") </dev/null >"$2" 2>&1 &
+    BESIDE=$!
+    set +m
+}
 
 # Runs the function of this name and says how long it took.
 step() {
