@@ -38,13 +38,33 @@ impl From<CommandMode> for u8 {
     }
 }
 
-/// A call of the arm's ROS service [`ArmCall::service`].
-///
-/// Positions in metres, joint positions in radians (base of the chain first), durations in seconds; poses are of the
-/// tool frame in the arm's base frame.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs, reason = "the names are those of the services and their fields")]
-pub enum ArmCall {
+macro_rules! calls {
+    ($( $call:ident $({ $($field:ident: $type:ty),* })?, )*) => {
+        /// A call of the arm's ROS service [`ArmCall::service`].
+        ///
+        /// Positions in metres, joint positions in radians (base of the chain first), durations in seconds; poses are of
+        /// the tool frame in the arm's base frame.
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        #[allow(missing_docs, reason = "the names are those of the services and their fields")]
+        pub enum ArmCall { $( $call $({ $($field: $type),* })?, )* }
+
+        impl ArmCall {
+            /// The wire command of this call; for `set_goal_pose` the one without a duration.
+            pub fn command(&self) -> Command {
+                match self {
+                    $( Self::$call { .. } => Command::$call, )*
+                }
+            }
+
+            /// Name of the service on the arm's namespace.
+            pub fn service(&self) -> &'static str {
+                self.command().ros_name()
+            }
+        }
+    };
+}
+
+calls! {
     BeginMotion,
     SetCommandMode { mode: CommandMode },
     SetGoalPose { position: [f64; 3], quaternion_xyzw: [f64; 4], min_duration: f64 },
@@ -61,35 +81,6 @@ pub enum ArmCall {
     ClearViaPoints,
     ExecuteViaPoints,
     SetViaPoint { index: u8, position: [f64; 3], quaternion_xyzw: [f64; 4], min_duration: f64 },
-}
-
-impl ArmCall {
-    /// The wire command of this call; for `set_goal_pose` the one without a duration.
-    pub fn command(&self) -> Command {
-        match self {
-            Self::BeginMotion => Command::BeginMotion,
-            Self::SetCommandMode { .. } => Command::SetCommandMode,
-            Self::SetGoalPose { .. } => Command::SetGoalPose,
-            Self::BeginJointMotion => Command::BeginJointMotion,
-            Self::ClearJointViaPoints => Command::ClearJointViaPoints,
-            Self::ExecuteJointViaPoints => Command::ExecuteJointViaPoints,
-            Self::SetJointGoal { .. } => Command::SetJointGoal,
-            Self::ResetJointMotion => Command::ResetJointMotion,
-            Self::SetJointViaPoint { .. } => Command::SetJointViaPoint,
-            Self::Disable => Command::Disable,
-            Self::Enable => Command::Enable,
-            Self::Recalibrate { .. } => Command::Recalibrate,
-            Self::Stop => Command::Stop,
-            Self::ClearViaPoints => Command::ClearViaPoints,
-            Self::ExecuteViaPoints => Command::ExecuteViaPoints,
-            Self::SetViaPoint { .. } => Command::SetViaPoint,
-        }
-    }
-
-    /// Name of the service on the arm's namespace.
-    pub fn service(&self) -> &'static str {
-        self.command().ros_name()
-    }
 }
 
 /// Outcome of a call.

@@ -8,7 +8,7 @@
 //! 3. [`rotation`]: roll, pitch, yaw to quaternion and back.
 //! 4. [`server`]: [`Server`] answers old clients; uses the arm's services and topics.
 //! 5. [`client`]: [`Client`] drives an old controller; offers the arm's services and topics.
-//! 6. `node` (feature of that name): sockets and ROS around the two.
+//! 6. `services` and `node` (feature `node`): the table of the services, sockets and ROS around the two.
 //!
 //! Neither core does I/O. Their owner feeds datagrams, service results, measurements and the time, and then
 //! drains `poll_*` until each returns `None`; it calls `handle_timeout` when `poll_timeout` is due.
@@ -19,6 +19,8 @@ pub mod client;
 pub mod node;
 pub mod rotation;
 pub mod server;
+#[cfg(feature = "node")]
+mod services;
 pub mod wire;
 
 pub use call::{ArmCall, CommandMode, InvalidMode, MotionEvent, Outcome, Refusal};

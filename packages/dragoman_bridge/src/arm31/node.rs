@@ -5,32 +5,17 @@
 //! | `server.rs` | [`start_server`]: legacy clients drive the ROS arm of a namespace |
 //! | `client.rs` | [`start_client`]: provides a legacy controller as the ROS arm of a namespace |
 //! | `clients.rs` | [`ArmCall`](super::ArmCall)s as requests to the arm's services |
-//! | `services.rs` | requests to the arm's services as [`ArmCall`](super::ArmCall)s |
+//! | `offers.rs` | requests to the arm's services as [`ArmCall`](super::ArmCall)s |
 //! | `topics.rs` | the client core's events as the arm's topics |
 
 mod client;
 mod clients;
+mod offers;
 mod server;
-mod services;
 mod topics;
 
-use super::ArmCall;
 pub use client::{ArmModel, client_declarations, start_client};
 pub use server::{ArmServer, server_declarations, start_server};
-
-/// Calls whose service has an empty request and answers with success or failure.
-const TRIGGERS: [ArmCall; 10] = [
-    ArmCall::BeginMotion,
-    ArmCall::BeginJointMotion,
-    ArmCall::ClearJointViaPoints,
-    ArmCall::ExecuteJointViaPoints,
-    ArmCall::ResetJointMotion,
-    ArmCall::Disable,
-    ArmCall::Enable,
-    ArmCall::Stop,
-    ArmCall::ClearViaPoints,
-    ArmCall::ExecuteViaPoints,
-];
 
 /// Name of the protocol in messages.
 const PROTOCOL: &str = "the 31-byte arm protocol";

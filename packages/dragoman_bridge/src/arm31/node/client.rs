@@ -14,7 +14,7 @@ use futures::stream::{BoxStream, SelectAll, StreamExt};
 use tokio::net::UdpSocket;
 
 use super::PROTOCOL;
-use super::services::{self, Asked};
+use super::offers::{self, Asked};
 use super::topics::Topics;
 use crate::BridgeError;
 use crate::arm31::wire::{JOINT_COUNT, RECEIVE_BUFFER_LEN, VALUE_COUNT};
@@ -119,7 +119,7 @@ pub fn start_client(
     };
     let local = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let socket = ports::open_udp(PROTOCOL, local)?;
-    let requests = services::offer(tasks.node())?;
+    let requests = offers::offer(tasks.node())?;
     let tolerances = Tolerances {
         pose: parameters.value("goal_tolerance"),
         joint: parameters.value("joint_goal_tolerance"),

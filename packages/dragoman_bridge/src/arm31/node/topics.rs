@@ -6,6 +6,7 @@ use dragoman_ros::{
     Clock, Node, Publisher, QosProfile, Result, dragoman_msgs, geometry_msgs, sensor_msgs, std_msgs,
 };
 
+use crate::arm31::services;
 use crate::arm31::wire::ABSENT_TEMPERATURE;
 use crate::arm31::{ArmCall, ArmState, ClientEvent, MotionEvent, MotionState, Outcome, Tolerances, ToolPose};
 use crate::clock;
@@ -141,11 +142,7 @@ impl Topics {
         let arrived = self.state.handle_pose(pose);
         let header = self.header();
         let stamped = |pose: &ToolPose| {
-            let ([x, y, z], [qx, qy, qz, qw]) = (pose.position, pose.quaternion_xyzw);
-            let pose = geometry_msgs::msg::Pose {
-                position: geometry_msgs::msg::Point { x, y, z },
-                orientation: geometry_msgs::msg::Quaternion { x: qx, y: qy, z: qz, w: qw },
-            };
+            let pose = services::pose(pose.position, pose.quaternion_xyzw);
             geometry_msgs::msg::PoseStamped { header: header.clone(), pose }
         };
         report(self.pose.publish(&stamped(pose)), "pose");

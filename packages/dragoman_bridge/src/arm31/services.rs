@@ -1,0 +1,138 @@
+//! The ROS services of an arm and their calls: one row per service.
+//!
+//! Both sides use this table. The server side creates a client of every row and calls it for old programs; the client
+//! side offers a service for every row and sends its requests to a real controller.
+
+use dragoman_ros::dragoman_msgs::srv::*;
+use dragoman_ros::geometry_msgs::msg::{Point, Pose, Quaternion};
+use dragoman_ros::std_srvs::srv::Trigger;
+use dragoman_ros::{Result, WrappedServiceTypeSupport};
+
+use super::call::{ArmCall, CommandMode, Outcome, Refusal};
+use super::wire::{Command, JOINT_COUNT};
+
+/// A row: a service, and the conversions between it and the protocol.
+pub(super) struct Service<S: WrappedServiceTypeSupport> {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// The service's request; `None` for a call of another row.
+    pub(super) request: fn(&ArmCall) -> Option<S::Request>,
+    /// The call that a service's request stands for, or why it is invalid.
+    pub(super) call: fn(&S::Request) -> Result<ArmCall, String>,
+    /// The outcome in a response.
+    pub(super) outcome: fn(S::Response) -> Outcome,
+    /// The response for an outcome, or for the reason of a failure.
+    pub(super) response: fn(Result<Outcome, String>) -> S::Response,
+}
+
+/// A function over rows of any service type.
+pub(super) trait Visitor {
+    /// Visits a row.
+    fn visit<S>(&mut self, service: Service<S>) -> Result<()>
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Send,
+        S::Response: Send;
+}
+
+/// A row per service: the call with the fields of a request, the call for a request; `=>` the field of the response for
+/// the mode in force.
+macro_rules! services {
+    ($(
+        $call:ident $({ $($field:ident),* })?: $service:ident { $($given:ident: $value:expr),* }
+        $(, |$request:ident| { $($back:ident: $converted:expr),* })? $(=> $mode:ident)?;
+    )*) => {
+        /// Passes every row to `visitor`.
+        pub(super) fn visit(visitor: &mut impl Visitor) -> Result<()> {
+            $( visitor.visit::<$service::Service>(Service {
+                name: Command::$call.ros_name(),
+                request: |call| match *call {
+                    #[allow(clippy::needless_update, reason = "empty requests have a hidden field")]
+                    ArmCall::$call $({ $($field),* })? => {
+                        Some($service::Request { $($given: $value,)* ..Default::default() })
+                    }
+                    _ => None,
+                },
+                call: |_request| {
+                    $( let $request = _request; )?
+                    Ok(ArmCall::$call $({ $($back: $converted),* })?)
+                },
+                outcome: |response| match response.success {
+                    true => services!(@mode response $($mode)?),
+                    false => Outcome::Refused(Refusal::Rejected),
+                },
+                response: |outcome| {
+                    let mut response = $service::Response::default();
+                    match outcome {
+                        Ok(Outcome::Refused(refusal)) => response.message = refusal.to_string(),
+                        Err(reason) => response.message = reason,
+                        Ok(_done) => {
+                            response.success = true;
+                            $( if let Outcome::Mode(mode) = _done {
+                                response.$mode = mode.into();
+                            } )?
+                        }
+                    }
+                    response
+                },
+            })?; )*
+            Ok(())
+        }
+    };
+    (@mode $response:ident) => { Outcome::Done };
+    (@mode $response:ident $mode:ident) => {
+        CommandMode::try_from($response.$mode).map_or(Outcome::Done, Outcome::Mode)
+    };
+}
+
+services! {
+    BeginMotion: Trigger {};
+    SetCommandMode { mode }: SetCommandMode { mode: mode.into() },
+        |r| { mode: CommandMode::try_from(r.mode).map_err(|error| error.to_string())? } => mode;
+    SetGoalPose { position, quaternion_xyzw, min_duration }:
+        SetGoalPose { pose: pose(position, quaternion_xyzw), min_duration: min_duration },
+        |r| { position: position(&r.pose), quaternion_xyzw: quaternion(&r.pose), min_duration: r.min_duration };
+    BeginJointMotion: Trigger {};
+    ClearJointViaPoints: Trigger {};
+    ExecuteJointViaPoints: Trigger {};
+    SetJointGoal { position, min_duration }:
+        SetJointGoal { position: position.to_vec(), min_duration: min_duration },
+        |r| { position: joints(&r.position)?, min_duration: r.min_duration };
+    ResetJointMotion: Trigger {};
+    SetJointViaPoint { index, position, min_duration }:
+        SetJointViaPoint { index: index, position: position.to_vec(), min_duration: min_duration },
+        |r| { index: r.index, position: joints(&r.position)?, min_duration: r.min_duration };
+    Disable: Trigger {};
+    Enable: Trigger {};
+    Recalibrate { position }: Recalibrate { position: position.to_vec() }, |r| { position: joints(&r.position)? };
+    Stop: Trigger {};
+    ClearViaPoints: Trigger {};
+    ExecuteViaPoints: Trigger {};
+    SetViaPoint { index, position, quaternion_xyzw, min_duration }:
+        SetViaPoint { index: index, pose: pose(position, quaternion_xyzw), min_duration: min_duration },
+        |r| {
+            index: r.index,
+            position: position(&r.pose),
+            quaternion_xyzw: quaternion(&r.pose),
+            min_duration: r.min_duration
+        };
+}
+
+fn joints(position: &[f64]) -> Result<[f64; JOINT_COUNT], String> {
+    position.try_into().map_err(|_length| {
+        format!("{} joint values were given; the 31-byte protocol has {JOINT_COUNT}", position.len())
+    })
+}
+
+/// A pose as a message.
+pub(super) fn pose([x, y, z]: [f64; 3], [qx, qy, qz, qw]: [f64; 4]) -> Pose {
+    Pose { position: Point { x, y, z }, orientation: Quaternion { x: qx, y: qy, z: qz, w: qw } }
+}
+
+fn position(pose: &Pose) -> [f64; 3] {
+    [pose.position.x, pose.position.y, pose.position.z]
+}
+
+fn quaternion(pose: &Pose) -> [f64; 4] {
+    [pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w]
+}
