@@ -10,7 +10,8 @@
 //! | [`neobotix`] | Neobotix' PlatformCtrl (PlatformCtrl guide) | TCP 10000, 10002 |
 //!
 //! [`session`] is what the server sides of both TCP protocols have in common. With feature `node`: `tcp` has the sockets
-//! of both, `ports` opens the ports, `clock` gives the time to the cores, `error` is the error of starting a side.
+//! of both, `ports` opens the ports, `services` has the
+//! tables of services, `clock` gives the time to the cores, `error` is the error of starting a side.
 //!
 //! Read every protocol from the wire inwards: `wire` (layout, no state), then `server` and `client` (state, but no
 //! socket, clock, thread or ROS type). Only the outermost files know sockets and ROS.
@@ -25,6 +26,8 @@ mod error;
 pub mod neobotix;
 #[cfg(feature = "node")]
 mod ports;
+#[cfg(feature = "node")]
+mod services;
 pub mod session;
 #[cfg(feature = "node")]
 mod tcp;

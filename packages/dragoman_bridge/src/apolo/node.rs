@@ -6,11 +6,9 @@
 //! | `client.rs` | [`start_client`]: provides an old server's world in a namespace |
 //! | `robots.rs` | its mobile robots: `cmd_vel`, `odom`, `scan`, `tf` |
 //! | `clients.rs` | [`Request`](super::wire::Request)s as requests to the world's services |
-//! | `offers.rs` | requests to the world's services as [`Request`](super::wire::Request)s |
 
 mod client;
 mod clients;
-mod offers;
 mod robots;
 mod server;
 

@@ -1,41 +1,16 @@
 //! The ROS services of a world and their commands: one row per command.
-//!
-//! Both sides use this table. The server side creates a client of every row and calls it with an old program's
-//! requests; the client side offers a service for every row and sends its requests to a real Apolo.
 
+use dragoman_ros::Result;
 use dragoman_ros::dragoman_msgs::msg::LandMark;
 use dragoman_ros::dragoman_msgs::srv::*;
 use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
-use dragoman_ros::{Result, WrappedServiceTypeSupport};
 
 use super::call::{Outcome, Refusal};
 use super::wire::{self, Command, Request};
+use crate::services::{Protocol, Service, Visitor};
 
-/// A row: a service, and the conversions between it and the protocol.
-pub(super) struct Service<S: WrappedServiceTypeSupport> {
-    /// Its name.
-    pub(super) name: &'static str,
-    /// The command that it is for.
-    pub(super) command: Command,
-    /// The service's request; `None` for a request of another row.
-    pub(super) request: fn(Request) -> Option<S::Request>,
-    /// The call that a service's request stands for.
-    pub(super) call: fn(S::Request) -> Request,
-    /// The outcome in a response.
-    pub(super) outcome: fn(S::Response) -> Outcome,
-    /// The response for an outcome.
-    pub(super) response: fn(Outcome) -> S::Response,
-}
-
-/// A function over rows of any service type.
-pub(super) trait Visitor {
-    /// Visits a row.
-    fn visit<S>(&mut self, service: Service<S>) -> Result<()>
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-        S::Response: Send;
-}
+/// Apolo's protocol, as the owner of this table.
+pub(super) struct Apolo;
 
 /// A field of a [`Request`] as a field of a service's request, and back.
 trait Field<Ros> {
@@ -111,43 +86,52 @@ vectors! { Point Vector3 }
 /// A row per command: its fields after `world`, its service, `=>` the outcome with the fields of the response.
 macro_rules! services {
     ($( $command:ident { $($field:ident),* }: $service:ident => $outcome:ident $(($($answer:ident),+))?; )*) => {
-        /// Passes every row to `visitor`.
-        pub(super) fn visit(visitor: &mut impl Visitor) -> Result<()> {
-            $( visitor.visit::<$service::Service>(Service {
-                name: Command::$command.service(),
-                command: Command::$command,
-                request: |request| match request {
-                    Request::$command { world, $($field),* } => {
-                        Some($service::Request { world, $($field: $field.into_ros()),* })
-                    }
-                    _ => None,
-                },
-                call: |request| Request::$command {
-                    world: request.world,
-                    $($field: Field::from_ros(request.$field)),*
-                },
-                outcome: |response| match (response.success, response.found) {
-                    (true, _) => services!(@outcome response, $outcome $($($answer)+)?),
-                    (false, true) => Outcome::Refused(Refusal::Rejected(response.message)),
-                    (false, false) => Outcome::Refused(Refusal::UnknownName(response.message)),
-                },
-                response: |outcome| {
-                    let mut response = $service::Response::default();
-                    services!(@head response, &outcome);
-                    services!(@response response, outcome, $outcome $($($answer)+)?);
-                    response
-                },
-            })?; )*
-            Ok(())
+        impl Protocol for Apolo {
+            type Call = Request;
+            type Outcome = Outcome;
+
+            fn visit_further_services(visitor: &mut impl Visitor<Self>) -> Result<()> {
+                visitor.visit(place_xyz())
+            }
+
+            fn visit_services(visitor: &mut impl Visitor<Self>) -> Result<()> {
+                $( visitor.visit::<$service::Service>(Service {
+                    name: Command::$command.service(),
+                    request: |request| match request {
+                        Request::$command { world, $($field),* } => {
+                            Some($service::Request { world, $($field: $field.into_ros()),* })
+                        }
+                        _ => None,
+                    },
+                    call: |request| Ok(Request::$command {
+                        world: request.world,
+                        $($field: Field::from_ros(request.$field)),*
+                    }),
+                    outcome: |response| match (response.success, response.found) {
+                        (true, _) => services!(@outcome response, $outcome $($($answer)+)?),
+                        (false, true) => Outcome::Refused(Refusal::Rejected(response.message)),
+                        (false, false) => Outcome::Refused(Refusal::UnknownName(response.message)),
+                    },
+                    response: |outcome| {
+                        let mut response = $service::Response::default();
+                        let _outcome = services!(@head response, outcome);
+                        services!(@response response, _outcome, $outcome $($($answer)+)?);
+                        response
+                    },
+                })?; )*
+                Ok(())
+            }
         }
     };
-    (@head $response:ident, $outcome:expr) => {
+    (@head $response:ident, $outcome:ident) => {{
+        let outcome = $outcome.unwrap_or_else(|reason| Outcome::Refused(Refusal::Rejected(reason)));
         ($response.success, $response.found) = (true, true);
-        if let Outcome::Refused(refusal) = $outcome {
+        if let Outcome::Refused(refusal) = &outcome {
             ($response.success, $response.found) = (false, refusal.is_of_known_name());
             $response.message = refusal.to_string();
         }
-    };
+        outcome
+    }};
     (@outcome $response:ident, Done) => { Outcome::Done };
     (@outcome $response:ident, Verdict $answer:ident) => { Outcome::Verdict($response.$answer) };
     (@outcome $response:ident, Values $($answer:ident)+) => {{
@@ -201,22 +185,19 @@ fn into_ros(mark: wire::LandMark) -> LandMark {
     LandMark { id: mark.id, angle: mark.angle, distance: mark.distance }
 }
 
-/// A service that only the client side offers: the old protocol has one command for both.
-pub(super) fn place_xyz() -> Service<PlaceXyz::Service> {
+/// A service without a command of its own.
+fn place_xyz() -> Service<Apolo, PlaceXyz::Service> {
     Service {
         name: "place_xyz",
-        command: Command::Place,
         request: |_| None,
-        call: |request| Request::Place {
-            world: request.world,
-            object: request.object,
-            position: Field::from_ros(request.position),
-            rpy: [0.0; 3],
+        call: |request| {
+            let PlaceXyz::Request { world, object, position, .. } = request;
+            Ok(Request::Place { world, object, position: Field::from_ros(position), rpy: [0.0; 3] })
         },
         outcome: |_| Outcome::Done,
         response: |outcome| {
             let mut response = PlaceXyz::Response::default();
-            services!(@head response, &outcome);
+            services!(@head response, outcome);
             response
         },
     }

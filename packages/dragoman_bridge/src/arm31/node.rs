@@ -5,12 +5,10 @@
 //! | `server.rs` | [`start_server`]: legacy clients drive the ROS arm of a namespace |
 //! | `client.rs` | [`start_client`]: provides a legacy controller as the ROS arm of a namespace |
 //! | `clients.rs` | [`ArmCall`](super::ArmCall)s as requests to the arm's services |
-//! | `offers.rs` | requests to the arm's services as [`ArmCall`](super::ArmCall)s |
 //! | `topics.rs` | the client core's events as the arm's topics |
 
 mod client;
 mod clients;
-mod offers;
 mod server;
 mod topics;
 

@@ -1,39 +1,16 @@
 //! The ROS services of an arm and their calls: one row per service.
-//!
-//! Both sides use this table. The server side creates a client of every row and calls it for old programs; the client
-//! side offers a service for every row and sends its requests to a real controller.
 
+use dragoman_ros::Result;
 use dragoman_ros::dragoman_msgs::srv::*;
 use dragoman_ros::geometry_msgs::msg::{Point, Pose, Quaternion};
 use dragoman_ros::std_srvs::srv::Trigger;
-use dragoman_ros::{Result, WrappedServiceTypeSupport};
 
 use super::call::{ArmCall, CommandMode, Outcome, Refusal};
 use super::wire::{Command, JOINT_COUNT};
+use crate::services::{Protocol, Service, Visitor};
 
-/// A row: a service, and the conversions between it and the protocol.
-pub(super) struct Service<S: WrappedServiceTypeSupport> {
-    /// Its name.
-    pub(super) name: &'static str,
-    /// The service's request; `None` for a call of another row.
-    pub(super) request: fn(&ArmCall) -> Option<S::Request>,
-    /// The call that a service's request stands for, or why it is invalid.
-    pub(super) call: fn(&S::Request) -> Result<ArmCall, String>,
-    /// The outcome in a response.
-    pub(super) outcome: fn(S::Response) -> Outcome,
-    /// The response for an outcome, or for the reason of a failure.
-    pub(super) response: fn(Result<Outcome, String>) -> S::Response,
-}
-
-/// A function over rows of any service type.
-pub(super) trait Visitor {
-    /// Visits a row.
-    fn visit<S>(&mut self, service: Service<S>) -> Result<()>
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-        S::Response: Send;
-}
+/// The 31-byte protocol, as the owner of this table.
+pub(super) struct Arm31;
 
 /// A row per service: the call with the fields of a request, the call for a request; `=>` the field of the response for
 /// the mode in force.
@@ -42,41 +19,45 @@ macro_rules! services {
         $call:ident $({ $($field:ident),* })?: $service:ident { $($given:ident: $value:expr),* }
         $(, |$request:ident| { $($back:ident: $converted:expr),* })? $(=> $mode:ident)?;
     )*) => {
-        /// Passes every row to `visitor`.
-        pub(super) fn visit(visitor: &mut impl Visitor) -> Result<()> {
-            $( visitor.visit::<$service::Service>(Service {
-                name: Command::$call.ros_name(),
-                request: |call| match *call {
-                    #[allow(clippy::needless_update, reason = "empty requests have a hidden field")]
-                    ArmCall::$call $({ $($field),* })? => {
-                        Some($service::Request { $($given: $value,)* ..Default::default() })
-                    }
-                    _ => None,
-                },
-                call: |_request| {
-                    $( let $request = _request; )?
-                    Ok(ArmCall::$call $({ $($back: $converted),* })?)
-                },
-                outcome: |response| match response.success {
-                    true => services!(@mode response $($mode)?),
-                    false => Outcome::Refused(Refusal::Rejected),
-                },
-                response: |outcome| {
-                    let mut response = $service::Response::default();
-                    match outcome {
-                        Ok(Outcome::Refused(refusal)) => response.message = refusal.to_string(),
-                        Err(reason) => response.message = reason,
-                        Ok(_done) => {
-                            response.success = true;
-                            $( if let Outcome::Mode(mode) = _done {
-                                response.$mode = mode.into();
-                            } )?
+        impl Protocol for Arm31 {
+            type Call = ArmCall;
+            type Outcome = Outcome;
+
+            fn visit_services(visitor: &mut impl Visitor<Self>) -> Result<()> {
+                $( visitor.visit::<$service::Service>(Service {
+                    name: Command::$call.ros_name(),
+                    request: |call| match call {
+                        #[allow(clippy::needless_update, reason = "empty requests have a hidden field")]
+                        ArmCall::$call $({ $($field),* })? => {
+                            Some($service::Request { $($given: $value,)* ..Default::default() })
                         }
-                    }
-                    response
-                },
-            })?; )*
-            Ok(())
+                        _ => None,
+                    },
+                    call: |_request| {
+                        $( let $request = _request; )?
+                        Ok(ArmCall::$call $({ $($back: $converted),* })?)
+                    },
+                    outcome: |response| match response.success {
+                        true => services!(@mode response $($mode)?),
+                        false => Outcome::Refused(Refusal::Rejected),
+                    },
+                    response: |outcome| {
+                        let mut response = $service::Response::default();
+                        match outcome {
+                            Ok(Outcome::Refused(refusal)) => response.message = refusal.to_string(),
+                            Err(reason) => response.message = reason,
+                            Ok(_done) => {
+                                response.success = true;
+                                $( if let Outcome::Mode(mode) = _done {
+                                    response.$mode = mode.into();
+                                } )?
+                            }
+                        }
+                        response
+                    },
+                })?; )*
+                Ok(())
+            }
         }
     };
     (@mode $response:ident) => { Outcome::Done };

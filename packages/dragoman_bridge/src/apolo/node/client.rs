@@ -11,13 +11,14 @@ use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, Result};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
-use super::offers::{self, Asked};
 use super::robots::{self, Command, LASER_ANGLE_INCREMENT, LASER_ANGLE_MIN, LASER_RANGE_MAX, Robot};
 use crate::BridgeError;
+use crate::apolo::services::Apolo;
 use crate::apolo::wire::SizeBase;
-use crate::apolo::{Client, ClientConfig, ClientEvent, ClientStatistics, Outcome};
+use crate::apolo::{Client, ClientConfig, ClientEvent, ClientStatistics};
 use crate::calls::OpenCalls;
 use crate::clock;
+use crate::services::{self, Asked, Respond};
 use crate::tcp::client::{Link, LinkEvent};
 
 /// Size of the read buffer, bytes.
@@ -88,7 +89,7 @@ pub fn start_client(
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "apolo_client", namespace)?);
     let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations())?;
     tasks.spawn(parameter_server);
-    let requests = offers::offer(tasks.node())?;
+    let requests = services::offer::<Apolo>(tasks.node())?;
     let (robots, commands) = robots::start(tasks.node(), &parameters)?;
     let report = Arc::new(Mutex::new(Report::default()));
     let seen = Arc::clone(&report);
@@ -120,7 +121,7 @@ fn config(parameters: &Parameters) -> ClientConfig {
 /// The caller that waits for a call's outcome.
 enum Waiting {
     /// A ROS client.
-    Asked(Box<dyn FnOnce(Outcome) + Send>),
+    Asked(Respond<Apolo>),
     /// The robot of this index.
     Robot(usize),
 }
@@ -138,7 +139,7 @@ struct Edge {
 impl Edge {
     async fn run(
         mut self,
-        mut requests: SelectAll<BoxStream<'static, Asked>>,
+        mut requests: SelectAll<BoxStream<'static, Asked<Apolo>>>,
         mut commands: SelectAll<BoxStream<'static, Command>>,
     ) {
         loop {
@@ -147,9 +148,10 @@ impl Edge {
             let deadline = self.client.poll_timeout().into_iter().chain(robots).min();
             tokio::select! {
                 event = self.link.next(!self.unsent.is_empty()) => self.handle_link(event),
-                Some(asked) = requests.next() => {
-                    self.call(asked.request, Waiting::Asked(asked.respond));
-                }
+                Some(asked) = requests.next() => match asked.call {
+                    Ok(request) => self.call(request, Waiting::Asked(asked.respond)),
+                    Err(reason) => (asked.respond)(Err(reason)),
+                },
                 Some((index, twist)) = commands.next() => {
                     if let Some(robot) = self.robots.get_mut(index) {
                         robot.command(&twist);
@@ -210,7 +212,7 @@ impl Edge {
                 self.unsent.clear();
             }
             ClientEvent::Result { id, outcome } => match self.open.end(id) {
-                Some(Waiting::Asked(respond)) => respond(outcome),
+                Some(Waiting::Asked(respond)) => respond(Ok(outcome)),
                 Some(Waiting::Robot(index)) => {
                     let Some(robot) = self.robots.get_mut(index) else { return };
                     if let Some(event) = robot.cycle.handle_outcome(clock::now(), outcome) {

@@ -14,12 +14,13 @@ use futures::stream::{BoxStream, SelectAll, StreamExt};
 use tokio::net::UdpSocket;
 
 use super::PROTOCOL;
-use super::offers::{self, Asked};
 use super::topics::Topics;
 use crate::BridgeError;
+use crate::arm31::services::Arm31;
 use crate::arm31::wire::{JOINT_COUNT, RECEIVE_BUFFER_LEN, VALUE_COUNT};
-use crate::arm31::{ArmCall, Client, ClientConfig, ClientEvent, Outcome, Tolerances};
+use crate::arm31::{ArmCall, Client, ClientConfig, ClientEvent, Tolerances};
 use crate::calls::OpenCalls;
+use crate::services::{self, Asked, Respond};
 use crate::{clock, ports};
 
 /// A model of the arm, which the protocol does not transmit.
@@ -119,7 +120,7 @@ pub fn start_client(
     };
     let local = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let socket = ports::open_udp(PROTOCOL, local)?;
-    let requests = offers::offer(tasks.node())?;
+    let requests = services::offer::<Arm31>(tasks.node())?;
     let tolerances = Tolerances {
         pose: parameters.value("goal_tolerance"),
         joint: parameters.value("joint_goal_tolerance"),
@@ -163,17 +164,14 @@ pub fn start_client(
 /// Period at which an unchanged `motion_status` is repeated, and `/diagnostics` published.
 const STATUS_PERIOD: Duration = Duration::from_secs(1);
 
-/// Sends the outcome to the caller of a service.
-type Reply = Box<dyn FnOnce(Result<Outcome, String>) + Send>;
-
 async fn serve(
     mut client: Client,
     socket: std::net::UdpSocket,
-    mut requests: SelectAll<BoxStream<'static, Asked>>,
+    mut requests: SelectAll<BoxStream<'static, Asked<Arm31>>>,
     mut topics: Topics,
 ) -> std::io::Result<()> {
     let socket = UdpSocket::from_std(socket)?;
-    let mut open: OpenCalls<(ArmCall, Reply)> = OpenCalls::new();
+    let mut open: OpenCalls<(ArmCall, Respond<Arm31>)> = OpenCalls::new();
     let mut status = tokio::time::interval(STATUS_PERIOD);
     let mut datagram = [0; RECEIVE_BUFFER_LEN];
     loop {
