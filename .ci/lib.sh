@@ -15,7 +15,7 @@ trap end_current EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Starts the function of this name beside the steps, with the processor time that they leave. Its failure is none of the script's.
+# Starts the function of this name beside the steps, with the processor time that they leave. Its failure does not end the script.
 beside() {
     set -m
     (renice -n 19 "$BASHPID" >/dev/null; "$1") </dev/null >"$2" 2>&1 &

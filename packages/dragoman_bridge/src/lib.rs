@@ -10,8 +10,8 @@
 //! | [`neobotix`] | Neobotix' PlatformCtrl (PlatformCtrl guide) | TCP 10000, 10002 |
 //!
 //! [`session`] is what the server sides of both TCP protocols have in common. With feature `node`: `tcp` has the sockets
-//! of both, `ports` opens the ports, `services` has the
-//! tables of services, `clock` gives the time to the cores, `error` is the error of starting a side.
+//! of both, `ports` opens the ports, `services` has the tables of services of Apolo's and the 31-byte protocol, `clock`
+//! gives the time to the cores, `error` is the error of starting a side.
 //!
 //! Read every protocol from the wire inwards: `wire` (layout, no state), then `server` and `client` (state, but no
 //! socket, clock, thread or ROS type). Only the outermost files know sockets and ROS.

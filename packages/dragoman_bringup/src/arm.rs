@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dragoman_arm::node::dynamixel::{self, DynamixelNode, DynamixelNodeError, JOINT_STATES};
 use dragoman_io::serial::Connection;
+use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
 
 use crate::Server;
@@ -33,7 +34,7 @@ enum Kind {
 impl Server for ArmOptions {
     async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
         let port = machine::port(self.port.as_ref())?;
-        let namespace = format!("/{}", self.namespace.trim_matches('/'));
+        let namespace = below(&self.namespace, "");
         let Kind::Widowx = self.kind;
         let arm = dynamixel::start(&process.context, &namespace, Connection::Port(port), JOINT_STATES);
         let DynamixelNode { node, place, measured, stop: stop_arm } = arm.map_err(|error| match error {

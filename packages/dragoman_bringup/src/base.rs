@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dragoman_base::node::{self, BaseNode, BaseNodeError, JOINT_STATES};
 use dragoman_io::serial::Connection;
+use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
 
 use crate::Server;
@@ -39,7 +40,7 @@ impl Server for BaseOptions {
             Kind::Kobuki => node::start_kobuki,
             Kind::Differential => node::start_differential,
         };
-        let namespace = format!("/{}", self.namespace.trim_matches('/'));
+        let namespace = below(&self.namespace, "");
         let base = start(&process.context, &namespace, Connection::Port(port), JOINT_STATES);
         let BaseNode { node, place, measured, stop: stop_base } = base.map_err(|error| match error {
             BaseNodeError::NoPort => WHICH_PORT.into(),

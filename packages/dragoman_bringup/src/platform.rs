@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use clap::Args;
 use dragoman_bridge::neobotix::node::start_server;
 use dragoman_platform::node::{Setup, start as start_node};
+use dragoman_ros::naming::below;
 use dragoman_ros::process::Process;
 
 use crate::Server;
@@ -35,7 +36,7 @@ pub(crate) struct PlatformOptions {
 
 impl Server for PlatformOptions {
     async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
-        let namespace = format!("/{}", self.namespace.trim_matches('/'));
+        let namespace = below(&self.namespace, "");
         let setup = Setup {
             base_cmd_vel: self.cmd_vel.clone(),
             base_odom: self.odom.clone(),
