@@ -18,6 +18,7 @@
 //! | [`naming`] | names of other systems as parts of ROS names, names in namespaces |
 //! | [`raw`] | serialized messages of any type |
 //! | [`reasons`] | responses with a reason, for which Humble's messages have no field |
+//! | [`service_calls`] | a record of service calls |
 //! | [`shared`] | publishers shared by several tasks |
 //! | [`signals`] | SIGINT, SIGTERM and SIGHUP |
 //! | [`startup`] | a context for programs with their own options |
@@ -62,6 +63,7 @@ pub mod raw;
 #[cfg(not(feature = "r2r-doc-only"))]
 pub mod reasons;
 mod remapping;
+pub mod service_calls;
 pub mod shared;
 pub mod signals;
 pub mod startup;

@@ -15,7 +15,7 @@ use crate::health::{self, Watchdog};
 use crate::signals::Signals;
 use crate::supervision::{Fault, Supervisor};
 use crate::tasks::{NodeError, NodeTasks, RunningNode};
-use crate::{Context, Node, logging, startup};
+use crate::{Context, Node, logging, service_calls, startup};
 
 /// Options of all programs.
 #[derive(Args, Clone, Debug, Default)]
@@ -126,6 +126,7 @@ fn node(context: &Context, supervisor: &Supervisor, claims: &Claims) -> Result<R
     claims.serve(&mut tasks, supervisor)?;
     let log = logging::publish(tasks.node())?;
     tasks.spawn(log);
+    service_calls::publish(&mut tasks)?;
     publish_health(&mut tasks, context)?;
     let mut diagnostics = Diagnostics::new(tasks.node(), "parts", "")?;
     let supervisor = supervisor.clone();

@@ -37,6 +37,7 @@ use futures::stream::{Stream, StreamExt};
 use crate::names::{InvalidName, NameKind, NodeName};
 use crate::qos_overrides::{self, InvalidOverride, Side};
 use crate::remapping::Rules;
+use crate::service_calls::OpenCall;
 use crate::{Error, QosProfile, Result, WrappedActionTypeSupport};
 use local::{Merged, Offer, Queues};
 use spin::Threads;
@@ -124,7 +125,13 @@ impl Node {
         let name = self.name.resolve_name(service, NameKind::Service, &self.rules)?;
         self.is_waiting = true;
         let requests = self.inner.create_service::<T>(service, qos)?;
-        Ok(Merged { local: Some(Queues::named(&name).serve()), rcl: requests.map(ServiceRequest::from_rcl) })
+        let local = Some(Queues::named(&name).serve());
+        let name: Arc<str> = name.into();
+        let requests = Merged { local, rcl: requests.map(ServiceRequest::from_rcl) };
+        Ok(requests.map(move |mut request: ServiceRequest<T>| {
+            request.call = Some(OpenCall::new(&name, std::any::type_name::<T::Request>()));
+            request
+        }))
     }
 
     /// A client of `service`.

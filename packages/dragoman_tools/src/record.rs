@@ -6,6 +6,7 @@
 //! | `record/selection.rs` | selection of topics |
 //! | `record/graph.rs` | finds topics as they appear and subscribes to them, on its own thread |
 //! | `record/channel.rs` | metadata of a topic in the file: schema, quality of service |
+//! | `record/thesis_logs.rs` | the text files of the Ranger thesis |
 //! | `record/file.rs` | the file behind a bounded queue, on its own thread |
 //!
 //! So a slow disk delays neither the graph nor the loop: messages are dropped and counted when the queue is full.
@@ -14,6 +15,7 @@ mod channel;
 mod file;
 mod graph;
 mod selection;
+mod thesis_logs;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,6 +26,7 @@ use chrono::DateTime;
 use dragoman_ros::raw::SerializedMessage;
 use dragoman_ros::{Context, Node};
 use futures::channel::{mpsc, oneshot};
+use futures::future::OptionFuture;
 use futures::stream::{BoxStream, SelectAll};
 use futures::{FutureExt, StreamExt};
 
@@ -31,6 +34,7 @@ use channel::Channel;
 use file::{Entry, Recording};
 use graph::{Found, watch};
 use selection::{Pattern, Selection};
+use thesis_logs::ThesisLogs;
 
 /// Options of the recording.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -41,6 +45,12 @@ pub struct RecordOptions {
     /// Topics to leave out, separated by commas; NAME/ stands for all topics below it. May be given several times.
     #[arg(long, value_name = "TOPICS", value_delimiter = ',')]
     pub(crate) exclude: Vec<Pattern>,
+    /// Also write the six text files of the Ranger thesis' logger, log1.dat to log6.dat, to this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) thesis_logs: Option<PathBuf>,
+    /// Namespace of the arm of --thesis-logs.
+    #[arg(long, value_name = "NAMESPACE", default_value = "/ranger", requires = "thesis_logs")]
+    pub(crate) arm: String,
     /// Topics to record; NAME/ stands for all topics below it. Default: all.
     #[arg(value_name = "TOPICS")]
     pub(crate) topics: Vec<Pattern>,
@@ -121,7 +131,10 @@ pub async fn run(
 ) -> Result<Summary, RecordError> {
     let path = options.output.unwrap_or_else(|| default_name(nanoseconds_now()).into());
     let mut recording = Recording::create(&path)?;
+    let thesis_logs = options.thesis_logs.as_deref().map(ThesisLogs::create).transpose()?;
     let selection = Selection::new(options.topics, options.exclude);
+    let thesis_logs = OptionFuture::from(thesis_logs.map(|logs| logs.write(context.clone(), &options.arm)));
+    let mut thesis_logs = std::pin::pin!(thesis_logs);
     let node = Node::create(context, "dragoman_record", "")?;
     let (found, mut incoming) = mpsc::unbounded();
     let watch = watch(node, selection.clone(), found).map_err(RecordError::Thread)?;
@@ -137,6 +150,7 @@ pub async fn run(
                 topics.record(index, message, &recording);
             }
             error = recording.failed() => return Err(error),
+            Some(error) = &mut thesis_logs => return Err(error),
         }
     }
     drop(watch);

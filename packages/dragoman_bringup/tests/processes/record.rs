@@ -324,3 +324,63 @@ fn a_write_error_is_reported_and_fails() {
     let file = lab.file("full.mcap");
     assert!(messages(&file)["/ranger/pose"].len() > 20, "{}", file.len());
 }
+
+/// Ranger thesis, 3.4.2: what clients command, what the arm does, and the services that are called for it.
+#[test]
+fn an_arms_commands_are_in_the_recording_and_in_the_thesis_text_files() {
+    let lab = Lab::new(9);
+    let robots = crate::common::Lab::start_with(lab.domain, &["up"], &["-p", "arm31:port:=0"]);
+    let client = robots.client();
+    let recorder = lab.record(&["-o", "a.mcap", "--thesis-logs", "logs", "ranger/", "/service_calls"]);
+    let lines = |number: u8| -> Vec<String> {
+        let text = std::fs::read_to_string(lab.folder.join(format!("logs/log{number}.dat")));
+        text.unwrap_or_default().lines().map(str::to_owned).collect()
+    };
+    // The first message shows that the recorder listens.
+    let begin = Instant::now();
+    while lines(1).is_empty() || lines(2).is_empty() {
+        assert!(begin.elapsed() < PATIENCE, "no line: {:?} {:?}", lines(1), lines(2));
+        client.ask("PS", [0.0; 7], 0);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    client.ask("CM", [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0);
+    client.ask("BG", [0.0; 7], 0);
+    std::thread::sleep(Duration::from_secs(2));
+    recorder.signal("-INT");
+    let output = recorder.end();
+    assert!(output.status.success(), "{output:?}");
+
+    let zeros = "0.0000 0.0000 0.0000 0.0000 0.0000 0.0000";
+    let ends = |number, end: &str| lines(number).iter().filter(|line| line.ends_with(end)).count();
+    assert_eq!(ends(1, &format!("] MSG: CM 2.0000 {zeros} (0)")), 1, "{:?}", lines(1));
+    assert_eq!(ends(1, &format!("] MSG: BG 0.0000 {zeros} (0)")), 1, "{:?}", lines(1));
+    assert_eq!(ends(4, "] OUT: ER20 Cmd BG rejected"), 1, "{:?}", lines(4));
+    let home = "0.000000 0.020100 0.667100";
+    for (number, start) in [(2, format!("POS: {home}")), (3, format!("SP: {home}")), (5, "Jnt: 1.57".into())]
+    {
+        let lines = lines(number);
+        assert!(lines.len() > 8, "eight lines in a second, {lines:?}");
+        // The sign of a rounded zero is open.
+        assert!(lines.iter().all(|line| line.replace("-0.000000", "0.000000").contains(&start)), "{lines:?}");
+    }
+    // Silent until the mode was set.
+    let commands = lines(6);
+    assert!((8..=20).contains(&commands.len()), "{commands:?}");
+    assert!(commands.iter().all(|line| line.contains("] Drv: 1.57") && line.split(' ').count() == 8));
+
+    let file = lab.file("a.mcap");
+    let calls = messages(&file).remove("/service_calls").expect("calls");
+    let text: Vec<_> = calls.iter().map(|call| String::from_utf8_lossy(&call.data).into_owned()).collect();
+    let call = |words: [&str; 4]| text.iter().any(|call| words.iter().all(|word| call.contains(word)));
+    let mode =
+        ["/ranger/set_command_mode", "dragoman_msgs/srv/SetCommandMode", "{\"mode\":2}", "\"success\":true"];
+    assert!(call(mode), "{text:?}");
+    let begin = ["/ranger/begin_motion", "std_srvs/srv/Trigger", "{", "\"success\":false"];
+    assert!(call(begin), "{text:?}");
+
+    // A folder with files is left as it is.
+    let again = lab.record(&["-o", "b.mcap", "--thesis-logs", "logs"]).end();
+    assert!(!again.status.success());
+    assert!(String::from_utf8_lossy(&again.stderr).contains("cannot create logs/log1.dat"), "{again:?}");
+}

@@ -23,6 +23,7 @@ use super::subscription::{RawSubscription, Subscription};
 use super::{WrappedActionTypeSupport, WrappedServiceTypeSupport, WrappedTypesupport, type_hash};
 use crate::names::{NameKind, NodeName};
 use crate::qos_overrides::{self, Side};
+use crate::service_calls::OpenCall;
 
 /// One publisher of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,7 +178,13 @@ impl Node {
         service: &str,
         qos: QosProfile,
     ) -> Result<impl Stream<Item = ServiceRequest<T>> + Send + Unpin + use<T>> {
-        self.server::<T>(service, &qos)
+        let requests = self.server::<T>(service, &qos)?;
+        let name = self.name.resolve_name(service, NameKind::Service, self.context.arguments().rules())?;
+        let name: Arc<str> = name.into();
+        Ok(requests.map(move |mut request| {
+            request.call = Some(OpenCall::new(&name, T::Request::TYPE_NAME));
+            request
+        }))
     }
 
     /// A client of `service`.

@@ -14,6 +14,7 @@ use super::cdr;
 use super::dds::{Guid, Peer, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
 use super::{WrappedServiceTypeSupport, WrappedTypesupport};
+use crate::service_calls::OpenCall;
 
 /// Length of Cyclone's header before the request or reply data.
 pub(crate) const HEADER_LENGTH: usize = 16;
@@ -30,6 +31,8 @@ enum ReplyTo {
 pub struct ServiceRequest<T: WrappedServiceTypeSupport> {
     /// The request message.
     pub message: T::Request,
+    /// For the record of calls; none for the services of actions.
+    pub(super) call: Option<OpenCall>,
     reply_to: ReplyTo,
     /// The sample identity of the request.
     asked_by: Guid,
@@ -44,6 +47,9 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
     pub fn respond(self, message: T::Response) -> Result<()> {
         const IS_READER: u8 = 0x04;
         let body = cdr::to_bytes(&message)?;
+        if let Some(call) = &self.call {
+            call.answered(&self.message, &message);
+        }
         match self.reply_to {
             // A request of the Fast DDS mapping names the reader of its response, except for some clients that name
             // their writer.
@@ -75,7 +81,7 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
             }
         };
         let message = cdr::from_bytes(body, sample.encoding)?;
-        Ok(Self { message, reply_to, asked_by: sample.id.writer, writer })
+        Ok(Self { message, call: None, reply_to, asked_by: sample.id.writer, writer })
     }
 }
 

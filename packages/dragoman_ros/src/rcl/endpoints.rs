@@ -10,6 +10,7 @@ use futures_timer::Delay;
 
 use super::local::{Offer, Queues};
 use super::text::check;
+use crate::service_calls::OpenCall;
 use crate::{
     ActionClientGoal, ActionServerCancelRequest, Error, GoalStatus, Result, WrappedActionTypeSupport,
 };
@@ -96,7 +97,7 @@ impl<T: WrappedServiceTypeSupport + 'static> Client<T> {
         };
         let (answer, receiver) = oneshot::channel();
         let reply = Reply::Local(Arc::new(Mutex::new(Some(answer))));
-        let request = ServiceRequest { message: message.clone(), reply };
+        let request = ServiceRequest { message: message.clone(), call: None, reply };
         server.push(request).map_err(|_request| Error::RCL_RET_ERROR)?;
         Ok(Either::Left(receiver.map_err(|_canceled| Error::RCL_RET_CLIENT_INVALID)))
     }
@@ -107,6 +108,8 @@ impl<T: WrappedServiceTypeSupport + 'static> Client<T> {
 pub struct ServiceRequest<T: WrappedServiceTypeSupport> {
     /// The request message.
     pub message: T::Request,
+    /// For the record of calls.
+    pub(super) call: Option<OpenCall>,
     reply: Reply<T>,
 }
 
@@ -118,7 +121,7 @@ enum Reply<T: WrappedServiceTypeSupport> {
 
 impl<T: WrappedServiceTypeSupport + 'static> ServiceRequest<T> {
     pub(super) fn from_rcl(mut request: r2r::ServiceRequest<T>) -> Self {
-        Self { message: std::mem::take(&mut request.message), reply: Reply::Rcl(request) }
+        Self { message: std::mem::take(&mut request.message), call: None, reply: Reply::Rcl(request) }
     }
 
     /// Sends the response.
@@ -127,6 +130,9 @@ impl<T: WrappedServiceTypeSupport + 'static> ServiceRequest<T> {
     /// A string contains NUL; the node is gone; an error of rcl.
     pub fn respond(self, message: T::Response) -> Result<()> {
         check(&message)?;
+        if let Some(call) = &self.call {
+            call.answered(&self.message, &message);
+        }
         match self.reply {
             Reply::Rcl(request) => request.respond(message),
             Reply::Local(answer) => {

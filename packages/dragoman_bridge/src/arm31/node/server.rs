@@ -13,6 +13,7 @@ use futures::stream::{BoxStream, FuturesUnordered, SelectAll, StreamExt};
 
 use super::PROTOCOL;
 use super::clients::ArmClients;
+use super::messages::Messages;
 use crate::BridgeError;
 use crate::arm31::wire::{DEFAULT_PORT, RECEIVE_BUFFER_LEN};
 use crate::arm31::{MotionEvent, Server, ServerConfig, ServerStatistics};
@@ -78,6 +79,7 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
     let address = socket.local_addr()?;
     let clients = ArmClients::new(tasks.node())?;
     let inputs = subscribe(tasks.node())?;
+    let messages = Messages::new(tasks.node())?;
     let config = ServerConfig {
         rate_per_second: parameters.value("rate_limit"),
         burst: parameters.value("burst"),
@@ -89,7 +91,9 @@ pub fn start_server(context: &Context, namespace: &str, bind: IpAddr) -> Result<
     let seen = Arc::clone(&statistics);
     let (first_measured, measured) = oneshot::channel();
     tasks.spawn(async move {
-        if let Err(error) = serve(Server::new(config), socket, clients, inputs, &seen, first_measured).await {
+        let served =
+            serve(Server::new(config), socket, clients, messages, inputs, &seen, first_measured).await;
+        if let Err(error) = served {
             tracing::error!(%error, "the server of the 31-byte arm protocol has stopped");
         }
     });
@@ -159,6 +163,7 @@ async fn serve(
     mut server: Server,
     socket: UdpSocket,
     clients: ArmClients,
+    mut messages: Messages,
     mut inputs: SelectAll<BoxStream<'static, Input>>,
     statistics: &Mutex<ServerStatistics>,
     first_measured: oneshot::Sender<()>,
@@ -175,16 +180,19 @@ async fn serve(
         while let Some((client, answer)) = server.poll_transmit() {
             // If the send buffer is full or the client is gone, the answer is lost, as is possible with UDP.
             let _ = socket.try_send_to(&answer, client);
+            messages.sent(&answer);
         }
         *statistics.lock().unwrap_or_else(PoisonError::into_inner) = server.statistics();
         let deadline = server.poll_timeout();
         tokio::select! {
             readable = socket.readable() => {
                 readable?;
+                messages.review();
                 for _ in 0..BATCH {
                     match socket.try_recv_from(&mut datagram) {
                         Ok((length, client)) => {
                             let bytes = datagram.get(..length).unwrap_or_default();
+                            messages.received(bytes);
                             server.handle_datagram(clock::now(), client, bytes);
                         }
                         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
