@@ -19,15 +19,20 @@ pub struct CartesianLimits {
     pub max_acceleration: [f64; 6],
     /// Deceleration of a stop: m/s^2, rad/s^2. Higher than `max_acceleration`, so that a stop is short.
     pub stop_acceleration: [f64; 6],
+    /// Whether circles and sinusoids keep within `max_velocity` and `max_acceleration`. If not, they have the requested
+    /// period, whatever it is.
+    pub limit_shapes: bool,
 }
 
 impl Default for CartesianLimits {
-    /// `trajgen.cpf`. The Ranger thesis stops at once; 0.3 m/s^2 and 0.5 rad/s^2 take 0.1 s and 1.5 mm from full speed.
+    /// `trajgen.cpf`; `shapegens.cpf` has no limits. The Ranger thesis stops at once; 0.3 m/s^2 and 0.5 rad/s^2 take
+    /// 0.1 s and 1.5 mm from full speed.
     fn default() -> Self {
         Self {
             max_velocity: [0.03, 0.03, 0.03, 0.05, 0.05, 0.05],
             max_acceleration: [0.01, 0.01, 0.01, 0.05, 0.05, 0.05],
             stop_acceleration: [0.3, 0.3, 0.3, 0.5, 0.5, 0.5],
+            limit_shapes: false,
         }
     }
 }

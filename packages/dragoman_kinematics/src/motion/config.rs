@@ -123,7 +123,8 @@ impl MotionConfig {
     }
 
     /// The defaults, with joint limits taken from `robot` (if it has none 0.1 rad/s or m/s and 0.5 rad/s^2 or m/s^2,
-    /// the usual values of the Ranger thesis) and no workspace limits: a start for robots other than Ranger Mark I.
+    /// the usual values of the Ranger thesis), which hold in every motion, and no workspace limits: a start for robots
+    /// other than Ranger Mark I.
     pub fn for_robot(robot: &Robot) -> Self {
         let finite = |value: f64, otherwise: f64| if value.is_finite() { value } else { otherwise };
         let velocity: Vec<f64> = robot.joints().iter().map(|joint| finite(joint.velocity, 0.1)).collect();
@@ -137,7 +138,9 @@ impl MotionConfig {
                 max_velocity: velocity,
                 stop_acceleration: acceleration.iter().map(|value| 2.0 * value).collect(),
                 max_acceleration: acceleration,
+                limit_paths: true,
             },
+            cartesian: CartesianLimits { limit_shapes: true, ..CartesianLimits::default() },
             workspace: Workspace::unlimited(),
             ..Self::default()
         }

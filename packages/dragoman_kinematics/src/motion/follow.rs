@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Point3};
 
 use super::cartesian::{CartesianLimits, pose_distance};
 use super::event::{Event, Events};
-use super::pipeline::{Motion, Pipeline};
+use super::pipeline::{Motion, Pipeline, limited_rate};
 use super::workspace::Violation;
 
 /// Attempts to shorten a step to the joints' rates, and the number of cycles without progress that are tolerated.
@@ -124,7 +124,9 @@ impl Pipeline {
         let changes = self.candidate.iter().zip(&self.command);
         changes
             .zip(&self.ranges)
-            .map(|((candidate, command), range)| (candidate - command).abs() / (range.max_rate * dt))
+            .map(|((candidate, command), range)| {
+                (candidate - command).abs() / (limited_rate(&self.motion, &self.config, range) * dt)
+            })
             .fold(0.0, f64::max)
     }
 

@@ -20,12 +20,16 @@ pub struct JointMotionLimits {
     pub max_acceleration: Vec<f64>,
     /// Deceleration of a stop, rad/s^2 or m/s^2.
     pub stop_acceleration: Vec<f64>,
-    /// Greatest rate of any joint command in any mode, rad/s or m/s; the robot model's own limit applies as well.
+    /// Greatest rate of a joint in twists and joint motions, rad/s or m/s; the robot model's own limit applies as well.
     pub max_rate: Vec<f64>,
+    /// Whether `max_rate` also holds in lines and shapes, which then slow down. If not, the drives' limits are all that
+    /// limits the joints there.
+    pub limit_paths: bool,
 }
 
 impl Default for JointMotionLimits {
-    /// `naxestrajgen.cpf`, and positions and rates of `jointlimiter.cpf`, of the six joints of Ranger Mark I.
+    /// `naxestrajgen.cpf`, and positions and rates of `jointlimiter.cpf`, of the six joints of Ranger Mark I. The rates
+    /// hold in speed mode only (`jointlimiter.h`).
     #[expect(clippy::approx_constant, reason = "the limits are measured, none of them is pi")]
     fn default() -> Self {
         Self {
@@ -35,6 +39,7 @@ impl Default for JointMotionLimits {
             max_acceleration: vec![0.5; 6],
             stop_acceleration: vec![1.0; 6],
             max_rate: vec![0.2; 6],
+            limit_paths: false,
         }
     }
 }

@@ -37,6 +37,6 @@ pub use command::{CommandMode, RawPose, Rejected};
 pub use config::{ConfigError, MotionConfig};
 pub use event::{Event, Events, Status, Step};
 pub use joint::JointMotionLimits;
-pub use pipeline::Pipeline;
+pub use pipeline::{MAX_PATH_RATE, Pipeline};
 pub use shapes::Axis;
 pub use workspace::{AxisBox, Violation, Workspace};

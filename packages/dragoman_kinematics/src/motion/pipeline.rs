@@ -187,7 +187,8 @@ impl Pipeline {
     /// whether the drives are enabled. Does not allocate, never fails; problems are reported as events.
     ///
     /// Between two steps a joint command changes by at most the joint's rate times the time between them (time that
-    /// runs backwards counts as none, a gap as `max_time_step`). After steps without a command it starts from
+    /// runs backwards counts as none, a gap as `max_time_step`); in lines and shapes without
+    /// [`limit_paths`](super::JointMotionLimits::limit_paths) the rate is [`MAX_PATH_RATE`]. After steps without a command it starts from
     /// `measured`.
     pub fn step(&mut self, now: f64, measured: &[f64], enabled: bool) -> Step<'_> {
         let mut events = std::mem::take(&mut self.pending);
@@ -515,11 +516,23 @@ impl Pipeline {
             let hit = clamp_positions(&[range], std::slice::from_mut(candidate));
             first =
                 first.or(hit.map(|hit| Event::JointLimit { joint, requested: asked, limit: hit.limited }));
-            let most = range.max_rate * dt;
+            let most = limited_rate(&self.motion, &self.config, &range) * dt;
             *candidate = command + (*candidate - command).clamp(-most, most);
         }
         if let Some(event) = first {
             events.push(event);
         }
+    }
+}
+
+/// Rate that no joint exceeds on a path without other limits, rad/s or m/s: more is not motion but another solution of
+/// inverse kinematics.
+pub const MAX_PATH_RATE: f64 = 10.0;
+
+/// Greatest rate of a joint in `motion`, rad/s or m/s.
+pub(super) fn limited_rate(motion: &Motion, config: &MotionConfig, range: &JointRange) -> f64 {
+    match motion {
+        Motion::Line(_) | Motion::Shape(_) if !config.joint.limit_paths => MAX_PATH_RATE,
+        _ => range.max_rate,
     }
 }

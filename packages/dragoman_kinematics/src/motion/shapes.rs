@@ -1,8 +1,9 @@
 //! Repeating shapes: circle and sinusoid, at constant orientation, until they are ended at their start.
 //!
 //! Source: Ranger thesis, 4.5 and `shapegens.cpp` (default size 0.1 m, period 10 s). Unlike there, the phase is ramped
-//! up from rest and down to rest exactly at the starting pose, speed and acceleration stay within the Cartesian limits
-//! (a period that is too short is lengthened), and a circle needs two different axes.
+//! up from rest and down to rest exactly at the starting pose, and a circle needs two different axes. With
+//! [`CartesianLimits::limit_shapes`] speed and acceleration stay within the Cartesian limits: a period that is too short
+//! is lengthened.
 
 use std::f64::consts::{PI, TAU};
 
@@ -35,6 +36,9 @@ impl Axis {
     }
 }
 
+/// Share of its period in which a shape without limits reaches its speed.
+const RAMP: f64 = 0.125;
+
 #[derive(Clone, Copy, Debug)]
 enum Curve {
     Circle { axes: [Axis; 2] },
@@ -56,7 +60,8 @@ pub struct Shape {
 
 impl Shape {
     /// A circle of `radius` metres through `start`, which lies `radius` along `axes[0]` from the centre; the motion
-    /// sets out along `axes[1]`, one turn in `period` seconds or as fast as the limits allow, whichever is slower.
+    /// sets out along `axes[1]`, one turn in `period` seconds or, if `limits` are for shapes too, as fast as they
+    /// allow, whichever is slower.
     pub fn circle(
         start: Isometry3<f64>,
         radius: f64,
@@ -67,8 +72,8 @@ impl Shape {
         Self::new(start, Curve::Circle { axes }, radius, period, &axes, limits)
     }
 
-    /// A sinusoid about `start` along `axis`, `amplitude` metres to each side, one cycle in `period` seconds or as
-    /// fast as the limits allow, whichever is slower.
+    /// A sinusoid about `start` along `axis`, `amplitude` metres to each side, one cycle in `period` seconds or, if
+    /// `limits` are for shapes too, as fast as they allow, whichever is slower.
     pub fn sinusoid(
         start: Isometry3<f64>,
         amplitude: f64,
@@ -89,14 +94,19 @@ impl Shape {
     ) -> Self {
         let least =
             |values: &[f64; 6]| axes.iter().map(|axis| values[axis.index()]).fold(f64::INFINITY, f64::min);
-        // While the phase is ramped, the acceleration towards the centre and the one along the curve add up at right
-        // angles: shares of 0.8 and 0.6 keep their sum within the limit.
-        let acceleration = least(&limits.max_acceleration);
-        let rate =
-            (TAU / period).min(least(&limits.max_velocity) / size).min((0.8 * acceleration / size).sqrt());
-        let phase = AxisLimits { velocity: rate, acceleration: 0.6 * acceleration / size };
+        let mut phase = AxisLimits { velocity: TAU / period, acceleration: TAU / period / (RAMP * period) };
+        let mut stop = least(&limits.stop_acceleration) / size;
+        if limits.limit_shapes {
+            // While the phase is ramped, the acceleration towards the centre and the one along the curve add up at
+            // right angles: shares of 0.8 and 0.6 keep their sum within the limit.
+            let acceleration = least(&limits.max_acceleration) / size;
+            let velocity = (least(&limits.max_velocity) / size).min((0.8 * acceleration).sqrt());
+            phase = AxisLimits { velocity: phase.velocity.min(velocity), acceleration: 0.6 * acceleration };
+        } else {
+            stop = stop.max(phase.acceleration);
+        }
         let clock = PathClock::new(TrapezoidalProfile::endless(0.0, phase));
-        Self { start, curve, size, clock, limits: phase, stop: least(&limits.stop_acceleration) / size }
+        Self { start, curve, size, clock, limits: phase, stop }
     }
 
     fn pose_at(&self, phase: f64) -> Isometry3<f64> {
@@ -160,7 +170,12 @@ mod tests {
 
     /// The Ranger thesis ran these shapes at up to 0.63 m/s, without a limit.
     fn fast() -> CartesianLimits {
-        CartesianLimits { max_velocity: [1.0; 6], max_acceleration: [5.0; 6], ..Default::default() }
+        CartesianLimits {
+            max_velocity: [1.0; 6],
+            max_acceleration: [5.0; 6],
+            limit_shapes: true,
+            ..Default::default()
+        }
     }
 
     fn follow(shape: &mut Shape, dt: f64, steps: usize, limits: &CartesianLimits) -> Vec<Vector3<f64>> {
@@ -214,11 +229,31 @@ mod tests {
 
     #[test]
     fn too_short_a_period_is_lengthened_to_the_limits() {
-        let limits = CartesianLimits::default();
+        let limits = CartesianLimits { limit_shapes: true, ..CartesianLimits::default() };
         let mut circle = Shape::circle(Isometry3::identity(), 0.1, 0.1, [Axis::Y, Axis::Z], &limits);
         follow(&mut circle, 0.02, 5_000, &limits);
         let mut wave = Shape::sinusoid(Isometry3::identity(), 0.1, 0.1, Axis::Y, &limits);
         follow(&mut wave, 0.02, 5_000, &limits);
+    }
+
+    /// Ranger thesis, 4.5.4, tables 4.3 to 4.5: nominal speeds of the shapes, whatever the limits of lines.
+    #[test]
+    fn shapes_without_limits_have_the_speed_of_their_period() {
+        let limits = CartesianLimits::default();
+        let axes = [Axis::X, Axis::Z];
+        for (period, speed) in [(5.0, 0.251), (7.0, 0.180), (10.0, 0.126), (15.0, 0.084), (20.0, 0.063)] {
+            let mut circle = Shape::circle(Isometry3::identity(), 0.2, period, axes, &limits);
+            let before = circle.advance(0.5 * period);
+            let step = circle.advance(0.001).translation.vector - before.translation.vector;
+            assert!((step.norm() / 0.001 - speed).abs() < 0.001, "{period} s: {}", step.norm() / 0.001);
+        }
+        for (period, speed) in [(1.0, 0.628), (2.0, 0.314), (15.0, 0.042)] {
+            let mut wave = Shape::sinusoid(Isometry3::identity(), 0.1, period, Axis::X, &limits);
+            // Half of the ramp is lost: a whole period later the tool is at its start, at the greatest speed.
+            let before = wave.advance((1.0 + 0.5 * RAMP) * period);
+            let step = wave.advance(0.001).translation.vector - before.translation.vector;
+            assert!((step.norm() / 0.001 - speed).abs() < 0.001, "{period} s: {}", step.norm() / 0.001);
+        }
     }
 
     #[test]

@@ -38,6 +38,12 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
             "Deceleration of a stop, m/s^2 (3) and rad/s^2 (3).",
         ),
         Declaration::new(
+            "cartesian.limit_shapes",
+            cartesian.limit_shapes,
+            "Whether circles and sinusoids keep within cartesian.max_velocity and max_acceleration; if not, they have \
+             the requested period, as in the Ranger thesis.",
+        ),
+        Declaration::new(
             "joint.lower",
             limited(&joint.lower),
             "Least position of each joint, rad or m, within its description's limits.",
@@ -67,7 +73,13 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
         positive(
             "joint.max_rate",
             joint.max_rate.clone(),
-            "Greatest rate of any joint command in any mode, rad/s or m/s, one per joint.",
+            "Greatest rate of a joint in twists and joint motions, rad/s or m/s, one per joint.",
+        ),
+        Declaration::new(
+            "joint.limit_paths",
+            joint.limit_paths,
+            "Whether lines and shapes slow down so that no joint exceeds joint.max_rate; if not, only the drives limit \
+             the joints there, as in the Ranger thesis.",
         ),
         Declaration::new(
             "workspace.bounds",
@@ -157,6 +169,8 @@ pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
     config.joint.max_acceleration = list("joint.max_acceleration");
     config.joint.stop_acceleration = list("joint.stop_acceleration");
     config.joint.max_rate = list("joint.max_rate");
+    config.joint.limit_paths = parameters.value("joint.limit_paths");
+    config.cartesian.limit_shapes = parameters.value("cartesian.limit_shapes");
     config.workspace = Workspace {
         bounds: boxed(&six(&list("workspace.bounds"))),
         forbidden: list("workspace.forbidden").chunks(6).map(|chunk| boxed(&six(chunk))).collect(),

@@ -1,7 +1,9 @@
 //! A virtual arm on virtual time, with checks of all invariants in every cycle.
 
 use dragoman_kinematics::motion::joint::joint_distance;
-use dragoman_kinematics::motion::{CommandMode, Event, MotionConfig, Pipeline, RawPose, Status, Workspace};
+use dragoman_kinematics::motion::{
+    CommandMode, Event, MAX_PATH_RATE, MotionConfig, Pipeline, RawPose, Status, Workspace,
+};
 use dragoman_kinematics::{IkOptions, Model, Robot};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 use std::collections::VecDeque;
@@ -85,11 +87,11 @@ impl Lab {
 
     /// One cycle at any time, which may count as at most `longest` seconds.
     pub(crate) fn cycle_at(&mut self, now: f64, longest: f64) -> Status {
+        let limits = &self.pipeline.config().joint;
         let rates: Vec<f64> = {
-            let joints = self.pipeline.robot().joints().iter();
+            let joints = self.pipeline.robot().joints().iter().zip(&limits.max_rate);
             joints
-                .zip(&self.pipeline.config().joint.max_rate)
-                .map(|(j, rate)| j.velocity.min(*rate))
+                .map(|(j, rate)| if limits.limit_paths { j.velocity.min(*rate) } else { MAX_PATH_RATE })
                 .collect()
         };
         let ranges: Vec<[f64; 2]> =
