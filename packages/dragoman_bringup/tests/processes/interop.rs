@@ -4,6 +4,7 @@
 //! installed is skipped, unless `DRAGOMAN_REQUIRE_PEERS` is set. All traffic stays on the loopback interface.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,10 +14,12 @@ use crate::common::{Answer, Lab, domain, roll_pitch_yaw};
 use dragoman_ros::WrappedTypesupport;
 use dragoman_ros::sensor_msgs::msg::JointState;
 
-/// One lab at a time: rates measured on a busy machine mean nothing.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Two labs at a time: rates measured on a busy machine mean nothing.
+fn among_two() -> MutexGuard<'static, ()> {
+    static PLACES: [Mutex<()>; 2] = [Mutex::new(()), Mutex::new(())];
+    static COMERS: AtomicUsize = AtomicUsize::new(0);
+    let place = &PLACES[COMERS.fetch_add(1, Ordering::Relaxed) % PLACES.len()];
+    place.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs a peer to its end in the domain of `lab`.
@@ -88,7 +91,7 @@ const FIGURES: [&str; 7] = [
 #[test]
 fn cyclone_dds_uses_the_lab() {
     let Some(peer) = Peer::Cyclone.caller() else { return };
-    let _alone = alone();
+    let _place = among_two();
     let facts = run(peer, &Lab::start(), &["session"], 120);
     check_session(&facts);
     let hashed = if distribution() == "humble" { "0" } else { facts.text("gids_listed") };
@@ -103,7 +106,7 @@ fn cyclone_dds_sees_the_nodes_of_a_lab_in_humble() {
     }
     const HUMBLE: (&str, &str) = ("ROS_DISTRO", "humble");
     let Some(mut peer) = Peer::Cyclone.command() else { return };
-    let _alone = alone();
+    let _place = among_two();
     let lab = Lab::start_in(&[HUMBLE], domain(), &["up"], &["-p", "arm31:port:=0"]);
     peer.envs([HUMBLE]);
     let facts = run(peer, &lab, &["graph"], 60);
@@ -115,7 +118,7 @@ fn cyclone_dds_sees_the_nodes_of_a_lab_in_humble() {
 #[test]
 fn fast_dds_uses_the_lab() {
     let Some(peer) = Peer::FastDds.caller() else { return };
-    let _alone = alone();
+    let _place = among_two();
     let facts = run(peer, &Lab::start(), &["session"], 120);
     check_session(&facts);
     facts.show("Fast DDS", &FIGURES);
@@ -124,7 +127,7 @@ fn fast_dds_uses_the_lab() {
 #[test]
 fn ros_2_uses_the_lab() {
     let Some(peer) = Peer::Ros.caller() else { return };
-    let _alone = alone();
+    let _place = among_two();
     let facts = run(peer, &Lab::start(), &["session"], 120);
     check_rates(&facts);
     assert!(facts.text("robot_description").ends_with(" bytes, robot True"), "{facts:#?}");
@@ -168,7 +171,7 @@ fn ros_2_uses_the_lab() {
 #[test]
 fn ros_2_slows_the_arm_down_by_a_parameter() {
     let (Some(fast), Some(slow)) = (Peer::Ros.caller(), Peer::Ros.caller()) else { return };
-    let _alone = alone();
+    let _place = among_two();
     let lab = Lab::start();
     let client = lab.client();
     let home = client.ask("PS", [0.0; 7], 0).values();
@@ -206,7 +209,7 @@ fn joins_and_leaves(peer: Peer, name: &str) {
     let (Some(first), Some(second), Some(last)) = (peer.command(), peer.command(), peer.command()) else {
         return;
     };
-    let _alone = alone();
+    let _place = among_two();
     let lab = Lab::start();
     run(first, &lab, &["joins", "20"], 60);
     let before = lab.resident_kib();
@@ -247,7 +250,7 @@ fn a_reader_gets_stuck_and_dies(holder: Peer, watcher: Peer, name: &str) {
     else {
         return;
     };
-    let _alone = alone();
+    let _place = among_two();
     let lab = Lab::start();
     let held = Running::start(held, lab.domain, &["hold"]);
     let line = held.line(Duration::from_secs(30));

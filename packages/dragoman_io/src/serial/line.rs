@@ -149,7 +149,11 @@ impl<B: SerialDriver> Line<B> {
             };
             // Logged once per reason, not at every attempt.
             if reported.as_ref() != Some(&failure) {
-                tracing::warn!(failure, "the line is down");
+                if *wanted.borrow() {
+                    tracing::warn!(failure, "the line is down");
+                } else {
+                    tracing::info!("the line is closed");
+                }
                 reported = Some(failure.clone());
             }
             self.lost(failure);
