@@ -196,6 +196,14 @@ impl Solid {
     }
 }
 
+impl Solid {
+    /// Normal of the surface that a ray with a unit direction hits, in the solid's frame; `None` from inside.
+    pub(crate) fn normal(&self, origin: Vector, direction: Vector, longest: f64) -> Option<Vector> {
+        let hit = self.shape.cast_local_ray_and_get_normal(&Ray::new(origin, direction), longest, true)?;
+        (hit.time_of_impact > 0.0).then_some(hit.normal)
+    }
+}
+
 fn ray_against_box(origin: Vector, direction: Vector, half: Vector) -> Option<f64> {
     // A direction along a side gives finite values, or infinite ones with the right sign.
     let steep = |value: f64| if value.abs() < 1e-200 { 1e200 } else { 1.0 / value };
