@@ -89,7 +89,8 @@ impl Geometry {
                     let ends = [0.0, *height];
                     let corners: Vec<[f64; 3]> =
                         piece.iter().flat_map(|&[x, y]| ends.map(|z| [x, y, z])).collect();
-                    Ok((Solid::new(hull(&corners)?), Pose::IDENTITY))
+                    let rays = Rays::Prism { sides: sides(&piece), height: *height };
+                    Ok((Solid { shape: hull(&corners)?, rays }, Pose::IDENTITY))
                 };
                 pieces.into_iter().map(prism).collect()
             }
@@ -113,11 +114,39 @@ pub(crate) struct Solid {
 }
 
 /// Method of ray casting, in the solid's own frame.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Rays {
-    Box { half: Vector },
-    Cylinder { radius: f64, half_length: f64 },
+    Box {
+        half: Vector,
+    },
+    Cylinder {
+        radius: f64,
+        half_length: f64,
+    },
+    /// Extruded along z from a convex polygon in the plane z = 0.
+    Prism {
+        sides: Arc<[Side]>,
+        height: f64,
+    },
     Other,
+}
+
+/// A side of a prism: the normal to the outside, and its distance from the origin.
+type Side = ([f64; 2], f64);
+
+/// How much wider a prism is for rays, m, so that none passes between two with a common side.
+const SEAM: f64 = 1e-9;
+
+/// The sides of a convex polygon with counter-clockwise corners.
+fn sides(polygon: &[[f64; 2]]) -> Arc<[Side]> {
+    let next = polygon.iter().cycle().skip(1);
+    let edges = polygon.iter().zip(next).map(|(&[ax, ay], &[bx, by])| ([ax, ay], [by - ay, ax - bx]));
+    let sides = edges.map(|([x, y], [across, along])| {
+        let length = across.hypot(along).max(f64::MIN_POSITIVE);
+        let normal = [across / length, along / length];
+        (normal, normal[0] * x + normal[1] * y + SEAM)
+    });
+    sides.collect()
 }
 
 impl Solid {
@@ -182,13 +211,16 @@ impl Solid {
 
     /// Distance along a ray with a unit direction, given in the solid's frame; 0 from inside.
     ///
-    /// Boxes and cylinders are computed in closed form: parry's search for convex shapes is slower and less accurate,
-    /// and a scan calls this a thousand times.
+    /// Boxes, cylinders and prisms are computed in closed form: parry's search for convex shapes is slower and less
+    /// accurate, above all for thin ones, and a scan calls this a thousand times.
     pub(crate) fn ray(&self, origin: Vector, direction: Vector, longest: f64) -> Option<f64> {
-        let way = match self.rays {
-            Rays::Box { half } => ray_against_box(origin, direction, half),
+        let way = match &self.rays {
+            Rays::Box { half } => ray_against_box(origin, direction, *half),
             Rays::Cylinder { radius, half_length } => {
-                ray_against_cylinder(origin, direction, radius, half_length)
+                ray_against_cylinder(origin, direction, *radius, *half_length)
+            }
+            Rays::Prism { sides, height } => {
+                ray_against_prism(origin, direction, sides, *height).map(|(way, _)| way)
             }
             Rays::Other => self.shape.cast_local_ray(&Ray::new(origin, direction), longest, true),
         };
@@ -199,6 +231,9 @@ impl Solid {
 impl Solid {
     /// Normal of the surface that a ray with a unit direction hits, in the solid's frame; `None` from inside.
     pub(crate) fn normal(&self, origin: Vector, direction: Vector, longest: f64) -> Option<Vector> {
+        if let Rays::Prism { sides, height } = &self.rays {
+            return ray_against_prism(origin, direction, sides, *height).and_then(|(_, normal)| normal);
+        }
         let hit = self.shape.cast_local_ray_and_get_normal(&Ray::new(origin, direction), longest, true)?;
         (hit.time_of_impact > 0.0).then_some(hit.normal)
     }
@@ -211,6 +246,32 @@ fn ray_against_box(origin: Vector, direction: Vector, half: Vector) -> Option<f6
     let (a, b) = ((-half - origin) * inverse, (half - origin) * inverse);
     let enter = a.min(b).max_element().max(0.0);
     (enter <= a.max(b).min_element()).then_some(enter)
+}
+
+/// The distance, and the normal of the plane that is met; none from inside.
+fn ray_against_prism(
+    origin: Vector,
+    direction: Vector,
+    sides: &[Side],
+    height: f64,
+) -> Option<(f64, Option<Vector>)> {
+    let (mut enter, mut leave) = ((0.0_f64, None), f64::INFINITY);
+    let sides = sides.iter().map(|&([x, y], distance)| (Vector::new(x, y, 0.0), distance));
+    for (normal, distance) in sides.chain([(Vector::Z, height), (-Vector::Z, 0.0)]) {
+        // How far the origin is outside of the plane, and how fast the ray moves further outside.
+        let (outside, speed) = (normal.dot(origin) - distance, normal.dot(direction));
+        if speed < 0.0 {
+            let way = -outside / speed;
+            if way > enter.0 {
+                enter = (way, Some(normal));
+            }
+        } else if speed > 0.0 {
+            leave = leave.min(-outside / speed);
+        } else if outside > 0.0 {
+            return None;
+        }
+    }
+    (enter.0 <= leave).then_some(enter)
 }
 
 /// The axis is y, as in parry.

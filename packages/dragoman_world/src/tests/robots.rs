@@ -196,6 +196,42 @@ fn odometry_does_not_know_of_a_placed_robot_until_its_next_motion() {
     assert_near(room.odometry(None, "Cart").unwrap(), [5.1, 5.0, 4.0 - std::f64::consts::TAU]);
 }
 
+/// What MRCore's `WBodometry` reads without noise, for the same calls in the same order.
+#[test]
+fn odometry_reads_what_the_original_reads() {
+    let mut room = room("", "");
+    let mut after = |act: &dyn Fn(&mut Worlds), odometry: [f64; 3]| {
+        act(&mut room);
+        assert_near(room.odometry(None, "Cart").unwrap(), odometry);
+    };
+    let place = |x: f64, y: f64, yaw: f64| {
+        move |room: &mut Worlds| assert!(room.place_m_robot(None, "Cart", [x, y, 0.0], yaw).unwrap())
+    };
+    let drive = |speed: f64, turn: f64, time: f64| {
+        move |room: &mut Worlds| assert!(room.move_m_robot(None, "Cart", [speed, turn], time).unwrap())
+    };
+    let reset = |odometry: [f64; 3]| {
+        move |room: &mut Worlds| room.reset_odometry(None, "Cart", odometry).unwrap()
+    };
+    after(&drive(0.5, 0.1, 0.5), [0.249687565, 0.012494792, 0.05]);
+    after(&place(0.0, 0.0, 0.15), [0.249687565, 0.012494792, 0.05]);
+    after(&reset([1.0, 2.0, 0.5]), [1.0, 2.0, 0.5]);
+    after(&drive(0.2, 0.0, 1.0), [1.2, 2.0, 0.5]);
+    after(&drive(0.1, 1.0, 1.0), [1.254030231, 2.084147098, 1.5]);
+    after(&place(3.0, 4.0, -0.4), [1.254030231, 2.084147098, 1.5]);
+    after(&drive(0.1, 0.2, 0.5), [4.609088119, 5.485021638, 0.05]);
+    after(&place(-2.0, 1.0, 2.5), [4.609088119, 5.485021638, 0.05]);
+    after(&place(-2.0, -1.0, 3.0), [4.609088119, 5.485021638, 0.05]);
+    after(&drive(0.3, -0.5, 1.0), [-1.337794211, 1.523547193, 2.85]);
+    after(&reset([0.0, 0.0, 4.0]), [0.0, 0.0, -2.283185307]);
+    after(&drive(0.3, 0.0, -1.0), [-0.3, 0.0, -2.283185307]);
+    after(
+        &|room| room.place(None, "Cart", [1.0, 1.0, 0.0], [0.0, 0.0, -1.0]).unwrap(),
+        [-0.3, 0.0, -2.283185307],
+    );
+    after(&drive(0.25, 0.5, 0.4), [-1.605234535, -3.381929094, 0.7]);
+}
+
 #[test]
 fn before_the_first_reset_odometry_counts_from_where_the_robot_began() {
     let mut room = room("", "xyz: [1, 0, 0]\n    yaw: 0.15");
