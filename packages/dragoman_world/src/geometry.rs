@@ -84,15 +84,9 @@ impl Geometry {
                 one(SharedShape::new(surface))
             }
             Self::Extrusion { polygon, height } => {
-                let pieces = polygon::convex_pieces(polygon)?;
-                let prism = |piece: Vec<[f64; 2]>| {
-                    let ends = [0.0, *height];
-                    let corners: Vec<[f64; 3]> =
-                        piece.iter().flat_map(|&[x, y]| ends.map(|z| [x, y, z])).collect();
-                    let rays = Rays::Prism { sides: sides(&piece), height: *height };
-                    Ok((Solid { shape: hull(&corners)?, rays }, Pose::IDENTITY))
-                };
-                pieces.into_iter().map(prism).collect()
+                let pieces = polygon::convex_pieces(polygon)?.into_iter();
+                let prism = |piece: Vec<[f64; 2]>| Ok((prism(&piece, *height)?, Pose::IDENTITY));
+                pieces.map(prism).collect()
             }
         }
     }
@@ -100,10 +94,49 @@ impl Geometry {
 
 fn hull(corners: &[[f64; 3]]) -> Result<SharedShape, String> {
     let corners: Vec<Vector> = corners.iter().map(|&corner| vector(corner)).collect();
-    let (corners, faces) =
-        try_convex_hull(&corners).map_err(|error| format!("the points have no convex hull: {error:?}"))?;
-    let polyhedron = ConvexPolyhedron::from_convex_mesh(corners, &faces);
+    let (corners, faces) = hull_of(&corners)?;
+    polyhedron(corners, &faces)
+}
+
+fn hull_of(corners: &[Vector]) -> Result<(Vec<Vector>, Vec<[u32; 3]>), String> {
+    try_convex_hull(corners).map_err(|error| format!("the points have no convex hull: {error:?}"))
+}
+
+fn polyhedron(corners: Vec<Vector>, faces: &[[u32; 3]]) -> Result<SharedShape, String> {
+    let polyhedron = ConvexPolyhedron::from_convex_mesh(corners, faces);
     Ok(SharedShape::new(polyhedron.ok_or("the points have no convex hull")?))
+}
+
+/// Extruded from a convex polygon with counter-clockwise corners.
+///
+/// The hull is that of a prism of about the same size in all directions: the search for it fails for thin ones. An affine
+/// map keeps which corners are neighbours.
+fn prism(piece: &[[f64; 2]], height: f64) -> Result<Solid, String> {
+    let low = |axis: fn(&[f64; 2]) -> f64| piece.iter().map(axis).fold(f64::INFINITY, f64::min);
+    let high = |axis: fn(&[f64; 2]) -> f64| piece.iter().map(axis).fold(f64::NEG_INFINITY, f64::max);
+    // Origin and directions of the map from the unit cube.
+    let (origin, x_axis, y_axis) = match piece {
+        &[a, b, c] => (a, [b[0] - a[0], b[1] - a[1]], [c[0] - a[0], c[1] - a[1]]),
+        _ => {
+            let (x, y): (fn(&[f64; 2]) -> f64, fn(&[f64; 2]) -> f64) = (|corner| corner[0], |corner| corner[1]);
+            ([low(x), low(y)], [high(x) - low(x), 0.0], [0.0, high(y) - low(y)])
+        }
+    };
+    let area = x_axis[0] * y_axis[1] - x_axis[1] * y_axis[0];
+    let in_cube = |&[x, y]: &[f64; 2]| {
+        let (x, y) = (x - origin[0], y - origin[1]);
+        [(x * y_axis[1] - y * y_axis[0]) / area, (x_axis[0] * y - x_axis[1] * x) / area]
+    };
+    let corners = piece.iter().map(in_cube).flat_map(|[x, y]| [0.0, 1.0].map(|z| Vector::new(x, y, z)));
+    let corners: Vec<Vector> = corners.collect();
+    let (corners, faces) = hull_of(&corners)?;
+    let back = |corner: Vector| {
+        let x = origin[0] + x_axis[0] * corner.x + y_axis[0] * corner.y;
+        let y = origin[1] + x_axis[1] * corner.x + y_axis[1] * corner.y;
+        Vector::new(x, y, corner.z * height)
+    };
+    let shape = polyhedron(corners.into_iter().map(back).collect(), &faces)?;
+    Ok(Solid { shape, rays: Rays::Prism { sides: sides(piece), height } })
 }
 
 /// A shape for collisions, distances and rays.

@@ -84,10 +84,12 @@ impl World {
     }
 
     /// Whether nothing is on the way to a landmark. In Apolo the laser looks past it: the first surface has to be there,
-    /// and behind the landmark, so that a mark on the far face of a wall is not seen.
+    /// and behind the landmark, so that a mark on the far face of a wall is not seen; its own robot may hide a mark.
     fn is_in_sight(&self, from: Vector, way: Vector, carrier: Option<usize>) -> bool {
         let length = way.length();
-        let ignore = |collider: &Collider| Some(collider.object) == carrier;
+        let ignore = |collider: &Collider| {
+            Some(collider.object) == carrier && (!self.as_original || collider.contains(from))
+        };
         if length == 0.0 {
             return true;
         }

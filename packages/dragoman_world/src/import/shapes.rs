@@ -11,7 +11,7 @@ use crate::file::{LARGEST, MAX_CORNERS, SMALLEST};
 use crate::{Geometry, Mesh};
 
 /// Thickness of a face, m. Faces of Apolo have none.
-const FACE_THICKNESS: f64 = 2e-4;
+const FACE_THICKNESS: f64 = 1e-4;
 /// Permitted sizes, m.
 const SIZES: [f64; 2] = [SMALLEST, LARGEST];
 
@@ -119,10 +119,13 @@ impl Importer<'_> {
         if polygon.len() > 1 && polygon.first() == polygon.last() {
             polygon.pop();
         }
-        let far = polygon.iter().flatten().any(|value| value.abs() > LARGEST);
-        if far || !(3..=MAX_CORNERS).contains(&polygon.len()) {
-            let count = polygon.len();
-            self.note(vertex.line, format!("{count} corners, or corners too far away: not taken"));
+        let count = polygon.len();
+        if !(3..=MAX_CORNERS).contains(&count) {
+            self.note(vertex.line, format!("{count} corners instead of 3 to {MAX_CORNERS}: not taken"));
+            return None;
+        }
+        if polygon.iter().flatten().any(|value| value.abs() > LARGEST) {
+            self.note(vertex.line, "a corner is too far away: not taken");
             return None;
         }
         Some(polygon)
