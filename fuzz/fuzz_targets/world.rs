@@ -69,7 +69,7 @@ fuzz_target!(|input: &[u8]| {
             assert!(ranges.iter().all(|range| (figures.min_range..=figures.max_range).contains(range)));
             worlds.laser_landmarks(world, sensor).unwrap();
         } else {
-            assert!((0.05..=3.0).contains(&worlds.ultrasonic(world, sensor).unwrap()));
+            assert!(worlds.ultrasonic(world, sensor).unwrap() > 0.0);
         }
     }
     for (world, camera) in cameras.iter().take(2) {

@@ -11,6 +11,7 @@
 //! | `arm.rs` | `dragoman arm`: an arm of servos on a serial port in ROS |
 //! | `platform.rs` | `dragoman platform`: a mobile platform in front of a base |
 //! | `relay.rs` | `dragoman relay`: programs with several robots |
+//! | `world.rs` | `dragoman world`: imports worlds of the simulator Apolo |
 //! | `machine.rs` | a machine on a serial port as a ROS node, for `base` and `arm` |
 //! | `robot.rs` | the robots that come with Dragoman, and others from files |
 //! | `address.rs` | addresses on the command line |
@@ -26,6 +27,7 @@ mod platform;
 mod relay;
 mod robot;
 mod up;
+mod world;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -88,6 +90,11 @@ enum Command {
         #[command(subcommand)]
         command: can::CanCommand,
     },
+    /// Work with world files, without ROS.
+    World {
+        #[command(subcommand)]
+        command: world::WorldCommand,
+    },
     /// Simulate devices for other programs, without ROS, until SIGINT or SIGTERM.
     Device {
         #[command(subcommand)]
@@ -144,6 +151,7 @@ fn main() -> ExitCode {
             })
         }
         Command::Can { command } => can::run(command).map_err(|error| error as Box<dyn Error>),
+        Command::World { command } => world::run(&command),
         Command::Device { command } => device::run(command).map_err(|error| error as Box<dyn Error>),
     };
     if let Err(error) = ended {

@@ -1,5 +1,7 @@
 //! Builds worlds from a world file.
 
+mod sensors;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,20 +9,19 @@ use std::time::Duration;
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::arm::{Arm, ArmLink, LinkMotion};
-use super::camera::Camera;
 use super::file::{
-    Angle, ArmEntry, BodyEntry, CameraEntry, CameraKind, Convention, Coordinate, File, JointEntry, JointKind,
-    LaserEntry, LaserModel, MAX_BEAMS, MAX_PIXELS, Rate, ShapeEntry, UltrasonicEntry, WheeledEntry,
-    WorldEntry,
+    Angle, ArmEntry, BodyEntry, Convention, Coordinate, File, JointEntry, JointKind, ShapeEntry,
+    WheeledEntry, WorldEntry,
 };
 use super::geometry::{pose, to_parry};
 use super::noise::Noise;
 use super::scene::Scene;
-use super::sensor::{Laser, LaserFigures, Mount, Publication, Ultrasonic};
 use super::state::{Body, Named, Object, Part, RobotDescription, Role, Shape, World, key};
 use super::urdf::{self, Selection};
-use super::wheeled::Wheeled;
-use super::{ArmJoint, CameraFigures, Files, Geometry, Landmark, LoadError, Mesh};
+use super::wheeled::{ApoloOdometry, Wheeled};
+use super::{ArmJoint, Files, Geometry, Landmark, LoadError, Mesh};
+
+use sensors::{add_camera, add_laser, add_ultrasonic};
 
 /// Default colour.
 pub(super) const GREY: [f64; 4] = [0.7, 0.7, 0.7, 1.0];
@@ -50,15 +51,20 @@ pub(super) fn worlds(text: &str, files: Files<'_>) -> Result<Vec<World>, LoadErr
     Ok(worlds)
 }
 
-/// The first line with this name, from 1; 0 if there is none.
+/// The first line with this name, from 1; 0 if there is none. In YAML or JSON: keys and values may be quoted.
 fn line_of(text: &str, name: &str) -> usize {
-    let gives = |line: &str| {
-        let value = line.split_once("name:").map(|(_, value)| value.trim().trim_start_matches(['"', '\'']));
+    const KEY: &str = "name";
+    let quotes = ['"', '\''];
+    let gives = |at: &usize| {
+        let value = text.get(at + KEY.len()..).unwrap_or_default();
+        let value = value.trim_start_matches(quotes).trim_start().strip_prefix(':');
+        let value = value.map(|value| value.trim_start().trim_start_matches(quotes));
         value
             .and_then(|value| value.strip_prefix(name))
             .is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_'))
     };
-    text.lines().position(gives).map_or(0, |line| line + 1)
+    let found = text.match_indices(KEY).map(|(at, _)| at).find(gives);
+    found.map_or(0, |at| text.get(..at).unwrap_or_default().matches('\n').count() + 1)
 }
 
 fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)> {
@@ -75,6 +81,7 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
         names: HashMap::new(),
         revision: 1,
         updates: 0,
+        as_original: true,
         time: Duration::ZERO,
     };
     for body in entry.bodies {
@@ -110,7 +117,8 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
         let named = Named::Landmark(world.landmarks.len());
         let position = numbers(mark.xyz);
         take_name(&mut world, &mark.name, named).map_err(|reason| (mark.name.clone(), reason))?;
-        if let Some(other) = world.landmarks.iter().find(|other| other.id == mark.id) {
+        let same = world.landmarks.iter().find(|other| other.id == mark.id);
+        if let Some(other) = same.filter(|_| !entry.repeated_landmark_ids) {
             let reason =
                 format!("its id {} is that of {} already: lasers would confuse them", mark.id, other.name);
             return Err((mark.name, reason));
@@ -357,6 +365,7 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
         limits: [entry.max_speed.0, entry.max_turn_rate.0],
         odometry_noise: [entry.odometry_noise.distance.0, entry.odometry_noise.heading.0],
         odometry: [0.0; 3],
+        apolo: ApoloOdometry::new(&place),
         travelled: [0.0; 2],
         twist: [0.0; 2],
         noise: Noise::new(seed, &entry.name),
@@ -372,113 +381,6 @@ fn spread_out(points: &[[f64; 2]]) -> bool {
     };
     let first = points.first();
     first.is_some_and(|&a| points.iter().any(|&b| points.iter().any(|&c| double_area(a, b, c) > 2e-4)))
-}
-
-fn mount(world: &World, on: Option<&str>, offset: Isometry3<f64>) -> Result<Mount, Reason> {
-    let Some(carrier) = on else { return Ok(Mount { object: None, offset }) };
-    match world.names.get(&key(carrier)) {
-        Some(Named::Object(at)) => Ok(Mount { object: Some(*at), offset }),
-        _ => Err(format!("it is on {carrier}, which does not exist")),
-    }
-}
-
-fn add_laser(world: &mut World, entry: LaserEntry, seed: u64) -> Result<(), Reason> {
-    let mount = mount(world, entry.on.as_deref(), pose(numbers(entry.xyz), angles(entry.rpy)))?;
-    let figures = match (entry.model, entry.scan) {
-        (Some(LaserModel::Lms100), None) => LaserFigures::LMS100,
-        (Some(LaserModel::Hokuyo), None) => LaserFigures::HOKUYO,
-        (None, Some(scan)) => {
-            let span = scan.last_angle.0 - scan.first_angle.0;
-            if !(2..=MAX_BEAMS).contains(&scan.beams) || span < 1e-6 || scan.min_range.0 >= scan.max_range.0 {
-                return Err(format!(
-                    "2 to {MAX_BEAMS} beams, last_angle beyond first_angle, max_range beyond min_range"
-                ));
-            }
-            LaserFigures {
-                beams: usize::from(scan.beams),
-                first_angle: scan.first_angle.0,
-                angle_step: span / f64::from(scan.beams - 1),
-                min_range: scan.min_range.0,
-                max_range: scan.max_range.0,
-            }
-        }
-        _ => return Err("a laser has either a model or a scan".to_owned()),
-    };
-    take_name(world, &entry.name, Named::Laser(world.lasers.len()))?;
-    let noise = Noise::new(seed, &entry.name);
-    let publication = publication(entry.topic, entry.frame, entry.rate)?;
-    world.lasers.push(Laser::new(
-        entry.name,
-        mount,
-        figures,
-        entry.noise.0,
-        noise,
-        entry.sees_carrier,
-        publication,
-    ));
-    Ok(())
-}
-
-fn add_ultrasonic(world: &mut World, entry: UltrasonicEntry, seed: u64) -> Result<(), Reason> {
-    let mount = mount(world, entry.on.as_deref(), pose(numbers(entry.xyz), angles(entry.rpy)))?;
-    take_name(world, &entry.name, Named::Ultrasonic(world.ultrasonics.len()))?;
-    let noise = Noise::new(seed, &entry.name);
-    world.ultrasonics.push(Ultrasonic { name: entry.name, mount, deviation: entry.noise.0, noise });
-    Ok(())
-}
-
-fn add_camera(world: &mut World, entry: CameraEntry, seed: u64) -> Result<(), Reason> {
-    let mount = mount(world, entry.on.as_deref(), pose(numbers(entry.xyz), angles(entry.rpy)))?;
-    let (figures, color_offset) = match (entry.kind, entry.image) {
-        (Some(CameraKind::Kinect), None) => (CameraFigures::KINECT, CameraFigures::KINECT_COLOR_OFFSET),
-        (None, Some(image)) => {
-            let pixels = 1..=MAX_PIXELS;
-            if !pixels.contains(&image.width)
-                || !pixels.contains(&image.height)
-                || image.min_range.0 >= image.max_range.0
-            {
-                return Err(format!("1 to {MAX_PIXELS} pixels each way, max_range beyond min_range"));
-            }
-            let figures = CameraFigures {
-                width: image.width.into(),
-                height: image.height.into(),
-                horizontal_angle: image.horizontal_angle.0,
-                vertical_angle: image.vertical_angle.0,
-                min_range: image.min_range.0,
-                max_range: image.max_range.0,
-            };
-            (figures, [0.0; 3])
-        }
-        _ => return Err("a camera has either a kind or an image".to_owned()),
-    };
-    take_name(world, &entry.name, Named::Camera(world.cameras.len()))?;
-    let noise = Noise::new(seed, &entry.name);
-    world.cameras.push(Camera {
-        name: entry.name,
-        mount,
-        color_offset: entry.color_offset.map_or(color_offset, numbers).into(),
-        figures,
-        deviation: entry.depth_noise.0,
-        noise,
-        sees_carrier: entry.sees_carrier,
-        publication: publication(entry.topic, entry.frame, entry.rate)?,
-    });
-    Ok(())
-}
-
-fn publication(
-    topic: Option<String>,
-    frame: Option<String>,
-    rate: Option<Rate>,
-) -> Result<Publication, Reason> {
-    let names = match (topic, frame) {
-        (None, None) => None,
-        (Some(topic), Some(frame)) if !topic.trim_matches('/').is_empty() && !frame.is_empty() => {
-            Some([topic, frame])
-        }
-        _ => return Err("topic and frame are names, and are given together".to_owned()),
-    };
-    Ok(Publication { names, rate: rate.map(|rate| rate.0) })
 }
 
 fn shapes(entries: &[ShapeEntry], files: Files<'_>) -> Result<Vec<Shape>, Reason> {
@@ -499,10 +401,19 @@ fn shape(entry: &ShapeEntry, files: Files<'_>) -> Result<Shape, Reason> {
     let mesh = match &entry.mesh {
         None => None,
         Some(mesh) => {
-            let bytes = files(&mesh.file).map_err(|reason| format!("{}: {reason}", mesh.file))?;
             let scale = mesh.scale.map(|factor| factor.0);
-            let loaded = Arc::new(Mesh::parse(&mesh.file, &bytes, scale)?);
-            Some(Geometry::Mesh { mesh: loaded, convex: mesh.convex })
+            let loaded = match (&mesh.file, mesh.triangles.is_empty()) {
+                (Some(file), true) => {
+                    let bytes = files(file).map_err(|reason| format!("{file}: {reason}"))?;
+                    Mesh::parse(file, &bytes, scale)?
+                }
+                (None, false) => {
+                    let vertices = mesh.vertices.iter().map(|&corner| numbers(corner)).collect();
+                    Mesh::new(vertices, mesh.triangles.clone(), scale)?
+                }
+                _ => return Err("a mesh has either a file or vertices and triangles".to_owned()),
+            };
+            Some(Geometry::Mesh { mesh: Arc::new(loaded), convex: mesh.convex })
         }
     };
     let mut given = [cuboid, cylinder, sphere, extrusion, mesh].into_iter().flatten();

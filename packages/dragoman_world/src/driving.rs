@@ -7,7 +7,7 @@ use nalgebra::Isometry3;
 use super::file::{LARGEST, LARGEST_ANGLE};
 use super::geometry::{Vector, to_parry, vector};
 use super::scene::Collider;
-use super::state::{Role, check, check_between};
+use super::state::{Object, Role, check};
 use super::wheeled::{Step, wrap};
 use super::{World, WorldError};
 
@@ -63,8 +63,17 @@ impl World {
     pub(crate) fn roll(&mut self, at: usize, step: Step) -> Step {
         let Some(object) = self.objects.get_mut(at) else { return Step::default() };
         let (start, Role::Wheeled(wheeled)) = (object.pose, &mut object.role) else { return Step::default() };
-        wheeled.count(step);
-        let (radius, heading) = (wheeled.wheel_radius, heading(&start));
+        let factors = wheeled.count(step);
+        let radius = wheeled.wheel_radius;
+        let rolled = self.roll_from(at, step, &start, radius);
+        if rolled != Step::default() {
+            self.note_motion(at, factors);
+        }
+        rolled
+    }
+
+    fn roll_from(&mut self, at: usize, step: Step, start: &Isometry3<f64>, radius: f64) -> Step {
+        let heading = heading(start);
         let [x, y, z] = start.translation.vector.into();
         let along = |share: f64| {
             let Step { distance, turn } = step.times(share);
@@ -80,7 +89,7 @@ impl World {
         if go(self, 1.0, false) {
             return step;
         }
-        if self.wheeled_touches(at, &start).is_some() {
+        if self.wheeled_touches(at, start).is_some() {
             let moves = go(self, 1.0, true);
             return if moves { step } else { Step::default() };
         }
@@ -116,7 +125,7 @@ impl World {
         time: f64,
     ) -> Result<bool, WorldError> {
         check("speed", &speeds, f64::MAX)?;
-        check_between("time", &[time], 0.0, LONGEST_TIME)?;
+        check("time", &[time], LONGEST_TIME)?;
         let (at, wheeled) = self.wheeled(name)?;
         let step = wheeled.step(speeds, time);
         Ok(self.drive(at, step))
@@ -137,9 +146,17 @@ impl World {
             return false;
         }
         if let Some(Role::Wheeled(wheeled)) = self.objects.get_mut(at).map(|object| &mut object.role) {
-            wheeled.count(step);
+            let factors = wheeled.count(step);
+            self.note_motion(at, factors);
         }
         true
+    }
+
+    /// Adds a motion of the robot to its odometry of Apolo.
+    fn note_motion(&mut self, at: usize, factors: [f64; 2]) {
+        if let Some(Object { pose, role: Role::Wheeled(wheeled), .. }) = self.objects.get_mut(at) {
+            wheeled.apolo.measure(pose, factors);
+        }
     }
 
     pub(crate) fn set_twist(&mut self, name: &str, twist: [f64; 2]) -> Result<(), WorldError> {
@@ -168,6 +185,13 @@ impl World {
     }
 
     pub(crate) fn odometry(&mut self, name: &str) -> Result<[f64; 3], WorldError> {
+        let as_original = self.as_original;
+        let wheeled = self.wheeled(name)?.1;
+        Ok(if as_original { wheeled.apolo.reading } else { wheeled.odometry })
+    }
+
+    #[cfg(feature = "node")]
+    pub(crate) fn wheel_odometry(&mut self, name: &str) -> Result<[f64; 3], WorldError> {
         Ok(self.wheeled(name)?.1.odometry)
     }
 
@@ -178,7 +202,11 @@ impl World {
 
     pub(crate) fn reset_odometry(&mut self, name: &str, odometry: [f64; 3]) -> Result<(), WorldError> {
         check("odometry", &odometry, LARGEST)?;
-        self.wheeled(name)?.1.odometry = odometry;
+        let (at, _) = self.wheeled(name)?;
+        if let Some(Object { pose, role: Role::Wheeled(wheeled), .. }) = self.objects.get_mut(at) {
+            wheeled.odometry = odometry;
+            wheeled.apolo.reset(pose, odometry);
+        }
         Ok(())
     }
 }

@@ -5,11 +5,11 @@ use serde::{Deserialize, Deserializer};
 /// Maximum coordinate and size, m.
 pub(crate) const LARGEST: f64 = 1e4;
 /// Minimum size of a shape, m.
-const SMALLEST: f64 = 1e-4;
+pub(crate) const SMALLEST: f64 = 1e-4;
 /// Maximum angle, rad; larger ones have no accuracy left.
 pub(crate) const LARGEST_ANGLE: f64 = 1e5;
 /// Maximum number of corners of a polygon.
-const MAX_CORNERS: usize = 500;
+pub(crate) const MAX_CORNERS: usize = 500;
 
 fn ranged<'de, D: Deserializer<'de>>(from: D, least: f64, most: f64) -> Result<f64, D::Error> {
     let value = f64::deserialize(from)?;
@@ -40,9 +40,11 @@ number!(/** A direction about z, rad. */ HalfTurn, -std::f64::consts::PI, std::f
 number!(/** A length that is not zero, m. */ Size, SMALLEST, LARGEST);
 number!(/** A share, or a standard deviation relative to something. */ Share, 0.0, 1.0);
 number!(/** A standard deviation, m. */ Deviation, 0.0, 100.0);
+number!(/** A standard deviation, rad. */ AngleDeviation, 0.0, std::f64::consts::PI);
 number!(/** A speed, m/s or rad/s. */ Speed, 0.0, 100.0);
 number!(/** How often, Hz. */ Rate, 0.01, 1000.0);
 number!(/** From one edge of a picture to the other, rad. */ ViewAngle, 0.01, 3.0);
+number!(/** From the axis of a cone to its surface, rad. */ HalfAngle, 0.0, 1.5);
 number!(/** A mass, kg. */ Mass, 0.0, 1e4);
 number!(/** A factor of a mesh's coordinates. */ Scale, -1e3, 1e3);
 
@@ -72,6 +74,9 @@ pub(crate) struct WorldEntry {
     pub(crate) cameras: Vec<CameraEntry>,
     #[serde(default)]
     pub(crate) landmarks: Vec<LandmarkEntry>,
+    /// Several landmarks may have the same id, as in worlds of Apolo.
+    #[serde(default)]
+    pub(crate) repeated_landmark_ids: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -127,7 +132,13 @@ pub(crate) struct SphereEntry {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MeshEntry {
-    pub(crate) file: String,
+    /// Either a file or triangles.
+    pub(crate) file: Option<String>,
+    #[serde(default)]
+    pub(crate) vertices: Vec<[Coordinate; 3]>,
+    /// Indices of `vertices`, from 0, counter-clockwise seen from outside.
+    #[serde(default)]
+    pub(crate) triangles: Vec<[u32; 3]>,
     #[serde(default = "unscaled")]
     pub(crate) scale: [Scale; 3],
     #[serde(default)]
@@ -293,11 +304,23 @@ pub(crate) struct LaserEntry {
     #[serde(default)]
     pub(crate) noise: Deviation,
     #[serde(default)]
+    pub(crate) landmark_noise: LandmarkNoise,
+    #[serde(default)]
     pub(crate) sees_carrier: bool,
     /// Names and rate of publishing; not used by the core.
     pub(crate) topic: Option<String>,
     pub(crate) frame: Option<String>,
     pub(crate) rate: Option<Rate>,
+}
+
+/// Standard deviations of the landmarks that a laser sees.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LandmarkNoise {
+    #[serde(default)]
+    pub(crate) distance: Deviation,
+    #[serde(default)]
+    pub(crate) angle: AngleDeviation,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -333,6 +356,10 @@ pub(crate) struct UltrasonicEntry {
     pub(crate) xyz: [Coordinate; 3],
     #[serde(default)]
     pub(crate) rpy: [Angle; 3],
+    /// Without: [`super::UltrasonicFigures::default`].
+    pub(crate) half_angle: Option<HalfAngle>,
+    pub(crate) min_range: Option<Size>,
+    pub(crate) max_range: Option<Size>,
     #[serde(default)]
     pub(crate) noise: Deviation,
 }

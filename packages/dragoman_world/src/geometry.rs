@@ -84,14 +84,9 @@ impl Geometry {
                 one(SharedShape::new(surface))
             }
             Self::Extrusion { polygon, height } => {
-                let pieces = polygon::convex_pieces(polygon)?;
-                let prism = |piece: Vec<[f64; 2]>| {
-                    let ends = [0.0, *height];
-                    let corners: Vec<[f64; 3]> =
-                        piece.iter().flat_map(|&[x, y]| ends.map(|z| [x, y, z])).collect();
-                    Ok((Solid::new(hull(&corners)?), Pose::IDENTITY))
-                };
-                pieces.into_iter().map(prism).collect()
+                let pieces = polygon::convex_pieces(polygon)?.into_iter();
+                let prism = |piece: Vec<[f64; 2]>| Ok((prism(&piece, *height)?, Pose::IDENTITY));
+                pieces.map(prism).collect()
             }
         }
     }
@@ -99,10 +94,49 @@ impl Geometry {
 
 fn hull(corners: &[[f64; 3]]) -> Result<SharedShape, String> {
     let corners: Vec<Vector> = corners.iter().map(|&corner| vector(corner)).collect();
-    let (corners, faces) =
-        try_convex_hull(&corners).map_err(|error| format!("the points have no convex hull: {error:?}"))?;
-    let polyhedron = ConvexPolyhedron::from_convex_mesh(corners, &faces);
+    let (corners, faces) = hull_of(&corners)?;
+    polyhedron(corners, &faces)
+}
+
+fn hull_of(corners: &[Vector]) -> Result<(Vec<Vector>, Vec<[u32; 3]>), String> {
+    try_convex_hull(corners).map_err(|error| format!("the points have no convex hull: {error:?}"))
+}
+
+fn polyhedron(corners: Vec<Vector>, faces: &[[u32; 3]]) -> Result<SharedShape, String> {
+    let polyhedron = ConvexPolyhedron::from_convex_mesh(corners, faces);
     Ok(SharedShape::new(polyhedron.ok_or("the points have no convex hull")?))
+}
+
+/// Extruded from a convex polygon with counter-clockwise corners.
+///
+/// The hull is that of a prism of about the same size in all directions: the search for it fails for thin ones. An affine
+/// map keeps which corners are neighbours.
+fn prism(piece: &[[f64; 2]], height: f64) -> Result<Solid, String> {
+    let low = |axis: fn(&[f64; 2]) -> f64| piece.iter().map(axis).fold(f64::INFINITY, f64::min);
+    let high = |axis: fn(&[f64; 2]) -> f64| piece.iter().map(axis).fold(f64::NEG_INFINITY, f64::max);
+    // Origin and directions of the map from the unit cube.
+    let (origin, x_axis, y_axis) = match piece {
+        &[a, b, c] => (a, [b[0] - a[0], b[1] - a[1]], [c[0] - a[0], c[1] - a[1]]),
+        _ => {
+            let (x, y): (fn(&[f64; 2]) -> f64, fn(&[f64; 2]) -> f64) = (|corner| corner[0], |corner| corner[1]);
+            ([low(x), low(y)], [high(x) - low(x), 0.0], [0.0, high(y) - low(y)])
+        }
+    };
+    let area = x_axis[0] * y_axis[1] - x_axis[1] * y_axis[0];
+    let in_cube = |&[x, y]: &[f64; 2]| {
+        let (x, y) = (x - origin[0], y - origin[1]);
+        [(x * y_axis[1] - y * y_axis[0]) / area, (x_axis[0] * y - x_axis[1] * x) / area]
+    };
+    let corners = piece.iter().map(in_cube).flat_map(|[x, y]| [0.0, 1.0].map(|z| Vector::new(x, y, z)));
+    let corners: Vec<Vector> = corners.collect();
+    let (corners, faces) = hull_of(&corners)?;
+    let back = |corner: Vector| {
+        let x = origin[0] + x_axis[0] * corner.x + y_axis[0] * corner.y;
+        let y = origin[1] + x_axis[1] * corner.x + y_axis[1] * corner.y;
+        Vector::new(x, y, corner.z * height)
+    };
+    let shape = polyhedron(corners.into_iter().map(back).collect(), &faces)?;
+    Ok(Solid { shape, rays: Rays::Prism { sides: sides(piece), height } })
 }
 
 /// A shape for collisions, distances and rays.
@@ -113,11 +147,39 @@ pub(crate) struct Solid {
 }
 
 /// Method of ray casting, in the solid's own frame.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Rays {
-    Box { half: Vector },
-    Cylinder { radius: f64, half_length: f64 },
+    Box {
+        half: Vector,
+    },
+    Cylinder {
+        radius: f64,
+        half_length: f64,
+    },
+    /// Extruded along z from a convex polygon in the plane z = 0.
+    Prism {
+        sides: Arc<[Side]>,
+        height: f64,
+    },
     Other,
+}
+
+/// A side of a prism: the normal to the outside, and its distance from the origin.
+type Side = ([f64; 2], f64);
+
+/// How much wider a prism is for rays, m, so that none passes between two with a common side.
+const SEAM: f64 = 1e-9;
+
+/// The sides of a convex polygon with counter-clockwise corners.
+fn sides(polygon: &[[f64; 2]]) -> Arc<[Side]> {
+    let next = polygon.iter().cycle().skip(1);
+    let edges = polygon.iter().zip(next).map(|(&[ax, ay], &[bx, by])| ([ax, ay], [by - ay, ax - bx]));
+    let sides = edges.map(|([x, y], [across, along])| {
+        let length = across.hypot(along).max(f64::MIN_POSITIVE);
+        let normal = [across / length, along / length];
+        (normal, normal[0] * x + normal[1] * y + SEAM)
+    });
+    sides.collect()
 }
 
 impl Solid {
@@ -182,17 +244,31 @@ impl Solid {
 
     /// Distance along a ray with a unit direction, given in the solid's frame; 0 from inside.
     ///
-    /// Boxes and cylinders are computed in closed form: parry's search for convex shapes is slower and less accurate,
-    /// and a scan calls this a thousand times.
+    /// Boxes, cylinders and prisms are computed in closed form: parry's search for convex shapes is slower and less
+    /// accurate, above all for thin ones, and a scan calls this a thousand times.
     pub(crate) fn ray(&self, origin: Vector, direction: Vector, longest: f64) -> Option<f64> {
-        let way = match self.rays {
-            Rays::Box { half } => ray_against_box(origin, direction, half),
+        let way = match &self.rays {
+            Rays::Box { half } => ray_against_box(origin, direction, *half),
             Rays::Cylinder { radius, half_length } => {
-                ray_against_cylinder(origin, direction, radius, half_length)
+                ray_against_cylinder(origin, direction, *radius, *half_length)
+            }
+            Rays::Prism { sides, height } => {
+                ray_against_prism(origin, direction, sides, *height).map(|(way, _)| way)
             }
             Rays::Other => self.shape.cast_local_ray(&Ray::new(origin, direction), longest, true),
         };
         way.filter(|way| *way <= longest)
+    }
+}
+
+impl Solid {
+    /// Normal of the surface that a ray with a unit direction hits, in the solid's frame; `None` from inside.
+    pub(crate) fn normal(&self, origin: Vector, direction: Vector, longest: f64) -> Option<Vector> {
+        if let Rays::Prism { sides, height } = &self.rays {
+            return ray_against_prism(origin, direction, sides, *height).and_then(|(_, normal)| normal);
+        }
+        let hit = self.shape.cast_local_ray_and_get_normal(&Ray::new(origin, direction), longest, true)?;
+        (hit.time_of_impact > 0.0).then_some(hit.normal)
     }
 }
 
@@ -203,6 +279,32 @@ fn ray_against_box(origin: Vector, direction: Vector, half: Vector) -> Option<f6
     let (a, b) = ((-half - origin) * inverse, (half - origin) * inverse);
     let enter = a.min(b).max_element().max(0.0);
     (enter <= a.max(b).min_element()).then_some(enter)
+}
+
+/// The distance, and the normal of the plane that is met; none from inside.
+fn ray_against_prism(
+    origin: Vector,
+    direction: Vector,
+    sides: &[Side],
+    height: f64,
+) -> Option<(f64, Option<Vector>)> {
+    let (mut enter, mut leave) = ((0.0_f64, None), f64::INFINITY);
+    let sides = sides.iter().map(|&([x, y], distance)| (Vector::new(x, y, 0.0), distance));
+    for (normal, distance) in sides.chain([(Vector::Z, height), (-Vector::Z, 0.0)]) {
+        // How far the origin is outside of the plane, and how fast the ray moves further outside.
+        let (outside, speed) = (normal.dot(origin) - distance, normal.dot(direction));
+        if speed < 0.0 {
+            let way = -outside / speed;
+            if way > enter.0 {
+                enter = (way, Some(normal));
+            }
+        } else if speed > 0.0 {
+            leave = leave.min(-outside / speed);
+        } else if outside > 0.0 {
+            return None;
+        }
+    }
+    (enter.0 <= leave).then_some(enter)
 }
 
 /// The axis is y, as in parry.

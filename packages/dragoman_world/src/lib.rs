@@ -12,6 +12,7 @@
 //! | `scene.rs` | all solids, with a tree of bounding boxes |
 //! | `geometry.rs`, `polygon.rs`, `mesh.rs` | shapes; only `geometry.rs` converts to parry3d |
 //! | `file.rs`, `build.rs`, `urdf.rs` | worlds from YAML, shapes and arms from URDF |
+//! | [`import`] | worlds of the simulator Apolo as YAML |
 //! | [`turtlebot`] | couples a TurtleBot 2 with WidowX to its simulated base and servos |
 //! | [`console`] | the simulator's console |
 //! | `node` (feature of that name) | the world and the simulator in ROS; together with its parts the only file that knows ROS |
@@ -30,6 +31,7 @@ mod file;
 mod geometry;
 mod grasp;
 mod handling;
+pub mod import;
 mod mesh;
 #[cfg(feature = "node")]
 pub mod node;
@@ -55,7 +57,9 @@ pub use error::{LoadError, WorldError};
 pub use file::JointKind;
 pub use geometry::{Geometry, pose};
 pub use mesh::Mesh;
-pub use sensor::{Landmark, LaserFigures, Publication, Sighting, ULTRASONIC_CONE, ULTRASONIC_RANGE};
+#[cfg(feature = "node")]
+pub(crate) use sensor::Echo;
+pub use sensor::{Landmark, LaserFigures, Publication, Sighting, UltrasonicFigures};
 pub use state::{Object, ObjectKind, Part, RobotDescription, Shape, World};
 pub use turtlebot::Turtlebot;
 pub(crate) use wheeled::Step;
@@ -116,6 +120,18 @@ impl Worlds {
     pub fn scene(name: &str) -> Option<Result<Self, LoadError>> {
         let (_, text) = SCENES.iter().find(|(scene, _)| *scene == name)?;
         Some(Self::from_yaml(text, &description))
+    }
+
+    /// Whether odometry, landmarks and ultrasonic sensors of Apolo's functions behave as in the original Apolo, which is
+    /// the default, or better:
+    ///
+    /// | function | as the original | otherwise |
+    /// | --- | --- | --- |
+    /// | [`Worlds::odometry`] | does not know that the robot was placed: its next motion adds the jump; increments along the robot's axes at the last reset | follows the wheels: a robot that is placed keeps its odometry, increments along the odometry's heading |
+    /// | [`Worlds::laser_landmarks`] | seen if something stands at least 1 cm behind it | seen if nothing stands between |
+    /// | [`Worlds::ultrasonic`], [`Worlds::all_ultrasonics`] | rays 5 degrees apart; nearer than the minimum range there is no echo | the whole cone; the minimum range for what is nearer |
+    pub fn set_as_original(&mut self, as_original: bool) {
+        self.worlds.iter_mut().for_each(|world| world.as_original = as_original);
     }
 
     /// Restarts all noise with this seed.
@@ -233,10 +249,11 @@ impl Worlds {
 
     /// `apoloMoveMRobot`: drives at the speed, m/s, and turn rate, rad/s, for this time, s, in one step. The step is
     /// `(v t cos(w t), v t sin(w t))` in the robot's frame; the heading changes by `w t`. Speeds are clamped to the robot's
-    /// limits, by default 2 m/s and 1 rad/s. Returns false without moving the robot on a collision or without a floor.
+    /// limits, by default 2 m/s and 1 rad/s. A negative time drives back. Returns false without moving the robot on a
+    /// collision or without a floor.
     ///
     /// # Errors
-    /// Unknown names, another kind of object, values that are not finite or too large, a negative time.
+    /// Unknown names, another kind of object, values that are not finite or too large.
     pub fn move_m_robot(
         &mut self,
         world: Option<&str>,
@@ -326,12 +343,25 @@ impl Worlds {
         }
     }
 
-    /// `apoloGetOdometry`: x, y, m, heading, rad, from the wheels' encoders.
+    /// `apoloGetOdometry`: x, y, m, heading, rad; see [`Worlds::set_as_original`].
     ///
     /// # Errors
     /// Unknown names, another kind of object.
     pub fn odometry(&mut self, world: Option<&str>, robot: &str) -> Result<[f64; 3], WorldError> {
         self.holder(world, robot)?.odometry(robot)
+    }
+
+    /// The odometry of the robot's topics: as [`Worlds::odometry`], never as the original.
+    ///
+    /// # Errors
+    /// Unknown names, another kind of object.
+    #[cfg(feature = "node")]
+    pub(crate) fn wheel_odometry(
+        &mut self,
+        world: Option<&str>,
+        robot: &str,
+    ) -> Result<[f64; 3], WorldError> {
+        self.holder(world, robot)?.wheel_odometry(robot)
     }
 
     /// The distance, m, and the turn, rad, that the wheels' encoders have counted since the start, independent of the
@@ -344,7 +374,8 @@ impl Worlds {
         self.holder(world, robot)?.travelled(robot)
     }
 
-    /// `apoloResetOdometry`: sets x, y, m, and heading, rad, of the odometry.
+    /// `apoloResetOdometry`: sets x, y, m, and heading, rad, of the odometry. As in the original, increments are along
+    /// the axes that the robot has now, whatever heading is set.
     ///
     /// # Errors
     /// Unknown names, another kind of object, values that are not finite or too large.
@@ -375,7 +406,8 @@ impl Worlds {
         self.holder(world, laser)?.laser_figures(laser)
     }
 
-    /// `apoloGetLaserLandMarks`: the visible landmarks within the laser's angles and range.
+    /// `apoloGetLaserLandMarks`: the visible landmarks within the laser's angles and range, with the laser's noise; see
+    /// [`Worlds::set_as_original`].
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -402,7 +434,8 @@ impl Worlds {
         self.holder(world, camera)?.look(camera, view)
     }
 
-    /// `apoloGetUltrasonicSensor`: distance to the nearest object in the cone, m.
+    /// `apoloGetUltrasonicSensor`: distance to the nearest object in the cone, m; surfaces that the sound hits at less
+    /// than 24 degrees give no echo. See [`Worlds::set_as_original`].
     ///
     /// # Errors
     /// Unknown names, another kind of object.
@@ -416,6 +449,15 @@ impl Worlds {
     /// Unknown names, a sensor or a landmark instead of an object.
     pub fn all_ultrasonics(&mut self, world: Option<&str>, robot: &str) -> Result<Vec<f64>, WorldError> {
         self.holder(world, robot)?.all_ultrasonics(robot)
+    }
+
+    /// The echoes of one robot's sensors for its topics: as [`Worlds::all_ultrasonics`], never as the original.
+    ///
+    /// # Errors
+    /// Unknown names, a sensor or a landmark instead of an object.
+    #[cfg(feature = "node")]
+    pub(crate) fn echoes(&mut self, world: Option<&str>, robot: &str) -> Result<Vec<Echo>, WorldError> {
+        self.holder(world, robot)?.echoes(robot)
     }
 
     /// Sets the velocity of a robot on wheels: m/s and rad/s, clamped as in [`Worlds::move_m_robot`].

@@ -20,17 +20,38 @@ impl Mesh {
     /// A description of the error.
     pub fn parse(name: &str, bytes: &[u8], scale: [f64; 3]) -> Result<Self, String> {
         let lower = name.to_ascii_lowercase();
-        let mut mesh = if lower.ends_with(".stl") {
+        let mesh = if lower.ends_with(".stl") {
             stl(bytes)?
         } else if lower.ends_with(".obj") {
             obj(&String::from_utf8_lossy(bytes))?
         } else {
             return Err(format!("{name}: meshes are read from .stl and .obj"));
         };
-        if mesh.indices.is_empty() {
+        mesh.scaled(name, scale)
+    }
+
+    /// From corners, and triangles as their indices, counter-clockwise seen from outside.
+    ///
+    /// # Errors
+    /// A description of the error.
+    pub(crate) fn new(
+        vertices: Vec<[f64; 3]>,
+        indices: Vec<[u32; 3]>,
+        scale: [f64; 3],
+    ) -> Result<Self, String> {
+        check_count(indices.len())?;
+        let missing = indices.iter().flatten().find(|at| **at as usize >= vertices.len());
+        if let Some(at) = missing {
+            return Err(format!("there is no corner {at}; the first is 0"));
+        }
+        Self { vertices, indices }.scaled("the mesh", scale)
+    }
+
+    fn scaled(mut self, name: &str, scale: [f64; 3]) -> Result<Self, String> {
+        if self.indices.is_empty() {
             return Err(format!("{name} holds no triangle"));
         }
-        for vertex in &mut mesh.vertices {
+        for vertex in &mut self.vertices {
             for (value, scale) in vertex.iter_mut().zip(scale) {
                 *value *= scale;
                 if !value.is_finite() || value.abs() > LARGEST {
@@ -40,9 +61,9 @@ impl Mesh {
         }
         // A mirrored mesh is turned inside out.
         if scale.iter().product::<f64>() < 0.0 {
-            mesh.indices.iter_mut().for_each(|triangle| triangle.swap(1, 2));
+            self.indices.iter_mut().for_each(|triangle| triangle.swap(1, 2));
         }
-        Ok(mesh)
+        Ok(self)
     }
 
     /// Its triangles, m.

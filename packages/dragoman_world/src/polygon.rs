@@ -1,12 +1,15 @@
 //! Simple polygons: triangulated by ear clipping, decomposed into convex pieces, extruded to prisms.
 
+/// Twice the area up to which three corners are on a straight line, m^2: nothing that a body could have.
+const FLAT: f64 = 1e-9;
+
 /// The polygon itself if it is convex, otherwise its triangles.
 pub(crate) fn convex_pieces(polygon: &[[f64; 2]]) -> Result<Vec<Vec<[f64; 2]>>, String> {
     let corners = counter_clockwise(polygon)?;
     let len = corners.len();
     let turns_left = (0..len).all(|at| {
         matches!((corners.get(at), corners.get((at + 1) % len), corners.get((at + 2) % len)),
-            (Some(&a), Some(&b), Some(&c)) if turn(a, b, c) > 0.0)
+            (Some(&a), Some(&b), Some(&c)) if turn(a, b, c) > FLAT)
     });
     // A star also turns left everywhere, but more than once; it is not simple, which ear clipping detects.
     let triangles = cut(&corners)?;
@@ -60,12 +63,12 @@ fn cut(corners: &[[f64; 2]]) -> Result<Vec<[[f64; 2]; 3]>, String> {
                     && turn(b, c, *point) >= 0.0
                     && turn(c, a, *point) >= 0.0
             };
-            (turn(a, b, c) > 0.0 && !rest.iter().any(in_it)).then_some((at, [a, b, c]))
+            (turn(a, b, c) > FLAT && !rest.iter().any(in_it)).then_some((at, [a, b, c]))
         });
         let straight = || {
             (0..len).find(|&at| {
                 matches!((rest.get((at + len - 1) % len), rest.get(at), rest.get((at + 1) % len)),
-                    (Some(&a), Some(&b), Some(&c)) if turn(a, b, c) == 0.0)
+                    (Some(&a), Some(&b), Some(&c)) if turn(a, b, c).abs() <= FLAT)
             })
         };
         match ear {
@@ -86,7 +89,7 @@ fn cut(corners: &[[f64; 2]]) -> Result<Vec<[[f64; 2]; 3]>, String> {
     let whole: f64 =
         corners.iter().zip(corners.iter().cycle().skip(1)).map(|(a, b)| a[0] * b[1] - b[0] * a[1]).sum();
     let cut: f64 = triangles.iter().map(area).sum();
-    if (whole - cut).abs() > 1e-9 * whole.abs() {
+    if (whole - cut).abs() > 1e-9 * whole.abs() + FLAT * corners.len() as f64 {
         return Err("the polygon's edges cross each other".to_owned());
     }
     Ok(triangles)

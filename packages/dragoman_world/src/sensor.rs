@@ -65,6 +65,8 @@ pub(crate) struct Laser {
     pub(crate) figures: LaserFigures,
     /// Standard deviation of a range, m.
     pub(crate) deviation: f64,
+    /// Standard deviations of a landmark's distance, m, and angle, rad.
+    pub(crate) landmark_deviations: [f64; 2],
     pub(crate) noise: Noise,
     pub(crate) sees_carrier: bool,
     pub(crate) publication: Publication,
@@ -77,7 +79,7 @@ impl Laser {
         name: String,
         mount: Mount,
         figures: LaserFigures,
-        deviation: f64,
+        [deviation, landmark_distance, landmark_angle]: [f64; 3],
         noise: Noise,
         sees_carrier: bool,
         publication: Publication,
@@ -85,7 +87,18 @@ impl Laser {
         let angle = |beam: usize| figures.first_angle + beam as f64 * figures.angle_step;
         let directions =
             (0..figures.beams).map(|beam| angle(beam).sin_cos()).map(|(sin, cos)| [cos, sin]).collect();
-        Self { name, mount, figures, deviation, noise, sees_carrier, publication, directions }
+        let landmark_deviations = [landmark_distance, landmark_angle];
+        Self {
+            name,
+            mount,
+            figures,
+            deviation,
+            landmark_deviations,
+            noise,
+            sees_carrier,
+            publication,
+            directions,
+        }
     }
 
     /// One scan from `pose`.
@@ -169,10 +182,23 @@ fn sweep(
     }
 }
 
-/// Opening angle of an ultrasonic sensor, rad.
-pub const ULTRASONIC_CONE: f64 = 10.0 * std::f64::consts::PI / 180.0;
-/// Minimum and maximum range of an ultrasonic sensor, m.
-pub const ULTRASONIC_RANGE: [f64; 2] = [0.05, 3.0];
+/// Cone and ranges of an ultrasonic sensor, rad and m.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UltrasonicFigures {
+    /// Angle between the axis of the cone and its surface.
+    pub half_angle: f64,
+    /// Minimum range.
+    pub min_range: f64,
+    /// Maximum range; without an echo the sensor reads this.
+    pub max_range: f64,
+}
+
+impl Default for UltrasonicFigures {
+    /// Apolo's: 10 degrees to each side of the axis, 0.05 to 3 m.
+    fn default() -> Self {
+        Self { half_angle: 10.0 * std::f64::consts::PI / 180.0, min_range: 0.05, max_range: 3.0 }
+    }
+}
 
 /// Number of rays on the cone's surface.
 const RIM_RAYS: u32 = 32;
@@ -180,64 +206,123 @@ const RIM_RAYS: u32 = 32;
 const RINGS: u32 = 4;
 /// Number of bisections between two rays of the rim.
 const SEARCH_STEPS: u32 = 24;
+/// Apolo's rays: in rings of ten, 5 degrees apart from the cone's surface inwards, the innermost at 6 degrees or more.
+const APOLO_RING_RAYS: u32 = 10;
+const APOLO_RING_STEP: f64 = 5.0 * std::f64::consts::PI / 180.0;
+const APOLO_INNERMOST: f64 = 6.0 * std::f64::consts::PI / 180.0;
+/// Minimum sine of the angle between a ray and a surface that gives an echo.
+const LEAST_INCIDENCE: f64 = 0.4;
+
+/// A measured range with the figures of its sensor.
+#[cfg(feature = "node")]
+pub(crate) struct Echo {
+    pub(crate) figures: UltrasonicFigures,
+    pub(crate) range: f64,
+}
 
 /// An ultrasonic sensor: it measures the nearest point in a cone around x.
 pub(crate) struct Ultrasonic {
     pub(crate) name: String,
     pub(crate) mount: Mount,
+    pub(crate) figures: UltrasonicFigures,
     /// Standard deviation of a range, m.
     pub(crate) deviation: f64,
     pub(crate) noise: Noise,
 }
 
 impl Ultrasonic {
-    pub(crate) fn measure(&mut self, scene: &Scene, pose: &Pose, ignore: impl Fn(&Collider) -> bool) -> f64 {
-        let [least, most] = ULTRASONIC_RANGE;
-        let mut nearest = most;
-        scene.near(pose.translation, most, |collider| {
-            if !ignore(collider) {
-                nearest = nearest.min(nearest_in_cone(collider, pose, nearest));
+    pub(crate) fn measure(
+        &mut self,
+        scene: &Scene,
+        pose: &Pose,
+        ignore: impl Fn(&Collider) -> bool,
+        as_original: bool,
+    ) -> f64 {
+        let figures = self.figures;
+        let mut nearest = figures.max_range;
+        let rays = if as_original { apolo_rays(figures.half_angle) } else { Vec::new() };
+        scene.near(pose.translation, figures.max_range, |collider| {
+            if ignore(collider) {
+                return;
+            }
+            if as_original {
+                let beam = Beam::new(collider, pose, nearest);
+                let echoes = rays.iter().map(|&[off, around]| beam.echo(off, around));
+                nearest = echoes.filter(|way| *way >= figures.min_range).fold(nearest, f64::min);
+            } else {
+                nearest = nearest.min(nearest_in_cone(collider, pose, figures.half_angle, nearest));
             }
         });
-        if self.deviation > 0.0 && nearest < most {
+        if self.deviation > 0.0 && nearest < figures.max_range {
             nearest += self.deviation * self.noise.normal();
         }
-        nearest.clamp(least, most)
+        nearest.clamp(figures.min_range, figures.max_range)
     }
 }
 
-/// Distance to the nearest point of the solid in the cone; at most `longest`. It is the point of the solid nearest to
-/// the sensor, if that is in the cone; otherwise, for a convex solid, it is on the cone's surface.
-fn nearest_in_cone(collider: &Collider, sensor: &Pose, longest: f64) -> f64 {
+/// The rays of Apolo's sensor: angle from the axis, and direction around it.
+fn apolo_rays(half_angle: f64) -> Vec<[f64; 2]> {
+    let mut rays = vec![[0.0; 2]];
+    let mut off = half_angle;
+    while off >= APOLO_INNERMOST {
+        let step = std::f64::consts::TAU / f64::from(APOLO_RING_RAYS);
+        rays.extend((0..APOLO_RING_RAYS).map(|at| [off, f64::from(at) * step]));
+        off -= APOLO_RING_STEP;
+    }
+    rays
+}
+
+/// Rays from a sensor to one solid.
+struct Beam<'a> {
+    collider: &'a Collider,
+    to_solid: Pose,
+    longest: f64,
+}
+
+impl<'a> Beam<'a> {
+    fn new(collider: &'a Collider, sensor: &Pose, longest: f64) -> Self {
+        Self { collider, to_solid: collider.pose.inv_mul(sensor), longest }
+    }
+
+    /// Distance to the solid in a direction `off` the axis; infinite if it is not hit, or gives no echo.
+    fn echo(&self, off: f64, around: f64) -> f64 {
+        let across = off.sin();
+        let direction = Vector::new(off.cos(), across * around.cos(), across * around.sin());
+        let (origin, direction) = (self.to_solid.translation, self.to_solid.transform_vector(direction));
+        let solid = &self.collider.solid;
+        let Some(way) = solid.ray(origin, direction, self.longest) else { return f64::INFINITY };
+        let grazes = solid
+            .normal(origin, direction, self.longest)
+            .is_some_and(|normal| normal.dot(direction).abs() < LEAST_INCIDENCE);
+        if grazes { f64::INFINITY } else { way }
+    }
+}
+
+/// Distance to the nearest point of the solid in the cone that gives an echo; at most `longest`. It is the point of the
+/// solid nearest to the sensor, if that is in the cone; otherwise, for a convex solid, it is on the cone's surface.
+fn nearest_in_cone(collider: &Collider, sensor: &Pose, half_angle: f64, longest: f64) -> f64 {
     let point = collider.solid.nearest(&collider.pose, sensor.translation);
     let away = sensor.inverse_transform_point(point);
     let distance = away.length();
     if distance >= longest {
         return longest;
     }
-    let half = ULTRASONIC_CONE / 2.0;
-    if away.x >= distance * half.cos() {
+    if away.x >= distance * half_angle.cos() {
         return distance;
     }
-    let to_solid = collider.pose.inv_mul(sensor);
-    let ray = |off: f64, around: f64| {
-        let across = off.sin();
-        let direction = Vector::new(off.cos(), across * around.cos(), across * around.sin());
-        let way = collider.solid.ray(to_solid.translation, to_solid.transform_vector(direction), longest);
-        way.unwrap_or(f64::INFINITY)
-    };
+    let beam = Beam::new(collider, sensor, longest);
     let step = std::f64::consts::TAU / f64::from(RIM_RAYS);
-    let mut best = (ray(0.0, 0.0), 0.0);
+    let mut best = (beam.echo(0.0, 0.0), 0.0);
     // Beyond the rim towards the nearest point: detects objects thinner than the distance between the rays.
     let toward = away.z.atan2(away.y);
-    let rim = ray(half, toward);
+    let rim = beam.echo(half_angle, toward);
     if rim < best.0 {
         best = (rim, toward);
     }
     for ring in 1..=RINGS {
         for at in 0..RIM_RAYS {
             let around = f64::from(at) * step;
-            let way = ray(half * f64::from(ring) / f64::from(RINGS), around);
+            let way = beam.echo(half_angle * f64::from(ring) / f64::from(RINGS), around);
             if way < best.0 {
                 best = (way, around);
             }
@@ -246,9 +331,9 @@ fn nearest_in_cone(collider: &Collider, sensor: &Pose, longest: f64) -> f64 {
     let (mut low, mut high) = (best.1 - step, best.1 + step);
     for _ in 0..SEARCH_STEPS {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
-        if ray(half, a) < ray(half, b) { high = b } else { low = a }
+        if beam.echo(half_angle, a) < beam.echo(half_angle, b) { high = b } else { low = a }
     }
-    best.0.min(ray(half, (low + high) / 2.0)).min(longest)
+    best.0.min(beam.echo(half_angle, (low + high) / 2.0)).min(longest)
 }
 
 /// A landmark that lasers recognize.
@@ -269,6 +354,6 @@ pub struct Sighting {
     pub id: u16,
     /// Direction in the laser's plane, rad, counter-clockwise from straight ahead.
     pub angle: f64,
-    /// Distance in the laser's plane, m.
+    /// Distance, m; also the height above the laser's plane counts.
     pub distance: f64,
 }

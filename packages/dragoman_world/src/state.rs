@@ -172,6 +172,8 @@ pub struct World {
     pub(crate) names: HashMap<String, Named>,
     pub(crate) revision: u64,
     pub(crate) updates: u64,
+    /// As the original Apolo; see [`super::Worlds::set_as_original`].
+    pub(crate) as_original: bool,
     pub(crate) time: Duration,
 }
 
@@ -181,18 +183,9 @@ pub(crate) fn key(name: &str) -> String {
 }
 
 pub(super) fn check(field: &'static str, values: &[f64], most: f64) -> Result<(), WorldError> {
-    check_between(field, values, -most, most)
-}
-
-pub(super) fn check_between(
-    field: &'static str,
-    values: &[f64],
-    least: f64,
-    most: f64,
-) -> Result<(), WorldError> {
     // Written such that NaN is refused.
-    match values.iter().find(|value| !(**value >= least && **value <= most)) {
-        Some(&value) => Err(WorldError::OutOfRange { field, value, least, most }),
+    match values.iter().find(|value| !(**value >= -most && **value <= most)) {
+        Some(&value) => Err(WorldError::OutOfRange { field, value, least: -most, most }),
         None => Ok(()),
     }
 }

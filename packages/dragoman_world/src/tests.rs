@@ -2,6 +2,7 @@
 
 mod cameras;
 mod files;
+mod import;
 mod lab;
 mod robots;
 mod sensors;

@@ -19,8 +19,10 @@ pub(crate) struct Wheeled {
     pub(crate) limits: [f64; 2],
     /// Relative standard deviations of the odometry's increments: distance, heading.
     pub(crate) odometry_noise: [f64; 2],
-    /// Odometry: x, y, m, and heading, rad.
+    /// Odometry of the ROS topics, from the motions of the wheels: x, y, m, and heading, rad.
     pub(crate) odometry: [f64; 3],
+    /// Odometry of Apolo's functions.
+    pub(crate) apolo: ApoloOdometry,
     /// Counts of the encoders since the start, independent of the set odometry: the distance, m, and the turn, rad.
     pub(crate) travelled: [f64; 2],
     /// Commanded velocity between calls of `advance`: m/s and rad/s.
@@ -82,11 +84,11 @@ impl Wheeled {
         Some(Isometry3::from_parts(Translation3::new(x, y, level), rotation))
     }
 
-    /// Adds a motion of the wheels, as seen by its encoders.
-    pub(crate) fn count(&mut self, step: Step) {
-        let [distance_noise, heading_noise] = self.odometry_noise;
-        let distance = step.distance * (1.0 + distance_noise * self.noise.normal());
-        let turn = step.turn * (1.0 + heading_noise * self.noise.normal());
+    /// Adds a motion of the wheels, as seen by its encoders. Returns the factors by which they saw more than the
+    /// distance and the turn.
+    pub(crate) fn count(&mut self, step: Step) -> [f64; 2] {
+        let factors = self.odometry_noise.map(|deviation| 1.0 + deviation * self.noise.normal());
+        let (distance, turn) = (step.distance * factors[0], step.turn * factors[1]);
         self.travelled[0] += distance;
         self.travelled[1] += turn;
         let [x, y, heading] = &mut self.odometry;
@@ -95,6 +97,43 @@ impl Wheeled {
         *x += distance * heading.cos();
         *y += distance * heading.sin();
         *heading = wrap(*heading);
+        factors
+    }
+}
+
+/// The odometry of the original Apolo. A motion adds how far the robot is from its pose after the last motion: the
+/// position along the axes that the robot had at the last reset, whatever heading was set, and the heading. So a robot
+/// that is placed has an odometry that jumps with its next motion.
+#[derive(Debug, Clone)]
+pub(crate) struct ApoloOdometry {
+    /// x, y, m, and heading, rad.
+    pub(crate) reading: [f64; 3],
+    /// Orientation of the robot at the last reset.
+    axes: UnitQuaternion<f64>,
+    /// Pose after the last motion or reset.
+    last: Isometry3<f64>,
+}
+
+impl ApoloOdometry {
+    /// At zero, for a robot at this pose.
+    pub(crate) fn new(pose: &Isometry3<f64>) -> Self {
+        Self { reading: [0.0; 3], axes: pose.rotation, last: *pose }
+    }
+
+    /// Sets the reading; the robot's axes at this pose are those of the odometry from now on.
+    pub(crate) fn reset(&mut self, pose: &Isometry3<f64>, reading: [f64; 3]) {
+        let [x, y, heading] = reading;
+        *self = Self { reading: [x, y, wrap(heading)], ..Self::new(pose) };
+    }
+
+    /// Adds the way from the last pose to this one; its distance and its turn are multiplied by the factors.
+    pub(crate) fn measure(&mut self, pose: &Isometry3<f64>, [distance, turn]: [f64; 2]) {
+        let way = self.last.inverse() * pose;
+        let along = self.axes.inverse() * (self.last.rotation * (way.translation.vector * distance));
+        let (_, _, yaw) = way.rotation.euler_angles();
+        let [x, y, heading] = self.reading;
+        self.reading = [x + along.x, y + along.y, wrap(heading + yaw * turn)];
+        self.last = *pose;
     }
 }
 

@@ -7,7 +7,7 @@ use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile};
 
 use super::{Live, WorldNodeError, listened};
-use crate::{ULTRASONIC_CONE, ULTRASONIC_RANGE};
+use crate::Echo;
 
 /// Name of the node.
 pub const NODE_NAME: &str = "hardware";
@@ -33,7 +33,7 @@ pub struct HardwareSettings {
 /// # Errors
 /// Unknown robot.
 pub fn ultrasonic_topics(worlds: &Live, robot: &str) -> Result<Vec<String>, crate::WorldError> {
-    let count = worlds.with(|state| state.pace.worlds().all_ultrasonics(None, robot))?.len();
+    let count = worlds.with(|state| state.pace.worlds().echoes(None, robot))?.len();
     Ok((1..=count).map(|number| format!("ultrasonic_{number}")).collect())
 }
 
@@ -59,10 +59,10 @@ pub fn start(context: &Context, settings: HardwareSettings) -> Result<RunningNod
         if !publishers.iter().any(listened) {
             return;
         }
-        let ranges = measured.with(|state| state.pace.worlds().all_ultrasonics(None, &carrier));
-        let Ok(ranges) = ranges else { return };
-        for ((publisher, topic), range) in publishers.iter().zip(&topics).zip(ranges) {
-            let mut message = echo(range);
+        let echoes = measured.with(|state| state.pace.worlds().echoes(None, &carrier));
+        let Ok(echoes) = echoes else { return };
+        for ((publisher, topic), echo) in publishers.iter().zip(&topics).zip(echoes) {
+            let mut message = range(&echo);
             message.header.stamp = now();
             message.header.frame_id = format!("{frame_prefix}{topic}");
             if let Err(error) = publisher.publish(&message) {
@@ -91,14 +91,13 @@ pub fn start(context: &Context, settings: HardwareSettings) -> Result<RunningNod
 }
 
 /// Without an echo the range is infinite (REP 117).
-fn echo(range: f64) -> Range {
-    let [least, most] = ULTRASONIC_RANGE;
+fn range(Echo { figures, range }: &Echo) -> Range {
     Range {
         radiation_type: Range::ULTRASOUND as u8,
-        field_of_view: ULTRASONIC_CONE as f32,
-        min_range: least as f32,
-        max_range: most as f32,
-        range: if range < most { range as f32 } else { f32::INFINITY },
+        field_of_view: (2.0 * figures.half_angle) as f32,
+        min_range: figures.min_range as f32,
+        max_range: figures.max_range as f32,
+        range: if *range < figures.max_range { *range as f32 } else { f32::INFINITY },
         ..Default::default()
     }
 }
@@ -152,6 +151,7 @@ impl Battery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::UltrasonicFigures;
 
     #[test]
     fn a_battery_is_used_up_faster_while_it_drives() {
@@ -168,6 +168,9 @@ mod tests {
 
     #[test]
     fn what_is_too_far_is_no_echo() {
-        assert_eq!((echo(1.5).range, echo(3.0).range), (1.5, f32::INFINITY));
+        let figures = UltrasonicFigures::default();
+        let message = |measured: f64| range(&Echo { figures, range: measured });
+        assert_eq!((message(1.5).range, message(3.0).range), (1.5, f32::INFINITY));
+        assert_eq!(message(1.5).field_of_view, 20_f32.to_radians());
     }
 }

@@ -17,6 +17,11 @@ pub fn declarations(world_file: &str) -> Vec<Declaration> {
         ),
         Declaration::new("seed", -1, "Seed of all noise; -1: that of each world's file.")
             .within(Range::Integer { from: -1, to: u32::MAX.into() }),
+        Declaration::new(
+            "as_original",
+            true,
+            "Whether Apolo's services measure odometry, landmarks and ultrasonic ranges as the original Apolo.",
+        ),
         Declaration::new("rate", 20.0, "Maximum rate of publishing changes, Hz.")
             .within(Range::Double { from: 0.1, to: 200.0 }),
         Declaration::new(
@@ -63,6 +68,7 @@ pub(super) fn worlds(values: &Parameters) -> Result<Worlds, WorldNodeError> {
     if let Some((frame, things)) = frames::shared(&worlds) {
         return Err(WorldNodeError::Frames { path, frame, things });
     }
+    worlds.set_as_original(values.value("as_original"));
     if let Ok(seed) = u64::try_from(values.value::<i64>("seed")) {
         worlds.reseed(seed);
     }

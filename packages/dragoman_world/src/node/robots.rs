@@ -100,7 +100,7 @@ impl Robot {
     }
 
     fn odometry(&mut self, pace: &mut Pace, stamp: &Time) -> std::result::Result<Odometry, WorldError> {
-        let now = pace.worlds().odometry(Some(&self.world), &self.name)?;
+        let now = pace.worlds().wheel_odometry(Some(&self.world), &self.name)?;
         let travelled = Travelled::now(pace, &self.world, &self.name)?;
         let mut message =
             Odometry { child_frame_id: format!("{}/base_footprint", self.prefix), ..Default::default() };
@@ -124,7 +124,7 @@ impl Robot {
     ) -> std::result::Result<Vec<TransformStamped>, WorldError> {
         let world = Some(self.world.as_str());
         let pose = pace.worlds().pose(world, &self.name)?;
-        let odometry = planar(pace.worlds().odometry(world, &self.name)?);
+        let odometry = planar(pace.worlds().wheel_odometry(world, &self.name)?);
         let (odom, base) = (format!("{}/odom", self.prefix), format!("{}/base_footprint", self.prefix));
         Ok(vec![
             stamped(stamp, &self.world_frame, odom.clone(), &(pose * odometry.inverse())),

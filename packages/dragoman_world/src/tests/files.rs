@@ -50,6 +50,29 @@ fn errors_name_the_line_and_what_is_wrong() {
 }
 
 #[test]
+fn errors_of_a_world_in_json_have_a_line_too() {
+    let text = r#"{"worlds": [{"name": "A",
+  "bodies": [
+    {"name": "thing", "shapes": [{"sphere": {"radius": 1}}]},
+    {"shapes": [], "name" : "empty"}
+  ]}]}"#;
+    let error = refusal(text);
+    assert!(error.to_string().contains("needs shapes"), "{error}");
+    assert_eq!(line(&error), 4, "{error}");
+    let error = refusal(&text.replace("radius", "diameter"));
+    assert!(error.to_string().contains("unknown field `diameter`"), "{error}");
+    assert_eq!(line(&error), 3, "{error}");
+}
+
+#[test]
+fn landmarks_share_an_id_if_the_world_says_so() {
+    let text = "worlds:\n- name: A\n  landmarks: [{name: m, id: 1}, {name: n, id: 1}]\n";
+    assert!(refusal(text).to_string().contains("id 1"));
+    let worlds = load(&format!("{text}  repeated_landmark_ids: true\n"));
+    assert_eq!(worlds.world(None).unwrap().landmarks().len(), 2);
+}
+
+#[test]
 fn parts_that_do_not_fit_together_are_refused() {
     let thing = "{name: thing, shapes: [{sphere: {radius: 1}}]}";
     let arm = "{name: a, convention: craig, joints: [{name: j, type: revolute, lower: 0, upper: 1}]}";

@@ -140,15 +140,132 @@ fn odometry_drifts_the_same_way_for_the_same_seed() {
     near(exact[2], truth[3], 1e-9);
 }
 
+fn assert_near<const N: usize>(got: [f64; N], expected: [f64; N]) {
+    for (value, wanted) in got.into_iter().zip(expected) {
+        assert!((value - wanted).abs() < 1e-6, "{got:?} is not {expected:?}");
+    }
+}
+
 #[test]
-fn odometry_is_reset_to_what_one_says() {
+fn a_negative_time_drives_back() {
     let mut room = room("", "");
+    assert!(room.move_m_robot(None, "Cart", [0.5, 0.0], 0.4).unwrap());
+    assert!(room.move_m_robot(None, "Cart", [0.5, 0.0], -1.0).unwrap());
+    assert_near(room.location_m_robot(None, "Cart").unwrap(), [-0.3, 0.0, 0.0, 0.0]);
+    // The heading changes by -0.2, and the step is along the new heading.
+    assert!(room.move_m_robot(None, "Cart", [0.5, 0.2], -1.0).unwrap());
+    let (sin, cos) = 0.2_f64.sin_cos();
+    assert_near(room.location_m_robot(None, "Cart").unwrap(), [-0.3 - 0.5 * cos, 0.5 * sin, 0.0, -0.2]);
+}
+
+#[test]
+fn increments_of_the_odometry_are_along_the_axes_of_the_robot_at_the_reset() {
+    let mut room = room("", "");
+    assert!(room.place_m_robot(None, "Cart", [0.0; 3], 0.15).unwrap());
     room.reset_odometry(None, "Cart", [1.0, 2.0, 0.5]).unwrap();
-    room.move_m_robot(None, "Cart", [1.0, 0.0], 1.0).unwrap();
-    let [x, y, heading] = room.odometry(None, "Cart").unwrap();
-    near(x, 1.0 + 0.5_f64.cos(), 1e-12);
-    near(y, 2.0 + 0.5_f64.sin(), 1e-12);
-    near(heading, 0.5, 1e-12);
+    assert!(room.move_m_robot(None, "Cart", [0.2, 0.0], 1.0).unwrap());
+    assert_near(room.odometry(None, "Cart").unwrap(), [1.2, 2.0, 0.5]);
+    // A turn to the left, and 0.1 m ahead: to the left of the axes of the reset.
+    assert!(room.move_m_robot(None, "Cart", [0.1, 1.0], 1.0).unwrap());
+    let ahead = [1.2 + 0.1 * 1.0_f64.cos(), 2.0 + 0.1 * 1.0_f64.sin(), 1.5];
+    assert_near(room.odometry(None, "Cart").unwrap(), ahead);
+    // At another heading the axes are others.
+    room.reset_odometry(None, "Cart", [0.0; 3]).unwrap();
+    assert!(room.move_m_robot(None, "Cart", [0.3, 0.0], 1.0).unwrap());
+    assert_near(room.odometry(None, "Cart").unwrap(), [0.3, 0.0, 0.0]);
+}
+
+#[test]
+fn odometry_does_not_know_of_a_placed_robot_until_its_next_motion() {
+    let mut room = room("", "");
+    assert!(room.place_m_robot(None, "Cart", [1.0, 0.0, 0.0], std::f64::consts::FRAC_PI_2).unwrap());
+    room.reset_odometry(None, "Cart", [0.0; 3]).unwrap();
+    assert!(room.place_m_robot(None, "Cart", [3.0, 4.0, 0.0], 0.0).unwrap());
+    assert_near(room.odometry(None, "Cart").unwrap(), [0.0; 3]);
+    // The jump, (2, 4) in the world, is (4, -2) along the axes of the robot at the reset; then 0.1 m to the east.
+    assert!(room.move_m_robot(None, "Cart", [0.1, 0.0], 1.0).unwrap());
+    assert_near(room.odometry(None, "Cart").unwrap(), [4.0, -2.1, -std::f64::consts::FRAC_PI_2]);
+    // apoloPlace does the same. A reset forgets the jump.
+    room.place(None, "Cart", [0.0; 3], [0.0; 3]).unwrap();
+    room.reset_odometry(None, "Cart", [5.0, 5.0, 4.0]).unwrap();
+    assert!(room.move_m_robot(None, "Cart", [0.1, 0.0], 1.0).unwrap());
+    assert_near(room.odometry(None, "Cart").unwrap(), [5.1, 5.0, 4.0 - std::f64::consts::TAU]);
+    // A motion that fails does not see the jump either.
+    room.place(None, "Cart", [0.0, 0.0, 7.0], [0.0; 3]).unwrap();
+    assert!(!room.move_m_robot(None, "Cart", [0.1, 0.0], 1.0).unwrap());
+    assert_near(room.odometry(None, "Cart").unwrap(), [5.1, 5.0, 4.0 - std::f64::consts::TAU]);
+}
+
+/// What MRCore's `WBodometry` reads without noise, for the same calls in the same order.
+#[test]
+fn odometry_reads_what_the_original_reads() {
+    let mut room = room("", "");
+    let mut after = |act: &dyn Fn(&mut Worlds), odometry: [f64; 3]| {
+        act(&mut room);
+        assert_near(room.odometry(None, "Cart").unwrap(), odometry);
+    };
+    let place = |x: f64, y: f64, yaw: f64| {
+        move |room: &mut Worlds| assert!(room.place_m_robot(None, "Cart", [x, y, 0.0], yaw).unwrap())
+    };
+    let drive = |speed: f64, turn: f64, time: f64| {
+        move |room: &mut Worlds| assert!(room.move_m_robot(None, "Cart", [speed, turn], time).unwrap())
+    };
+    let reset = |odometry: [f64; 3]| {
+        move |room: &mut Worlds| room.reset_odometry(None, "Cart", odometry).unwrap()
+    };
+    after(&drive(0.5, 0.1, 0.5), [0.249687565, 0.012494792, 0.05]);
+    after(&place(0.0, 0.0, 0.15), [0.249687565, 0.012494792, 0.05]);
+    after(&reset([1.0, 2.0, 0.5]), [1.0, 2.0, 0.5]);
+    after(&drive(0.2, 0.0, 1.0), [1.2, 2.0, 0.5]);
+    after(&drive(0.1, 1.0, 1.0), [1.254030231, 2.084147098, 1.5]);
+    after(&place(3.0, 4.0, -0.4), [1.254030231, 2.084147098, 1.5]);
+    after(&drive(0.1, 0.2, 0.5), [4.609088119, 5.485021638, 0.05]);
+    after(&place(-2.0, 1.0, 2.5), [4.609088119, 5.485021638, 0.05]);
+    after(&place(-2.0, -1.0, 3.0), [4.609088119, 5.485021638, 0.05]);
+    after(&drive(0.3, -0.5, 1.0), [-1.337794211, 1.523547193, 2.85]);
+    after(&reset([0.0, 0.0, 4.0]), [0.0, 0.0, -2.283185307]);
+    after(&drive(0.3, 0.0, -1.0), [-0.3, 0.0, -2.283185307]);
+    after(
+        &|room| room.place(None, "Cart", [1.0, 1.0, 0.0], [0.0, 0.0, -1.0]).unwrap(),
+        [-0.3, 0.0, -2.283185307],
+    );
+    after(&drive(0.25, 0.5, 0.4), [-1.605234535, -3.381929094, 0.7]);
+}
+
+#[test]
+fn before_the_first_reset_odometry_counts_from_where_the_robot_began() {
+    let mut room = room("", "xyz: [1, 0, 0]\n    yaw: 0.15");
+    assert!(room.move_m_robot(None, "Cart", [0.2, 0.0], 1.0).unwrap());
+    assert_near(room.odometry(None, "Cart").unwrap(), [0.2, 0.0, 0.0]);
+}
+
+#[test]
+fn otherwise_odometry_follows_the_wheels() {
+    let mut room = room("", "");
+    room.set_as_original(false);
+    room.reset_odometry(None, "Cart", [1.0, 2.0, 0.5]).unwrap();
+    assert!(room.place_m_robot(None, "Cart", [3.0, 4.0, 0.0], 0.15).unwrap());
+    assert!(room.move_m_robot(None, "Cart", [0.2, 0.0], 1.0).unwrap());
+    let (sin, cos) = 0.5_f64.sin_cos();
+    assert_near(room.odometry(None, "Cart").unwrap(), [1.0 + 0.2 * cos, 2.0 + 0.2 * sin, 0.5]);
+}
+
+/// Users' programs measure the noise so: reset, move, compare; and again from the same place.
+#[test]
+fn a_calibration_of_the_odometry_finds_its_noise() {
+    let mut room = room("", "odometry_noise: {distance: 0.045, heading: 0.02}");
+    let mut errors = Vec::new();
+    for _ in 0..2000 {
+        assert!(room.place_m_robot(None, "Cart", [-4.0, 1.0, 0.0], 0.3).unwrap());
+        room.reset_odometry(None, "Cart", [0.0; 3]).unwrap();
+        assert!(room.move_m_robot(None, "Cart", [0.3, 0.0], 1.0).unwrap());
+        let [x, y, _] = room.odometry(None, "Cart").unwrap();
+        near(y, 0.0, 1e-9);
+        errors.push(x - 0.3);
+    }
+    let variance = errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64;
+    // (0.3 * 0.045)^2 = 1.8e-4
+    assert!((1.6e-4..2.0e-4).contains(&variance), "{variance}");
 }
 
 #[test]
@@ -166,7 +283,6 @@ fn refusals_move_nothing() {
     }
     assert!(room.move_m_robot(None, "Cart", [f64::NAN, 0.0], 1.0).is_err());
     assert!(room.set_twist(None, "Cart", [0.0, f64::INFINITY]).is_err());
-    assert!(room.move_m_robot(None, "Cart", [0.1, 0.1], -1.0).is_err());
     assert_eq!(room.location(None, "Cart").unwrap(), before);
     assert_eq!(room.world(None).unwrap().revision(), revision);
 }

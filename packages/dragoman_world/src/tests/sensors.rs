@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{LaserFigures, Sighting, ULTRASONIC_CONE};
+use super::super::{LaserFigures, Sighting, UltrasonicFigures};
 use super::{load, near};
 
 /// A laser and an ultrasonic sensor at the origin, facing along x, and bodies.
@@ -47,6 +47,7 @@ fn figures_of_the_lasers() {
     room.place_xyz(None, "far", [0.0; 3]).unwrap();
     assert_eq!(room.laser_data(None, "coarse").unwrap(), vec![0.5; 5]);
     assert_eq!(room.laser_data(None, "laser").unwrap(), vec![0.0; 541]);
+    room.set_as_original(false);
     assert_eq!(room.ultrasonic(None, "sonar").unwrap(), 0.05);
 }
 
@@ -62,6 +63,7 @@ fn a_laser_does_not_see_what_is_above_or_below_its_plane() {
 #[test]
 fn landmarks_need_a_line_of_sight() {
     let mut room = room("  - {name: screen, xyz: [0, 3, 0], shapes: [{box: [1, 0.1, 1]}]}");
+    room.set_as_original(false);
     let seen = room.laser_landmarks(None, "laser").unwrap();
     // LM2 is behind the screen, LM3 behind the laser, LM4 too far away.
     assert_eq!(seen, [Sighting { id: 1, angle: 0.0, distance: 3.0 }]);
@@ -71,9 +73,116 @@ fn landmarks_need_a_line_of_sight() {
     assert_eq!(seen[0].id, 2);
     near(seen[0].angle, std::f64::consts::FRAC_PI_2, 1e-12);
     near(seen[0].distance, 6.0, 1e-12);
-    // A landmark on a wall is seen.
+    // A landmark on a wall is seen, on the far face it is not.
     room.place_xyz(None, "screen", [3.5, 0.0, 0.0]).unwrap();
     assert_eq!(room.laser_landmarks(None, "laser").unwrap().len(), 2);
+    room.place_xyz(None, "LM1", [4.0, 0.0, 0.0]).unwrap();
+    assert_eq!(room.laser_landmarks(None, "laser").unwrap().len(), 1);
+}
+
+/// The rule of the original: the first surface in the direction of the landmark is at least 1 cm behind it.
+#[test]
+fn landmarks_are_seen_in_front_of_a_wall_only() {
+    let mut room = room("  - {name: wall, xyz: [5, 0, 0], shapes: [{box: [0.1, 4, 4]}]}");
+    let mut sees = |x: f64, z: f64| {
+        room.place_xyz(None, "LM1", [x, 0.0, z]).unwrap();
+        room.laser_landmarks(None, "laser").unwrap()
+    };
+    assert_eq!(sees(4.93, 0.0), [Sighting { id: 1, angle: 0.0, distance: 4.93 }]);
+    // On the near face, nearer than 1 cm, on the far face, 5 mm behind it.
+    for x in [4.95, 4.945, 5.05, 5.055] {
+        assert_eq!(sees(x, 0.0), [], "{x}");
+    }
+    // The distance is that in space. Higher than the size of a landmark it is not seen, deeper it is.
+    near(sees(4.0, -0.7)[0].distance, 4.0_f64.hypot(0.7), 1e-12);
+    assert_eq!(sees(4.0, 0.39).len(), 1);
+    assert_eq!(sees(4.0, 0.41), []);
+    // Nothing behind it: not seen.
+    room.place_xyz(None, "wall", [-50.0, 0.0, 0.0]).unwrap();
+    room.place_xyz(None, "LM1", [4.0, 0.0, 0.0]).unwrap();
+    assert_eq!(room.laser_landmarks(None, "laser").unwrap(), []);
+}
+
+#[test]
+fn landmarks_have_the_noise_of_the_laser() {
+    let mut worlds = load(
+        "worlds:
+- name: A
+  seed: 5
+  bodies: [{name: wall, xyz: [5, 0, 0], shapes: [{box: [0.1, 4, 4]}]}]
+  lasers: [{name: laser, model: lms100, landmark_noise: {distance: 0.014, angle: 0.017}}]
+  landmarks: [{name: LM1, id: 1, xyz: [4, 0, 0]}]
+",
+    );
+    let mut squares = [0.0; 2];
+    for _ in 0..4000 {
+        let seen = worlds.laser_landmarks(None, "laser").unwrap()[0];
+        squares[0] += (seen.distance - 4.0).powi(2);
+        squares[1] += seen.angle.powi(2);
+    }
+    let [distance, angle] = squares.map(|sum| (sum / 4000.0).sqrt());
+    near(distance, 0.014, 5e-4);
+    near(angle, 0.017, 6e-4);
+    // The beams have a noise of their own: none.
+    near(worlds.laser_data(None, "laser").unwrap()[270], 4.95, 1e-12);
+}
+
+#[test]
+fn the_cone_of_an_ultrasonic_sensor() {
+    let room = |figures: &str| {
+        load(&format!(
+            "worlds:
+- name: A
+  bodies: [{{name: ball, shapes: [{{sphere: {{radius: 0.1}}}}]}}, {{name: wall, xyz: [20, 0, 0], shapes: [{{box: [0.1, 40, 40]}}]}}]
+  ultrasonics: [{{name: sonar{figures}}}]
+"
+        ))
+    };
+    let at = |degrees: f64, distance: f64| {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        [distance * cos, distance * sin, 0.0]
+    };
+    for original in [false, true] {
+        let mut usual = room("");
+        usual.set_as_original(original);
+        let mut range = |place: [f64; 3]| {
+            usual.place_xyz(None, "ball", place).unwrap();
+            usual.ultrasonic(None, "sonar").unwrap()
+        };
+        // 10 degrees to each side: a ball on the rim is met ahead of its centre.
+        near(range(at(10.0, 2.0)), 1.9, 1e-9);
+        near(range(at(-10.0, 2.0)), 1.9, 1e-9);
+        assert_eq!(range(at(15.0, 2.0)), 3.0, "its edge is at 12.1 degrees");
+        let mut wide = room(", half_angle: 0.3, min_range: 0.2, max_range: 6");
+        wide.set_as_original(original);
+        let mut range = |place: [f64; 3]| {
+            wide.place_xyz(None, "ball", place).unwrap();
+            wide.ultrasonic(None, "sonar").unwrap()
+        };
+        near(range(at(0.3_f64.to_degrees(), 2.0)), 1.9, 1e-9);
+        near(range(at(0.0, 5.5)), 5.4, 1e-9);
+        assert_eq!(range(at(0.0, 6.2)), 6.0);
+        // What is nearer than the minimum range reads as that; the original looks past it.
+        let close = range(at(0.0, 0.25));
+        if original { assert_eq!(close, 6.0) } else { assert_eq!(close, 0.2) }
+    }
+    for bad in [", min_range: 4", ", half_angle: 1.6", ", half_angle: -0.1", ", max_range: .nan"] {
+        let text = format!("worlds:\n- name: A\n  ultrasonics: [{{name: sonar{bad}}}]\n");
+        super::refusal(&text);
+    }
+}
+
+#[test]
+fn a_surface_that_the_sound_grazes_gives_no_echo() {
+    // 0.3 m above the floor the cone reaches it 1.7 m ahead, at 10 degrees.
+    for original in [false, true] {
+        let mut room = room("  - {name: floor, xyz: [0, 0, -0.8], shapes: [{box: [40, 40, 1]}]}");
+        room.set_as_original(original);
+        assert_eq!(room.ultrasonic(None, "sonar").unwrap(), 3.0);
+        // Tilted down by 30 degrees it hits the floor at up to 40 degrees.
+        room.place(None, "sonar", [0.0; 3], [0.0, 30_f64.to_radians(), 0.0]).unwrap();
+        near(room.ultrasonic(None, "sonar").unwrap(), 0.3 / 40_f64.to_radians().sin(), 0.01);
+    }
 }
 
 #[test]
@@ -181,6 +290,7 @@ proptest! {
         let (x, y) = (distance + 0.1, 0.0);
         let mut room = room("  - {name: wall, shapes: [{box: [0.2, 400, 2]}]}");
         room.place(None, "wall", [x * cos - y * sin, x * sin + y * cos, 0.0], [0.0, 0.0, turned]).unwrap();
+        room.set_as_original(false);
         let figures = LaserFigures::LMS100;
         for (beam, range) in room.laser_data(None, "laser").unwrap().into_iter().enumerate() {
             let off = (figures.first_angle + beam as f64 * figures.angle_step - turned).cos();
@@ -188,7 +298,7 @@ proptest! {
             prop_assert!((range - expected).abs() < 1e-6, "beam {beam}: {range}, {expected}");
         }
         // In the cone the nearest point is the foot of the perpendicular, or on its rim.
-        let off = (turned.abs() - ULTRASONIC_CONE / 2.0).max(0.0);
+        let off = (turned.abs() - UltrasonicFigures::default().half_angle).max(0.0);
         let expected = (distance / off.cos()).clamp(0.05, 3.0);
         let measured = room.ultrasonic(None, "sonar").unwrap();
         prop_assert!((measured - expected).abs() < 1e-6, "{measured}, {expected}");
@@ -223,15 +333,18 @@ proptest! {
     /// A sphere near the cone: the nearest point in it has a closed form.
     #[test]
     fn cone_against_a_sphere(distance in 0.5..2.5_f64, off in 0.0..0.4_f64, around in 0.0..6.3_f64, radius in 0.02..0.4_f64) {
-        let half = ULTRASONIC_CONE / 2.0;
+        let half = UltrasonicFigures::default().half_angle;
         let across = distance * off.sin();
         let centre = [distance * off.cos(), across * around.cos(), across * around.sin()];
         let mut room = room(&format!("  - {{name: ball, shapes: [{{sphere: {{radius: {radius}}}}}]}}"));
         room.place_xyz(None, "ball", centre).unwrap();
+        room.set_as_original(false);
         let outside = (off - half).max(0.0);
         let root = radius * radius - (distance * outside.sin()).powi(2);
-        if root.abs() > 1e-6 {
-            let expected = if root > 0.0 { distance * outside.cos() - root.sqrt() } else { 3.0 };
+        // The sine of the angle at which the sound meets the sphere; below 0.4 there is no echo.
+        let incidence = root.max(0.0).sqrt() / radius;
+        if root.abs() > 1e-6 && (incidence - 0.4).abs() > 1e-3 {
+            let expected = if incidence > 0.4 { distance * outside.cos() - root.sqrt() } else { 3.0 };
             let measured = room.ultrasonic(None, "sonar").unwrap();
             prop_assert!((measured - expected.clamp(0.05, 3.0)).abs() < 1e-5, "{measured}, {expected}");
         }

@@ -41,7 +41,9 @@ fn room(bodies: &str) -> Worlds {
     wheel_radius: 0.035
 "
     );
-    Worlds::from_yaml(&text, &|_| Ok(URDF.to_vec())).unwrap()
+    let mut worlds = Worlds::from_yaml(&text, &|_| Ok(URDF.to_vec())).unwrap();
+    worlds.set_as_original(false);
+    worlds
 }
 
 /// The robot with its base; exchanges every 10 ms.

@@ -49,7 +49,8 @@ impl Filter {
             (x * by_y - y * by_x) / square - 1.0,
         );
         let off = Vector2::new(distance - range, wrap(angle - (y.atan2(x) - self.state[2])));
-        let noise = Matrix2::new(0.01_f64.powi(2), 0.0, 0.0, 0.005_f64.powi(2));
+        // The noise of the lab's landmarks.
+        let noise = Matrix2::new(2e-4, 0.0, 0.0, 3e-4);
         let Some(inverse) = (jacobian * self.covariance * jacobian.transpose() + noise).try_inverse() else {
             return;
         };
