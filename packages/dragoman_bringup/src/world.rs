@@ -39,8 +39,8 @@ pub(crate) fn run(command: &WorldCommand) -> Result<(), Box<dyn Error>> {
     }
     let folder = parent(input);
     let read = |name: &str| fs::read(folder.join(name)).map_err(|error| error.to_string());
-    let Import { yaml, notes, counts } =
-        import::world(&text, &read, &mesh_folder(folder, &output)?).map_err(|error| format!("{shown}: {error}"))?;
+    let Import { yaml, notes, counts } = import::world(&text, &read, &mesh_folder(folder, &output)?)
+        .map_err(|error| format!("{shown}: {error}"))?;
     for note in &notes {
         eprintln!("{shown}:{}: {}", note.line, note.text);
     }
@@ -49,7 +49,10 @@ pub(crate) fn run(command: &WorldCommand) -> Result<(), Box<dyn Error>> {
     }
     write(&output, &yaml, options.force)?;
     let Counts { bodies, robots, sensors, landmarks } = counts;
-    println!("{}: {bodies} bodies, {robots} robots, {sensors} sensors, {landmarks} landmarks", output.display());
+    println!(
+        "{}: {bodies} bodies, {robots} robots, {sensors} sensors, {landmarks} landmarks",
+        output.display()
+    );
     println!("start it with: dragoman up --world {}", output.display());
     Ok(())
 }
@@ -67,7 +70,8 @@ fn mesh_folder(input: &Path, output: &Path) -> io::Result<String> {
 fn write(path: &Path, text: &str, force: bool) -> Result<(), Box<dyn Error>> {
     let mut open = OpenOptions::new();
     open.write(true);
-    let opened = if force { open.create(true).truncate(true).open(path) } else { open.create_new(true).open(path) };
+    let opened =
+        if force { open.create(true).truncate(true).open(path) } else { open.create_new(true).open(path) };
     let mut file = opened.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => format!("{} exists: use --force to overwrite it", path.display()),
         _ => format!("cannot write {}: {error}", path.display()),

@@ -112,14 +112,16 @@ fn polyhedron(corners: Vec<Vector>, faces: &[[u32; 3]]) -> Result<SharedShape, S
 /// The hull is that of a prism of about the same size in all directions: the search for it fails for thin ones. An affine
 /// map keeps which corners are neighbours.
 fn prism(piece: &[[f64; 2]], height: f64) -> Result<Solid, String> {
-    let low = |axis: fn(&[f64; 2]) -> f64| piece.iter().map(axis).fold(f64::INFINITY, f64::min);
-    let high = |axis: fn(&[f64; 2]) -> f64| piece.iter().map(axis).fold(f64::NEG_INFINITY, f64::max);
     // Origin and directions of the map from the unit cube.
     let (origin, x_axis, y_axis) = match piece {
         &[a, b, c] => (a, [b[0] - a[0], b[1] - a[1]], [c[0] - a[0], c[1] - a[1]]),
         _ => {
-            let (x, y): (fn(&[f64; 2]) -> f64, fn(&[f64; 2]) -> f64) = (|corner| corner[0], |corner| corner[1]);
-            ([low(x), low(y)], [high(x) - low(x), 0.0], [0.0, high(y) - low(y)])
+            let [mut low, mut high] = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
+            for [x, y] in piece {
+                low = [low[0].min(*x), low[1].min(*y)];
+                high = [high[0].max(*x), high[1].max(*y)];
+            }
+            (low, [high[0] - low[0], 0.0], [0.0, high[1] - low[1]])
         }
     };
     let area = x_axis[0] * y_axis[1] - x_axis[1] * y_axis[0];

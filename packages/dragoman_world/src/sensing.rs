@@ -1,11 +1,11 @@
 //! Measurements of lasers and ultrasonic sensors.
 
+#[cfg(feature = "node")]
+use super::Echo;
 use super::file::LARGEST;
 use super::geometry::{Vector, to_parry, vector};
 use super::scene::Collider;
 use super::state::{Named, wrong_kind};
-#[cfg(feature = "node")]
-use super::Echo;
 use super::{Landmark, LaserFigures, Sighting, World, WorldError};
 
 /// Tolerance for seeing a landmark on the surface of a wall, m.

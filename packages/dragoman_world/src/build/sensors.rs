@@ -5,7 +5,9 @@ use nalgebra::Isometry3;
 use super::{Reason, angles, numbers, take_name};
 use crate::CameraFigures;
 use crate::camera::Camera;
-use crate::file::{CameraEntry, CameraKind, LaserEntry, LaserModel, MAX_BEAMS, MAX_PIXELS, Rate, UltrasonicEntry};
+use crate::file::{
+    CameraEntry, CameraKind, LaserEntry, LaserModel, MAX_BEAMS, MAX_PIXELS, Rate, UltrasonicEntry,
+};
 use crate::geometry::pose;
 use crate::noise::Noise;
 use crate::sensor::{Laser, LaserFigures, Mount, Publication, Ultrasonic, UltrasonicFigures};

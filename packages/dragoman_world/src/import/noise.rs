@@ -53,10 +53,7 @@ mod tests {
         );
         let noise = CourseNoise::of(&tree.unwrap().children[0]);
         let expected = CourseNoise {
-            odometry: [
-                (2e-3_f64 * (1.5 - 14.0 / 31.0)).sqrt(),
-                (4e-4_f64 * (1.5 - 18.0 / 37.0)).sqrt(),
-            ],
+            odometry: [(2e-3_f64 * (1.5 - 14.0 / 31.0)).sqrt(), (4e-4_f64 * (1.5 - 18.0 / 37.0)).sqrt()],
             laser: (1e-5_f64 * (1.5 - 21.0 / 41.0)).sqrt(),
             landmark: [(2e-4_f64 * (1.5 - 12.0 / 47.0)).sqrt(), (3e-4_f64 * (1.5 - 7.0 / 43.0)).sqrt()],
         };

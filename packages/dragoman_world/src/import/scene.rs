@@ -95,7 +95,8 @@ impl Importer<'_> {
     /// The world of a file; `None` without any.
     pub(super) fn scene(&mut self, top: &Element) -> Option<Scene> {
         let levels = [top, top.child("root").unwrap_or(top)];
-        let mut worlds = levels.iter().flat_map(|level| &level.children).filter(|child| child.name == "World");
+        let mut worlds =
+            levels.iter().flat_map(|level| &level.children).filter(|child| child.name == "World");
         let world = worlds.next();
         let has_world = world.is_some();
         // Without a world it is the file of an object.
@@ -176,7 +177,9 @@ impl Importer<'_> {
         let Some(link) = element.attribute("linkTo").map(str::trim) else { return Link::None };
         let quoted = link.strip_prefix('$').and_then(|link| link.strip_suffix('$'));
         let by = |attribute: &str, value: &str| {
-            elements.iter().position(|other| other.attribute(attribute).is_some_and(|given| given.trim() == value))
+            elements
+                .iter()
+                .position(|other| other.attribute(attribute).is_some_and(|given| given.trim() == value))
         };
         match quoted.map_or_else(|| by("id", link), |name| by("name", name.trim())) {
             Some(at) => Link::To(at),
@@ -315,7 +318,8 @@ impl Importer<'_> {
         scene: &mut Scene,
     ) -> Option<Taken> {
         let robot = parent.as_ref().and_then(|parent| parent.robot);
-        let on = parent.and_then(|parent| parent.on).map(|(carrier, frame)| (carrier, frame * own.isometry()));
+        let on =
+            parent.and_then(|parent| parent.on).map(|(carrier, frame)| (carrier, frame * own.isometry()));
         let placement = match &on {
             // Angles stay as they were written.
             Some((_, within)) if (within.inverse() * own.isometry()).rotation.angle() < 1e-12 => {
@@ -345,7 +349,9 @@ impl Importer<'_> {
         let figures = UltrasonicFigures {
             half_angle: rounded(self.number_within(element, "conusAngle", usual.half_angle, [0.0, 1.5])),
             // Apolo permits zero.
-            min_range: rounded(self.number_within(element, "minRange", usual.min_range, [0.0, 1e4]).max(SMALLEST)),
+            min_range: rounded(
+                self.number_within(element, "minRange", usual.min_range, [0.0, 1e4]).max(SMALLEST),
+            ),
             max_range: rounded(self.number_within(element, "maxRange", usual.max_range, [SMALLEST, 1e4])),
         };
         if figures.min_range < figures.max_range {
@@ -367,7 +373,8 @@ impl Importer<'_> {
         }
         let name = self.name(element, &format!("LandMark {id}"));
         if let Some(other) = scene.marks.iter().find(|other| other.id == id) {
-            let text = format!("{name} has the mark_id {id} of {}: lasers cannot tell them apart", other.name);
+            let text =
+                format!("{name} has the mark_id {id} of {}: lasers cannot tell them apart", other.name);
             self.note(element.line, text);
             scene.repeated_ids = true;
         }
@@ -463,4 +470,3 @@ fn plain(wheels: &Wheels) -> Vec<Shape> {
     let size = [wheels.length, wheels.width, 2.0 * WHEEL_RADIUS];
     vec![shape(Geometry::Box { size }, [0.0, 0.0, 2.0 * WHEEL_RADIUS], [0.0; 3], [1.0, 0.0, 0.0])]
 }
-

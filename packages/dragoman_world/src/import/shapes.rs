@@ -45,7 +45,9 @@ impl Importer<'_> {
             self.note(element.line, "nothing touches or senses it (intersectable): not taken");
             return Vec::new();
         }
-        let whole = |geometry| vec![Shape { geometry, mesh_file: None, placement: Placement::default(), color: color(element) }];
+        let whole = |geometry| {
+            vec![Shape { geometry, mesh_file: None, placement: Placement::default(), color: color(element) }]
+        };
         match element.name.as_str() {
             "FaceSetPart" => {
                 let faces = element.children.iter().filter(|child| child.name == "face");
@@ -87,7 +89,10 @@ impl Importer<'_> {
         let frame = ["position", "orientation", "colour"];
         for child in element.children.iter().filter(|child| !frame.contains(&child.name.as_str())) {
             if child.attribute("linkTo").is_some() {
-                self.note(child.line, "linkTo within a <ComposedEntity> is ignored: its frame is that of the whole");
+                self.note(
+                    child.line,
+                    "linkTo within a <ComposedEntity> is ignored: its frame is that of the whole",
+                );
             }
             let Some(placement) = self.placement(child) else { continue };
             let frame = placement.isometry();
@@ -153,10 +158,7 @@ impl Importer<'_> {
                 Geometry::Box { size: [width, height, FACE_THICKNESS] },
                 Vector3::new(x, y, bottom + FACE_THICKNESS / 2.0),
             ),
-            None => (
-                Geometry::Extrusion { polygon, height: FACE_THICKNESS },
-                Vector3::new(0.0, 0.0, bottom),
-            ),
+            None => (Geometry::Extrusion { polygon, height: FACE_THICKNESS }, Vector3::new(0.0, 0.0, bottom)),
         };
         let xyz = frame.translation.vector + frame.rotation * centre;
         let placement = Placement { xyz: xyz.into(), rpy: base.rpy };
@@ -219,15 +221,20 @@ fn rectangle(polygon: &[[f64; 2]]) -> Option<([f64; 2], [f64; 2])> {
 fn inline_mesh(element: &Element) -> Result<Mesh, String> {
     let missing = || "a mesh has a stl_file, or <vertex> and <TMTriangle> with <vertex_face>".to_owned();
     let vertices = element.child("vertex").ok_or_else(missing)?;
-    let faces = element.child("TMTriangle").and_then(|faces| faces.child("vertex_face")).ok_or_else(missing)?;
-    let numbers = |part: &Element| triples(&part.text).ok_or_else(|| format!("<{}> is not triples", part.name));
-    let vertices: Vec<[f64; 3]> =
-        numbers(vertices)?.into_iter().map(|corner| corner.map(rounded)).collect();
+    let faces =
+        element.child("TMTriangle").and_then(|faces| faces.child("vertex_face")).ok_or_else(missing)?;
+    let numbers =
+        |part: &Element| triples(&part.text).ok_or_else(|| format!("<{}> is not triples", part.name));
+    let vertices: Vec<[f64; 3]> = numbers(vertices)?.into_iter().map(|corner| corner.map(rounded)).collect();
     if vertices.iter().flatten().any(|value| value.abs() > LARGEST) {
         return Err("a corner is too far away".to_owned());
     }
     let index = |value: f64| {
-        if (0.0..4e9).contains(&value) { Ok(value as u32) } else { Err(format!("there is no corner {value}")) }
+        if (0.0..4e9).contains(&value) {
+            Ok(value as u32)
+        } else {
+            Err(format!("there is no corner {value}"))
+        }
     };
     let triangle = |[a, b, c]: [f64; 3]| Ok([index(a)?, index(b)?, index(c)?]);
     let triangles = numbers(faces)?.into_iter().map(triangle).collect::<Result<_, String>>()?;

@@ -111,7 +111,8 @@ fn element(start: &BytesStart<'_>, line: usize) -> Element {
     // Attributes that are malformed are left out, as if they were not there.
     for attribute in start.attributes().with_checks(false).flatten() {
         let raw: &str = &attribute.value;
-        let value = quick_xml::escape::unescape(raw).map_or_else(|_| raw.to_owned(), |value| value.into_owned());
+        let value =
+            quick_xml::escape::unescape(raw).map_or_else(|_| raw.to_owned(), |value| value.into_owned());
         attributes.push((attribute.key.into_inner().to_owned(), value));
     }
     Element { name: start.name().into_inner().to_owned(), attributes, line, ..Element::default() }

@@ -66,7 +66,8 @@ impl Importer<'_> {
         match number(element, name) {
             Some(value) if (least..=most).contains(&value) => value,
             _ => {
-                let text = format!("{name}={given:?} is not a number from {least} to {most}: {usual} instead");
+                let text =
+                    format!("{name}={given:?} is not a number from {least} to {most}: {usual} instead");
                 self.note(element.line, text);
                 usual
             }
@@ -87,7 +88,8 @@ impl Importer<'_> {
                 Some([rpy]) => placement.rpy = *rpy,
                 Some([x, y, z]) => placement.rpy = from_rows([*x, *y, *z]),
                 _ => {
-                    let text = "the orientation is neither {roll, pitch, yaw} nor three rows of a matrix: none";
+                    let text =
+                        "the orientation is neither {roll, pitch, yaw} nor three rows of a matrix: none";
                     self.note(orientation.line, text);
                 }
             }

@@ -8,7 +8,9 @@ use super::values::Placement;
 use crate::Geometry;
 
 pub(super) fn world(scene: &Scene) -> String {
-    let mut text = "# Imported from a world of the simulator Apolo.\nworlds:\n  - name: World 1\n    seed: 1\n".to_owned();
+    let mut text =
+        "# Imported from a world of the simulator Apolo.\nworlds:\n  - name: World 1\n    seed: 1\n"
+            .to_owned();
     if scene.repeated_ids {
         text.push_str("    repeated_landmark_ids: true\n");
     }

@@ -120,7 +120,10 @@ fn a_room_of_a_course() {
     }
     let yaml = &import.yaml;
     assert!(yaml.contains("odometry_noise: { distance: 0.045790547"), "{yaml}");
-    for figures in ["half_angle: 0.174532925\n        min_range: 0.05\n        max_range: 3\n", "half_angle: 0.2\n        min_range: 0.0001\n        max_range: 6\n"] {
+    for figures in [
+        "half_angle: 0.174532925\n        min_range: 0.05\n        max_range: 3\n",
+        "half_angle: 0.2\n        min_range: 0.0001\n        max_range: 6\n",
+    ] {
         assert!(yaml.contains(figures), "{yaml}");
     }
     assert_eq!(worlds.all_ultrasonics(None, "Marvin").unwrap().len(), 2);
@@ -170,7 +173,10 @@ fn parts_are_where_apolo_has_them() {
     near(distance(9.95, 1.6, 0.5, "shelf"), 0.3, 1e-6);
     near(distance(10.0, 1.0, 1.5, "shelf"), 0.2, 1e-6);
     near(distance(0.0, 4.0, 0.0, "wedge"), 0.8, 1e-6);
-    assert_eq!(worlds.location(None, "upon").unwrap()[..3].iter().map(|value| value.round()).collect::<Vec<_>>(), [9.0, 1.0, 0.0]);
+    assert_eq!(
+        worlds.location(None, "upon").unwrap()[..3].iter().map(|value| value.round()).collect::<Vec<_>>(),
+        [9.0, 1.0, 0.0]
+    );
     near(worlds.location(None, "turned").unwrap()[5], std::f64::consts::FRAC_PI_2, 1e-8);
     assert!(import.yaml.contains("color: [0.5, 0, 1, 1]"), "{}", import.yaml);
     let texts: Vec<&str> = import.notes.iter().map(|note| note.text.as_str()).collect();
@@ -232,7 +238,8 @@ fn names_differ_and_links_lead_somewhere() {
 #[test]
 fn meshes_are_files_beside_the_world() {
     let stl = b"solid\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n".to_vec();
-    let files = |name: &str| if name == "data/ship.stl" { Ok(stl.clone()) } else { Err("missing".to_owned()) };
+    let files =
+        |name: &str| if name == "data/ship.stl" { Ok(stl.clone()) } else { Err("missing".to_owned()) };
     let text = br#"<MeshPart name="Pinta" stl_file="data\ship.stl"/>"#;
     let import = import::world(text, &files, "").unwrap();
     Worlds::from_yaml(&import.yaml, &files).unwrap();
@@ -249,10 +256,18 @@ fn files_that_are_no_world() {
     assert_eq!(error("worlds: [{name: A}]"), ImportError::NoWorld);
     assert_eq!(error("<root><thing/></root>"), ImportError::NoWorld);
     for (text, line) in [("<root>\n<World>\n</root>", 3), ("<root>\n<World>", 2), ("\n<World", 2)] {
-        assert!(matches!(error(text), ImportError::Syntax { line: at, .. } if at == line), "{:?}", error(text));
+        assert!(
+            matches!(error(text), ImportError::Syntax { line: at, .. } if at == line),
+            "{:?}",
+            error(text)
+        );
     }
     // Without UTF-8, and with a name that YAML has to quote.
-    let import = import::world(b"<World><!-- a\xf1o --><SpherePart name=\"a&quot;\xf1: [\\ &#9;\"/></World>", &no_files, "");
+    let import = import::world(
+        b"<World><!-- a\xf1o --><SpherePart name=\"a&quot;\xf1: [\\ &#9;\"/></World>",
+        &no_files,
+        "",
+    );
     let mut worlds = load(&import.unwrap().yaml);
     worlds.location(None, "a\"\u{f1}: [\\").unwrap();
 }
@@ -274,9 +289,22 @@ fn triples(most: usize) -> impl Strategy<Value = String> {
 /// An element with any children.
 fn element() -> impl Strategy<Value = String> {
     let names = prop_oneof![
-        Just("FaceSetPart"), Just("PrismaticPart"), Just("CylindricalPart"), Just("SpherePart"), Just("MeshPart"),
-        Just("ComposedEntity"), Just("Pioneer3ATSim"), Just("PatrolbotSim"), Just("WheeledBaseSim"), Just("LMS100Sim"),
-        Just("LMS200Sim"), Just("UltrasonicSensor"), Just("LandMark"), Just("WorldInfo"), Just("RobotSim"), Just("face"),
+        Just("FaceSetPart"),
+        Just("PrismaticPart"),
+        Just("CylindricalPart"),
+        Just("SpherePart"),
+        Just("MeshPart"),
+        Just("ComposedEntity"),
+        Just("Pioneer3ATSim"),
+        Just("PatrolbotSim"),
+        Just("WheeledBaseSim"),
+        Just("LMS100Sim"),
+        Just("LMS200Sim"),
+        Just("UltrasonicSensor"),
+        Just("LandMark"),
+        Just("WorldInfo"),
+        Just("RobotSim"),
+        Just("face"),
     ];
     let place = (prop::option::of(triples(2)), prop::option::of(triples(4)));
     let own = (0..6_u8, prop::option::of(0..6_u8), [number(), number(), number()]);
@@ -292,10 +320,14 @@ fn element() -> impl Strategy<Value = String> {
                  minRange=\"{b}\" conusAngle=\"{c}\" odometryNoise=\"{c}\"{link}>{position}{orientation}{inside}")
     });
     proptest::collection::vec(leaf, 1..4).prop_map(|nested| {
-        let ends: String = nested.iter().rev().map(|start| {
-            let name = start.trim_start_matches('<').split(' ').next().unwrap_or_default();
-            format!("</{name}>\n")
-        }).collect();
+        let ends: String = nested
+            .iter()
+            .rev()
+            .map(|start| {
+                let name = start.trim_start_matches('<').split(' ').next().unwrap_or_default();
+                format!("</{name}>\n")
+            })
+            .collect();
         nested.concat() + &ends
     })
 }

@@ -210,9 +210,8 @@ fn odometry_reads_what_the_original_reads() {
     let drive = |speed: f64, turn: f64, time: f64| {
         move |room: &mut Worlds| assert!(room.move_m_robot(None, "Cart", [speed, turn], time).unwrap())
     };
-    let reset = |odometry: [f64; 3]| {
-        move |room: &mut Worlds| room.reset_odometry(None, "Cart", odometry).unwrap()
-    };
+    let reset =
+        |odometry: [f64; 3]| move |room: &mut Worlds| room.reset_odometry(None, "Cart", odometry).unwrap();
     after(&drive(0.5, 0.1, 0.5), [0.249687565, 0.012494792, 0.05]);
     after(&place(0.0, 0.0, 0.15), [0.249687565, 0.012494792, 0.05]);
     after(&reset([1.0, 2.0, 0.5]), [1.0, 2.0, 0.5]);
