@@ -13,6 +13,7 @@ use futures::channel::mpsc;
 use serde::Serialize;
 
 use crate::dragoman_msgs::msg::ServiceCall;
+use crate::shared::SharedPublisher;
 use crate::tasks::NodeTasks;
 use crate::{Clock, ClockType, QosProfile};
 
@@ -72,10 +73,10 @@ impl OpenCall {
 /// An error of the middleware.
 pub fn publish(tasks: &mut NodeTasks) -> crate::Result<()> {
     let qos = QosProfile::default().keep_last(QUEUE_LENGTH);
-    let publisher = Arc::new(tasks.node().create_publisher::<ServiceCall>(TOPIC, qos)?);
+    let publisher: SharedPublisher<ServiceCall> = tasks.node().create_publisher(TOPIC, qos)?.into();
     let (sender, mut incoming) = mpsc::channel(QUEUE_LENGTH);
     *calls() = Some(sender);
-    let watched = Arc::clone(&publisher);
+    let watched = publisher.clone();
     tasks.every(DEMAND_PERIOD, move || {
         let subscribers = watched.get_inter_process_subscription_count().unwrap_or(0);
         HAS_SUBSCRIBERS.store(subscribers > 0, Ordering::Relaxed);
