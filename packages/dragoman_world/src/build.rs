@@ -4,22 +4,23 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dragoman_geometry::Twist;
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::arm::{Arm, ArmLink, LinkMotion};
 use super::camera::Camera;
 use super::file::{
-    Angle, ArmEntry, BodyEntry, CameraEntry, CameraKind, Convention, Coordinate, File, JointEntry, JointKind,
-    LaserEntry, LaserModel, MAX_BEAMS, MAX_PIXELS, Rate, ShapeEntry, UltrasonicEntry, WheeledEntry,
-    WorldEntry,
+    Angle, ArmEntry, BodyEntry, CameraEntry, CameraKind, ChargerEntry, Convention, Coordinate, File,
+    JointEntry, JointKind, LaserEntry, LaserModel, MAX_BEAMS, MAX_PIXELS, Rate, ShapeEntry, UltrasonicEntry,
+    WheeledEntry, WorldEntry,
 };
 use super::geometry::{pose, to_parry};
 use super::noise::Noise;
 use super::scene::Scene;
 use super::sensor::{Laser, LaserFigures, Mount, Publication, Ultrasonic};
-use super::state::{Body, Named, Object, Part, RobotDescription, Role, Shape, World, key};
+use super::state::{Body, Charger, Named, Object, Part, RobotDescription, Role, Shape, World, key};
 use super::urdf::{self, Selection};
-use super::wheeled::Wheeled;
+use super::wheeled::{Omni, Step, Wheeled};
 use super::{ArmJoint, CameraFigures, Files, Geometry, Landmark, LoadError, Mesh};
 
 /// Default colour.
@@ -72,6 +73,7 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
         cameras: Vec::new(),
         surfaces: Vec::new(),
         landmarks: Vec::new(),
+        chargers: entry.chargers.into_iter().map(charger).collect(),
         names: HashMap::new(),
         revision: 1,
         updates: 0,
@@ -119,6 +121,11 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
     }
     world.cover();
     Ok(world)
+}
+
+fn charger(entry: ChargerEntry) -> Charger {
+    let [x, y] = numbers(entry.xy);
+    Charger { name: entry.name, pose: [x, y, entry.yaw.0] }
 }
 
 fn take_name(world: &mut World, name: &str, named: Named) -> Result<(), Reason> {
@@ -357,8 +364,9 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
         limits: [entry.max_speed.0, entry.max_turn_rate.0],
         odometry_noise: [entry.odometry_noise.distance.0, entry.odometry_noise.heading.0],
         odometry: [0.0; 3],
-        travelled: [0.0; 2],
-        twist: [0.0; 2],
+        omni: Omni::new(entry.mecanum, entry.steered)?,
+        travelled: Step::default(),
+        twist: Twist::ZERO,
         noise: Noise::new(seed, &entry.name),
     };
     add_object(world, entry.name, place, first_part, Role::Wheeled(wheeled), description);

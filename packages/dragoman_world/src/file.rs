@@ -72,6 +72,8 @@ pub(crate) struct WorldEntry {
     pub(crate) cameras: Vec<CameraEntry>,
     #[serde(default)]
     pub(crate) landmarks: Vec<LandmarkEntry>,
+    #[serde(default)]
+    pub(crate) chargers: Vec<ChargerEntry>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -258,10 +260,38 @@ pub(crate) struct WheeledEntry {
     pub(crate) max_turn_rate: Speed,
     #[serde(default)]
     pub(crate) odometry_noise: OdometryNoise,
+    /// Four Mecanum wheels, or two steered drives; by default two driven wheels.
+    pub(crate) mecanum: Option<MecanumEntry>,
+    pub(crate) steered: Option<SteeredEntry>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MecanumEntry {
+    /// Distances between the wheels, ahead and sideways.
+    pub(crate) length: Size,
+    pub(crate) width: Size,
+    #[serde(default = "two")]
+    pub(crate) max_wheel_speed: Speed,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SteeredEntry {
+    pub(crate) positions: [[Coordinate; 2]; 2],
+    #[serde(default = "two")]
+    pub(crate) max_wheel_speed: Speed,
+    /// Of steering, rad/s.
+    #[serde(default = "three")]
+    pub(crate) max_rate: Speed,
 }
 
 fn two() -> Speed {
     Speed(2.0)
+}
+
+fn three() -> Speed {
+    Speed(3.0)
 }
 
 fn one() -> Speed {
@@ -395,4 +425,15 @@ pub(crate) struct LandmarkEntry {
     pub(crate) id: u16,
     #[serde(default)]
     pub(crate) xyz: [Coordinate; 3],
+}
+
+/// A charging station on the floor: a robot on wheels at this pose is charged.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChargerEntry {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) xy: [Coordinate; 2],
+    #[serde(default)]
+    pub(crate) yaw: Angle,
 }

@@ -169,10 +169,20 @@ pub struct World {
     /// Surfaces of each part's shapes, if there are cameras.
     pub(crate) surfaces: Vec<Vec<Arc<Surface>>>,
     pub(crate) landmarks: Vec<Landmark>,
+    pub(crate) chargers: Vec<Charger>,
     pub(crate) names: HashMap<String, Named>,
     pub(crate) revision: u64,
     pub(crate) updates: u64,
     pub(crate) time: Duration,
+}
+
+/// A charging station.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Charger {
+    /// Its name.
+    pub name: String,
+    /// Pose of a docked robot on wheels, on the floor: x, y, m, and heading, rad.
+    pub pose: [f64; 3],
 }
 
 /// Normalized name for comparisons.
@@ -211,6 +221,11 @@ impl World {
     /// The parts of all objects.
     pub fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// All charging stations.
+    pub fn chargers(&self) -> &[Charger] {
+        &self.chargers
     }
 
     /// All landmarks.
