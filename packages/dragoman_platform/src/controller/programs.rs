@@ -82,10 +82,14 @@ impl Platform {
                 return Ok(());
             }
             Movement::Pose(pose) => Target::Pose(pose),
-            Movement::Station(name) => Target::Path(self.roadmap.route(position(self.pose), &name)?),
+            Movement::Station(name) => {
+                let route = self.roadmap.route(position(self.pose), &name);
+                Target::Path(route.map_err(|error| self.without_way(error.into()))?)
+            }
             Movement::After { object, .. } => {
                 let seen = conditions.tracked_objects.iter().find(|(other, _)| *other == object);
-                Target::Pose(seen.ok_or(Refusal::NoTrackedObject(object))?.1)
+                let refused = || self.without_way(Refusal::NoTrackedObject(object));
+                Target::Pose(seen.map(|(_, pose)| *pose).ok_or_else(refused)?)
             }
         };
         self.begin(target)
