@@ -46,6 +46,7 @@ pub use command::{Command, Refusal};
 use dragoman_geometry::{compose, is_finite, relative, transform};
 pub use dragoman_neobotix::codes::{Board, Emergency, MotionMode, Motor, Operation, PlannerState};
 use dragoman_neobotix::map::{Map, Roadmap};
+pub use programs::Docking;
 pub use states::PreparedMap;
 pub use status::{Event, Status};
 
@@ -148,6 +149,8 @@ pub struct Platform {
     program: Program,
     /// The running program.
     interpreter: Option<Interpreter>,
+    /// Number of the last motion to a charging station, and when it arrived.
+    docking: Option<(u64, Option<Duration>)>,
     /// The running replay.
     player: Option<Player>,
     events: VecDeque<Event>,
@@ -191,6 +194,7 @@ impl Platform {
             target_reached: false,
             program: Program::default(),
             interpreter: None,
+            docking: None,
             player: None,
             events: VecDeque::new(),
             settings,
@@ -423,6 +427,9 @@ impl Platform {
     /// Handles an event of a motion.
     fn moved(&mut self, event: MotionEvent) {
         self.target_reached |= event == MotionEvent::Arrived;
+        if let Some((_, arrived)) = self.docking.as_mut().filter(|_| event == MotionEvent::Arrived) {
+            *arrived = Some(self.now);
+        }
         let failed =
             matches!(event, MotionEvent::Failed(_) | MotionEvent::Missed | MotionEvent::NotNavigated);
         if let Some(interpreter) = self.interpreter.as_mut().filter(|_| failed) {

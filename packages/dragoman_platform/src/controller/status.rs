@@ -3,7 +3,7 @@
 use dragoman_geometry::{Point, Pose, Segment, Twist};
 use dragoman_neobotix::map::{Map, Roadmap};
 
-use super::{Emergency, MotionMode, Operation, PlannerState, Platform, Refusal};
+use super::{Docking, Emergency, MotionMode, Operation, PlannerState, Platform, Refusal};
 use crate::localization::Uncertainty;
 use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlanJob, Planned, Target};
 use crate::motion::safety;
@@ -75,6 +75,8 @@ pub struct Status {
     pub goal: Option<Pose>,
     /// Whether the last goal was reached.
     pub target_reached: bool,
+    /// The motion to a charging station.
+    pub docking: Docking,
     /// State of the planner.
     pub planner: PlannerState,
     /// Whether an obstacle, or a silent laser, prevents motion.
@@ -226,6 +228,7 @@ impl Platform {
             velocity: self.ramp.velocity(),
             goal: self.automatic.goal(),
             target_reached: self.target_reached,
+            docking: self.docking(),
             planner: self.automatic.planner(),
             collision: self.blocked,
             blind: self.blind,

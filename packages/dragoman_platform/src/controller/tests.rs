@@ -498,3 +498,4 @@ fn a_program_with_two_tasks_runs_to_its_end() {
 mod blind;
 mod goals;
 mod omnidirectional;
+mod sensing;

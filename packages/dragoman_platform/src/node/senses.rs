@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use dragoman_geometry::{Point, Pose, direction, heading, position};
+use dragoman_neobotix::codes::{ApplicationError, Code};
 use dragoman_neobotix::messages;
 use dragoman_ros::dragoman_msgs::msg::{PlatformBoard, PlatformStatus};
 use dragoman_ros::dragoman_msgs::srv::PlatformRaiseEvent;
@@ -18,7 +19,7 @@ use super::actions::in_map;
 use super::services::{Answer, answers, serve_order};
 use super::state::{Refused, Shared, State};
 use super::status::point32;
-use crate::controller::{MotionMode, Operation};
+use crate::controller::{Docking, MotionMode, Operation};
 use crate::program::TrackedObject;
 
 /// Age at which a measurement counts as missing.
@@ -408,6 +409,12 @@ impl State {
         }
         status.radar_velocity.iter_mut().zip(self.radar()).for_each(|(place, speed)| *place = speed);
         status.docked = self.is_docked();
+        let error = match self.platform.status().docking {
+            Docking::Failed => ApplicationError::Docking,
+            Docking::Arrived if !status.docked => ApplicationError::Docking,
+            _ => ApplicationError::None,
+        };
+        status.application_error = i32::from(error.code());
     }
 }
 
