@@ -319,7 +319,8 @@ fn a_platform_is_in_front_of_any_base() {
         "/apolo/marvin/scan",
     ];
     let arguments = [&["platform", "--namespace", "/second"], &base[..]].concat();
-    let _second = Lab::start_with(operator.lab.domain, &arguments, &["-p", PATIENT]);
+    let data = format!("platform:data_folder:={}", operator.folder.join("second").display());
+    let _second = Lab::start_with(operator.lab.domain, &arguments, &["-p", PATIENT, "-p", &data]);
     let order = |operator: &mut Operator, name: &str| {
         operator.beside.call::<Trigger::Service>(&format!("/second/{name}"), Default::default()).success
     };

@@ -20,7 +20,6 @@ use futures::stream::StreamExt;
 
 use super::files::{beside, read, write};
 use super::services::{Answer, answers, serve_question};
-use super::startup;
 use super::state::{Refused, Shared, State};
 use crate::controller::{Command, PreparedMap, Refusal};
 use crate::settings::Settings;
@@ -289,13 +288,13 @@ async fn save(shared: &Shared, kind: Kind) -> Result<(), Refused> {
             file(state, kind, &name)?,
             text(state, kind)?,
             name,
-            state.data_folder.clone(),
+            state.startup.clone(),
         ))
     });
     let saved = beside(move || {
-        let (path, text, name, folder) = found?;
+        let (path, text, name, startup) = found?;
         write(&path, text.as_bytes())?;
-        startup::remember(&folder, kind, &name)
+        super::startup::remember(&startup, kind, &name)
     });
     let saved = saved.await;
     shared.ask(|_| saved)

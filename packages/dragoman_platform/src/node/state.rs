@@ -20,7 +20,7 @@ use super::recorder::Recorder;
 use super::senses::Senses;
 use super::ultrasonics::Echoes;
 use super::wheels::Wheels;
-use super::{PlatformNodeError, parameters, program};
+use super::{PlatformNodeError, parameters, program, startup};
 use crate::controller::{Command, Event, Input, MotionMode, Operation, Output, Platform, Refusal};
 use crate::motion::obstacles::Scan;
 use crate::program::interpreter::Conditions;
@@ -58,6 +58,8 @@ pub(super) struct State {
     pub(super) kept: parameters::Kept,
     pub(super) documents: Documents,
     pub(super) data_folder: PathBuf,
+    /// What is remembered over a restart.
+    pub(super) startup: startup::Files,
     pub(super) inputs: Inputs,
     pub(super) output: Output,
     pub(super) senses: Senses,
@@ -104,10 +106,12 @@ impl Shared {
         // The declaration ensures a finite value within bounds.
         let _ = platform.command(Command::SetPose(parameters::pose(&values, "initial_pose")?));
         let laser = parameters::pose(&values, "laser_pose")?;
+        let data_folder = super::documents::data_folder(&values.value::<String>("data_folder"));
         let state = State {
             platform,
             documents: Documents::default(),
-            data_folder: super::documents::data_folder(&values.value::<String>("data_folder")),
+            startup: startup::Files::new(&data_folder, &node.namespace()?),
+            data_folder,
             inputs: Inputs { laser: Point::new(laser.x, laser.y), ..Inputs::default() },
             output: Output { twist: Twist::ZERO, brakes: [true; 2], digital_outputs: [0; 2], ultrasonics: 0 },
             senses: Senses::default(),
