@@ -246,7 +246,7 @@ impl Robot {
         let joint =
             |joint: &Joint| self.joints.get(joint).ok_or_else(|| format!("{} is unknown", joint.name()));
         match action {
-            Action::Velocity(Twist { linear, angular }) => {
+            Action::Velocity(Twist { linear, angular, .. }) => {
                 let mut velocity = Velocity::default();
                 (velocity.linear.x, velocity.angular.z) = (linear, angular);
                 checked(self.velocity.publish(&velocity))

@@ -69,7 +69,7 @@ fn rolling(
 ) -> impl FnMut(Duration, Option<Twist>) -> Seen {
     let mut pose = Pose::ORIGIN;
     move |_, velocity| {
-        let Twist { linear, angular } = velocity.unwrap_or_default();
+        let Twist { linear, angular, .. } = velocity.unwrap_or_default();
         pose.heading += angular * STEP.as_secs_f64();
         pose.x += linear * pose.heading.cos() * STEP.as_secs_f64();
         pose.y += linear * pose.heading.sin() * STEP.as_secs_f64();

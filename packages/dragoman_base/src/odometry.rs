@@ -38,7 +38,7 @@ impl WheelGeometry {
 
     /// The motion of the base for these wheel speeds (m/s) or distances (m).
     pub fn twist(&self, [left, right]: [f64; 2]) -> Twist {
-        Twist { linear: (left + right) / 2.0, angular: (right - left) / self.separation }
+        Twist::new((left + right) / 2.0, (right - left) / self.separation)
     }
 }
 
@@ -137,7 +137,7 @@ impl Odometry {
         }
         if interval > 0.0 {
             let angular = measurement.gyro.map_or(turn / interval, |gyro| gyro.rate);
-            self.twist = Twist { linear: step.linear / interval, angular };
+            self.twist = Twist::new(step.linear / interval, angular);
         }
     }
 

@@ -27,7 +27,11 @@ fn benches(criterion: &mut Criterion) {
             decoder.next()
         });
     });
-    let drive = Command::MoveVel(MoveVelocity { translation_mm_per_s: 500, rotation_mrad_per_s: 100 });
+    let drive = Command::MoveVel(MoveVelocity {
+        translation_mm_per_s: 500,
+        rotation_mrad_per_s: 100,
+        ..Default::default()
+    });
     let bytes = drive.encode(Framing::Header).unwrap_or_default();
     criterion.bench_function("decode a velocity command", |bencher| {
         let mut decoder = Decoder::<Command>::default();

@@ -213,7 +213,7 @@ fn the_guide_s_story_is_confirmed_by_the_status() {
     }
     assert_eq!(bench.ends(Command::InitPltf), Outcome::Done);
     assert_eq!(bench.ends(Command::SetMode(SetMode { mode: MotionMode::Velocity })), Outcome::Done);
-    let velocity = MoveVelocity { translation_mm_per_s: 100, rotation_mrad_per_s: 0 };
+    let velocity = MoveVelocity { translation_mm_per_s: 100, ..Default::default() };
     assert!(matches!(bench.ends(Command::MoveVel(velocity)), Outcome::Refused(Refusal::NoEffect(_))));
     assert_eq!(bench.ends(Command::Start), Outcome::Done);
     assert_eq!(bench.ends(Command::MoveVel(velocity)), Outcome::Done);
@@ -259,7 +259,7 @@ fn it_polls_at_its_rates_and_no_faster() {
 #[test]
 fn velocities_that_are_not_repeated_end() {
     let mut bench = Bench::new(Platform::new());
-    let velocity = |speed| MoveVelocity { translation_mm_per_s: speed, rotation_mrad_per_s: 0 };
+    let velocity = |speed| MoveVelocity { translation_mm_per_s: speed, ..Default::default() };
     let sent = |bench: &Bench| {
         let velocities = bench.platform.received.iter().filter_map(|command| match command {
             Command::MoveVel(velocity) => Some(velocity.translation_mm_per_s),

@@ -6,12 +6,14 @@
 //! | `pose` | [`Pose`], [`Twist`], [`wrap_angle`], [`yaw`] |
 //! | `frames` | points, and poses in other frames |
 //! | [`limits`] | limits of velocities and accelerations, and velocity ramps |
+//! | [`wheels`] | kinematics of platforms with two driven wheels, Mecanum wheels, steered drives |
 //! | `shapes` | [`Segment`], [`Polygon`], [`Footprint`] |
 
 mod frames;
 pub mod limits;
 mod pose;
 mod shapes;
+pub mod wheels;
 
 pub use frames::{
     Point, Vector, compose, direction, heading, inverse_transform, position, relative, transform,

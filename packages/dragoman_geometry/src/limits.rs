@@ -55,7 +55,7 @@ impl AxisLimits {
 /// Limits of a base.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Forward and backward.
+    /// Forward and backward; also sideways.
     pub linear: AxisLimits,
     /// Turning.
     pub angular: AxisLimits,
@@ -116,22 +116,22 @@ impl Ramp {
         self.velocity
     }
 
-    /// As [`step`](Self::step), with both axes on the way to the target to the same extent: from standstill, the base
+    /// As [`step`](Self::step), with all axes on the way to the target to the same extent: from standstill, the base
     /// drives the arc of the target from the start, and stops on the arc that it drives.
     pub fn step_along(&mut self, target: Twist, time: Duration) -> Twist {
         let (before, target) = (self.velocity, self.reachable(target));
         let alone = self.next(target, time);
-        let part = |before: f64, alone: f64, target: f64| {
+        let part = |axis: fn(&Twist) -> f64| {
+            let (before, alone, target) = (axis(&before), axis(&alone), axis(&target));
             if target == before { 1.0 } else { (alone - before) / (target - before) }
         };
-        let part = part(before.linear, alone.linear, target.linear).min(part(
-            before.angular,
-            alone.angular,
-            target.angular,
-        ));
+        let axes: [fn(&Twist) -> f64; 3] =
+            [|twist| twist.linear, |twist| twist.lateral, |twist| twist.angular];
+        let part = axes.into_iter().map(part).fold(1.0, f64::min);
         self.velocity = if part < 1.0 {
             Twist {
                 linear: before.linear + part * (target.linear - before.linear),
+                lateral: before.lateral + part * (target.lateral - before.lateral),
                 angular: before.angular + part * (target.angular - before.angular),
             }
         } else {
@@ -148,6 +148,7 @@ impl Ramp {
         let Limits { linear, angular } = self.limits;
         Twist {
             linear: target.linear.clamp(-linear.velocity, linear.velocity),
+            lateral: target.lateral.clamp(-linear.velocity, linear.velocity),
             angular: target.angular.clamp(-angular.velocity, angular.velocity),
         }
     }
@@ -157,6 +158,7 @@ impl Ramp {
         let time = time.min(MAX_STEP).as_secs_f64();
         Twist {
             linear: self.limits.linear.ramp(self.velocity.linear, target.linear, time),
+            lateral: self.limits.linear.ramp(self.velocity.lateral, target.lateral, time),
             angular: self.limits.angular.ramp(self.velocity.angular, target.angular, time),
         }
     }

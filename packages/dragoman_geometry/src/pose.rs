@@ -7,28 +7,50 @@ use std::fmt;
 pub struct Twist {
     /// Forward, m/s.
     pub linear: f64,
+    /// To the left, m/s; 0 for all bases but omnidirectional ones.
+    pub lateral: f64,
     /// Counterclockwise, rad/s.
     pub angular: f64,
 }
 
 impl Twist {
     /// Standing still.
-    pub const ZERO: Self = Self { linear: 0.0, angular: 0.0 };
+    pub const ZERO: Self = Self { linear: 0.0, lateral: 0.0, angular: 0.0 };
 
-    /// A twist of these velocities, m/s and rad/s.
+    /// A twist without lateral velocity, m/s and rad/s.
     pub fn new(linear: f64, angular: f64) -> Self {
-        Self { linear, angular }
+        Self { linear, lateral: 0.0, angular }
     }
 
-    /// Whether both are finite.
+    /// A twist of an omnidirectional base, m/s and rad/s.
+    pub fn planar(linear: f64, lateral: f64, angular: f64) -> Self {
+        Self { linear, lateral, angular }
+    }
+
+    /// Whether all are finite.
     pub fn is_finite(&self) -> bool {
-        self.linear.is_finite() && self.angular.is_finite()
+        self.linear.is_finite() && self.lateral.is_finite() && self.angular.is_finite()
+    }
+
+    /// All velocities times this factor.
+    #[must_use]
+    pub fn times(&self, factor: f64) -> Self {
+        Self { linear: self.linear * factor, lateral: self.lateral * factor, angular: self.angular * factor }
+    }
+
+    /// Speed of the origin, in any direction, m/s.
+    pub fn speed(&self) -> f64 {
+        self.linear.hypot(self.lateral)
     }
 }
 
 impl fmt::Display for Twist {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} m/s, {} rad/s", self.linear, self.angular)
+        write!(f, "{} m/s, ", self.linear)?;
+        if self.lateral != 0.0 {
+            write!(f, "{} m/s to the left, ", self.lateral)?;
+        }
+        write!(f, "{} rad/s", self.angular)
     }
 }
 

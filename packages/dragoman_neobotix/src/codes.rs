@@ -4,6 +4,10 @@
 
 use std::fmt;
 
+/// Distance in the status of an ultrasonic sensor that does not measure, m: beyond the range of every sensor. The
+/// PlatformCtrl guide has no such value; 0 would be a contact.
+pub const ULTRASONIC_IDLE: f64 = 10.0;
+
 /// A code with a number and a name in the PlatformCtrl guide.
 pub trait Code: Copy + Eq + fmt::Debug + 'static {
     /// All codes, in the order of the numbers.

@@ -3,7 +3,7 @@
 //! - [`declarations`]: the table. The wire format, the declarations of ROS parameters, and the content of `.ini` files follow
 //!   from it;
 //! - [`Parameters`]: a value for each parameter;
-//! - [`IniFile`]: a parameter file with its comments.
+//! - [`IniFile`]: a parameter file.
 //!
 //! # Choices where the guide is silent
 //!
@@ -112,6 +112,8 @@ pub struct Declaration {
     pub unit: &'static str,
     /// Short description.
     pub description: &'static str,
+    /// Why the platform keeps the value without using it; `None` if it uses it.
+    pub without_effect: Option<&'static str>,
 }
 
 /// Error setting a parameter.
@@ -187,22 +189,6 @@ impl Declaration {
             Err(ParameterError::Range { key, value, minimum, maximum, unit })
         }
     }
-
-    /// Name of its file.
-    pub fn file(&self) -> &'static str {
-        match self.category {
-            ParameterCategory::Interpolation => "Interpolation.ini",
-            ParameterCategory::Localization => "Localization.ini",
-            ParameterCategory::MotionControl => "MotionCtrl.ini",
-            ParameterCategory::Ultrasonic => "UltraSonic.ini",
-            _ => "Platform.ini",
-        }
-    }
-
-    /// Its section in files that we write.
-    pub fn section(&self) -> &'static str {
-        crate::codes::Code::name(self.category)
-    }
 }
 
 /// A value for each parameter.
@@ -254,14 +240,14 @@ impl Parameters {
         Ok(())
     }
 
-    /// Reads the values of a file; unknown keys are ignored.
+    /// Reads the values of a file, without those of unknown keys ([`IniFile::unknown`]).
     ///
     /// # Errors
     /// A parameter occurs twice, or has an invalid value. Nothing has changed then.
     pub fn read_ini(&mut self, file: &IniFile) -> Result<(), IniError> {
         let mut new = self.clone();
         let mut seen = std::collections::HashMap::new();
-        for IniEntry { line, key, value, .. } in file.entries() {
+        for &IniEntry { line, ref key, ref value, .. } in file.entries() {
             let Some(declaration) = declaration(key) else { continue };
             if let Some(first) = seen.insert(declaration.key, line) {
                 return Err(IniError::Duplicate { line, key: declaration.key.to_owned(), first });
@@ -269,22 +255,6 @@ impl Parameters {
             new.set(key, value).map_err(|error| IniError::Value { line, error })?;
         }
         *self = new;
-        Ok(())
-    }
-
-    /// Writes the values of the parameters that belong to the file with this name ([`Declaration::file`]) into it.
-    /// Other content, including comments, is kept; missing parameters are appended to their sections.
-    ///
-    /// # Errors
-    /// None, as long as all keys and values of the table are writable.
-    pub fn write_ini(&self, name: &str, file: &mut IniFile) -> Result<(), IniError> {
-        for (declaration, value) in self.iter().filter(|(declaration, _)| declaration.file() == name) {
-            let there = file.entries().find(|entry| table::is_key(declaration.key, entry.key));
-            let there = there.map(|entry| (entry.section.to_owned(), entry.key.to_owned()));
-            let (section, key) =
-                there.unwrap_or_else(|| (declaration.section().to_owned(), declaration.key.to_owned()));
-            file.set(&section, &key, &value.to_string())?;
-        }
         Ok(())
     }
 }

@@ -59,7 +59,7 @@ pub use debug::{
     Cluster, DebugData, GlobalLocalization, GraphicalColor, GraphicalKind, GraphicalObject, Mapping,
     PathPose, QueueEntry, SafeVelocities, Segment, TcpStatistics, ValidationGate, Variable,
 };
-pub use field::{Coded, Text};
+pub use field::{Coded, Tail, Text};
 pub use frame::{Decoder, Message, Received};
 pub use hardware::{
     CanId, CanMessage, CanMessages, GetCanMessages, SendCanMessage, SetBrake, SetDigitalOutput,

@@ -27,24 +27,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dragoman_geometry::limits::Ramp;
-use dragoman_geometry::{Pose, Twist};
+use dragoman_geometry::{Point, Pose, Twist};
 
 use crate::localization::Localizer;
 use crate::mapping::Mapper;
 use crate::mapping::extract::{Line, extract};
 use crate::motion::automatic::{Automatic, MotionEvent, Situation};
-use crate::motion::obstacles::{Obstacles, Scan, Sight};
+use crate::motion::obstacles::{self, Obstacles, Scan, Sight};
 use crate::motion::safety;
 use crate::planning::Ground;
 use crate::program::Program;
 use crate::program::interpreter::{Conditions, Interpreter};
 use crate::replay::{Player, Replayed};
 use crate::settings::{Settings, SettingsError};
+use crate::tracking::Tracker;
 
 pub use command::{Command, Refusal};
-use dragoman_geometry::{compose, is_finite, relative};
+use dragoman_geometry::{compose, is_finite, relative, transform};
 pub use dragoman_neobotix::codes::{Board, Emergency, MotionMode, Motor, Operation, PlannerState};
 use dragoman_neobotix::map::{Map, Roadmap};
+pub use programs::Docking;
 pub use states::PreparedMap;
 pub use status::{Event, Status};
 
@@ -138,6 +140,7 @@ pub struct Platform {
     ground: Arc<Ground>,
     roadmap: Roadmap,
     obstacles: Obstacles,
+    tracker: Tracker,
     automatic: Automatic,
     blocked: bool,
     /// Whether the laser was silent in the last cycle.
@@ -146,6 +149,8 @@ pub struct Platform {
     program: Program,
     /// The running program.
     interpreter: Option<Interpreter>,
+    /// Number of the last motion to a charging station, and when it arrived.
+    docking: Option<(u64, Option<Duration>)>,
     /// The running replay.
     player: Option<Player>,
     events: VecDeque<Event>,
@@ -182,12 +187,14 @@ impl Platform {
             map: Arc::new(map),
             roadmap: Roadmap::default(),
             obstacles: Obstacles::default(),
+            tracker: Tracker::default(),
             automatic: Automatic::default(),
             blocked: false,
             blind: false,
             target_reached: false,
             program: Program::default(),
             interpreter: None,
+            docking: None,
             player: None,
             events: VecDeque::new(),
             settings,
@@ -215,9 +222,10 @@ impl Platform {
             known: !self.localizer.is_searching(),
         };
         self.obstacles.update(&sight, lines, settings);
+        self.track(input.scan);
         self.watch_laser();
         let wanted = if self.may_move() { self.wanted(input, step) } else { Twist::ZERO };
-        let twist = self.permitted(wanted);
+        let twist = self.permitted(self.settings.drivable(wanted));
         let stopped =
             self.brakes.contains(&true) || self.emergency != Emergency::Inactive || !self.base_alive;
         let twist = if stopped {
@@ -255,6 +263,18 @@ impl Platform {
             self.enter(Operation::NotInitialized);
         }
         self.base_alive = input.base_alive;
+    }
+
+    /// Follows moving objects, while the pose is known.
+    fn track(&mut self, scan: Option<Scan<'_>>) {
+        if !self.settings.tracking || self.localizer.is_searching() {
+            return self.tracker.clear();
+        }
+        let Some(scan) = scan else { return };
+        let in_map = scan.points.iter().map(|&point| transform(self.pose, point));
+        let strange: Vec<Point> =
+            in_map.filter(|&point| self.ground.lines().distance(point) >= obstacles::EXPLAINED).collect();
+        self.tracker.update(self.now, &strange);
     }
 
     /// The laser is monitored while the platform is connected.
@@ -407,6 +427,9 @@ impl Platform {
     /// Handles an event of a motion.
     fn moved(&mut self, event: MotionEvent) {
         self.target_reached |= event == MotionEvent::Arrived;
+        if let Some((_, arrived)) = self.docking.as_mut().filter(|_| event == MotionEvent::Arrived) {
+            *arrived = Some(self.now);
+        }
         let failed =
             matches!(event, MotionEvent::Failed(_) | MotionEvent::Missed | MotionEvent::NotNavigated);
         if let Some(interpreter) = self.interpreter.as_mut().filter(|_| failed) {

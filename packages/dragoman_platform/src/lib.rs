@@ -11,6 +11,8 @@
 //! | [`program`] | tasks, and their interpreter |
 //! | [`replay`] | recorded motions and their replay |
 //! | [`settings`] | all settings |
+//! | [`tracking`] | moving objects in the laser's scans |
+//! | [`startup`] | what a platform remembers over a restart |
 //! | `node` | the node: services and topics of a platform, for any base in ROS |
 //!
 //! Metres, radians, seconds; x ahead, angles counterclockwise. Times are since the start, on a monotonic clock.
@@ -25,6 +27,8 @@ pub mod planning;
 pub mod program;
 pub mod replay;
 pub mod settings;
+pub mod startup;
+pub mod tracking;
 
 #[cfg(test)]
 mod testing;

@@ -6,10 +6,13 @@
 //! | [`parameters`] | the parameters, and their conversion to the controller's settings |
 //! | `state` | the node's state, and the controller's cycle |
 //! | `base`, `laser`, `ultrasonics` | the base: odometry, sensors, battery, emergency stop, joystick in; velocities out |
+//! | `senses` | further sensors and boards, detections, events for programs |
 //! | `services` | states, modes, motions, hardware: a service for each command |
 //! | `documents` | map, roadmap and program: set, given, loaded, saved |
+//! | `startup` | what is remembered over a restart: the pose, the names of saved documents |
 //! | `files` | files, and other time-consuming work |
 //! | `special`, `outlets` | speech, sounds, head, camera |
+//! | `wheels` | the angles of the wheels |
 //! | `can` | CAN messages, from a bus or from topics |
 //! | `recorder` | recording and replay |
 //! | `actions` | `navigate_to_pose` and `follow_path` |
@@ -31,12 +34,15 @@ mod picture;
 mod program;
 mod recorder;
 mod report;
+mod senses;
 mod services;
 mod special;
+mod startup;
 mod state;
 mod status;
 mod topics;
 mod ultrasonics;
+mod wheels;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -47,8 +53,8 @@ use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node};
 use futures::channel::mpsc;
 
+use documents::DocumentFileError;
 pub use documents::NamedDocument;
-use documents::{DocumentFileError, Kind};
 use state::Shared;
 
 /// Name of the node.
@@ -69,10 +75,14 @@ pub struct Setup {
     pub base_battery: String,
     /// Default of parameter `ultrasonic_topics`.
     pub ultrasonic_topics: Vec<String>,
+    /// Defaults of parameters that name topics of further sensors, e.g. `imu_topic`.
+    pub topics: Vec<(&'static str, String)>,
     /// Default of parameter `frame_prefix`.
     pub frame_prefix: String,
     /// Default of parameter `initial_pose`.
     pub initial_pose: Pose,
+    /// Default of parameter `keep_pose`.
+    pub keeps_pose: bool,
     /// Default of parameter `laser_pose`.
     pub laser_pose: Pose,
     /// Default of parameter `parameters_file`.
@@ -94,8 +104,10 @@ impl Default for Setup {
             base_scan: "/scan".to_owned(),
             base_battery: String::new(),
             ultrasonic_topics: Vec::new(),
+            topics: Vec::new(),
             frame_prefix: String::new(),
             initial_pose: Pose::ORIGIN,
+            keeps_pose: true,
             laser_pose: Pose::ORIGIN,
             parameters_file: String::new(),
             map: None,
@@ -161,27 +173,24 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(setup))?;
     tasks.spawn(server);
-    match values.value::<String>("parameters_file").as_str() {
-        "" => {}
+    let kept = match values.value::<String>("parameters_file").as_str() {
+        "" => parameters::Kept::new(),
         path => parameters::load(&values, path)?,
-    }
+    };
     let (pictures, wanted) = mpsc::channel(picture::MOST_WANTED);
     let (loads, documents) = mpsc::channel(documents::MOST_LOADS);
     let shared = Shared::new(tasks.node(), values.clone(), pictures, loads)?;
-    for (kind, parameter, default) in [
-        (Kind::Map, "map_file", &setup.map),
-        (Kind::Roadmap, "roadmap_file", &setup.roadmap),
-        (Kind::Program, "program_file", &setup.program),
-    ] {
-        let file: String = values.value(parameter);
-        match default {
-            _ if !file.is_empty() => shared.with(|state| documents::load_file(state, kind, &file))?,
-            Some(document) => shared.with(|state| documents::set(state, kind, document.clone()))?,
-            None => {}
-        }
+    shared.with(|state| state.kept = kept);
+    shared.with(|state| {
+        startup::restore_pose(state, setup)?;
+        startup::load_documents(state, setup)
+    })?;
+    if values.value("keep_pose") {
+        tasks.spawn(startup::keep_pose(shared.clone()));
     }
     tasks.spawn(parameters::follow(values.clone(), shared.clone()));
     base::serve(&mut tasks, &shared, &values, context)?;
+    senses::serve(&mut tasks, &shared, &values)?;
     services::serve(&mut tasks, &shared)?;
     documents::serve(&mut tasks, &shared)?;
     tasks.spawn(documents::load_wanted(shared.clone(), documents));

@@ -2,7 +2,8 @@
 //! mode 6.
 //!
 //! A recording is a text with one line per sample: `time,x,y,heading,linear,angular`, in s, m, rad, m/s and rad/s; the
-//! pose is in the map, the velocities are measured. The first line may contain the column names.
+//! pose is in the map, the velocities are measured. A platform that moves sideways has a seventh column, `lateral`. The
+//! first line may contain the column names.
 
 use std::fmt;
 use std::time::Duration;
@@ -20,6 +21,8 @@ pub const SAMPLE_PERIOD: Duration = Duration::from_millis(50);
 pub const MAX_TEXT_LEN: usize = 16 << 20;
 /// The header line.
 const HEAD: &str = "time,x,y,heading,linear,angular";
+/// Name of the last column of a platform that moves sideways.
+const LATERAL: &str = "lateral";
 /// Maximum distance between the platform and the start of the recording, m and rad.
 const BEGIN: [f64; 2] = [0.25, 0.3];
 /// Distance of the platform at which the recording waits for it, m and rad.
@@ -132,17 +135,19 @@ impl Recording {
         for (index, text) in text.lines().enumerate() {
             let line = index + 1;
             let text = text.trim();
-            if text.is_empty() || (index == 0 && text == HEAD) {
+            if text.is_empty() || (index == 0 && is_head(text)) {
                 continue;
             }
             let wrong = || RecordingError::Syntax { line, text: text.chars().take(80).collect() };
             let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
-            let numbers: [f64; 6] = numbers.ok_or_else(wrong)?.try_into().map_err(|_| wrong())?;
+            let mut numbers = numbers.ok_or_else(wrong)?;
+            let lateral = if numbers.len() == 7 { numbers.pop().unwrap_or_default() } else { 0.0 };
+            let numbers: [f64; 6] = numbers.try_into().map_err(|_| wrong())?;
             let [time, x, y, heading, linear, angular] = numbers;
             let sample = Sample {
                 time: Duration::try_from_secs_f64(time).map_err(|_| RecordingError::OutOfRange(line))?,
                 pose: Pose::new(x, y, heading),
-                twist: Twist::new(linear, angular),
+                twist: Twist::planar(linear, lateral, angular),
             };
             if !is_countable(&sample) {
                 return Err(RecordingError::OutOfRange(line));
@@ -174,8 +179,9 @@ impl Recording {
             mix(before.pose.y, after.pose.y),
             before.pose.heading + turned * part,
         );
-        let twist = Twist::new(
+        let twist = Twist::planar(
             mix(before.twist.linear, after.twist.linear),
+            mix(before.twist.lateral, after.twist.lateral),
             mix(before.twist.angular, after.twist.angular),
         );
         Some((pose, twist))
@@ -193,14 +199,25 @@ fn is_countable(sample: &Sample) -> bool {
         && position(sample.pose).coords.amax() <= MAX_COORDINATE
         && sample.twist.is_finite()
         && sample.twist.linear.abs().max(sample.twist.angular.abs()) <= FASTEST
+        && sample.twist.lateral.abs() <= FASTEST
+}
+
+fn is_head(text: &str) -> bool {
+    text == HEAD || text.strip_suffix(LATERAL).and_then(|text| text.strip_suffix(',')) == Some(HEAD)
 }
 
 impl fmt::Display for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{HEAD}")?;
+        let is_lateral = self.samples.iter().any(|sample| sample.twist.lateral != 0.0);
+        if is_lateral {
+            writeln!(f, "{HEAD},{LATERAL}")?
+        } else {
+            writeln!(f, "{HEAD}")?
+        }
         self.samples.iter().try_for_each(|Sample { time, pose, twist }| {
             let time = time.as_secs_f64();
-            writeln!(f, "{time},{},{},{},{},{}", pose.x, pose.y, pose.heading, twist.linear, twist.angular)
+            write!(f, "{time},{},{},{},{},{}", pose.x, pose.y, pose.heading, twist.linear, twist.angular)?;
+            if is_lateral { writeln!(f, ",{}", twist.lateral) } else { writeln!(f) }
         })
     }
 }
@@ -264,16 +281,26 @@ impl Player {
         if self.time >= self.end {
             self.overtime += step;
             let is_there = away <= THERE[0] && turn.abs() <= THERE[1];
-            let stands = velocity.linear.abs() <= STANDING && velocity.angular.abs() <= STANDING;
+            let stands = velocity.speed() <= STANDING && velocity.angular.abs() <= STANDING;
             if (is_there && stands) || self.overtime >= LAST {
                 return Replayed::Ended;
             }
         }
-        let is_behind = error.x * twist.linear.signum() > LAG[0] || turn * twist.angular.signum() > LAG[1];
+        let is_behind = error.x * twist.linear.signum() > LAG[0]
+            || (twist.lateral != 0.0 && error.y * twist.lateral.signum() > LAG[0])
+            || turn * twist.angular.signum() > LAG[1];
         if !is_behind {
             self.time = (self.time + step).min(self.end);
         }
         let [along, across, direction] = GAINS;
+        if settings.drives().is_omnidirectional() {
+            let (sin, cos) = turn.sin_cos();
+            return Replayed::Moving(Twist {
+                linear: twist.linear * cos - twist.lateral * sin + along * error.x,
+                lateral: twist.linear * sin + twist.lateral * cos + along * error.y,
+                angular: twist.angular + direction * turn,
+            });
+        }
         Replayed::Moving(Twist::new(
             twist.linear * turn.cos() + along * error.x,
             twist.angular + across * twist.linear * error.y + direction * turn,

@@ -5,8 +5,9 @@ mod from_parameters;
 
 use std::time::Duration;
 
-use dragoman_geometry::Pose;
 use dragoman_geometry::limits::{AxisLimits, LimitError, Limits};
+use dragoman_geometry::wheels::Drives;
+use dragoman_geometry::{Point, Pose, Twist};
 
 use dragoman_geometry::Footprint;
 
@@ -15,8 +16,16 @@ use dragoman_geometry::Footprint;
 pub struct Settings {
     /// Footprint of the platform: `PltfLength` and related parameters.
     pub footprint: Footprint,
-    /// Distance between the centres of the driven wheels, m: `DistWheels`.
+    /// Kind of the drives.
+    pub kinematics: Kinematics,
+    /// Distance between the centres of the left and the right wheels, m: `DistWheels`.
     pub wheel_separation: f64,
+    /// Distance between the front and the rear wheels of omnidirectional drives, m.
+    pub wheel_base: f64,
+    /// Radius of the wheels, m: `RadiusWheel`.
+    pub wheel_radius: f64,
+    /// Maximum angular velocity of a wheel, rad/s.
+    pub max_wheel_rate: f64,
     /// Limits of speed and acceleration, in every mode.
     pub limits: Limits,
     /// Time after which a velocity command expires.
@@ -37,10 +46,29 @@ pub struct Settings {
     pub localization: LocalizationSettings,
     /// Mapping.
     pub mapping: MappingSettings,
+    /// Track moving objects with the laser: `TrackingEnabled`.
+    pub tracking: bool,
     /// Whether there is a laser. The platform counts as blind until it has measured; without a laser it never does.
     pub has_laser: bool,
     /// The ultrasonic sensors, in the order of their numbers; at most 16.
     pub ultrasonics: Vec<UltrasonicSettings>,
+}
+
+/// Kind of a platform's drives (PlatformCtrl guide, 4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kinematics {
+    /// Two driven wheels.
+    Differential,
+    /// Four Mecanum wheels.
+    Mecanum,
+    /// Two steered drives: one front left, one rear right.
+    Steered,
+}
+
+impl Kinematics {
+    /// All kinds, by their names as parameters.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("differential", Self::Differential), ("mecanum", Self::Mecanum), ("steered", Self::Steered)];
 }
 
 /// Stopping for obstacles.
@@ -171,6 +199,8 @@ pub struct MappingSettings {
 pub struct UltrasonicSettings {
     /// Pose on the platform; it measures along its x axis.
     pub pose: Pose,
+    /// Height above the ground, m. Obstacles are checked in the plane; the sensor's transform has it.
+    pub height: f64,
     /// Maximum range, m; longer measurements count as free.
     pub range: f64,
     /// Opening angle, rad.
@@ -227,6 +257,9 @@ impl Settings {
             ("rear", footprint.rear, 0.01, 100.0),
             ("side", footprint.side, 0.01, 100.0),
             ("wheel separation", self.wheel_separation, 0.01, 100.0),
+            ("wheel base", self.wheel_base, 0.01, 100.0),
+            ("wheel radius", self.wheel_radius, 0.001, 100.0),
+            ("wheel rate", self.max_wheel_rate, 0.01, 1000.0),
             ("watchdog", self.watchdog.as_secs_f64(), 0.01, 60.0),
             ("emergency reset time", self.emergency_reset_time.as_secs_f64(), 0.0, 60.0),
             ("min distance", collision.min_distance, 0.0, 10.0),
@@ -261,10 +294,11 @@ impl Settings {
             ("merge angle", mapping.merge_angle, 1e-4, 1.5),
         ];
         let ultrasonics = self.ultrasonics.iter().flat_map(|sensor| {
-            let UltrasonicSettings { pose, range, cone } = *sensor;
+            let UltrasonicSettings { pose, height, range, cone } = *sensor;
             [
                 ("ultrasonic x", pose.x, -100.0, 100.0),
                 ("ultrasonic y", pose.y, -100.0, 100.0),
+                ("ultrasonic z", height, -100.0, 100.0),
                 ("ultrasonic angle", pose.heading, -10.0, 10.0),
                 ("ultrasonic range", range, 0.0, 100.0),
                 ("ultrasonic cone", cone, 0.0, std::f64::consts::PI),
@@ -275,6 +309,24 @@ impl Settings {
             Some((name, value, least, most)) => Err(SettingsError::OutOfRange { name, value, least, most }),
             None => Ok(()),
         }
+    }
+
+    /// The drives, with their dimensions.
+    pub fn drives(&self) -> Drives {
+        let (length, width) = (self.wheel_base, self.wheel_separation);
+        match self.kinematics {
+            Kinematics::Differential => Drives::Differential { separation: width },
+            Kinematics::Mecanum => Drives::Mecanum { length, width },
+            Kinematics::Steered => {
+                let place = Point::new(length / 2.0, width / 2.0);
+                Drives::Steered { positions: [place, -place] }
+            }
+        }
+    }
+
+    /// The twist that the drives can produce, slower on the same path if a wheel would turn too fast.
+    pub(crate) fn drivable(&self, twist: Twist) -> Twist {
+        self.drives().limited(twist, self.max_wheel_rate * self.wheel_radius)
     }
 
     /// Decelerations, m/s^2 and rad/s^2.
@@ -293,7 +345,11 @@ impl Default for Settings {
         };
         Self {
             footprint: Footprint { front: 0.45, rear: 0.45, side: 0.3 },
+            kinematics: Kinematics::Differential,
             wheel_separation: 0.5,
+            wheel_base: 0.5,
+            wheel_radius: 0.125,
+            max_wheel_rate: 16.0,
             limits: Limits { linear: axis(1.5, 0.6, 1.0), angular: axis(1.0, 2.0, 2.0) },
             watchdog: Duration::from_secs(1),
             emergency_reset_time: Duration::from_millis(500),
@@ -353,6 +409,7 @@ impl Default for Settings {
                 merge_distance: 0.08,
                 merge_angle: 0.1,
             },
+            tracking: false,
             has_laser: true,
             ultrasonics: Vec::new(),
         }

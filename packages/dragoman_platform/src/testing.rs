@@ -39,7 +39,7 @@ impl Lab {
 
     /// Drives for one step.
     pub(crate) fn drive(&mut self, twist: Twist) {
-        self.worlds.set_twist(None, ROBOT, [twist.linear, twist.angular]).unwrap();
+        self.worlds.set_twist(None, ROBOT, twist).unwrap();
         self.worlds.advance(STEP);
         self.read();
     }

@@ -150,7 +150,7 @@ impl Chassis {
         let left = left.step(set_points.left, max_change, contact.stalled.left) * radius;
         let right = right.step(set_points.right, max_change, contact.stalled.right) * radius;
         self.twist = match contact.motion {
-            Some(twist) => Twist { linear: sound(twist.linear), angular: sound(twist.angular) },
+            Some(twist) => Twist::new(sound(twist.linear), sound(twist.angular)),
             None if contact.is_lifted => Twist::ZERO,
             None => self.geometry.twist([left, right]),
         };

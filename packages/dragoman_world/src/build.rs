@@ -6,19 +6,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dragoman_geometry::Twist;
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::arm::{Arm, ArmLink, LinkMotion};
 use super::file::{
-    Angle, ArmEntry, BodyEntry, Convention, Coordinate, File, JointEntry, JointKind, ShapeEntry,
+    Angle, ArmEntry, BodyEntry, ChargerEntry, Convention, Coordinate, File, JointEntry, JointKind, ShapeEntry,
     WheeledEntry, WorldEntry,
 };
 use super::geometry::{pose, to_parry};
 use super::noise::Noise;
 use super::scene::Scene;
-use super::state::{Body, Named, Object, Part, RobotDescription, Role, Shape, World, key};
+use super::state::{Body, Charger, Named, Object, Part, RobotDescription, Role, Shape, World, key};
 use super::urdf::{self, Selection};
-use super::wheeled::{ApoloOdometry, Wheeled};
+use super::wheeled::{ApoloOdometry, Omni, Step, Wheeled};
 use super::{ArmJoint, Files, Geometry, Landmark, LoadError, Mesh};
 
 use sensors::{add_camera, add_laser, add_ultrasonic};
@@ -78,6 +79,7 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
         cameras: Vec::new(),
         surfaces: Vec::new(),
         landmarks: Vec::new(),
+        chargers: entry.chargers.into_iter().map(charger).collect(),
         names: HashMap::new(),
         revision: 1,
         updates: 0,
@@ -127,6 +129,11 @@ fn world(entry: WorldEntry, files: Files<'_>) -> Result<World, (String, Reason)>
     }
     world.cover();
     Ok(world)
+}
+
+fn charger(entry: ChargerEntry) -> Charger {
+    let [x, y] = numbers(entry.xy);
+    Charger { name: entry.name, pose: [x, y, entry.yaw.0] }
 }
 
 fn take_name(world: &mut World, name: &str, named: Named) -> Result<(), Reason> {
@@ -366,8 +373,9 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
         odometry_noise: [entry.odometry_noise.distance.0, entry.odometry_noise.heading.0],
         odometry: [0.0; 3],
         apolo: ApoloOdometry::new(&place),
-        travelled: [0.0; 2],
-        twist: [0.0; 2],
+        omni: Omni::new(entry.mecanum, entry.steered)?,
+        travelled: Step::default(),
+        twist: Twist::ZERO,
         noise: Noise::new(seed, &entry.name),
     };
     add_object(world, entry.name, place, first_part, Role::Wheeled(wheeled), description);

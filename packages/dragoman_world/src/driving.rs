@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dragoman_geometry::Twist;
 use nalgebra::Isometry3;
 
 use super::file::{LARGEST, LARGEST_ANGLE};
@@ -76,7 +77,7 @@ impl World {
         let heading = heading(start);
         let [x, y, z] = start.translation.vector.into();
         let along = |share: f64| {
-            let Step { distance, turn } = step.times(share);
+            let Step { distance, turn, .. } = step.times(share);
             let direction = heading + turn / 2.0;
             // The chord of the arc.
             let chord = if turn == 0.0 { distance } else { distance * (turn / 2.0).sin() / (turn / 2.0) };
@@ -100,7 +101,8 @@ impl World {
         }
         let (to, _) = along(free);
         let turns = step.turn != 0.0 && self.drop_at(at, to, wrap(heading + step.turn), radius, false);
-        Step { distance: free * step.distance, turn: if turns { step.turn } else { free * step.turn } }
+        let turn = if turns { step.turn } else { free * step.turn };
+        Step { distance: free * step.distance, turn, ..Step::default() }
     }
 
     /// Distance from a point in the frame of an object, down along its z axis, to the first object outside of its
@@ -132,14 +134,16 @@ impl World {
     }
 
     /// The ground may be a wheel's radius higher or lower at the end. The turn is applied first, then the translation,
-    /// which is `(v t cos(w t), v t sin(w t))` in the robot's frame.
+    /// which is `(v t cos(w t), v t sin(w t))` in the robot's frame; the sideways motion is at a right angle to it.
     pub(super) fn drive(&mut self, at: usize, step: Step) -> bool {
         let Some(object) = self.objects.get(at) else { return false };
         let Role::Wheeled(wheeled) = &object.role else { return false };
         let radius = wheeled.wheel_radius;
         let heading = heading(&object.pose) + step.turn;
+        let (sin, cos) = heading.sin_cos();
         let [x, y, z] = object.pose.translation.vector.into();
-        let target = [x + step.distance * heading.cos(), y + step.distance * heading.sin(), z];
+        let target =
+            [x + step.distance * cos - step.side * sin, y + step.distance * sin + step.side * cos, z];
         if target.iter().any(|value| value.abs() > LARGEST)
             || !self.drop_at(at, target, wrap(heading), radius, false)
         {
@@ -159,8 +163,8 @@ impl World {
         }
     }
 
-    pub(crate) fn set_twist(&mut self, name: &str, twist: [f64; 2]) -> Result<(), WorldError> {
-        check("speed", &twist, f64::MAX)?;
+    pub(crate) fn set_twist(&mut self, name: &str, twist: Twist) -> Result<(), WorldError> {
+        check("speed", &[twist.linear, twist.lateral, twist.angular], f64::MAX)?;
         self.wheeled(name)?.1.twist = twist;
         Ok(())
     }
@@ -174,10 +178,10 @@ impl World {
         }
         for _ in 0..steps as u64 {
             for at in 0..self.objects.len() {
-                if let Some(Role::Wheeled(wheeled)) = self.objects.get(at).map(|object| &object.role)
-                    && wheeled.twist != [0.0; 2]
+                if let Some(Role::Wheeled(wheeled)) = self.objects.get_mut(at).map(|object| &mut object.role)
+                    && wheeled.twist != Twist::ZERO
                 {
-                    let step = wheeled.step(wheeled.twist, seconds / steps);
+                    let step = wheeled.roll_wheels(seconds / steps);
                     self.drive(at, step);
                 }
             }
@@ -196,7 +200,7 @@ impl World {
     }
 
     #[cfg(feature = "node")]
-    pub(crate) fn travelled(&mut self, name: &str) -> Result<[f64; 2], WorldError> {
+    pub(crate) fn travelled(&mut self, name: &str) -> Result<Step, WorldError> {
         Ok(self.wheeled(name)?.1.travelled)
     }
 

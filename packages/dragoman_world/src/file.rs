@@ -77,6 +77,8 @@ pub(crate) struct WorldEntry {
     /// Several landmarks may have the same id, as in worlds of Apolo.
     #[serde(default)]
     pub(crate) repeated_landmark_ids: bool,
+    #[serde(default)]
+    pub(crate) chargers: Vec<ChargerEntry>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -269,10 +271,38 @@ pub(crate) struct WheeledEntry {
     pub(crate) max_turn_rate: Speed,
     #[serde(default)]
     pub(crate) odometry_noise: OdometryNoise,
+    /// Four Mecanum wheels, or two steered drives; by default two driven wheels.
+    pub(crate) mecanum: Option<MecanumEntry>,
+    pub(crate) steered: Option<SteeredEntry>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MecanumEntry {
+    /// Distances between the wheels, ahead and sideways.
+    pub(crate) length: Size,
+    pub(crate) width: Size,
+    #[serde(default = "two")]
+    pub(crate) max_wheel_speed: Speed,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SteeredEntry {
+    pub(crate) positions: [[Coordinate; 2]; 2],
+    #[serde(default = "two")]
+    pub(crate) max_wheel_speed: Speed,
+    /// Of steering, rad/s.
+    #[serde(default = "three")]
+    pub(crate) max_rate: Speed,
 }
 
 fn two() -> Speed {
     Speed(2.0)
+}
+
+fn three() -> Speed {
+    Speed(3.0)
 }
 
 fn one() -> Speed {
@@ -422,4 +452,15 @@ pub(crate) struct LandmarkEntry {
     pub(crate) id: u16,
     #[serde(default)]
     pub(crate) xyz: [Coordinate; 3],
+}
+
+/// A charging station on the floor: a robot on wheels at this pose is charged.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChargerEntry {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) xy: [Coordinate; 2],
+    #[serde(default)]
+    pub(crate) yaw: Angle,
 }

@@ -60,10 +60,11 @@ pub use mesh::Mesh;
 #[cfg(feature = "node")]
 pub(crate) use sensor::Echo;
 pub use sensor::{Landmark, LaserFigures, Publication, Sighting, UltrasonicFigures};
-pub use state::{Object, ObjectKind, Part, RobotDescription, Shape, World};
+pub use state::{Charger, Object, ObjectKind, Part, RobotDescription, Shape, World};
 pub use turtlebot::Turtlebot;
 pub(crate) use wheeled::Step;
 
+use dragoman_geometry::Twist;
 use nalgebra::Isometry3;
 use std::time::Duration;
 
@@ -370,7 +371,7 @@ impl Worlds {
     /// # Errors
     /// Unknown names, another kind of object.
     #[cfg(feature = "node")]
-    pub(crate) fn travelled(&mut self, world: Option<&str>, robot: &str) -> Result<[f64; 2], WorldError> {
+    pub(crate) fn travelled(&mut self, world: Option<&str>, robot: &str) -> Result<Step, WorldError> {
         self.holder(world, robot)?.travelled(robot)
     }
 
@@ -464,7 +465,7 @@ impl Worlds {
     ///
     /// # Errors
     /// Unknown names, another kind of object, values that are not finite or too large.
-    pub fn set_twist(&mut self, world: Option<&str>, robot: &str, twist: [f64; 2]) -> Result<(), WorldError> {
+    pub fn set_twist(&mut self, world: Option<&str>, robot: &str, twist: Twist) -> Result<(), WorldError> {
         self.holder(world, robot)?.set_twist(robot, twist)
     }
 

@@ -39,6 +39,7 @@ mod topics;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use dragoman_geometry::Twist;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Clock, Context, Node, Publisher, WrappedTypesupport, parameters as ros_parameters};
@@ -237,7 +238,7 @@ impl Live {
     }
 
     /// Lets a robot drive until the command expires.
-    fn command(&self, world: &str, robot: &str, twist: [f64; 2]) {
+    fn command(&self, world: &str, robot: &str, twist: Twist) {
         self.with(|state| {
             if let Err(error) = state.pace.command(world, robot, twist) {
                 state.refuse(&error);

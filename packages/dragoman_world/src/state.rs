@@ -169,12 +169,22 @@ pub struct World {
     /// Surfaces of each part's shapes, if there are cameras.
     pub(crate) surfaces: Vec<Vec<Arc<Surface>>>,
     pub(crate) landmarks: Vec<Landmark>,
+    pub(crate) chargers: Vec<Charger>,
     pub(crate) names: HashMap<String, Named>,
     pub(crate) revision: u64,
     pub(crate) updates: u64,
     /// As the original Apolo; see [`super::Worlds::set_as_original`].
     pub(crate) as_original: bool,
     pub(crate) time: Duration,
+}
+
+/// A charging station.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Charger {
+    /// Its name.
+    pub name: String,
+    /// Pose of a docked robot on wheels, on the floor: x, y, m, and heading, rad.
+    pub pose: [f64; 3],
 }
 
 /// Normalized name for comparisons.
@@ -204,6 +214,11 @@ impl World {
     /// The parts of all objects.
     pub fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// All charging stations.
+    pub fn chargers(&self) -> &[Charger] {
+        &self.chargers
     }
 
     /// All landmarks.

@@ -44,7 +44,7 @@ const BASE_RADIUS: f64 = 0.177;
 /// Angles of the end of the bumper's front sector and of its side sectors, degrees from straight ahead.
 const BUMPER_SECTORS: [f64; 2] = [30.0, 90.0];
 /// Maximum distance and turn of one step: more than 10 ms at full speed.
-const LONGEST_STEP: Step = Step { distance: 0.01, turn: 0.1 };
+const LONGEST_STEP: Step = Step { distance: 0.01, side: 0.0, turn: 0.1 };
 
 /// A base and an arm, coupled to the robot on wheels and the arm on it in one of the worlds.
 pub struct Turtlebot {
@@ -115,8 +115,8 @@ impl Turtlebot {
         let geometry = WheelGeometry::KOBUKI;
         let rolled = Wheels { left: angles.left - before.left, right: angles.right - before.right }
             .map(|angle| angle * geometry.radius);
-        let Twist { linear: distance, angular: turn } = geometry.twist([rolled.left, rolled.right]);
-        let wanted = Step { distance, turn };
+        let Twist { linear: distance, angular: turn, .. } = geometry.twist([rolled.left, rolled.right]);
+        let wanted = Step { distance, turn, ..Step::default() };
         self.travelled = rolled_on(self.travelled, wanted);
 
         let (robot, seen) = (self.robot, self.seen);
@@ -153,7 +153,7 @@ impl Turtlebot {
             inputs.motion = None;
         } else if seconds > 0.0 {
             // An obstacle stops it; the wheels slip.
-            inputs.motion = Some(Twist { linear: 0.0, angular: turned / seconds });
+            inputs.motion = Some(Twist::new(0.0, turned / seconds));
         }
         inputs.wheel_drops = drops;
         let Row { left, center, right } = &self.bumper;
@@ -241,7 +241,7 @@ fn cliff_adc(height: f64, way: Option<f64>) -> u16 {
 }
 
 /// A pose after an arc.
-fn rolled_on(pose: PlanarPose, Step { distance, turn }: Step) -> PlanarPose {
+fn rolled_on(pose: PlanarPose, Step { distance, turn, .. }: Step) -> PlanarPose {
     let (sin, cos) = (pose.heading + turn / 2.0).sin_cos();
     PlanarPose {
         x: pose.x + distance * cos,

@@ -1,7 +1,10 @@
-//! Robots on wheels: their pose after a drop, their motion, their odometry.
+//! Robots on wheels: their drives, their pose after a drop, their motion, their odometry.
 
+use dragoman_geometry::wheels::{Drives, Wheel};
+use dragoman_geometry::{Point, Twist};
 use nalgebra::{Isometry3, Matrix3, Translation3, UnitQuaternion, Vector3};
 
+use super::file::{MecanumEntry, SteeredEntry};
 use super::noise::Noise;
 
 /// Maximum distance of a support from the plane through all of them, m: tolerance of tyres and suspension.
@@ -17,39 +20,103 @@ pub(crate) struct Wheeled {
     pub(crate) wheel_radius: f64,
     /// Limits of speed, m/s, and turn rate, rad/s.
     pub(crate) limits: [f64; 2],
+    /// Omnidirectional drives; `None`: two driven wheels.
+    pub(crate) omni: Option<Omni>,
     /// Relative standard deviations of the odometry's increments: distance, heading.
     pub(crate) odometry_noise: [f64; 2],
     /// Odometry of the ROS topics, from the motions of the wheels: x, y, m, and heading, rad.
     pub(crate) odometry: [f64; 3],
     /// Odometry of Apolo's functions.
     pub(crate) apolo: ApoloOdometry,
-    /// Counts of the encoders since the start, independent of the set odometry: the distance, m, and the turn, rad.
-    pub(crate) travelled: [f64; 2],
-    /// Commanded velocity between calls of `advance`: m/s and rad/s.
-    pub(crate) twist: [f64; 2],
+    /// Counts of the encoders since the start, independent of the set odometry.
+    pub(crate) travelled: Step,
+    /// Commanded velocity between calls of `advance`.
+    pub(crate) twist: Twist,
     pub(crate) noise: Noise,
 }
 
-/// One motion: distance and turn, m and rad.
+/// Drives of a robot that can move sideways.
+#[derive(Debug, Clone)]
+pub(crate) struct Omni {
+    pub(crate) drives: Drives,
+    /// Maximum speed of a wheel's rim, m/s.
+    pub(crate) max_wheel_speed: f64,
+    /// Maximum rate of steering, rad/s.
+    pub(crate) max_steering_rate: f64,
+    /// State of the wheels.
+    pub(crate) wheels: Vec<Wheel>,
+}
+
+impl Omni {
+    /// The drives of these entries of a world file; `None`: two driven wheels.
+    ///
+    /// # Errors
+    /// The reason why the entries make no sense.
+    pub(crate) fn new(
+        mecanum: Option<MecanumEntry>,
+        steered: Option<SteeredEntry>,
+    ) -> Result<Option<Self>, String> {
+        let (drives, max_wheel_speed, rate) = match (mecanum, steered) {
+            (None, None) => return Ok(None),
+            (Some(mecanum), None) => {
+                let drives = Drives::Mecanum { length: mecanum.length.0, width: mecanum.width.0 };
+                (drives, mecanum.max_wheel_speed.0, 0.0)
+            }
+            (None, Some(steered)) => {
+                let positions = steered.positions.map(|[x, y]| Point::new(x.0, y.0));
+                if (positions[1] - positions[0]).norm() < 0.01 {
+                    return Err("steered: the drives have to be at least 1 cm apart".to_owned());
+                }
+                (Drives::Steered { positions }, steered.max_wheel_speed.0, steered.max_rate.0)
+            }
+            (Some(_), Some(_)) => return Err("a robot has mecanum or steered, not both".to_owned()),
+        };
+        Ok(Some(Self { drives, max_wheel_speed, max_steering_rate: rate, wheels: Vec::new() }))
+    }
+}
+
+/// One motion: distances ahead and to the left, and turn, m and rad.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Step {
     pub(crate) distance: f64,
+    pub(crate) side: f64,
     pub(crate) turn: f64,
 }
 
 impl Step {
     pub(crate) fn times(self, share: f64) -> Self {
-        Self { distance: self.distance * share, turn: self.turn * share }
+        Self { distance: self.distance * share, side: self.side * share, turn: self.turn * share }
     }
 }
 
 impl Wheeled {
+    /// The motion at this velocity, within the limits of the robot, m/s and rad/s.
     pub(crate) fn step(&self, [speed, turn_rate]: [f64; 2], time: f64) -> Step {
         let [most, most_turning] = self.limits;
         Step {
             distance: speed.clamp(-most, most) * time,
+            side: 0.0,
             turn: turn_rate.clamp(-most_turning, most_turning) * time,
         }
+    }
+
+    /// The motion at the commanded velocity, as its wheels turn: within the limits of the drives, and with the time that
+    /// steering takes.
+    pub(crate) fn roll_wheels(&mut self, time: f64) -> Step {
+        let twist = self.twist;
+        let [most, most_turning] = self.limits;
+        let Some(omni) = &mut self.omni else {
+            return self.step([twist.linear, twist.angular], time);
+        };
+        let wanted = Twist {
+            linear: twist.linear.clamp(-most, most),
+            lateral: twist.lateral.clamp(-most, most),
+            angular: twist.angular.clamp(-most_turning, most_turning),
+        };
+        let wanted = omni.drives.limited(wanted, omni.max_wheel_speed);
+        omni.wheels = omni.drives.steer(wanted, &omni.wheels, omni.max_steering_rate, time);
+        let Twist { linear, lateral, angular } = omni.drives.twist(&omni.wheels);
+        Step { distance: linear * time, side: lateral * time, turn: angular * time }
     }
 
     /// The rest pose after a drop from `height` at this position; `None` without ground under it, or without even
@@ -88,14 +155,17 @@ impl Wheeled {
     /// distance and the turn.
     pub(crate) fn count(&mut self, step: Step) -> [f64; 2] {
         let factors = self.odometry_noise.map(|deviation| 1.0 + deviation * self.noise.normal());
-        let (distance, turn) = (step.distance * factors[0], step.turn * factors[1]);
-        self.travelled[0] += distance;
-        self.travelled[1] += turn;
+        let [slip, turn_factor] = factors;
+        let (distance, side, turn) = (step.distance * slip, step.side * slip, step.turn * turn_factor);
+        let counts = &mut self.travelled;
+        *counts =
+            Step { distance: counts.distance + distance, side: counts.side + side, turn: counts.turn + turn };
         let [x, y, heading] = &mut self.odometry;
         // The turn is applied first: see `World::drive`.
         *heading += turn;
-        *x += distance * heading.cos();
-        *y += distance * heading.sin();
+        let (sin, cos) = heading.sin_cos();
+        *x += distance * cos - side * sin;
+        *y += distance * sin + side * cos;
         *heading = wrap(*heading);
         factors
     }

@@ -60,6 +60,8 @@ pub struct Session {
     is_closing: bool,
     events: VecDeque<SessionEvent>,
     lines: VecDeque<String>,
+    /// Number of the last line of the platform's log that was sent.
+    logged: u32,
     statistics: ServerStatistics,
     traffic: Traffic,
 }
@@ -82,6 +84,7 @@ impl Session {
             is_closing: false,
             events: VecDeque::new(),
             lines: VecDeque::new(),
+            logged: 0,
             statistics: ServerStatistics::default(),
             traffic: Traffic::new(now),
         }
@@ -92,7 +95,12 @@ impl Session {
         match reply {
             Reply::GetDebugData(mut data) => {
                 data.tcp = self.traffic.statistics(now);
-                let lines = self.lines.drain(..).map(|line| QueueEntry { text: line.into() });
+                // Numbers that went back are those of a platform that was restarted.
+                let last = data.protocol_queue.iter().map(|entry| entry.number).max().unwrap_or_default();
+                let before = if last < self.logged { 0 } else { self.logged };
+                data.protocol_queue.retain(|entry| entry.number == 0 || entry.number > before);
+                self.logged = last;
+                let lines = self.lines.drain(..).map(|line| QueueEntry { text: line.into(), number: 0 });
                 data.protocol_queue.extend(lines);
                 Reply::GetDebugData(data)
             }

@@ -97,9 +97,9 @@ pub trait Visitor {
         S::Response: Send;
 }
 
-/// The command for a velocity, m/s and rad/s.
-pub(super) fn velocity(translation: f64, rotation: f64) -> Result<MoveVelocity, OutOfRange> {
-    Arguments::from_request(PlatformMoveVelocity::Request { translation, rotation })
+/// The command for a velocity: ahead and to the left, m/s, and turning, rad/s.
+pub(super) fn velocity(translation: f64, lateral: f64, rotation: f64) -> Result<MoveVelocity, OutOfRange> {
+    Arguments::from_request(PlatformMoveVelocity::Request { translation, rotation, lateral })
 }
 
 /// Conversion between the arguments of a command and a request.

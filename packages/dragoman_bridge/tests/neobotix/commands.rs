@@ -6,6 +6,7 @@ use dragoman_bridge::neobotix::wire::{
     GetParameter, HeadPosition, HeadVelocity, Message, MouseButton, MouseMove, MovePath, MoveToStation,
     MoveVelocity, MoveWheelVelocity, NamedDocument, PanTiltPosition, PostProcessEvent, ProgramDocument,
     SendCanMessage, SetBrake, SetDigitalOutput, SetEvent, SetMode, SetParameter, SpeakText, StartUltrasonic,
+    Tail,
 };
 
 /// All commands with their data.
@@ -55,7 +56,11 @@ pub(super) fn cases() -> Vec<(Command, Vec<u8>)> {
             b"\x17\x00\x00\x01\x2c\xff\xff\xfe\xd4".to_vec(),
         ),
         (
-            Command::MoveVel(MoveVelocity { translation_mm_per_s: 500, rotation_mrad_per_s: -250 }),
+            Command::MoveVel(MoveVelocity {
+                translation_mm_per_s: 500,
+                rotation_mrad_per_s: -250,
+                lateral_mm_per_s: Tail(None),
+            }),
             b"\x18\x00\x00\x01\xf4\xff\xff\xff\x06".to_vec(),
         ),
         (Command::SetMap(named("a", "<map/>")), b"\x19\x00\x00\x00\x01a\x00\x00\x00\x06<map/>".to_vec()),
@@ -130,6 +135,19 @@ fn every_command_byte_by_byte() {
         assert_eq!(command.encode(Framing::Bare).as_ref(), Ok(&bare));
         assert_eq!(command.encode(Framing::Header), Ok([&b"\xff\x01\xfe\x02"[..], &bare].concat()));
     }
+}
+
+/// The guide's telegram ends after the rotation; the third INT is ours, for omnidirectional platforms: to the left.
+#[test]
+fn a_velocity_may_have_a_lateral_component() {
+    let lateral_mm_per_s = Tail(Some(-300));
+    let sideways = MoveVelocity { translation_mm_per_s: 500, rotation_mrad_per_s: 0, lateral_mm_per_s };
+    let data = b"\x18\x00\x00\x01\xf4\x00\x00\x00\x00\xff\xff\xfe\xd4";
+    assert_eq!(Command::decode(data), Ok(Command::MoveVel(sideways)));
+    let bytes = Command::MoveVel(sideways).encode(Framing::Bare).expect("short");
+    assert_eq!(bytes[4..], data[..]);
+    let expected = "CMD_MOVE_VEL (24): end at byte 9: 2 bytes too many";
+    assert_eq!(error(&data[..11]), expected);
 }
 
 fn error(data: &[u8]) -> String {

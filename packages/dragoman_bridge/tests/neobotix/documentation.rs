@@ -14,16 +14,32 @@ fn the_table_of_commands_is_the_code_s() {
     }
 }
 
+/// Written by `DRAGOMAN_UPDATE_REFERENCE=1 cargo test -p dragoman_bridge --test neobotix documentation`.
 #[test]
 fn the_table_of_parameters_is_the_code_s() {
-    for one in declarations().iter().filter(|one| !one.key.starts_with("UltraSonic")) {
+    const HEAD: &str = "| key | category | kind | default | range | unit | meaning | without effect, because |\n\
+                        | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    let rows = declarations().iter().filter(|one| !one.key.starts_with("UltraSonic")).map(|one| {
         let (kind, unit) = (one.kind().to_string().to_lowercase(), one.unit);
         let range =
             if kind == "boolean" { "".to_owned() } else { format!("{} to {}", one.minimum, one.maximum) };
-        let row = format!(
-            "| `{}` | {} | {kind} | {} | {range} | {unit} | {} |",
-            one.key, one.category, one.default, one.description
-        );
-        assert!(PAGE.contains(&row), "the page lacks the row\n{row}");
+        format!(
+            "| `{}` | {} | {kind} | {} | {range} | {unit} | {} | {} |\n",
+            one.key,
+            one.category,
+            one.default,
+            one.description,
+            one.without_effect.unwrap_or_default()
+        )
+    });
+    let table = HEAD.to_owned() + &rows.collect::<String>();
+    if std::env::var_os("DRAGOMAN_UPDATE_REFERENCE").is_some() {
+        let begin = PAGE.find("| key | category |").expect("the table");
+        let end = begin + PAGE[begin..].find("\n\n").expect("its end") + 1;
+        let page = format!("{}{table}{}", &PAGE[..begin], &PAGE[end..]);
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocol-neobotix.md"), page)
+            .unwrap();
+        return;
     }
+    assert!(PAGE.contains(&table), "the page lacks the table\n{table}");
 }

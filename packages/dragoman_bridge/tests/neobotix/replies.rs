@@ -253,7 +253,7 @@ fn debug_data_row_by_row() {
             moving_clusters: vec![cluster(object + 10)],
             person_clusters: vec![cluster(object + 13)],
             ball_clusters: vec![cluster(object + 16)],
-            protocol_queue: vec![QueueEntry { text: "log".into() }],
+            protocol_queue: vec![QueueEntry { text: "log".into(), number: 0 }],
             ..DebugData::default()
         };
         let tcp = object + 19;

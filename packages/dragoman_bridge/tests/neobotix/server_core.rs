@@ -5,7 +5,7 @@ use std::time::Duration;
 use dragoman_bridge::neobotix::wire::{
     Camera, CanMessages, Command, CommandKind, DebugData, Decoder, DocumentReply, Frame, Framing, Message,
     MovePath, MoveToStation, NamedDocument, ParameterReplies, ParameterReply, Position, ProgramDocument,
-    Received, Reply, SpeakText, Status, Text,
+    QueueEntry, Received, Reply, SpeakText, Status, Text,
 };
 use dragoman_bridge::neobotix::{Outcome, Refusal, ServerConfig, Session, SessionEvent};
 use dragoman_bridge::session::ServerSession;
@@ -103,6 +103,8 @@ fn refused_questions_get_default_answers() {
     assert_eq!((bytes.len(), &bytes[bytes.len() - 4..]), (400, &[0xff; 4][..]));
     let [Reply::GetStatus(status)] = &replies(bytes, Framing::Bare)[..] else { panic!("a status") };
     assert_eq!(status.operation_state.code(), 3);
+    // Sensors that do not measure are no contact.
+    assert_eq!(status.ultrasonic_mm, [10_000; 16]);
     let event = session.poll_event().unwrap();
     assert_eq!(event.to_string(), "CMD_GET_STATUS: the platform is not connected");
     let all = session.unsent().len();
@@ -113,6 +115,35 @@ fn refused_questions_get_default_answers() {
     session.handle_outcome(NOW, refused());
     let expected = [&b"\x26\0\0\0\x01x\0\0\0\0"[..], &[0; 16]].concat();
     assert_eq!(session.unsent(), message(Framing::Header, &expected));
+}
+
+/// PlatformCtrl guide, 6.5: `log` of a program sends a message to the user interface, here in the protocol queue.
+#[test]
+fn messages_of_programs_reach_each_client_once() {
+    let log = |numbers: std::ops::Range<u32>| {
+        let entry = |number: u32| QueueEntry { text: format!("message {number}").as_str().into(), number };
+        DebugData { protocol_queue: numbers.map(entry).collect(), ..DebugData::default() }
+    };
+    let ask = |session: &mut Session, data: DebugData| {
+        session.handle_bytes(NOW, &message(Framing::Bare, b"\x32"));
+        session.poll_call(NOW).unwrap();
+        session.handle_outcome(NOW, Outcome::Answered(Reply::GetDebugData(Box::new(data))));
+        let [Reply::GetDebugData(data)] = &replies(session.unsent(), Framing::Bare)[..] else {
+            panic!("debug data")
+        };
+        let texts: Vec<String> = data.protocol_queue.iter().map(|entry| entry.text.to_string()).collect();
+        let sent = session.unsent().len();
+        session.handle_sent(sent);
+        texts
+    };
+    let [mut first, mut second] = [session(), session()];
+    assert_eq!(ask(&mut first, log(1..3)), ["message 1", "message 2"]);
+    assert_eq!(ask(&mut first, log(1..3)), [""; 0]);
+    assert_eq!(ask(&mut first, log(1..4)), ["message 3"]);
+    assert_eq!(ask(&mut second, log(2..4)), ["message 2", "message 3"]);
+    // A platform that was restarted counts anew.
+    assert_eq!(ask(&mut first, log(1..2)), ["message 1"]);
+    assert_eq!(ask(&mut first, log(1..3)), ["message 2"]);
 }
 
 /// A reply too large for a message, and one to another command.

@@ -271,6 +271,7 @@ fn units_are_converted_at_the_boundary() {
         rotation_velocity: f64::INFINITY,
         latitude: f64::NAN,
         head_angle: 1.0,
+        ultrasonic: [1.5, f64::NAN, f64::INFINITY].into_iter().chain([3.0; 13]).collect(),
         ..Default::default()
     };
     (status.header.stamp.sec, status.header.stamp.nanosec) = (1_700_000_000, 123_456_789);
@@ -283,6 +284,8 @@ fn units_are_converted_at_the_boundary() {
     assert_eq!(reply.lines, [Line { target, source }]);
     assert_eq!((reply.velocity.translation_mm_per_s, reply.velocity.rotation_mrad_per_s), (0, i32::MAX));
     assert_eq!((reply.latitude, reply.head_angle_deg), (0.0, 57));
+    // What was not measured is no contact.
+    assert_eq!(reply.ultrasonic_mm[..4], [1500, 10_000, 10_000, 3000]);
     assert_eq!(i64::from(reply.time_stamp), 1_700_000_000_123 % (1 << 31));
 }
 

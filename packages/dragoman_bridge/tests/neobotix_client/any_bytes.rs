@@ -75,7 +75,11 @@ proptest! {
                     calls += 1;
                 }
                 Step::Velocity(speed) => {
-                    let velocity = MoveVelocity { translation_mm_per_s: speed, rotation_mrad_per_s: speed };
+                    let velocity = MoveVelocity {
+                        translation_mm_per_s: speed,
+                        rotation_mrad_per_s: speed,
+                        ..Default::default()
+                    };
                     client.handle_velocity(now, velocity);
                 }
                 Step::Wait(ms) => {

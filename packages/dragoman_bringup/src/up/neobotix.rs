@@ -88,6 +88,16 @@ fn start_simulated(process: &Process, namespace: &str, world: &World) -> Result<
         base_scan: topic("scan"),
         // The world publishes the true pose of the robot; the platform publishes its estimate.
         frame_prefix: frame_prefix.clone(),
+        topics: [
+            ("imu_topic", "imu"),
+            ("reflectors_topic", "reflectors"),
+            ("docked_topic", "docked"),
+            ("charging_stations_topic", "charging_stations"),
+        ]
+        .map(|(parameter, name)| (parameter, format!("{namespace}/{name}")))
+        .to_vec(),
+        // The world begins anew at every start, with the robot where its file says.
+        keeps_pose: false,
         initial_pose: Pose::new(
             round(pose.translation.x),
             round(pose.translation.y),

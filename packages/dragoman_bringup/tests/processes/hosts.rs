@@ -98,7 +98,7 @@ impl Driver {
             }
             let before = self.travelled();
             for _ in 0..10 {
-                let velocity = PlatformMoveVelocity::Request { translation: 0.1, rotation: 0.0 };
+                let velocity = PlatformMoveVelocity::Request { translation: 0.1, ..Default::default() };
                 let _ = self.beside.try_call::<PlatformMoveVelocity::Service>("/neobotix/move_vel", velocity);
                 std::thread::sleep(Duration::from_millis(100));
             }

@@ -24,6 +24,7 @@ mod neobotix_client;
 mod parts;
 mod platform;
 mod platform_lab;
+mod platform_original;
 mod record;
 mod relay;
 mod rviz;

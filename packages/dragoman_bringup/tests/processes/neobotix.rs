@@ -3,6 +3,7 @@
 mod commands;
 mod example;
 mod hostile;
+mod original;
 #[cfg(target_os = "linux")]
 mod story;
 #[cfg(target_os = "linux")]

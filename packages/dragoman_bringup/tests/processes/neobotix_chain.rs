@@ -381,7 +381,7 @@ fn both_sides_give_the_same_picture_and_the_guide_s_story_works_through_them() {
     twist.angular.z = 0.2;
     chain.far.beside.publish("/neobotix/cmd_vel", &twist);
     chain.until("it turns", |chain| (chain.truth()[2] - before).sin() > 0.02);
-    let velocity = PlatformMoveVelocity::Request { translation: f64::NAN, rotation: 0.0 };
+    let velocity = PlatformMoveVelocity::Request { translation: f64::NAN, ..Default::default() };
     assert!(!chain.call::<PlatformMoveVelocity::Service>("move_vel", velocity).success);
     chain.order("stop").unwrap();
     chain.order("exit").unwrap();

@@ -90,7 +90,7 @@ fn the_platform_goes_through_its_states_and_to_a_station() {
     operator.until("reset", |operator| operator.status().operation_state == 0);
     operator.order("exit").unwrap();
     operator.is(PlatformStatus::NOT_INITIALIZED);
-    let velocity = PlatformMoveVelocity::Request { translation: f64::NAN, rotation: 0.0 };
+    let velocity = PlatformMoveVelocity::Request { translation: f64::NAN, ..Default::default() };
     let answer = operator.call::<PlatformMoveVelocity::Service>("move_vel", velocity);
     assert_eq!(answer.message, "a value is not finite");
 }

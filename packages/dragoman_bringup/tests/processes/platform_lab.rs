@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::common::Lab;
 use crate::common::platform::{Operator, PATIENT};
+use dragoman_bridge::neobotix::status::ULTRASONIC_IDLE;
 use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::dragoman_msgs::srv::{
     GetLocationMRobot, PlaceXyz, PlatformGetDocument, PlatformMoveToPose, PlatformMoveVelocity,
@@ -37,7 +38,7 @@ fn set(operator: &mut Operator, key: &str, value: &str) {
 }
 
 fn velocity(operator: &mut Operator, translation: f64, rotation: f64) {
-    let request = PlatformMoveVelocity::Request { translation, rotation };
+    let request = PlatformMoveVelocity::Request { translation, rotation, lateral: 0.0 };
     let answer = operator.call::<PlatformMoveVelocity::Service>("move_vel", request);
     assert!(answer.success, "{}", answer.message);
 }
@@ -113,7 +114,7 @@ fn sensors_pictures_and_recorded_motions() {
     operator.until("the battery's voltage", |operator| {
         (22_000..26_000).contains(&operator.status().battery_voltage)
     });
-    assert_eq!(operator.status().ultrasonic, [0.0; 16]);
+    assert_eq!(operator.status().ultrasonic, [ULTRASONIC_IDLE; 16]);
     let start = |operator: &mut Operator, channel| {
         let request = PlatformStartUltrasonic::Request { channel };
         operator.call::<PlatformStartUltrasonic::Service>("start_ultrasonic", request).success
@@ -123,9 +124,16 @@ fn sensors_pictures_and_recorded_motions() {
     operator.until("the fifth sensor detects the wall", |operator| {
         (operator.status().ultrasonic[4] - 1.2).abs() < 0.05
     });
-    assert!(operator.status().ultrasonic.iter().enumerate().all(|(at, range)| at == 4 || *range == 0.0));
+    assert!(
+        operator
+            .status()
+            .ultrasonic
+            .iter()
+            .enumerate()
+            .all(|(at, range)| at == 4 || *range == ULTRASONIC_IDLE)
+    );
     operator.order("stop_ultrasonic").unwrap();
-    operator.until("it measures no more", |operator| operator.status().ultrasonic == [0.0; 16]);
+    operator.until("it measures no more", |operator| operator.status().ultrasonic == [ULTRASONIC_IDLE; 16]);
 
     // An image of the lab's camera.
     operator.until("a picture", |operator| {
@@ -311,7 +319,8 @@ fn a_platform_is_in_front_of_any_base() {
         "/apolo/marvin/scan",
     ];
     let arguments = [&["platform", "--namespace", "/second"], &base[..]].concat();
-    let _second = Lab::start_with(operator.lab.domain, &arguments, &["-p", PATIENT]);
+    let data = format!("platform:data_folder:={}", operator.folder.join("second").display());
+    let _second = Lab::start_with(operator.lab.domain, &arguments, &["-p", PATIENT, "-p", &data]);
     let order = |operator: &mut Operator, name: &str| {
         operator.beside.call::<Trigger::Service>(&format!("/second/{name}"), Default::default()).success
     };
@@ -328,7 +337,7 @@ fn a_platform_is_in_front_of_any_base() {
     };
     let (begin, own) = (place(&mut operator), operator.truth());
     operator.until("Marvin drives", |operator| {
-        let request = PlatformMoveVelocity::Request { translation: 0.15, rotation: 0.0 };
+        let request = PlatformMoveVelocity::Request { translation: 0.15, ..Default::default() };
         operator.beside.call::<PlatformMoveVelocity::Service>("/second/move_vel", request);
         let now = place(operator);
         (now[0] - begin[0]).hypot(now[1] - begin[1]) > 0.3

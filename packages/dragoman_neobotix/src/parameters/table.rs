@@ -19,6 +19,7 @@ const fn flag(
         maximum: 1,
         unit: "",
         description,
+        without_effect: None,
     }
 }
 
@@ -30,7 +31,16 @@ const fn number(
     unit: &'static str,
     description: &'static str,
 ) -> Declaration {
-    Declaration { key, category, default: Value::Double(default), minimum, maximum, unit, description }
+    let default = Value::Double(default);
+    Declaration { key, category, default, minimum, maximum, unit, description, without_effect: None }
+}
+
+impl Declaration {
+    /// The parameter is kept, and changes nothing, for this reason.
+    const fn kept(mut self, reason: &'static str) -> Self {
+        self.without_effect = Some(reason);
+        self
+    }
 }
 
 /// Range of lengths on the platform, mm.
@@ -39,28 +49,29 @@ const PLACE: [i32; 2] = [-10_000, 10_000];
 
 #[rustfmt::skip]
 static TABLE: [Declaration; 29] = [
-    flag(Category::Surveillance, "FlashlightEnabled",        false, "flash light"),
-    flag(Category::Surveillance, "PIRSensorsEnabled",        false, "passive infrared sensors"),
-    flag(Category::Surveillance, "RadarSensorsEnabled",      false, "radar sensors"),
-    flag(Category::Surveillance, "SirenEnabled",             false, "siren"),
-    flag(Category::Surveillance, "SurveillanceModeEnabled",  false, "surveillance mode"),
-    flag(Category::TrackingDetection, "ChargeStationDetectEnabled", false, "detect a charging station"),
-    flag(Category::TrackingDetection, "PersonDetectionEnabled",     false, "detect persons"),
-    flag(Category::TrackingDetection, "TrackingEnabled",            false, "follow moving objects with the laser"),
+    flag(Category::Surveillance, "FlashlightEnabled",        false, "flash light, on topic `flash_light` and in the status"),
+    flag(Category::Surveillance, "PIRSensorsEnabled",        false, "use the passive infrared sensors: status, events of programs"),
+    flag(Category::Surveillance, "RadarSensorsEnabled",      false, "use the radar sensors: status, events of programs"),
+    flag(Category::Surveillance, "SirenEnabled",             false, "siren, on topic `siren` and in the status"),
+    flag(Category::Surveillance, "SurveillanceModeEnabled",  false, "surveillance mode: the infrared sensors are analog inputs 1 to 4 of the ultrasonic board"),
+    flag(Category::TrackingDetection, "ChargeStationDetectEnabled", true,  "use detected charging stations, for `chargingstation` of programs"),
+    flag(Category::TrackingDetection, "PersonDetectionEnabled",     false, "use detected persons: debug data, programs"),
+    flag(Category::TrackingDetection, "TrackingEnabled",            false, "track moving objects with the laser: debug data, programs"),
     number(Category::Mapping, "MinLineLenAux", 250.0, LENGTH, "mm", "shortest auxiliary line, as extracted from a scan"),
     number(Category::Mapping, "MinLineLenMap", 400.0, LENGTH, "mm", "shortest line that is mapped"),
     number(Category::MotionControl, "PathFollowParam1", 12.0, [0, 1000], "1/m^2", "path following: gain for lateral errors"),
     number(Category::MotionControl, "PathFollowParam2", 6.0,  [0, 1000], "1/m",   "path following: gain for heading errors"),
     flag(Category::MotionControl, "PositionStabilizationEnabled", true, "correct the pose at the end of a move command"),
     flag(Category::Planning, "PlanningEnabled",          true,  "plan paths in the automatic mode"),
-    flag(Category::Planning, "SimuOnlineEnabledPostDis", false, "simulate while planning"),
-    flag(Category::Planning, "ViewPlanObstEnabled",      false, "show the planner's obstacles"),
+    flag(Category::Planning, "SimuOnlineEnabledPostDis", false, "online simulation")
+        .kept("whether the platform is simulated is decided by its base, not by the controller"),
+    flag(Category::Planning, "ViewPlanObstEnabled",      true,  "show the planner's obstacles in the debug data"),
     flag(Category::Collision, "CollCheckEnabled", true, "check all sensors for collisions"),
     number(Category::Collision, "CollLaserMinDist", 150.0, [0, 10_000], "mm", "minimum distance to an obstacle"),
     number(Category::Geometry, "DistPltfCenterToWheelAxis", 0.0, PLACE,  "mm", "distance from the platform's center to its wheel axis"),
     number(Category::Geometry, "DistWheels",  500.0, [10, 10_000], "mm", "distance between the wheels"),
     number(Category::Geometry, "PltfLength",  900.0, [10, 10_000], "mm", "length of the platform"),
-    number(Category::Geometry, "RadiusWheel", 125.0, LENGTH,       "mm", "radius of the wheels"),
+    number(Category::Geometry, "RadiusWheel", 125.0, LENGTH,       "mm", "radius of the wheels: their angles, and the limit of the drives"),
     flag(Category::Interpolation, "EndTurnEnabled", true, "turn at the target on the spot; otherwise arrive in a curve"),
     number(Category::Interpolation, "IpoRotvel",   0.6,    [0, 10],     "rad/s", "rotational velocity of interpolated motions"),
     number(Category::Interpolation, "IpoTransVel", 1000.0, [0, 10_000], "mm/s",  "translational velocity of interpolated motions"),
@@ -78,7 +89,8 @@ const MAPPING_MODE: Declaration = Declaration {
     minimum: 0,
     maximum: 1,
     unit: "",
-    description: "not used",
+    description: "mapping mode",
+    without_effect: Some("not used by the original"),
 };
 
 /// x, y, z in mm and the angle in degrees of the ultrasonic sensors, on the border of 900 mm by 600 mm.
@@ -107,7 +119,7 @@ static ALL: LazyLock<Vec<Declaration>> = LazyLock::new(|| {
         let columns = [
             (PLACE, "mm", "x of an ultrasonic sensor on the platform"),
             (PLACE, "mm", "y of an ultrasonic sensor on the platform"),
-            (PLACE, "mm", "z of an ultrasonic sensor on the platform"),
+            (PLACE, "mm", "z of an ultrasonic sensor on the platform, in its transform"),
             ([-360, 360], "deg", "direction of an ultrasonic sensor, from the x axis"),
         ];
         keys.iter().zip(values).zip(columns).map(|((key, default), (range, unit, description))| {
@@ -167,6 +179,14 @@ mod tests {
         assert_eq!(declaration("IpoTransVel").expect("a parameter").default, Value::Double(1000.0));
         assert_eq!(declaration("Planning Enabled").expect("a parameter").key, "PlanningEnabled");
         assert_eq!(declaration("planningenabled"), None);
+    }
+
+    /// PlatformCtrl guide, 5.9: "Not used at the moment", and the online simulation.
+    #[test]
+    fn parameters_without_effect_say_why() {
+        let kept: Vec<_> = declarations().iter().filter(|one| one.without_effect.is_some()).collect();
+        let keys: Vec<_> = kept.iter().map(|one| one.key).collect();
+        assert_eq!(keys, ["SimuOnlineEnabledPostDis", "MappingMode"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Reply to CMD_GET_DEBUG_DATA (PlatformCtrl guide, 6.4).
 
-use super::field::layout;
-use super::{Coded, Point, Text};
+use super::field::{Field, Reader, layout};
+use super::{Coded, Fault, Point, Text};
 use crate::codes;
 
 codes! {
@@ -194,13 +194,6 @@ layout! {
         pub index: i32,
     }
 
-    /// A line of the log.
-    #[derive(Eq, Default)]
-    pub struct QueueEntry {
-        /// Its text.
-        pub text: Text,
-    }
-
     /// Network statistics; whole numbers, even for seconds.
     #[derive(Copy, Eq, Default)]
     pub struct TcpStatistics {
@@ -239,5 +232,31 @@ layout! {
         pub backward_ultrasonic_mm_per_s: i32,
         /// Limit of the optocouplers.
         pub optocoupler_mm_per_s: i32,
+    }
+}
+
+/// A line of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct QueueEntry {
+    /// Its text.
+    pub text: Text,
+    /// Its number, from 1; 0: none. Not on the wire: a server sends a numbered line once to each of its clients.
+    pub number: u32,
+}
+
+impl Field for QueueEntry {
+    const MIN_LEN: usize = Text::MIN_LEN;
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+        Ok(Self { text: Text::read(reader)?, number: 0 })
+    }
+
+    fn write(&self, bytes: &mut Vec<u8>) {
+        self.text.write(bytes);
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut super::properties::Source) -> Self {
+        Self { text: Text::sample(source), number: 0 }
     }
 }

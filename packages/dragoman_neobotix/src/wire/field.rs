@@ -213,6 +213,28 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
+/// A last field that may be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Tail<T>(pub Option<T>);
+
+impl<T: Field> Field for Tail<T> {
+    const MIN_LEN: usize = 0;
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+        let is_there = reader.left() >= T::MIN_LEN;
+        is_there.then(|| T::read(reader)).transpose().map(Self)
+    }
+
+    fn write(&self, bytes: &mut Vec<u8>) {
+        self.0.iter().for_each(|value| value.write(bytes));
+    }
+
+    #[cfg(test)]
+    fn sample(source: &mut super::properties::Source) -> Self {
+        Self(bool::sample(source).then(|| T::sample(source)))
+    }
+}
+
 impl<T: Field> Field for Box<T> {
     const MIN_LEN: usize = T::MIN_LEN;
 

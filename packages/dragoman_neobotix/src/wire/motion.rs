@@ -1,7 +1,7 @@
 //! Motion commands and the mode (PlatformCtrl guide, 6.3: platform operation, motion; CMD_SET_FRM_PLTF).
 
 use super::Text;
-use super::field::{layout, strict};
+use super::field::{Tail, layout, strict};
 use crate::codes::MotionMode;
 
 strict!(MotionMode as i32);
@@ -55,5 +55,7 @@ layout! {
         pub translation_mm_per_s: i32,
         /// Counter-clockwise, a thousandth of a radian per second.
         pub rotation_mrad_per_s: i32,
+        /// To the left, mm/s. Not in the guide, whose telegram ends before it: ours, for omnidirectional platforms.
+        pub lateral_mm_per_s: Tail<i32>,
     }
 }

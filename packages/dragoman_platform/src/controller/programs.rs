@@ -1,16 +1,51 @@
 //! The motion mode program: tasks that drive the platform.
 
+use std::time::Duration;
+
 use dragoman_geometry::position;
 
 use super::{Event, MotionMode, Operation, Platform, Refusal};
-use crate::motion::automatic::Target;
+use crate::motion::automatic::{MotionEnd, Target};
 use crate::program::interpreter::{Action, Conditions, Interpreter};
-use crate::program::{Effect, Movement, Program};
+use crate::program::{Effect, Movement, Program, TrackedObject};
 
 /// Seed of random waits. A program that runs twice has the same waits.
 const SEED: u64 = 1;
 
+/// Time that a charging station has to notice the platform.
+const DOCKING_TIME: Duration = Duration::from_secs(3);
+
+/// The last motion to a charging station.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Docking {
+    /// Another motion, or none.
+    #[default]
+    None,
+    /// Under way, or only just there.
+    UnderWay,
+    /// It did not come there.
+    Failed,
+    /// There for some seconds: the platform should be docked.
+    Arrived,
+}
+
 impl Platform {
+    /// The state of the last motion, if it was one to a charging station.
+    pub(super) fn docking(&self) -> Docking {
+        let motion = self.automatic.motion();
+        match self.docking {
+            Some((number, arrived)) if number == motion.number => match (motion.end, arrived) {
+                (Some(MotionEnd::Arrived), Some(when)) if self.now.saturating_sub(when) >= DOCKING_TIME => {
+                    Docking::Arrived
+                }
+                (None | Some(MotionEnd::Arrived), _) => Docking::UnderWay,
+                (Some(MotionEnd::GivenUp), _) => Docking::None,
+                (Some(_), _) => Docking::Failed,
+            },
+            _ => Docking::None,
+        }
+    }
+
     /// Sets the program; refused while one is running.
     pub(super) fn set_program(&mut self, program: Program) -> Result<(), Refusal> {
         if self.interpreter.is_some() {
@@ -76,16 +111,29 @@ impl Platform {
     }
 
     fn program_motion(&mut self, movement: Movement, conditions: &Conditions<'_>) -> Result<(), Refusal> {
+        let is_docking = matches!(movement, Movement::After { object: TrackedObject::ChargingStation, .. });
+        let begun = self.begin_movement(movement, conditions);
+        if is_docking {
+            self.docking = Some((self.automatic.motion().number, None));
+        }
+        begun
+    }
+
+    fn begin_movement(&mut self, movement: Movement, conditions: &Conditions<'_>) -> Result<(), Refusal> {
         let target = match movement {
             Movement::Stop => {
                 self.automatic.cancel();
                 return Ok(());
             }
             Movement::Pose(pose) => Target::Pose(pose),
-            Movement::Station(name) => Target::Path(self.roadmap.route(position(self.pose), &name)?),
+            Movement::Station(name) => {
+                let route = self.roadmap.route(position(self.pose), &name);
+                Target::Path(route.map_err(|error| self.without_way(error.into()))?)
+            }
             Movement::After { object, .. } => {
                 let seen = conditions.tracked_objects.iter().find(|(other, _)| *other == object);
-                Target::Pose(seen.ok_or(Refusal::NoTrackedObject(object))?.1)
+                let refused = || self.without_way(Refusal::NoTrackedObject(object));
+                Target::Pose(seen.map(|(_, pose)| *pose).ok_or_else(refused)?)
             }
         };
         self.begin(target)

@@ -38,8 +38,8 @@ impl Platform {
     /// Executes a command, with effect from the next cycle on.
     ///
     /// # Errors
-    /// The reason of a refusal. Nothing has changed then, with one exception: a goal that cannot be reached replaces
-    /// the last one, and the platform stops.
+    /// The reason of a refusal. Nothing has changed then, with one exception: a target that cannot be reached, or does
+    /// not exist, replaces the last one, and the platform stops.
     pub fn command(&mut self, command: Command) -> Result<(), Refusal> {
         match command {
             Command::Connect => self.connect(),
@@ -78,18 +78,21 @@ impl Platform {
             },
             Command::Stop => self.stop(),
             Command::SetMode(mode) => self.set_mode(mode),
-            Command::MovePath(frames) if frames.is_empty() => Err(Refusal::EmptyPath),
+            Command::MovePath(frames) if frames.is_empty() => {
+                self.may_drive()?;
+                Err(self.without_way(Refusal::EmptyPath))
+            }
             Command::MovePath(frames) => self.drive(Target::Path(frames)),
             Command::MoveToStation(name) => {
                 self.may_drive()?;
-                let route = self.roadmap.route(position(self.pose), &name)?;
+                let route = self.roadmap.route(position(self.pose), &name);
+                let route = route.map_err(|error| self.without_way(error.into()))?;
                 self.drive(Target::Path(route))
             }
             Command::MoveAbsolute(pose) => self.drive(Target::Pose(pose)),
             Command::MoveRelative(pose) => self.drive(Target::Pose(compose(self.pose, pose))),
             Command::MoveWheels { right, left } => {
-                let separation = self.settings.wheel_separation;
-                let twist = Twist::new((right + left) / 2.0, (right - left) / separation);
+                let twist = self.settings.drives().twist_of_sides(right, left);
                 self.set_velocity(twist, &[MotionMode::Velocity])
             }
             Command::Move(twist) => {
@@ -263,6 +266,13 @@ impl Platform {
     fn drive(&mut self, target: Target) -> Result<(), Refusal> {
         self.may_drive()?;
         self.begin(target)
+    }
+
+    /// There is no way to a target: the motion to the last one ends, and the status says so.
+    pub(super) fn without_way(&mut self, refusal: Refusal) -> Refusal {
+        self.target_reached = false;
+        self.automatic.refuse(PlanError::NoPath);
+        refusal
     }
 
     /// Starts a motion to a target, in any mode.

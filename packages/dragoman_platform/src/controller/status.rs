@@ -3,12 +3,14 @@
 use dragoman_geometry::{Point, Pose, Segment, Twist};
 use dragoman_neobotix::map::{Map, Roadmap};
 
-use super::{Emergency, MotionMode, Operation, PlannerState, Platform, Refusal};
+use super::{Docking, Emergency, MotionMode, Operation, PlannerState, Platform, Refusal};
 use crate::localization::Uncertainty;
 use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlanJob, Planned, Target};
+use crate::motion::safety;
 use crate::program::{Effect, Program};
 use crate::replay::Player;
 use crate::settings::Settings;
+use crate::tracking::MovingObject;
 
 /// Events of a platform.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +75,8 @@ pub struct Status {
     pub goal: Option<Pose>,
     /// Whether the last goal was reached.
     pub target_reached: bool,
+    /// The motion to a charging station.
+    pub docking: Docking,
     /// State of the planner.
     pub planner: PlannerState,
     /// Whether an obstacle, or a silent laser, prevents motion.
@@ -160,6 +164,40 @@ impl Platform {
         self.obstacles.remembered()
     }
 
+    /// Moving objects, if [`Settings::tracking`].
+    pub fn moving_objects(&self) -> impl Iterator<Item = MovingObject> + '_ {
+        self.tracker.moving()
+    }
+
+    /// The maximum speeds at which the platform would stop in time, by the laser and by the ultrasonic sensors, each ahead
+    /// and back, m/s.
+    pub fn safe_speeds(&self) -> [f64; 4] {
+        let most = self.settings.limits.linear.velocity;
+        let safe = |points: &[Point], speed: f64| {
+            safety::allow(Twist::new(speed, 0.0), points, &self.settings).twist.linear.abs()
+        };
+        let (laser, ultrasonic) = self.obstacles.by_sensor();
+        [safe(laser, most), safe(laser, -most), safe(ultrasonic, most), safe(ultrasonic, -most)]
+    }
+
+    /// Corners of the last scan: where two of its lines meet, in the platform's frame, m.
+    pub fn corners(&self) -> impl Iterator<Item = Point> + '_ {
+        /// Maximum distance of the corner from the ends of the lines, m.
+        const NEAR: f64 = 0.3;
+        /// Minimum angle between the lines, rad.
+        const BENT: f64 = 0.5;
+        self.scanned.windows(2).filter_map(|pair| {
+            let [a, b] = [pair[0].segment, pair[1].segment];
+            let (along, across) = (a.b - a.a, b.b - b.a);
+            let bend = along.perp(&across);
+            if bend.abs() < BENT.sin() * along.norm() * across.norm() {
+                return None;
+            }
+            let corner = a.a + along * ((b.a - a.a).perp(&across) / bend);
+            ((corner - a.b).norm() <= NEAR && (corner - b.a).norm() <= NEAR).then_some(corner)
+        })
+    }
+
     /// The lines of the last scan, in the platform's frame, m.
     pub fn scanned_lines(&self) -> impl Iterator<Item = Segment> + '_ {
         self.scanned.iter().map(|line| line.segment)
@@ -190,6 +228,7 @@ impl Platform {
             velocity: self.ramp.velocity(),
             goal: self.automatic.goal(),
             target_reached: self.target_reached,
+            docking: self.docking(),
             planner: self.automatic.planner(),
             collision: self.blocked,
             blind: self.blind,

@@ -138,7 +138,7 @@ impl Situation<'_> {
     }
 
     fn stands(&self) -> bool {
-        self.velocity.linear.abs() < STANDING && self.velocity.angular.abs() < STANDING
+        self.velocity.speed() < STANDING && self.velocity.angular.abs() < STANDING
     }
 }
 
@@ -226,10 +226,21 @@ impl Automatic {
             self.drive(Task::new(goal, path, situation.now), situation)
         };
         if let Err(error) = begun {
-            self.motion.end = Some(MotionEnd::Failed(error));
-            self.planner = error.into();
+            self.fail(error);
         }
         begun
+    }
+
+    /// A target without a path: the last one is cancelled, and the platform stops.
+    pub fn refuse(&mut self, error: PlanError) {
+        self.cancel();
+        self.motion = Motion { number: self.motion.number + 1, ..Motion::default() };
+        self.fail(error);
+    }
+
+    fn fail(&mut self, error: PlanError) {
+        self.motion.end = Some(MotionEnd::Failed(error));
+        self.planner = error.into();
     }
 
     fn delegate(&mut self, target: Target, situation: &Situation<'_>) -> Result<(), PlanError> {

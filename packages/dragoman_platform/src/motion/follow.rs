@@ -1,6 +1,6 @@
 //! Following a curve, and turning on the spot.
 
-use dragoman_geometry::{Pose, Segment, Twist, direction, position, wrap_angle};
+use dragoman_geometry::{Pose, Segment, Twist, direction, position, relative, wrap_angle};
 
 use super::curve::{Curve, Sample};
 use crate::settings::{MotionSettings, Settings};
@@ -136,6 +136,19 @@ pub fn turn(current: f64, target: f64, settings: &Settings) -> f64 {
     rate.copysign(left)
 }
 
+/// Velocity of an omnidirectional platform straight to a pose nearby, without turning towards it; zero if it is reached.
+pub fn shift(pose: Pose, goal: Pose, settings: &Settings) -> Twist {
+    let away = relative(pose, goal);
+    let distance = away.x.hypot(away.y);
+    let speed = if distance < settings.motion.position_tolerance / 2.0 {
+        0.0
+    } else {
+        (2.0 * distance).clamp(LEAST_SPEED, settings.interpolation.linear_velocity.max(LEAST_SPEED))
+    };
+    let part = if distance > 0.0 { speed / distance } else { 0.0 };
+    Twist::planar(away.x * part, away.y * part, turn(pose.heading, goal.heading, settings))
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -194,6 +207,20 @@ mod tests {
         let (_, pose) = follow(curve, Pose::new(0.0, 0.1, std::f64::consts::PI));
         assert!((pose.x - 5.0).abs() < 0.01 && pose.y.abs() < 0.01, "{pose:?}");
         assert!(wrap_angle(pose.heading - std::f64::consts::PI).abs() < 0.02, "{pose:?}");
+    }
+
+    #[test]
+    fn an_omnidirectional_platform_corrects_its_pose_without_turning() {
+        let settings = Settings::default();
+        let (mut ramp, mut pose) = (Ramp::new(settings.limits).unwrap(), Pose::new(0.0, 0.05, 0.0));
+        for _ in 0..500 {
+            let twist = ramp.step_along(shift(pose, Pose::ORIGIN, &settings), STEP);
+            assert_eq!(twist.angular, 0.0);
+            let time = STEP.as_secs_f64();
+            pose = Pose::new(pose.x + twist.linear * time, pose.y + twist.lateral * time, 0.0);
+        }
+        assert_eq!(ramp.velocity(), Twist::ZERO);
+        assert!(position(pose).coords.norm() < settings.motion.position_tolerance, "{pose:?}");
     }
 
     #[test]

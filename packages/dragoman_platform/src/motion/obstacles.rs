@@ -41,7 +41,7 @@ const CELL: f64 = 0.05;
 /// Maximum number of squares.
 const MAX_CELLS: usize = 20_000;
 /// Maximum distance from a line of the map of points that belong to it, m.
-const EXPLAINED: f64 = 0.15;
+pub(crate) const EXPLAINED: f64 = 0.15;
 /// A point this much beyond an obstacle shows that the obstacle is gone, m.
 const GONE: f64 = 0.15;
 /// Number of sectors around the laser.
@@ -55,8 +55,10 @@ pub struct Obstacles {
     /// The last scan, in the odometry frame: the platform has moved since.
     scanned: Vec<Point>,
     scanned_at: Option<Duration>,
-    /// In the platform's frame.
+    /// In the platform's frame; first those of the laser.
     seen: Vec<Point>,
+    /// Number of the laser's points in `seen`, and of those of laser and ultrasonic sensors.
+    counts: [usize; 2],
     /// Time of the last detection, by the indices of the square in the map.
     remembered: BTreeMap<[i32; 2], Duration>,
     /// A manually placed obstacle, in the map.
@@ -81,8 +83,10 @@ impl Obstacles {
         }
         self.seen.clear();
         self.seen.extend(self.scanned.iter().map(|&point| inverse_transform(odometry, point)));
+        let by_laser = self.seen.len();
         let sensors = settings.ultrasonics.iter().zip(ultrasonics);
         self.seen.extend(sensors.flat_map(|(sensor, &range)| echoes(sensor, range)));
+        self.counts = [by_laser, self.seen.len()];
         for &point in &self.seen {
             if !known || point.coords.norm() > HORIZON || settings.footprint.contains(point) {
                 continue;
@@ -116,6 +120,12 @@ impl Obstacles {
     /// Points seen by the sensors, in the platform's frame, m.
     pub fn seen(&self) -> &[Point] {
         &self.seen
+    }
+
+    /// Points seen by the laser and by the ultrasonic sensors, in the platform's frame, m.
+    pub fn by_sensor(&self) -> (&[Point], &[Point]) {
+        let [laser, both] = self.counts;
+        (self.seen.get(..laser).unwrap_or_default(), self.seen.get(laser..both).unwrap_or_default())
     }
 
     /// Obstacles that are not in the map, in the map, m.
@@ -163,7 +173,7 @@ fn rim(centre: Point) -> impl Iterator<Item = Point> {
 
 /// Possible origins of the echo: the middle and the rims of the cone.
 fn echoes(sensor: &UltrasonicSettings, range: f64) -> impl Iterator<Item = Point> + use<> {
-    let UltrasonicSettings { pose, range: most, cone } = *sensor;
+    let UltrasonicSettings { pose, range: most, cone, .. } = *sensor;
     let parts =
         if range.is_finite() && (0.0..most).contains(&range) { [-0.5, 0.0, 0.5].as_slice() } else { &[] };
     parts.iter().map(move |part| position(pose) + direction(pose.heading + part * cone) * range)
@@ -227,7 +237,8 @@ mod tests {
 
     #[test]
     fn ultrasonic_sensors_see_points_within_their_range() {
-        let sensor = UltrasonicSettings { pose: Pose::new(0.45, 0.0, 0.0), range: 2.0, cone: 0.2 };
+        let sensor =
+            UltrasonicSettings { pose: Pose::new(0.45, 0.0, 0.0), height: 0.2, range: 2.0, cone: 0.2 };
         let settings = Settings { ultrasonics: vec![sensor; 3], ..Settings::default() };
         let mut obstacles = Obstacles::default();
         let lines = no_lines(&settings);

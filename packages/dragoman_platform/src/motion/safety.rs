@@ -1,7 +1,7 @@
 //! Maximum speed towards sensed obstacles. The safety field that has to be free is the area that the platform sweeps
 //! until it stops: it grows with speed, and bends with the path.
 
-use dragoman_geometry::{Footprint, Point, Pose, Twist, direction, inverse_transform};
+use dragoman_geometry::{Footprint, Point, Pose, Twist, Vector, direction, inverse_transform};
 
 use crate::settings::Settings;
 
@@ -26,7 +26,7 @@ pub struct Allowance {
 pub fn allow(wanted: Twist, points: &[Point], settings: &Settings) -> Allowance {
     let free = Allowance { twist: wanted, blocked: false };
     let [braking, turn_braking] = settings.decelerations();
-    let stopping = (wanted.linear.abs() / braking).max(wanted.angular.abs() / turn_braking);
+    let stopping = stopping(wanted, braking, turn_braking);
     if !settings.collision.enabled || stopping <= 0.0 {
         return free;
     }
@@ -41,9 +41,9 @@ pub fn allow(wanted: Twist, points: &[Point], settings: &Settings) -> Allowance 
     } else {
         ((reaction * reaction + 2.0 * stopping * time).sqrt() - reaction) / stopping
     };
-    let twist = Twist::new(wanted.linear * part, wanted.angular * part);
-    if twist.linear.abs() < STANDSTILL && twist.angular.abs() < STANDSTILL {
-        let moving = wanted.linear.abs() >= STANDSTILL || wanted.angular.abs() >= STANDSTILL;
+    let twist = wanted.times(part);
+    if twist.speed() < STANDSTILL && twist.angular.abs() < STANDSTILL {
+        let moving = wanted.speed() >= STANDSTILL || wanted.angular.abs() >= STANDSTILL;
         return Allowance {
             twist: if time > 0.0 && !moving { wanted } else { Twist::ZERO },
             blocked: time <= 0.0 || moving,
@@ -55,28 +55,57 @@ pub fn allow(wanted: Twist, points: &[Point], settings: &Settings) -> Allowance 
 /// Pose after braking from this velocity, relative to the current pose.
 pub(crate) fn pose_standing(twist: Twist, settings: &Settings) -> Pose {
     let [braking, turn_braking] = settings.decelerations();
-    let stopping = (twist.linear.abs() / braking).max(twist.angular.abs() / turn_braking);
+    let stopping = stopping(twist, braking, turn_braking);
     pose_after(twist, settings.collision.reaction_time.as_secs_f64() + stopping / 2.0)
+}
+
+/// Time until the platform stops, with all axes braking together, s.
+fn stopping(twist: Twist, braking: f64, turn_braking: f64) -> f64 {
+    let translation = twist.linear.abs().max(twist.lateral.abs());
+    (translation / braking).max(twist.angular.abs() / turn_braking)
+}
+
+/// Area that has to be free, in the platform's frame: farther from the platform in the direction of motion.
+struct Field {
+    front: f64,
+    rear: f64,
+    left: f64,
+    right: f64,
+}
+
+impl Field {
+    fn new(twist: Twist, settings: &Settings) -> Self {
+        let (collision, body) = (&settings.collision, settings.footprint);
+        // The larger margin applies only in the direction of motion, so that the platform can turn on the spot in narrow
+        // places.
+        let margin = |drives: bool| if drives { collision.min_distance } else { collision.side_distance };
+        Self {
+            front: body.front + margin(twist.linear > 0.0),
+            rear: body.rear + margin(twist.linear < 0.0),
+            left: body.side + margin(twist.lateral > 0.0),
+            right: body.side + margin(twist.lateral < 0.0),
+        }
+    }
+
+    fn contains(&self, point: Point) -> bool {
+        point.x < self.front && point.x > -self.rear && point.y < self.left && point.y > -self.right
+    }
+
+    fn outer_radius(&self) -> f64 {
+        self.front.max(self.rear).hypot(self.left.max(self.right))
+    }
 }
 
 /// Time at this velocity until the first point is too near, s; `None` if beyond the horizon. 0 if one is already too
 /// near and comes nearer.
 fn time_to_collision(twist: Twist, points: &[Point], settings: &Settings, horizon: f64) -> Option<f64> {
-    let collision = &settings.collision;
     let body = settings.footprint;
-    // The larger margin applies only in the direction of motion, so that the platform can turn on the spot in narrow
-    // places.
-    let margin = |drives: bool| if drives { collision.min_distance } else { collision.side_distance };
-    let field = Footprint {
-        front: body.front + margin(twist.linear > 0.0),
-        rear: body.rear + margin(twist.linear < 0.0),
-        side: body.side + collision.side_distance,
-    };
+    let field = Field::new(twist, settings);
     let reach = field.outer_radius();
-    let fastest = twist.linear.abs() + twist.angular.abs() * reach;
+    let fastest = twist.speed() + twist.angular.abs() * reach;
     let steps = ((fastest * horizon / STEP).ceil() as usize).clamp(1, MAX_STEPS);
     let step = horizon / steps as f64;
-    let far = reach + twist.linear.abs() * horizon;
+    let far = reach + twist.speed() * horizon;
     let near: Vec<Point> =
         points.iter().copied().filter(|point| point.coords.norm() < far && !body.contains(*point)).collect();
     let first = pose_after(twist, step);
@@ -100,8 +129,9 @@ fn time_to_collision(twist: Twist, points: &[Point], settings: &Settings, horizo
 fn pose_after(twist: Twist, time: f64) -> Pose {
     let turn = twist.angular * time;
     let half = turn / 2.0;
-    let chord = if half.abs() < 1e-9 { twist.linear * time } else { twist.linear * time * half.sin() / half };
-    let place = direction(half) * chord;
+    let chord = if half.abs() < 1e-9 { time } else { time * half.sin() / half };
+    let along = direction(half) * chord;
+    let place = along * twist.linear + Vector::new(-along.y, along.x) * twist.lateral;
     Pose::new(place.x, place.y, turn)
 }
 
@@ -173,6 +203,24 @@ mod tests {
         None
     }
 
+    #[test]
+    fn sideways_motion_stops_for_what_is_at_the_side() {
+        let settings = Settings::default();
+        let left =
+            |lateral: f64, y: f64| allow(Twist::planar(0.0, lateral, 0.0), &[Point::new(0.1, y)], &settings);
+        // Side at 0.3 m, 0.15 m margin; at 1 m/s, 0.1 m of reaction and 0.5 m of braking.
+        assert_eq!(left(1.0, 1.1).twist.lateral, 1.0);
+        let slower = left(1.0, 0.8).twist.lateral;
+        assert!((0.4..0.9).contains(&slower), "{slower}");
+        assert_eq!(left(0.3, 0.44), Allowance { twist: Twist::ZERO, blocked: true });
+        // Away from it, and to the right.
+        assert_eq!(left(-0.3, 0.44).twist.lateral, -0.3);
+        assert_eq!(left(-0.3, -0.44), Allowance { twist: Twist::ZERO, blocked: true });
+        // Ahead it passes what is at its side.
+        let ahead = allow(Twist::new(0.5, 0.0), &[Point::new(0.6, 0.44)], &settings);
+        assert_eq!(ahead.twist.linear, 0.5);
+    }
+
     /// With an angular velocity that rises faster than the linear one, the rear would swing into the point.
     #[test]
     fn a_point_beside_the_arc_is_not_touched_when_starting() {
@@ -186,10 +234,11 @@ mod tests {
         fn nothing_is_touched(
             points in prop::collection::vec((-3.0..3.0_f64, -3.0..3.0_f64), 1..40),
             linear in -1.0..1.0_f64,
+            lateral in prop_oneof![Just(0.0), -1.0..1.0_f64],
             angular in -1.0..1.0_f64,
         ) {
             let points: Vec<Point> = points.into_iter().map(|(x, y)| Point::new(x, y)).collect();
-            prop_assert_eq!(drive(Twist::new(linear, angular), &points), None);
+            prop_assert_eq!(drive(Twist::planar(linear, lateral, angular), &points), None);
         }
     }
 }

@@ -156,7 +156,7 @@ async fn pursue<A: dragoman_ros::WrappedActionTypeSupport + 'static>(
         let (motion, journey) = shared.with(|state| (state.platform.motion(), journey(state)));
         let is_standing = shared.with(|state| {
             let velocity = state.platform.status().velocity;
-            velocity.linear.abs() < STANDING && velocity.angular.abs() < STANDING
+            velocity.speed() < STANDING && velocity.angular.abs() < STANDING
         });
         if motion.number != number {
             return if is_cancelled {
@@ -228,7 +228,7 @@ fn path_target(state: &State, goal: &FollowPath::Goal) -> Result<Target, Refused
 }
 
 /// Transforms a pose from one of the platform's frames to the map.
-fn in_map(state: &State, frame: &str, pose: &PoseMessage) -> Result<Pose, Refused> {
+pub(super) fn in_map(state: &State, frame: &str, pose: &PoseMessage) -> Result<Pose, Refused> {
     let pose = planar(pose)?;
     let here = state.platform.status().pose;
     let [odom, base] = state.frames();
@@ -242,7 +242,7 @@ fn in_map(state: &State, frame: &str, pose: &PoseMessage) -> Result<Pose, Refuse
         let known = [Some(state.values.value("map_frame")), odom, base];
         let known: Vec<String> = known.into_iter().flatten().collect();
         Err(Refused(format!(
-            "a goal in frame '{frame}' is not supported; the frame has to be {}",
+            "a pose in frame '{frame}' is not supported; the frame has to be {}",
             known.join(", ")
         )))
     }

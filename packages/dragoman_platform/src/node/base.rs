@@ -22,7 +22,7 @@ use super::{PlatformNodeError, parameters, topics};
 use crate::controller::Command;
 
 /// Number of channels for ultrasonic sensors.
-const MAX_ULTRASONICS: usize = 16;
+pub(super) const MAX_ULTRASONICS: usize = 16;
 
 /// Subscribes to the base's data, and publishes the controller's velocities.
 pub(super) fn serve(
@@ -48,8 +48,10 @@ pub(super) fn serve(
             own
         });
         shared_state.with(|state| {
+            let now = Instant::now();
+            state.wheels.roll(now, planar_twist(&message.twist.twist), state.platform.settings());
             state.inputs.pose = pose;
-            state.inputs.odometry = Some((Instant::now(), message));
+            state.inputs.odometry = Some((now, message));
         });
     })?;
     if !topic("base_scan").is_empty() {
@@ -69,14 +71,15 @@ pub(super) fn serve(
     let shared_state = shared.clone();
     tasks.subscribe("cmd_vel", newest(), move |twist: TwistMessage| {
         // Refusals are stored for the diagnostics.
-        let _ = shared_state.command(Command::Move(Twist::new(twist.linear.x, twist.angular.z)));
+        let _ = shared_state.command(Command::Move(planar_twist(&twist)));
     })?;
     let velocities = tasks.node().create_publisher::<TwistMessage>(&topic("base_cmd_vel"), newest())?;
     let driven = shared.clone();
     tasks.every(Duration::from_secs_f64(1.0 / values.value::<f64>("rate")), move || {
         if let Some(twist) = driven.with(|state| state.cycle()) {
             let mut message = TwistMessage::default();
-            (message.linear.x, message.angular.z) = (twist.linear, twist.angular);
+            (message.linear.x, message.linear.y, message.angular.z) =
+                (twist.linear, twist.lateral, twist.angular);
             topics::report(velocities.publish(&message));
         }
         // Planning takes longer than a cycle, and an emergency stop has to take effect meanwhile.
@@ -104,15 +107,19 @@ fn serve_extras(
     tasks.subscribe(&topic("emergency_stop_topic"), newest(), move |message: Bool| {
         shared_state.with(|state| state.inputs.emergency_stop = message.data);
     })?;
-    let [linear, angular] = ["joy_linear_axis", "joy_angular_axis"]
-        .map(|axis| usize::try_from(values.value::<i64>(axis)).unwrap_or_default());
+    // -1: none.
+    let [linear, lateral, angular] = ["joy_linear_axis", "joy_lateral_axis", "joy_angular_axis"]
+        .map(|axis| usize::try_from(values.value::<i64>(axis)).unwrap_or(usize::MAX));
     let shared_state = shared.clone();
     tasks.subscribe(&topic("joy_topic"), newest(), move |joy: Joy| {
         let axis = |index: usize| joy.axes.get(index).map_or(0.0, |&value| f64::from(value).clamp(-1.0, 1.0));
         shared_state.with(|state| {
             let limits = state.platform.settings().limits;
-            let twist =
-                Twist::new(axis(linear) * limits.linear.velocity, axis(angular) * limits.angular.velocity);
+            let twist = Twist {
+                linear: axis(linear) * limits.linear.velocity,
+                lateral: axis(lateral) * limits.linear.velocity,
+                angular: axis(angular) * limits.angular.velocity,
+            };
             state.inputs.joystick = Some((Instant::now(), twist));
             state.inputs.joystick_buttons = joy.buttons.iter().map(|&button| button != 0).collect();
         });
@@ -219,6 +226,11 @@ impl Frames {
             topics::report(tf.publish(&TFMessage { transforms }));
         }
     }
+}
+
+/// A velocity in the plane.
+pub(super) fn planar_twist(twist: &TwistMessage) -> Twist {
+    Twist::planar(twist.linear.x, twist.linear.y, twist.angular.z)
 }
 
 /// Planar pose of the odometry; `None` if it is not finite.

@@ -231,6 +231,15 @@ pub(super) fn load_file(state: &mut State, kind: Kind, path: &str) -> Result<(),
     set(state, kind, NamedDocument { name, text })
 }
 
+/// Puts the document with this name on the disk into force, at the start.
+///
+/// # Errors
+/// Those of [`load_file`]; the name is not a file name.
+pub(super) fn load_saved(state: &mut State, kind: Kind, name: &str) -> Result<(), DocumentFileError> {
+    let text = read(&file(state, kind, name)?, MAX_DOCUMENT_LEN)?;
+    set(state, kind, NamedDocument { name: name.to_owned(), text })
+}
+
 /// Path of the document with this name on the disk.
 fn file(state: &State, kind: Kind, name: &str) -> Result<PathBuf, DocumentFileError> {
     let name = plain_file_name(if name.is_empty() { kind.default_name() } else { name })?;
@@ -269,15 +278,23 @@ pub(super) async fn load_wanted(shared: Shared, mut requests: Receiver<Wanted>) 
     }
 }
 
-/// Writes the current document to the disk. An existing file is replaced when the new one is complete.
+/// Writes the current document to the disk. An existing file is replaced when the new one is complete. After a restart
+/// the platform starts with it.
 async fn save(shared: &Shared, kind: Kind) -> Result<(), Refused> {
     let found = shared.with(|state| {
         let name = state.documents.place(kind).name.clone();
-        Ok::<_, DocumentFileError>((file(state, kind, &name)?, text(state, kind)?))
+        let name = if name.is_empty() { kind.default_name().to_owned() } else { name };
+        Ok::<_, DocumentFileError>((
+            file(state, kind, &name)?,
+            text(state, kind)?,
+            name,
+            state.startup.clone(),
+        ))
     });
     let saved = beside(move || {
-        let (path, text) = found?;
-        write(&path, text.as_bytes())
+        let (path, text, name, startup) = found?;
+        write(&path, text.as_bytes())?;
+        super::startup::remember(&startup, kind, &name)
     });
     let saved = saved.await;
     shared.ask(|_| saved)

@@ -1,20 +1,22 @@
 //! The parameters, and their conversion to the controller's settings. Those of the PlatformCtrl guide, 5.9, have their
 //! keys as names, and their units.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dragoman_geometry::Pose;
 use dragoman_geometry::limits::{AxisLimits, Limits};
-use dragoman_neobotix::codes::ParameterType;
+use dragoman_neobotix::codes::{Code, ParameterCategory, ParameterType};
 use dragoman_neobotix::parameters::{self as table, Value};
 use dragoman_ros::ParameterValue;
+use dragoman_ros::dragoman_msgs::msg::PlatformParameter;
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
 use futures::StreamExt;
 
 use super::state::Shared;
 use super::{PlatformNodeError, Setup};
-use crate::settings::{Settings, UltrasonicSettings};
+use crate::settings::{Kinematics, Settings, UltrasonicSettings};
 
 /// The parameter files of the PlatformCtrl guide, 4.4.
 const FILES: [&str; 8] = [
@@ -27,6 +29,9 @@ const FILES: [&str; 8] = [
     "UltraSonic.ini",
     "Platform.ini",
 ];
+
+/// Values of parameter `kinematics`.
+const KINEMATICS: [&str; 3] = [Kinematics::NAMES[0].0, Kinematics::NAMES[1].0, Kinematics::NAMES[2].0];
 
 /// The parameters of the node.
 pub fn declarations(setup: &Setup) -> Vec<Declaration> {
@@ -59,6 +64,8 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         Declaration::new("joy_topic", "/joy", "Topic of the joystick for motion mode 1."),
         Declaration::new("joy_linear_axis", 1, "The joystick's axis for speed.")
             .within(Range::Integer { from: 0, to: 63 }),
+        Declaration::new("joy_lateral_axis", -1, "The joystick's axis for sideways motion; -1: none.")
+            .within(Range::Integer { from: -1, to: 63 }),
         Declaration::new("joy_angular_axis", 0, "The joystick's axis for turning.")
             .within(Range::Integer { from: 0, to: 63 }),
         Declaration::new(
@@ -100,7 +107,7 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         Declaration::new(
             "map_file",
             "",
-            "File of the map at the start, XML; empty: in dragoman up the lab's map, otherwise none.",
+            "File of the map at the start, XML; empty: the map saved last, otherwise in dragoman up the lab's.",
         ),
         Declaration::new("roadmap_file", "", "File of the roadmap at the start, XML; empty: as for the map."),
         Declaration::new("program_file", "", "File of the program at the start, XML; empty: as for the map."),
@@ -111,12 +118,29 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
         )
         .within(anywhere.clone()),
         Declaration::new(
+            "keep_pose",
+            setup.keeps_pose,
+            "Start at the pose of the last run, StartupPosition.dat in data_folder, unless initial_pose is set.",
+        ),
+        Declaration::new(
             "laser_pose",
             pose(setup.laser_pose),
             "Pose of the laser on the platform: x and y in m, direction in rad.",
         )
         .within(anywhere),
         Declaration::new("laser_upside_down", false, "Whether the laser is mounted upside down."),
+        Declaration::new(
+            "kinematics",
+            Kinematics::NAMES[0].0,
+            "Drives: two driven wheels, four Mecanum wheels, or two steered drives, front left and rear right.",
+        )
+        .within(Range::OneOf(&KINEMATICS)),
+        Declaration::new(
+            "wheel_base",
+            settings.wheel_base,
+            "Distance between the front and the rear wheels of omnidirectional drives, m; sideways it is DistWheels.",
+        )
+        .within(rate(0.01, 100.0)),
         Declaration::new("map_frame", "map", "Frame of the map."),
         Declaration::new(
             "frame_prefix",
@@ -151,13 +175,20 @@ pub fn declarations(setup: &Setup) -> Vec<Declaration> {
             "Time after which a velocity command expires, s.",
         )
         .within(rate(0.01, 60.0)),
+        Declaration::new(
+            "max_wheel_rate",
+            settings.max_wheel_rate,
+            "Maximum angular velocity of a wheel, rad/s; with RadiusWheel the limit of the drives.",
+        )
+        .within(rate(0.01, 1000.0)),
         Declaration::new("width", 2.0 * settings.footprint.side, "Width of the platform, m.")
             .within(rate(0.02, 100.0)),
     ];
     let own = fixed.into_iter().map(Declaration::read_only).chain(settable);
     let limits = [("linear", settings.limits.linear), ("angular", settings.limits.angular)];
     let limits = limits.into_iter().flat_map(|(axis, limits)| limit_declarations(axis == "linear", limits));
-    own.chain(limits).chain(table::declarations().iter().map(declaration)).collect()
+    let senses = super::senses::declarations(&setup.topics);
+    own.chain(limits).chain(senses).chain(table::declarations().iter().map(declaration)).collect()
 }
 
 fn limit_declarations(linear: bool, limits: AxisLimits) -> [Declaration; 3] {
@@ -195,11 +226,15 @@ fn declaration(own: &table::Declaration) -> Declaration {
     Declaration::new(own.key, default, own.description).within(range)
 }
 
-/// Loads a parameter file, or the files of a folder, into the parameters that ROS left at their default.
+/// Values of parameter files with unknown keys: kept and answered, without effect. By key.
+pub(super) type Kept = BTreeMap<String, table::IniEntry>;
+
+/// Loads a parameter file, or the files of a folder, into the parameters that ROS left at their default. A watchdog sets
+/// parameter `watchdog`; of several, the shortest. Returns the values with unknown keys.
 ///
 /// # Errors
 /// A file cannot be read, or has an invalid line.
-pub(super) fn load(values: &Parameters, path: &str) -> Result<(), PlatformNodeError> {
+pub(super) fn load(values: &Parameters, path: &str) -> Result<Kept, PlatformNodeError> {
     let path = Path::new(path);
     let files: Vec<PathBuf> = if path.is_dir() {
         FILES.iter().map(|name| path.join(name)).filter(|file| file.is_file()).collect()
@@ -210,6 +245,7 @@ pub(super) fn load(values: &Parameters, path: &str) -> Result<(), PlatformNodeEr
         return Err(PlatformNodeError::NoParameterFiles(path.to_owned()));
     }
     let mut read = platform_parameters(values);
+    let (mut kept, mut watchdog) = (Kept::new(), None::<Duration>);
     for file in files {
         let wrong = |source| PlatformNodeError::Ini { path: file.clone(), source };
         let failed = |source| PlatformNodeError::ParameterFile { path: file.clone(), source };
@@ -219,19 +255,50 @@ pub(super) fn load(values: &Parameters, path: &str) -> Result<(), PlatformNodeEr
         }
         let ini = table::IniFile::parse(&std::fs::read_to_string(&file).map_err(failed)?).map_err(wrong)?;
         read.read_ini(&ini).map_err(wrong)?;
-        for entry in ini.entries().filter(|entry| table::declaration(entry.key).is_none()) {
-            let (file, table::IniEntry { line, key, .. }) = (file.display(), entry);
-            tracing::warn!("{file}, line {line}: unknown parameter '{key}' ignored");
+        let file = file.display();
+        for found in ini.watchdogs() {
+            let (table::IniEntry { line, key, .. }, time) = found.map_err(wrong)?;
+            tracing::info!("{file}, line {line}: watchdog '{key}' is {} s", time.as_secs_f64());
+            watchdog = Some(watchdog.map_or(time, |other| other.min(time)));
+        }
+        for entry in ini.unknown() {
+            let table::IniEntry { line, key, .. } = entry;
+            if !ini.watchdogs().flatten().any(|(watchdog, _)| watchdog == entry) {
+                tracing::warn!("{file}, line {line}: unknown parameter '{key}' is kept and has no effect");
+            }
+            kept.insert(key.clone(), entry.clone());
         }
     }
     let old = platform_parameters(values);
-    let changed: Vec<(String, ParameterValue)> = table::declarations()
+    let mut changed: Vec<(String, ParameterValue)> = table::declarations()
         .iter()
         .filter(|own| old.value(own.key) == Some(own.default))
         .filter_map(|own| Some((own, read.value(own.key).filter(|value| *value != own.default)?)))
         .map(|(own, value)| (own.key.to_owned(), ros_value(value)))
         .collect();
-    values.set(changed).map_err(PlatformNodeError::Parameters)
+    let is_default = values.value::<f64>("watchdog") == Settings::default().watchdog.as_secs_f64();
+    if let Some(watchdog) = watchdog.filter(|_| is_default) {
+        changed.push(("watchdog".to_owned(), ParameterValue::Double(watchdog.as_secs_f64())));
+    }
+    values.set(changed).map_err(PlatformNodeError::Parameters)?;
+    Ok(kept)
+}
+
+/// A value with an unknown key for `get_pltf_param`; `None` if it is a text, which the protocol's types cannot represent.
+pub(super) fn kept_parameter(entry: &table::IniEntry) -> Option<PlatformParameter> {
+    let kinds = [ParameterType::Boolean, ParameterType::Integer, ParameterType::Double];
+    let is_word = |kind| kind != ParameterType::Boolean || entry.value.parse::<f64>().is_err();
+    let kind = kinds.into_iter().find(|&kind| is_word(kind) && Value::parse(kind, &entry.value).is_some())?;
+    let categories = ParameterCategory::ALL.iter();
+    let category = categories.copied().find(|category| category.name().eq_ignore_ascii_case(&entry.section));
+    Some(PlatformParameter {
+        key: entry.key.clone(),
+        value: entry.value.clone(),
+        type_: kind.code().into(),
+        category: category.unwrap_or(ParameterCategory::Geometry).code().into(),
+        minimum: i32::MIN,
+        maximum: i32::MAX,
+    })
 }
 
 /// Current values of the guide's parameters.
@@ -273,12 +340,18 @@ pub(super) fn settings(values: &Parameters, parameters: &table::Parameters) -> S
     let sensors = values.value::<Vec<String>>("ultrasonic_topics").len();
     let sensor = UltrasonicSettings {
         pose: Pose::ORIGIN,
+        height: 0.0,
         range: values.value("ultrasonic_range"),
         cone: values.value("ultrasonic_cone"),
     };
+    let named: String = values.value("kinematics");
+    let kinematics = Kinematics::NAMES.into_iter().find_map(|(name, kind)| (name == named).then_some(kind));
     let mut settings = Settings {
         limits: Limits { linear: axis("linear"), angular: axis("angular") },
         watchdog: Duration::from_secs_f64(values.value("watchdog")),
+        kinematics: kinematics.unwrap_or(Kinematics::Differential),
+        wheel_base: values.value("wheel_base"),
+        max_wheel_rate: values.value("max_wheel_rate"),
         ultrasonics: vec![sensor; sensors],
         has_laser: !values.value::<String>("base_scan").is_empty(),
         is_delegated: !values.value::<String>("nav2").is_empty(),
@@ -305,5 +378,44 @@ pub(super) async fn follow(values: Parameters, shared: Shared) {
         if let Err(reason) = shared.with(|state| state.set_settings(settings)) {
             tracing::warn!(%reason, "new parameters were refused");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, parameters};
+
+    use super::*;
+
+    fn loaded(arguments: &[&str], text: &str, number: u32) -> Result<(Parameters, Kept), PlatformNodeError> {
+        let arguments = Arguments::parse(arguments.iter().map(|&argument| argument.to_owned())).unwrap();
+        let discovery = Discovery { domain_id: 89, range: DiscoveryRange::Off, static_peers: Vec::new() };
+        let context = Context::with_options(&discovery, arguments).unwrap();
+        let mut node = Node::create(context, "platform", "/ini").unwrap();
+        let (values, _server) = parameters::declare(&mut node, declarations(&Setup::default())).unwrap();
+        let file = std::env::temp_dir().join(format!("dragoman_ini_{number}_{}.ini", std::process::id()));
+        std::fs::write(&file, text).unwrap();
+        let kept = load(&values, &file.display().to_string());
+        std::fs::remove_file(&file).unwrap();
+        kept.map(|kept| (values, kept))
+    }
+
+    #[tokio::test]
+    async fn unknown_keys_of_files_are_kept_and_watchdogs_among_them_are_obeyed() {
+        let text =
+            "IpoTransVel = 300\n[MOTION_CTRL]\nWatchdogTime = 2500\nDriveGain = 7\nName = x\nOn = true\n";
+        let (values, kept) = loaded(&[], text, 1).unwrap();
+        assert_eq!(values.value::<f64>("IpoTransVel"), 300.0);
+        assert_eq!(settings(&values, &platform_parameters(&values)).watchdog, Duration::from_millis(2500));
+        assert_eq!(kept.keys().collect::<Vec<_>>(), ["DriveGain", "Name", "On", "WatchdogTime"]);
+        let asked = |key: &str| kept_parameter(&kept[key]).map(|one| (one.value, one.type_, one.category));
+        assert_eq!(asked("DriveGain"), Some(("7".to_owned(), 1, 7)));
+        assert_eq!(asked("On"), Some(("true".to_owned(), 0, 7)));
+        assert_eq!(asked("Name"), None);
+        // ROS takes precedence.
+        let (values, _) = loaded(&["--ros-args", "-p", "watchdog:=0.5"], text, 2).unwrap();
+        assert_eq!(values.value::<f64>("watchdog"), 0.5);
+        let error = loaded(&[], "Watchdog = 0", 3).err().unwrap().to_string();
+        assert!(error.contains("line 1: Watchdog = 0: a watchdog is 0.01 s to 60 s"), "{error}");
     }
 }

@@ -1,5 +1,7 @@
 //! A program's conditions, and its effects besides motion.
 
+use std::collections::VecDeque;
+
 use chrono::{DateTime, Datelike, Timelike, Utc};
 use dragoman_neobotix::codes::ParameterType;
 use dragoman_neobotix::file_name::plain_file_name;
@@ -11,6 +13,11 @@ use super::picture::MOST_WANTED;
 use super::services::set_parameter;
 use super::state::{Refused, State};
 use crate::program::{Date, Effect};
+
+/// Number of messages that are kept.
+const MOST_MESSAGES: usize = 32;
+/// Maximum length of a message, characters.
+const MAX_MESSAGE: usize = 1024;
 
 impl State {
     /// The parameters whose value is true, for a program's conditions.
@@ -35,6 +42,7 @@ impl State {
             }
             Effect::Log { kind, message } => {
                 tracing::info!(kind, "the program: {message}");
+                self.log.push(&kind, &message);
                 Ok(())
             }
             Effect::SetParameter { key, value } => set_parameter(self, &key, &value),
@@ -62,6 +70,33 @@ impl State {
     }
 }
 
+/// The last messages of programs, which clients of the protocol read with the debug data (PlatformCtrl guide, 6.5: `log`
+/// sends a message to the user interface).
+#[derive(Default)]
+pub(super) struct ProgramLog {
+    /// Number of the last message, from 1.
+    last: u32,
+    messages: VecDeque<String>,
+}
+
+impl ProgramLog {
+    fn push(&mut self, kind: &str, message: &str) {
+        if self.messages.len() == MOST_MESSAGES {
+            self.messages.pop_front();
+        }
+        let text = if kind.is_empty() { message.to_owned() } else { format!("{kind}: {message}") };
+        self.messages.push_back(text.chars().take(MAX_MESSAGE).collect());
+        self.last = self.last.checked_add(1).unwrap_or(1);
+    }
+
+    /// Numbers and messages, oldest first.
+    pub(super) fn messages(&self) -> (Vec<u32>, Vec<String>) {
+        let count = u32::try_from(self.messages.len()).unwrap_or_default();
+        let first = self.last.wrapping_sub(count).wrapping_add(1);
+        ((0..count).map(|at| first.wrapping_add(at)).collect(), self.messages.iter().cloned().collect())
+    }
+}
+
 /// The current date and time, UTC.
 pub(super) fn now() -> Date {
     date(&Utc::now())
@@ -81,6 +116,18 @@ fn date(time: &DateTime<Utc>) -> Date {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_are_numbered_and_the_last_are_kept() {
+        let mut log = ProgramLog::default();
+        assert_eq!(log.messages(), (vec![], vec![]));
+        log.push("warning", "late");
+        log.push("", "on");
+        assert_eq!(log.messages(), (vec![1, 2], vec!["warning: late".to_owned(), "on".to_owned()]));
+        (0..100).for_each(|_| log.push("", "more"));
+        let (numbers, texts) = log.messages();
+        assert_eq!((numbers.first(), numbers.last(), texts.len()), (Some(&71), Some(&102), MOST_MESSAGES));
+    }
 
     #[test]
     fn dates_are_those_of_the_calendar() {

@@ -98,7 +98,7 @@ impl State {
         let time = self.time();
         let pose = self.platform.status().pose;
         let twist = self.inputs.odometry.as_ref().map(|(_, odometry)| &odometry.twist.twist);
-        let twist = twist.map_or(Twist::ZERO, |twist| Twist::new(twist.linear.x, twist.angular.z));
+        let twist = twist.map_or(Twist::ZERO, super::base::planar_twist);
         let Some(recorder) = &mut self.recorder else { return };
         let time = time.saturating_sub(recorder.start);
         if !recorder.recording.push(Sample { time, pose, twist }) {

@@ -32,6 +32,7 @@ fn state(state: &mut State) -> (Severity, String, Vec<(&'static str, String)>) {
         ("requests", requests.to_string()),
         ("requests refused", refused.to_string()),
         ("CAN messages kept", state.can.kept().to_string()),
+        ("unknown parameters kept", state.kept.keys().map(String::as_str).collect::<Vec<_>>().join(", ")),
     ];
     let (severity, message) = summary(&status, state.base_alive(), refusal);
     (severity, message, values)

@@ -101,8 +101,10 @@ const ORDERS: [(&str, Command); 11] = [
 ];
 
 /// Commands without effect, as on the original.
-const WITHOUT_EFFECT: [&str; 6] =
-    ["debug1", "debug2", "debug3", "debug4", "set_log_enabled", "set_post_process_filename"];
+const WITHOUT_EFFECT: [&str; 2] = ["set_log_enabled", "set_post_process_filename"];
+/// Commands that are free for debugging: user events of these names for the running program, so that a client of the
+/// protocol can raise some. Without a program they have no effect.
+const EVENTS: [&str; 4] = ["debug1", "debug2", "debug3", "debug4"];
 
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
     for (service, command) in ORDERS {
@@ -112,6 +114,13 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
     }
     for service in WITHOUT_EFFECT {
         serve_order::<Trigger::Service>(tasks, shared, service, |_, _| Ok(()))?;
+    }
+    for event in EVENTS {
+        serve_order::<Trigger::Service>(tasks, shared, event, |state, _| {
+            // Not refused, because clients may use them for other purposes.
+            let _ = state.raise_user_event(event.to_owned());
+            Ok(())
+        })?;
     }
     serve_hardware(tasks, shared)?;
     serve_motions(tasks, shared)?;
@@ -171,7 +180,8 @@ fn serve_motions(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result
         Ok(state.platform.command(Command::MoveToStation(request.station))?)
     })?;
     serve_order::<PlatformMoveVelocity::Service>(tasks, shared, "move_vel", |state, request| {
-        Ok(state.platform.command(Command::Move(Twist::new(request.translation, request.rotation)))?)
+        let PlatformMoveVelocity::Request { translation, rotation, lateral } = request;
+        Ok(state.platform.command(Command::Move(Twist::planar(translation, lateral, rotation)))?)
     })?;
     serve_order::<PlatformMoveWheels::Service>(tasks, shared, "move_vel_wheel", |state, request| {
         Ok(state.platform.command(Command::MoveWheels { right: request.right, left: request.left })?)
@@ -190,13 +200,13 @@ fn serve_parameters(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Res
         set_parameter(state, &request.key, &request.value)
     })?;
     serve_question::<PlatformGetParameter::Service>(tasks, shared, "get_pltf_param", |state, request| {
-        let declared = declaration(&request.key);
-        let declared = declared.ok_or_else(|| Refused(format!("there is no parameter '{}'", request.key)))?;
-        let parameters = parameters::platform_parameters(&state.values);
-        Ok(PlatformGetParameter::Response {
-            parameter: parameter(declared, &parameters),
-            ..Default::default()
-        })
+        let known = declaration(&request.key)
+            .map(|declared| parameter(declared, &parameters::platform_parameters(&state.values)));
+        let kept = || state.kept.get(&request.key).and_then(parameters::kept_parameter);
+        let parameter = known.or_else(kept);
+        let parameter =
+            parameter.ok_or_else(|| Refused(format!("there is no parameter '{}'", request.key)))?;
+        Ok(PlatformGetParameter::Response { parameter, ..Default::default() })
     })?;
     serve_question::<PlatformGetParameters::Service>(tasks, shared, "get_pltf_param_vec", |state, _| {
         let parameters = parameters::platform_parameters(&state.values);

@@ -1,6 +1,6 @@
 //! Special functions, debugging.
 
-use dragoman_geometry::{Point, position};
+use dragoman_geometry::{Point, Pose, position};
 use dragoman_ros::Result;
 use dragoman_ros::dragoman_msgs::msg::PlatformDebugData;
 use dragoman_ros::dragoman_msgs::srv::{
@@ -67,14 +67,26 @@ fn debug_data(state: &State) -> PlatformDebugData {
     let candidates = state.platform.candidates().map(position).collect();
     let [strip, cubes, lines] =
         [Marker::LINE_STRIP as i32, Marker::CUBE_LIST as i32, Marker::LINE_LIST as i32];
+    // Planning uses the obstacles in any case.
+    let shows: bool = state.values.value("ViewPlanObstEnabled");
+    let obstacles = state.platform.obstacles().filter(|_| shows).collect();
     data.objects.markers = vec![
         marker(0, strip, [0.0, 0.0, 1.0], state.platform.path().collect()),
-        marker(1, cubes, [1.0, 0.0, 0.0], state.platform.obstacles().collect()),
+        marker(1, cubes, [1.0, 0.0, 0.0], obstacles),
         marker(2, cubes, [0.0, 1.0, 0.0], status.goal.map(position).into_iter().collect()),
         marker(3, lines, [1.0, 0.0, 1.0], mapped),
         marker(4, cubes, [1.0, 1.0, 0.0], candidates),
     ];
     data.objects.markers.retain(|marker| !marker.points.is_empty());
+    let numbered = |poses: Vec<Pose>| {
+        let points = (1..).zip(poses);
+        points.map(|(number, pose)| PointMessage { x: pose.x, y: pose.y, z: f64::from(number) }).collect()
+    };
+    data.moving_objects = numbered(state.moving_objects());
+    data.persons = numbered(state.persons());
+    data.balls = numbered(state.balls());
+    (data.log_numbers, data.log) = state.log.messages();
+    data.safe_velocities = state.platform.safe_speeds().to_vec();
     for (name, value) in [
         ("mapping", status.is_mapping.to_string()),
         ("operation", format!("{:?}", status.operation)),

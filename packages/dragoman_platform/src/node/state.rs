@@ -15,9 +15,12 @@ use futures::channel::mpsc::Sender;
 use super::can::Can;
 use super::documents::{Documents, Wanted};
 use super::outlets::Outlets;
+use super::program::ProgramLog;
 use super::recorder::Recorder;
+use super::senses::Senses;
 use super::ultrasonics::Echoes;
-use super::{PlatformNodeError, parameters, program};
+use super::wheels::Wheels;
+use super::{PlatformNodeError, parameters, program, startup};
 use crate::controller::{Command, Event, Input, MotionMode, Operation, Output, Platform, Refusal};
 use crate::motion::obstacles::Scan;
 use crate::program::interpreter::Conditions;
@@ -51,10 +54,18 @@ pub(super) struct Inputs {
 pub(super) struct State {
     pub(super) platform: Platform,
     pub(super) values: Parameters,
+    /// Values of parameter files that have no effect.
+    pub(super) kept: parameters::Kept,
     pub(super) documents: Documents,
     pub(super) data_folder: PathBuf,
+    /// What is remembered over a restart.
+    pub(super) startup: startup::Files,
     pub(super) inputs: Inputs,
     pub(super) output: Output,
+    pub(super) senses: Senses,
+    pub(super) wheels: Wheels,
+    /// Messages of programs.
+    pub(super) log: ProgramLog,
     pub(super) can: Can,
     pub(super) outlets: Outlets,
     /// Names of pictures requested by a program.
@@ -95,12 +106,17 @@ impl Shared {
         // The declaration ensures a finite value within bounds.
         let _ = platform.command(Command::SetPose(parameters::pose(&values, "initial_pose")?));
         let laser = parameters::pose(&values, "laser_pose")?;
+        let data_folder = super::documents::data_folder(&values.value::<String>("data_folder"));
         let state = State {
             platform,
             documents: Documents::default(),
-            data_folder: super::documents::data_folder(&values.value::<String>("data_folder")),
+            startup: startup::Files::new(&data_folder, &node.namespace()?),
+            data_folder,
             inputs: Inputs { laser: Point::new(laser.x, laser.y), ..Inputs::default() },
             output: Output { twist: Twist::ZERO, brakes: [true; 2], digital_outputs: [0; 2], ultrasonics: 0 },
+            senses: Senses::default(),
+            wheels: Wheels::default(),
+            log: ProgramLog::default(),
             can: Can::default(),
             outlets: Outlets::new(node)?,
             pictures,
@@ -110,6 +126,7 @@ impl Shared {
             head_angle: 0.0,
             base_timeout: Duration::from_secs_f64(values.value("base_timeout")),
             values,
+            kept: parameters::Kept::new(),
             start: Instant::now(),
             ticks: 0,
             requests: 0,
@@ -168,6 +185,11 @@ impl State {
         self.start.elapsed()
     }
 
+    /// Whether the pose is that of the base: odometry has been received, and the platform was initialized.
+    pub(super) fn is_placed(&self) -> bool {
+        self.inputs.odometry.is_some() && self.platform.status().operation != Operation::NotInitialized
+    }
+
     /// Whether the connection to the base is alive.
     pub(super) fn base_alive(&self) -> bool {
         self.inputs.odometry.as_ref().is_some_and(|(when, _)| when.elapsed() <= self.base_timeout)
@@ -182,10 +204,10 @@ impl State {
             return None;
         }
         let base_alive = self.base_alive();
-        let true_parameters = if self.platform.status().mode == MotionMode::Program {
-            self.true_parameters()
+        let (true_parameters, sensed) = if self.platform.status().mode == MotionMode::Program {
+            (self.true_parameters(), self.sensed())
         } else {
-            Vec::new()
+            Default::default()
         };
         let charge = self.inputs.battery.as_ref().map(|battery| f64::from(battery.percentage));
         let conditions = Conditions {
@@ -193,6 +215,13 @@ impl State {
             battery_charge: charge.filter(|charge| charge.is_finite()),
             is_loading: self.loading > 0,
             true_parameters: &true_parameters,
+            moving_object: sensed.moving_object,
+            person: sensed.person,
+            ball: sensed.ball,
+            infrared: &sensed.infrared,
+            radar: &sensed.radar,
+            user_events: &sensed.user_events,
+            tracked_objects: &sensed.tracked_objects,
             ..Conditions::default()
         };
         let (now, ultrasonics) = (self.time(), self.inputs.ultrasonics.ranges());

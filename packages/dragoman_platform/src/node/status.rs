@@ -34,10 +34,12 @@ pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
             .filter(|_| !status.blind)
             .map(|&point| point32(transform(pose, point)))
             .collect(),
+        corners: state.platform.corners().map(|corner| point32(transform(pose, corner))).collect(),
         path: state.platform.path().map(point32).collect(),
         joystick_buttons: state.inputs.joystick_buttons.clone(),
         translation_velocity: velocity.linear,
         rotation_velocity: velocity.angular,
+        lateral_velocity: velocity.lateral,
         battery_voltage: state.inputs.battery.as_ref().map_or(0, |battery| (battery.voltage * 1000.0) as i32),
         io_digital_out: state.output.digital_outputs[0].into(),
         initialized: status.operation != Operation::NotInitialized,
@@ -51,15 +53,12 @@ pub(super) fn message(state: &State, frame: &str) -> PlatformStatus {
         siren: flag("SirenEnabled"),
         flash_light: flag("FlashlightEnabled"),
         head_angle: state.head_angle,
+        ultrasonic: state.inputs.ultrasonics.distances(state.output.ultrasonics),
         ..Default::default()
     };
+    state.fill(&mut message);
     message.header.stamp = state.stamp();
     frame.clone_into(&mut message.header.frame_id);
-    let ranges = state.inputs.ultrasonics.ranges().into_iter().enumerate();
-    for (place, (index, range)) in message.ultrasonic.iter_mut().zip(ranges) {
-        let measures = state.output.ultrasonics & (1 << index) != 0;
-        *place = if measures && range.is_finite() { range } else { 0.0 };
-    }
     message
 }
 

@@ -10,20 +10,25 @@ use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
 use dragoman_ros::parameters::Parameters;
+use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::shared::SharedPublisher;
-use dragoman_ros::std_msgs::msg::Header;
+use dragoman_ros::std_msgs::msg::{Bool, Header};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Publisher, QosProfile, Result, WrappedTypesupport};
 
 use super::state::{Shared, State};
 use super::status;
+use crate::settings::UltrasonicSettings;
 
 /// Publishes at the rate given by the parameter.
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters) -> Result<()> {
     let latched = || QosProfile::default().keep_last(1).transient_local();
     let node = tasks.node();
     let publishes_tf: bool = values.value("publish_tf");
+    // The frames of a base without a prefix are its own.
+    let has_sensors = !values.value::<String>("frame_prefix").is_empty()
+        && !values.value::<Vec<String>>("ultrasonic_topics").is_empty();
     let mut topics = Topics {
         shared: shared.clone(),
         map_frame: values.value("map_frame"),
@@ -31,9 +36,18 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters)
         resolution: values.value("map_resolution"),
         status: node.create_publisher("status", QosProfile::default())?,
         path: node.create_publisher("path", latched())?,
+        wheels: node.create_publisher("wheel_states", QosProfile::default())?,
+        siren: Switch::new(node.create_publisher("siren", latched())?),
+        flash_light: Switch::new(node.create_publisher("flash_light", latched())?),
         map: node.create_publisher("map", latched())?.into(),
         drawing: None,
+        sensors: if publishes_tf && has_sensors {
+            Some(node.create_publisher("/tf_static", latched())?)
+        } else {
+            None
+        },
         tf: if publishes_tf { Some(messages::transforms(node)?) } else { None },
+        shown_sensors: Vec::new(),
         shown_map: None,
         shown_path: Vec::new(),
     };
@@ -48,26 +62,59 @@ struct Topics {
     resolution: f64,
     status: Publisher<PlatformStatus>,
     path: Publisher<Path>,
+    wheels: Publisher<JointState>,
+    siren: Switch,
+    flash_light: Switch,
     map: SharedPublisher<OccupancyGrid>,
     /// The task that draws and publishes the map.
     drawing: Option<tokio::task::JoinHandle<()>>,
     tf: Option<Publisher<TFMessage>>,
+    /// The frames of the ultrasonic sensors.
+    sensors: Option<Publisher<TFMessage>>,
+    shown_sensors: Vec<UltrasonicSettings>,
     shown_map: Option<Map>,
     shown_path: Vec<Point>,
+}
+
+/// Publishes a state whenever it changes.
+struct Switch {
+    publisher: Publisher<Bool>,
+    shown: Option<bool>,
+}
+
+impl Switch {
+    fn new(publisher: Publisher<Bool>) -> Self {
+        Self { publisher, shown: None }
+    }
+
+    fn show(&mut self, is_on: bool) {
+        if self.shown.replace(is_on) != Some(is_on) {
+            report(self.publisher.publish(&Bool { data: is_on }));
+        }
+    }
 }
 
 impl Topics {
     fn publish(&mut self) {
         // Created while the state is locked, published after it is unlocked.
         let shared = self.shared.clone();
-        let (status, path, map, transform) = shared.with(|state| {
+        self.publish_sensors();
+        let (switches, wheels, status, path, map, transform) = shared.with(|state| {
             (
+                ["SirenEnabled", "FlashlightEnabled"].map(|key| state.values.value::<bool>(key)),
+                if listened(&self.wheels) { state.wheel_states() } else { None },
                 listened(&self.status).then(|| status::message(state, &self.map_frame)),
                 self.new_path(state),
                 self.new_map(state),
                 self.origin(state),
             )
         });
+        let [siren, flash_light] = switches;
+        self.siren.show(siren);
+        self.flash_light.show(flash_light);
+        if let Some(wheels) = wheels {
+            report(self.wheels.publish(&wheels));
+        }
         if let Some(status) = status {
             report(self.status.publish(&status));
         }
@@ -80,6 +127,25 @@ impl Topics {
         if let (Some(tf), Some(transform)) = (&self.tf, transform) {
             report(tf.publish(&TFMessage { transforms: vec![transform] }));
         }
+    }
+
+    /// Publishes the frames of the ultrasonic sensors whenever their parameters have changed.
+    fn publish_sensors(&mut self) {
+        let Some(publisher) = &self.sensors else { return };
+        let new = self.shared.with(|state| {
+            let sensors = &state.platform.settings().ultrasonics;
+            (*sensors != self.shown_sensors).then(|| (sensors.clone(), state.stamp()))
+        });
+        let Some((sensors, stamp)) = new else { return };
+        let base = format!("{}base_footprint", self.frame_prefix);
+        let frame = |(number, sensor): (usize, &UltrasonicSettings)| {
+            let name = format!("{}ultrasonic_{number}", self.frame_prefix);
+            let mut transform = messages::transform(&stamp, &base, &name, sensor.pose);
+            transform.transform.translation.z = sensor.height;
+            transform
+        };
+        report(publisher.publish(&TFMessage { transforms: (1..).zip(&sensors).map(frame).collect() }));
+        self.shown_sensors = sensors;
     }
 
     /// The remaining path, if it has changed.

@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use dragoman_neobotix::codes::ULTRASONIC_IDLE;
 use dragoman_ros::sensor_msgs::msg::Range;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, QosProfile};
 
+use super::base::MAX_ULTRASONICS;
 use super::state::{Shared, State};
 
 /// Period of checking whether they are enabled.
@@ -23,18 +25,56 @@ pub(super) struct Ultrasonics {
     pub(super) shared: Shared,
 }
 
-/// The last range of each sensor by number, with its time, m.
+/// The last measurement of each sensor by number, with its time.
 #[derive(Default)]
-pub(super) struct Echoes(Vec<Option<(Instant, f64)>>);
+pub(super) struct Echoes(Vec<Option<(Instant, Echo)>>);
+
+/// A measurement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Echo {
+    /// m; infinite if nothing is near.
+    range: f64,
+    /// Maximum range of the sensor, m.
+    most: f64,
+}
+
+impl Echo {
+    /// `None`: not a measurement.
+    fn new(message: &Range) -> Option<Self> {
+        let [range, least, most] = [message.range, message.min_range, message.max_range].map(f64::from);
+        let range = match range {
+            // REP 117: below the minimum, and beyond the maximum.
+            _ if range < least => least.max(0.0),
+            _ if range >= most => f64::INFINITY,
+            range => range,
+        };
+        (!range.is_nan() && most.is_finite() && most > 0.0).then_some(Self { range, most })
+    }
+
+    /// The distance to show, m: without an echo the maximum range, because 0 would be a contact.
+    fn distance(self) -> f64 {
+        self.range.min(self.most)
+    }
+}
 
 impl Echoes {
-    /// Ranges by number, m; NaN if absent.
+    fn fresh(&self) -> impl Iterator<Item = Option<Echo>> + '_ {
+        self.0.iter().map(|echo| echo.filter(|(when, _)| when.elapsed() <= TIMEOUT).map(|(_, echo)| echo))
+    }
+
+    /// Ranges by number, m; infinite if nothing is near, NaN if absent.
     pub(super) fn ranges(&self) -> Vec<f64> {
-        let range = |echo: &Option<(Instant, f64)>| match echo {
-            Some((when, range)) if when.elapsed() <= TIMEOUT => *range,
-            _ => f64::NAN,
-        };
-        self.0.iter().map(range).collect()
+        self.fresh().map(|echo| echo.map_or(f64::NAN, |echo| echo.range)).collect()
+    }
+
+    /// Distances of the status by number, m, with these sensors started, one bit each. Sensors that do not measure have
+    /// [`ULTRASONIC_IDLE`].
+    pub(super) fn distances(&self, started: u16) -> Vec<f64> {
+        let echoes = self.fresh().chain(std::iter::repeat(None)).take(MAX_ULTRASONICS).enumerate();
+        let measures = |channel: usize| started & (1 << channel) != 0;
+        echoes
+            .map(|(channel, echo)| echo.filter(|_| measures(channel)).map_or(ULTRASONIC_IDLE, Echo::distance))
+            .collect()
     }
 }
 
@@ -77,9 +117,37 @@ impl Ultrasonics {
 
 impl State {
     fn hear(&mut self, sensor: usize, range: &Range) {
-        let is_echo = (range.min_range..range.max_range).contains(&range.range);
         if let Some(place) = self.inputs.ultrasonics.0.get_mut(sensor) {
-            *place = is_echo.then(|| (Instant::now(), f64::from(range.range)));
+            *place = Echo::new(range).map(|echo| (Instant::now(), echo));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sensor_that_hears_nothing_shows_its_maximum_range_and_never_contact() {
+        let message = |range| Range { range, min_range: 0.05, max_range: 3.0, ..Default::default() };
+        let echoes = |ranges: &[f32]| {
+            let echo = |&range| Echo::new(&message(range)).map(|echo| (Instant::now(), echo));
+            Echoes(ranges.iter().map(echo).collect())
+        };
+        let (infinite, nan) = (f32::INFINITY, f32::NAN);
+        let heard = echoes(&[1.5, infinite, 3.0, -infinite, 0.01, nan, 1.5]);
+        // All but the last are started.
+        let distances = heard.distances(0b11_1111);
+        let (least, most) = (f64::from(0.05_f32), 3.0);
+        assert_eq!(distances[..7], [1.5, most, most, least, least, ULTRASONIC_IDLE, ULTRASONIC_IDLE]);
+        assert_eq!(distances[7..], [ULTRASONIC_IDLE; 9]);
+        // For the collision check, too, what is too near is near, and what is too far is free.
+        let ranges = heard.ranges();
+        assert_eq!(ranges[..5], [1.5, f64::INFINITY, f64::INFINITY, least, least]);
+        assert!(ranges[5].is_nan());
+        // Silent for too long.
+        let old = Instant::now().checked_sub(TIMEOUT * 2).map(|when| Some((when, Echo { range: 1.0, most })));
+        assert_eq!(Echoes(vec![old.unwrap()]).distances(1)[0], ULTRASONIC_IDLE);
+        assert_eq!(Echo::new(&Range { range: 1.0, ..Default::default() }), None);
     }
 }

@@ -5,7 +5,8 @@ use dragoman_neobotix::parameters::{Parameters, Value};
 use super::Settings;
 
 impl Settings {
-    /// Applies the parameters; other settings are unchanged. Parameters that this controller does not use are ignored.
+    /// Applies the parameters that determine how the platform moves; other settings are unchanged. The node uses the other
+    /// parameters itself.
     pub fn apply(&mut self, parameters: &Parameters) {
         let number = |key: &str| parameters.value(key).map_or(0.0, Value::as_f64);
         let flag = |key: &str| parameters.value(key).and_then(Value::as_bool).unwrap_or_default();
@@ -15,6 +16,7 @@ impl Settings {
         self.footprint.front = length / 2.0 - axis;
         self.footprint.rear = length / 2.0 + axis;
         self.wheel_separation = metres("DistWheels");
+        self.wheel_radius = metres("RadiusWheel");
         self.collision.enabled = flag("CollCheckEnabled");
         self.collision.min_distance = metres("CollLaserMinDist");
         self.interpolation.linear_velocity = metres("IpoTransVel");
@@ -25,6 +27,7 @@ impl Settings {
         self.motion.heading_gain = number("PathFollowParam2");
         self.motion.stabilization = flag("PositionStabilizationEnabled");
         self.planning.enabled = flag("PlanningEnabled");
+        self.tracking = flag("TrackingEnabled");
         self.localization.local = flag("LocalLocalization");
         self.localization.global = flag("GlobalLocalization");
         self.mapping.min_scan_line = metres("MinLineLenAux");
@@ -35,6 +38,7 @@ impl Settings {
             let key = |end: &str| format!("UltraSonic{}{end}", index + 1);
             sensor.pose.x = metres(&key("X"));
             sensor.pose.y = metres(&key("Y"));
+            sensor.height = metres(&key("Z"));
             sensor.pose.heading = number(&key("Angle")).to_radians();
         }
     }
@@ -43,7 +47,7 @@ impl Settings {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
-    use dragoman_geometry::Pose;
+    use dragoman_geometry::{Pose, Twist};
 
     use super::*;
     use crate::settings::UltrasonicSettings;
@@ -58,7 +62,8 @@ mod tests {
 
     #[test]
     fn parameters_are_in_force_in_si_units() {
-        let ultrasonics = vec![UltrasonicSettings { pose: Pose::ORIGIN, range: 2.0, cone: 0.5 }; 2];
+        let ultrasonics =
+            vec![UltrasonicSettings { pose: Pose::ORIGIN, height: 0.0, range: 2.0, cone: 0.5 }; 2];
         let mut settings = Settings { ultrasonics, ..Settings::default() };
         let mut parameters = Parameters::default();
         for (key, value) in [
@@ -66,17 +71,22 @@ mod tests {
             ("DistPltfCenterToWheelAxis", "100"),
             ("PlanningEnabled", "false"),
             ("UltraSonic2Angle", "180"),
+            ("UltraSonic2Z", "350"),
             ("LineExtractMaxCov", "100"),
+            ("RadiusWheel", "50"),
         ] {
             parameters.set(key, value).unwrap();
         }
         settings.apply(&parameters);
         assert_eq!(settings.interpolation.linear_velocity, 0.25);
+        // 16 rad/s of wheels with a radius of 0.05 m.
+        assert!((settings.drivable(Twist::new(1.5, 0.0)).linear - 0.8).abs() < 1e-12);
         assert!(
             (settings.footprint.front - 0.35).abs() < 1e-12 && (settings.footprint.rear - 0.55).abs() < 1e-12
         );
         assert!(!settings.planning.enabled);
         assert_eq!(settings.ultrasonics.last().unwrap().pose.heading, std::f64::consts::PI);
+        assert_eq!(settings.ultrasonics.last().unwrap().height, 0.35);
         assert!((settings.mapping.max_deviation - 0.01).abs() < 1e-12);
         settings.check().unwrap();
     }

@@ -129,7 +129,7 @@ proptest! {
             base.handle_bytes(now, &bytes);
             ask(&mut base, &format!("\rm {} {}\r", speeds[0], speeds[1]));
             run(&mut base, ms(time));
-            let Twist { linear, angular } = base.twist();
+            let Twist { linear, angular, .. } = base.twist();
             prop_assert!(linear.abs() <= 1.0 + 1e-9 && angular.abs() <= 2.0 / 0.3 + 1e-9);
         }
         run(&mut base, AUTO_STOP + ms(1500));

@@ -255,7 +255,7 @@ impl Kobuki {
     fn drive(&mut self, control: BaseControl) {
         let (linear, angular) = control.velocities();
         let share = (MAX_SPEED / linear.abs()).min(MAX_TURN_RATE / angular.abs()).min(1.0);
-        let twist = Twist { linear: linear * share, angular: angular * share };
+        let twist = Twist::new(linear * share, angular * share);
         let [left, right] = WheelGeometry::KOBUKI.wheel_speeds(twist);
         self.protocol.speeds = Wheels { left, right };
         if self.protocol.commanded_at.replace(self.now()).is_none() {

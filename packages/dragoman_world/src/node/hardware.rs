@@ -1,13 +1,24 @@
-//! Ultrasonic sensors and battery of the lab's platform: a separate node, in the platform's namespace.
+//! Further devices of the lab's platform: a separate node, in the platform's namespace.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | this one | the node; the ultrasonic sensors |
+//! | `battery` | the battery |
+//! | `surroundings` | gyro and accelerations, reflectors, charging stations |
+
+mod battery;
+mod surroundings;
 
 use std::time::{Duration, Instant};
 
-use dragoman_ros::sensor_msgs::msg::{BatteryState, Range};
+use dragoman_ros::sensor_msgs::msg::Range;
+use dragoman_ros::std_msgs::msg::Bool;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile};
 
 use super::{Live, WorldNodeError, listened};
 use crate::Echo;
+use battery::Battery;
 
 /// Name of the node.
 pub const NODE_NAME: &str = "hardware";
@@ -54,7 +65,8 @@ pub fn start(context: &Context, settings: HardwareSettings) -> Result<RunningNod
         .iter()
         .map(|topic| tasks.node().create_publisher(topic, QosProfile::sensor_data()))
         .collect::<Result<_, _>>()?;
-    let (measured, carrier, now) = (worlds.clone(), robot.clone(), stamp.clone());
+    let (measured, carrier, now, prefix) =
+        (worlds.clone(), robot.clone(), stamp.clone(), frame_prefix.clone());
     tasks.every(SENSOR_PERIOD, move || {
         if !publishers.iter().any(listened) {
             return;
@@ -64,23 +76,33 @@ pub fn start(context: &Context, settings: HardwareSettings) -> Result<RunningNod
         for ((publisher, topic), echo) in publishers.iter().zip(&topics).zip(echoes) {
             let mut message = range(&echo);
             message.header.stamp = now();
-            message.header.frame_id = format!("{frame_prefix}{topic}");
+            message.header.frame_id = format!("{prefix}{topic}");
             if let Err(error) = publisher.publish(&message) {
                 tracing::warn!(%error, "publishing a range failed");
             }
         }
     })?;
 
+    surroundings::serve(&mut tasks, &worlds, &robot, &frame_prefix, stamp.clone())?;
     let publisher = tasks.node().create_publisher("battery_state", QosProfile::default())?;
+    let docking = tasks.node().create_publisher("docked", QosProfile::default())?;
     let mut battery = Battery::new();
     let (mut before, mut looked) = (None::<nalgebra::Vector3<f64>>, Instant::now());
     tasks.every(BATTERY_PERIOD, move || {
         let place = worlds.pose(&robot).ok().map(|(_, pose)| pose.translation.vector);
         let moved = before.zip(place).is_some_and(|(before, place)| (place - before).norm() > 1e-3);
         before = place;
+        let is_docked = surroundings::is_docked(&worlds, &robot);
         let now = Instant::now();
-        battery.use_up(now - looked, moved);
+        if is_docked {
+            battery.charge(now - looked);
+        } else {
+            battery.use_up(now - looked, moved);
+        }
         looked = now;
+        if let Err(error) = docking.publish(&Bool { data: is_docked }) {
+            tracing::warn!(%error, "publishing the docking state failed");
+        }
         let mut message = battery.state();
         message.header.stamp = stamp();
         if let Err(error) = publisher.publish(&message) {
@@ -102,69 +124,10 @@ fn range(Echo { figures, range }: &Echo) -> Range {
     }
 }
 
-/// A lead-acid battery of 24 V and 60 Ah that is never charged.
-struct Battery {
-    /// Charge, Ah.
-    charge: f64,
-    /// Current, A.
-    current: f64,
-}
-
-impl Battery {
-    /// Capacity, Ah.
-    const CAPACITY: f64 = 60.0;
-    /// Voltage at rest, empty and full, V.
-    const VOLTAGE: [f64; 2] = [22.0, 25.6];
-    /// Current at rest and while driving, A.
-    const CURRENT: [f64; 2] = [3.0, 9.0];
-
-    fn new() -> Self {
-        Self { charge: Self::CAPACITY, current: Self::CURRENT[0] }
-    }
-
-    fn use_up(&mut self, time: Duration, moves: bool) {
-        let [rest, drives] = Self::CURRENT;
-        self.current = if moves { drives } else { rest };
-        self.charge = (self.charge - self.current * time.as_secs_f64() / 3600.0).max(0.0);
-    }
-
-    fn state(&self) -> BatteryState {
-        let part = self.charge / Self::CAPACITY;
-        let [empty, full] = Self::VOLTAGE;
-        BatteryState {
-            voltage: (empty + (full - empty) * part) as f32,
-            temperature: f32::NAN,
-            current: -self.current as f32,
-            charge: self.charge as f32,
-            capacity: Self::CAPACITY as f32,
-            design_capacity: Self::CAPACITY as f32,
-            percentage: part as f32,
-            power_supply_status: BatteryState::POWER_SUPPLY_STATUS_DISCHARGING as u8,
-            power_supply_health: BatteryState::POWER_SUPPLY_HEALTH_GOOD as u8,
-            power_supply_technology: BatteryState::POWER_SUPPLY_TECHNOLOGY_UNKNOWN as u8,
-            present: true,
-            ..Default::default()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::UltrasonicFigures;
-
-    #[test]
-    fn a_battery_is_used_up_faster_while_it_drives() {
-        let hour = Duration::from_secs(3600);
-        let mut battery = Battery::new();
-        assert_eq!((battery.state().percentage, battery.state().voltage), (1.0, 25.6));
-        battery.use_up(hour, false);
-        assert!((battery.charge - 57.0).abs() < 1e-9);
-        battery.use_up(hour, true);
-        assert!((battery.charge - 48.0).abs() < 1e-9 && battery.state().current == -9.0);
-        battery.use_up(hour * 100, true);
-        assert_eq!((battery.state().percentage, battery.state().voltage), (0.0, 22.0));
-    }
 
     #[test]
     fn what_is_too_far_is_no_echo() {

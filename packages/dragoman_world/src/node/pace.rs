@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use dragoman_geometry::Twist;
+
 use crate::WorldError;
 use crate::Worlds;
 
@@ -90,7 +92,7 @@ impl Pace {
     fn stop(&mut self, at: usize) {
         let Command { world, robot, .. } = self.commands.swap_remove(at);
         // The robot was found when it was commanded.
-        let _ = self.worlds.set_twist(Some(&world), &robot, [0.0; 2]);
+        let _ = self.worlds.set_twist(Some(&world), &robot, Twist::ZERO);
     }
 
     fn next_to_expire(&self) -> Option<usize> {
@@ -104,14 +106,14 @@ impl Pace {
         }
     }
 
-    /// Commands a velocity: m/s and rad/s.
+    /// Commands a velocity.
     ///
     /// # Errors
     /// Those of [`Worlds::set_twist`].
-    pub(super) fn command(&mut self, world: &str, robot: &str, twist: [f64; 2]) -> Result<(), WorldError> {
+    pub(super) fn command(&mut self, world: &str, robot: &str, twist: Twist) -> Result<(), WorldError> {
         self.worlds.set_twist(Some(world), robot, twist)?;
         self.commands.retain(|command| (command.world.as_str(), command.robot.as_str()) != (world, robot));
-        if twist != [0.0; 2] {
+        if twist != Twist::ZERO {
             let expires = self.now + self.command_timeout;
             self.commands.push(Command { world: world.to_owned(), robot: robot.to_owned(), expires });
         }
@@ -149,7 +151,7 @@ mod tests {
         for step in [0.001, 0.05, 2.0] {
             let mut pace = pace(1.0);
             pace.advance_to(seconds(1.0));
-            pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+            pace.command(WORLD, "Neo", Twist::new(0.5, 0.0)).unwrap();
             assert!(pace.is_driving(WORLD, "Neo"));
             let mut now = 1.0;
             while now < 3.0 {
@@ -164,11 +166,11 @@ mod tests {
     #[test]
     fn a_velocity_counts_from_when_it_came() {
         let mut pace = pace(1.0);
-        pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+        pace.command(WORLD, "Neo", Twist::new(0.5, 0.0)).unwrap();
         pace.advance_to(seconds(0.4));
-        pace.command(WORLD, "Neo", [-0.5, 0.0]).unwrap();
+        pace.command(WORLD, "Neo", Twist::new(-0.5, 0.0)).unwrap();
         pace.advance_to(seconds(0.6));
-        pace.command(WORLD, "Neo", [0.0, 0.0]).unwrap();
+        pace.command(WORLD, "Neo", Twist::new(0.0, 0.0)).unwrap();
         pace.advance_to(seconds(5.0));
         assert!((x(&mut pace) - 0.1).abs() < 1e-6, "{}", x(&mut pace));
     }
@@ -177,7 +179,7 @@ mod tests {
     fn time_may_run_fast_or_stand() {
         for factor in [0.0, 4.0] {
             let mut pace = pace(factor);
-            pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+            pace.command(WORLD, "Neo", Twist::new(0.5, 0.0)).unwrap();
             pace.advance_to(seconds(0.5));
             assert!((x(&mut pace) - 0.25 * factor).abs() < 1e-6, "{factor}: {}", x(&mut pace));
             assert_eq!(pace.time(), seconds(0.5 * factor));
@@ -188,7 +190,7 @@ mod tests {
     fn time_can_be_advanced_by_a_request() {
         for steps in [1, 7, 1000] {
             let mut pace = pace(0.0);
-            pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
+            pace.command(WORLD, "Neo", Twist::new(0.5, 0.0)).unwrap();
             for _ in 0..steps {
                 pace.step(1.4 / f64::from(steps)).unwrap();
             }
@@ -209,9 +211,9 @@ mod tests {
     #[test]
     fn a_refused_command_stops_no_robot() {
         let mut pace = pace(1.0);
-        pace.command(WORLD, "Neo", [0.5, 0.0]).unwrap();
-        assert!(pace.command(WORLD, "Neo", [f64::NAN, 0.0]).is_err());
-        assert!(pace.command(WORLD, "pieza", [0.1, 0.0]).is_err());
+        pace.command(WORLD, "Neo", Twist::new(0.5, 0.0)).unwrap();
+        assert!(pace.command(WORLD, "Neo", Twist::new(f64::NAN, 0.0)).is_err());
+        assert!(pace.command(WORLD, "pieza", Twist::new(0.1, 0.0)).is_err());
         pace.advance_to(seconds(0.2));
         assert!((x(&mut pace) - 0.1).abs() < 1e-6);
     }

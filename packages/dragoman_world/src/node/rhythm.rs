@@ -78,6 +78,8 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::super::pace::{Pace, Speed};
+    use dragoman_geometry::Twist;
+
     use super::*;
     use crate::Worlds;
 
@@ -94,7 +96,7 @@ mod tests {
                 Turn { period, due: period, act: Box::new(act) }
             })
             .into();
-        live.command("World 1", "Neo", [0.5, 0.0]);
+        live.command("World 1", "Neo", Twist::new(0.5, 0.0));
         let x = || live.with(|state| state.pace.worlds().location_m_robot(None, "Neo").unwrap()[0]);
         let before = x();
         for _ in 0..4 {

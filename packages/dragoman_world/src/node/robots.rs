@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dragoman_geometry::Twist as Planar;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::geometry_msgs::msg::{TransformStamped, Twist};
 use dragoman_ros::nav_msgs::msg::Odometry;
@@ -13,7 +14,7 @@ use super::frames::{pose_message, prefix, stamped, world_frame};
 use super::pace::Pace;
 use super::{Live, State, listened};
 use crate::ObjectKind;
-use crate::WorldError;
+use crate::{Step, WorldError};
 
 /// A robot and its topics.
 pub(super) struct Robot {
@@ -27,10 +28,10 @@ pub(super) struct Robot {
     last: Option<Travelled>,
 }
 
-/// Counts of its encoders, m and rad, at a time of the worlds.
+/// Counts of its encoders at a time of the worlds.
 #[derive(Debug, Clone, Copy)]
 struct Travelled {
-    counted: [f64; 2],
+    counted: Step,
     time: Duration,
 }
 
@@ -39,13 +40,15 @@ impl Travelled {
         Ok(Self { counted: pace.worlds().travelled(Some(world), robot)?, time: pace.time() })
     }
 
-    /// The mean velocities since an earlier time, m/s and rad/s; `None` if no time has passed.
+    /// The mean velocity since an earlier time; `None` if no time has passed.
     ///
     /// They are not derived from the odometry, which may be set to any value in between.
-    fn since(&self, before: &Self) -> Option<[f64; 2]> {
+    fn since(&self, before: &Self) -> Option<Planar> {
         let passed = self.time.saturating_sub(before.time).as_secs_f64();
-        let [ahead, turn] = [0, 1].map(|at| (self.counted[at] - before.counted[at]) / passed);
-        (passed > 0.0).then_some([ahead, turn])
+        let (now, before) = (self.counted, before.counted);
+        let mean =
+            Planar::planar(now.distance - before.distance, now.side - before.side, now.turn - before.turn);
+        (passed > 0.0).then_some(mean.times(1.0 / passed))
     }
 }
 
@@ -56,7 +59,11 @@ pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<Vec<Robot>> {
         let newest = QosProfile::default().keep_last(1);
         let (commanded, in_world, robot) = (live.clone(), world.clone(), name.clone());
         tasks.subscribe(&format!("{prefix}/cmd_vel"), newest, move |twist: Twist| {
-            commanded.command(&in_world, &robot, [twist.linear.x, twist.angular.z]);
+            commanded.command(
+                &in_world,
+                &robot,
+                Planar::planar(twist.linear.x, twist.linear.y, twist.angular.z),
+            );
         })?;
         let node = tasks.node();
         let odometry = node.create_publisher(&format!("{prefix}/odom"), QosProfile::default())?;
@@ -109,9 +116,10 @@ impl Robot {
         message.pose.pose = pose_message(&planar(now));
         // Requests move a robot instantly: only a robot with a command has a velocity.
         let driving = self.last.replace(travelled).filter(|_| pace.is_driving(&self.world, &self.name));
-        if let Some([ahead, turn]) = driving.and_then(|before| travelled.since(&before)) {
-            message.twist.twist.linear.x = ahead;
-            message.twist.twist.angular.z = turn;
+        if let Some(mean) = driving.and_then(|before| travelled.since(&before)) {
+            message.twist.twist.linear.x = mean.linear;
+            message.twist.twist.linear.y = mean.lateral;
+            message.twist.twist.angular.z = mean.angular;
         }
         Ok(message)
     }
@@ -156,7 +164,7 @@ mod tests {
         let worlds = Worlds::from_yaml(WORLD, &|name| Err(format!("no {name}"))).unwrap();
         let second = Duration::from_secs(1);
         let mut pace = Pace::new(worlds, Speed::Factor(1.0), 10 * second);
-        pace.command("A", "Cart", [0.5, 0.2]).unwrap();
+        pace.command("A", "Cart", Planar::new(0.5, 0.2)).unwrap();
         let mut before = Travelled::now(&mut pace, "A", "Cart").unwrap();
         assert_eq!(before.since(&before), None);
         for (at, odometry) in [(1, None), (2, Some([7.0, -3.0, 2.0])), (3, Some([0.0; 3]))] {
@@ -165,8 +173,8 @@ mod tests {
             }
             pace.advance_to(at * second);
             let now = Travelled::now(&mut pace, "A", "Cart").unwrap();
-            let [ahead, turn] = now.since(&before).unwrap();
-            assert!((ahead - 0.5).abs() < 1e-9 && (turn - 0.2).abs() < 1e-9, "{at}: {ahead}, {turn}");
+            let Planar { linear, angular, .. } = now.since(&before).unwrap();
+            assert!((linear - 0.5).abs() < 1e-9 && (angular - 0.2).abs() < 1e-9, "{at}: {linear}, {angular}");
             before = now;
         }
     }

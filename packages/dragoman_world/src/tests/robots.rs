@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dragoman_geometry::Twist;
 use proptest::prelude::*;
 
 use super::super::{WorldError, Worlds, pose};
@@ -45,6 +46,63 @@ fn one_motion_in_one_go() {
     near(yaw, -0.5, 1e-12);
 }
 
+/// 0.4 m/s to the left for 2 s; wheels 0.5 m and 0.548 m apart, as Neobotix' MPO-500.
+#[test]
+fn mecanum_wheels_carry_it_sideways_within_the_limits_of_the_drives() {
+    let mut room = room("", "mecanum: {length: 0.5, width: 0.548, max_wheel_speed: 1.0}");
+    room.set_twist(None, "Cart", Twist::planar(0.0, 0.4, 0.0)).unwrap();
+    room.advance(Duration::from_secs(2));
+    let [x, y, _, yaw] = room.location_m_robot(None, "Cart").unwrap();
+    near(x, 0.0, 1e-9);
+    near(y, 0.8, 1e-9);
+    near(yaw, 0.0, 1e-9);
+    let [x, y, yaw] = room.odometry(None, "Cart").unwrap();
+    near(x, 0.0, 1e-9);
+    near(y, 0.8, 1e-9);
+    near(yaw, 0.0, 1e-9);
+    // 1.5 m/s ahead and to the left: one pair of wheels would turn at 3 m/s.
+    assert!(room.place_m_robot(None, "Cart", [0.0; 3], 0.0).unwrap());
+    room.set_twist(None, "Cart", Twist::planar(1.5, 1.5, 0.0)).unwrap();
+    room.advance(Duration::from_secs(1));
+    let [x, y, _, _] = room.location_m_robot(None, "Cart").unwrap();
+    near(x, 0.5, 1e-9);
+    near(y, 0.5, 1e-9);
+    // A wall stops it.
+    let mut walled = self::room(
+        "  - {name: wall, xyz: [0, 1, 0.5], shapes: [{box: [4, 0.02, 1]}]}\n",
+        "mecanum: {length: 0.5, width: 0.548}",
+    );
+    walled.set_twist(None, "Cart", Twist::planar(0.0, 1.0, 0.0)).unwrap();
+    walled.advance(Duration::from_secs(3));
+    let gap = walled.distance(None, "Cart", "wall").unwrap();
+    assert!(gap > 0.0 && gap <= 0.01 + 1e-9, "{gap}");
+}
+
+#[test]
+fn steered_drives_need_time_to_turn_before_it_moves_sideways() {
+    let mut room = room("", "steered: {positions: [[0.2, 0.15], [-0.2, -0.15]], max_rate: 3.14159265}");
+    // Half a turn per second: a quarter turn takes 0.5 s.
+    room.set_twist(None, "Cart", Twist::planar(0.0, 0.4, 0.0)).unwrap();
+    room.advance(Duration::from_millis(100));
+    assert!(room.location_m_robot(None, "Cart").unwrap()[1] < 0.01);
+    room.advance(Duration::from_millis(400));
+    let [x, y, _, _] = room.location_m_robot(None, "Cart").unwrap();
+    assert!(y > 0.05 && y < 0.15 && x > 0.0, "{x} {y}");
+    room.advance(Duration::from_secs(1));
+    let [later, left, _, yaw] = room.location_m_robot(None, "Cart").unwrap();
+    near(later, x, 2e-3);
+    near(left - y, 0.4, 2e-3);
+    near(yaw, 0.0, 1e-9);
+    // The same wheels tell the odometry.
+    let odometry = room.odometry(None, "Cart").unwrap();
+    near(odometry[1], left, 1e-9);
+    // Without such wheels nothing moves it sideways.
+    let mut plain = self::room("", "");
+    plain.set_twist(None, "Cart", Twist::planar(0.0, 0.4, 0.0)).unwrap();
+    plain.advance(Duration::from_secs(1));
+    assert_eq!(plain.location_m_robot(None, "Cart").unwrap(), [0.0; 4]);
+}
+
 #[test]
 fn a_wall_stops_it_and_the_pose_stays() {
     let mut room = room("  - {name: wall, xyz: [1, 0, 0.5], shapes: [{box: [0.1, 4, 1]}]}\n", "");
@@ -63,7 +121,7 @@ fn a_wall_stops_it_and_the_pose_stays() {
 #[test]
 fn a_twist_drives_until_the_wall_and_not_through_it() {
     let mut room = room("  - {name: wall, xyz: [1, 0, 0.5], shapes: [{box: [0.02, 4, 1]}]}\n", "");
-    room.set_twist(None, "Cart", [2.0, 0.0]).unwrap();
+    room.set_twist(None, "Cart", Twist::new(2.0, 0.0)).unwrap();
     room.advance(Duration::from_secs(5));
     let gap = room.distance(None, "Cart", "wall").unwrap();
     assert!(gap > 0.0 && gap <= 0.02 + 1e-9, "{gap}");
@@ -109,7 +167,7 @@ fn dropped_onto_the_floor_a_table_a_ramp_and_nothing() {
 fn it_does_not_drive_off_a_table() {
     let mut room = room("  - {name: table, xyz: [3, 0, 0.35], shapes: [{box: [1, 1, 0.7]}]}\n", "");
     assert!(room.place_m_robot(None, "Cart", [3.0, 0.0, 1.0], 0.0).unwrap());
-    room.set_twist(None, "Cart", [0.5, 0.0]).unwrap();
+    room.set_twist(None, "Cart", Twist::new(0.5, 0.0)).unwrap();
     room.advance(Duration::from_secs(10));
     let [x, _, z, _] = room.location_m_robot(None, "Cart").unwrap();
     assert!(x < 3.31, "{x}");
@@ -281,7 +339,7 @@ fn refusals_move_nothing() {
         assert!(room.reset_odometry(None, "Cart", [bad, 0.0, 0.0]).is_err());
     }
     assert!(room.move_m_robot(None, "Cart", [f64::NAN, 0.0], 1.0).is_err());
-    assert!(room.set_twist(None, "Cart", [0.0, f64::INFINITY]).is_err());
+    assert!(room.set_twist(None, "Cart", Twist::new(0.0, f64::INFINITY)).is_err());
     assert_eq!(room.location(None, "Cart").unwrap(), before);
     assert_eq!(room.world(None).unwrap().revision(), revision);
 }

@@ -261,7 +261,7 @@ impl Edge {
     }
 
     fn drive(&mut self, twist: &Twist) {
-        match velocity(twist.linear.x, twist.angular.z) {
+        match velocity(twist.linear.x, twist.linear.y, twist.angular.z) {
             Ok(velocity) => self.client.handle_velocity(clock::now(), velocity),
             Err(inexpressible) => self.complain(format!("cmd_vel: {inexpressible}")),
         }

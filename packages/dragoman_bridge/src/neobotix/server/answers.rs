@@ -1,9 +1,9 @@
 //! Default answers to questions that were refused.
 //!
-//! Numbers are 0, lists and texts empty. The status has `ST_OP_NOT_INITIALIZED`; a parameter has the requested key and
-//! no value.
+//! Numbers are 0, lists and texts empty. The status has `ST_OP_NOT_INITIALIZED` and the distances of ultrasonic sensors
+//! that do not measure; a parameter has the requested key and no value.
 
-use super::super::status::Operation;
+use super::super::status::{Operation, ULTRASONIC_IDLE};
 use super::super::wire::{Command, CommandKind, DocumentReply, ParameterReply, Reply, Status, Text};
 
 /// The part of a command that is needed for its answer.
@@ -33,6 +33,7 @@ impl Question {
             CommandKind::GetCanMessages => Reply::GetCanMessages(Default::default()),
             CommandKind::GetStatus => Reply::GetStatus(Box::new(Status {
                 operation_state: Operation::NotInitialized.into(),
+                ultrasonic_mm: [(ULTRASONIC_IDLE * 1000.0) as i32; 16],
                 ..Status::default()
             })),
             CommandKind::GetMap => Reply::GetMap(DocumentReply::default()),

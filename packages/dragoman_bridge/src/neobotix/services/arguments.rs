@@ -11,7 +11,7 @@ use crate::neobotix::wire::{
     CanId, FileName, Frame, GetCanMessages, GetParameter, HeadPosition, HeadVelocity, MouseButton, MouseMove,
     MovePath, MoveToStation, MoveVelocity, MoveWheelVelocity, NamedDocument, PanTiltPosition,
     PostProcessEvent, ProgramDocument, SendCanMessage, SetBrake, SetDigitalOutput, SetEvent, SetMode,
-    SetParameter, SpeakText, StartUltrasonic, Text,
+    SetParameter, SpeakText, StartUltrasonic, Tail, Text,
 };
 
 /// A code of the protocol.
@@ -180,17 +180,21 @@ impl Arguments<PlatformMoveWheels::Request> for MoveWheelVelocity {
     }
 }
 
+/// The guide's telegram has no lateral velocity: it is only sent if it is not 0.
 impl Arguments<PlatformMoveVelocity::Request> for MoveVelocity {
     fn into_request(self) -> Result<PlatformMoveVelocity::Request, OutOfRange> {
-        let [translation, rotation] =
-            [self.translation_mm_per_s, self.rotation_mrad_per_s].map(|speed| f64::from(speed) * MILLI);
-        Ok(PlatformMoveVelocity::Request { translation, rotation })
+        let lateral = self.lateral_mm_per_s.0.unwrap_or_default();
+        let [translation, rotation, lateral] = [self.translation_mm_per_s, self.rotation_mrad_per_s, lateral]
+            .map(|speed| f64::from(speed) * MILLI);
+        Ok(PlatformMoveVelocity::Request { translation, rotation, lateral })
     }
 
     fn from_request(request: PlatformMoveVelocity::Request) -> Result<Self, OutOfRange> {
+        let lateral = asked("lateral, m/s", request.lateral, MILLI)?;
         Ok(Self {
             translation_mm_per_s: asked("translation, m/s", request.translation, MILLI)?,
             rotation_mrad_per_s: asked("rotation, rad/s", request.rotation, MILLI)?,
+            lateral_mm_per_s: Tail((lateral != 0).then_some(lateral)),
         })
     }
 }

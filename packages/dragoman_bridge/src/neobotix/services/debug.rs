@@ -8,9 +8,12 @@
 //! | graphical objects: thin lines | marker LINE_LIST, otherwise |
 //! | graphical objects: rectangles, circles, dots | markers CUBE_LIST, SPHERE_LIST, POINTS |
 //! | variables | names and values, as `name: value` |
+//! | clusters | `moving_objects`, `persons`, `balls`; z is the index |
+//! | protocol queue | `log` |
+//! | safe velocities | `safe_velocities` |
 //!
-//! Of the protocol's other objects the position is published, as a point. Clusters, gates and the frames of the global
-//! localization have no marker; the server side adds the log and the network statistics.
+//! Of the protocol's other objects the position is published, as a point. Gates and the frames of the global localization
+//! have no marker; the server side adds its own log and the network statistics.
 
 use dragoman_ros::dragoman_msgs::msg::PlatformDebugData;
 use dragoman_ros::dragoman_msgs::srv::PlatformGetDebugData;
@@ -20,11 +23,11 @@ use dragoman_ros::visualization_msgs::msg::Marker;
 
 use super::Answer;
 use super::answers::own;
-use super::units::{MILLI, rounded};
+use super::units::{MILLI, first, rounded};
 use crate::neobotix::call::OutOfRange;
 use crate::neobotix::wire::{
-    Coded, DebugData, GraphicalColor, GraphicalKind, GraphicalObject, Mapping, PathPose, Point, Segment,
-    Variable,
+    Cluster, Coded, DebugData, GraphicalColor, GraphicalKind, GraphicalObject, Mapping, PathPose, Point,
+    QueueEntry, SafeVelocities, Segment, Variable,
 };
 
 /// Name of the value with the mapping mode.
@@ -95,6 +98,11 @@ fn segments(points: &[PointMessage]) -> impl Iterator<Item = Segment> + '_ {
     })
 }
 
+fn cluster(place: &PointMessage) -> Cluster {
+    let Point { x_mm, y_mm } = mm(place);
+    Cluster { x_mm, y_mm, index: rounded(place.z, 1.0) }
+}
+
 fn reply(message: &PlatformDebugData) -> DebugData {
     let values = || message.names.iter().zip(&message.values);
     let is_mapping = values().any(|(name, value)| name == MAPPING && value == "true");
@@ -130,6 +138,22 @@ fn reply(message: &PlatformDebugData) -> DebugData {
             })),
         }
     }
+    let clusters = |points: &[PointMessage]| points.iter().map(cluster).collect();
+    data.moving_clusters = clusters(&message.moving_objects);
+    data.person_clusters = clusters(&message.persons);
+    data.ball_clusters = clusters(&message.balls);
+    let numbers = message.log_numbers.iter().copied().chain(std::iter::repeat(0));
+    let entry = |(text, number): (&String, u32)| QueueEntry { text: text.as_str().into(), number };
+    data.protocol_queue = message.log.iter().zip(numbers).map(entry).collect();
+    let [forward, backward, forward_ultrasonic, backward_ultrasonic] =
+        first(&message.safe_velocities).map(|speed: f64| rounded(speed, MILLI));
+    data.safe_velocities = SafeVelocities {
+        forward_laser_mm_per_s: forward,
+        backward_laser_mm_per_s: backward,
+        forward_ultrasonic_mm_per_s: forward_ultrasonic,
+        backward_ultrasonic_mm_per_s: backward_ultrasonic,
+        ..Default::default()
+    };
     data.variables = (0..)
         .zip(values())
         .map(|(id, (name, value))| Variable { id, value: format!("{name}: {value}").into() })
@@ -209,6 +233,24 @@ fn message(reply: &DebugData) -> PlatformDebugData {
         }
     };
     let variables = reply.variables.iter().map(named).filter(|(name, _)| name != MAPPING);
+    let points = |clusters: &[Cluster]| {
+        let place = |one: &Cluster| PointMessage { z: one.index.into(), ..metres(one.x_mm, one.y_mm) };
+        clusters.iter().map(place).collect()
+    };
+    data.moving_objects = points(&reply.moving_clusters);
+    data.persons = points(&reply.person_clusters);
+    data.balls = points(&reply.ball_clusters);
+    data.log = reply.protocol_queue.iter().map(|entry| own(&entry.text)).collect();
+    data.log_numbers = reply.protocol_queue.iter().map(|entry| entry.number).collect();
+    let safe = reply.safe_velocities;
+    data.safe_velocities = [
+        safe.forward_laser_mm_per_s,
+        safe.backward_laser_mm_per_s,
+        safe.forward_ultrasonic_mm_per_s,
+        safe.backward_ultrasonic_mm_per_s,
+    ]
+    .map(|speed| f64::from(speed) * MILLI)
+    .to_vec();
     (data.names, data.values) = [is_mapping].into_iter().chain(variables).unzip();
     data
 }

@@ -11,6 +11,7 @@ use super::Answer;
 use super::arguments::pose;
 use super::units::{MILLI, first, from_mdeg, rounded, rounded_mdeg};
 use crate::neobotix::call::OutOfRange;
+use crate::neobotix::status::ULTRASONIC_IDLE;
 use crate::neobotix::wire::{
     AnalogBoard, Circle, Coded, Covariance, Frame, Gyro, IoBoard, Line, MotorBoards, Point, RadarBoard,
     RelayBoard, ScanPoint, Status, Surveillance, UltrasonicBoard, Velocity,
@@ -76,6 +77,15 @@ fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }
 
+/// The distances of all sensors. What is not finite was not measured: 0 would be a contact.
+pub(in crate::neobotix) fn ultrasonic_mm(distances: &[f64]) -> [i32; 16] {
+    let mm = |channel: usize| {
+        let measured = distances.get(channel).copied().filter(|distance| distance.is_finite());
+        rounded(measured.unwrap_or(ULTRASONIC_IDLE), MILLI)
+    };
+    std::array::from_fn(mm)
+}
+
 /// Converts the message to the protocol's status.
 pub(super) fn reply(message: &PlatformStatus) -> Status {
     let points = |points: &[Point32]| points.iter().map(mm).collect::<Vec<_>>();
@@ -126,7 +136,7 @@ pub(super) fn reply(message: &PlatformStatus) -> Status {
             right_temperature: message.motor_right_temperature,
             left_temperature: message.motor_left_temperature,
         },
-        ultrasonic_mm: first(&millis(&message.ultrasonic)),
+        ultrasonic_mm: ultrasonic_mm(&message.ultrasonic),
         ultrasonic_board: UltrasonicBoard {
             analog_in: first(&message.ultrasonic_analog_in),
             status: message.ultrasonic_status,
@@ -194,6 +204,8 @@ pub(in crate::neobotix) fn message(reply: &Status) -> PlatformStatus {
         joystick_buttons: reply.joystick_buttons.iter().map(|button| flag(*button)).collect(),
         translation_velocity: f64::from(reply.velocity.translation_mm_per_s) * MILLI,
         rotation_velocity: f64::from(reply.velocity.rotation_mrad_per_s) * MILLI,
+        // Not in the protocol.
+        lateral_velocity: 0.0,
         relay_digital_in: reply.relay_board.digital_in,
         relay_status: reply.relay_board.status,
         relay_analog_in: reply.relay_board.analog_in.to_vec(),

@@ -1,6 +1,8 @@
 //! Motions by their numbers: with an external navigator, cancelled, and replayed.
 
 use super::*;
+use dragoman_neobotix::map::{Edge, RouteError, Station};
+
 use crate::motion::automatic::{MotionEnd, Navigation, Target};
 use crate::replay::{Recording, ReplayError};
 use crate::testing;
@@ -111,6 +113,50 @@ fn an_external_navigator_gets_the_targets() {
     assert_eq!(bench.send(Command::MoveAbsolute(goal)), refused);
     assert_eq!(bench.platform.would_drive(&Target::Pose(goal)), refused);
     assert_eq!(bench.platform.delegated(), None);
+}
+
+/// PlatformCtrl guide, 4.3: a new command ends the old motion at once. CMD_GET_STATUS: PLANNER_NO_PATH is 2.
+#[test]
+fn an_unknown_or_unreachable_station_ends_the_old_motion_and_the_status_says_so() {
+    let station =
+        |name: &str, x: f64| Station { id: name.into(), name: name.into(), pose: Pose::new(x, 0.0, 0.0) };
+    let roadmap = Roadmap {
+        stations: vec![station("near", 0.5), station("island", 9.0), station("far", 4.0)],
+        edges: vec![Edge { start: "near".into(), end: "far".into(), points: Vec::new() }],
+    };
+    for (command, reason) in [
+        (Command::MoveToStation("nowhere".into()), RouteError::UnknownStation("nowhere".into()).into()),
+        (Command::MoveToStation("island".into()), RouteError::Unreachable("island".into()).into()),
+        (Command::MovePath(Vec::new()), Refusal::EmptyPath),
+    ] {
+        let mut bench = Bench::moving(without_planning(), MotionMode::Automatic);
+        bench.send(Command::SetRoadmap(roadmap.clone())).unwrap();
+        bench.drive(Command::MoveAbsolute(Pose::new(0.3, 0.0, 0.0)));
+        assert!(bench.platform.status().target_reached);
+        // At rest: what was reached is not the new target.
+        assert_eq!(bench.send(command.clone()), Err(Refusal::clone(&reason)));
+        let status = bench.platform.status();
+        assert_eq!((status.target_reached, status.planner as i32), (false, 2), "{command:?}");
+        // While driving: it stops at once.
+        bench.send(Command::MoveToStation("far".into())).unwrap();
+        bench.run(2.0);
+        assert!(bench.output.twist.linear > 0.3);
+        let number = bench.platform.motion().number;
+        assert_eq!(bench.send(command.clone()), Err(reason));
+        assert_eq!(bench.platform.motion().number, number + 1);
+        assert_eq!(bench.platform.motion().end, Some(MotionEnd::Failed(PlanError::NoPath)));
+        let before = bench.pose;
+        bench.run(2.0);
+        // 0.5 m are its way to brake from 1 m/s.
+        assert!(bench.output.twist == Twist::ZERO && bench.pose.x - before.x < 0.55, "{:?}", bench.pose);
+        let status = bench.platform.status();
+        assert_eq!((status.target_reached, status.planner, status.goal), (false, PlannerState::NoPath, None));
+        // In another mode it has no effect.
+        bench.send(Command::Stop).unwrap();
+        bench.send(Command::SetMode(MotionMode::Velocity)).unwrap();
+        assert_eq!(bench.send(command), Err(Refusal::WrongMode(MotionMode::Velocity)));
+        assert_eq!(bench.platform.status().planner, PlannerState::Standby);
+    }
 }
 
 #[test]

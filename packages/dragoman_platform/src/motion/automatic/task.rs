@@ -22,6 +22,8 @@ const THERE: f64 = 0.005;
 pub(super) enum Active {
     Turn(f64),
     Drive(Follower),
+    /// Omnidirectional drives correct the pose at the goal without turning.
+    Shift,
 }
 
 /// A target in progress.
@@ -212,11 +214,15 @@ impl Task {
             None => (Twist::ZERO, None, true),
             Some(Active::Turn(heading)) => {
                 let reference = Some(Pose { heading: wrap_angle(*heading), ..pose });
-                if situation.velocity.linear.abs() >= STANDING {
+                if situation.velocity.speed() >= STANDING {
                     return Ok((Twist::ZERO, reference));
                 }
                 let rate = follow::turn(pose.heading, *heading, settings);
                 (Twist::new(0.0, rate), reference, rate == 0.0 && situation.stands())
+            }
+            Some(Active::Shift) => {
+                let twist = follow::shift(pose, self.goal, settings);
+                (twist, Some(self.goal), twist == Twist::ZERO && situation.stands())
             }
             Some(Active::Drive(follower)) => {
                 let tracking = follower.step(pose, situation.velocity.linear, settings);
@@ -247,6 +253,10 @@ impl Task {
             return Err(MotionEvent::Missed);
         }
         self.corrections += 1;
+        if situation.settings.drives().is_omnidirectional() {
+            self.active = Some(Active::Shift);
+            return Ok(());
+        }
         let mut steps = Vec::new();
         if away > motion.position_tolerance {
             let towards = heading(position(pose), position(self.goal));

@@ -65,7 +65,7 @@ fn speeds_keep_to_the_limits_and_curves_to_their_radius() {
     {
         let mut bench = Bench::new();
         bench.drive(speed, radius, ms(2000));
-        let Twist { linear, angular } = bench.kobuki.twist();
+        let Twist { linear, angular, .. } = bench.kobuki.twist();
         assert!(
             linear.abs() <= MAX_SPEED + 1e-9 && angular.abs() <= MAX_TURN_RATE + 1e-9,
             "{speed} {radius}"
@@ -154,12 +154,12 @@ fn the_world_can_hold_and_carry_it() {
     bench.kobuki.inputs.motion = Some(Twist::ZERO);
     bench.drive(200, 0, ms(1000));
     assert_eq!(bench.kobuki.pose(), Pose::ORIGIN);
-    bench.kobuki.inputs.motion = Some(Twist { linear: 0.0, angular: -0.5 });
+    bench.kobuki.inputs.motion = Some(Twist::new(0.0, -0.5));
     bench.run(ms(2000));
     assert_near(bench.kobuki.pose().heading, -1.0, 1e-9);
     // The gyro measures that, the encoders do not.
     assert_eq!(bench.inertia().rate_centidegrees_per_s, -2865);
-    bench.kobuki.inputs.motion = Some(Twist { linear: f64::NAN, angular: f64::INFINITY });
+    bench.kobuki.inputs.motion = Some(Twist::new(f64::NAN, f64::INFINITY));
     bench.run(ms(100));
     assert_near(bench.kobuki.pose().heading, -1.0, 1e-9);
 }

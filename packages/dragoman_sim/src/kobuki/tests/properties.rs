@@ -59,7 +59,7 @@ proptest! {
                 Step::Stall(left, right) => bench.kobuki.inputs.stalled = Wheels { left, right },
                 Step::Lift(left) => bench.kobuki.inputs.wheel_drops.left = left,
                 Step::Carry(linear, angular) => {
-                    bench.kobuki.inputs.motion = Some(Twist { linear, angular }).filter(|_| linear > 0.0);
+                    bench.kobuki.inputs.motion = Some(Twist::new(linear, angular)).filter(|_| linear > 0.0);
                 }
                 Step::Reset => {
                     bench.kobuki.reset();

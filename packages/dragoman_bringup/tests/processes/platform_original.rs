@@ -1,0 +1,158 @@
+//! What the original remembers, senses and reaches: the lab's platform over a restart, its further sensors, its charger.
+
+#![cfg(target_os = "linux")]
+
+use crate::common::platform::Operator;
+use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
+use dragoman_ros::dragoman_msgs::srv::{
+    PlatformGetDocument, PlatformGetParameter, PlatformRaiseEvent, PlatformSetDocument, PlatformSetParameter,
+};
+use dragoman_ros::geometry_msgs::msg::Pose2D;
+use dragoman_ros::rcl_interfaces::srv::GetParameters;
+use dragoman_ros::sensor_msgs::msg::{BatteryState, JointState};
+use dragoman_ros::std_msgs::msg::Bool;
+
+fn document(operator: &mut Operator, service: &str, name: &str, text: &str) {
+    let request = PlatformSetDocument::Request { name: name.to_owned(), document: text.to_owned() };
+    let answer = operator.call::<PlatformSetDocument::Service>(service, request);
+    assert!(answer.success, "{}", answer.message);
+}
+
+fn set(operator: &mut Operator, key: &str, value: &str) {
+    let request = PlatformSetParameter::Request { key: key.to_owned(), value: value.to_owned() };
+    let answer = operator.call::<PlatformSetParameter::Service>("set_pltf_param", request);
+    assert!(answer.success, "{}", answer.message);
+}
+
+/// The log on the first page of the guide: "init pose read from StartupPosition.dat", "load map".
+#[test]
+fn pose_and_map_are_those_of_the_last_run() {
+    let keep = ["-p", "platform:keep_pose:=true"];
+    let mut operator = Operator::with("kept", &keep);
+    operator.begin(3);
+    let map = operator.call::<PlatformGetDocument::Service>("get_map", Default::default()).document;
+    let mine = map.replacen("<!--", "<!-- mine,", 1);
+    document(&mut operator, "set_map", "mine", &mine);
+    operator.order("save_map").unwrap();
+    let file = operator.folder.join("StartupPosition.dat");
+    let [x, y, _] = operator.truth();
+    operator.until("the pose is written", |_| {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let numbers: Vec<f64> =
+            text.split_whitespace().filter_map(|word| word.split_once(':')?.1.parse().ok()).collect();
+        matches!(numbers[..], [at_x, at_y, _] if (at_x - x).hypot(at_y - y) < 0.05)
+    });
+    // After a restart elsewhere; the operator deletes its folder.
+    let folder = operator.folder.clone();
+    let next = std::env::temp_dir().join(format!("dragoman_platform_again_{}", std::process::id()));
+    std::fs::create_dir_all(next.join("maps")).unwrap();
+    for name in ["StartupDocuments.dat", "maps/mine.xml"] {
+        std::fs::copy(folder.join(name), next.join(name)).unwrap();
+    }
+    std::fs::write(next.join("StartupPosition.dat"), "x:4.3 y:3.6 a:-1.6\n").unwrap();
+    drop(operator);
+    // Without a laser nothing corrects the pose: in the lab the robot is where its world puts it.
+    let blind = [&keep[..], &["-p", "platform:base_scan:=''"]].concat();
+    let mut again = Operator::with("again", &blind);
+    assert_eq!(again.folder, next);
+    let answer = again.call::<PlatformGetDocument::Service>("get_map", Default::default());
+    assert_eq!((answer.name.as_str(), answer.document == mine), ("mine", true));
+    let estimated = again.status().estimated;
+    assert!((estimated.x - 4.3).hypot(estimated.y - 3.6) < 1e-6, "{estimated:?}");
+    assert!((estimated.theta + 1.6).abs() < 1e-6, "{estimated:?}");
+}
+
+#[test]
+fn the_lab_feeds_the_sensors_and_the_platform_charges() {
+    let mut operator = Operator::new("charger");
+    operator.until("gyro and reflectors", |operator| {
+        let status = operator.status();
+        // It faces -y; landmark 2 is at (6, 4).
+        let reflector =
+            status.reflectors.iter().any(|at| (at.x - 6.0).abs() < 0.1 && (at.y - 4.0).abs() < 0.1);
+        (status.gyro_angle + std::f64::consts::FRAC_PI_2).abs() < 0.05
+            && status.acceleration[2] > 9.0
+            && reflector
+    });
+    assert!(!operator.status().docked);
+
+    // Siren, flash light and infrared sensors, by their parameters.
+    let mut sirens = operator.beside.latched::<Bool>("/neobotix/siren");
+    operator.beside.find("no siren", &mut sirens, |siren: &Bool| !siren.data);
+    set(&mut operator, "SirenEnabled", "true");
+    operator.beside.find("the siren", &mut sirens, |siren: &Bool| siren.data);
+    let raise = |operator: &mut Operator, event: u32, id: &str| {
+        let pose = Pose2D { x: 3.0, y: 3.0, theta: 0.0 };
+        let request = PlatformRaiseEvent::Request { event: event as u8, id: id.to_owned(), pose };
+        let answer = operator.call::<PlatformRaiseEvent::Service>("raise_event", request);
+        if answer.success { Ok(()) } else { Err(answer.message) }
+    };
+    use PlatformRaiseEvent::Request as Event;
+    let refused = raise(&mut operator, Event::INFRARED, "left").unwrap_err();
+    assert_eq!(refused, "no effect: PIRSensorsEnabled is false");
+    assert!(!operator.status().infrared.contains(&true));
+    set(&mut operator, "PIRSensorsEnabled", "true");
+    set(&mut operator, "SurveillanceModeEnabled", "true");
+    raise(&mut operator, Event::INFRARED, "left").unwrap();
+    let status = operator.status();
+    assert_eq!((&status.infrared[..], status.ultrasonic_analog_in[1]), (&[false, true, false, false][..], 1));
+    assert!(raise(&mut operator, Event::RADAR, "5").is_err());
+    assert!(raise(&mut operator, Event::USER_EVENT, "go").unwrap_err().contains("no program is running"));
+    set(&mut operator, "SurveillanceModeEnabled", "false");
+
+    // A program waits for a user event and a person, then docks.
+    let program = r#"<program version="1.0"><task name="t" version="1.0">
+        <wait><userevent id="go"/></wait><parameter><set key="FlashlightEnabled" value="true"/></parameter>
+        <wait><person/></wait>
+        <motion><moveto><chargingstation/></moveto></motion><wait timeout="120000"><target/></wait>
+      </task></program>"#;
+    document(&mut operator, "set_program", "", program);
+    operator.begin(5);
+    operator.until("the event is taken", |operator| {
+        raise(operator, Event::USER_EVENT, "go").unwrap();
+        operator.status().flash_light
+    });
+    set(&mut operator, "PersonDetectionEnabled", "true");
+    raise(&mut operator, Event::PERSON, "").unwrap();
+    let mut wheels = operator.beside.subscribe::<JointState>("/neobotix/wheel_states");
+    operator.until("it is docked", |operator| {
+        let status = operator.status();
+        status.docked && status.target_reached
+    });
+    let [x, y, heading] = operator.truth();
+    assert!((x - 5.1).hypot(y - 2.2) < 0.05 && heading.sin().abs() < 0.1, "{x} {y} {heading}");
+    assert_eq!(operator.status().application_error, 0);
+    let turned =
+        operator.beside.find("the wheels", &mut wheels, |wheels: &JointState| wheels.position[0] != 0.0);
+    assert_eq!(turned.name, ["wheel_left_joint", "wheel_right_joint"]);
+    let mut batteries = operator.beside.subscribe::<BatteryState>("/neobotix/battery_state");
+    let charging = |battery: &BatteryState| battery.current > 0.0 && battery.power_supply_status == 1;
+    operator.beside.find("the battery is charged", &mut batteries, charging);
+}
+
+/// PlatformCtrl guide, 4.3 and 4.4: the watchdog is in a parameter file, whose key the guide does not name.
+#[test]
+fn unknown_keys_of_parameter_files_are_kept_and_a_watchdog_is_obeyed() {
+    let file = std::env::temp_dir().join(format!("dragoman_watchdog_{}.ini", std::process::id()));
+    std::fs::write(&file, "[MOTION_CTRL]\nVelWatchdogTime = 400 ; ms\nDriveGain = 7\n").unwrap();
+    let ini = format!("platform:parameters_file:={}", file.display());
+    let mut operator = Operator::with("watchdog", &["-p", &ini]);
+    std::fs::remove_file(&file).unwrap();
+    let kept = |operator: &mut Operator, key: &str| {
+        let request = PlatformGetParameter::Request { key: key.to_owned() };
+        operator.call::<PlatformGetParameter::Service>("get_pltf_param", request)
+    };
+    assert_eq!(kept(&mut operator, "DriveGain").parameter.value, "7");
+    assert!(!kept(&mut operator, "Nothing").success);
+    let request = GetParameters::Request { names: vec!["watchdog".to_owned()] };
+    let values = operator.call::<GetParameters::Service>("platform/get_parameters", request).values;
+    assert_eq!(values.iter().map(|value| value.double_value).collect::<Vec<_>>(), [0.4]);
+    let mut reports = operator.beside.subscribe::<DiagnosticArray>("/diagnostics");
+    operator.beside.find("the report", &mut reports, |report: &DiagnosticArray| {
+        let values = report.status.iter().flat_map(|status| &status.values);
+        values.into_iter().any(|value| {
+            (value.key.as_str(), value.value.as_str())
+                == ("unknown parameters kept", "DriveGain, VelWatchdogTime")
+        })
+    });
+}

@@ -1,0 +1,444 @@
+//! Further sensors and boards of the platform, and detections by other nodes: each is a topic that a parameter names. They
+//! fill the fields of the status that the controller does not know itself, and the events of programs.
+
+use std::time::{Duration, Instant};
+
+use dragoman_geometry::{Point, Pose, direction, heading, position};
+use dragoman_neobotix::codes::{ApplicationError, Code};
+use dragoman_neobotix::messages;
+use dragoman_ros::dragoman_msgs::msg::{PlatformBoard, PlatformStatus};
+use dragoman_ros::dragoman_msgs::srv::PlatformRaiseEvent;
+use dragoman_ros::geometry_msgs::msg::PoseArray;
+use dragoman_ros::parameters::{Declaration, Parameters};
+use dragoman_ros::sensor_msgs::msg::{Imu, NavSatFix};
+use dragoman_ros::std_msgs::msg::{Bool, Float64MultiArray, String as Text, UInt8};
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{QosProfile, WrappedTypesupport};
+
+use super::actions::in_map;
+use super::services::{Answer, answers, serve_order};
+use super::state::{Refused, Shared, State};
+use super::status::point32;
+use crate::controller::{Docking, MotionMode, Operation};
+use crate::program::TrackedObject;
+
+/// Age at which a measurement counts as missing.
+const TIMEOUT: Duration = Duration::from_secs(2);
+/// Number of infrared and of radar sensors.
+const SENSORS: usize = 4;
+/// Speed from which on a radar sensor sees something, m/s.
+const RADAR_SPEED: f64 = 0.1;
+/// Free distance to a person, ball or moving object that the platform follows, m.
+const FOLLOWING_DISTANCE: f64 = 0.5;
+/// Maximum number of detected objects of a kind, and of waiting user events.
+const MOST: usize = 64;
+
+answers! { PlatformRaiseEvent }
+
+/// The topics: parameter, its default, and its text.
+#[rustfmt::skip]
+const TOPICS: [(&str, &str); 16] = [
+    ("relay_board_topic", "Topic of the relay board, dragoman_msgs/PlatformBoard; empty: none."),
+    ("io_board_topic", "Topic of the IO-board, dragoman_msgs/PlatformBoard; empty: none."),
+    ("ultrasonic_board_topic", "Topic of the ultrasonic board's inputs, dragoman_msgs/PlatformBoard; empty: none."),
+    ("gyro_board_topic", "Topic of the gyro board's status and temperature, dragoman_msgs/PlatformBoard; empty: none."),
+    ("motor_right_topic", "Topic of the right motor control board, dragoman_msgs/PlatformBoard; empty: none."),
+    ("motor_left_topic", "Topic of the left motor control board, dragoman_msgs/PlatformBoard; empty: none."),
+    ("imu_topic", "Topic of the gyro and the accelerations, sensor_msgs/Imu; empty: none."),
+    ("gps_topic", "Topic of the GPS receiver, sensor_msgs/NavSatFix; empty: none."),
+    ("reflectors_topic", "Topic of reflectors that a laser sees, geometry_msgs/PoseArray; empty: none."),
+    ("infrared_topic", "Topic of the passive infrared sensors, std_msgs/UInt8; bit 0 is sensor 1; empty: none."),
+    ("radar_topic", "Topic of the velocities at the four radar sensors, m/s, std_msgs/Float64MultiArray; empty: none."),
+    ("docked_topic", "Topic that says whether the platform is docked, std_msgs/Bool; empty: it is while its battery is charged."),
+    ("moving_objects_topic", "Topic of moving objects, geometry_msgs/PoseArray; empty: only those that the laser tracks."),
+    ("persons_topic", "Topic of detected persons, geometry_msgs/PoseArray; empty: none."),
+    ("balls_topic", "Topic of detected balls, geometry_msgs/PoseArray; empty: none."),
+    ("charging_stations_topic", "Topic of detected charging stations, geometry_msgs/PoseArray: the poses of the docked platform; empty: none."),
+];
+
+/// The parameters, with the defaults of `named`.
+pub(super) fn declarations(named: &[(&'static str, String)]) -> Vec<Declaration> {
+    let default =
+        |name: &str| named.iter().find(|(own, _)| *own == name).map_or("", |(_, topic)| topic.as_str());
+    let topics = TOPICS.iter().map(|(name, text)| Declaration::new(name, default(name), text));
+    let directions = ["front", "left", "rear", "right"].map(str::to_owned).to_vec();
+    let directions = Declaration::new(
+        "sensor_directions",
+        directions,
+        "Directions of the infrared and radar sensors 1 to 4, for programs.",
+    );
+    topics.chain([directions]).map(Declaration::read_only).collect()
+}
+
+/// The last value and its time.
+struct Timed<T>(Option<(Instant, T)>);
+
+impl<T> Default for Timed<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> Timed<T> {
+    fn set(&mut self, value: T) {
+        self.0 = Some((Instant::now(), value));
+    }
+
+    fn get(&self) -> Option<&T> {
+        self.0.as_ref().filter(|(when, _)| when.elapsed() <= TIMEOUT).map(|(_, value)| value)
+    }
+}
+
+/// The last data of the topics.
+#[derive(Default)]
+pub(super) struct Senses {
+    relay_board: Timed<PlatformBoard>,
+    io_board: Timed<PlatformBoard>,
+    ultrasonic_board: Timed<PlatformBoard>,
+    gyro_board: Timed<PlatformBoard>,
+    motor_right: Timed<PlatformBoard>,
+    motor_left: Timed<PlatformBoard>,
+    imu: Timed<Imu>,
+    gps: Timed<NavSatFix>,
+    /// In the map.
+    reflectors: Timed<Vec<Pose>>,
+    infrared: Timed<[bool; SENSORS]>,
+    radar: Timed<[f64; SENSORS]>,
+    docked: Timed<bool>,
+    /// In the map.
+    moving_objects: Timed<Vec<Pose>>,
+    persons: Timed<Vec<Pose>>,
+    balls: Timed<Vec<Pose>>,
+    charging_stations: Timed<Vec<Pose>>,
+    user_events: Vec<String>,
+    directions: Vec<String>,
+}
+
+/// Conditions for programs, owned.
+#[derive(Default)]
+pub(super) struct Sensed {
+    pub(super) moving_object: bool,
+    pub(super) person: bool,
+    pub(super) ball: bool,
+    pub(super) infrared: Vec<String>,
+    pub(super) radar: Vec<String>,
+    pub(super) user_events: Vec<String>,
+    pub(super) tracked_objects: Vec<(TrackedObject, Pose)>,
+}
+
+/// Subscribes to the topics that the parameters name, and serves `raise_event`.
+pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters) -> dragoman_ros::Result<()> {
+    shared.with(|state| state.senses.directions = values.value("sensor_directions"));
+    macro_rules! boards {
+        ($($parameter:literal $board:ident;)*) => {$(
+            subscribe(tasks, shared, values, $parameter, |state, board: PlatformBoard| state.senses.$board.set(board))?;
+        )*};
+    }
+    boards! {
+        "relay_board_topic" relay_board;
+        "io_board_topic" io_board;
+        "ultrasonic_board_topic" ultrasonic_board;
+        "gyro_board_topic" gyro_board;
+        "motor_right_topic" motor_right;
+        "motor_left_topic" motor_left;
+    }
+    macro_rules! poses {
+        ($($parameter:literal $objects:ident;)*) => {$(
+            subscribe(tasks, shared, values, $parameter, |state, poses: PoseArray| {
+                match state.poses(&poses) {
+                    Ok(poses) => state.senses.$objects.set(poses),
+                    Err(Refused(reason)) => state.refuse(&format!("{}: {reason}", $parameter)),
+                }
+            })?;
+        )*};
+    }
+    poses! {
+        "reflectors_topic" reflectors;
+        "moving_objects_topic" moving_objects;
+        "persons_topic" persons;
+        "balls_topic" balls;
+        "charging_stations_topic" charging_stations;
+    }
+    subscribe(tasks, shared, values, "imu_topic", |state, imu: Imu| state.senses.imu.set(imu))?;
+    subscribe(tasks, shared, values, "gps_topic", |state, gps: NavSatFix| state.senses.gps.set(gps))?;
+    subscribe(tasks, shared, values, "docked_topic", |state, docked: Bool| {
+        state.senses.docked.set(docked.data)
+    })?;
+    subscribe(tasks, shared, values, "infrared_topic", |state, bits: UInt8| {
+        state.senses.infrared.set(std::array::from_fn(|sensor| bits.data & (1 << sensor) != 0));
+    })?;
+    subscribe(tasks, shared, values, "radar_topic", |state, speeds: Float64MultiArray| {
+        let speed = |sensor: usize| speeds.data.get(sensor).copied().filter(|speed| speed.is_finite());
+        state.senses.radar.set(std::array::from_fn(|sensor| speed(sensor).unwrap_or_default()));
+    })?;
+    let raised = shared.clone();
+    tasks.subscribe("user_event", QosProfile::default(), move |event: Text| {
+        // Refusals are stored for the diagnostics.
+        let _ = raised.ask(|state| state.raise_user_event(event.data));
+    })?;
+    serve_order::<PlatformRaiseEvent::Service>(tasks, shared, "raise_event", State::raise)
+}
+
+fn subscribe<T: WrappedTypesupport + Send + 'static>(
+    tasks: &mut NodeTasks,
+    shared: &Shared,
+    values: &Parameters,
+    parameter: &str,
+    take: impl Fn(&mut State, T) + Send + 'static,
+) -> dragoman_ros::Result<()> {
+    let topic: String = values.value(parameter);
+    if topic.is_empty() {
+        return Ok(());
+    }
+    let shared = shared.clone();
+    tasks.subscribe(&topic, QosProfile::sensor_data().keep_last(1), move |message: T| {
+        shared.with(|state| take(state, message));
+    })
+}
+
+impl State {
+    /// The poses of a message in the map; too many of them are cut off.
+    fn poses(&self, message: &PoseArray) -> Result<Vec<Pose>, Refused> {
+        let frame = &message.header.frame_id;
+        message.poses.iter().take(MOST).map(|pose| in_map(self, frame, pose)).collect()
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        self.values.value(key)
+    }
+
+    /// Raises a user event for the running program.
+    pub(super) fn raise_user_event(&mut self, id: String) -> Result<(), Refused> {
+        let status = self.platform.status();
+        let runs = status.mode == MotionMode::Program && status.operation == Operation::Moving;
+        if !runs {
+            return Err(Refused(format!("user event '{id}': no program is running")));
+        }
+        if self.senses.user_events.len() >= MOST {
+            return Err(Refused(format!("{MOST} user events are waiting already")));
+        }
+        self.senses.user_events.push(id);
+        Ok(())
+    }
+
+    fn raise(&mut self, request: PlatformRaiseEvent::Request) -> Result<(), Refused> {
+        use PlatformRaiseEvent::Request as Event;
+        // In r2r each constant has a type of its own.
+        const USER_EVENT: u8 = Event::USER_EVENT as u8;
+        const MOVING_OBJECT: u8 = Event::MOVING_OBJECT as u8;
+        const PERSON: u8 = Event::PERSON as u8;
+        const BALL: u8 = Event::BALL as u8;
+        const CHARGING_STATION: u8 = Event::CHARGING_STATION as u8;
+        const INFRARED: u8 = Event::INFRARED as u8;
+        const RADAR: u8 = Event::RADAR as u8;
+        let pose = Pose::new(request.pose.x, request.pose.y, request.pose.theta);
+        if !pose.is_finite() {
+            return Err(Refused("a value is not finite".to_owned()));
+        }
+        let (place, key) = match request.event {
+            USER_EVENT => return self.raise_user_event(request.id),
+            INFRARED => {
+                let sensor = self.senses.sensor(&request.id)?;
+                let mut seen = self.senses.infrared.get().copied().unwrap_or_default();
+                seen[sensor] = true;
+                self.senses.infrared.set(seen);
+                return self.enabled("PIRSensorsEnabled");
+            }
+            RADAR => {
+                let sensor = self.senses.sensor(&request.id)?;
+                let mut speeds = self.senses.radar.get().copied().unwrap_or_default();
+                speeds[sensor] = 1.0;
+                self.senses.radar.set(speeds);
+                return self.enabled("RadarSensorsEnabled");
+            }
+            MOVING_OBJECT => (&mut self.senses.moving_objects, Some("TrackingEnabled")),
+            PERSON => (&mut self.senses.persons, Some("PersonDetectionEnabled")),
+            BALL => (&mut self.senses.balls, None),
+            CHARGING_STATION => (&mut self.senses.charging_stations, Some("ChargeStationDetectEnabled")),
+            other => return Err(Refused(format!("there is no event {other}; use 0 to 6"))),
+        };
+        place.set(vec![pose]);
+        key.map_or(Ok(()), |key| self.enabled(key))
+    }
+
+    /// Refuses what has no effect because of a parameter.
+    fn enabled(&self, key: &str) -> Result<(), Refused> {
+        if self.flag(key) { Ok(()) } else { Err(Refused(format!("no effect: {key} is false"))) }
+    }
+
+    /// What the sensors see, with the effect of the parameters that enable them. Takes the user events.
+    pub(super) fn sensed(&mut self) -> Sensed {
+        let user_events = std::mem::take(&mut self.senses.user_events);
+        let infrared = self.infrared();
+        let radar = self.radar().map(|speed| speed.abs() >= RADAR_SPEED);
+        let objects =
+            |found: Vec<Pose>, object: TrackedObject| self.nearest(found).map(|pose| (object, pose));
+        let kinds = [
+            objects(self.moving_objects(), TrackedObject::MovingObject),
+            objects(self.persons(), TrackedObject::Person),
+            objects(self.balls(), TrackedObject::Ball),
+        ];
+        let [moving_object, person, ball] = kinds.map(|found| found.is_some());
+        let stations = self.stations();
+        let distance = |pose: &Pose| (position(*pose) - position(self.platform.status().pose)).norm();
+        let station = stations.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let followed = kinds.into_iter().flatten().map(|(object, pose)| (object, self.before(pose)));
+        let tracked_objects =
+            followed.chain(station.map(|pose| (TrackedObject::ChargingStation, pose))).collect();
+        let names = |seen: [bool; SENSORS]| self.senses.names(seen);
+        Sensed {
+            moving_object,
+            person,
+            ball,
+            infrared: names(infrared),
+            radar: names(radar),
+            user_events,
+            tracked_objects,
+        }
+    }
+
+    fn infrared(&self) -> [bool; SENSORS] {
+        let seen = self.senses.infrared.get().copied().unwrap_or_default();
+        if self.flag("PIRSensorsEnabled") { seen } else { [false; SENSORS] }
+    }
+
+    fn radar(&self) -> [f64; SENSORS] {
+        let speeds = self.senses.radar.get().copied().unwrap_or_default();
+        if self.flag("RadarSensorsEnabled") { speeds } else { [0.0; SENSORS] }
+    }
+
+    /// Objects that move, in the map: of the topic, and those that the laser tracks.
+    pub(super) fn moving_objects(&self) -> Vec<Pose> {
+        if !self.flag("TrackingEnabled") {
+            return Vec::new();
+        }
+        let tracked =
+            self.platform.moving_objects().map(|object| Pose::new(object.place.x, object.place.y, 0.0));
+        self.senses.moving_objects.get().cloned().unwrap_or_default().into_iter().chain(tracked).collect()
+    }
+
+    /// Persons, in the map.
+    pub(super) fn persons(&self) -> Vec<Pose> {
+        let persons = self.senses.persons.get().filter(|_| self.flag("PersonDetectionEnabled"));
+        persons.cloned().unwrap_or_default()
+    }
+
+    /// Balls, in the map.
+    pub(super) fn balls(&self) -> Vec<Pose> {
+        self.senses.balls.get().cloned().unwrap_or_default()
+    }
+
+    fn stations(&self) -> Vec<Pose> {
+        let stations =
+            self.senses.charging_stations.get().filter(|_| self.flag("ChargeStationDetectEnabled"));
+        stations.cloned().unwrap_or_default()
+    }
+
+    fn nearest(&self, found: Vec<Pose>) -> Option<Pose> {
+        let here = position(self.platform.status().pose);
+        let distance = |pose: &Pose| (position(*pose) - here).norm();
+        found.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    }
+
+    /// The pose in front of an object, facing it.
+    fn before(&self, object: Pose) -> Pose {
+        let here = self.platform.status().pose;
+        let (from, to) = (position(here), position(object));
+        let towards = heading(from, to);
+        let free = self.platform.settings().footprint.front + FOLLOWING_DISTANCE;
+        let place: Point = if (to - from).norm() <= free { from } else { to - direction(towards) * free };
+        Pose::new(place.x, place.y, towards)
+    }
+
+    /// Whether it is docked to a charging station.
+    pub(super) fn is_docked(&self) -> bool {
+        let charges = || {
+            let battery = self.inputs.battery.as_ref();
+            battery.is_some_and(|battery| battery.power_supply_status == CHARGING)
+        };
+        if self.values.value::<String>("docked_topic").is_empty() {
+            charges()
+        } else {
+            self.senses.docked.get().copied().unwrap_or_default()
+        }
+    }
+
+    /// Fills the fields of the status that come from the topics; those that are absent are 0.
+    pub(super) fn fill(&self, status: &mut PlatformStatus) {
+        let senses = &self.senses;
+        if let Some(board) = senses.relay_board.get() {
+            status.relay_digital_in = board.digital_in;
+            status.relay_status = board.status;
+            status.relay_analog_in.clone_from(&board.analog_in);
+            status.optical_distance.clone_from(&board.optical_distance);
+        }
+        if let Some(board) = senses.io_board.get() {
+            status.io_digital_in = board.digital_in;
+            status.io_status = board.status;
+            status.io_analog_in.clone_from(&board.analog_in);
+        }
+        if let Some(board) = senses.ultrasonic_board.get() {
+            status.ultrasonic_status = board.status;
+            status.ultrasonic_analog_in.clone_from(&board.analog_in);
+        }
+        if let Some(board) = senses.gyro_board.get() {
+            (status.gyro_status, status.gyro_temperature) = (board.status, board.temperature);
+        }
+        if let Some(board) = senses.motor_right.get() {
+            (status.motor_right_status, status.motor_right_temperature) = (board.status, board.temperature);
+        }
+        if let Some(board) = senses.motor_left.get() {
+            (status.motor_left_status, status.motor_left_temperature) = (board.status, board.temperature);
+        }
+        if let Some(imu) = senses.imu.get() {
+            let measured = &imu.linear_acceleration;
+            let accelerations = [measured.x, measured.y, measured.z];
+            status.acceleration.iter_mut().zip(accelerations).for_each(|(place, value)| *place = value);
+            status.gyro_angle = messages::heading(&imu.orientation);
+        }
+        if let Some(gps) = senses.gps.get() {
+            (status.latitude, status.longitude) = (gps.latitude, gps.longitude);
+        }
+        let reflectors = senses.reflectors.get().into_iter().flatten();
+        status.reflectors = reflectors.map(|&pose| point32(position(pose))).collect();
+        let infrared = self.infrared();
+        status.infrared.iter_mut().zip(infrared).for_each(|(place, seen)| *place = seen);
+        if self.flag("SurveillanceModeEnabled") {
+            let inputs = status.ultrasonic_analog_in.iter_mut();
+            inputs.zip(infrared).for_each(|(place, seen)| *place = seen.into());
+        }
+        status.radar_velocity.iter_mut().zip(self.radar()).for_each(|(place, speed)| *place = speed);
+        status.docked = self.is_docked();
+        let error = match self.platform.status().docking {
+            Docking::Failed => ApplicationError::Docking,
+            Docking::Arrived if !status.docked => ApplicationError::Docking,
+            _ => ApplicationError::None,
+        };
+        status.application_error = i32::from(error.code());
+    }
+}
+
+/// `sensor_msgs/BatteryState`.
+const CHARGING: u8 = dragoman_ros::sensor_msgs::msg::BatteryState::POWER_SUPPLY_STATUS_CHARGING as u8;
+
+impl Senses {
+    /// The index of a sensor, by its number from 1 or its direction.
+    fn sensor(&self, name: &str) -> Result<usize, Refused> {
+        let numbered = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let named = || self.directions.iter().position(|direction| direction == name);
+        let sensor = numbered.or_else(named).filter(|&sensor| sensor < SENSORS);
+        sensor.ok_or_else(|| {
+            Refused(format!("there is no sensor '{name}'; use 1 to 4, or {}", self.directions.join(", ")))
+        })
+    }
+
+    /// Numbers and directions of the sensors that see something.
+    fn names(&self, seen: [bool; SENSORS]) -> Vec<String> {
+        let sensors = seen.into_iter().enumerate().filter_map(|(sensor, seen)| seen.then_some(sensor));
+        let names = |sensor: usize| {
+            let direction = self.directions.get(sensor).cloned();
+            std::iter::once((sensor + 1).to_string()).chain(direction)
+        };
+        sensors.flat_map(names).collect()
+    }
+}
