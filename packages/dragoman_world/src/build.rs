@@ -11,8 +11,8 @@ use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::arm::{Arm, ArmLink, LinkMotion};
 use super::file::{
-    Angle, ArmEntry, BodyEntry, ChargerEntry, Convention, Coordinate, File, JointEntry, JointKind, ShapeEntry,
-    WheeledEntry, WorldEntry,
+    Angle, ArmEntry, BodyEntry, ChargerEntry, Convention, Coordinate, File, JointEntry, JointKind,
+    ShapeEntry, WheeledEntry, WorldEntry,
 };
 use super::geometry::{pose, to_parry};
 use super::noise::Noise;

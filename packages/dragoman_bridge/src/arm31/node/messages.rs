@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_message_has_the_form_of_the_log_file() {
-        let datagram = Datagram::new(Letters(*b"VP"), [0.5, 0.2, 0.1, 0.0, 0.0, -1.5708, 5.0], 3);
-        assert_eq!(incoming(&datagram), "MSG: VP 0.5000 0.2000 0.1000 0.0000 0.0000 -1.5708 5.0000 (3)");
+        let datagram = Datagram::new(Letters(*b"VP"), [0.5, 0.2, 0.1, 0.0, 0.0, -1.5, 5.0], 3);
+        assert_eq!(incoming(&datagram), "MSG: VP 0.5000 0.2000 0.1000 0.0000 0.0000 -1.5000 5.0000 (3)");
     }
 }
