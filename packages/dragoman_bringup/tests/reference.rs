@@ -491,10 +491,10 @@ fn probe(node: &mut Node, topic: &str, type_name: &str) -> Probe {
     }
     typed_by_name! {
         dragoman_msgs: CanMessage DriveStatus MotionEvent NamespaceClaim;
-        geometry_msgs: PoseStamped Twist TwistStamped;
+        geometry_msgs: PoseArray PoseStamped Twist TwistStamped;
         kobuki_ros_interfaces: ControllerInfo DigitalOutput ExternalPower Led MotorPower Sound;
         nav_msgs: Odometry;
-        sensor_msgs: BatteryState JointState Joy LaserScan;
+        sensor_msgs: BatteryState Imu JointState Joy LaserScan;
         std_msgs: Bool Empty Float64 String;
     }
     panic!("{topic}: {type_name} is missing here");

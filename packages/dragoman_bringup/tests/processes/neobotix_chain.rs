@@ -252,6 +252,8 @@ fn same_status([a, b]: [PlatformStatus; 2]) {
     same_points("scan", &a.scan, &b.scan, 0.1);
     assert!(a.scan.len() > 100, "{}", a.scan.len());
     same_points("path", &a.path, &b.path, 0.01);
+    same_points("reflectors", &a.reflectors, &b.reflectors, 0.05);
+    assert!(!a.reflectors.is_empty());
     let own = |status: PlatformStatus| PlatformStatus {
         commanded: Default::default(),
         estimated: Default::default(),
@@ -263,8 +265,12 @@ fn same_status([a, b]: [PlatformStatus; 2]) {
         rotation_velocity: 0.0,
         head_angle: 0.0,
         gyro_angle: 0.0,
+        acceleration: Vec::new(),
         scan: Vec::new(),
         lines: Vec::new(),
+        // Found in the lines, which are noisy.
+        corners: Vec::new(),
+        reflectors: Vec::new(),
         path: Vec::new(),
         ..status
     };

@@ -140,10 +140,10 @@ commands! {
     48 SetVelHeadDrive(HeadVelocity),         "set_vel_head_drive",        silent,   "angular velocity of the head";
     49 SetPosPanTiltCamera(PanTiltPosition),  "set_pos_pan_tilt_camera",   silent,   "position of the pan-tilt camera";
     50 GetDebugData,                          "get_debug_data",            answered, "debug data";
-    51 Debug1,                                "debug1",                    silent,   "free for debugging";
-    52 Debug2,                                "debug2",                    silent,   "free for debugging";
-    53 Debug3,                                "debug3",                    silent,   "free for debugging";
-    54 Debug4,                                "debug4",                    silent,   "free for debugging";
+    51 Debug1,                                "debug1",                    silent,   "user event `debug1` for the running program";
+    52 Debug2,                                "debug2",                    silent,   "user event `debug2` for the running program";
+    53 Debug3,                                "debug3",                    silent,   "user event `debug3` for the running program";
+    54 Debug4,                                "debug4",                    silent,   "user event `debug4` for the running program";
     55 MouseMove(MouseMove),                  "mouse_move",                silent,   "place or remove an obstacle";
     56 SetLogEnabled,                         "set_log_enabled",           silent,   "log; without effect on the original";
     57 SetPostProcessFilename,                "set_post_process_filename", silent,   "file for recordings; without effect on the original";

@@ -153,7 +153,8 @@ enum Content {
     Program(crate::program::Program),
 }
 
-/// Parses a document, and computes its derived data, which takes long.
+/// Parses a document, and computes its derived data, which takes long. Stations of a program that `roadmap`, a document,
+/// does not have are logged: it may be replaced before the program runs.
 ///
 /// # Errors
 /// The document is invalid.
@@ -161,6 +162,7 @@ fn prepare(
     kind: Kind,
     mut document: NamedDocument,
     settings: &Settings,
+    roadmap: &str,
 ) -> Result<Prepared, DocumentFileError> {
     if document.name.is_empty() {
         kind.default_name().clone_into(&mut document.name);
@@ -175,7 +177,15 @@ fn prepare(
             Content::Map(Box::new(prepared.map_err(refused)?))
         }
         Kind::Roadmap => Content::Roadmap((&Roadmap::read(text).map_err(wrong)?).into()),
-        Kind::Program => Content::Program((&Program::read(text).map_err(wrong)?).into()),
+        Kind::Program => {
+            let program = Program::read(text).map_err(wrong)?;
+            if let Ok(roadmap) = Roadmap::read(roadmap.as_bytes()) {
+                for missing in program.check_stations(&roadmap) {
+                    tracing::warn!(%missing, "the program has a target that the roadmap does not have");
+                }
+            }
+            Content::Program((&program).into())
+        }
     };
     Ok(Prepared { kind, document, content })
 }
@@ -205,7 +215,7 @@ fn adopt(state: &mut State, prepared: Prepared) -> Result<(), DocumentFileError>
 /// # Errors
 /// The document is invalid; the controller refused it.
 pub(super) fn set(state: &mut State, kind: Kind, document: NamedDocument) -> Result<(), DocumentFileError> {
-    let prepared = prepare(kind, document, state.platform.settings())?;
+    let prepared = prepare(kind, document, state.platform.settings(), &state.documents.roadmap.text)?;
     adopt(state, prepared)
 }
 
@@ -215,8 +225,12 @@ async fn put(
     kind: Kind,
     find: impl FnOnce() -> Result<NamedDocument, DocumentFileError> + Send + 'static,
 ) -> Result<(), Refused> {
-    let settings = shared.with(|state| state.platform.settings().clone());
-    let prepared = beside(move || prepare(kind, find()?, &settings)).await;
+    let (settings, roadmap) = shared.with(|state| {
+        // Only a program needs it.
+        let roadmap = (kind == Kind::Program).then(|| state.documents.roadmap.text.clone());
+        (state.platform.settings().clone(), roadmap.unwrap_or_default())
+    });
+    let prepared = beside(move || prepare(kind, find()?, &settings, &roadmap)).await;
     shared.ask(|state| Ok(adopt(state, prepared?)?))
 }
 

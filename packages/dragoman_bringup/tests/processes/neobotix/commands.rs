@@ -106,8 +106,8 @@ fn every_command_is_taken_and_every_reply_is_whole() {
     }
     NeobotixClient::next(site.lab.neobotix[0]);
     // SAVE_MAP, SAVE_ROADMAP and SAVE_PROGRAM, and nothing else.
-    let files =
-        ["maps/mine.xml", "programs/program.xml", "roadmaps/mine.xml"].map(|file| site.folder.join(file));
+    let files = ["StartupDocuments.dat", "maps/mine.xml", "programs/program.xml", "roadmaps/mine.xml"]
+        .map(|file| site.folder.join(file));
     assert_eq!(site.files(), files);
 }
 
@@ -120,7 +120,7 @@ fn replies(client: &mut NeobotixClient) {
         messages.end();
     }
     let status = client.status();
-    assert_eq!((status.mode, status.operation, status.ultrasonic), (0, 3, [0; 16]), "{status:?}");
+    assert_eq!((status.mode, status.operation, status.ultrasonic), (0, 3, [10_000; 16]), "{status:?}");
     assert!(status.path.is_empty() && !status.is_colliding && status.lights == [false; 2], "{status:?}");
     for (number, document) in [(GET_MAP, map().as_str()), (33, ROADMAP)] {
         let mut reply = client.ask(&[number]);
