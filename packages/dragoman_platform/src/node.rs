@@ -7,6 +7,7 @@
 //! | `state` | the node's state, and the controller's cycle |
 //! | `base`, `laser`, `ultrasonics` | the base: odometry, sensors, battery, emergency stop, joystick in; velocities out |
 //! | `services` | states, modes, motions, hardware: a service for each command |
+//! | `position2d` | Player's services: geometry, motor power, odometry |
 //! | `documents` | map, roadmap and program: set, given, loaded, saved |
 //! | `files` | files, and other time-consuming work |
 //! | `special`, `outlets` | speech, sounds, head, camera |
@@ -28,6 +29,7 @@ mod nav2;
 mod outlets;
 pub mod parameters;
 mod picture;
+mod position2d;
 mod program;
 mod recorder;
 mod report;
@@ -183,6 +185,7 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
     tasks.spawn(parameters::follow(values.clone(), shared.clone()));
     base::serve(&mut tasks, &shared, &values, context)?;
     services::serve(&mut tasks, &shared)?;
+    position2d::serve(&mut tasks, &shared)?;
     documents::serve(&mut tasks, &shared)?;
     tasks.spawn(documents::load_wanted(shared.clone(), documents));
     special::serve(&mut tasks, &shared)?;

@@ -14,6 +14,7 @@ use super::file::{
     WorldEntry,
 };
 use super::geometry::{pose, to_parry};
+use super::dock;
 use super::noise::Noise;
 use super::scene::Scene;
 use super::sensor::{Laser, LaserFigures, Mount, Publication, Ultrasonic};
@@ -179,11 +180,16 @@ fn add_body(world: &mut World, entry: BodyEntry, files: Files<'_>) -> Result<(),
             solids.extend(solid.into_iter().map(moved));
         }
     }
+    if entry.docking_station && shapes.is_empty() && solids.is_empty() {
+        shapes.push(dock::housing());
+        solids.clone_from(&shapes);
+    }
     if shapes.is_empty() && solids.is_empty() {
         return Err("a body needs shapes or a urdf".to_owned());
     }
     add_part(world, entry.name.clone(), place, shapes, &solids)?;
-    let body = Body { held: None, graspable: entry.graspable, mass: entry.mass.0 };
+    let is_dock = entry.docking_station;
+    let body = Body { held: None, graspable: entry.graspable, is_dock, mass: entry.mass.0 };
     add_object(world, entry.name, place, first_part, Role::Body(body), None);
     Ok(())
 }
@@ -359,6 +365,7 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
         odometry: [0.0; 3],
         travelled: [0.0; 2],
         twist: [0.0; 2],
+        has_power: true,
         noise: Noise::new(seed, &entry.name),
     };
     add_object(world, entry.name, place, first_part, Role::Wheeled(wheeled), description);

@@ -25,6 +25,8 @@ pub(crate) struct Wheeled {
     pub(crate) travelled: [f64; 2],
     /// Commanded velocity between calls of `advance`: m/s and rad/s.
     pub(crate) twist: [f64; 2],
+    /// Whether its motors are on; otherwise it has no velocity.
+    pub(crate) has_power: bool,
     pub(crate) noise: Noise,
 }
 

@@ -56,6 +56,11 @@ impl Rhythm {
 /// Advances the time to the next task, and runs it; `false` if there is none. Tasks missed because another request
 /// advanced the time are not repeated.
 fn next(turns: &mut [Turn], live: &Live) -> bool {
+    let time = live.time();
+    for turn in turns.iter_mut() {
+        // After a reset the time begins at zero again.
+        turn.due = turn.due.min(time + turn.period);
+    }
     let Some(due) = turns.iter().map(|turn| turn.due).min() else { return false };
     let now = live.with(|state| {
         let rest = due.saturating_sub(state.pace.time());
@@ -85,7 +90,7 @@ mod tests {
     fn every_turn_comes_at_its_time_in_the_worlds() {
         let worlds = Worlds::load_default().unwrap();
         let pace = Pace::new(worlds, Speed::AsFastAsPossible, Duration::from_millis(600));
-        let live = Live::new(pace, Vec::new());
+        let live = Live::new(pace, Vec::new(), Box::new(|| Ok(Worlds::load_default().unwrap())));
         let seen = Arc::new(Mutex::new(Vec::new()));
         let mut turns: Vec<Turn> = [("a", 50), ("b", 80)]
             .map(|(name, period)| {
