@@ -1,14 +1,16 @@
 //! The simulator's own topics and services: time, pose, console, buttons, LEDs, noise.
 
 use std::collections::HashMap;
-use std::f64::consts::FRAC_PI_4;
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::common::Lab;
-use dragoman_ros::dragoman_msgs::srv::{PlaceXyz, PressButton};
+use dragoman_ros::dragoman_msgs::srv::{Place, PlaceXyz, PressButton};
 use dragoman_ros::geometry_msgs::msg::PoseStamped;
-use dragoman_ros::kobuki_ros_interfaces::msg::{ButtonEvent, Led, WheelDropEvent};
+use dragoman_ros::kobuki_ros_interfaces::msg::{
+    ButtonEvent, DockInfraRed, Led, PowerSystemEvent, SensorState, WheelDropEvent,
+};
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::rcl_interfaces::msg::{Parameter, ParameterValue};
 use dragoman_ros::rcl_interfaces::srv::SetParameters;
@@ -24,43 +26,43 @@ use futures::executor::block_on;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-pub type Log<T> = Arc<Mutex<Vec<T>>>;
+pub(crate) type Log<T> = Arc<Mutex<Vec<T>>>;
 
 /// A program in another process than the lab.
-pub struct Program {
+pub(crate) struct Program {
     tasks: NodeTasks,
 }
 
 impl Program {
-    pub fn new(lab: &Lab) -> Self {
+    pub(crate) fn new(lab: &Lab) -> Self {
         let discovery =
             Discovery { domain_id: lab.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
         let context = Context::with_options(&discovery, Arguments::default()).unwrap();
         Self { tasks: NodeTasks::new(Node::create(context, "program", "").unwrap()) }
     }
 
-    pub fn record<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str, qos: QosProfile) -> Log<T> {
+    pub(crate) fn record<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str, qos: QosProfile) -> Log<T> {
         let log = Log::default();
         let sink = Arc::clone(&log);
         self.tasks.subscribe(topic, qos, move |message: T| sink.lock().unwrap().push(message)).unwrap();
         log
     }
 
-    pub fn publisher<T: WrappedTypesupport>(&mut self, topic: &str) -> Publisher<T> {
+    pub(crate) fn publisher<T: WrappedTypesupport>(&mut self, topic: &str) -> Publisher<T> {
         self.tasks.node().create_publisher(topic, QosProfile::default()).unwrap()
     }
 
-    pub fn client<S: WrappedServiceTypeSupport + 'static>(&mut self, name: &str) -> Client<S> {
+    pub(crate) fn client<S: WrappedServiceTypeSupport + 'static>(&mut self, name: &str) -> Client<S> {
         self.tasks.node().create_client(name, QosProfile::services_default()).unwrap()
     }
 
-    pub fn start(self) {
+    pub(crate) fn start(self) {
         let node = self.tasks.start().unwrap();
         std::thread::spawn(move || block_on(node));
     }
 }
 
-pub fn call<S: WrappedServiceTypeSupport + 'static>(client: &Client<S>, request: &S::Request) -> S::Response {
+pub(crate) fn call<S: WrappedServiceTypeSupport + 'static>(client: &Client<S>, request: &S::Request) -> S::Response {
     block_on(async {
         Node::is_available(client).unwrap().await.unwrap();
         client.request(request).unwrap().await.unwrap()
@@ -68,7 +70,7 @@ pub fn call<S: WrappedServiceTypeSupport + 'static>(client: &Client<S>, request:
 }
 
 #[track_caller]
-pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < PATIENCE, "{what}");
@@ -76,11 +78,11 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-pub fn last<T: Clone>(log: &Log<T>) -> Option<T> {
+pub(crate) fn last<T: Clone>(log: &Log<T>) -> Option<T> {
     log.lock().unwrap().last().cloned()
 }
 
-pub fn latched() -> QosProfile {
+pub(crate) fn latched() -> QosProfile {
     QosProfile::default().keep_last(1).transient_local()
 }
 
@@ -315,4 +317,38 @@ fn noise_is_on_the_raw_gyro_alone_unless_the_parameters_say_otherwise() {
     assert_eq!(noisy(), [false; 3]);
     switch("heading_noise", true);
     assert_eq!(noisy(), [true; 3]);
+}
+
+/// The station of the lab stands at the south wall and looks north.
+#[test]
+fn the_docking_station_is_seen_and_charges() {
+    let lab = Lab::start();
+    let mut program = Program::new(&lab);
+    let core = program.record::<SensorState>("/mobile_base/sensors/core", QosProfile::default());
+    let signals = program.record::<DockInfraRed>("/mobile_base/sensors/dock_ir", QosProfile::default());
+    let power = program.record::<PowerSystemEvent>("/mobile_base/events/power_system", QosProfile::default().keep_last(10));
+    let place = program.client::<Place::Service>("/apolo/place");
+    program.start();
+    let stand = |ahead: f64| {
+        let mut request = Place::Request { object: "turtlebot2_widowx".into(), ..Default::default() };
+        (request.position.x, request.position.y, request.rpy.z) = (-4.5, -4.9 + ahead, -FRAC_PI_2);
+        assert!(call(&place, &request).success);
+    };
+    let has = |what: &str, data: [u8; 3], charger: i64| {
+        until(what, || {
+            last(&signals).is_some_and(|signals| signals.data == data)
+                && last(&core).is_some_and(|core| i64::from(core.charger) == charger)
+        });
+    };
+    has("far away", [0; 3], i64::from(SensorState::DISCHARGING));
+    stand(1.5);
+    has("in its field", [0, DockInfraRed::FAR_CENTER as u8, 0], i64::from(SensorState::DISCHARGING));
+    stand(0.182);
+    has("on its contacts", [0, DockInfraRed::NEAR_CENTER as u8, 0], i64::from(SensorState::DOCKING_CHARGING));
+    until("the event", || {
+        let plugged = PowerSystemEvent::PLUGGED_TO_DOCKBASE as u8;
+        power.lock().unwrap().iter().any(|event| event.event == plugged)
+    });
+    stand(1.5);
+    has("away again", [0, DockInfraRed::FAR_CENTER as u8, 0], i64::from(SensorState::DISCHARGING));
 }
