@@ -4,7 +4,7 @@
 //! three receivers, on its left, ahead and on its right. Left and right of the station are those of one who stands with
 //! his back to it. The manufacturer's guide names the fields; angles and ranges are ours.
 
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, FRAC_PI_8};
 
 use dragoman_base::kobuki::wire::DockSignals;
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -24,9 +24,8 @@ const NEAR: f64 = 0.6;
 const FAR: [f64; 2] = [0.5, 3.0];
 /// Height of the emitters and the receivers, m.
 const HEIGHT: f64 = 0.05;
-/// Directions of the receivers left, centre, right, rad, and half of their angle.
-const RECEIVERS: [f64; 3] = [FRAC_PI_2, 0.0, -FRAC_PI_2];
-const RECEIVER_FIELD: f64 = FRAC_PI_4;
+/// Directions of the receivers left, centre, right, and half of the angle in which each receives, rad.
+const RECEIVERS: [[f64; 2]; 3] = [[FRAC_PI_2, FRAC_PI_4], [0.0, FRAC_PI_8], [-FRAC_PI_2, FRAC_PI_4]];
 /// Distance of the receivers from the robot's centre, m: behind the bumper.
 const RECEIVER_RADIUS: f64 = 0.17;
 /// The charger has contact with the robot's centre at most this far from the station, m (its rim touches the station at
@@ -66,10 +65,9 @@ impl World {
             let relative = station.pose.inverse() * robot.pose;
             noticed.has_contact |= has_contact(&relative);
             let Row { left, center, right } = &mut noticed.signals;
-            for (seen, direction) in [left, center, right].into_iter().zip(RECEIVERS) {
-                let (sin, cos) = direction.sin_cos();
-                let receiver = Point3::new(RECEIVER_RADIUS * cos, RECEIVER_RADIUS * sin, HEIGHT);
-                let signals = received(&relative, receiver, direction);
+            for (seen, receiver) in [left, center, right].into_iter().zip(RECEIVERS) {
+                let signals = received(&relative, receiver);
+                let receiver = place(receiver);
                 if !signals.is_empty() && self.is_visible(&station.pose, index, &(robot.pose * receiver), group) {
                     *seen |= signals;
                 }
@@ -99,8 +97,16 @@ impl World {
     }
 }
 
+/// The place of a receiver in the robot's frame.
+fn place([direction, _]: [f64; 2]) -> Point3<f64> {
+    let (sin, cos) = direction.sin_cos();
+    Point3::new(RECEIVER_RADIUS * cos, RECEIVER_RADIUS * sin, HEIGHT)
+}
+
 /// The signals at a receiver of a robot with this pose in the station's frame.
-fn received(robot: &Isometry3<f64>, receiver: Point3<f64>, direction: f64) -> DockSignals {
+fn received(robot: &Isometry3<f64>, receiver: [f64; 2]) -> DockSignals {
+    let [direction, field] = receiver;
+    let receiver = place(receiver);
     let at = robot * receiver;
     let (distance, angle) = (at.x.hypot(at.y), at.y.atan2(at.x));
     let mut signals = DockSignals::empty();
@@ -108,7 +114,7 @@ fn received(robot: &Isometry3<f64>, receiver: Point3<f64>, direction: f64) -> Do
     let emitter = robot.inverse() * Point3::new(0.0, 0.0, HEIGHT) - receiver;
     let off = dragoman_geometry::wrap_angle(emitter.y.atan2(emitter.x) - direction);
     // A robot on another floor, or in the air, receives nothing.
-    if off.abs() > RECEIVER_FIELD || at.x <= 0.0 || (at.z - HEIGHT).abs() > HEIGHT {
+    if off.abs() > field || at.x <= 0.0 || (at.z - HEIGHT).abs() > HEIGHT {
         return signals;
     }
     let [least, most] = SIDES;
@@ -146,11 +152,7 @@ mod tests {
     /// station looks along x.
     fn seen(x: f64, y: f64, heading: f64) -> [DockSignals; 3] {
         let robot = crate::pose([x, y, 0.0], [0.0, 0.0, heading.to_radians()]);
-        RECEIVERS.map(|direction| {
-            let (sin, cos) = direction.sin_cos();
-            let receiver = Point3::new(RECEIVER_RADIUS * cos, RECEIVER_RADIUS * sin, HEIGHT);
-            received(&robot, receiver, direction)
-        })
+        RECEIVERS.map(|receiver| received(&robot, receiver))
     }
 
     #[test]

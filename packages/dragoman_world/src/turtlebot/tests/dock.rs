@@ -27,30 +27,34 @@ fn at_station(x: f64, y: f64, heading: f64, bodies: &str) -> Lab {
 /// Docks as the guide of the manufacturer describes it: turn until a receiver sees a field, drive across to the middle
 /// field, turn to it, follow it.
 fn dock(lab: &mut Lab) -> bool {
-    // From the left field one drives with the station on the right.
-    let mut across: Option<bool> = None;
-    for _ in 0..1200 {
+    // The last turn, and for how many steps it still goes on: until the station is in the middle of the receiver's field.
+    let (mut turn, mut rest) = (0.5, 0);
+    for _ in 0..1500 {
         let Row { left, center, right } = lab.kobuki.inputs.dock_ir;
         if lab.kobuki.inputs.charger.is_some() {
             lab.stop();
             return lab.kobuki.inputs.charger.is_some();
         }
-        let side = if right.intersects(CENTER) { -1.0 } else { 1.0 };
-        let (linear, angular) = if center.intersects(CENTER | LEFT | RIGHT) && across.is_none() {
-            // The left of the station is the right of a robot that faces it.
-            let aside = f64::from(u8::from(center.intersects(LEFT))) - f64::from(u8::from(center.intersects(RIGHT)));
-            if center.intersects(CENTER) { (0.05, 0.25 * aside) } else { (0.02, 0.5 * aside) }
+        let (linear, angular) = if rest > 0 {
+            rest -= 1;
+            (0.0, turn)
+        } else if center.intersects(CENTER) {
+            // The left of the station is on the right of a robot that faces it.
+            let [left, right] = [LEFT, RIGHT].map(|side| f64::from(u8::from(center.intersects(side))));
+            (0.05, 0.3 * (left - right))
         } else if right.intersects(CENTER) || left.intersects(CENTER) {
-            across = None;
-            (0.0, 0.5 * side)
+            turn = if right.intersects(CENTER) { -0.5 } else { 0.5 };
+            (0.0, turn)
         } else if right.intersects(LEFT) || left.intersects(RIGHT) {
-            across = Some(true);
             (0.1, 0.0)
         } else {
-            across = None;
-            (0.0, 0.5)
+            (0.0, turn)
         };
+        let was_seen = center.intersects(CENTER);
         lab.drive(linear, angular, 0.1);
+        if !was_seen && lab.kobuki.inputs.dock_ir.center.intersects(CENTER) {
+            rest = 7;
+        }
     }
     false
 }
