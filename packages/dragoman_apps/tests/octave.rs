@@ -45,9 +45,8 @@ fn the_toolbox_of_the_thesis_runs_on_a_scripted_robot() {
 /// The first line of every function's help text is its name, and it has an example.
 #[test]
 fn every_function_has_a_help_text() {
-    let folders = ["/matlab", "/matlab/toolbox/tools"].map(|folder| {
-        std::fs::read_dir(format!("{}{folder}", env!("CARGO_MANIFEST_DIR"))).unwrap()
-    });
+    let folders = ["/matlab", "/matlab/toolbox/tools"]
+        .map(|folder| std::fs::read_dir(format!("{}{folder}", env!("CARGO_MANIFEST_DIR"))).unwrap());
     let files: Vec<_> = folders.into_iter().flatten().map(|file| file.unwrap().path()).collect();
     let programs = files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "m"));
     for file in programs.inspect(|file| println!("{}", file.display())) {

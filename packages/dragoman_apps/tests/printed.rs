@@ -158,7 +158,10 @@ fn the_first_application_as_printed_carries_the_cube() {
         let odometry = turtle.lab.odometry();
         let [true_x, true_y, _, heading] = turtle.lab.worlds().location_m_robot(None, ROBOT).unwrap();
         assert!((odometry.x - true_x).abs() < 0.005 && (odometry.y - true_y).abs() < 0.005, "{odometry:?}");
-        assert!(((odometry.heading - heading + PI).rem_euclid(2.0 * PI) - PI).abs() < 3e-4, "{odometry:?} {heading}");
+        assert!(
+            ((odometry.heading - heading + PI).rem_euclid(2.0 * PI) - PI).abs() < 3e-4,
+            "{odometry:?} {heading}"
+        );
     }
 }
 
@@ -213,7 +216,8 @@ fn nearest(turtle: &mut Turtle) -> (f64, f64) {
     let image = turtle.lab.receive_depth().unwrap();
     let line = &image.depths()[239 * image.width()..][..image.width()];
     let greys = line.iter().map(|depth| figures.grey(*depth));
-    let (column, grey) = greys.enumerate().fold((0, 0), |best, next| if next.1 > best.1 { next } else { best });
+    let (column, grey) =
+        greys.enumerate().fold((0, 0), |best, next| if next.1 > best.1 { next } else { best });
     (f64::from(grey), column as f64 + 1.0)
 }
 

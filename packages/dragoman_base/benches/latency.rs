@@ -92,8 +92,13 @@ fn main() {
         Box::pin(wire) as Pin<Box<dyn Stream>>
     };
     let _entered = runtime.enter();
-    let base = start_kobuki(&context, "/", Connection::SimulatedUnlessPort(Simulate::new(simulate, Timeline::default())), JOINT_STATES)
-        .unwrap();
+    let base = start_kobuki(
+        &context,
+        "/",
+        Connection::SimulatedUnlessPort(Simulate::new(simulate, Timeline::default())),
+        JOINT_STATES,
+    )
+    .unwrap();
     runtime.spawn(base.node);
     runtime.spawn(async move {
         while let Some(end) = new_ends.recv().await {

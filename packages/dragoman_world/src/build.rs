@@ -8,13 +8,13 @@ use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::arm::{Arm, ArmLink, LinkMotion};
 use super::camera::Camera;
+use super::dock;
 use super::file::{
     Angle, ArmEntry, BodyEntry, CameraEntry, CameraKind, Convention, Coordinate, File, JointEntry, JointKind,
     LaserEntry, LaserModel, MAX_BEAMS, MAX_PIXELS, Rate, ShapeEntry, UltrasonicEntry, WheeledEntry,
     WorldEntry,
 };
 use super::geometry::{pose, to_parry};
-use super::dock;
 use super::noise::Noise;
 use super::scene::Scene;
 use super::sensor::{Laser, LaserFigures, Mount, Publication, Ultrasonic};

@@ -68,7 +68,9 @@ impl World {
             for (seen, receiver) in [left, center, right].into_iter().zip(RECEIVERS) {
                 let signals = received(&relative, receiver);
                 let receiver = place(receiver);
-                if !signals.is_empty() && self.is_visible(&station.pose, index, &(robot.pose * receiver), group) {
+                if !signals.is_empty()
+                    && self.is_visible(&station.pose, index, &(robot.pose * receiver), group)
+                {
                     *seen |= signals;
                 }
             }

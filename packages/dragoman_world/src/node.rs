@@ -47,8 +47,8 @@ use dragoman_ros::{Clock, Context, Node, Publisher, WrappedTypesupport, paramete
 
 use crate::WorldError;
 use crate::{LoadError, Worlds};
-pub use control::{ControlError, RunState};
 use control::{Control, Loader};
+pub use control::{ControlError, RunState};
 use dragoman_sim::serial::edge::Timeline;
 use driven::Driven;
 pub use driven::{Devices, DrivenRobot};

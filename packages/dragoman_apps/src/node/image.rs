@@ -94,7 +94,10 @@ mod tests {
     fn grey_values_are_depths_again() {
         let read = depth_image(&image("mono8", 3, 1, 3, vec![255, 120, 0])).unwrap();
         let [(0, line)] = read.rows.as_slice() else { panic!("{read:?}") };
-        assert!((line[0] - 0.4).abs() < 1e-6 && (line[1] - 2.57).abs() < 0.01 && line[2].is_nan(), "{line:?}");
+        assert!(
+            (line[0] - 0.4).abs() < 1e-6 && (line[1] - 2.57).abs() < 0.01 && line[2].is_nan(),
+            "{line:?}"
+        );
     }
 
     #[test]

@@ -99,8 +99,7 @@ pub fn start(
     let mut report = report::publisher(tasks.node(), &chain)?;
 
     let baud = u32::try_from(values.value::<i64>("baud")).unwrap_or(u32::MAX);
-    let (mut open, place) =
-        connection.opener(port, baud).map_err(DynamixelNodeError::NoPort)?;
+    let (mut open, place) = connection.opener(port, baud).map_err(DynamixelNodeError::NoPort)?;
     let reported = place.clone();
     tasks.every(REPORT_PERIOD, move || report(&reported))?;
     let (measured, first) = oneshot::channel();

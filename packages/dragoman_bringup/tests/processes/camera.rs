@@ -173,7 +173,8 @@ fn whoever_asks_for_less_gets_pictures_as_well() {
 #[test]
 fn depth_images_have_the_grey_values_of_the_thesis_if_a_parameter_says_so() {
     let mut user = User::with(&["-p", "world:depth_encoding:=mono8"]);
-    let mut images = user.node.subscribe::<Image>("/camera/depth/image", QosProfile::default()).unwrap().boxed();
+    let mut images =
+        user.node.subscribe::<Image>("/camera/depth/image", QosProfile::default()).unwrap().boxed();
     let mut compressed = user
         .node
         .subscribe::<CompressedImage>("/camera/depth/image/compressed", QosProfile::default())

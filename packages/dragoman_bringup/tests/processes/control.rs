@@ -47,10 +47,24 @@ impl User {
         let advance = program.client("/apolo/advance");
         program.start();
         until("everything arrives", || {
-            last(&time).is_some() && last(&pose).is_some() && last(&odometry).is_some() && last(&joints).is_some()
+            last(&time).is_some()
+                && last(&pose).is_some()
+                && last(&odometry).is_some()
+                && last(&joints).is_some()
         });
         Self {
-            _lab: lab, time, pose, odometry, joints, state, velocity, joint, triggers, speed, time_step, advance
+            _lab: lab,
+            time,
+            pose,
+            odometry,
+            joints,
+            state,
+            velocity,
+            joint,
+            triggers,
+            speed,
+            time_step,
+            advance,
         }
     }
 
@@ -182,7 +196,8 @@ fn a_reset_puts_everything_back_and_a_stop_waits_there() {
         until("the odometry is at its origin, the arm at home", || {
             let odometry = last(&user.odometry).unwrap().pose.pose.position;
             let joints = last(&user.joints).unwrap();
-            let biceps = joints.name.iter().position(|name| name == "arm_3_joint").map(|at| joints.position[at]);
+            let biceps =
+                joints.name.iter().position(|name| name == "arm_3_joint").map(|at| joints.position[at]);
             odometry.x.abs() < 0.01
                 && odometry.y.abs() < 0.01
                 && biceps.is_some_and(|angle| (angle + std::f64::consts::FRAC_PI_4).abs() < 0.02)

@@ -41,7 +41,11 @@ impl Program {
         Self { tasks: NodeTasks::new(Node::create(context, "program", "").unwrap()) }
     }
 
-    pub(crate) fn record<T: WrappedTypesupport + Send + 'static>(&mut self, topic: &str, qos: QosProfile) -> Log<T> {
+    pub(crate) fn record<T: WrappedTypesupport + Send + 'static>(
+        &mut self,
+        topic: &str,
+        qos: QosProfile,
+    ) -> Log<T> {
         let log = Log::default();
         let sink = Arc::clone(&log);
         self.tasks.subscribe(topic, qos, move |message: T| sink.lock().unwrap().push(message)).unwrap();
@@ -62,7 +66,10 @@ impl Program {
     }
 }
 
-pub(crate) fn call<S: WrappedServiceTypeSupport + 'static>(client: &Client<S>, request: &S::Request) -> S::Response {
+pub(crate) fn call<S: WrappedServiceTypeSupport + 'static>(
+    client: &Client<S>,
+    request: &S::Request,
+) -> S::Response {
     block_on(async {
         Node::is_available(client).unwrap().await.unwrap();
         client.request(request).unwrap().await.unwrap()
@@ -295,7 +302,9 @@ fn noise_is_on_the_raw_gyro_alone_unless_the_parameters_say_otherwise() {
         filtered.lock().unwrap().clear();
         odometry.lock().unwrap().clear();
         until("measurements", || {
-            raw.lock().unwrap().len() > 100 && filtered.lock().unwrap().len() > 100 && odometry.lock().unwrap().len() > 100
+            raw.lock().unwrap().len() > 100
+                && filtered.lock().unwrap().len() > 100
+                && odometry.lock().unwrap().len() > 100
         });
         [
             raw.lock().unwrap().iter().any(|imu| imu.angular_velocity.x != 0.0),
@@ -326,7 +335,8 @@ fn the_docking_station_is_seen_and_charges() {
     let mut program = Program::new(&lab);
     let core = program.record::<SensorState>("/mobile_base/sensors/core", QosProfile::default());
     let signals = program.record::<DockInfraRed>("/mobile_base/sensors/dock_ir", QosProfile::default());
-    let power = program.record::<PowerSystemEvent>("/mobile_base/events/power_system", QosProfile::default().keep_last(10));
+    let power = program
+        .record::<PowerSystemEvent>("/mobile_base/events/power_system", QosProfile::default().keep_last(10));
     let place = program.client::<Place::Service>("/apolo/place");
     program.start();
     let stand = |ahead: f64| {

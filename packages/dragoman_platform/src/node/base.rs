@@ -230,7 +230,6 @@ impl Frames {
     }
 }
 
-
 /// Planar pose of the odometry; `None` if it is not finite.
 fn planar(odometry: &Odometry) -> Option<Pose> {
     let (position, turn) = (&odometry.pose.pose.position, &odometry.pose.pose.orientation);

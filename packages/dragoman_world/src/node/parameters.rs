@@ -66,7 +66,8 @@ pub(super) fn loader(values: &Parameters) -> Result<Loader, WorldNodeError> {
     let text = if is_scene {
         String::new()
     } else {
-        std::fs::read_to_string(&path).map_err(|source| WorldNodeError::File { path: path.clone(), source })?
+        std::fs::read_to_string(&path)
+            .map_err(|source| WorldNodeError::File { path: path.clone(), source })?
     };
     Ok(Box::new(move || worlds(&path, &text, seed)))
 }

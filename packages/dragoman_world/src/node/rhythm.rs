@@ -119,4 +119,23 @@ mod tests {
         assert!((x() - before - 0.5 * 0.6).abs() < 1e-6, "the command has expired in the worlds' time");
         assert!(!next(&mut [], &live));
     }
+
+    #[test]
+    fn after_a_reset_the_turns_follow_the_new_time() {
+        let pace =
+            Pace::new(Worlds::load_default().unwrap(), Speed::AsFastAsPossible, Duration::from_millis(600));
+        let live = Live::new(pace, Vec::new(), Box::new(|| Ok(Worlds::load_default().unwrap())));
+        let period = Duration::from_millis(50);
+        let mut turns = [Turn { period, due: period, act: Box::new(|| {}) }];
+        (0..100).for_each(|_| assert!(next(&mut turns, &live)));
+        assert_eq!(live.time(), 100 * period);
+        live.reset().unwrap();
+        assert_eq!(live.time(), Duration::ZERO);
+        assert!(next(&mut turns, &live));
+        assert_eq!(live.time(), period);
+        // The speed is the computer's.
+        for refused in [live.start(), live.pause(), live.stop(), live.set_speed(2.0)] {
+            assert_eq!(refused, Err(super::super::ControlError::AsFastAsPossible));
+        }
+    }
 }

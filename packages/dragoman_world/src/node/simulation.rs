@@ -156,17 +156,18 @@ fn serve_control(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Resul
             Err(error) => (false, error.to_string()),
         }
     };
-    let mut trigger = |name: &str, act: fn(&Live) -> std::result::Result<(), ControlError>, is_again: bool| {
-        let (worlds, shown, again) = (worlds.clone(), Arc::clone(&shown), Arc::clone(&again));
-        tasks.serve::<Trigger::Service>(name, move |_request| {
-            let result = act(&worlds);
-            if is_again && result.is_ok() {
-                report(again.publish());
-            }
-            let (success, message) = answer(&worlds, &shown, result);
-            Trigger::Response { success, message }
-        })
-    };
+    let mut trigger =
+        |name: &str, act: fn(&Live) -> std::result::Result<(), ControlError>, is_again: bool| {
+            let (worlds, shown, again) = (worlds.clone(), Arc::clone(&shown), Arc::clone(&again));
+            tasks.serve::<Trigger::Service>(name, move |_request| {
+                let result = act(&worlds);
+                if is_again && result.is_ok() {
+                    report(again.publish());
+                }
+                let (success, message) = answer(&worlds, &shown, result);
+                Trigger::Response { success, message }
+            })
+        };
     trigger("~/start", Live::start, false)?;
     trigger("~/pause", Live::pause, false)?;
     trigger("~/stop", Live::stop, true)?;
