@@ -2,14 +2,14 @@
 global ROBOT
 lastOf = @(entries) entries{end}{3};
 
-% A program of the TurtleBot thesis (A.4) runs without a change.
+% A program with the calls of the TurtleBot thesis, A.4.
 mockRobot(zeros(0, 3));
 cd(fileparts(fileparts(which('VREP'))));
-legacyProgram
+app_skeleton
 assert(abs(ROBOT.pose(1) - 0.6) < 0.05 && isequal(ROBOT.velocity, [0 0]));
 bars = logged('/vrep/status_bar_message');
 assert(isequal(cellfun(@(entry) entry{3}, bars, 'UniformOutput', false), ...
-               {'Connected from MATLAB', 'Program: LEGACY', 'Disconnected from Matlab.'}));
+               {'Connected from MATLAB', 'Program: MY PROGRAM', 'Disconnected from Matlab.'}));
 assert(printed('Initialized OK.') && printed('X:0.'));
 
 % Modes and noise.

@@ -1,4 +1,13 @@
-% A program as users of the thesis' toolbox write them: the calls of the TurtleBot thesis, A.4, in their order.
+% app_skeleton  A first program for the toolbox: straight on for three seconds, and stop (TurtleBot thesis, A.4).
+%
+%   app_skeleton
+%
+%   Start it in this folder, with 'dragoman up' running, and write your own program from it.
+%
+%   Example:
+%     app_skeleton
+%
+%   See also VREP
 addpath('api');
 addpath('tools');
 [v_ip, v_port, r_ip, r_port] = deal('127.0.0.1', 19999, '10.42.0.17', 11311);
@@ -17,7 +26,7 @@ bar_text = turtle.rosmessage(bar);
 opening = turtle.rosmessage(open_console);
 line_text = turtle.rosmessage(print_console);
 
-bar_text.Data = 'Program: LEGACY';
+bar_text.Data = 'Program: MY PROGRAM';
 turtle.send(bar, bar_text);
 turtle.send(open_console, opening);
 line_text.Data = 'Initialized OK.';
