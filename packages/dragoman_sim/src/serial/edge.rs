@@ -16,7 +16,7 @@ pub use dragoman_io::Timeline;
 /// listener.
 const MAX_WAITING: usize = 1024;
 
-/// Maximum pause that a device simulates afterwards; the rest is skipped: simulating a night would take many seconds.
+/// Maximum real pause that a device simulates afterwards; the rest is skipped: simulating a night would take many seconds.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// A device on a byte stream: its time is that since its creation, minus the parts of pauses beyond 5 s.
@@ -36,8 +36,8 @@ struct Shared<D> {
 }
 
 impl<D> Shared<D> {
-    fn time_at(&self, at: Duration) -> Duration {
-        self.time + at.saturating_sub(self.at).min(MAX_PAUSE)
+    fn time_at(&self, at: Duration, longest_pause: Duration) -> Duration {
+        self.time + at.saturating_sub(self.at).min(longest_pause)
     }
 }
 
@@ -81,7 +81,7 @@ impl<D: SerialDevice> RealTime<D> {
 
     /// The device's current time.
     pub fn now(&self) -> Duration {
-        self.lock().time_at(self.timeline.now())
+        self.lock().time_at(self.timeline.now(), self.longest_pause())
     }
 
     /// Calls a function with the device, after advancing it to the current time.
@@ -92,10 +92,15 @@ impl<D: SerialDevice> RealTime<D> {
     fn brought_up(&self) -> MutexGuard<'_, Shared<D>> {
         let mut shared = self.lock();
         let at = self.timeline.now();
-        let now = shared.time_at(at);
+        let now = shared.time_at(at, self.longest_pause());
         (shared.time, shared.at) = (now, at);
         shared.device.handle_timeout(now);
         shared
+    }
+
+    /// On the timeline.
+    fn longest_pause(&self) -> Duration {
+        MAX_PAUSE.mul_f64(self.timeline.factor().max(1.0))
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared<D>> {
