@@ -8,8 +8,8 @@ function navigateTargets(targets)
 %             corridor'
 %
 %   A force attracts the robot to the target, another one repels it from the nearest obstacle on the middle line of
-%   the depth image; their sum determines the turn. Depths are in m; the law of the thesis uses grey values, in
-%   which near is bright: see greyFromDepth. The forces are those of the program navigate of dragoman_apps, without
+%   the depth image; their sum determines the turn. The law of the thesis uses grey values, in which near is bright;
+%   depths in m are converted: see greyFromDepth. The forces are those of the program navigate of dragoman_apps, without
 %   its memory and its search for free directions: the robot may touch an obstacle that leaves the picture before it
 %   is passed, and then backs off.
 %
@@ -50,7 +50,12 @@ function navigateTargets(targets)
 
       % The nearest point on the vision line repels.
       image = rosReadImage(receive(robot.depth, 3));
-      line = greyFromDepth(image(floor(end / 2) + 1, :));
+      line = image(floor(end / 2) + 1, :);
+      if isa(line, 'uint8')
+        line = double(line);            % mono8: already grey values
+      else
+        line = greyFromDepth(line);
+      end
       [grey, column] = max(line);
       force = repulsion * max(0, grey - nearGrey);
       half = numel(line) / 2;

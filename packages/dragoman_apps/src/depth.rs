@@ -97,6 +97,11 @@ pub fn grey(depth: f64) -> f64 {
     255.0 * ((MAX_RANGE - depth) / (MAX_RANGE - MIN_RANGE)).clamp(0.0, 1.0)
 }
 
+/// The depth of a [grey] value, m; NaN for 0, where nothing was measured.
+pub fn depth_of_grey(grey: u8) -> f64 {
+    if grey == 0 { f64::NAN } else { MAX_RANGE - f64::from(grey) / 255.0 * (MAX_RANGE - MIN_RANGE) }
+}
+
 /// Angle of a column from straight ahead, rad, as the thesis estimates it: linear over the image.
 pub fn column_angle(column: usize, width: usize) -> f64 {
     let half = width as f64 / 2.0;

@@ -15,26 +15,39 @@ fn has_octave() -> bool {
     is_there
 }
 
-#[test]
-fn the_programs_run_on_a_scripted_robot() {
+/// Runs a script of `tests/octave` with this folder of functions on the path.
+#[track_caller]
+fn check(folder: &str, script: &str) {
     if !has_octave() {
         return;
     }
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/");
+    let package = concat!(env!("CARGO_MANIFEST_DIR"), "/");
     let output = Command::new("octave-cli")
-        .args(["--quiet", "--no-init-file", "--path", &format!("{folder}matlab")])
-        .args(["--path", &format!("{folder}tests/octave"), "--eval", "checkPrograms"])
+        .args(["--quiet", "--no-init-file", "--path", &format!("{package}{folder}")])
+        .args(["--path", &format!("{package}tests/octave"), "--eval", script])
         .output()
         .unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && out.contains("all passed"), "{out}\n{err}");
 }
 
+#[test]
+fn the_programs_run_on_a_scripted_robot() {
+    check("matlab", "checkPrograms");
+}
+
+/// TurtleBot thesis, tables A.1 to A.4.
+#[test]
+fn the_toolbox_of_the_thesis_runs_on_a_scripted_robot() {
+    check("matlab/toolbox", "checkToolbox");
+}
+
 /// The first line of every function's help text is its name, and it has an example.
 #[test]
 fn every_function_has_a_help_text() {
-    let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/matlab")).unwrap();
-    let files: Vec<_> = folder.map(|file| file.unwrap().path()).collect();
+    let folders = ["/matlab", "/matlab/toolbox/tools"]
+        .map(|folder| std::fs::read_dir(format!("{}{folder}", env!("CARGO_MANIFEST_DIR"))).unwrap());
+    let files: Vec<_> = folders.into_iter().flatten().map(|file| file.unwrap().path()).collect();
     let programs = files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "m"));
     for file in programs.inspect(|file| println!("{}", file.display())) {
         let (text, name) =

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use dragoman_base::kobuki::wire::{BaseControl, Command, CoreSensors, Decoder, Feedback, Inertia, frame};
 use dragoman_base::node::{JOINT_STATES, start_kobuki};
-use dragoman_io::serial::{Connection, Stream};
+use dragoman_io::Timeline;
+use dragoman_io::serial::{Connection, Simulate, Stream};
 use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, Publisher, QosProfile};
@@ -91,8 +92,13 @@ fn main() {
         Box::pin(wire) as Pin<Box<dyn Stream>>
     };
     let _entered = runtime.enter();
-    let base = start_kobuki(&context, "/", Connection::SimulatedUnlessPort(Box::new(simulate)), JOINT_STATES)
-        .unwrap();
+    let base = start_kobuki(
+        &context,
+        "/",
+        Connection::SimulatedUnlessPort(Simulate::new(simulate, Timeline::default())),
+        JOINT_STATES,
+    )
+    .unwrap();
     runtime.spawn(base.node);
     runtime.spawn(async move {
         while let Some(end) = new_ends.recv().await {

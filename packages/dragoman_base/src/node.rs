@@ -89,7 +89,7 @@ pub fn start_kobuki(
 ) -> Result<BaseNode, BaseNodeError> {
     let mut start = Start::new(context, namespace, connection, joint_states, parameters::kobuki)?;
     let driver = kobuki_driver::Driver::new(parameters::kobuki_config(&start.values))?;
-    let line = Line::new(driver, REOPEN_TIME);
+    let line = start.line(driver);
     let motion = start.serve(&line, parameters::geometry(&start.values))?;
     let mut topics = kobuki::serve(&mut start.tasks, &line, motion.topics, &motion.refusals)?;
     let report = report::kobuki(start.tasks.node(), &line, motion.refusals)?;
@@ -111,7 +111,7 @@ pub fn start_differential(
     let config = parameters::differential_config(&start.values)?;
     let baud = u32::try_from(start.values.value::<i64>("baud")).unwrap_or(u32::MAX);
     let geometry = Ok(config.geometry);
-    let line = Line::new(differential_driver::Driver::new(config)?, REOPEN_TIME);
+    let line = start.line(differential_driver::Driver::new(config)?);
     let motion = start.serve(&line, geometry)?;
     let report = report::differential(start.tasks.node(), &line, motion.refusals)?;
     let mut topics = differential::DifferentialTopics::new(motion.topics);
@@ -138,6 +138,12 @@ impl Start {
         let (values, server) = ros_parameters::declare(tasks.node(), declared)?;
         tasks.spawn(server);
         Ok(Self { tasks, values, connection })
+    }
+
+    /// The line of this driver, in the device's time.
+    fn line<B: Base>(&self, driver: B) -> Line<B> {
+        let port: String = self.values.value("device_port");
+        Line::in_time(driver, REOPEN_TIME, self.connection.timeline(&port))
     }
 
     /// The parts that every base has.

@@ -194,9 +194,9 @@ impl Odometry {
     }
 
     /// The covariance of the pose, row by row: x, y, z and rotations about them. Entries that a base in the plane does
-    /// not measure are huge.
+    /// not measure have the maximum, as in the driver of a Kobuki and in the TurtleBot thesis (4.2.5).
     pub fn pose_covariance(&self) -> [f64; 36] {
-        const UNKNOWN: f64 = 1e10;
+        const UNKNOWN: f64 = f64::MAX;
         let heading = if self.heading_from_gyro { 0.05 } else { 0.2 };
         let diagonal = [0.1, 0.1, UNKNOWN, UNKNOWN, UNKNOWN, heading];
         std::array::from_fn(|index| if index % 7 == 0 { diagonal[index / 7] } else { 0.0 })

@@ -8,6 +8,7 @@
 //! | `base`, `laser`, `ultrasonics` | the base: odometry, sensors, battery, emergency stop, joystick in; velocities out |
 //! | `senses` | further sensors and boards, detections, events for programs |
 //! | `services` | states, modes, motions, hardware: a service for each command |
+//! | `position2d` | Player's services: geometry, motor power, odometry |
 //! | `documents` | map, roadmap and program: set, given, loaded, saved |
 //! | `startup` | what is remembered over a restart: the pose, the names of saved documents |
 //! | `files` | files, and other time-consuming work |
@@ -31,6 +32,7 @@ mod nav2;
 mod outlets;
 pub mod parameters;
 mod picture;
+mod position2d;
 mod program;
 mod recorder;
 mod report;
@@ -192,6 +194,7 @@ pub fn start(context: &Context, namespace: &str, setup: &Setup) -> Result<Runnin
     base::serve(&mut tasks, &shared, &values, context)?;
     senses::serve(&mut tasks, &shared, &values)?;
     services::serve(&mut tasks, &shared)?;
+    position2d::serve(&mut tasks, &shared)?;
     documents::serve(&mut tasks, &shared)?;
     tasks.spawn(documents::load_wanted(shared.clone(), documents));
     special::serve(&mut tasks, &shared)?;

@@ -126,8 +126,15 @@ impl Kobuki {
         self.report(Event::PowerOn);
     }
 
+    /// A new one with the same settings.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self::new(self.settings.clone())
+    }
+
     /// Sets the noise of its gyro.
     pub fn set_noise(&mut self, noise: Noise) {
+        self.settings.noise = noise;
         self.gyro.set_noise(noise);
     }
 

@@ -167,6 +167,12 @@ impl Widowx {
         }
     }
 
+    /// A new one with the same settings.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self::new(self.settings.clone())
+    }
+
     /// Power cycle of a servo, or of all: its motor has no torque, and its goal is lost. Joints keep their positions as
     /// far as their friction holds them.
     pub fn reset(&mut self, joint: Option<usize>) {

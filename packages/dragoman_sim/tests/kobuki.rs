@@ -96,14 +96,35 @@ fn apart(a: Pose, b: Pose) -> f64 {
 
 #[test]
 fn a_square_of_two_metres_comes_back_and_odometry_is_where_it_is() {
-    let mut bench = Bench::new(Noise::None);
-    for (x, y) in [(2.0, 0.0), (2.0, 2.0), (0.0, 2.0), (0.0, 0.0)] {
-        bench.go_to(x, y);
-        let (estimated, real) = (bench.driver.state().pose, bench.kobuki.pose());
-        assert!(apart(estimated, Pose::new(x, y, 0.0)) < 0.006, "{estimated:?}");
-        // A tick is 0.085 mm, a hundredth of a degree 0.35 mm in 2 m.
-        assert!(apart(estimated, real) < 0.003, "{estimated:?} {real:?}");
-        assert!(wrap_angle(estimated.heading - real.heading).abs() < 2e-4, "{estimated:?} {real:?}");
+    // Noise on the raw samples does not reach the odometry (TurtleBot thesis, table 4.3).
+    for noise in [Noise::None, Noise::Raw] {
+        let mut bench = Bench::new(noise);
+        for (x, y) in [(2.0, 0.0), (2.0, 2.0), (0.0, 2.0), (0.0, 0.0)] {
+            bench.go_to(x, y);
+            let (estimated, real) = (bench.driver.state().pose, bench.kobuki.pose());
+            assert!(apart(estimated, Pose::new(x, y, 0.0)) < 0.006, "{estimated:?}");
+            // A tick is 0.085 mm, a hundredth of a degree 0.35 mm in 2 m.
+            assert!(apart(estimated, real) < 0.003, "{estimated:?} {real:?}");
+            assert!(wrap_angle(estimated.heading - real.heading).abs() < 2e-4, "{estimated:?} {real:?}");
+        }
+    }
+}
+
+#[test]
+fn noise_of_the_raw_samples_leaves_the_heading_and_its_rate_exact() {
+    for (noise, is_exact) in [(Noise::Raw, true), (Noise::Typical, false)] {
+        let mut bench = Bench::new(noise);
+        let (mut rates, mut raw) = (Vec::new(), Vec::new());
+        for _ in 0..500 {
+            bench.run(ms(20));
+            let sensors = bench.driver.state().sensors;
+            rates.extend(sensors.inertia.map(|inertia| inertia.rate()));
+            raw.extend(sensors.gyro.into_iter().flat_map(|gyro| gyro.readings().to_vec()));
+        }
+        assert!(rates.len() > 400 && raw.len() > 800, "{} {}", rates.len(), raw.len());
+        assert!(raw.iter().flatten().any(|rate| *rate != 0), "the samples have noise");
+        assert_eq!(rates.iter().all(|rate| *rate == 0.0), is_exact, "{noise:?}");
+        assert_eq!(bench.driver.state().heading == 0.0, is_exact, "{noise:?}");
     }
 }
 

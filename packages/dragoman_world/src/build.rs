@@ -10,6 +10,7 @@ use dragoman_geometry::Twist;
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
 use super::arm::{Arm, ArmLink, LinkMotion};
+use super::dock;
 use super::file::{
     Angle, ArmEntry, BodyEntry, ChargerEntry, Convention, Coordinate, File, JointEntry, JointKind,
     ShapeEntry, WheeledEntry, WorldEntry,
@@ -194,11 +195,16 @@ fn add_body(world: &mut World, entry: BodyEntry, files: Files<'_>) -> Result<(),
             solids.extend(solid.into_iter().map(moved));
         }
     }
+    if entry.docking_station && shapes.is_empty() && solids.is_empty() {
+        shapes.push(dock::housing());
+        solids.clone_from(&shapes);
+    }
     if shapes.is_empty() && solids.is_empty() {
         return Err("a body needs shapes or a urdf".to_owned());
     }
     add_part(world, entry.name.clone(), place, shapes, &solids)?;
-    let body = Body { held: None, graspable: entry.graspable, mass: entry.mass.0 };
+    let is_dock = entry.docking_station;
+    let body = Body { held: None, graspable: entry.graspable, is_dock, mass: entry.mass.0 };
     add_object(world, entry.name, place, first_part, Role::Body(body), None);
     Ok(())
 }
@@ -376,6 +382,7 @@ fn add_wheeled(world: &mut World, entry: WheeledEntry, seed: u64, files: Files<'
         omni: Omni::new(entry.mecanum, entry.steered)?,
         travelled: Step::default(),
         twist: Twist::ZERO,
+        has_power: true,
         noise: Noise::new(seed, &entry.name),
     };
     add_object(world, entry.name, place, first_part, Role::Wheeled(wheeled), description);

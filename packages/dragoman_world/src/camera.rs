@@ -60,6 +60,14 @@ impl CameraFigures {
         [length(self.width, self.horizontal_angle), length(self.height, self.vertical_angle)]
     }
 
+    /// Grey value of a depth in m, near is bright (TurtleBot thesis, 5.3): 255 at the minimum range, 0 at the maximum
+    /// and where nothing was measured. The thesis does not give the limits; these are the Kinect's range.
+    pub fn grey(&self, depth: f32) -> u8 {
+        let share = (self.max_range - f64::from(depth)) / (self.max_range - self.min_range);
+        // NaN becomes 0.
+        (255.0 * share.clamp(0.0, 1.0)).round() as u8
+    }
+
     /// Where the optical axis meets the image, pixels; the centre of the first pixel is (0, 0).
     pub fn principal_point(&self) -> [f64; 2] {
         [self.width, self.height].map(|pixels| (pixels as f64 - 1.0) / 2.0)

@@ -129,6 +129,9 @@ impl World {
         check("speed", &speeds, f64::MAX)?;
         check("time", &[time], LONGEST_TIME)?;
         let (at, wheeled) = self.wheeled(name)?;
+        if speeds != [0.0; 2] && !wheeled.has_power {
+            return Err(WorldError::MotorsOff { robot: name.to_owned() });
+        }
         let step = wheeled.step(speeds, time);
         Ok(self.drive(at, step))
     }
@@ -165,8 +168,29 @@ impl World {
 
     pub(crate) fn set_twist(&mut self, name: &str, twist: Twist) -> Result<(), WorldError> {
         check("speed", &[twist.linear, twist.lateral, twist.angular], f64::MAX)?;
-        self.wheeled(name)?.1.twist = twist;
+        let (_, wheeled) = self.wheeled(name)?;
+        if twist != Twist::ZERO && !wheeled.has_power {
+            return Err(WorldError::MotorsOff { robot: name.to_owned() });
+        }
+        wheeled.twist = twist;
         Ok(())
+    }
+
+    pub(crate) fn set_motor_power(&mut self, name: &str, on: bool) -> Result<(), WorldError> {
+        let (_, wheeled) = self.wheeled(name)?;
+        wheeled.has_power = on;
+        if !on {
+            wheeled.twist = Twist::ZERO;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn outline(&mut self, name: &str) -> Result<[[f64; 3]; 2], WorldError> {
+        let (at, _) = self.wheeled(name)?;
+        let extent = self.objects.get(at).and_then(|object| self.extent(at, &object.pose));
+        // A robot without shapes.
+        let [low, high] = extent.unwrap_or_default();
+        Ok([low.into(), high.into()])
     }
 
     pub(crate) fn advance(&mut self, time: Duration) {

@@ -36,6 +36,12 @@ pub enum WorldError {
         /// Maximum.
         most: f64,
     },
+    /// A robot on wheels whose motors are off.
+    #[error("the motors of {robot} are off")]
+    MotorsOff {
+        /// Name of the robot.
+        robot: String,
+    },
     /// More values than joints.
     #[error("{robot} has {joints} joints, not {got}")]
     TooManyJoints {

@@ -96,6 +96,9 @@ pub(crate) struct BodyEntry {
     /// Grippers can hold it.
     #[serde(default)]
     pub(crate) graspable: bool,
+    /// A docking station of a Kobuki: its front is the body's origin, x points out of it. Without shapes it has a housing.
+    #[serde(default)]
+    pub(crate) docking_station: bool,
     /// Mass, kg; loads an arm that holds it.
     #[serde(default)]
     pub(crate) mass: Mass,

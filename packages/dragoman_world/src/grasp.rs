@@ -180,7 +180,7 @@ impl World {
     }
 
     /// The minimum and maximum corner of the bounding box of an object, in a frame with this pose.
-    fn extent(&self, at: usize, frame: &Isometry3<f64>) -> Option<[Vector3<f64>; 2]> {
+    pub(crate) fn extent(&self, at: usize, frame: &Isometry3<f64>) -> Option<[Vector3<f64>; 2]> {
         let parts = self.parts.get(self.objects.get(at)?.parts.clone())?.iter();
         self.extent_of(parts.flat_map(|part| part.colliders.clone()), frame)
     }

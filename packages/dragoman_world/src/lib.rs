@@ -13,6 +13,7 @@
 //! | `geometry.rs`, `polygon.rs`, `mesh.rs` | shapes; only `geometry.rs` converts to parry3d |
 //! | `file.rs`, `build.rs`, `urdf.rs` | worlds from YAML, shapes and arms from URDF |
 //! | [`import`] | worlds of the simulator Apolo as YAML |
+//! | `dock.rs` | docking stations: infrared signals, contacts of the charger |
 //! | [`turtlebot`] | couples a TurtleBot 2 with WidowX to its simulated base and servos |
 //! | [`console`] | the simulator's console |
 //! | `node` (feature of that name) | the world and the simulator in ROS; together with its parts the only file that knows ROS |
@@ -25,6 +26,7 @@ mod build;
 mod camera;
 pub mod console;
 mod contact;
+mod dock;
 mod driving;
 mod error;
 mod file;
@@ -467,6 +469,23 @@ impl Worlds {
     /// Unknown names, another kind of object, values that are not finite or too large.
     pub fn set_twist(&mut self, world: Option<&str>, robot: &str, twist: Twist) -> Result<(), WorldError> {
         self.holder(world, robot)?.set_twist(robot, twist)
+    }
+
+    /// Switches the motors of a robot on wheels; without them it takes no velocities, and `move_m_robot` is refused.
+    ///
+    /// # Errors
+    /// Unknown names, another kind of object.
+    pub fn set_motor_power(&mut self, world: Option<&str>, robot: &str, on: bool) -> Result<(), WorldError> {
+        self.holder(world, robot)?.set_motor_power(robot, on)
+    }
+
+    /// The corners of the box around the body of a robot on wheels, in its own frame, m: the lowest and the highest
+    /// coordinates.
+    ///
+    /// # Errors
+    /// Unknown names, another kind of object.
+    pub fn outline(&mut self, world: Option<&str>, robot: &str) -> Result<[[f64; 3]; 2], WorldError> {
+        self.holder(world, robot)?.outline(robot)
     }
 
     /// Advances the time of all worlds. Robots with a velocity drive, in steps of at most 10 ms; a blocked one tries

@@ -16,9 +16,11 @@
 //! | `markers`, `frames` | the world as markers, and as transforms |
 //! | `report` | `/diagnostics` |
 //! | [`hardware`] | a separate node: ultrasonic sensors and battery of the lab's platform |
+//! | `control` | start, pause, stop, reset, speed and time step of the simulation |
 //! | [`simulation`] | a separate node: the robot's true pose, the simulator's console, buttons and LEDs of the base |
 
 mod cameras;
+mod control;
 mod descriptions;
 mod driven;
 mod frames;
@@ -46,6 +48,9 @@ use dragoman_ros::{Clock, Context, Node, Publisher, WrappedTypesupport, paramete
 
 use crate::WorldError;
 use crate::{LoadError, Worlds};
+use control::{Control, Loader};
+pub use control::{ControlError, RunState};
+use dragoman_sim::serial::edge::Timeline;
 use driven::Driven;
 pub use driven::{Devices, DrivenRobot};
 use pace::{Pace, Speed};
@@ -125,7 +130,8 @@ pub fn start(
     let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(world_file))?;
     tasks.spawn(server);
-    let worlds = parameters::worlds(&values)?;
+    let loader = parameters::loader(&values)?;
+    let worlds = loader()?;
     let names = worlds.worlds().iter().map(|world| world.name().to_owned()).collect();
     let timeout = Duration::from_secs_f64(values.value("command_timeout"));
     let is_free = values.value("as_fast_as_possible");
@@ -133,7 +139,7 @@ pub fn start(
         if is_free { Speed::AsFastAsPossible } else { Speed::Factor(values.value("real_time_factor")) };
     let pace = Pace::new(worlds, speed, timeout);
     let mut rhythm = Rhythm::new(is_free);
-    let live = Live::new(pace, driven.into_iter().map(Driven::new).collect());
+    let live = Live::new(pace, driven.into_iter().map(Driven::new).collect(), loader);
     let stamps = Stamps::new(tasks.node(), is_free || values.value("publish_clock"));
     services::serve(&mut tasks, &live)?;
     driven::serve(&mut tasks, &live)?;
@@ -141,7 +147,8 @@ pub fn start(
     let descriptions = descriptions::serve(&mut tasks, &live)?;
     let sensors = sensors::find(&live)?;
     lasers::serve(&mut tasks, &live, &stamps, &sensors, values.value("rate"), &mut rhythm)?;
-    cameras::serve(&mut tasks, &live, &stamps, &sensors)?;
+    let is_grey = values.value::<String>("depth_encoding") == parameters::GREY;
+    cameras::serve(&mut tasks, &live, &stamps, &sensors, is_grey)?;
     topics::serve(
         &mut tasks,
         &live,
@@ -191,11 +198,14 @@ fn listened<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
 #[derive(Clone)]
 pub struct Live {
     start: Instant,
+    /// The time of simulated devices and their drivers.
+    timeline: Timeline,
     state: Arc<Mutex<State>>,
 }
 
 struct State {
     pace: Pace,
+    control: Control,
     driven: Vec<Driven>,
     requests: u64,
     refused: u64,
@@ -211,9 +221,18 @@ struct Refused {
 }
 
 impl Live {
-    fn new(pace: Pace, driven: Vec<Driven>) -> Self {
-        let state = State { pace, driven, requests: 0, refused: 0, refusal: None };
-        Self { start: Instant::now(), state: Arc::new(Mutex::new(state)) }
+    fn new(pace: Pace, driven: Vec<Driven>, loader: Loader) -> Self {
+        let control = Control::new(&pace, loader);
+        let timeline = Timeline::default();
+        // While the worlds' time only advances by requests, devices live in real time.
+        timeline.set_factor(pace.factor().filter(|factor| *factor > 0.0).unwrap_or(1.0));
+        let state = State { pace, control, driven, requests: 0, refused: 0, refusal: None };
+        Self { start: Instant::now(), timeline, state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// The time of simulated devices of robots in the worlds, and of their drivers.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
     }
 
     /// Runs an action with the worlds at the current time.

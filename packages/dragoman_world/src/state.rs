@@ -95,6 +95,8 @@ pub(crate) struct Body {
     pub(crate) held: Option<(usize, Isometry3<f64>)>,
     /// Grippers can hold it.
     pub(crate) graspable: bool,
+    /// Docking station of a Kobuki.
+    pub(crate) is_dock: bool,
     /// Mass, kg.
     pub(crate) mass: f64,
 }

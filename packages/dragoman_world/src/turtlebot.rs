@@ -6,6 +6,7 @@
 //! | base | the robot rolls as the wheels turn, until an obstacle; then the wheels slip |
 //! | bumpers | three sectors of the base's rim, a few millimetres beyond it: pressed if an object is in them |
 //! | cliff sensors, wheel drops | rays straight down |
+//! | docking station | its infrared signals, and the contacts of the charger (`dock.rs`) |
 //! | arm | the joints follow the servos until an obstacle; then the servos are blocked |
 //! | gripper | the grasp rule of `world/grasp.rs` |
 //!
@@ -24,7 +25,7 @@ use nalgebra::Isometry3;
 use crate::{Feeler, Geometry, ObjectKind, Step, World, WorldError, Worlds};
 use dragoman_sim::chassis::Wheels;
 use dragoman_sim::kobuki::inputs::{CLIFF_ADC_EDGE, CLIFF_ADC_FLOOR, CLIFF_THRESHOLD};
-use dragoman_sim::kobuki::{Kobuki, Row};
+use dragoman_sim::kobuki::{ChargerSource, Kobuki, Row};
 use dragoman_sim::widowx::Widowx;
 
 /// Positions of the cliff sensors, left, front, right: m in the robot's frame, on the ground between the wheels.
@@ -156,6 +157,9 @@ impl Turtlebot {
             inputs.motion = Some(Twist::new(0.0, turned / seconds));
         }
         inputs.wheel_drops = drops;
+        let docking = world.docking(robot, &group);
+        inputs.dock_ir = docking.signals;
+        inputs.charger = docking.has_contact.then_some(ChargerSource::Docking);
         let Row { left, center, right } = &self.bumper;
         let presses = |feeler: &Feeler| world.feels(robot, &group, feeler);
         inputs.bumpers = Row { left: presses(left), center: presses(center), right: presses(right) };

@@ -32,6 +32,8 @@ pub(crate) struct Wheeled {
     pub(crate) travelled: Step,
     /// Commanded velocity between calls of `advance`.
     pub(crate) twist: Twist,
+    /// Whether its motors are on; otherwise it has no velocity.
+    pub(crate) has_power: bool,
     pub(crate) noise: Noise,
 }
 

@@ -1,8 +1,10 @@
-//! Depth images of ROS (REP 118): 32 bit floats in m, or 16 bit integers in mm as from a Kinect's driver.
+//! Depth images of ROS (REP 118): 32 bit floats in m, or 16 bit integers in mm as from a Kinect's driver; and grey values
+//! as in the TurtleBot thesis.
 
 use dragoman_ros::sensor_msgs::msg::Image;
 
-use crate::depth::{DepthImage, sampled_rows};
+use crate::depth::{DepthImage, depth_of_grey, sampled_rows};
+
 /// Maximum width and height of an image, pixels.
 const MAX_SIZE: usize = 8192;
 
@@ -11,7 +13,7 @@ const MAX_SIZE: usize = 8192;
 #[non_exhaustive]
 pub enum ImageError {
     /// Unsupported encoding.
-    #[error("a depth image is 32FC1 or 16UC1, not '{0}'")]
+    #[error("a depth image is 32FC1, 16UC1 or mono8, not '{0}'")]
     Encoding(String),
     /// Width, height or step are invalid, or do not match the data.
     #[error("{width} x {height} pixels in rows of {step} bytes do not fit {bytes} bytes")]
@@ -35,6 +37,7 @@ pub(super) fn depth_image(image: &Image) -> Result<DepthImage, ImageError> {
     let size = match image.encoding.as_str() {
         "32FC1" => 4,
         "16UC1" | "mono16" => 2,
+        "mono8" => 1,
         other => return Err(ImageError::Encoding(other.to_owned())),
     };
     let [width, height, step] = [image.width, image.height, image.step].map(|value| value as usize);
@@ -59,6 +62,7 @@ pub(super) fn depth_image(image: &Image) -> Result<DepthImage, ImageError> {
             [a, b, c, d] => f32::from_le_bytes([a, b, c, d]),
             [a, b] if big => f32::from(u16::from_be_bytes([a, b])) / 1000.0,
             [a, b] => f32::from(u16::from_le_bytes([a, b])) / 1000.0,
+            [grey] => depth_of_grey(grey) as f32,
             _ => f32::NAN,
         });
         rows.push((row, depths.collect()));
@@ -87,6 +91,16 @@ mod tests {
     }
 
     #[test]
+    fn grey_values_are_depths_again() {
+        let read = depth_image(&image("mono8", 3, 1, 3, vec![255, 120, 0])).unwrap();
+        let [(0, line)] = read.rows.as_slice() else { panic!("{read:?}") };
+        assert!(
+            (line[0] - 0.4).abs() < 1e-6 && (line[1] - 2.57).abs() < 0.01 && line[2].is_nan(),
+            "{line:?}"
+        );
+    }
+
+    #[test]
     fn the_middle_row_is_among_the_rows() {
         let image = image("16UC1", 1, 480, 2, vec![0; 960]);
         let rows: Vec<usize> = depth_image(&image).unwrap().rows.iter().map(|(row, _)| *row).collect();
@@ -96,7 +110,7 @@ mod tests {
     #[test]
     fn what_is_no_depth_image_is_refused() {
         let error = depth_image(&image("rgb8", 1, 1, 3, vec![0; 3])).unwrap_err();
-        assert_eq!(error.to_string(), "a depth image is 32FC1 or 16UC1, not 'rgb8'");
+        assert_eq!(error.to_string(), "a depth image is 32FC1, 16UC1 or mono8, not 'rgb8'");
         for (width, height, step, bytes) in [
             (2, 2, 4, 7),
             (0, 1, 4, 4),
@@ -116,7 +130,7 @@ mod tests {
         fn no_image_is_too_odd(
             sizes in proptest::array::uniform3(proptest::prop_oneof![0_u32..70, proptest::num::u32::ANY]),
             big in 0_u8..2,
-            encoding in proptest::sample::select(vec!["32FC1", "16UC1", "mono16", "rgb8", ""]),
+            encoding in proptest::sample::select(vec!["32FC1", "16UC1", "mono16", "mono8", "rgb8", ""]),
             data in proptest::collection::vec(proptest::num::u8::ANY, 0..9000),
         ) {
             let [width, height, step] = sizes;

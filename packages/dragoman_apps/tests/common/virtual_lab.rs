@@ -139,6 +139,58 @@ impl VirtualLab {
         self.base.state().pose
     }
 
+    /// Lets this time pass, as `pause` of the TurtleBot thesis' toolbox.
+    ///
+    /// # Errors
+    /// The world refuses a motion.
+    #[allow(dead_code)]
+    pub fn wait(&mut self, time: Duration) -> Result<(), LabError> {
+        let end = self.now() + time;
+        while self.now() < end {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// The next message of `/odom` and `/mobile_base/sensors/core`: they come in pairs.
+    ///
+    /// # Errors
+    /// The world refuses a motion.
+    #[allow(dead_code)]
+    pub fn receive(&mut self) -> Result<(Pose, Contacts), LabError> {
+        let before = self.base.state().feedback_frames;
+        loop {
+            self.step()?;
+            let state = self.base.state();
+            if let Some(contacts) = contacts(&state).filter(|_| state.feedback_frames != before) {
+                return Ok((state.pose, contacts));
+            }
+        }
+    }
+
+    /// The next depth image of the camera.
+    ///
+    /// # Errors
+    /// The world refuses a motion.
+    #[allow(dead_code)]
+    pub fn receive_depth(&mut self) -> Result<&dragoman_world::DepthImage, LabError> {
+        let before = self.depth.as_ref().map(|depth| depth.at);
+        while self.depth.as_ref().map(|depth| depth.at) == before {
+            self.step()?;
+        }
+        Ok(&self.image)
+    }
+
+    /// Executes an action at once.
+    ///
+    /// # Errors
+    /// Why a service has refused it.
+    #[allow(dead_code)]
+    pub fn execute(&mut self, action: Action) -> Result<(), String> {
+        self.act(action);
+        self.refusal.take().map_or(Ok(()), Err)
+    }
+
     /// Runs a program to its end, or until `limit`. `watch` is called after each exchange between devices and world,
     /// every 10 ms.
     ///
@@ -172,11 +224,7 @@ impl VirtualLab {
 
     fn observe(&mut self, program: &mut impl Program, actions: &mut Vec<Action>) -> Status {
         let state = self.base.state();
-        let contacts = state.sensors.core.map(|core| Contacts {
-            bumpers: [Bumpers::LEFT, Bumpers::CENTER, Bumpers::RIGHT].map(|side| core.bumpers.contains(side)),
-            cliff: core.cliffs.intersects(Cliffs::all()),
-            wheel_drop: !core.wheel_drops.is_empty(),
-        });
+        let contacts = contacts(&state);
         let refusal = self.refusal.take();
         let stamp = |at| move |value| Stamped { at, value };
         let seen = Observation {
@@ -246,6 +294,15 @@ impl VirtualLab {
         }
         Ok(())
     }
+}
+
+/// Bumpers, cliff sensors and wheel drops.
+fn contacts(state: &base::State) -> Option<Contacts> {
+    state.sensors.core.map(|core| Contacts {
+        bumpers: [Bumpers::LEFT, Bumpers::CENTER, Bumpers::RIGHT].map(|side| core.bumpers.contains(side)),
+        cliff: core.cliffs.intersects(Cliffs::all()),
+        wheel_drop: !core.wheel_drops.is_empty(),
+    })
 }
 
 /// Index of a joint in the chain of servos.

@@ -90,15 +90,16 @@ pub fn start(
     tasks.spawn(server);
     let driver = Driver::new(parameters::config(&values)?).map_err(DynamixelNodeError::Config)?;
     let names: Vec<String> = driver.names().map(str::to_owned).collect();
-    let chain = Chain { line: Line::new(driver, REOPEN_TIME), refusals: Refusals::default(), names };
+    let port: String = values.value("device_port");
+    let line = Line::in_time(driver, REOPEN_TIME, connection.timeline(&port));
+    let chain = Chain { line, refusals: Refusals::default(), names };
     joints::serve(&mut tasks, &chain)?;
     lifecycle::serve(&mut tasks, &chain.line)?;
     let mut topics = Topics::new(tasks.node(), &values.value::<String>("joint_states_topic"))?;
     let mut report = report::publisher(tasks.node(), &chain)?;
 
     let baud = u32::try_from(values.value::<i64>("baud")).unwrap_or(u32::MAX);
-    let (mut open, place) =
-        connection.opener(values.value("device_port"), baud).map_err(DynamixelNodeError::NoPort)?;
+    let (mut open, place) = connection.opener(port, baud).map_err(DynamixelNodeError::NoPort)?;
     let reported = place.clone();
     tasks.every(REPORT_PERIOD, move || report(&reported))?;
     let (measured, first) = oneshot::channel();

@@ -49,7 +49,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::wire::{
-    BaseControl, Command, ControllerGains, Decoder, Feedback, GainsRequest, Inertia, Sound, SoundSequence,
+    BaseControl, Command, ControllerGains, CoreSensors, Decoder, Feedback, GainsRequest, Inertia, Sound,
+    SoundSequence,
 };
 use crate::commander::{Commander, Link, Refusal, Standstill};
 use crate::odometry::{GyroReading, Measurement, NotFinite, Odometry, WheelGeometry};
@@ -91,6 +92,8 @@ pub struct Driver {
     now: Duration,
     device_clock: DeviceClock,
     sensors: Sensors,
+    /// Counters of the encoders, left and right, that are reported as 0.
+    encoder_zero: [u16; 2],
     identity: Identity,
     /// Time of the last request to the base.
     asked: Option<Duration>,
@@ -120,6 +123,7 @@ impl Driver {
             now: Duration::ZERO,
             device_clock: DeviceClock::default(),
             sensors: Sensors::default(),
+            encoder_zero: [0; 2],
             identity: Identity::default(),
             asked: None,
             edges: Edges::default(),
@@ -152,6 +156,7 @@ impl Driver {
         self.device_clock = DeviceClock::default();
         self.contact.last_received = None;
         self.sensors = Sensors::default();
+        self.encoder_zero = [0; 2];
         self.identity = Identity::default();
         self.set_link(Link::Disconnected);
     }
@@ -316,10 +321,13 @@ impl Driver {
         Ok(())
     }
 
-    /// Resets the pose to the origin and the wheels to 0.
+    /// Resets the pose to the origin and the wheels to 0; the reported encoders only if they are configured so.
     pub fn reset_odometry(&mut self) {
         self.odometry.reset();
         self.heading.reset();
+        if let Some(core) = self.sensors.core.filter(|_| self.config.reset_encoders) {
+            self.encoder_zero = [core.left_encoder_ticks, core.right_encoder_ticks];
+        }
     }
 
     /// Sets the pose of the odometry; the origin is a [reset](Self::reset_odometry).
@@ -329,7 +337,7 @@ impl Driver {
     pub fn set_odometry(&mut self, pose: Pose) -> Result<(), NotFinite> {
         self.odometry.set(pose)?;
         if pose == Pose::ORIGIN {
-            self.heading.reset();
+            self.reset_odometry();
         }
         Ok(())
     }
@@ -355,7 +363,7 @@ impl Driver {
             twist: self.odometry.twist(),
             wheels: self.odometry.wheels(),
             heading: self.heading.heading(),
-            sensors: self.sensors,
+            sensors: self.reported(),
             battery: self.sensors.core.map(|core| Battery::new(&core, &self.config.battery)),
             identity: self.identity,
             outputs: self.outputs.outputs,
@@ -366,6 +374,17 @@ impl Driver {
             clock_jumps: self.clock_jumps,
             encoder_jumps: self.odometry.jumps(),
         }
+    }
+
+    /// The sensors, with the encoders relative to their last reset.
+    fn reported(&self) -> Sensors {
+        let [left, right] = self.encoder_zero;
+        let core = self.sensors.core.map(|core| CoreSensors {
+            left_encoder_ticks: core.left_encoder_ticks.wrapping_sub(left),
+            right_encoder_ticks: core.right_encoder_ticks.wrapping_sub(right),
+            ..core
+        });
+        Sensors { core, ..self.sensors }
     }
 
     /// Advances the time. If it goes back, the age of all data is unknown, so the base is stopped.
@@ -389,6 +408,7 @@ impl Driver {
         let Step { interval, restarted } = self.device_clock.step(self.now, core.timestamp_ms, after_silence);
         if restarted {
             self.clock_jumps += 1;
+            self.encoder_zero = [0; 2];
             self.odometry.interrupt();
             self.heading.interrupt();
             self.identity = Identity::default();

@@ -124,6 +124,12 @@ pub fn kobuki(port: &str, joint_states: &str) -> Vec<Declaration> {
             "Switch the motors off when a wheel drops, until they are switched on again.",
         ),
         Declaration::new("use_imu_heading", true, "Heading from the gyro; otherwise from the wheels."),
+        Declaration::new(
+            "reset_encoders",
+            false,
+            "Whether a reset of the odometry also sets the encoders in sensors/core to 0, as in the simulator of the \
+             TurtleBot thesis; a Kobuki's counters continue.",
+        ),
         Declaration::new("battery_capacity", battery.full, "Voltage of the full battery, V.")
             .within(volts.clone()),
         Declaration::new("battery_low", battery.low, "Voltage up to which the battery is low, V.")
@@ -151,6 +157,7 @@ pub(super) fn kobuki_config(values: &Parameters) -> Config {
         command_timeout: seconds(values, "cmd_vel_timeout_sec"),
         limits: limits(values),
         motors_off_on_wheel_drop: values.value("motors_off_on_wheel_drop"),
+        reset_encoders: values.value("reset_encoders"),
         heading: if values.value("use_imu_heading") { HeadingSource::Gyro } else { HeadingSource::Wheels },
         battery: BatteryConfig {
             full: values.value("battery_capacity"),

@@ -5,26 +5,28 @@ use std::time::Duration;
 
 use dragoman_io::serial::{Simulate, Stream};
 use dragoman_sim::serial::SerialDevice;
-use dragoman_sim::serial::edge::RealTime;
+use dragoman_sim::serial::edge::{RealTime, Timeline};
 use dragoman_sim::{Kobuki, KobukiSettings, Widowx, WidowxSettings};
 
 /// Buffer of the line to a device, bytes.
 const LINE_CAPACITY: usize = 4096;
 
 /// A Kobuki that is already on.
-pub(super) fn kobuki() -> RealTime<Kobuki> {
-    RealTime::new(Kobuki::new(KobukiSettings { boot_time: Duration::ZERO, ..KobukiSettings::default() }))
+pub(super) fn kobuki(timeline: &Timeline) -> RealTime<Kobuki> {
+    let settings = KobukiSettings { boot_time: Duration::ZERO, ..KobukiSettings::default() };
+    RealTime::in_time(Kobuki::new(settings), timeline.clone())
 }
 
 /// A WidowX.
-pub(super) fn widowx() -> RealTime<Widowx> {
-    RealTime::new(Widowx::new(WidowxSettings::default()))
+pub(super) fn widowx(timeline: &Timeline) -> RealTime<Widowx> {
+    RealTime::in_time(Widowx::new(WidowxSettings::default()), timeline.clone())
 }
 
 /// Opens one line to a device after the other.
 pub(super) fn line_to<D: SerialDevice + 'static>(device: &RealTime<D>) -> Simulate {
     let device = device.clone();
-    Box::new(move || {
+    let timeline = device.timeline().clone();
+    let open = move || {
         let (near, far) = tokio::io::duplex(LINE_CAPACITY);
         let device = device.clone();
         tokio::spawn(async move {
@@ -32,5 +34,6 @@ pub(super) fn line_to<D: SerialDevice + 'static>(device: &RealTime<D>) -> Simula
             let _ = device.run(far, |_| {}).await;
         });
         Box::pin(near) as Pin<Box<dyn Stream>>
-    })
+    };
+    Simulate::new(open, timeline)
 }

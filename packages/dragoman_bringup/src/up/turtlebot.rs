@@ -189,7 +189,8 @@ fn start_simulated(
     connection: fn(Simulate) -> Connection,
     world: &World,
 ) -> Result<Vec<Device>, Box<dyn Error>> {
-    let (kobuki, widowx) = (simulated::kobuki(), simulated::widowx());
+    let timeline = world.live.timeline();
+    let (kobuki, widowx) = (simulated::kobuki(timeline), simulated::widowx(timeline));
     let base = start_base(process, namespace, connection(simulated::line_to(&kobuki)))?;
     let arm = start_arm(process, namespace, connection(simulated::line_to(&widowx)))?;
     // A real device does not move the robot in the world.

@@ -9,7 +9,7 @@ use crate::common::peers::{Facts, Peer, Running};
 use crate::common::{Lab, domain};
 use dragoman_ros::dragoman_msgs::srv::Place;
 use dragoman_ros::geometry_msgs::msg::{Point, Vector3};
-use dragoman_ros::sensor_msgs::msg::{Image, LaserScan};
+use dragoman_ros::sensor_msgs::msg::{CompressedImage, Image, LaserScan};
 use dragoman_ros::{Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile};
 use dragoman_world::CameraFigures;
 use futures::StreamExt;
@@ -33,7 +33,13 @@ struct User {
 impl User {
     /// Places the robot in front of the wall.
     fn new() -> Self {
-        let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
+        Self::with(&[])
+    }
+
+    /// With more ROS arguments for the lab.
+    fn with(arguments: &[&str]) -> Self {
+        let arguments = [&["-p", "arm31:port:=0"], arguments].concat();
+        let lab = Lab::start_with(domain(), &["up"], &arguments);
         let discovery =
             Discovery { domain_id: lab.domain, range: DiscoveryRange::Localhost, static_peers: Vec::new() };
         let context = Context::with_options(&discovery, Arguments::default()).unwrap();
@@ -161,6 +167,28 @@ fn whoever_asks_for_less_gets_pictures_as_well() {
         let depth = f32::from_le_bytes(image.data[at..at + 4].try_into().unwrap());
         assert!((f64::from(depth) - DEPTH).abs() < 0.01, "{depth}");
     }
+}
+
+/// TurtleBot thesis, 5.3: its program compares grey values, near is bright, with 120.
+#[test]
+fn depth_images_have_the_grey_values_of_the_thesis_if_a_parameter_says_so() {
+    let mut user = User::with(&["-p", "world:depth_encoding:=mono8"]);
+    let mut images =
+        user.node.subscribe::<Image>("/camera/depth/image", QosProfile::default()).unwrap().boxed();
+    let mut compressed = user
+        .node
+        .subscribe::<CompressedImage>("/camera/depth/image/compressed", QosProfile::default())
+        .unwrap()
+        .boxed();
+    let image = user.next(&mut images);
+    assert_eq!((image.encoding.as_str(), image.step, image.data.len()), ("mono8", 640, 640 * 480));
+    // 3.04 m: below the threshold.
+    assert_eq!(image.data[240 * 640 + 320], CameraFigures::KINECT.grey(DEPTH as f32));
+    assert!(image.data[240 * 640 + 320] < 120);
+    // The floor before the robot is nearer than the wall.
+    assert!(image.data[479 * 640 + 320] > 120);
+    let picture = user.next(&mut compressed);
+    assert_eq!((picture.format.as_str(), &picture.data[..2]), ("mono8; jpeg compressed ", &[0xff, 0xd8][..]));
 }
 
 #[test]

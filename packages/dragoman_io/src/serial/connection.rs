@@ -7,6 +7,7 @@ use std::pin::Pin;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::SerialPort;
+use crate::Timeline;
 
 /// Location of a simulated device.
 pub const SIMULATED: &str = "simulated";
@@ -16,8 +17,18 @@ pub trait Stream: AsyncRead + AsyncWrite + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Send> Stream for S {}
 
-/// Opens the stream to a simulated device in this process.
-pub type Simulate = Box<dyn FnMut() -> Pin<Box<dyn Stream>> + Send>;
+/// A simulated device in this process.
+pub struct Simulate {
+    open: Box<dyn FnMut() -> Pin<Box<dyn Stream>> + Send>,
+    timeline: Timeline,
+}
+
+impl Simulate {
+    /// `open` opens the stream to a device that lives in this time.
+    pub fn new(open: impl FnMut() -> Pin<Box<dyn Stream>> + Send + 'static, timeline: Timeline) -> Self {
+        Self { open: Box::new(open), timeline }
+    }
+}
 
 /// Opens the stream to a device.
 pub type Open = Box<dyn FnMut() -> io::Result<Pin<Box<dyn Stream>>> + Send>;
@@ -46,6 +57,15 @@ impl Connection {
         }
     }
 
+    /// The time of a device; `port` is the value of `device_port`.
+    pub fn timeline(&self, port: &str) -> Timeline {
+        match self {
+            Self::SimulatedUnlessPort(simulate) if port.is_empty() => simulate.timeline.clone(),
+            Self::Simulated(simulate) => simulate.timeline.clone(),
+            Self::Port(_) | Self::SimulatedUnlessPort(_) => Timeline::default(),
+        }
+    }
+
     /// A function that opens the stream, and the location: the port, or [`SIMULATED`]. `port` is the value of
     /// `device_port`.
     ///
@@ -57,7 +77,7 @@ impl Connection {
             Self::Port(_) => {}
             Self::SimulatedUnlessPort(_) if !port.is_empty() => {}
             Self::SimulatedUnlessPort(mut simulate) | Self::Simulated(mut simulate) => {
-                return Ok((Box::new(move || Ok(simulate())), SIMULATED.to_owned()));
+                return Ok((Box::new(move || Ok((simulate.open)())), SIMULATED.to_owned()));
             }
         }
         let path = PathBuf::from(&port);

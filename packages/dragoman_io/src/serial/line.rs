@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, watch};
-use tokio::time::Instant;
 
 use super::driver::SerialDriver;
+use crate::Timeline;
 
 /// Timeout of writing a driver's bytes of one turn.
 const WRITE_TIME: Duration = Duration::from_millis(200);
@@ -36,7 +36,8 @@ struct Shared<B> {
     wake: Notify,
     /// Whether the stream should be open.
     wanted: watch::Sender<bool>,
-    start: Instant,
+    /// The driver's time.
+    timeline: Timeline,
     reopen_time: Duration,
 }
 
@@ -61,13 +62,18 @@ impl<B> Clone for Line<B> {
 impl<B: SerialDriver> Line<B> {
     /// A closed line, which is reopened after `reopen_time`, for example [`REOPEN_TIME`].
     pub fn new(driver: B, reopen_time: Duration) -> Self {
+        Self::in_time(driver, reopen_time, Timeline::default())
+    }
+
+    /// A line whose driver lives in this time: that of a simulated device. Reopening takes real time.
+    pub fn in_time(driver: B, reopen_time: Duration, timeline: Timeline) -> Self {
         let failure = Some("it has not been opened yet".to_owned());
         let inner = Inner { driver, output: Vec::new(), writer: None, failure };
         let shared = Shared {
             inner: Mutex::new(inner),
             wake: Notify::new(),
             wanted: watch::Sender::new(true),
-            start: Instant::now(),
+            timeline,
             reopen_time,
         };
         Self { shared: Arc::new(shared) }
@@ -197,7 +203,7 @@ impl<B: SerialDriver> Line<B> {
             }
             let due = async {
                 match deadline {
-                    Some(deadline) => tokio::time::sleep_until(self.shared.start + deadline).await,
+                    Some(deadline) => self.shared.timeline.sleep_until(deadline).await,
                     None => std::future::pending().await,
                 }
             };
@@ -253,7 +259,7 @@ impl<B: SerialDriver> Line<B> {
 
     fn inner<R>(&self, action: impl FnOnce(Duration, &mut Inner<B>) -> R) -> R {
         let mut inner = self.shared.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        action(self.shared.start.elapsed(), &mut inner)
+        action(self.shared.timeline.now(), &mut inner)
     }
 }
 
@@ -277,6 +283,7 @@ mod tests {
 
     use tokio::io::{DuplexStream, duplex};
     use tokio::sync::mpsc;
+    use tokio::time::Instant;
 
     /// Sends `m` on a move command, a dot at its deadline, and stores received bytes.
     #[derive(Default)]

@@ -235,7 +235,7 @@ pub(super) fn in_map(state: &State, frame: &str, pose: &PoseMessage) -> Result<P
     if frame == state.values.value::<String>("map_frame") {
         Ok(pose)
     } else if Some(frame) == odom.as_deref() {
-        Ok(compose(compose(here, relative(state.inputs.pose, Pose::ORIGIN)), pose))
+        Ok(compose(compose(here, relative(state.published_odometry(), Pose::ORIGIN)), pose))
     } else if Some(frame) == base.as_deref() {
         Ok(compose(here, pose))
     } else {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dragoman_geometry::{Point, Pose, Twist, transform};
+use dragoman_geometry::{Point, Pose, Twist, compose, transform};
 use dragoman_neobotix::messages;
 use dragoman_ros::geometry_msgs::msg::Twist as TwistMessage;
 use dragoman_ros::nav_msgs::msg::Odometry;
@@ -35,16 +35,25 @@ pub(super) fn serve(
     let newest = || QosProfile::default().keep_last(1);
     let mut frames = Frames::new(tasks, values)?;
     let odometry = Relay::new(tasks, "odom", &topic("base_odom"))?;
+    // Without its own frames the base's odometry and transforms are the only ones.
+    let has_own_odometry = odometry.publisher.is_some() && frames.names.odom.is_some();
+    shared.with(|state| state.has_own_odometry = has_own_odometry);
     let shared_state = shared.clone();
     let frame_names = frames.clone_names();
     tasks.subscribe(&topic("base_odom"), newest(), move |message: Odometry| {
         let Some(pose) = planar(&message) else {
             return shared_state.with(|state| state.refuse("the base's odometry is not finite"));
         };
-        frames.relay_odometry(&message);
+        let origin = shared_state.with(|state| state.odometry_origin);
+        let published = compose(origin, pose);
+        frames.relay_odometry(&message, published);
         odometry.send(|| {
             let mut own = message.clone();
             frames.rename_odometry(&mut own);
+            if origin != Pose::ORIGIN {
+                (own.pose.pose.position.x, own.pose.pose.position.y) = (published.x, published.y);
+                own.pose.pose.orientation = messages::quaternion(published.heading);
+            }
             own
         });
         shared_state.with(|state| {
@@ -210,7 +219,8 @@ impl Frames {
         }
     }
 
-    fn relay_odometry(&mut self, message: &Odometry) {
+    /// Publishes the transforms; `pose` is that of the odometry.
+    fn relay_odometry(&mut self, message: &Odometry, pose: Pose) {
         let (Some(tf), FrameNames { odom: Some(odom), base: Some(base), laser: Some(laser) }) =
             (&self.tf, &self.names)
         else {
@@ -218,7 +228,6 @@ impl Frames {
         };
         if topics::listened(tf) {
             let stamp = &message.header.stamp;
-            let pose = planar(message).unwrap_or(Pose::ORIGIN);
             let transforms = vec![
                 messages::transform(stamp, odom, base, pose),
                 messages::transform(stamp, base, laser, self.laser),

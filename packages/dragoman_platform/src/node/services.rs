@@ -109,7 +109,7 @@ const EVENTS: [&str; 4] = ["debug1", "debug2", "debug3", "debug4"];
 pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
     for (service, command) in ORDERS {
         serve_order::<Trigger::Service>(tasks, shared, service, move |state, _| {
-            Ok(state.platform.command(command.clone())?)
+            state.order(command.clone())
         })?;
     }
     for service in WITHOUT_EFFECT {
@@ -165,33 +165,33 @@ fn serve_hardware(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Resul
 
 fn serve_motions(tasks: &mut NodeTasks, shared: &Shared) -> dragoman_ros::Result<()> {
     serve_order::<PlatformSetMode::Service>(tasks, shared, "set_mode", |state, request| {
-        Ok(state.platform.command(Command::set_mode(request.mode.into())?)?)
+        state.order(Command::set_mode(request.mode.into())?)
     })?;
     serve_order::<PlatformMoveToPose::Service>(tasks, shared, "move_abs", |state, request| {
-        Ok(state.platform.command(Command::MoveAbsolute(pose(&request.pose)))?)
+        state.order(Command::MoveAbsolute(pose(&request.pose)))
     })?;
     serve_order::<PlatformMoveToPose::Service>(tasks, shared, "move_rel", |state, request| {
-        Ok(state.platform.command(Command::MoveRelative(pose(&request.pose)))?)
+        state.order(Command::MoveRelative(pose(&request.pose)))
     })?;
     serve_order::<PlatformMovePath::Service>(tasks, shared, "move_path", |state, request| {
-        Ok(state.platform.command(Command::MovePath(request.poses.iter().map(pose).collect()))?)
+        state.order(Command::MovePath(request.poses.iter().map(pose).collect()))
     })?;
     serve_order::<PlatformMoveToStation::Service>(tasks, shared, "move_to_station", |state, request| {
-        Ok(state.platform.command(Command::MoveToStation(request.station))?)
+        state.order(Command::MoveToStation(request.station))
     })?;
     serve_order::<PlatformMoveVelocity::Service>(tasks, shared, "move_vel", |state, request| {
         let PlatformMoveVelocity::Request { translation, rotation, lateral } = request;
-        Ok(state.platform.command(Command::Move(Twist::planar(translation, lateral, rotation)))?)
+        state.order(Command::Move(Twist::planar(translation, lateral, rotation)))
     })?;
     serve_order::<PlatformMoveWheels::Service>(tasks, shared, "move_vel_wheel", |state, request| {
-        Ok(state.platform.command(Command::MoveWheels { right: request.right, left: request.left })?)
+        state.order(Command::MoveWheels { right: request.right, left: request.left })
     })?;
     serve_order::<PlatformSetPose::Service>(tasks, shared, "set_frm_pltf", |state, request| {
-        Ok(state.platform.command(Command::SetPose(pose(&request.pose)))?)
+        state.order(Command::SetPose(pose(&request.pose)))
     })?;
     serve_order::<PlatformMouseMove::Service>(tasks, shared, "mouse_move", |state, request| {
         let place = request.present.then(|| Point::new(request.x, request.y));
-        Ok(state.platform.command(Command::PlaceObstacle(place))?)
+        state.order(Command::PlaceObstacle(place))
     })
 }
 

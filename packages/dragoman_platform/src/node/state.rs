@@ -78,6 +78,12 @@ pub(super) struct State {
     pub(super) recorder: Option<Recorder>,
     /// The last commanded angle of the head, rad.
     pub(super) head_angle: f64,
+    /// Whether the motors are on (`set_motor_power`).
+    pub(super) has_motor_power: bool,
+    /// Whether the published odometry is the platform's own, not that of the base.
+    pub(super) has_own_odometry: bool,
+    /// Origin of the base's odometry in the published one.
+    pub(super) odometry_origin: Pose,
     base_timeout: Duration,
     start: Instant,
     ticks: u32,
@@ -124,6 +130,9 @@ impl Shared {
             loading: 0,
             recorder: None,
             head_angle: 0.0,
+            has_motor_power: true,
+            has_own_odometry: false,
+            odometry_origin: Pose::ORIGIN,
             base_timeout: Duration::from_secs_f64(values.value("base_timeout")),
             values,
             kept: parameters::Kept::new(),
@@ -159,7 +168,7 @@ impl Shared {
 
     /// Passes a command to the platform.
     pub(super) fn command(&self, command: Command) -> Result<(), Refused> {
-        self.ask(|state| Ok(state.platform.command(command)?))
+        self.ask(|state| state.order(command))
     }
 }
 
@@ -239,6 +248,9 @@ impl State {
             ..Input::at(now, inputs.pose)
         };
         self.output = self.platform.cycle(&input);
+        if !self.has_motor_power {
+            self.output.twist = Twist::ZERO;
+        }
         while let Some(event) = self.platform.poll_event() {
             self.happened(event);
         }

@@ -192,7 +192,8 @@ impl Topics {
         } else {
             format!("{}odom", self.frame_prefix)
         };
-        let origin = compose(state.platform.status().pose, relative(state.inputs.pose, Pose::ORIGIN));
+        let origin =
+            compose(state.platform.status().pose, relative(state.published_odometry(), Pose::ORIGIN));
         Some(messages::transform(&state.stamp(), &self.map_frame, &frame, origin))
     }
 }

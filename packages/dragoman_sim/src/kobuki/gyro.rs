@@ -18,7 +18,10 @@ const MAX_SAMPLES: usize = 8;
 pub enum Noise {
     /// Exact measurements.
     None,
-    /// As the real gyro: 0.05 degrees/s of noise per sample, and a bias that depends on the seed
+    /// Noise and bias on the raw samples only: the heading and its rate are exact, as in the simulator of the TurtleBot
+    /// thesis (table 4.3).
+    Raw,
+    /// As the real gyro, also on the heading: 0.05 degrees/s of noise per sample, and a bias that depends on the seed
     /// (0.01 degrees/s, standard deviations).
     #[default]
     Typical,
@@ -58,16 +61,16 @@ impl Gyro {
         self.noise = noise;
         self.error = match noise {
             Noise::None => [0.0; 3],
-            Noise::Typical => self.bias,
+            Noise::Raw | Noise::Typical => self.bias,
         };
     }
 
     /// Simulates one millisecond with a turn rate of `rate`, rad/s.
     pub(super) fn step(&mut self, tick: u64, rate: f64) {
         self.rate = rate.to_degrees();
-        self.heading += (self.rate + self.error[2]) * TICK_S;
+        self.heading += (self.rate + self.heading_error()) * TICK_S;
         if tick.is_multiple_of(SAMPLE_TICKS) {
-            if self.noise == Noise::Typical {
+            if self.noise != Noise::None {
                 self.error = self.bias.map(|bias| bias + normal(&mut self.random) * SAMPLE_DEVIATION);
             }
             let [x, y, z] = self.error;
@@ -93,7 +96,12 @@ impl Gyro {
 
     /// Turn rate, hundredths of a degree per second.
     pub(super) fn angle_rate(&self) -> i16 {
-        ((self.rate + self.error[2]) * 100.0).round() as i16
+        ((self.rate + self.heading_error()) * 100.0).round() as i16
+    }
+
+    /// Error of the turn rate that the firmware integrates to the heading, degrees/s.
+    fn heading_error(&self) -> f64 {
+        if self.noise == Noise::Typical { self.error[2] } else { 0.0 }
     }
 
     /// Restart of the firmware: the heading is reset to zero.

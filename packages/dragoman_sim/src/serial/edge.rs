@@ -1,4 +1,4 @@
-//! A serial device on a byte stream, in real time.
+//! A serial device on a byte stream, in the time of a [`Timeline`]: real time, unless that runs at another speed.
 
 use std::collections::VecDeque;
 use std::io;
@@ -6,52 +6,82 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::watch;
 
 use super::SerialDevice;
+
+pub use dragoman_io::Timeline;
 
 /// Maximum number of bytes that wait for a slow reader; then the oldest packets are lost, as on a line without a
 /// listener.
 const MAX_WAITING: usize = 1024;
 
-/// Maximum pause that a device simulates afterwards; the rest is skipped: simulating a night would take many seconds.
+/// Maximum real pause that a device simulates afterwards; the rest is skipped: simulating a night would take many seconds.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
-/// A device in real time: its time is that since its creation, minus the parts of pauses beyond 5 s.
+/// A device on a byte stream: its time is that since its creation, minus the parts of pauses beyond 5 s.
 pub struct RealTime<D> {
     shared: Arc<Mutex<Shared<D>>>,
+    timeline: Timeline,
+    /// How often the device was replaced.
+    replaced: Arc<watch::Sender<u64>>,
 }
 
 struct Shared<D> {
     device: D,
     /// The device's time after the last call.
     time: Duration,
-    /// The real time of the last call.
-    at: Instant,
+    /// The time of the last call on the timeline.
+    at: Duration,
 }
 
 impl<D> Shared<D> {
-    fn time_at(&self, at: Instant) -> Duration {
-        self.time + at.saturating_duration_since(self.at).min(MAX_PAUSE)
+    fn time_at(&self, at: Duration, longest_pause: Duration) -> Duration {
+        self.time + at.saturating_sub(self.at).min(longest_pause)
     }
 }
 
 impl<D> Clone for RealTime<D> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared) }
+        Self {
+            shared: Arc::clone(&self.shared),
+            timeline: self.timeline.clone(),
+            replaced: Arc::clone(&self.replaced),
+        }
     }
 }
 
 impl<D: SerialDevice> RealTime<D> {
-    /// Its time starts now.
+    /// In real time. Its time starts now.
     pub fn new(device: D) -> Self {
-        let shared = Shared { device, time: Duration::ZERO, at: Instant::now() };
-        Self { shared: Arc::new(Mutex::new(shared)) }
+        Self::in_time(device, Timeline::default())
+    }
+
+    /// In the time of `timeline`. Its time starts now.
+    pub fn in_time(device: D, timeline: Timeline) -> Self {
+        let shared = Shared { device, time: Duration::ZERO, at: timeline.now() };
+        Self { shared: Arc::new(Mutex::new(shared)), timeline, replaced: Arc::default() }
+    }
+
+    /// The time that it follows.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// Replaces the device by the one that `with` makes of it, whose time starts now, and ends its line: the other end
+    /// finds another device.
+    pub fn replace(&self, with: impl FnOnce(&D) -> D) {
+        {
+            let mut shared = self.lock();
+            let device = with(&shared.device);
+            *shared = Shared { device, time: Duration::ZERO, at: self.timeline.now() };
+        }
+        self.replaced.send_modify(|count| *count += 1);
     }
 
     /// The device's current time.
     pub fn now(&self) -> Duration {
-        self.lock().time_at(Instant::now())
+        self.lock().time_at(self.timeline.now(), self.longest_pause())
     }
 
     /// Calls a function with the device, after advancing it to the current time.
@@ -61,18 +91,23 @@ impl<D: SerialDevice> RealTime<D> {
 
     fn brought_up(&self) -> MutexGuard<'_, Shared<D>> {
         let mut shared = self.lock();
-        let at = Instant::now();
-        let now = shared.time_at(at);
+        let at = self.timeline.now();
+        let now = shared.time_at(at, self.longest_pause());
         (shared.time, shared.at) = (now, at);
         shared.device.handle_timeout(now);
         shared
+    }
+
+    /// On the timeline.
+    fn longest_pause(&self) -> Duration {
+        MAX_PAUSE.mul_f64(self.timeline.factor().max(1.0))
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared<D>> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs the device on a line until the other end is closed. `after` is called whenever the device was advanced, and
+    /// Runs the device on a line until the other end is closed, or the device is replaced. `after` is called whenever the device was advanced, and
     /// may read it and change its inputs. Without a line a device is not advanced; with the next line it catches up, by
     /// at most 5 s.
     ///
@@ -85,6 +120,7 @@ impl<D: SerialDevice> RealTime<D> {
         let (mut reader, mut writer) = tokio::io::split(line);
         let mut received = [0; 256];
         let mut waiting = Waiting::default();
+        let mut replaced = self.replaced.subscribe();
         loop {
             let due = {
                 let mut shared = self.brought_up();
@@ -105,7 +141,9 @@ impl<D: SerialDevice> RealTime<D> {
                     }
                 },
                 written = writer.write(waiting.front()), if !waiting.is_empty() => waiting.advance(written?),
-                () = sleep_until(due) => {}
+                () = self.timeline.sleep_until(due) => {}
+                // The sender lives as long as this.
+                _ = replaced.changed() => return Ok(()),
             }
         }
     }
@@ -152,6 +190,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use tokio::io::DuplexStream;
+    use tokio::time::Instant;
 
     use super::*;
 
@@ -242,6 +281,36 @@ mod tests {
         let again = device.clone();
         tokio::spawn(async move { again.run(near, |_| {}).await });
         assert_eq!(line(&mut far).await, 60);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_follows_the_speed_of_its_timeline() {
+        let (device, mut far, _) = start(64);
+        assert_eq!(line(&mut far).await, 20);
+        device.timeline().set_factor(0.25);
+        let before = Instant::now();
+        for number in 2..=11 {
+            assert_eq!(line(&mut far).await, number * 20);
+        }
+        assert!((before.elapsed().as_millis() as i64 - 800).abs() < 10, "{:?}", before.elapsed());
+        device.timeline().set_factor(0.0);
+        let nothing = tokio::time::timeout(Duration::from_secs(3600), line(&mut far)).await;
+        assert!(nothing.is_err(), "it stands still");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_replaced_device_ends_its_line_and_begins_at_zero() {
+        let (device, mut far, running) = start(64);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        device.replace(|_| Clock::default());
+        assert!(running.await.expect("no panic").is_ok());
+        let mut rest = Vec::new();
+        far.read_to_end(&mut rest).await.expect("the end");
+        assert_eq!(device.now(), Duration::ZERO);
+        let (near, mut far) = tokio::io::duplex(64);
+        let again = device.clone();
+        tokio::spawn(async move { again.run(near, |_| {}).await });
+        assert_eq!(line(&mut far).await, 20);
     }
 
     #[tokio::test(start_paused = true)]

@@ -32,6 +32,8 @@ pub struct KobukiOptions {
 enum NoiseOption {
     /// Exact.
     None,
+    /// Noise on the raw samples only; the heading is exact.
+    Raw,
     /// As accurate as the real one.
     Typical,
 }
@@ -40,6 +42,7 @@ enum NoiseOption {
 pub(super) fn run(options: &KobukiOptions) -> Result<()> {
     let noise = match options.noise {
         NoiseOption::None => Noise::None,
+        NoiseOption::Raw => Noise::Raw,
         NoiseOption::Typical => Noise::Typical,
     };
     let settings = KobukiSettings {

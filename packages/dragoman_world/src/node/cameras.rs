@@ -22,16 +22,17 @@ const RATE: f64 = 30.0;
 /// Period of checking for subscribers while there are none.
 const IDLE_PERIOD: Duration = Duration::from_millis(100);
 
-/// Creates the topics, and starts a thread for each camera that ends with the node.
+/// Creates the topics, `depth/image` with grey values if `is_grey`, and starts a thread for each camera that ends with the node.
 pub(super) fn serve(
     tasks: &mut NodeTasks,
     live: &Live,
     stamps: &Stamps,
     sensors: &[Sensor],
+    is_grey: bool,
 ) -> std::result::Result<(), NodeError> {
     for sensor in sensors {
         let Kind::Camera(figures, _) = sensor.kind else { continue };
-        let mut feed = Feed::new(tasks.node(), live, stamps, sensor, figures)?;
+        let mut feed = Feed::new(tasks.node(), live, stamps, sensor, figures, is_grey)?;
         let (end, ended) = channel();
         let name = format!("camera {}", sensor.name.chars().take(8).collect::<String>());
         let thread = std::thread::Builder::new().name(name).spawn(move || feed.run(&ended))?;
@@ -78,8 +79,10 @@ struct Feed {
     gray: Vec<u8>,
     /// Buffer for converting a picture to another encoding.
     bytes: Vec<u8>,
-    metres: Topic<Image>,
-    metres_compressed: Topic<CompressedImage>,
+    /// Whether the depth image has grey values instead of metres.
+    is_grey: bool,
+    image: Topic<Image>,
+    image_compressed: Topic<CompressedImage>,
     millimetres: Topic<Image>,
     depth_info: Topic<CameraInfo>,
     rgb: Topic<Image>,
@@ -133,6 +136,7 @@ impl Feed {
         stamps: &Stamps,
         sensor: &Sensor,
         figures: CameraFigures,
+        is_grey: bool,
     ) -> Result<Self> {
         let topic = |end: &str| format!("{}/{end}", sensor.topic);
         let [depth_frame, color_frame] = sensor.optical_frames();
@@ -140,6 +144,7 @@ impl Feed {
         let blank = |encoding, frame| pictures::blank(encoding, &figures, frame);
         let compressed = pictures::blank_compressed;
         use Encoding::{Metres, Millimetres, Mono, Rgb};
+        let depth = if is_grey { Mono } else { Metres };
         Ok(Self {
             live: live.clone(),
             stamps: stamps.clone(),
@@ -154,11 +159,12 @@ impl Feed {
             painted: None,
             gray: Vec::new(),
             bytes: Vec::new(),
-            metres: Topic::new(node, &topic("depth/image"), blank(Metres, depth_frame))?,
-            metres_compressed: Topic::new(
+            is_grey,
+            image: Topic::new(node, &topic("depth/image"), blank(depth, depth_frame))?,
+            image_compressed: Topic::new(
                 node,
                 &topic("depth/image/compressed"),
-                compressed(Metres, depth_frame),
+                compressed(depth, depth_frame),
             )?,
             millimetres: Topic::new(node, &topic("depth/image_raw"), blank(Millimetres, depth_frame))?,
             depth_info: Topic::new(
@@ -202,7 +208,7 @@ impl Feed {
     /// Returns whether there are subscribers.
     fn publish(&mut self) -> bool {
         let depth =
-            [self.metres.look(), self.metres_compressed.look(), self.millimetres.look()].contains(&true);
+            [self.image.look(), self.image_compressed.look(), self.millimetres.look()].contains(&true);
         let color =
             [self.rgb.look(), self.rgb_compressed.look(), self.mono.look(), self.mono_compressed.look()]
                 .contains(&true);
@@ -235,22 +241,33 @@ impl Feed {
         if self.view.is_noisy() || !shows(self.measured.as_ref(), &self.view) {
             self.view.depth(&mut self.depth);
             self.measured.get_or_insert_default().clone_from(&self.view);
-            self.metres.is_filled = false;
+            self.image.is_filled = false;
             self.millimetres.is_filled = false;
-            self.metres_compressed.is_filled = false;
+            self.image_compressed.is_filled = false;
         }
-        let (image, bytes) = (&self.depth, &mut self.bytes);
-        self.metres.send(
+        let (image, bytes, figures, is_grey) = (&self.depth, &mut self.bytes, &self.figures, self.is_grey);
+        self.image.send(
             |message| message.header.stamp = stamp.clone(),
-            |message| pictures::metres(image, &mut message.data),
+            |message| match is_grey {
+                true => pictures::grey(image, figures, &mut message.data),
+                false => pictures::metres(image, &mut message.data),
+            },
         );
         self.millimetres.send(
             |message| message.header.stamp = stamp.clone(),
             |message| pictures::millimetres(image, &mut message.data),
         );
-        self.metres_compressed.send(
+        self.image_compressed.send(
             |message| message.header.stamp = stamp.clone(),
-            |message| pictures::png(image, bytes, &mut message.data),
+            |message| {
+                if is_grey {
+                    bytes.resize(figures.width * figures.height, 0);
+                    pictures::grey(image, figures, bytes);
+                    pictures::jpeg(Encoding::Mono, figures, bytes, &mut message.data);
+                } else {
+                    pictures::png(image, bytes, &mut message.data);
+                }
+            },
         );
     }
 

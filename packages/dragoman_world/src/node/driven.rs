@@ -42,7 +42,9 @@ pub struct Devices {
 pub(super) struct Driven {
     pub(super) robot: DrivenRobot,
     coupled: Option<Coupled>,
+    /// Time of the last exchange, real and in the worlds.
     last: Duration,
+    exchanged: Duration,
 }
 
 struct Coupled {
@@ -54,7 +56,7 @@ struct Coupled {
 
 impl Driven {
     pub(super) fn new(robot: DrivenRobot) -> Self {
-        Self { robot, coupled: None, last: Duration::ZERO }
+        Self { robot, coupled: None, last: Duration::ZERO, exchanged: Duration::ZERO }
     }
 
     fn exchange(&mut self, worlds: &mut Worlds) -> std::result::Result<(), WorldError> {
@@ -64,6 +66,19 @@ impl Driven {
             kobuki.with(|kobuki| robot.exchange_base(worlds, kobuki))?;
         }
         widowx.as_ref().map_or(Ok(()), |widowx| widowx.with(|widowx| robot.exchange_arm(worlds, widowx)))
+    }
+
+    /// The worlds and the devices are as at the start.
+    pub(super) fn begin_again(&mut self, worlds: &mut Worlds) -> std::result::Result<(), WorldError> {
+        let Some(Coupled { robot, devices, .. }) = &mut self.coupled else { return Ok(()) };
+        *robot = Turtlebot::new(worlds, None, &self.robot.name)?;
+        if let Some(kobuki) = &devices.kobuki {
+            kobuki.replace(Kobuki::again);
+        }
+        if let Some(widowx) = &devices.widowx {
+            widowx.replace(Widowx::again);
+        }
+        Ok(())
     }
 
     /// The pose of its odometry frame in its world.
@@ -77,11 +92,24 @@ impl Driven {
 impl State {
     /// Exchanges the states of devices and worlds, if the last exchange was long enough ago.
     pub(super) fn exchange(&mut self, now: Duration) {
+        let (time_step, time) = (self.pace.time_step(), self.pace.time());
         for driven in &mut self.driven {
-            if now.saturating_sub(driven.last) < SHORTEST {
+            let in_step = !time_step.is_zero() && driven.exchanged == time;
+            if now.saturating_sub(driven.last) < SHORTEST || in_step {
                 continue;
             }
-            driven.last = now;
+            (driven.last, driven.exchanged) = (now, time);
+            if let Err(error) = driven.exchange(self.pace.worlds()) {
+                tracing::debug!(%error, "devices");
+            }
+        }
+    }
+}
+
+impl State {
+    /// Exchanges the states of devices and worlds.
+    pub(super) fn exchange_now(&mut self) {
+        for driven in &mut self.driven {
             if let Err(error) = driven.exchange(self.pace.worlds()) {
                 tracing::debug!(%error, "devices");
             }

@@ -26,6 +26,10 @@ pub(super) struct Pace {
     command_timeout: Duration,
     now: Duration,
     commands: Vec<Command>,
+    /// The worlds' time advances in multiples of this; zero: in any.
+    time_step: Duration,
+    /// Time that has passed and is less than a step.
+    rest: Duration,
 }
 
 /// A command to a robot.
@@ -38,7 +42,46 @@ struct Command {
 impl Pace {
     /// A velocity is valid for `command_timeout` of real time, or of the worlds' time if that runs as fast as possible.
     pub(super) fn new(worlds: Worlds, speed: Speed, command_timeout: Duration) -> Self {
-        Self { worlds, speed, command_timeout, now: Duration::ZERO, commands: Vec::new() }
+        Self {
+            worlds,
+            speed,
+            command_timeout,
+            now: Duration::ZERO,
+            commands: Vec::new(),
+            time_step: Duration::ZERO,
+            rest: Duration::ZERO,
+        }
+    }
+
+    /// Other worlds, for example the same as at the start: nothing is commanded in them.
+    pub(super) fn replace(&mut self, worlds: Worlds) {
+        self.worlds = worlds;
+        self.commands.clear();
+        self.rest = Duration::ZERO;
+    }
+
+    /// The worlds' speed; `None`: as fast as possible.
+    pub(super) fn factor(&self) -> Option<f64> {
+        match self.speed {
+            Speed::Factor(factor) => Some(factor),
+            Speed::AsFastAsPossible => None,
+        }
+    }
+
+    /// Changes the worlds' speed; advance them to the present before. Without effect if they run as fast as possible.
+    pub(super) fn set_factor(&mut self, factor: f64) {
+        if let Speed::Factor(speed) = &mut self.speed {
+            *speed = factor;
+        }
+    }
+
+    pub(super) fn time_step(&self) -> Duration {
+        self.time_step
+    }
+
+    /// From now on the time advances in multiples of this; zero: in any.
+    pub(super) fn set_time_step(&mut self, time_step: Duration) {
+        self.time_step = time_step;
     }
 
     pub(super) fn worlds(&mut self) -> &mut Worlds {
@@ -50,12 +93,17 @@ impl Pace {
         self.worlds.worlds().first().map_or(Duration::ZERO, |world| world.time())
     }
 
+    /// Whether the worlds can be advanced by this time, s.
+    pub(super) fn can_step(time: f64) -> bool {
+        (0.0..=LONGEST_STEP).contains(&time)
+    }
+
     /// Advances the worlds by this time. Commands age by it, so that a robot drives as far as it normally would.
     ///
     /// # Errors
     /// The time is not between 0 and [`LONGEST_STEP`].
     pub(super) fn step(&mut self, time: f64) -> Result<(), WorldError> {
-        if !(0.0..=LONGEST_STEP).contains(&time) {
+        if !Self::can_step(time) {
             let (least, most) = (0.0, LONGEST_STEP);
             return Err(WorldError::OutOfRange { field: "duration", value: time, least, most });
         }
@@ -101,8 +149,14 @@ impl Pace {
 
     fn pass(&mut self, now: Duration, factor: f64) {
         if let Some(passed) = now.checked_sub(self.now) {
-            self.worlds.advance(passed.mul_f64(factor));
+            self.rest += passed.mul_f64(factor);
             self.now = now;
+            let step = self.time_step.as_nanos();
+            let below_step = self.rest.as_nanos().checked_rem(step).unwrap_or(0);
+            // Less than a step, which is short.
+            let below_step = Duration::from_nanos(u64::try_from(below_step).unwrap_or(0));
+            self.worlds.advance(self.rest - below_step);
+            self.rest = below_step;
         }
     }
 
@@ -116,6 +170,19 @@ impl Pace {
         if twist != Twist::ZERO {
             let expires = self.now + self.command_timeout;
             self.commands.push(Command { world: world.to_owned(), robot: robot.to_owned(), expires });
+        }
+        Ok(())
+    }
+
+    /// Switches the motors of a robot; off ends its command.
+    ///
+    /// # Errors
+    /// Those of [`Worlds::set_motor_power`].
+    pub(super) fn set_motor_power(&mut self, world: &str, robot: &str, on: bool) -> Result<(), WorldError> {
+        self.worlds.set_motor_power(Some(world), robot, on)?;
+        if !on {
+            self.commands
+                .retain(|command| (command.world.as_str(), command.robot.as_str()) != (world, robot));
         }
         Ok(())
     }
@@ -184,6 +251,38 @@ mod tests {
             assert!((x(&mut pace) - 0.25 * factor).abs() < 1e-6, "{factor}: {}", x(&mut pace));
             assert_eq!(pace.time(), seconds(0.5 * factor));
         }
+    }
+
+    /// TurtleBot thesis, A.5: 50 ms are the default of its simulator.
+    #[test]
+    fn time_goes_in_steps_if_they_are_set() {
+        let mut pace = pace(1.0);
+        pace.set_time_step(seconds(0.05));
+        pace.command(WORLD, "Neo", Twist::new(0.5, 0.0)).unwrap();
+        for (now, time) in [(0.049, 0.0), (0.051, 0.05), (0.099, 0.05), (0.26, 0.25), (0.3, 0.3)] {
+            pace.advance_to(seconds(now));
+            assert_eq!(pace.time(), seconds(time), "{now}");
+            assert!((x(&mut pace) - 0.5 * time).abs() < 1e-6, "{now}: {}", x(&mut pace));
+        }
+        pace.set_time_step(Duration::ZERO);
+        pace.advance_to(seconds(0.31));
+        assert_eq!(pace.time(), seconds(0.31));
+    }
+
+    #[test]
+    fn the_speed_may_change_and_the_worlds_may_begin_again() {
+        let mut pace = pace(1.0);
+        for (now, factor, time) in [(1.0, 0.0, 1.0), (3.0, 4.0, 1.0), (4.0, 0.5, 5.0), (6.0, 1.0, 6.0)] {
+            pace.advance_to(seconds(now));
+            pace.set_factor(factor);
+            assert_eq!(pace.time(), seconds(time), "{now}");
+        }
+        pace.command(WORLD, "Neo", Twist::new(0.5, 0.0)).unwrap();
+        pace.replace(Worlds::load_default().unwrap());
+        assert_eq!(pace.time(), Duration::ZERO);
+        let before = x(&mut pace);
+        pace.advance_to(seconds(7.0));
+        assert_eq!((pace.time(), x(&mut pace)), (seconds(1.0), before), "it has no command");
     }
 
     #[test]

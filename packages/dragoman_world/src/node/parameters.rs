@@ -4,8 +4,13 @@ use std::path::Path;
 
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
 
+use super::control::Loader;
 use super::{WorldNodeError, frames};
-use crate::Worlds;
+use crate::{SCENES, Worlds};
+
+/// Encodings of depth images.
+const METRES: &str = "32FC1";
+pub(super) const GREY: &str = "mono8";
 
 /// The parameters of the node; `world_file` is the default of the parameter with that name.
 pub fn declarations(world_file: &str) -> Vec<Declaration> {
@@ -36,6 +41,14 @@ pub fn declarations(world_file: &str) -> Vec<Declaration> {
             "Run the worlds' time as fast as possible, with /clock; real_time_factor is ignored.",
         ),
         Declaration::new(
+            "depth_encoding",
+            METRES,
+            "Encoding of the depth images of all cameras, depth/image: 32FC1, m, NaN where nothing was measured; or \
+             mono8, the grey values of the TurtleBot thesis: 255 at the minimum range, 0 at the maximum and where \
+             nothing was measured.",
+        )
+        .within(Range::OneOf(&[METRES, GREY])),
+        Declaration::new(
             "publish_clock",
             false,
             "Publish the worlds' time on /clock, and stamp all messages with it.",
@@ -50,26 +63,38 @@ pub fn declarations(world_file: &str) -> Vec<Declaration> {
     declared.into_iter().map(Declaration::read_only).collect()
 }
 
-/// Loads the worlds. Files used by the world file are searched in its folder.
-pub(super) fn worlds(values: &Parameters) -> Result<Worlds, WorldNodeError> {
+/// Loads the worlds; again as they were, whenever it is called. Files used by the world file are searched in its folder.
+pub(super) fn loader(values: &Parameters) -> Result<Loader, WorldNodeError> {
     let path: String = values.value("world_file");
+    let seed = u64::try_from(values.value::<i64>("seed")).ok();
+    let is_scene = path.is_empty() || SCENES.iter().any(|(name, _)| *name == path);
+    let text = if is_scene {
+        String::new()
+    } else {
+        std::fs::read_to_string(&path)
+            .map_err(|source| WorldNodeError::File { path: path.clone(), source })?
+    };
+    let as_original = values.value("as_original");
+    Ok(Box::new(move || worlds(&path, &text, seed, as_original)))
+}
+
+fn worlds(path: &str, text: &str, seed: Option<u64>, as_original: bool) -> Result<Worlds, WorldNodeError> {
+    let path = path.to_owned();
     let loaded = if path.is_empty() {
         Worlds::load_default()
     } else if let Some(scene) = Worlds::scene(&path) {
         scene
     } else {
-        let text = std::fs::read_to_string(&path)
-            .map_err(|source| WorldNodeError::File { path: path.clone(), source })?;
         let folder = Path::new(&path).parent().unwrap_or(Path::new(""));
         let read = |name: &str| std::fs::read(folder.join(name)).map_err(|error| error.to_string());
-        Worlds::from_yaml(&text, &read)
+        Worlds::from_yaml(text, &read)
     };
     let mut worlds = loaded.map_err(|source| WorldNodeError::World { path: path.clone(), source })?;
     if let Some((frame, things)) = frames::shared(&worlds) {
         return Err(WorldNodeError::Frames { path, frame, things });
     }
-    worlds.set_as_original(values.value("as_original"));
-    if let Ok(seed) = u64::try_from(values.value::<i64>("seed")) {
+    worlds.set_as_original(as_original);
+    if let Some(seed) = seed {
         worlds.reseed(seed);
     }
     Ok(worlds)

@@ -88,6 +88,13 @@ fn in_millimetres(depth: f32) -> u16 {
     (depth * 1000.0 + 0.5) as u16
 }
 
+/// Encodes depths as grey values, near is bright.
+pub(super) fn grey(image: &DepthImage, figures: &CameraFigures, bytes: &mut [u8]) {
+    for (byte, depth) in bytes.iter_mut().zip(image.depths()) {
+        *byte = figures.grey(*depth);
+    }
+}
+
 /// Brightness, ITU-R BT.601.
 pub(super) fn mono(image: &ColorImage, bytes: &mut [u8]) {
     for (gray, pixel) in bytes.iter_mut().zip(image.rgb().chunks_exact(3)) {
@@ -143,5 +150,18 @@ pub(super) fn camera_info(figures: &CameraFigures, frame: &str) -> CameraInfo {
         r: vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
         p: vec![fx, 0.0, cx, 0.0, 0.0, fy, cy, 0.0, 0.0, 0.0, 1.0, 0.0],
         ..Default::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TurtleBot thesis, 5.3: near is bright; the threshold of 120 is 2.57 m.
+    #[test]
+    fn grey_values_are_bright_where_it_is_near() {
+        let grey = |depth| CameraFigures::KINECT.grey(depth);
+        assert_eq!([0.4, 0.2, 4.5, 9.0, f32::NAN].map(grey), [255, 255, 0, 0, 0]);
+        assert_eq!([2.57, 2.58, 2.55].map(grey), [120, 119, 121]);
     }
 }

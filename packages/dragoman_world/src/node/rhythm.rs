@@ -56,6 +56,11 @@ impl Rhythm {
 /// Advances the time to the next task, and runs it; `false` if there is none. Tasks missed because another request
 /// advanced the time are not repeated.
 fn next(turns: &mut [Turn], live: &Live) -> bool {
+    let time = live.time();
+    for turn in turns.iter_mut() {
+        // After a reset the time begins at zero again.
+        turn.due = turn.due.min(time + turn.period);
+    }
     let Some(due) = turns.iter().map(|turn| turn.due).min() else { return false };
     let now = live.with(|state| {
         let rest = due.saturating_sub(state.pace.time());
@@ -87,7 +92,7 @@ mod tests {
     fn every_turn_comes_at_its_time_in_the_worlds() {
         let worlds = Worlds::load_default().unwrap();
         let pace = Pace::new(worlds, Speed::AsFastAsPossible, Duration::from_millis(600));
-        let live = Live::new(pace, Vec::new());
+        let live = Live::new(pace, Vec::new(), Box::new(|| Ok(Worlds::load_default().unwrap())));
         let seen = Arc::new(Mutex::new(Vec::new()));
         let mut turns: Vec<Turn> = [("a", 50), ("b", 80)]
             .map(|(name, period)| {
@@ -115,5 +120,24 @@ mod tests {
         }
         assert!((x() - before - 0.5 * 0.6).abs() < 1e-6, "the command has expired in the worlds' time");
         assert!(!next(&mut [], &live));
+    }
+
+    #[test]
+    fn after_a_reset_the_turns_follow_the_new_time() {
+        let pace =
+            Pace::new(Worlds::load_default().unwrap(), Speed::AsFastAsPossible, Duration::from_millis(600));
+        let live = Live::new(pace, Vec::new(), Box::new(|| Ok(Worlds::load_default().unwrap())));
+        let period = Duration::from_millis(50);
+        let mut turns = [Turn { period, due: period, act: Box::new(|| {}) }];
+        (0..100).for_each(|_| assert!(next(&mut turns, &live)));
+        assert_eq!(live.time(), 100 * period);
+        live.reset().unwrap();
+        assert_eq!(live.time(), Duration::ZERO);
+        assert!(next(&mut turns, &live));
+        assert_eq!(live.time(), period);
+        // The speed is the computer's.
+        for refused in [live.start(), live.pause(), live.stop(), live.set_speed(2.0)] {
+            assert_eq!(refused, Err(super::super::ControlError::AsFastAsPossible));
+        }
     }
 }

@@ -1,11 +1,14 @@
-//! Robots on wheels without a driver of their own: velocities and odometry, besides the services.
+//! Robots on wheels without a driver of their own: velocities, odometry and Player's position2d (RoMAA page), besides
+//! the services.
 
 use std::time::Duration;
 
 use dragoman_geometry::Twist as Planar;
 use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
 use dragoman_ros::geometry_msgs::msg::{TransformStamped, Twist};
 use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Publisher, QosProfile, Result};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
@@ -65,11 +68,64 @@ pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<Vec<Robot>> {
                 Planar::planar(twist.linear.x, twist.linear.y, twist.angular.z),
             );
         })?;
+        serve_position2d(tasks, live, &world, &name, &prefix)?;
         let node = tasks.node();
         let odometry = node.create_publisher(&format!("{prefix}/odom"), QosProfile::default())?;
         robots.push(Robot { world, world_frame, name, prefix, odometry, last: None });
     }
     Ok(robots)
+}
+
+/// The services of Player's position2d for one robot.
+fn serve_position2d(
+    tasks: &mut NodeTasks,
+    live: &Live,
+    world: &str,
+    robot: &str,
+    prefix: &str,
+) -> Result<()> {
+    // Clones for each service.
+    let names = || (live.clone(), world.to_owned(), robot.to_owned());
+    let (asked, world, name) = names();
+    tasks.serve::<GetGeometry::Service>(&format!("{prefix}/get_geometry"), move |_request| {
+        match asked.ask(|worlds| worlds.outline(Some(&world), &name)) {
+            Ok(corners) => geometry(corners),
+            Err(refused) => GetGeometry::Response { message: refused.message, ..Default::default() },
+        }
+    })?;
+    let (switched, world, name) = names();
+    tasks.serve::<SetBool::Service>(&format!("{prefix}/set_motor_power"), move |request| {
+        let done = switched.with(|state| {
+            let result = state.pace.set_motor_power(&world, &name, request.data);
+            result.map_err(|error| state.refuse(&error))
+        });
+        let message = if request.data { "motors on" } else { "motors off" };
+        SetBool::Response { success: done.is_ok(), message: done.err().unwrap_or_else(|| message.to_owned()) }
+    })?;
+    let (reset, world, name) = names();
+    tasks.serve::<Trigger::Service>(&format!("{prefix}/reset_odometry"), move |_request| {
+        let done = reset.ask(|worlds| worlds.reset_odometry(Some(&world), &name, [0.0; 3]));
+        let message = done.as_ref().err().map_or("reset", |refused| refused.message.as_str()).to_owned();
+        Trigger::Response { success: done.is_ok(), message }
+    })?;
+    let (set, world, name) = names();
+    tasks.serve::<SetOdometry::Service>(&format!("{prefix}/set_odometry"), move |request| {
+        let pose = [request.pose.x, request.pose.y, request.pose.theta];
+        let done = set.ask(|worlds| worlds.reset_odometry(Some(&world), &name, pose));
+        // Player's clients reset in this way.
+        let named = if pose == [0.0; 3] { "reset" } else { "set" };
+        let message = done.as_ref().err().map_or(named, |refused| refused.message.as_str()).to_owned();
+        SetOdometry::Response { success: done.is_ok(), message }
+    })
+}
+
+/// Size and centre of a robot with these corners in its own frame, that of the odometry.
+fn geometry([low, high]: [[f64; 3]; 2]) -> GetGeometry::Response {
+    let mut response = GetGeometry::Response { success: true, ..Default::default() };
+    (response.size.x, response.size.y, response.size.z) =
+        (high[0] - low[0], high[1] - low[1], high[2] - low[2]);
+    (response.pose.x, response.pose.y) = ((low[0] + high[0]) / 2.0, (low[1] + high[1]) / 2.0);
+    response
 }
 
 /// World, its frame, name and prefix of these robots.

@@ -109,14 +109,11 @@ pub(super) fn serve(tasks: &mut NodeTasks, live: &Live) -> Result<()> {
     serve!(tasks, live, "update", UpdateWorld, |worlds, r| worlds.update(Some(&r.world)), |()| {});
     let stepped = live.clone();
     tasks.serve::<srv::AdvanceWorlds::Service>("advance", move |request| {
-        stepped.with(|state| {
-            let result = state.pace.step(request.duration);
-            let (success, message) = match result {
-                Ok(()) => (true, String::new()),
-                Err(error) => (false, state.refuse(&error)),
-            };
-            srv::AdvanceWorlds::Response { success, message, time: state.pace.time().as_secs_f64() }
-        })
+        let (success, message, time) = match stepped.advance(request.duration) {
+            Ok(time) => (true, String::new(), time),
+            Err((message, time)) => (false, message, time),
+        };
+        srv::AdvanceWorlds::Response { success, message, time: time.as_secs_f64() }
     })
 }
 

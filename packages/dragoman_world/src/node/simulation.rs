@@ -1,5 +1,5 @@
-//! The node of the simulator: the simulator's own topics in the TurtleBot thesis, table A.2, and manual operation of
-//! the robot.
+//! The node of the simulator: the simulator's own topics in the TurtleBot thesis, table A.2, control of the simulation
+//! (A.5), and manual operation of the robot.
 //!
 //! If the thesis shows no message type, the simplest type for the value is used: `std_msgs/Float64` for times, because
 //! its programs read `.Data` (A.4), `std_msgs/Empty` for messages without data. Its function for the pose
@@ -10,18 +10,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dragoman_base::kobuki::driver::LedColor;
-use dragoman_ros::dragoman_msgs::srv::PressButton;
+use dragoman_ros::dragoman_msgs::srv::{PressButton, SetSimulationSpeed, SetTimeStep};
 use dragoman_ros::geometry_msgs::msg::{PoseStamped, Twist};
 use dragoman_ros::kobuki_ros_interfaces::msg::{Led, MotorPower};
 use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::std_msgs::msg::{ColorRGBA, Empty, Float64, String as Text};
+use dragoman_ros::std_srvs::srv::Trigger;
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Clock, Context, Node, Publisher, QosProfile, Result, WrappedTypesupport, velocity};
 use futures::StreamExt;
 
 use super::frames::pose_message;
-use super::{Live, WorldNodeError, listened};
+use super::{ControlError, Live, WorldNodeError, listened};
 use crate::WorldError;
 use crate::console::Console;
 use dragoman_sim::Kobuki;
@@ -56,7 +57,17 @@ pub fn declarations() -> Vec<Declaration> {
         Declaration::new("rate", 50.0, "Rate of pose and time while they have subscribers, Hz.")
             .within(Range::Double { from: 0.1, to: 1000.0 })
             .read_only(),
-        Declaration::new("imu_noise", true, "Whether the gyro of the simulated base has noise and a bias."),
+        Declaration::new(
+            "imu_noise",
+            true,
+            "Whether the samples of the simulated base's gyro, imu_data_raw, have noise and a bias.",
+        ),
+        Declaration::new(
+            "heading_noise",
+            false,
+            "Whether the heading of the simulated base drifts by the gyro's noise, with imu_data and odom, as on a \
+             real one; includes imu_noise.",
+        ),
         velocity::declaration(),
     ]
 }
@@ -75,6 +86,7 @@ pub fn start(
     tasks.spawn(server);
     let rate: f64 = values.value("rate");
     serve_console(&mut tasks)?;
+    serve_control(&mut tasks, &worlds, robot_namespace.trim_end_matches('/'))?;
     note_commands(&mut tasks, &values, &worlds, robot_namespace.trim_end_matches('/'))?;
     if let Some(base) = base {
         follow_noise(&mut tasks, values, base.clone());
@@ -128,6 +140,75 @@ impl Truth {
             message.header.frame_id = frame;
             report(self.pose.publish(&message));
         }
+    }
+}
+
+/// Services that control the simulation, and its state.
+fn serve_control(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Result<()> {
+    let again = Arc::new(Again::new(tasks.node(), namespace)?);
+    let shown = Arc::new(tasks.node().create_publisher::<Text>("~/state", latched())?);
+    report(shown.publish(&Text { data: worlds.run_state().to_string() }));
+    let answer = |worlds: &Live, shown: &Publisher<Text>, result: std::result::Result<(), ControlError>| {
+        let state = worlds.run_state().to_string();
+        report(shown.publish(&Text { data: state.clone() }));
+        match result {
+            Ok(()) => (true, state),
+            Err(error) => (false, error.to_string()),
+        }
+    };
+    let mut trigger =
+        |name: &str, act: fn(&Live) -> std::result::Result<(), ControlError>, is_again: bool| {
+            let (worlds, shown, again) = (worlds.clone(), Arc::clone(&shown), Arc::clone(&again));
+            tasks.serve::<Trigger::Service>(name, move |_request| {
+                let result = act(&worlds);
+                if is_again && result.is_ok() {
+                    report(again.publish());
+                }
+                let (success, message) = answer(&worlds, &shown, result);
+                Trigger::Response { success, message }
+            })
+        };
+    trigger("~/start", Live::start, false)?;
+    trigger("~/pause", Live::pause, false)?;
+    trigger("~/stop", Live::stop, true)?;
+    trigger("~/reset", Live::reset, true)?;
+    let (speeds, speed_shown) = (worlds.clone(), Arc::clone(&shown));
+    tasks.serve::<SetSimulationSpeed::Service>("~/set_speed", move |request| {
+        let (success, message) = answer(&speeds, &speed_shown, speeds.set_speed(request.factor));
+        SetSimulationSpeed::Response { success, message }
+    })?;
+    let steps = worlds.clone();
+    tasks.serve::<SetTimeStep::Service>("~/set_time_step", move |request| {
+        let (success, message) = answer(&steps, &shown, steps.set_time_step(request.time_step));
+        SetTimeStep::Response { success, message }
+    })
+}
+
+/// What the robot's driver does not know of a reset: it keeps its odometry, its outputs and the switch of its motors
+/// while the base is gone.
+struct Again {
+    odometry: Publisher<Empty>,
+    leds: [Publisher<Led>; 2],
+    motors: Publisher<MotorPower>,
+}
+
+impl Again {
+    fn new(node: &mut Node, namespace: &str) -> Result<Self> {
+        let base = format!("{namespace}/mobile_base/commands");
+        let led = |node: &mut Node, name: &str| {
+            node.create_publisher(&format!("{base}/{name}"), QosProfile::default().keep_last(1))
+        };
+        Ok(Self {
+            odometry: node.create_publisher(&format!("{base}/reset_odometry"), QosProfile::default())?,
+            leds: [led(node, "led1")?, led(node, "led2")?],
+            motors: node.create_publisher(&format!("{base}/motor_power"), QosProfile::default())?,
+        })
+    }
+
+    fn publish(&self) -> Result<()> {
+        self.odometry.publish(&Empty::default())?;
+        self.leds.iter().try_for_each(|led| led.publish(&Led { value: Led::BLACK as u8 }))?;
+        self.motors.publish(&MotorPower { state: MotorPower::ON as u8 })
     }
 }
 
@@ -202,7 +283,11 @@ impl Note {
 /// Sets the gyro's noise when its parameter changes.
 fn follow_noise(tasks: &mut NodeTasks, values: Parameters, base: RealTime<Kobuki>) {
     let set = move |values: &Parameters| {
-        let noise = if values.value("imu_noise") { Noise::Typical } else { Noise::None };
+        let noise = match (values.value("imu_noise"), values.value("heading_noise")) {
+            (_, true) => Noise::Typical,
+            (true, false) => Noise::Raw,
+            (false, false) => Noise::None,
+        };
         base.with(|kobuki| kobuki.set_noise(noise));
     };
     set(&values);

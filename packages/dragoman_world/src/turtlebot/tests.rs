@@ -3,6 +3,7 @@
 mod arm;
 mod base;
 mod description;
+mod dock;
 
 use std::time::Duration;
 

@@ -31,11 +31,14 @@ pub struct Config {
     pub motors_off_on_wheel_drop: bool,
     /// Source of the heading.
     pub heading: HeadingSource,
+    /// Whether a reset of the odometry also sets the reported encoders to 0, as in the simulator of the TurtleBot
+    /// thesis. A Kobuki has no command for that: its counters continue.
+    pub reset_encoders: bool,
     /// Voltage thresholds of the battery.
     pub battery: BatteryConfig,
 }
 
-/// 0.1 s, 0.6 s, 0.5 s, no acceleration limits, motors stay on, heading from the gyro.
+/// 0.1 s, 0.6 s, 0.5 s, no acceleration limits, motors stay on, heading from the gyro, encoders continue.
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -45,6 +48,7 @@ impl Default for Config {
             limits: Limits::KOBUKI,
             motors_off_on_wheel_drop: false,
             heading: HeadingSource::Gyro,
+            reset_encoders: false,
             battery: BatteryConfig::default(),
         }
     }

@@ -118,6 +118,36 @@ fn refused(reason: Standstill) -> Result<Vec<Command>, Refusal> {
     Err(Refusal::Standstill(reason))
 }
 
+/// The firmware has no command for its counters. The simulator of the TurtleBot thesis (3.6.1) resets them.
+#[test]
+fn a_reset_of_the_odometry_leaves_the_encoders_unless_they_are_configured_otherwise() {
+    for reset_encoders in [false, true] {
+        let mut bench = Bench::online(Config { reset_encoders, ..Config::default() });
+        (bench.core.left_encoder_ticks, bench.core.right_encoder_ticks) = (1170, 1170);
+        bench.frame();
+        let encoders = |bench: &Bench| {
+            let core = bench.driver.state().sensors.core.unwrap();
+            [core.left_encoder_ticks, core.right_encoder_ticks]
+        };
+        assert_eq!(encoders(&bench), [1170, 1170]);
+        bench.driver.reset_odometry();
+        assert_eq!(encoders(&bench), if reset_encoders { [0, 0] } else { [1170, 1170] });
+        assert_eq!(bench.driver.state().pose, Pose::ORIGIN);
+        // 10 cm back: the counters wrap at 65536.
+        (bench.core.left_encoder_ticks, bench.core.right_encoder_ticks) = (0, 0);
+        bench.frame();
+        assert_eq!(encoders(&bench), if reset_encoders { [64_366, 64_366] } else { [0, 0] });
+        assert!((bench.driver.state().pose.x + 0.1).abs() < 1e-3, "{:?}", bench.driver.state().pose);
+        bench.driver.set_odometry(Pose::ORIGIN).unwrap();
+        assert_eq!(encoders(&bench), [0, 0], "also by Player's way");
+        bench.driver.handle_disconnected(bench.now);
+        bench.driver.handle_connected(bench.now);
+        bench.core.left_encoder_ticks = 5;
+        bench.frame();
+        assert_eq!(encoders(&bench), [5, 0], "another connection has the base's own counters");
+    }
+}
+
 #[test]
 fn silent_until_the_first_feedback() {
     let mut bench = Bench::new(Config::default());
