@@ -1,5 +1,5 @@
-//! Text as what a platform remembers over a restart, and as a recorded motion with a platform that replays it. Checked: no
-//! panic, what is parsed prints as the same, poses and velocities are finite, a replay ends.
+//! Text as what a platform remembers over a restart, and as a recorded motion with a platform that replays it. Checked:
+//! no panic, what is parsed prints as the same, poses and velocities are finite, a replay ends.
 
 #![no_main]
 

@@ -286,7 +286,8 @@ impl Status {
         let radar_board = fields.ints::<5>();
         let place = [fields.double(), fields.double()];
         let gyro = fields.ints::<6>();
-        // The lab has reflectors and corners. While it turns on a loaded machine they are late, and beside their places.
+        // The lab has reflectors and corners. While it turns on a loaded machine they are late, and beside their
+        // places.
         let is_near = |[x, y]: &[i32; 2]| x.abs() < 20_000 && y.abs() < 20_000;
         assert!(reflectors.iter().chain(&corners).all(is_near), "{reflectors:?} {corners:?}");
         assert!(circles.is_empty());

@@ -1,4 +1,5 @@
-//! What the original remembers, senses and reaches: the lab's platform over a restart, its further sensors, its charger.
+//! What the original remembers, senses and reaches: the lab's platform over a restart, its further sensors, its
+//! charger.
 
 #![cfg(target_os = "linux")]
 

@@ -1,5 +1,5 @@
-//! Further sensors and boards of the platform, and detections by other nodes: each is a topic that a parameter names. They
-//! fill the fields of the status that the controller does not know itself, and the events of programs.
+//! Further sensors and boards of the platform, and detections by other nodes: each is a topic that a parameter names.
+//! They fill the fields of the status that the controller does not know itself, and the events of programs.
 
 use std::time::{Duration, Instant};
 

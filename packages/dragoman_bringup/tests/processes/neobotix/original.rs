@@ -1,5 +1,5 @@
-//! Clients of the protocol see what the original shows them: failed motions, ultrasonic sensors, messages of programs; and
-//! drive omnidirectional platforms.
+//! Clients of the protocol see what the original shows them: failed motions, ultrasonic sensors, messages of programs;
+//! and drive omnidirectional platforms.
 
 use std::time::{Duration, Instant};
 
