@@ -7,13 +7,13 @@ use crate::common::platform::Operator;
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
 use dragoman_ros::dragoman_msgs::msg::PlatformBoard;
 use dragoman_ros::dragoman_msgs::srv::{
-    PlatformGetDebugData, PlatformGetDocument, PlatformGetParameter, PlatformRaiseEvent, PlatformSetDocument,
-    PlatformSetParameter,
+    PlatformGetDebugData, PlatformGetDocument, PlatformGetParameter, PlatformRaiseEvent,
+    PlatformSetDigitalOutput, PlatformSetDocument, PlatformSetParameter,
 };
 use dragoman_ros::geometry_msgs::msg::{Pose, Pose2D, PoseArray};
 use dragoman_ros::rcl_interfaces::srv::GetParameters;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, JointState, NavSatFix};
-use dragoman_ros::std_msgs::msg::{Bool, Float64MultiArray, UInt8};
+use dragoman_ros::std_msgs::msg::{Bool, Float64MultiArray, UInt8, UInt16};
 
 fn document(operator: &mut Operator, service: &str, name: &str, text: &str) {
     let request = PlatformSetDocument::Request { name: name.to_owned(), document: text.to_owned() };
@@ -102,6 +102,12 @@ fn the_lab_feeds_the_sensors_and_the_platform_charges() {
     assert!(raise(&mut operator, Event::RADAR, "5").is_err());
     assert!(raise(&mut operator, Event::USER_EVENT, "go").unwrap_err().contains("no program is running"));
     set(&mut operator, "SurveillanceModeEnabled", "false");
+
+    let mut outputs = operator.beside.latched::<UInt16>("/neobotix/digital_out/relay");
+    operator.beside.find("no output", &mut outputs, |outputs: &UInt16| outputs.data == 0);
+    let request = PlatformSetDigitalOutput::Request { board: 1, channel: 3, high: true };
+    assert!(operator.call::<PlatformSetDigitalOutput::Service>("set_digout", request).success);
+    operator.beside.find("the output", &mut outputs, |outputs: &UInt16| outputs.data == 0b1000);
 
     // A program waits for a user event and a person, then docks.
     let program = r#"<program version="1.0"><task name="t" version="1.0">
