@@ -1,5 +1,5 @@
-//! Text as a recorded motion, and a platform that replays it. Checked: no panic, a parsed recording prints as the same,
-//! velocities are finite, a replay ends.
+//! Text as what a platform remembers over a restart, and as a recorded motion with a platform that replays it. Checked:
+//! no panic, what is parsed prints as the same, poses and velocities are finite, a replay ends.
 
 #![no_main]
 
@@ -8,10 +8,17 @@ use std::time::Duration;
 use dragoman_geometry::{Pose, Twist};
 use dragoman_platform::replay::{Player, Recording, Replayed};
 use dragoman_platform::settings::Settings;
+use dragoman_platform::startup::{SavedNames, StartPosition};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
     let Ok(text) = std::str::from_utf8(input) else { return };
+    let names = SavedNames::parse(text);
+    assert_eq!(SavedNames::parse(&names.to_string()), names);
+    if let Ok(start) = StartPosition::parse(text) {
+        assert!(start.0.is_finite());
+        assert_eq!(StartPosition::parse(&start.to_string()), Ok(start));
+    }
     let Ok(recording) = Recording::read(text) else { return };
     assert_eq!(Recording::read(&recording.to_string()), Ok(recording.clone()));
     let Some(mut pose) = recording.samples().first().map(|sample| sample.pose) else { return };

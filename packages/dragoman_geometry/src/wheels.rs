@@ -63,8 +63,8 @@ impl Drives {
         if self.is_omnidirectional() { twist } else { Twist { lateral: 0.0, ..twist } }
     }
 
-    /// The wheels' states for a velocity of the platform. Steered wheels take the steering angle within a quarter turn of
-    /// the one in `before`, and roll backwards if necessary; at standstill they keep it.
+    /// The wheels' states for a velocity of the platform. Steered wheels take the steering angle within a quarter turn
+    /// of the one in `before`, and roll backwards if necessary; at standstill they keep it.
     pub fn wheels(&self, twist: Twist, before: &[Wheel]) -> Vec<Wheel> {
         let Twist { linear, lateral, angular } = self.possible(twist);
         let straight = |speed: f64| Wheel { speed, steering: 0.0 };
@@ -134,8 +134,8 @@ impl Drives {
         }
     }
 
-    /// The velocity for the speeds of the right and the left wheels, as in `CMD_MOVE_VEL_WHEEL` (PlatformCtrl guide, 6.3).
-    /// Steered drives count as two wheels at the ends of their sideways distance.
+    /// The velocity for the speeds of the right and the left wheels, as in `CMD_MOVE_VEL_WHEEL` (PlatformCtrl guide,
+    /// 6.3). Steered drives count as two wheels at the ends of their sideways distance.
     pub fn twist_of_sides(&self, right: f64, left: f64) -> Twist {
         let separation = match *self {
             Self::Differential { separation } => separation,

@@ -6,6 +6,7 @@
 //! | [`parameters`] | the parameters, and their conversion to the controller's settings |
 //! | `state` | the node's state, and the controller's cycle |
 //! | `base`, `laser`, `ultrasonics` | the base: odometry, sensors, battery, emergency stop, joystick in; velocities out |
+//! | `history` | the poses of the last seconds |
 //! | `senses` | further sensors and boards, detections, events for programs |
 //! | `services` | states, modes, motions, hardware: a service for each command |
 //! | `position2d` | Player's services: geometry, motor power, odometry |
@@ -27,6 +28,7 @@ mod base;
 mod can;
 mod documents;
 mod files;
+mod history;
 mod laser;
 mod nav2;
 mod outlets;

@@ -1,5 +1,5 @@
-//! Moving objects in the laser's scans (PlatformCtrl guide, 5.9: `TrackingEnabled`). Points that belong to no line of the
-//! map are grouped into clusters; a cluster that comes forward counts as moving.
+//! Moving objects in the laser's scans (PlatformCtrl guide, 5.9: `TrackingEnabled`). Points that belong to no line of
+//! the map are grouped into clusters; a cluster that comes forward counts as moving.
 
 use std::time::Duration;
 

@@ -102,8 +102,8 @@ impl Wheeled {
         }
     }
 
-    /// The motion at the commanded velocity, as its wheels turn: within the limits of the drives, and with the time that
-    /// steering takes.
+    /// The motion at the commanded velocity, as its wheels turn: within the limits of the drives, and with the time
+    /// that steering takes.
     pub(crate) fn roll_wheels(&mut self, time: f64) -> Step {
         let twist = self.twist;
         let [most, most_turning] = self.limits;

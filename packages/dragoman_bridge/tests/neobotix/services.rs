@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use dragoman_bridge::neobotix::services::{self, Service, Visitor};
 use dragoman_bridge::neobotix::status::Board;
 use dragoman_bridge::neobotix::wire::{
-    Camera, CanId, CanMessage, CanMessages, Circle, Coded, Command, CommandKind, DebugData, DocumentReply,
-    Frame, GraphicalColor, GraphicalKind, GraphicalObject, Line, Mapping, NamedDocument, ParameterReplies,
-    ParameterReply, PathPose, Point, Position, ProgramDocument, Reply, ScanPoint, Segment, SetDigitalOutput,
-    Status, Variable,
+    Camera, CanId, CanMessage, CanMessages, Circle, Cluster, Coded, Command, CommandKind, DebugData,
+    DocumentReply, Frame, GraphicalColor, GraphicalKind, GraphicalObject, Line, Mapping, NamedDocument,
+    ParameterReplies, ParameterReply, PathPose, Point, Position, ProgramDocument, QueueEntry, Reply,
+    SafeVelocities, ScanPoint, Segment, SetDigitalOutput, Status, Variable,
 };
 use dragoman_bridge::neobotix::{Outcome, Refusal};
 use dragoman_ros::WrappedServiceTypeSupport;
@@ -177,6 +177,20 @@ fn some_replies() -> Vec<Reply> {
             Variable { id: 0, value: "mapping: false".into() },
             Variable { id: 1, value: "obstacles: 3".into() },
         ],
+        moving_clusters: vec![
+            Cluster { x_mm: 1500, y_mm: -20, index: 1 },
+            Cluster { x_mm: 5, y_mm: 6, index: 2 },
+        ],
+        person_clusters: vec![Cluster { x_mm: 7, y_mm: 8, index: 1 }],
+        ball_clusters: vec![Cluster { x_mm: 9, y_mm: 10, index: 1 }],
+        protocol_queue: vec![QueueEntry { text: "info: there".into(), number: 7 }],
+        safe_velocities: SafeVelocities {
+            forward_laser_mm_per_s: 1500,
+            backward_laser_mm_per_s: 1400,
+            forward_ultrasonic_mm_per_s: 1300,
+            backward_ultrasonic_mm_per_s: 1200,
+            optocoupler_mm_per_s: 0,
+        },
         ..DebugData::default()
     };
     let segment = Segment { source: Point { x_mm: 1, y_mm: 2 }, target: Point { x_mm: 3, y_mm: 4 } };

@@ -1,16 +1,19 @@
-//! What the original remembers, senses and reaches: the lab's platform over a restart, its further sensors, its charger.
+//! What the original remembers, senses and reaches: the lab's platform over a restart, its further sensors, its
+//! charger.
 
 #![cfg(target_os = "linux")]
 
 use crate::common::platform::Operator;
 use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
+use dragoman_ros::dragoman_msgs::msg::PlatformBoard;
 use dragoman_ros::dragoman_msgs::srv::{
-    PlatformGetDocument, PlatformGetParameter, PlatformRaiseEvent, PlatformSetDocument, PlatformSetParameter,
+    PlatformGetDebugData, PlatformGetDocument, PlatformGetParameter, PlatformRaiseEvent,
+    PlatformSetDigitalOutput, PlatformSetDocument, PlatformSetParameter,
 };
-use dragoman_ros::geometry_msgs::msg::Pose2D;
+use dragoman_ros::geometry_msgs::msg::{Pose, Pose2D, PoseArray};
 use dragoman_ros::rcl_interfaces::srv::GetParameters;
-use dragoman_ros::sensor_msgs::msg::{BatteryState, JointState};
-use dragoman_ros::std_msgs::msg::Bool;
+use dragoman_ros::sensor_msgs::msg::{BatteryState, JointState, NavSatFix};
+use dragoman_ros::std_msgs::msg::{Bool, Float64MultiArray, UInt8, UInt16};
 
 fn document(operator: &mut Operator, service: &str, name: &str, text: &str) {
     let request = PlatformSetDocument::Request { name: name.to_owned(), document: text.to_owned() };
@@ -100,6 +103,12 @@ fn the_lab_feeds_the_sensors_and_the_platform_charges() {
     assert!(raise(&mut operator, Event::USER_EVENT, "go").unwrap_err().contains("no program is running"));
     set(&mut operator, "SurveillanceModeEnabled", "false");
 
+    let mut outputs = operator.beside.latched::<UInt16>("/neobotix/digital_out/relay");
+    operator.beside.find("no output", &mut outputs, |outputs: &UInt16| outputs.data == 0);
+    let request = PlatformSetDigitalOutput::Request { board: 1, channel: 3, high: true };
+    assert!(operator.call::<PlatformSetDigitalOutput::Service>("set_digout", request).success);
+    operator.beside.find("the output", &mut outputs, |outputs: &UInt16| outputs.data == 0b1000);
+
     // A program waits for a user event and a person, then docks.
     let program = r#"<program version="1.0"><task name="t" version="1.0">
         <wait><userevent id="go"/></wait><parameter><set key="FlashlightEnabled" value="true"/></parameter>
@@ -128,6 +137,85 @@ fn the_lab_feeds_the_sensors_and_the_platform_charges() {
     let mut batteries = operator.beside.subscribe::<BatteryState>("/neobotix/battery_state");
     let charging = |battery: &BatteryState| battery.current > 0.0 && battery.power_supply_status == 1;
     operator.beside.find("the battery is charged", &mut batteries, charging);
+}
+
+/// PlatformCtrl guide, 6.4: fields of the status and of the debug data that come from boards and sensors.
+#[test]
+fn boards_and_sensors_that_parameters_name_fill_the_status() {
+    let topics = [
+        "relay_board_topic:=/boards/relay",
+        "io_board_topic:=/boards/io",
+        "motor_left_topic:=/boards/left",
+        "gyro_board_topic:=/boards/gyro",
+        "gps_topic:=/gps",
+        "radar_topic:=/radar",
+        "infrared_topic:=/infrared",
+        "persons_topic:=/persons",
+    ]
+    .map(|topic| format!("platform:{topic}"));
+    let arguments: Vec<&str> = topics.iter().flat_map(|topic| ["-p", topic.as_str()]).collect();
+    let mut operator = Operator::with("boards", &arguments);
+    for key in ["RadarSensorsEnabled", "PIRSensorsEnabled", "PersonDetectionEnabled"] {
+        set(&mut operator, key, "true");
+    }
+    let board = |number: i32| PlatformBoard {
+        digital_in: number,
+        status: number + 1,
+        analog_in: (0..8).map(|channel| number + 10 + channel).collect(),
+        optical_distance: (0..4).map(|channel| number + 20 + channel).collect(),
+        temperature: number + 30,
+    };
+    let mut persons = PoseArray { poses: vec![Pose::default()], ..Default::default() };
+    // Two metres ahead of the platform, which faces -y at (4.5, 3.8).
+    persons.header.frame_id = "neobotix/base_footprint".to_owned();
+    (persons.poses[0].position.x, persons.poses[0].orientation.w) = (2.0, 1.0);
+    // A measurement is shown for 2 s, and publishing one takes a while: board by board.
+    operator.until("the relay board", |operator| {
+        operator.beside.publish("/boards/relay", &board(100));
+        let status = operator.status();
+        (status.relay_digital_in, status.relay_status, status.relay_analog_in[7]) == (100, 101, 117)
+            && status.optical_distance == [120, 121, 122, 123]
+    });
+    operator.until("the IO-board", |operator| {
+        operator.beside.publish("/boards/io", &board(200));
+        let status = operator.status();
+        (status.io_digital_in, status.io_status, status.io_analog_in[0]) == (200, 201, 210)
+    });
+    operator.until("the left motor", |operator| {
+        operator.beside.publish("/boards/left", &board(300));
+        let status = operator.status();
+        (status.motor_left_status, status.motor_left_temperature, status.motor_right_status) == (301, 330, 0)
+    });
+    operator.until("the gyro board", |operator| {
+        operator.beside.publish("/boards/gyro", &board(400));
+        let status = operator.status();
+        (status.gyro_status, status.gyro_temperature) == (401, 430)
+    });
+    operator.until("GPS", |operator| {
+        let place = NavSatFix { latitude: 48.8, longitude: 9.1, ..Default::default() };
+        operator.beside.publish("/gps", &place);
+        let status = operator.status();
+        (status.latitude, status.longitude) == (48.8, 9.1)
+    });
+    operator.until("radar", |operator| {
+        operator.beside.publish("/radar", &Float64MultiArray { data: vec![0.0, -0.5], ..Default::default() });
+        operator.status().radar_velocity == [0.0, -0.5, 0.0, 0.0]
+    });
+    operator.until("a person", |operator| {
+        operator.beside.publish("/persons", &persons);
+        let data = operator.call::<PlatformGetDebugData::Service>("get_debug_data", Default::default()).data;
+        assert!(data.safe_velocities[0] > 0.5, "{:?}", data.safe_velocities);
+        data.persons.iter().any(|at| (at.x - 4.5).abs() < 0.1 && (at.y - 1.8).abs() < 0.1)
+    });
+    operator.until("infrared", |operator| {
+        operator.beside.publish("/infrared", &UInt8 { data: 0b100 });
+        operator.status().infrared == [false, false, true, false]
+    });
+    // What falls silent is not shown any more.
+    operator.until("silence", |operator| {
+        let status = operator.status();
+        status.relay_digital_in == 0 && status.latitude == 0.0 && status.infrared == [false; 4]
+    });
 }
 
 /// PlatformCtrl guide, 4.3 and 4.4: the watchdog is in a parameter file, whose key the guide does not name.

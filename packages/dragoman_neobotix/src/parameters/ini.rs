@@ -113,9 +113,9 @@ impl IniFile {
         self.entries().filter(|entry| declaration(&entry.key).is_none())
     }
 
-    /// The times of watchdogs. The guide (4.3) says that parameter files have one, but neither its key nor its unit: any
-    /// unknown key with "watchdog" in its name and a number as its value. Numbers above 60 are milliseconds, all others
-    /// seconds.
+    /// The times of watchdogs. The guide (4.3) says that parameter files have one, but neither its key nor its unit:
+    /// any unknown key with "watchdog" in its name and a number as its value. Numbers above 60 are milliseconds, all
+    /// others seconds.
     ///
     /// # Errors
     /// Of an item: the time is out of range.

@@ -169,8 +169,8 @@ impl Platform {
         self.tracker.moving()
     }
 
-    /// The maximum speeds at which the platform would stop in time, by the laser and by the ultrasonic sensors, each ahead
-    /// and back, m/s.
+    /// The maximum speeds at which the platform would stop in time, by the laser and by the ultrasonic sensors, each
+    /// ahead and back, m/s.
     pub fn safe_speeds(&self) -> [f64; 4] {
         let most = self.settings.limits.linear.velocity;
         let safe = |points: &[Point], speed: f64| {

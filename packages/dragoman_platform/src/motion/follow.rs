@@ -136,7 +136,8 @@ pub fn turn(current: f64, target: f64, settings: &Settings) -> f64 {
     rate.copysign(left)
 }
 
-/// Velocity of an omnidirectional platform straight to a pose nearby, without turning towards it; zero if it is reached.
+/// Velocity of an omnidirectional platform straight to a pose nearby, without turning towards it; zero if it is
+/// reached.
 pub fn shift(pose: Pose, goal: Pose, settings: &Settings) -> Twist {
     let away = relative(pose, goal);
     let distance = away.x.hypot(away.y);

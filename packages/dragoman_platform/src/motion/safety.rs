@@ -76,8 +76,8 @@ struct Field {
 impl Field {
     fn new(twist: Twist, settings: &Settings) -> Self {
         let (collision, body) = (&settings.collision, settings.footprint);
-        // The larger margin applies only in the direction of motion, so that the platform can turn on the spot in narrow
-        // places.
+        // The larger margin applies only in the direction of motion, so that the platform can turn on the spot in
+        // narrow places.
         let margin = |drives: bool| if drives { collision.min_distance } else { collision.side_distance };
         Self {
             front: body.front + margin(twist.linear > 0.0),

@@ -153,8 +153,8 @@ enum Content {
     Program(crate::program::Program),
 }
 
-/// Parses a document, and computes its derived data, which takes long. Stations of a program that `roadmap`, a document,
-/// does not have are logged: it may be replaced before the program runs.
+/// Parses a document, and computes its derived data, which takes long. Stations of a program that `roadmap`, a
+/// document, does not have are logged: it may be replaced before the program runs.
 ///
 /// # Errors
 /// The document is invalid.

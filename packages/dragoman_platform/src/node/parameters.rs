@@ -229,8 +229,8 @@ fn declaration(own: &table::Declaration) -> Declaration {
 /// Values of parameter files with unknown keys: kept and answered, without effect. By key.
 pub(super) type Kept = BTreeMap<String, table::IniEntry>;
 
-/// Loads a parameter file, or the files of a folder, into the parameters that ROS left at their default. A watchdog sets
-/// parameter `watchdog`; of several, the shortest. Returns the values with unknown keys.
+/// Loads a parameter file, or the files of a folder, into the parameters that ROS left at their default. A watchdog
+/// sets parameter `watchdog`; of several, the shortest. Returns the values with unknown keys.
 ///
 /// # Errors
 /// A file cannot be read, or has an invalid line.
@@ -284,7 +284,8 @@ pub(super) fn load(values: &Parameters, path: &str) -> Result<Kept, PlatformNode
     Ok(kept)
 }
 
-/// A value with an unknown key for `get_pltf_param`; `None` if it is a text, which the protocol's types cannot represent.
+/// A value with an unknown key for `get_pltf_param`; `None` if it is a text, which the protocol's types cannot
+/// represent.
 pub(super) fn kept_parameter(entry: &table::IniEntry) -> Option<PlatformParameter> {
     let kinds = [ParameterType::Boolean, ParameterType::Integer, ParameterType::Double];
     let is_word = |kind| kind != ParameterType::Boolean || entry.value.parse::<f64>().is_err();

@@ -70,8 +70,8 @@ impl State {
     }
 }
 
-/// The last messages of programs, which clients of the protocol read with the debug data (PlatformCtrl guide, 6.5: `log`
-/// sends a message to the user interface).
+/// The last messages of programs, which clients of the protocol read with the debug data (PlatformCtrl guide, 6.5:
+/// `log` sends a message to the user interface).
 #[derive(Default)]
 pub(super) struct ProgramLog {
     /// Number of the last message, from 1.

@@ -1,9 +1,9 @@
-//! Further sensors and boards of the platform, and detections by other nodes: each is a topic that a parameter names. They
-//! fill the fields of the status that the controller does not know itself, and the events of programs.
+//! Further sensors and boards of the platform, and detections by other nodes: each is a topic that a parameter names.
+//! They fill the fields of the status that the controller does not know itself, and the events of programs.
 
 use std::time::{Duration, Instant};
 
-use dragoman_geometry::{Point, Pose, direction, heading, position};
+use dragoman_geometry::{Point, Pose, compose, direction, heading, position, relative};
 use dragoman_neobotix::codes::{ApplicationError, Code};
 use dragoman_neobotix::messages;
 use dragoman_ros::dragoman_msgs::msg::{PlatformBoard, PlatformStatus};
@@ -200,7 +200,12 @@ impl State {
     /// The poses of a message in the map; too many of them are cut off.
     fn poses(&self, message: &PoseArray) -> Result<Vec<Pose>, Refused> {
         let frame = &message.header.frame_id;
-        message.poses.iter().take(MOST).map(|pose| in_map(self, frame, pose)).collect()
+        let here = self.platform.status().pose;
+        let [_, base] = self.frames();
+        // Relative to the platform where it was then.
+        let then = self.history.at(&message.header.stamp).filter(|_| Some(frame) == base.as_ref());
+        let placed = |pose| then.map_or(pose, |then| compose(then, relative(here, pose)));
+        message.poses.iter().take(MOST).map(|pose| in_map(self, frame, pose).map(placed)).collect()
     }
 
     fn flag(&self, key: &str) -> bool {

@@ -1,6 +1,6 @@
 //! What the platform remembers over a restart, in its data folder: `StartupPosition.dat` has its pose, and
-//! `StartupDocuments.dat` the names of the documents that were saved. Platforms in other namespaces than `/neobotix` have
-//! files of their own, e.g. `StartupPosition_second.dat`.
+//! `StartupDocuments.dat` the names of the documents that were saved. Platforms in other namespaces than `/neobotix`
+//! have files of their own, e.g. `StartupPosition_second.dat`.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -65,8 +65,8 @@ pub(super) fn restore_pose(state: &mut State, setup: &Setup) -> Result<(), Platf
     Ok(())
 }
 
-/// Puts the documents into force with which the platform starts: those of the parameters, those that were saved last, or
-/// those of `setup`.
+/// Puts the documents into force with which the platform starts: those of the parameters, those that were saved last,
+/// or those of `setup`.
 ///
 /// # Errors
 /// A document of a parameter or of `setup` is invalid.

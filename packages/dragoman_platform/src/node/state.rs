@@ -14,6 +14,7 @@ use futures::channel::mpsc::Sender;
 
 use super::can::Can;
 use super::documents::{Documents, Wanted};
+use super::history::History;
 use super::outlets::Outlets;
 use super::program::ProgramLog;
 use super::recorder::Recorder;
@@ -63,6 +64,7 @@ pub(super) struct State {
     pub(super) inputs: Inputs,
     pub(super) output: Output,
     pub(super) senses: Senses,
+    pub(super) history: History,
     pub(super) wheels: Wheels,
     /// Messages of programs.
     pub(super) log: ProgramLog,
@@ -121,6 +123,7 @@ impl Shared {
             inputs: Inputs { laser: Point::new(laser.x, laser.y), ..Inputs::default() },
             output: Output { twist: Twist::ZERO, brakes: [true; 2], digital_outputs: [0; 2], ultrasonics: 0 },
             senses: Senses::default(),
+            history: History::default(),
             wheels: Wheels::default(),
             log: ProgramLog::default(),
             can: Can::default(),
@@ -251,6 +254,7 @@ impl State {
         if !self.has_motor_power {
             self.output.twist = Twist::ZERO;
         }
+        self.history.push(&self.stamp(), self.platform.status().pose);
         while let Some(event) = self.platform.poll_event() {
             self.happened(event);
         }

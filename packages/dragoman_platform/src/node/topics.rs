@@ -12,7 +12,7 @@ use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::JointState;
 use dragoman_ros::shared::SharedPublisher;
-use dragoman_ros::std_msgs::msg::{Bool, Header};
+use dragoman_ros::std_msgs::msg::{Bool, Header, UInt16};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Publisher, QosProfile, Result, WrappedTypesupport};
@@ -37,6 +37,11 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters)
         status: node.create_publisher("status", QosProfile::default())?,
         path: node.create_publisher("path", latched())?,
         wheels: node.create_publisher("wheel_states", QosProfile::default())?,
+        outputs: [
+            node.create_publisher("digital_out/io", latched())?,
+            node.create_publisher("digital_out/relay", latched())?,
+        ],
+        shown_outputs: [None; 2],
         siren: Switch::new(node.create_publisher("siren", latched())?),
         flash_light: Switch::new(node.create_publisher("flash_light", latched())?),
         map: node.create_publisher("map", latched())?.into(),
@@ -63,6 +68,9 @@ struct Topics {
     status: Publisher<PlatformStatus>,
     path: Publisher<Path>,
     wheels: Publisher<JointState>,
+    /// Digital outputs of the IO board and the relay board, one bit per channel.
+    outputs: [Publisher<UInt16>; 2],
+    shown_outputs: [Option<u16>; 2],
     siren: Switch,
     flash_light: Switch,
     map: SharedPublisher<OccupancyGrid>,
@@ -99,8 +107,9 @@ impl Topics {
         // Created while the state is locked, published after it is unlocked.
         let shared = self.shared.clone();
         self.publish_sensors();
-        let (switches, wheels, status, path, map, transform) = shared.with(|state| {
+        let (outputs, switches, wheels, status, path, map, transform) = shared.with(|state| {
             (
+                state.output.digital_outputs,
                 ["SirenEnabled", "FlashlightEnabled"].map(|key| state.values.value::<bool>(key)),
                 if listened(&self.wheels) { state.wheel_states() } else { None },
                 listened(&self.status).then(|| status::message(state, &self.map_frame)),
@@ -109,6 +118,11 @@ impl Topics {
                 self.origin(state),
             )
         });
+        for ((publisher, shown), data) in self.outputs.iter().zip(&mut self.shown_outputs).zip(outputs) {
+            if shown.replace(data) != Some(data) {
+                report(publisher.publish(&UInt16 { data }));
+            }
+        }
         let [siren, flash_light] = switches;
         self.siren.show(siren);
         self.flash_light.show(flash_light);

@@ -5,8 +5,8 @@ use dragoman_neobotix::parameters::{Parameters, Value};
 use super::Settings;
 
 impl Settings {
-    /// Applies the parameters that determine how the platform moves; other settings are unchanged. The node uses the other
-    /// parameters itself.
+    /// Applies the parameters that determine how the platform moves; other settings are unchanged. The node uses the
+    /// other parameters itself.
     pub fn apply(&mut self, parameters: &Parameters) {
         let number = |key: &str| parameters.value(key).map_or(0.0, Value::as_f64);
         let flag = |key: &str| parameters.value(key).and_then(Value::as_bool).unwrap_or_default();

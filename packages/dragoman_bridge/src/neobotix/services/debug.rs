@@ -12,8 +12,8 @@
 //! | protocol queue | `log` |
 //! | safe velocities | `safe_velocities` |
 //!
-//! Of the protocol's other objects the position is published, as a point. Gates and the frames of the global localization
-//! have no marker; the server side adds its own log and the network statistics.
+//! Of the protocol's other objects the position is published, as a point. Gates and the frames of the global
+//! localization have no marker; the server side adds its own log and the network statistics.
 
 use dragoman_ros::dragoman_msgs::msg::PlatformDebugData;
 use dragoman_ros::dragoman_msgs::srv::PlatformGetDebugData;

@@ -1,8 +1,9 @@
-//! Clients of the protocol see what the original shows them: failed motions, ultrasonic sensors, messages of programs; and
-//! drive omnidirectional platforms.
+//! Clients of the protocol see what the original shows them: failed motions, ultrasonic sensors, messages of programs;
+//! and drive omnidirectional platforms.
 
 use std::time::{Duration, Instant};
 
+use dragoman_ros::geometry_msgs::msg::Twist;
 use dragoman_ros::nav_msgs::msg::Odometry;
 
 use super::Site;
@@ -148,6 +149,15 @@ fn a_platform_with_mecanum_wheels_moves_sideways() {
         odometry.pose.pose.position.y > 0.4 && odometry.twist.twist.linear.y > 0.1
     });
     assert!(odometry.pose.pose.position.x.abs() < 0.02, "{odometry:?}");
+    // From ROS: `cmd_vel` to the right.
+    let back = truth()[1];
+    while back - truth()[1] < 0.3 {
+        assert!(Instant::now() < end, "{:?}", truth());
+        let mut twist = Twist::default();
+        twist.linear.y = -0.2;
+        beside.publish("/neobotix/cmd_vel", &twist);
+        std::thread::sleep(Duration::from_millis(100));
+    }
     // The guide's commands move it as before.
     let before = truth();
     while truth()[0] - before[0] < 0.3 {

@@ -107,7 +107,8 @@ fn safe_speeds_are_those_at_which_it_stops_in_time() {
     bench.things = vec![Point::new(0.9, 0.0)];
     bench.run(0.1);
     let [ahead, back, ultrasonic, _] = bench.platform.safe_speeds();
-    // 0.3 m are free in front of the margin of 0.15 m: less than the 0.05 m of reaction and 0.25 m of braking at 0.7 m/s.
+    // 0.3 m are free in front of the margin of 0.15 m: less than the 0.05 m of reaction and 0.25 m of braking at 0.7
+    // m/s.
     assert!((0.5..0.75).contains(&ahead), "{ahead}");
     assert_eq!([back, ultrasonic], [1.5; 2]);
 }

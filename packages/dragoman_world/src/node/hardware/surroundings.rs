@@ -1,5 +1,5 @@
-//! What the devices of the lab's platform sense of the world: gyro and accelerations, reflectors (the world's landmarks,
-//! as its laser sees them), and charging stations.
+//! What the devices of the lab's platform sense of the world: gyro and accelerations, reflectors (the world's
+//! landmarks, as its laser sees them), and charging stations.
 
 use std::time::Duration;
 
