@@ -45,7 +45,8 @@ fn a_world_of_apolo_is_imported_and_runs() {
     assert_eq!(status, Some(0), "{notes}");
     let first = format!("{yaml}: 1 bodies, 1 robots, 2 sensors, 1 landmarks\n");
     assert!(shown.starts_with(&first), "{shown}");
-    let expected = format!("{xml}:11: <AdeptOneSim> \"SCARA\" is not taken: there is nothing like it in a world file\n");
+    let expected =
+        format!("{xml}:11: <AdeptOneSim> \"SCARA\" is not taken: there is nothing like it in a world file\n");
     assert_eq!(notes, expected);
 
     let lab = Lab::start_with(domain(), &["up", "--only", "apolo", "--world", yaml], &[]);
