@@ -109,8 +109,8 @@ fn polyhedron(corners: Vec<Vector>, faces: &[[u32; 3]]) -> Result<SharedShape, S
 
 /// Extruded from a convex polygon with counter-clockwise corners.
 ///
-/// The hull is that of a prism of about the same size in all directions: the search for it fails for thin ones. An affine
-/// map keeps which corners are neighbours.
+/// The hull is that of a prism of about the same size in all directions: the search for it fails for thin ones. An
+/// affine map keeps which corners are neighbours.
 fn prism(piece: &[[f64; 2]], height: f64) -> Result<Solid, String> {
     // Origin and directions of the map from the unit cube.
     let (origin, x_axis, y_axis) = match piece {

@@ -125,14 +125,15 @@ impl Worlds {
         Some(Self::from_yaml(text, &description))
     }
 
-    /// Whether odometry, landmarks and ultrasonic sensors of Apolo's functions behave as in the original Apolo, which is
-    /// the default, or better:
+    /// Whether Apolo's functions measure as the original Apolo, the default, or better:
     ///
-    /// | function | as the original | otherwise |
-    /// | --- | --- | --- |
-    /// | [`Worlds::odometry`] | does not know that the robot was placed: its next motion adds the jump; increments along the robot's axes at the last reset | follows the wheels: a robot that is placed keeps its odometry, increments along the odometry's heading |
-    /// | [`Worlds::laser_landmarks`] | seen if something stands at least 1 cm behind it | seen if nothing stands between |
-    /// | [`Worlds::ultrasonic`], [`Worlds::all_ultrasonics`] | rays 5 degrees apart; nearer than the minimum range there is no echo | the whole cone; the minimum range for what is nearer |
+    /// - [`Worlds::odometry`]: as the original it does not know that the robot was placed, its next motion adds the
+    ///   jump, and increments are along the robot's axes at the last reset. Otherwise it follows the wheels: placing
+    ///   changes nothing, increments are along the heading of the odometry.
+    /// - [`Worlds::laser_landmarks`]: as the original a landmark is seen if the first surface in its direction is at
+    ///   least 1 cm behind it. Otherwise it is seen if nothing stands between.
+    /// - [`Worlds::ultrasonic`], [`Worlds::all_ultrasonics`]: as the original with rays 5 degrees apart, and without an
+    ///   echo of what is nearer than the minimum range. Otherwise the whole cone, and the minimum range for such things.
     pub fn set_as_original(&mut self, as_original: bool) {
         self.worlds.iter_mut().for_each(|world| world.as_original = as_original);
     }
@@ -251,9 +252,9 @@ impl Worlds {
     }
 
     /// `apoloMoveMRobot`: drives at the speed, m/s, and turn rate, rad/s, for this time, s, in one step. The step is
-    /// `(v t cos(w t), v t sin(w t))` in the robot's frame; the heading changes by `w t`. Speeds are clamped to the robot's
-    /// limits, by default 2 m/s and 1 rad/s. A negative time drives back. Returns false without moving the robot on a
-    /// collision or without a floor.
+    /// `(v t cos(w t), v t sin(w t))` in the robot's frame; the heading changes by `w t`. Speeds are clamped to the
+    /// robot's limits, by default 2 m/s and 1 rad/s. A negative time drives back. Returns false without moving the
+    /// robot on a collision or without a floor.
     ///
     /// # Errors
     /// Unknown names, another kind of object, values that are not finite or too large.

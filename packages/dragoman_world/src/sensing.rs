@@ -83,8 +83,9 @@ impl World {
         Ok(seen)
     }
 
-    /// Whether nothing is on the way to a landmark. In Apolo the laser looks past it: the first surface has to be there,
-    /// and behind the landmark, so that a mark on the far face of a wall is not seen; its own robot may hide a mark.
+    /// Whether nothing is on the way to a landmark. In Apolo the laser looks past it: the first surface has to be
+    /// there, and behind the landmark, so that a mark on the far face of a wall is not seen; its own robot may hide a
+    /// mark.
     fn is_in_sight(&self, from: Vector, way: Vector, carrier: Option<usize>) -> bool {
         let length = way.length();
         let ignore = |collider: &Collider| {

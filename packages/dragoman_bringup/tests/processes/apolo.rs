@@ -2,6 +2,7 @@
 
 mod chain;
 mod guidance;
+mod import;
 mod manual;
 mod octave;
 mod ros;
