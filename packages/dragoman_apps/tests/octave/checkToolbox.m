@@ -84,6 +84,23 @@ ROBOT.isReal = true;
 assert(fails(@() robot.receive(times, 0.5), 'VREP:noMessage'));
 ROBOT.isReal = false;
 
+% A reset of the odometry sets the encoders of the simulated robot to 0 (3.6.1), and they wrap.
+core = robot.rossubscriber('/mobile_base/sensors/core');
+resets = robot.rospublisher('/mobile_base/commands/reset_odometry');
+ROBOT.pose = [1 0 0];
+message = robot.receive(core, 3);
+assert(message.LeftEncoder == 11700 && isa(message.LeftEncoder, 'uint16'));
+robot.send(resets, robot.rosmessage(resets));
+message = robot.receive(core, 3);
+assert(message.LeftEncoder == 0 && message.RightEncoder == 0);
+ROBOT.pose = [0.9 0 0];
+message = robot.receive(core, 3);
+assert(message.LeftEncoder == 65536 - 1170);
+robot.resetSimulation();
+message = robot.receive(core, 3);
+assert(message.LeftEncoder == 10530);
+mockRobot(zeros(0, 3));
+
 % The depth image has grey values: near is bright.
 mockRobot([1.5 0 0.2; 3.9 -1.5 0.2]);
 message = robot.receive(robot.rossubscriber('/camera/depth/image'), 3);
@@ -146,7 +163,7 @@ robot.pauseSimulation();
 robot.stopSimulation();
 robot.resetSimulation();
 for name = {'start', 'pause', 'stop', 'reset'}
-  assert(numel(logged(['/simulation/' name{1}])) == 1);
+  assert(numel(logged(['/simulation/' name{1}])) == 1, name{1});
 end
 robot.setSimulationSpeed(2);
 robot.setSimulationTimeStep(0.05);

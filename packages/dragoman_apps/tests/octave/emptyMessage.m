@@ -8,7 +8,8 @@ function message = emptyMessage(type)
       pose = struct('position', vector, 'orientation', struct('x', 0, 'y', 0, 'z', 0, 'w', 1));
       message = struct('pose', struct('pose', pose));
     case 'kobuki_ros_interfaces/SensorState'
-      message = struct('bumper', uint8(0), 'cliff', uint8(0), 'wheel_drop', uint8(0));
+      message = struct('bumper', uint8(0), 'cliff', uint8(0), 'wheel_drop', uint8(0), ...
+                       'left_encoder', uint16(0), 'right_encoder', uint16(0));
     case 'std_msgs/Float64'
       message = struct('data', 0);
     case 'std_msgs/String'

@@ -21,6 +21,9 @@ function message = receive(subscriber, timeout)
       message.pose.pose.orientation.w = cos(ROBOT.pose(3) / 2);
     case '/mobile_base/sensors/core'
       message.bumper = uint8(ROBOT.bumper);
+      % 11.7 ticks per mm, in 16 bits.
+      ticks = uint16(mod(floor(ROBOT.pose(1) * 11700), 65536));
+      [message.left_encoder, message.right_encoder] = deal(ticks, ticks);
     case '/simulation/sim_time'
       message.data = ROBOT.time;
     case '/camera/depth/image'

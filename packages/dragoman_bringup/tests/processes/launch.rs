@@ -126,6 +126,7 @@ const FILES: [(&str, &[Described]); 8] = [
             ("mobile_base", "turtlebot2-widowx", "Node /mobile_base"),
             ("widowx", "turtlebot2-widowx", "Node /widowx"),
             ("simulation", "turtlebot2-widowx", "Node /simulation"),
+            ("world", "apolo", "Node /apolo/world"),
         ],
     ),
 ];

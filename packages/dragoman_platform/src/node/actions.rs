@@ -135,7 +135,7 @@ fn begin(state: &mut State, target: Target) -> Result<u64, Refused> {
         Target::Pose(pose) => Command::MoveAbsolute(pose),
         Target::Path(poses) => Command::MovePath(poses),
     };
-    state.platform.command(command)?;
+    state.order(command)?;
     Ok(state.platform.motion().number)
 }
 

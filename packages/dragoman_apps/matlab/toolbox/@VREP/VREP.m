@@ -38,6 +38,7 @@ classdef VREP < handle
   properties (Access = private)
     clients = struct()    % of the simulation's services
     clock = []            % subscriber of the simulation's time
+    encoder_zero = [0 0]  % counters of the simulated base, left and right, at the last reset of its odometry
   end
 
   methods
@@ -173,6 +174,9 @@ classdef VREP < handle
         send(publisher.real, VREP.toRos2(message, ros2message(publisher.real)));
       end
       if ~isempty(v_publisher.virtual)
+        if strcmp(v_publisher.TopicName, '/mobile_base/commands/reset_odometry')
+          robot.resetEncoders();
+        end
         send(v_publisher.virtual, VREP.toRos2(v_message, ros2message(v_publisher.virtual)));
       end
       robot.check();
@@ -201,6 +205,10 @@ classdef VREP < handle
       end
       if ~isempty(v_subscriber.virtual)
         virtual = VREP.received(v_subscriber.virtual, v_subscriber.TopicName, timeout, true);
+        if isfield(virtual, 'LeftEncoder')
+          counters = mod(double([virtual.LeftEncoder virtual.RightEncoder]) - robot.encoder_zero, 65536);
+          [virtual.LeftEncoder, virtual.RightEncoder] = deal(uint16(counters(1)), uint16(counters(2)));
+        end
       end
       [out_1, out_2, out_3] = robot.results(subscriber, real, virtual);
     end
@@ -288,11 +296,13 @@ classdef VREP < handle
     function stopSimulation(robot)
     % stopSimulation  The button Stop of the simulator: everything is as before the start, and waits for it.
       robot.control('stop', 'std_srvs/Trigger');
+      robot.encoder_zero = [0 0];
     end
 
     function resetSimulation(robot)
     % resetSimulation  Stop, and start again if the simulation was running.
       robot.control('reset', 'std_srvs/Trigger');
+      robot.encoder_zero = [0 0];
     end
 
     function setSimulationSpeed(robot, factor)
@@ -310,6 +320,13 @@ classdef VREP < handle
     function seconds = simulationTime(robot)
       message = receive(robot.clock, 10);
       seconds = message.data;
+    end
+
+    function resetEncoders(robot)
+    % The counters of a Kobuki go on; those of the thesis' simulator (3.6.1) begin again.
+      topic = [robot.v_namespace '/mobile_base/sensors/core'];
+      message = receive(ros2subscriber(robot.node, topic, 'kobuki_ros_interfaces/SensorState'), 10);
+      robot.encoder_zero = double([message.left_encoder message.right_encoder]);
     end
 
     function check(robot)
