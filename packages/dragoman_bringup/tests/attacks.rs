@@ -30,8 +30,9 @@ use wire::{
 
 /// Minimum time for which an attack is observed.
 const ATTACK: Duration = Duration::from_secs(3);
-/// Limit of the 99th percentile of the response time of STOP.
-const STOP: Duration = Duration::from_millis(20);
+/// Limit of the 99th percentile of the response time of STOP, in a release build and in another one, which runs beside
+/// other labs.
+const STOP: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(100)];
 /// Limit of the time between joint states, of which a hundred are sent a second, in a release build and in another one.
 const GAPS: [Duration; 2] = [Duration::from_millis(30), Duration::from_millis(100)];
 /// Limit for one exception, which may be caused by the machine.
@@ -144,9 +145,9 @@ fn attacked(name: &str, attack: impl FnOnce(&Peer) + Send) -> Lab {
         before as f64 / 1024.0,
         after as f64 / 1024.0,
     );
-    assert!(p99 < STOP, "{name}: {p99:?}");
     let is_release = std::env::var_os("DRAGOMAN_TEST_PROGRAM").is_some();
-    let allowed = GAPS[usize::from(!is_release)];
+    let [stop, allowed] = [STOP, GAPS].map(|limits| limits[usize::from(!is_release)]);
+    assert!(p99 < stop, "{name}: {p99:?}");
     assert!(gaps[0] < HICCUP && gaps[1] < allowed, "{name}: {gaps:?}");
     assert!(after * 5 <= before * 6, "{name}: {before} -> {after} KiB");
     lab
