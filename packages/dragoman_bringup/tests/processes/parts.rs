@@ -56,7 +56,15 @@ fn everything_of_a_lab_is_below_its_namespace() {
         "/left/simulation/pose",
     ];
     // Topics of all nodes of a graph.
-    let shared = ["/rosout", "/parameter_events", "/diagnostics", "/joy", "/clock", "/dragoman/_claims"];
+    let shared = [
+        "/rosout",
+        "/parameter_events",
+        "/diagnostics",
+        "/joy",
+        "/clock",
+        "/dragoman/_claims",
+        "/service_calls",
+    ];
     for name in topics(lab.domain, &wanted).keys() {
         assert!(name.starts_with("/left/") || shared.contains(&name.as_str()), "{name}");
     }

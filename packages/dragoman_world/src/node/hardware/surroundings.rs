@@ -182,9 +182,9 @@ mod tests {
     #[test]
     fn reflectors_are_the_landmarks_that_the_laser_sees() {
         let mut worlds = Worlds::load_default().unwrap();
-        // At (4.5, 3.8), facing -y: landmark 2 at (6, 4) is 1.5 m to the left and 0.2 m behind.
+        // At (4.5, 3.8), facing -y: landmark 2 at (5.98, 4) is 1.48 m to the left and 0.2 m behind.
         let seen = reflected(&mut worlds, "neobotix_platform");
-        let found = seen.iter().any(|pose| (pose.x + 0.2).abs() < 1e-6 && (pose.y - 1.5).abs() < 1e-6);
+        let found = seen.iter().any(|pose| (pose.x + 0.2).abs() < 1e-6 && (pose.y - 1.48).abs() < 1e-6);
         assert!(found, "{seen:?}");
     }
 
