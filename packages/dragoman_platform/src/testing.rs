@@ -26,6 +26,8 @@ impl Lab {
     pub(crate) fn new(seed: u64, start: Pose) -> Self {
         let mut worlds = Worlds::load_default().unwrap();
         worlds.reseed(seed);
+        // As the topic: the odometry does not jump when the platform is carried.
+        worlds.set_as_original(false);
         let mut lab = Self { worlds, odometry: Pose::ORIGIN };
         lab.carry(start);
         lab
