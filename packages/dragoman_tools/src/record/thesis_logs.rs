@@ -201,7 +201,7 @@ mod tests {
         let now = ms(1_000);
         assert_eq!(log.handle_input(now, Input::Pose(pose.clone())), None);
         log.handle_input(now, Input::SetPoint(pose));
-        log.handle_input(now, Input::Joints(vec![1.570_796_326, -0.5]));
+        log.handle_input(now, Input::Joints(vec![1.234_567_89, -0.5]));
         log.handle_input(now, Input::Command(vec![1.5, -0.5]));
         let lines: Vec<_> = log.lines(ms(1_125)).collect();
         let words = "0.000000 0.580000 0.400000 0.000000 0.000000 0.000000 1.000000";
@@ -210,7 +210,7 @@ mod tests {
             [
                 (2, format!("[00001.1250] POS: {words}")),
                 (3, format!("[00001.1250] SP: {words}")),
-                (5, "[00001.1250] Jnt: 1.570796 -0.500000".to_owned()),
+                (5, "[00001.1250] Jnt: 1.234568 -0.500000".to_owned()),
                 (6, "[00001.1250] Drv: 1.500000 -0.500000".to_owned()),
             ]
         );
