@@ -38,17 +38,17 @@ fn without_motor_power_a_robot_takes_no_velocities() {
     {
         near(value, expected, 1e-9);
     }
-    room.set_twist(None, "Cart", [0.5, 0.0]).unwrap();
+    room.set_twist(None, "Cart", Twist::new(0.5, 0.0)).unwrap();
     room.set_motor_power(None, "Cart", false).unwrap();
     room.advance(Duration::from_secs(1));
     near(room.location_m_robot(None, "Cart").unwrap()[0], 0.0, 1e-12);
     let off = Err(WorldError::MotorsOff { robot: "Cart".to_owned() });
-    assert_eq!(room.set_twist(None, "Cart", [0.5, 0.0]), off);
+    assert_eq!(room.set_twist(None, "Cart", Twist::new(0.5, 0.0)), off);
     assert_eq!(room.move_m_robot(None, "Cart", [0.5, 0.0], 1.0).map(|_| ()), off);
     // Standing still is no motion.
-    room.set_twist(None, "Cart", [0.0; 2]).unwrap();
+    room.set_twist(None, "Cart", Twist::ZERO).unwrap();
     room.set_motor_power(None, "Cart", true).unwrap();
-    room.set_twist(None, "Cart", [0.5, 0.0]).unwrap();
+    room.set_twist(None, "Cart", Twist::new(0.5, 0.0)).unwrap();
     room.advance(Duration::from_secs(1));
     near(room.location_m_robot(None, "Cart").unwrap()[0], 0.5, 1e-9);
     assert!(room.set_motor_power(None, "floor", true).is_err() && room.outline(None, "nothing").is_err());
