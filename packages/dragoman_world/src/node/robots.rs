@@ -216,6 +216,20 @@ mod tests {
 ";
 
     #[test]
+    fn the_odometry_of_the_topic_does_not_jump_when_the_robot_is_placed() {
+        let mut worlds = Worlds::from_yaml(WORLD, &|name| Err(format!("no {name}"))).unwrap();
+        assert!(worlds.move_m_robot(None, "Cart", [0.5, 0.0], 1.0).unwrap());
+        assert!(worlds.place_m_robot(None, "Cart", [3.0, 4.0, 0.0], 0.0).unwrap());
+        assert!(worlds.move_m_robot(None, "Cart", [0.5, 0.0], 1.0).unwrap());
+        let far = |a: [f64; 3], b: [f64; 3]| (a[0] - b[0]).hypot(a[1] - b[1]);
+        let topic = worlds.wheel_odometry(None, "Cart").unwrap();
+        assert!(far(topic, [1.0, 0.0, 0.0]) < 1e-9, "{topic:?}");
+        // Apolo's function, and so its service, has the jump.
+        let service = worlds.odometry(None, "Cart").unwrap();
+        assert!(far(service, [3.5, 4.0, 0.0]) < 1e-9, "{service:?}");
+    }
+
+    #[test]
     fn a_driving_robot_has_its_velocity_while_the_odometry_is_set() {
         let worlds = Worlds::from_yaml(WORLD, &|name| Err(format!("no {name}"))).unwrap();
         let second = Duration::from_secs(1);

@@ -195,6 +195,35 @@ fn meshes_from_all_formats_are_the_same_cube() {
 }
 
 #[test]
+fn a_mesh_of_triangles_in_the_world_file() {
+    let world = |mesh: &str| {
+        format!(
+            "worlds:
+- name: A
+  bodies:
+  - {{name: wedge, shapes: [{{mesh: {{{mesh}}}}}]}}
+  - {{name: ball, xyz: [0, -2, 0], shapes: [{{sphere: {{radius: 0.5}}}}]}}
+"
+        )
+    };
+    let corners = "vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]";
+    let triangles = "triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]";
+    let mut worlds = load(&world(&format!("{corners}, {triangles}, scale: [2, 2, 2]")));
+    near(worlds.distance(None, "ball", "wedge").unwrap(), 1.5, 1e-6);
+    worlds.place_xyz(None, "ball", [2.0, -1.0, 0.0]).unwrap();
+    near(worlds.distance(None, "ball", "wedge").unwrap(), 0.5, 1e-6);
+    for (mesh, words) in [
+        (corners.to_owned(), "either a file or vertices"),
+        (format!("file: a.stl, {corners}, {triangles}"), "either a file or vertices"),
+        (format!("{corners}, triangles: [[0, 1, 4]]"), "there is no corner 4"),
+        ("vertices: [[0, 0, .nan]], triangles: [[0, 0, 0]]".to_owned(), "NaN is out of range"),
+    ] {
+        let error = refusal(&world(&mesh)).to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
 fn meshes_that_are_refused() {
     for (name, bytes, words) in [
         ("a.stl", b"solid\n".to_vec(), "no triangle"),
