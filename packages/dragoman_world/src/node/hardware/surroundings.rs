@@ -184,7 +184,8 @@ mod tests {
         let mut worlds = Worlds::load_default().unwrap();
         // At (4.5, 3.8), facing -y: landmark 2 at (5.98, 4) is 1.48 m to the left and 0.2 m behind.
         let seen = reflected(&mut worlds, "neobotix_platform");
-        let found = seen.iter().any(|pose| (pose.x + 0.2).abs() < 1e-6 && (pose.y - 1.48).abs() < 1e-6);
+        // The laser's noise is 14 mm and 17 mrad.
+        let found = seen.iter().any(|pose| (pose.x + 0.2).abs() < 0.08 && (pose.y - 1.48).abs() < 0.08);
         assert!(found, "{seen:?}");
     }
 
