@@ -145,20 +145,21 @@ impl Truth {
 
 /// Services that control the simulation, and its state.
 fn serve_control(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Result<()> {
-    let again = Arc::new(Again::new(tasks.node(), namespace)?);
-    let shown = Arc::new(tasks.node().create_publisher::<Text>("~/state", latched())?);
+    let again = Again::new(tasks.node(), namespace)?;
+    let shown: SharedPublisher<Text> = tasks.node().create_publisher("~/state", latched())?.into();
     report(shown.publish(&Text { data: worlds.run_state().to_string() }));
-    let answer = |worlds: &Live, shown: &Publisher<Text>, result: std::result::Result<(), ControlError>| {
-        let state = worlds.run_state().to_string();
-        report(shown.publish(&Text { data: state.clone() }));
-        match result {
-            Ok(()) => (true, state),
-            Err(error) => (false, error.to_string()),
-        }
-    };
+    let answer =
+        |worlds: &Live, shown: &SharedPublisher<Text>, result: std::result::Result<(), ControlError>| {
+            let state = worlds.run_state().to_string();
+            report(shown.publish(&Text { data: state.clone() }));
+            match result {
+                Ok(()) => (true, state),
+                Err(error) => (false, error.to_string()),
+            }
+        };
     let mut trigger =
         |name: &str, act: fn(&Live) -> std::result::Result<(), ControlError>, is_again: bool| {
-            let (worlds, shown, again) = (worlds.clone(), Arc::clone(&shown), Arc::clone(&again));
+            let (worlds, shown, again) = (worlds.clone(), shown.clone(), again.clone());
             tasks.serve::<Trigger::Service>(name, move |_request| {
                 let result = act(&worlds);
                 if is_again && result.is_ok() {
@@ -172,7 +173,7 @@ fn serve_control(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Resul
     trigger("~/pause", Live::pause, false)?;
     trigger("~/stop", Live::stop, true)?;
     trigger("~/reset", Live::reset, true)?;
-    let (speeds, speed_shown) = (worlds.clone(), Arc::clone(&shown));
+    let (speeds, speed_shown) = (worlds.clone(), shown.clone());
     tasks.serve::<SetSimulationSpeed::Service>("~/set_speed", move |request| {
         let (success, message) = answer(&speeds, &speed_shown, speeds.set_speed(request.factor));
         SetSimulationSpeed::Response { success, message }
@@ -186,22 +187,24 @@ fn serve_control(tasks: &mut NodeTasks, worlds: &Live, namespace: &str) -> Resul
 
 /// What the robot's driver does not know of a reset: it keeps its odometry, its outputs and the switch of its motors
 /// while the base is gone.
+#[derive(Clone)]
 struct Again {
-    odometry: Publisher<Empty>,
-    leds: [Publisher<Led>; 2],
-    motors: Publisher<MotorPower>,
+    odometry: SharedPublisher<Empty>,
+    leds: [SharedPublisher<Led>; 2],
+    motors: SharedPublisher<MotorPower>,
 }
 
 impl Again {
     fn new(node: &mut Node, namespace: &str) -> Result<Self> {
         let base = format!("{namespace}/mobile_base/commands");
         let led = |node: &mut Node, name: &str| {
-            node.create_publisher(&format!("{base}/{name}"), QosProfile::default().keep_last(1))
+            let qos = QosProfile::default().keep_last(1);
+            node.create_publisher(&format!("{base}/{name}"), qos).map(SharedPublisher::from)
         };
         Ok(Self {
-            odometry: node.create_publisher(&format!("{base}/reset_odometry"), QosProfile::default())?,
+            odometry: node.create_publisher(&format!("{base}/reset_odometry"), QosProfile::default())?.into(),
             leds: [led(node, "led1")?, led(node, "led2")?],
-            motors: node.create_publisher(&format!("{base}/motor_power"), QosProfile::default())?,
+            motors: node.create_publisher(&format!("{base}/motor_power"), QosProfile::default())?.into(),
         })
     }
 
