@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use dragoman_io::can::{BusFault, Frame, Received};
 use dragoman_arm::driver::{AxisConfig, DriveKind, Group, GroupConfig};
+use dragoman_io::can::{BusFault, Frame, Received};
 use libfuzzer_sys::fuzz_target;
 
 const FAULTS: [BusFault; 6] =
@@ -28,11 +28,13 @@ fuzz_target!(|input: &[u8]| {
         match what % 8 {
             0 | 1 => {
                 // Every other frame comes from one of our drives.
-                let id = if what % 2 == 0 { argument & 0x7ff } else { (argument & 0x780) | 1 + (argument & 1) };
+                let id =
+                    if what % 2 == 0 { argument & 0x7ff } else { (argument & 0x780) | 1 + (argument & 1) };
                 let frame = Frame::standard(id, data).expect("11 bits and eight bytes");
                 group.handle_received(now, &Received::Frame(frame));
             }
-            2 => group.handle_received(now, &Received::Fault(FAULTS[usize::from(argument) % FAULTS.len()].clone())),
+            2 => group
+                .handle_received(now, &Received::Fault(FAULTS[usize::from(argument) % FAULTS.len()].clone())),
             3 => now += Duration::from_micros(u64::from(argument)),
             4 => drop(group.enable()),
             5 => drop(group.command(now, &[position; 3])),

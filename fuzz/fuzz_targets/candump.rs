@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use dragoman_io::can::candump::{self, Content, LogLine, ReplayBus};
 use dragoman_io::can::Bus;
+use dragoman_io::can::candump::{self, Content, LogLine, ReplayBus};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use dragoman_bridge::neobotix::wire::{Command, Decoder, Framing, Message, MoveVelocity, Reply};
+use dragoman_bridge::neobotix::wire::{Command, Decoder, Framing, Message, MoveVelocity, Reply, Tail};
 use dragoman_bridge::neobotix::{CallId, Client, ClientConfig, ClientEvent};
 use libfuzzer_sys::fuzz_target;
 
@@ -108,8 +108,11 @@ fuzz_target!(|input: &[u8]| {
                 }
             }
             4 => {
-                let velocity =
-                    MoveVelocity { translation_mm_per_s: argument as i32, rotation_mrad_per_s: -1 };
+                let velocity = MoveVelocity {
+                    translation_mm_per_s: argument as i32,
+                    rotation_mrad_per_s: -1,
+                    lateral_mm_per_s: Tail((argument & 1 != 0).then_some(1)),
+                };
                 bench.client.handle_velocity(bench.now, velocity);
             }
             5 => bench.send(1 << (argument & 15)),

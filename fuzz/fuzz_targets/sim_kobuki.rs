@@ -9,8 +9,8 @@
 use std::time::Duration;
 
 use dragoman_base::kobuki::wire::{BaseControl, Command, Decoder, Feedback, frame};
-use dragoman_geometry::Twist;
 use dragoman_base::odometry::WheelGeometry;
+use dragoman_geometry::Twist;
 use dragoman_sim::kobuki::{Inputs, MAX_SPEED, MAX_TURN_RATE, Noise, WATCHDOG, Wheels};
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::{Kobuki, KobukiSettings};

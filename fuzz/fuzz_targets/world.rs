@@ -22,11 +22,17 @@ fuzz_target!(|input: &[u8]| {
     for world in worlds.worlds() {
         let name = world.name().to_owned();
         let _ = world.collisions();
-        objects.extend(world.objects().iter().map(|object| (name.clone(), object.name().to_owned(), object.kind())));
-        sensors.extend(world.lasers().chain(world.ultrasonics()).map(|sensor| (name.clone(), sensor.to_owned())));
+        objects.extend(
+            world.objects().iter().map(|object| (name.clone(), object.name().to_owned(), object.kind())),
+        );
+        sensors.extend(
+            world.lasers().chain(world.ultrasonics()).map(|sensor| (name.clone(), sensor.to_owned())),
+        );
     }
     for world in worlds.worlds() {
-        let small = |camera: &&str| world.camera_figures(camera).is_ok_and(|figures| figures.width * figures.height < 10_000);
+        let small = |camera: &&str| {
+            world.camera_figures(camera).is_ok_and(|figures| figures.width * figures.height < 10_000)
+        };
         let found = world.cameras().filter(small);
         cameras.extend(found.map(|camera| (world.name().to_owned(), camera.to_owned())));
     }
