@@ -129,7 +129,7 @@ fuzz_target!(|input: &[u8]| {
             6 => {
                 let [a, b, ..] = *take(&mut input, 16) else { break };
                 let value = |byte: u8| f64::from_bits(u64::from(byte) << 55 | u64::from(argument) << 50);
-                bench.kobuki.inputs.motion = Some(Twist { linear: value(a), angular: value(b) });
+                bench.kobuki.inputs.motion = Some(Twist::new(value(a), value(b)));
             }
             _ => match argument & 7 {
                 0 => bench.reset(),
