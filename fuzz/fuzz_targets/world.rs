@@ -5,6 +5,7 @@
 
 #![no_main]
 
+use dragoman_geometry::Twist;
 use dragoman_sim::serial::SerialDevice;
 use dragoman_sim::{Kobuki, KobukiSettings, Widowx, WidowxSettings};
 use dragoman_world::{ColorImage, DepthImage, ObjectKind, Turtlebot, Worlds};
@@ -49,7 +50,7 @@ fuzz_target!(|input: &[u8]| {
                 let placed = worlds.place_m_robot(world, object, [0.0, 0.0, 1.0], 0.5).unwrap();
                 assert!(placed || worlds.location(world, object).unwrap() == before);
                 worlds.move_m_robot(world, object, [0.5, 0.3], 0.5).unwrap();
-                worlds.set_twist(world, object, [0.2, 0.1]).unwrap();
+                worlds.set_twist(world, object, Twist::planar(0.2, 0.05, 0.1)).unwrap();
                 let mut robot = Turtlebot::new(&mut worlds, world, object).unwrap();
                 let mut kobuki = Kobuki::new(KobukiSettings::default());
                 let mut widowx = Widowx::new(WidowxSettings { is_held: false, ..WidowxSettings::default() });
