@@ -37,8 +37,8 @@ const STOP: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(10
 const GAPS: [Duration; 2] = [Duration::from_millis(30), Duration::from_millis(100)];
 /// Limit for one exception, which may be caused by the machine.
 const HICCUP: Duration = Duration::from_millis(200);
-/// Limit of what memory grows by: a fifth of the 40 MiB that a lab may have at rest.
-const GROWTH_KIB: u64 = 8 << 10;
+/// Limit of what memory grows by: a quarter of the 40 MiB that a lab may have at rest.
+const GROWTH_KIB: u64 = 10 << 10;
 const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
 /// The two longest times between joint states until `stop`, the longest first.
