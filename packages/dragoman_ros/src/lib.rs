@@ -19,7 +19,7 @@
 //! | [`raw`] | serialized messages of any type |
 //! | [`reasons`] | responses with a reason, for which Humble's messages have no field |
 //! | [`service_calls`] | a record of service calls |
-//! | [`shared`] | publishers shared by several tasks |
+//! | [`shared`] | publishers shared by several tasks, and whether anybody listens |
 //! | [`signals`] | SIGINT, SIGTERM and SIGHUP |
 //! | [`startup`] | a context for programs with their own options |
 //! | [`tasks`] | a node with its timers, subscriptions and services as one future |

@@ -78,8 +78,7 @@ pub fn publish(tasks: &mut NodeTasks) -> crate::Result<()> {
     *calls() = Some(sender);
     let watched = publisher.clone();
     tasks.every(DEMAND_PERIOD, move || {
-        let subscribers = watched.get_inter_process_subscription_count().unwrap_or(0);
-        HAS_SUBSCRIBERS.store(subscribers > 0, Ordering::Relaxed);
+        HAS_SUBSCRIBERS.store(watched.is_listened(), Ordering::Relaxed);
     })?;
     tasks.spawn(async move {
         while let Some(call) = incoming.next().await {

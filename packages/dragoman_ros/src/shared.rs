@@ -1,8 +1,13 @@
-//! Publishers shared by several tasks, on top of both implementations.
+//! Publishers shared by several tasks, and whether anybody listens to one, on top of both implementations.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Publisher, Result, WrappedTypesupport};
+
+/// Whether a topic has subscribers, in this process or elsewhere.
+pub fn listened<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
+    publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
+}
 
 /// A publisher whose clones share it. r2r's own is `Send`, but not `Sync`.
 pub struct SharedPublisher<T: WrappedTypesupport + 'static>(Arc<Mutex<Publisher<T>>>);
@@ -14,6 +19,11 @@ impl<T: WrappedTypesupport> SharedPublisher<T> {
     /// As `Publisher::publish`.
     pub fn publish(&self, message: &T) -> Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).publish(message)
+    }
+
+    /// Whether its topic has subscribers, as [`listened`].
+    pub fn is_listened(&self) -> bool {
+        listened(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The number of subscriptions, in this and other processes.

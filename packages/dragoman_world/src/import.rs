@@ -144,7 +144,7 @@ impl Importer<'_> {
     }
 }
 
-/// What tells names apart in topics and frames: lower case, other characters than letters and digits as one `_`.
+/// A name as topics and frames distinguish it: lower case, other characters than letters and digits as one `_`.
 fn token(name: &str) -> String {
     let mut token = String::new();
     for letter in name.chars() {

@@ -43,8 +43,9 @@ use std::time::{Duration, Instant};
 
 use dragoman_geometry::Twist;
 use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::shared::listened;
 use dragoman_ros::tasks::{NodeError, NodeTasks, RunningNode};
-use dragoman_ros::{Clock, Context, Node, Publisher, WrappedTypesupport, parameters as ros_parameters};
+use dragoman_ros::{Clock, Context, Node, parameters as ros_parameters};
 
 use crate::WorldError;
 use crate::{LoadError, Worlds};
@@ -187,11 +188,6 @@ impl Stamps {
         };
         Clock::to_builtin_time(&time)
     }
-}
-
-/// Whether a topic has subscribers, in this process or elsewhere.
-fn listened<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
-    publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 
 /// The worlds at the current time, shared by all tasks of the node. Clones share them.

@@ -7,6 +7,7 @@ use dragoman_io::serial::Line;
 use dragoman_ros::builtin_interfaces::msg::Time;
 use dragoman_ros::kobuki_ros_interfaces::msg as kobuki;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Imu};
+use dragoman_ros::shared::listened;
 use dragoman_ros::std_msgs::msg::{Empty, Int16MultiArray, String as Text};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
@@ -84,9 +85,9 @@ impl KobukiTopics {
     /// Publishes new data; returns whether there was a measurement.
     pub(super) fn update(&mut self, line: &Line<Driver>) -> bool {
         let recorded = Recorded {
-            sent: is_wanted(&self.raw_command),
-            received: is_wanted(&self.raw_stream),
-            velocities: is_wanted(&self.raw_control),
+            sent: listened(&self.raw_command),
+            received: listened(&self.raw_stream),
+            velocities: listened(&self.raw_control),
         };
         let (state, events, records) = line.look(|driver| {
             driver.record(recorded);
@@ -170,10 +171,6 @@ impl KobukiTopics {
             }
         }
     }
-}
-
-fn is_wanted<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
-    publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 
 /// The reason of a refusal, or `Ok`.

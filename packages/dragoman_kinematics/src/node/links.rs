@@ -3,6 +3,7 @@
 use std::sync::PoisonError;
 
 use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::shared::listened;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
 use dragoman_ros::{Clock, Node, Publisher, QosProfile};
 
@@ -50,7 +51,7 @@ impl Links {
         positions: &[f64],
         stamp: &Time,
     ) -> dragoman_ros::Result<()> {
-        if !self.moving.get_inter_process_subscription_count().is_ok_and(|count| count > 0) {
+        if !listened(&self.moving) {
             return Ok(());
         }
         let position = |joint: &str| {

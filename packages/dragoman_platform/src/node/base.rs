@@ -9,7 +9,7 @@ use dragoman_ros::geometry_msgs::msg::Twist as TwistMessage;
 use dragoman_ros::nav_msgs::msg::Odometry;
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, Joy, LaserScan};
-use dragoman_ros::shared::SharedPublisher;
+use dragoman_ros::shared::{SharedPublisher, listened};
 use dragoman_ros::std_msgs::msg::Bool;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
@@ -171,9 +171,7 @@ impl<T: WrappedTypesupport + 'static> Relay<T> {
 
     /// Whether the topic has subscribers.
     pub(super) fn is_listened(&self) -> bool {
-        self.publisher.as_ref().is_some_and(|publisher| {
-            publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
-        })
+        self.publisher.as_ref().is_some_and(SharedPublisher::is_listened)
     }
 
     pub(super) fn send(&self, message: impl FnOnce() -> T) {
@@ -226,7 +224,7 @@ impl Frames {
         else {
             return;
         };
-        if topics::listened(tf) {
+        if listened(tf) {
             let stamp = &message.header.stamp;
             let transforms = vec![
                 messages::transform(stamp, odom, base, pose),

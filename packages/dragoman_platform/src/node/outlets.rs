@@ -2,6 +2,7 @@
 
 use dragoman_neobotix::file_name::plain_file_name;
 use dragoman_ros::dragoman_msgs::msg::CanMessage;
+use dragoman_ros::shared::listened;
 use dragoman_ros::std_msgs::msg::{Float64, String as Text};
 use dragoman_ros::{Node, Publisher, QosProfile, WrappedTypesupport};
 
@@ -88,7 +89,7 @@ fn send<T: WrappedTypesupport + 'static>(
     message: &T,
     what: &str,
 ) -> Result<(), Refused> {
-    if !super::topics::listened(publisher) {
+    if !listened(publisher) {
         return Err(Refused(format!("there is no {what}: its topic has no subscribers")));
     }
     Ok(publisher.publish(message)?)

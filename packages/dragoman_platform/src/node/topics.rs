@@ -11,11 +11,11 @@ use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::JointState;
-use dragoman_ros::shared::SharedPublisher;
+use dragoman_ros::shared::{SharedPublisher, listened};
 use dragoman_ros::std_msgs::msg::{Bool, Header, UInt16};
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Publisher, QosProfile, Result, WrappedTypesupport};
+use dragoman_ros::{Publisher, QosProfile, Result};
 
 use super::state::{Shared, State};
 use super::status;
@@ -210,11 +210,6 @@ impl Topics {
             compose(state.platform.status().pose, relative(state.published_odometry(), Pose::ORIGIN));
         Some(messages::transform(&state.stamp(), &self.map_frame, &frame, origin))
     }
-}
-
-/// Whether a topic has subscribers, in this process or elsewhere.
-pub(super) fn listened<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
-    publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 
 /// Logs a publishing error.

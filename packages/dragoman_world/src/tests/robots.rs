@@ -119,7 +119,7 @@ fn steered_drives_need_time_to_turn_before_it_moves_sideways() {
     near(later, x, 2e-3);
     near(left - y, 0.4, 2e-3);
     near(yaw, 0.0, 1e-9);
-    // The same wheels tell the odometry.
+    // The odometry comes from the same wheels.
     let odometry = room.odometry(None, "Cart").unwrap();
     near(odometry[1], left, 1e-9);
     // Without such wheels nothing moves it sideways.

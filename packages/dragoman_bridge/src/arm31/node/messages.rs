@@ -1,6 +1,7 @@
 //! The protocol's traffic as text on `~/messages`, in the words of the Ranger thesis' log files: received messages and
 //! sent texts (`messagehandler.cpp`, `logOutgoing`). Answers with values are topics of the arm.
 
+use dragoman_ros::shared::listened;
 use dragoman_ros::{Node, Publisher, QosProfile, Result, std_msgs};
 
 use crate::arm31::wire::{Datagram, Notice};
@@ -18,7 +19,7 @@ impl Messages {
 
     /// Checks whether anybody listens; nothing is published until somebody does.
     pub(super) fn review(&mut self) {
-        self.has_subscribers = self.publisher.get_inter_process_subscription_count().unwrap_or(0) > 0;
+        self.has_subscribers = listened(&self.publisher);
     }
 
     pub(super) fn received(&self, bytes: &[u8]) {

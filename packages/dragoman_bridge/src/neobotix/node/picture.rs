@@ -9,9 +9,10 @@ use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Odometry as OdometryMessage, Path};
 use dragoman_ros::parameters::Parameters;
 use dragoman_ros::sensor_msgs::msg::{BatteryState, LaserScan};
+use dragoman_ros::shared::listened;
 use dragoman_ros::std_msgs::msg::Header;
 use dragoman_ros::tf2_msgs::msg::TFMessage;
-use dragoman_ros::{Node, Publisher, QosProfile, Result, WrappedTypesupport};
+use dragoman_ros::{Node, Publisher, QosProfile, Result};
 
 use super::offers::Stamp;
 use crate::BridgeError;
@@ -211,11 +212,6 @@ fn battery_message(header: &Header, voltage: f64) -> BatteryState {
         present: true,
         ..Default::default()
     }
-}
-
-/// Whether a topic has subscribers, in this process or elsewhere.
-fn listened<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>) -> bool {
-    publisher.get_inter_process_subscription_count().is_ok_and(|count| count > 0)
 }
 
 /// Logs a publishing error.
