@@ -1,5 +1,5 @@
-//! Hostile RTPS packets against a running lab: it keeps answering, publishing and discovering others, and its memory is
-//! released.
+//! Hostile packets, RTPS and of the 31-byte protocol, against a running lab: it keeps answering, publishing and
+//! discovering others, and its memory is released.
 //!
 //! The figures are printed. A release build (`DRAGOMAN_TEST_PROGRAM`) has stricter limits.
 
@@ -35,6 +35,8 @@ const ATTACK: Duration = Duration::from_secs(3);
 const STOP: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(100)];
 /// Limit of the time between joint states, of which a hundred are sent a second, in a release build and in another one.
 const GAPS: [Duration; 2] = [Duration::from_millis(30), Duration::from_millis(100)];
+/// Minimum share of answered questions while another client sends all that it can, likewise.
+const ANSWERED: [f64; 2] = [0.5, 0.05];
 /// Limit for one exception, which may be caused by the machine.
 const HICCUP: Duration = Duration::from_millis(200);
 /// Limit of what memory grows by: a quarter of the 40 MiB that a lab may have at rest.
@@ -87,6 +89,10 @@ impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+fn is_release() -> bool {
+    std::env::var_os("DRAGOMAN_TEST_PROGRAM").is_some()
 }
 
 /// Starts a lab, attacks it, and observes it.
@@ -147,8 +153,7 @@ fn attacked(name: &str, attack: impl FnOnce(&Peer) + Send) -> Lab {
         before as f64 / 1024.0,
         after as f64 / 1024.0,
     );
-    let is_release = std::env::var_os("DRAGOMAN_TEST_PROGRAM").is_some();
-    let [stop, allowed] = [STOP, GAPS].map(|limits| limits[usize::from(!is_release)]);
+    let [stop, allowed] = [STOP, GAPS].map(|limits| limits[usize::from(!is_release())]);
     assert!(p99 < stop, "{name}: {p99:?}");
     assert!(gaps[0] < HICCUP && gaps[1] < allowed, "{name}: {gaps:?}");
     assert!(after <= before + GROWTH_KIB, "{name}: {before} -> {after} KiB");
@@ -291,4 +296,52 @@ fn announcement_of_a_third_address() {
 
     // The same participant at its own address is answered.
     hosts.on(2, || Peer::new(made_up(2), Ipv4Addr::new(10, 77, 0, 2), lab, 0).meet());
+}
+
+#[test]
+fn bad_datagrams_and_floods_move_nothing_and_disturb_nobody() {
+    let lab = Lab::start();
+    let client = lab.client();
+    let home = client.position();
+    client.ask("CM", [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0);
+    let stranger = lab.client();
+    for size in 0..=2000 {
+        stranger.socket.send(&vec![b'G'; size]).unwrap();
+    }
+    let memory = lab.resident_kib();
+    let flooder = lab.client();
+    let flood = std::thread::spawn(move || {
+        let start = Instant::now();
+        let mut sent = 0_u64;
+        let mut datagram = [0; 31];
+        datagram[..2].copy_from_slice(b"BG");
+        while start.elapsed() < Duration::from_secs(3) {
+            for _ in 0..100 {
+                let _ = flooder.socket.send(&datagram);
+                sent += 1;
+            }
+            // A hundred thousand in a second.
+            std::thread::sleep(Duration::from_micros(sent * 10).saturating_sub(start.elapsed()));
+        }
+        sent as f64 / start.elapsed().as_secs_f64()
+    });
+    let (mut answered, mut asked) = (0, 0);
+    client.socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    while !flood.is_finished() {
+        asked += 1;
+        client.send("PS", [0.0; 7], 0);
+        answered += u32::from(client.receive().is_some());
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    println!(
+        "flood of {:.0} datagrams/s: {answered} of {asked} questions of another client answered",
+        flood.join().unwrap()
+    );
+    let share = ANSWERED[usize::from(!is_release())];
+    assert!(f64::from(answered) > share * f64::from(asked), "{answered} of {asked}");
+    client.socket.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
+    assert_eq!(client.position(), home);
+    let grown = lab.resident_kib().saturating_sub(memory);
+    println!("memory grew by {grown} KiB");
+    assert!(grown < 20_000, "{grown} KiB");
 }

@@ -238,53 +238,6 @@ fn listen(client: &ArmClient, text: &str, patience: Duration) -> bool {
 }
 
 #[test]
-fn bad_datagrams_and_floods_move_nothing_and_disturb_nobody() {
-    let lab = Lab::start();
-    let client = lab.client();
-    let home = client.position();
-    client.ask("CM", values(&[2.0]), 0);
-    let stranger = lab.client();
-    for size in 0..=2000 {
-        stranger.socket.send(&vec![b'G'; size]).unwrap();
-    }
-    let memory = lab.resident_kib();
-    let flooder = lab.client();
-    let flood = std::thread::spawn(move || {
-        let start = Instant::now();
-        let mut sent = 0_u64;
-        let mut datagram = [0; 31];
-        datagram[..2].copy_from_slice(b"BG");
-        while start.elapsed() < Duration::from_secs(3) {
-            for _ in 0..100 {
-                let _ = flooder.socket.send(&datagram);
-                sent += 1;
-            }
-            // A hundred thousand in a second.
-            std::thread::sleep(Duration::from_micros(sent * 10).saturating_sub(start.elapsed()));
-        }
-        sent as f64 / start.elapsed().as_secs_f64()
-    });
-    let (mut answered, mut asked) = (0, 0);
-    client.socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
-    while !flood.is_finished() {
-        asked += 1;
-        client.send("PS", NOTHING, 0);
-        answered += u32::from(client.receive().is_some());
-        std::thread::sleep(Duration::from_millis(25));
-    }
-    println!(
-        "flood of {:.0} datagrams/s: {answered} of {asked} questions of another client answered",
-        flood.join().unwrap()
-    );
-    assert!(f64::from(answered) > 0.5 * f64::from(asked), "{answered} of {asked}");
-    client.socket.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
-    assert_eq!(client.position(), home);
-    let grown = lab.resident_kib().saturating_sub(memory);
-    println!("memory grew by {grown} KiB");
-    assert!(grown < 20_000, "{grown} KiB");
-}
-
-#[test]
 fn signals_end_the_lab_within_two_seconds_and_without_an_error() {
     for signal in ["-INT", "-TERM"] {
         let mut lab = Lab::start();
