@@ -24,10 +24,12 @@ mod clock;
 #[cfg(feature = "node")]
 mod error;
 pub mod neobotix;
+pub mod player;
 #[cfg(feature = "node")]
 mod ports;
 #[cfg(feature = "node")]
 mod services;
+
 pub mod session;
 #[cfg(feature = "node")]
 mod tcp;

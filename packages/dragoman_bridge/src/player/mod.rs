@@ -1,0 +1,6 @@
+//! Player (`player` 2.1 to 3.1): TCP, XDR, devices that clients subscribe to.
+//!
+//! - `wire`: bytes;
+//! - `server`: answers clients from devices that their owner feeds.
+
+pub mod wire;

@@ -1,0 +1,179 @@
+//! Headers, and the stream of messages.
+
+use super::xdr::{Reader, Xdr, XdrError, structures};
+
+/// Bytes of a header.
+pub const HEADER_LEN: usize = 40;
+/// Maximum bytes of a message's body, as in the original: 8 MiB with the header.
+pub const MAX_BODY_LEN: usize = (8 << 20) - HEADER_LEN;
+
+/// What kind of message it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// A device's data, to those who subscribed to it.
+    Data = 1,
+    /// A command to a device. It has no answer.
+    Command = 2,
+    /// A request to a device.
+    Request = 3,
+    /// The answer to a request that was carried out.
+    Acknowledge = 4,
+    /// The end of the data that a pulling client asked for.
+    Synch = 5,
+    /// The answer to a request that was refused.
+    Refuse = 6,
+}
+
+impl Kind {
+    const ALL: [Self; 6] =
+        [Self::Data, Self::Command, Self::Request, Self::Acknowledge, Self::Synch, Self::Refuse];
+
+    /// The kind with this code.
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u8 == code)
+    }
+}
+
+/// A device of a server: one of the robot's sensors or actuators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Device {
+    /// Code of its interface.
+    pub interface: u16,
+    /// Its number among those with this interface.
+    pub index: u16,
+}
+
+/// The address of a device as it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Address {
+    /// The server's IPv4 address: its four bytes in network order, read as a little-endian number. Clients send 0.
+    pub host: u32,
+    /// The server's port. Clients send 0.
+    pub robot: u32,
+    /// The device.
+    pub device: Device,
+}
+
+impl Xdr for Address {
+    fn write(&self, bytes: &mut Vec<u8>) {
+        self.host.write(bytes);
+        self.robot.write(bytes);
+        self.device.interface.write(bytes);
+        self.device.index.write(bytes);
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, XdrError> {
+        Ok(Self {
+            host: u32::read(reader)?,
+            robot: u32::read(reader)?,
+            device: Device { interface: u16::read(reader)?, index: u16::read(reader)? },
+        })
+    }
+}
+
+/// What precedes every body, without the body's length.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Header {
+    /// The device that is spoken to, or that speaks.
+    pub address: Address,
+    /// What kind of message it is.
+    pub kind: Kind,
+    /// Which message of this kind, by the interface.
+    pub subtype: u8,
+    /// When the data was measured or the message was sent, s since 1970.
+    pub timestamp: f64,
+    /// The client's number of a request; its answer carries the same.
+    pub sequence: u32,
+}
+
+structures! {
+    /// A header as it is sent.
+    struct Sent {
+        address: Address,
+        kind: u8,
+        subtype: u8,
+        timestamp: f64,
+        sequence: u32,
+        /// Bytes of the body.
+        len: u32,
+    }
+}
+
+impl Header {
+    /// Appends a whole message.
+    #[allow(clippy::cast_possible_truncation, reason = "a body has at most 8 MiB")]
+    pub fn write_message(&self, body: &[u8], bytes: &mut Vec<u8>) {
+        let Self { address, kind, subtype, timestamp, sequence } = *self;
+        let len = body.len() as u32;
+        Sent { address, kind: kind as u8, subtype, timestamp, sequence, len }.write(bytes);
+        bytes.extend_from_slice(body);
+    }
+}
+
+/// A message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Its header.
+    pub header: Header,
+    /// Its body, in XDR.
+    pub body: Vec<u8>,
+}
+
+/// Why a stream cannot be decoded any further. Nothing in it tells where the next message begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// A body is longer than [`MAX_BODY_LEN`].
+    #[error("a body of {len} bytes; the maximum is {MAX_BODY_LEN}")]
+    TooLong {
+        /// The announced length.
+        len: u32,
+    },
+    /// The code of a [`Kind`] is unknown.
+    #[error("unknown kind of message {code}")]
+    Kind {
+        /// The code.
+        code: u8,
+    },
+}
+
+/// Decodes a stream of messages.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Decoder {
+    /// Appends received bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.start);
+        self.start = 0;
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Number of bytes not yet decoded.
+    pub fn buffered(&self) -> usize {
+        self.bytes.len() - self.start
+    }
+
+    /// The next message. `None`: incomplete.
+    ///
+    /// # Errors
+    /// The stream is not one of messages. It stays so.
+    #[allow(clippy::should_implement_trait, reason = "more may come after None")]
+    pub fn next(&mut self) -> Option<Result<Message, StreamError>> {
+        let rest = self.bytes.get(self.start..)?;
+        let (header, rest) = rest.split_at_checked(HEADER_LEN)?;
+        let Sent { address, kind: code, subtype, timestamp, sequence, len } =
+            Sent::from_bytes(header).ok()?;
+        let Some(kind) = Kind::from_code(code) else { return Some(Err(StreamError::Kind { code })) };
+        if len as usize > MAX_BODY_LEN {
+            return Some(Err(StreamError::TooLong { len }));
+        }
+        let body = rest.get(..len as usize)?.to_vec();
+        self.start += HEADER_LEN + body.len();
+        Some(Ok(Message { header: Header { address, kind, subtype, timestamp, sequence }, body }))
+    }
+}

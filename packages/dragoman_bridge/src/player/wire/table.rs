@@ -1,0 +1,171 @@
+//! What the files of the interfaces declare: their messages, as typed constants and as a table.
+
+use std::marker::PhantomData;
+
+use super::message::{Device, Kind};
+use super::xdr::{Xdr, XdrError};
+
+/// A message of an interface without an answer: [`Kind::Data`] or [`Kind::Command`].
+#[derive(Debug)]
+pub struct Note<T> {
+    /// Which kind.
+    pub kind: Kind,
+    /// Its number in the interface.
+    pub subtype: u8,
+    body: PhantomData<fn() -> T>,
+}
+
+impl<T: Xdr> Note<T> {
+    /// A message with this number.
+    pub const fn new(kind: Kind, subtype: u8) -> Self {
+        Self { kind, subtype, body: PhantomData }
+    }
+
+    /// Its body.
+    ///
+    /// # Errors
+    /// The bytes are not a body of this message.
+    pub fn body(&self, bytes: &[u8]) -> Result<T, XdrError> {
+        T::from_bytes(bytes)
+    }
+}
+
+/// A request of an interface, and the body of its acknowledgement.
+#[derive(Debug)]
+pub struct Ask<Q, A> {
+    /// Its number in the interface.
+    pub subtype: u8,
+    bodies: PhantomData<fn(Q) -> A>,
+}
+
+impl<Q: Xdr + Default, A: Xdr> Ask<Q, A> {
+    /// A request with this number.
+    pub const fn new(subtype: u8) -> Self {
+        Self { subtype, bodies: PhantomData }
+    }
+
+    /// The request's body. Clients leave it out where its values mean nothing.
+    ///
+    /// # Errors
+    /// The bytes are not a body of this request.
+    pub fn question(&self, bytes: &[u8]) -> Result<Q, XdrError> {
+        if bytes.is_empty() { Ok(Q::default()) } else { Q::from_bytes(bytes) }
+    }
+
+    /// The body of an acknowledgement.
+    ///
+    /// # Errors
+    /// The bytes are not a body of this acknowledgement.
+    pub fn answer(&self, bytes: &[u8]) -> Result<A, XdrError> {
+        A::from_bytes(bytes)
+    }
+}
+
+/// An interface: a sort of devices and its messages.
+#[derive(Debug)]
+pub struct Interface {
+    /// Its number on the wire.
+    pub code: u16,
+    /// Its name in configuration files.
+    pub name: &'static str,
+    /// Its messages.
+    pub messages: &'static [Row],
+}
+
+impl Interface {
+    /// The message with this place; an answer has the place of its request.
+    pub fn message(&self, kind: Kind, subtype: u8) -> Option<&'static Row> {
+        self.messages.iter().find(|row| row.kind == kind && row.subtype == subtype)
+    }
+
+    /// Its device with this number.
+    pub const fn device(&self, index: u16) -> Device {
+        Device { interface: self.code, index }
+    }
+}
+
+/// A message of an interface.
+#[derive(Debug)]
+pub struct Row {
+    /// Which kind: data, command or request.
+    pub kind: Kind,
+    /// Its number.
+    pub subtype: u8,
+    /// Its name.
+    pub name: &'static str,
+    /// Its meaning.
+    pub meaning: &'static str,
+    /// Reads a body and writes it again; of a request the question.
+    pub rewrite: Rewrite,
+    /// Reads and writes the body of an acknowledgement.
+    pub rewrite_answer: Option<Rewrite>,
+}
+
+/// Reads a body and writes it again.
+pub type Rewrite = fn(&[u8]) -> Result<Vec<u8>, XdrError>;
+
+/// A [`Rewrite`] of this type.
+pub(super) fn rewrite<T: Xdr>(bytes: &[u8]) -> Result<Vec<u8>, XdrError> {
+    T::from_bytes(bytes).map(|value| value.to_bytes())
+}
+
+/// Declares the messages of an interface: a typed constant of each, and the table.
+macro_rules! interface {
+    (
+        $(#[$about:meta])*
+        $code:literal $name:literal
+        $(data { $($data:ident $data_number:literal: $data_body:ty, $data_meaning:literal;)* })?
+        $(commands { $($command:ident $command_number:literal: $command_body:ty, $command_meaning:literal;)* })?
+        $(requests { $($ask:ident $ask_number:literal: $question:ty => $answer:ty, $ask_meaning:literal;)* })?
+    ) => {
+        $($(
+            #[doc = $data_meaning]
+            pub const $data: $crate::player::wire::Note<$data_body> =
+                $crate::player::wire::Note::new($crate::player::wire::Kind::Data, $data_number);
+        )*)?
+        $($(
+            #[doc = $command_meaning]
+            pub const $command: $crate::player::wire::Note<$command_body> =
+                $crate::player::wire::Note::new($crate::player::wire::Kind::Command, $command_number);
+        )*)?
+        $($(
+            #[doc = $ask_meaning]
+            pub const $ask: $crate::player::wire::Ask<$question, $answer> =
+                $crate::player::wire::Ask::new($ask_number);
+        )*)?
+
+        $(#[$about])*
+        pub const INTERFACE: $crate::player::wire::Interface = $crate::player::wire::Interface {
+            code: $code,
+            name: $name,
+            messages: &[
+                $($($crate::player::wire::Row {
+                    kind: $crate::player::wire::Kind::Data,
+                    subtype: $data_number,
+                    name: stringify!($data),
+                    meaning: $data_meaning,
+                    rewrite: $crate::player::wire::table::rewrite::<$data_body>,
+                    rewrite_answer: None,
+                },)*)?
+                $($($crate::player::wire::Row {
+                    kind: $crate::player::wire::Kind::Command,
+                    subtype: $command_number,
+                    name: stringify!($command),
+                    meaning: $command_meaning,
+                    rewrite: $crate::player::wire::table::rewrite::<$command_body>,
+                    rewrite_answer: None,
+                },)*)?
+                $($($crate::player::wire::Row {
+                    kind: $crate::player::wire::Kind::Request,
+                    subtype: $ask_number,
+                    name: stringify!($ask),
+                    meaning: $ask_meaning,
+                    rewrite: $crate::player::wire::table::rewrite::<$question>,
+                    rewrite_answer: Some($crate::player::wire::table::rewrite::<$answer>),
+                },)*)?
+            ],
+        };
+    };
+}
+
+pub(super) use interface;
