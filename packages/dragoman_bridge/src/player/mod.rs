@@ -3,4 +3,5 @@
 //! - `wire`: bytes;
 //! - `server`: answers clients from devices that their owner feeds.
 
+pub mod server;
 pub mod wire;
