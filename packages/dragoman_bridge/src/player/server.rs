@@ -4,6 +4,7 @@
 //!
 //! - this file: [`Server`], its inputs and outputs, and what interface `player` asks for;
 //! - `session`: one client: its subscriptions, and the messages that wait for it;
+//! - [`motion`]: what a base does between two commands;
 //! - `config`: devices, limits, counters, events.
 //!
 //! # Rules
@@ -22,6 +23,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod config;
+pub mod motion;
 mod session;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -246,6 +248,12 @@ impl Server {
         !self.calls.is_empty()
     }
 
+    /// A command of which a client gets no answer was refused.
+    pub fn handle_refused(&mut self, device: Device, reason: String) {
+        self.statistics.refused += 1;
+        self.note(ServerEvent::Refused { device, reason });
+    }
+
     /// The next thing to do.
     pub fn poll_call(&mut self) -> Option<Call> {
         let (client, call) = self.calls.pop_front()?;
@@ -335,7 +343,7 @@ impl Server {
             }
             Kind::Command => {
                 if let Err(reason) = self.check(client, &header, &body) {
-                    return self.refuse_silently(&header, reason);
+                    return self.handle_refused(device, reason);
                 }
                 if let Some(offered) = self.devices.get_mut(&device) {
                     offered.commander = Some(client);
@@ -347,7 +355,7 @@ impl Server {
             }
             // Nobody asked a client for these.
             Kind::Data | Kind::Acknowledge | Kind::Synch | Kind::Refuse => {
-                self.refuse_silently(&header, "a client sends commands and requests only".to_owned());
+                self.handle_refused(device, "a client sends commands and requests only".to_owned());
             }
         }
     }
@@ -521,13 +529,8 @@ impl Server {
     }
 
     fn refuse(&mut self, now: Duration, client: ClientId, header: &Header, reason: String) {
-        self.refuse_silently(header, reason);
+        self.handle_refused(header.address.device, reason);
         self.answer(now, client, header, Kind::Refuse, &[]);
-    }
-
-    fn refuse_silently(&mut self, header: &Header, reason: String) {
-        self.statistics.refused += 1;
-        self.note(ServerEvent::Refused { device: header.address.device, reason });
     }
 
     fn note(&mut self, event: ServerEvent) {
