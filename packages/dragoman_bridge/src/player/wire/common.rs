@@ -50,4 +50,24 @@ structures! {
         /// Along z.
         pub height: f64,
     }
+
+    /// Where a device is, and its size.
+    pub struct Geometry {
+        /// Pose of the device's origin in the robot's frame.
+        pub pose: Pose3d,
+        /// Size, m.
+        pub size: Size3d,
+    }
+
+    /// A line segment on a plane, m.
+    pub struct Segment {
+        /// Start along x.
+        pub x0: f64,
+        /// Start along y.
+        pub y0: f64,
+        /// End along x.
+        pub x1: f64,
+        /// End along y.
+        pub y1: f64,
+    }
 }

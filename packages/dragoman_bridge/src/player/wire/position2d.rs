@@ -1,6 +1,7 @@
 //! `position2d`: a base that moves on a plane.
 
-use super::common::{Pose2d, Pose3d, Size3d};
+pub use super::common::Geometry;
+use super::common::Pose2d;
 use super::table::interface;
 use super::xdr::structures;
 
@@ -65,14 +66,6 @@ structures! {
         pub speed: f64,
         /// Angle, rad: of the steered wheels, or of the base in the odometry's frame.
         pub angle: f64,
-    }
-
-    /// Size and origin of a base.
-    pub struct Geometry {
-        /// Pose of the base's origin in the robot's frame.
-        pub pose: Pose3d,
-        /// Size, m.
-        pub size: Size3d,
     }
 
     /// Gains of a controller.

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use super::message::{Device, Kind};
+use super::properties;
 use super::xdr::{Xdr, XdrError};
 
 /// A message of an interface without an answer: [`Kind::Data`] or [`Kind::Command`].
@@ -73,9 +74,11 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The message with this place; an answer has the place of its request.
+    /// The message with this place, also one that [every interface](properties) has; an answer has the place of its
+    /// request.
     pub fn message(&self, kind: Kind, subtype: u8) -> Option<&'static Row> {
-        self.messages.iter().find(|row| row.kind == kind && row.subtype == subtype)
+        let all = self.messages.iter().chain(properties::INTERFACE.messages);
+        all.into_iter().find(|row| row.kind == kind && row.subtype == subtype)
     }
 
     /// Its device with this number.

@@ -284,3 +284,60 @@ macro_rules! structures {
 }
 
 pub(super) use structures;
+
+/// Defines enumerations with a code each. Codes without a name are kept.
+macro_rules! codes {
+    ($(
+        $(#[$about:meta])*
+        pub enum $name:ident: $code:ty {
+            $($(#[$value_about:meta])* $value:ident = $number:literal,)*
+        }
+    )*) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$value_about])* $value,)*
+            /// Any other code.
+            Other($code),
+        }
+
+        impl From<$code> for $name {
+            fn from(code: $code) -> Self {
+                match code {
+                    $($number => Self::$value,)*
+                    _ => Self::Other(code),
+                }
+            }
+        }
+
+        impl From<$name> for $code {
+            fn from(value: $name) -> Self {
+                match value {
+                    $($name::$value => $number,)*
+                    $name::Other(code) => code,
+                }
+            }
+        }
+
+        /// Code 0.
+        impl Default for $name {
+            fn default() -> Self {
+                Self::from(0)
+            }
+        }
+
+        impl $crate::player::wire::Xdr for $name {
+            fn write(&self, bytes: &mut Vec<u8>) {
+                <$code>::from(*self).write(bytes);
+            }
+
+            fn read(
+                reader: &mut $crate::player::wire::Reader<'_>,
+            ) -> Result<Self, $crate::player::wire::XdrError> {
+                <$code as $crate::player::wire::Xdr>::read(reader).map(Self::from)
+            }
+        }
+    )*};
+}
+
+pub(super) use codes;
