@@ -3,4 +3,7 @@
 //! - `wire`: bytes;
 //! - `server`: answers clients from devices that their owner feeds.
 
+#[cfg(feature = "node")]
+pub mod node;
+pub mod server;
 pub mod wire;
