@@ -10,8 +10,16 @@
 //! A device's node runs while a client is subscribed to it, as a driver of the original does. So a server without
 //! clients receives nothing.
 
+mod body;
+mod camera;
 mod driver;
+mod joints;
+mod localize;
+mod map;
 mod position2d;
+mod ranges;
+mod scan;
+mod simulation;
 mod table;
 
 use std::collections::HashMap;
