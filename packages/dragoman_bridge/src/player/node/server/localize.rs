@@ -29,14 +29,14 @@ pub(super) struct Names {
     /// Frame of the map.
     map: String,
     /// Frame of the robot; the transforms lead from the map to it.
-    robot: String,
+    robot_frame: String,
     /// Service `dragoman_msgs/PlatformSetPose`; without it, clients cannot set the pose.
     #[serde(default)]
     set_pose: Option<String>,
 }
 
 fn default_transforms() -> String {
-    "/tf".to_owned()
+    "tf".to_owned()
 }
 
 /// The last transform to each frame, with the frame that it is from, on the plane.
@@ -86,7 +86,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     let (known, of) = (Arc::clone(&frames), names.clone());
     let mut last = builtin_interfaces::msg::Time::default();
     tasks.every(PERIOD, move || {
-        let found = known.lock().unwrap_or_else(PoisonError::into_inner).pose(&of.map, &of.robot);
+        let found = known.lock().unwrap_or_else(PoisonError::into_inner).pose(&of.map, &of.robot_frame);
         // An old pose is not sent again.
         if let Some((pose, stamp)) = found
             && stamp != last
@@ -120,7 +120,7 @@ impl Driver for Localization {
             },
             subtype if subtype == GET_PARTICLES.subtype => {
                 let frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
-                let Some((pose, _)) = frames.pose(&self.names.map, &self.names.robot) else {
+                let Some((pose, _)) = frames.pose(&self.names.map, &self.names.robot_frame) else {
                     return refused("the robot's pose on the map is not known yet");
                 };
                 let mean = Pose2d { x: pose.x, y: pose.y, yaw: pose.heading };

@@ -61,6 +61,7 @@ fn laser_scan(scan: &Scan, id: u32) -> laser::Scan {
         resolution: scan.angle_increment,
         max_range: scan.range_max,
         ranges: ranges(scan).collect(),
+        // Clients expect none, or one per range.
         intensities: Bytes(
             scan.intensities.iter().map(|intensity| intensity.clamp(0.0, 255.0) as u8).collect(),
         ),

@@ -127,7 +127,7 @@ impl World {
             }
             subtype if subtype == GET_POSE3D.subtype => {
                 let NamedPose3d { name, .. } = GET_POSE3D.question(body).map_err(wrong)?;
-                let time = super::now().as_secs_f64();
+                let time = super::now().as_secs_f64() * 1e6;
                 self.ask(name, move |name, pose| NamedPose3d { name, pose, time }.to_bytes())
             }
             subtype if subtype == SET_POSE2D.subtype => {
