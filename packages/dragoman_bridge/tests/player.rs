@@ -4,6 +4,10 @@
 
 #[path = "player/bytes.rs"]
 mod bytes;
+#[path = "player/config_file.rs"]
+mod config_file;
+#[path = "player/documentation.rs"]
+mod documentation;
 #[path = "player/literals.rs"]
 mod literals;
 #[path = "player/server.rs"]

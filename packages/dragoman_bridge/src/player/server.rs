@@ -5,7 +5,8 @@
 //! - this file: [`Server`], its inputs and outputs, and what interface `player` asks for;
 //! - `session`: one client: its subscriptions, and the messages that wait for it;
 //! - [`motion`]: what a base does between two commands;
-//! - `config`: devices, limits, counters, events.
+//! - `config`: devices, limits, counters, events;
+//! - [`config_file`]: the original's configuration files.
 //!
 //! # Rules
 //!
@@ -23,6 +24,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod config;
+pub mod config_file;
 pub mod motion;
 mod session;
 
