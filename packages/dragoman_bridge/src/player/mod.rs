@@ -5,6 +5,8 @@
 //! - `client`: opens the devices of a server.
 
 pub mod client;
+#[cfg(feature = "node")]
+pub mod node;
 pub mod wire;
 
 pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics};

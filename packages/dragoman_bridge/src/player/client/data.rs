@@ -54,6 +54,8 @@ bodies! {
     LaserAngles(laser::AngledScan) = laser ANGLED_SCAN;
     /// Contacts.
     Bumper(bumper::State) = bumper STATE;
+    /// Other poses of contacts.
+    BumperGeometry(bumper::Geometry) = bumper GEOMETRY_CHANGED;
     /// Ranges of infrared sensors.
     Ir(ir::Ranges) = ir RANGES;
     /// Where the robot may be.
