@@ -15,9 +15,10 @@
 //! knows, and asks for its geometry: one request at a time, because a server opens one device after the other. A device
 //! that cannot be opened is reported, and tried again every [`ClientConfig::retry_period`]; the others go on.
 //!
-//! Answers are matched by the number of the request, its device and its subtype. A request without an answer for
-//! [`ClientConfig::answer_timeout`] ends as [`Refusal::TimedOut`]; the connection stays, since a late answer cannot be
-//! taken for another's.
+//! Answers are matched by device and subtype: many drivers answer with number 0 instead of the number of the request.
+//! So a request waits while another one of the same subtype to the same device is open. A request without an answer
+//! for [`ClientConfig::answer_timeout`] ends as [`Refusal::TimedOut`]; the connection stays. Its answer may still come:
+//! for as long again, the next request of its subtype to its device waits for it.
 //!
 //! Bytes that are not messages end the connection; a new one is made after a pause. The pause doubles from
 //! [`ClientConfig::reconnect_min`] to [`ClientConfig::reconnect_max`] until a server has sent its list of devices. A
@@ -65,11 +66,23 @@ enum Link {
     Up,
 }
 
+/// Which answers fit a request.
+type Key = (Device, u8);
+
 /// A request without an answer yet.
 #[derive(Debug)]
 struct Open {
-    device: Device,
-    subtype: u8,
+    sequence: u32,
+    /// `None`: it has timed out.
+    purpose: Option<Purpose>,
+    deadline: Duration,
+}
+
+/// A request that waits for the answer to another one.
+#[derive(Debug)]
+struct Waiting {
+    key: Key,
+    question: Vec<u8>,
     purpose: Purpose,
     deadline: Duration,
 }
@@ -106,7 +119,8 @@ pub struct Client {
     decoder: Decoder,
     unsent: Vec<u8>,
     events: VecDeque<ClientEvent>,
-    open: BTreeMap<u32, Open>,
+    open: BTreeMap<Key, Open>,
+    waiting: VecDeque<Waiting>,
     sequence: u32,
     setup: Setup,
     reading: Option<Reading>,
@@ -130,6 +144,7 @@ impl Client {
             unsent: Vec::new(),
             events: VecDeque::new(),
             open: BTreeMap::new(),
+            waiting: VecDeque::new(),
             sequence: 0,
             setup: Setup::default(),
             reading: None,
@@ -151,7 +166,7 @@ impl Client {
         ask: &Ask<Q, A>,
         question: &Q,
     ) {
-        let calls = self.open.values().filter(|open| matches!(open.purpose, Purpose::Call(_))).count();
+        let calls = self.purposes().filter(|purpose| matches!(purpose, Purpose::Call(_))).count();
         let refusal = if let Err(refusal) = self.check(device) {
             refusal
         } else if calls >= self.config.max_calls {
@@ -241,16 +256,10 @@ impl Client {
             Link::Up => {}
             _ => return,
         }
-        let late: Vec<u32> =
-            self.open.iter().filter(|(_, open)| open.deadline <= now).map(|(number, _)| *number).collect();
-        for number in late {
-            let Some(open) = self.open.remove(&number) else { continue };
-            self.statistics.timeouts += 1;
-            if open.purpose == Purpose::Probe {
-                return self.give_up_connection(now, "the server does not answer any more");
-            }
-            self.conclude(now, &open, Err(Refusal::TimedOut));
+        if self.end_late(now) {
+            return self.give_up_connection(now, "the server does not answer any more");
         }
+        self.send_waiting(now);
         for (device, command) in self.motions.expired(now) {
             self.send_velocity(device, &command);
         }
@@ -258,8 +267,7 @@ impl Client {
             self.advance(now);
         }
         self.pull(now);
-        let is_probing = self.open.values().any(|open| open.purpose == Purpose::Probe);
-        if self.link == Link::Up && !is_probing && self.silent_at() <= now {
+        if self.link == Link::Up && !self.is_probing() && self.silent_at() <= now {
             let subtype = player::DEVICES.subtype;
             self.ask(now, SERVER, subtype, &[], Purpose::Probe);
         }
@@ -291,13 +299,13 @@ impl Client {
             Link::Connecting => None,
             Link::Greeting { deadline } => Some(deadline),
             Link::Up => {
-                let is_probing = self.open.values().any(|open| open.purpose == Purpose::Probe);
                 let pull = self.pull.map(|pull| match pull {
                     Pull::Due(due) => due,
                     Pull::Asked { deadline } => deadline,
                 });
-                let silence = (!is_probing).then(|| self.silent_at());
-                let answers = self.open.values().map(|open| open.deadline);
+                let silence = (!self.is_probing()).then(|| self.silent_at());
+                let waiting = self.waiting.iter().map(|waiting| waiting.deadline);
+                let answers = self.open.values().map(|open| open.deadline).chain(waiting);
                 let others = [pull, silence, self.motions.deadline(), self.setup.retry()];
                 answers.chain(others.into_iter().flatten()).min()
             }
@@ -317,6 +325,16 @@ impl Client {
     /// Counters since the start, for diagnostics.
     pub fn statistics(&self) -> ClientStatistics {
         self.statistics
+    }
+
+    /// What the requests without an outcome are for.
+    fn purposes(&self) -> impl Iterator<Item = Purpose> {
+        let waiting = self.waiting.iter().map(|waiting| waiting.purpose);
+        self.open.values().filter_map(|open| open.purpose).chain(waiting)
+    }
+
+    fn is_probing(&self) -> bool {
+        self.purposes().any(|purpose| purpose == Purpose::Probe)
     }
 
     fn silent_at(&self) -> Duration {
@@ -353,8 +371,11 @@ impl Client {
         self.unread.clear();
         self.motions = Motions::default();
         self.pull = None;
-        for open in std::mem::take(&mut self.open).into_values() {
-            if let Purpose::Call(id) = open.purpose {
+        let purposes: Vec<Purpose> = self.purposes().collect();
+        self.open.clear();
+        self.waiting.clear();
+        for purpose in purposes {
+            if let Purpose::Call(id) = purpose {
                 self.events.push_back(ClientEvent::Result { id, outcome: Err(Refusal::NotConnected) });
             }
         }
@@ -380,7 +401,7 @@ impl Client {
         header.write_message(body, &mut self.unsent);
     }
 
-    /// Sends a request.
+    /// Sends a request, or lets it wait for the answer to another one.
     fn ask(&mut self, now: Duration, device: Device, subtype: u8, question: &[u8], purpose: Purpose) {
         if self.unsent.len().saturating_add(HEADER_LEN + question.len()) > self.config.max_unsent {
             if let Purpose::Call(id) = purpose {
@@ -390,16 +411,75 @@ impl Client {
             // A request that has waited this long must not be carried out later.
             return self.give_up_connection(now, "the server does not read");
         }
-        let limit = match purpose {
-            Purpose::Setup(Step::Subscribe(_)) => self.config.subscription_timeout,
-            _ => self.config.answer_timeout,
-        };
-        let deadline = now.saturating_add(limit);
+        let key = (device, subtype);
+        if self.open.contains_key(&key) {
+            // Until its answer and the one before it have come, or have timed out twice.
+            let deadline = now.saturating_add(self.limit(purpose).saturating_mul(3));
+            self.waiting.push_back(Waiting { key, question: question.to_vec(), purpose, deadline });
+            return;
+        }
         // 0 is the number of messages without an answer.
         self.sequence = self.sequence.checked_add(1).unwrap_or(1);
         self.statistics.requests += 1;
-        self.open.insert(self.sequence, Open { device, subtype, purpose, deadline });
+        let deadline = now.saturating_add(self.limit(purpose));
+        self.open.insert(key, Open { sequence: self.sequence, purpose: Some(purpose), deadline });
         self.send(device, Kind::Request, subtype, self.sequence, question);
+    }
+
+    fn limit(&self, purpose: Purpose) -> Duration {
+        match purpose {
+            Purpose::Setup(Step::Subscribe(_)) => self.config.subscription_timeout,
+            _ => self.config.answer_timeout,
+        }
+    }
+
+    /// Sends the requests that do not have to wait any more.
+    fn send_waiting(&mut self, now: Duration) {
+        for _ in 0..self.waiting.len() {
+            let Some(waiting) = self.waiting.pop_front() else { return };
+            let (device, subtype) = waiting.key;
+            if self.open.contains_key(&waiting.key) {
+                self.waiting.push_back(waiting);
+            } else {
+                self.ask(now, device, subtype, &waiting.question, waiting.purpose);
+            }
+        }
+    }
+
+    /// Ends the requests that have timed out. `true`: the server does not answer at all.
+    fn end_late(&mut self, now: Duration) -> bool {
+        let mut late = Vec::new();
+        let answer_timeout = self.config.answer_timeout;
+        self.open.retain(|_, open| {
+            if now < open.deadline {
+                return true;
+            }
+            open.deadline = now.saturating_add(answer_timeout);
+            let purpose = open.purpose.take();
+            late.extend(purpose);
+            purpose.is_some()
+        });
+        self.waiting.retain(|waiting| {
+            if now < waiting.deadline {
+                return true;
+            }
+            late.push(waiting.purpose);
+            false
+        });
+        self.statistics.timeouts += late.len() as u64;
+        if late.contains(&Purpose::Probe) {
+            for purpose in late {
+                if let Purpose::Call(id) = purpose {
+                    let outcome = Err(Refusal::TimedOut);
+                    self.events.push_back(ClientEvent::Result { id, outcome });
+                }
+            }
+            return true;
+        }
+        for purpose in late {
+            self.conclude(now, purpose, Err(Refusal::TimedOut));
+        }
+        false
     }
 
     /// Asks for data, if it is time.
@@ -419,24 +499,31 @@ impl Client {
         match header.kind {
             Kind::Data => self.handle_data(now, message),
             Kind::Synch => self.handle_synch(now, message),
-            Kind::Acknowledge | Kind::Refuse => {
-                let matches =
-                    |open: &Open| open.device == header.address.device && open.subtype == header.subtype;
-                if !self.open.get(&header.sequence).is_some_and(matches) {
-                    self.statistics.unsolicited += 1;
-                    return;
-                }
-                let Some(open) = self.open.remove(&header.sequence) else { return };
-                self.statistics.answers += 1;
-                let answer = match header.kind {
-                    Kind::Acknowledge => Ok(message.body.as_slice()),
-                    _ => Err(Refusal::Refused),
-                };
-                self.conclude(now, &open, answer);
-            }
+            Kind::Acknowledge | Kind::Refuse => self.handle_answer(now, message),
             // A server sends neither.
             Kind::Command | Kind::Request => self.statistics.ignored += 1,
         }
+    }
+
+    fn handle_answer(&mut self, now: Duration, message: &Message) {
+        let Header { address, kind, subtype, sequence, .. } = message.header;
+        let key = (address.device, subtype);
+        let fits = |open: &Open| sequence == 0 || sequence == open.sequence;
+        let is_read = key == (SERVER, player::READ.subtype);
+        if is_read || !self.open.get(&key).is_some_and(fits) {
+            self.statistics.unsolicited += u64::from(!is_read);
+            return;
+        }
+        let Some(open) = self.open.remove(&key) else { return };
+        self.statistics.answers += 1;
+        let answer = match kind {
+            Kind::Acknowledge => Ok(message.body.as_slice()),
+            _ => Err(Refusal::Refused),
+        };
+        if let Some(purpose) = open.purpose {
+            self.conclude(now, purpose, answer);
+        }
+        self.send_waiting(now);
     }
 
     fn handle_synch(&mut self, now: Duration, message: &Message) {
@@ -481,8 +568,8 @@ impl Client {
     }
 
     /// A request has ended.
-    fn conclude(&mut self, now: Duration, open: &Open, answer: Result<&[u8], Refusal>) {
-        match open.purpose {
+    fn conclude(&mut self, now: Duration, purpose: Purpose, answer: Result<&[u8], Refusal>) {
+        match purpose {
             Purpose::Call(id) => {
                 let outcome = answer.map(<[u8]>::to_vec);
                 self.events.push_back(ClientEvent::Result { id, outcome });
