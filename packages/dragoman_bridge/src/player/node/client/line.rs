@@ -14,6 +14,9 @@ use crate::player::wire::{Ask, Device, Note, Xdr};
 /// Takes the outcome of a request.
 pub(super) type Respond = Box<dyn FnOnce(Result<Vec<u8>, Refusal>) + Send>;
 
+/// Sends a request with this id.
+pub(super) type SendRequest = Box<dyn FnOnce(&mut Client, Duration, CallId) + Send>;
+
 /// What the connection's task is to do.
 pub(super) enum Order {
     /// Drive a base.
@@ -21,7 +24,7 @@ pub(super) enum Order {
     /// Send a command.
     Command(Box<dyn FnOnce(&mut Client) + Send>),
     /// Send a request.
-    Call(Box<dyn FnOnce(&mut Client, Duration, CallId) + Send>, Respond),
+    Call(SendRequest, Respond),
     /// Report a problem.
     Problem(Device, String),
 }
@@ -129,14 +132,16 @@ impl Line {
 
 /// A response that says whether a request succeeded.
 pub(super) trait Answer: Default {
-    fn refused(reason: String) -> Self;
+    /// The response with the reason of a failure.
+    fn with_reason(self, reason: String) -> Self;
 }
 
 macro_rules! answers {
     ($($service:ident)*) => {$(
         impl $crate::player::node::client::line::Answer for $service::Response {
-            fn refused(message: String) -> Self {
-                Self { success: false, message, ..Default::default() }
+            fn with_reason(mut self, reason: String) -> Self {
+                self.message = reason;
+                self
             }
         }
     )*};
@@ -157,6 +162,6 @@ where
 {
     tasks.serve_later::<S, _>(name, move |request| {
         let answer = act(request);
-        async move { answer.await.unwrap_or_else(S::Response::refused) }
+        async move { answer.await.unwrap_or_else(|reason| S::Response::default().with_reason(reason)) }
     })
 }
