@@ -52,7 +52,7 @@ impl Keepalive {
 }
 
 /// Reads at least one byte, or 0 at the end.
-async fn read(stream: &TcpStream, buffer: &mut [u8]) -> Result<usize> {
+pub(crate) async fn read(stream: &TcpStream, buffer: &mut [u8]) -> Result<usize> {
     loop {
         stream.readable().await?;
         match stream.try_read(buffer) {
@@ -63,7 +63,7 @@ async fn read(stream: &TcpStream, buffer: &mut [u8]) -> Result<usize> {
 }
 
 /// Sends as much as the peer accepts. Returns the number of bytes.
-fn send(stream: &TcpStream, unsent: &[u8]) -> Result<usize> {
+pub(crate) fn send(stream: &TcpStream, unsent: &[u8]) -> Result<usize> {
     if unsent.is_empty() {
         return Ok(0);
     }

@@ -9,6 +9,7 @@
 //! | `up/apolo.rs` | Apolo's protocol in front of the world |
 //! | `up/neobotix.rs` | the platform and PlatformCtrl's protocol |
 //! | `up/turtlebot.rs` | the TurtleBot 2: simulated, on its hardware, or both |
+//! | `up/player.rs` | Player's protocol in front of the robots |
 //! | `up/simulated.rs` | devices simulated in this process |
 //!
 //! A new robot or protocol is a file with its [`Part`] and a line in [`PARTS`].
@@ -16,6 +17,7 @@
 mod apolo;
 mod neobotix;
 mod part;
+mod player;
 mod ranger;
 mod simulated;
 mod turtlebot;
@@ -36,7 +38,8 @@ use part::{Lab, Part, Row};
 use world::World;
 
 /// The parts of the lab, in the order in which they start.
-const PARTS: [&dyn Part; 4] = [&ranger::Ranger, &apolo::Apolo, &neobotix::Neobotix, &turtlebot::Turtlebot];
+const PARTS: [&dyn Part; 5] =
+    [&ranger::Ranger, &apolo::Apolo, &neobotix::Neobotix, &turtlebot::Turtlebot, &player::Player];
 
 #[derive(Args)]
 pub(crate) struct UpOptions {
@@ -61,6 +64,8 @@ pub(crate) struct UpOptions {
     namespace: String,
     #[command(flatten)]
     turtlebot: turtlebot::TurtlebotOptions,
+    #[command(flatten)]
+    player: player::PlayerOptions,
 }
 
 fn part_names() -> PossibleValuesParser {

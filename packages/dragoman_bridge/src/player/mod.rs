@@ -7,6 +7,7 @@
 pub mod client;
 #[cfg(feature = "node")]
 pub mod node;
+pub mod server;
 pub mod wire;
 
 pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics};

@@ -1,5 +1,6 @@
 //! Server side of all TCP protocols: ports, their connections, and what `/diagnostics` shows of them.
 
+use std::fmt::Display;
 use std::io::Result;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,8 +50,39 @@ type Call<S> = <<S as Services>::Session as ServerSession>::Call;
 type Outcome<S> = <<S as Services>::Session as ServerSession>::Outcome;
 type Counters<S> = <<S as Services>::Session as ServerSession>::Statistics;
 
+/// What serves the connections of a port.
+pub(crate) trait Serve: Send + Sync + 'static {
+    /// Name of the protocol, in the log and in `/diagnostics`.
+    const NAME: &'static str;
+    /// Counters of its connections.
+    type Statistics: Statistics + Send;
+
+    /// Serves a client until it disconnects.
+    fn serve(
+        self: Arc<Self>,
+        stream: TcpStream,
+        keepalive: Keepalive,
+        report: Arc<Report<Self::Statistics>>,
+    ) -> BoxFuture<'static, ()>;
+}
+
+/// Sessions that do not know of one another.
+impl<S: Services> Serve for S {
+    const NAME: &'static str = S::PROTOCOL;
+    type Statistics = Counters<S>;
+
+    fn serve(
+        self: Arc<Self>,
+        stream: TcpStream,
+        keepalive: Keepalive,
+        report: Arc<Report<Counters<S>>>,
+    ) -> BoxFuture<'static, ()> {
+        Box::pin(serve(stream, self, keepalive, report))
+    }
+}
+
 /// The ports of a protocol. Clones share the report.
-pub(crate) struct Ports<S: Services> {
+pub(crate) struct Ports<S> {
     pub(crate) services: Arc<S>,
     pub(crate) keepalive: Keepalive,
     /// Maximum number of clients of a port; additional connections are refused.
@@ -61,7 +93,7 @@ pub(crate) struct Ports<S: Services> {
     pub(crate) full: &'static str,
 }
 
-impl<S: Services> Ports<S> {
+impl<S: Serve> Ports<S> {
     /// Serves these ports, and publishes `/diagnostics` about them as `hardware`.
     pub(crate) fn serve(
         self,
@@ -69,14 +101,14 @@ impl<S: Services> Ports<S> {
         listeners: Vec<TcpListener>,
         hardware: &str,
     ) -> dragoman_ros::Result<()> {
-        let mut diagnostics = Diagnostics::new(tasks.node(), S::PROTOCOL, hardware)?;
-        let (full, report) = (self.full, Arc::new(Report::<Counters<S>>::default()));
+        let mut diagnostics = Diagnostics::new(tasks.node(), S::NAME, hardware)?;
+        let (full, report) = (self.full, Arc::new(Report::<S::Statistics>::default()));
         let ports = Arc::new(self);
         for listener in listeners {
             let (ports, report) = (Arc::clone(&ports), Arc::clone(&report));
             tasks.spawn(async move {
                 if let Err(error) = ports.accept(listener, report).await {
-                    tracing::error!(%error, protocol = S::PROTOCOL, "the server of a port has stopped");
+                    tracing::error!(%error, protocol = S::NAME, "the server of a port has stopped");
                 }
             });
         }
@@ -88,7 +120,7 @@ impl<S: Services> Ports<S> {
         })
     }
 
-    async fn accept(&self, listener: TcpListener, report: Arc<Report<Counters<S>>>) -> Result<()> {
+    async fn accept(&self, listener: TcpListener, report: Arc<Report<S::Statistics>>) -> Result<()> {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let mut connections = JoinSet::new();
         let note_end = |ended: std::result::Result<(), JoinError>| {
@@ -111,7 +143,7 @@ impl<S: Services> Ports<S> {
                         if connections.len() < self.max_clients {
                             report.figures().clients += 1;
                             let (services, report) = (Arc::clone(&self.services), Arc::clone(&report));
-                            connections.spawn(serve(stream, services, self.keepalive, report));
+                            connections.spawn(services.serve(stream, self.keepalive, report));
                         } else {
                             report.figures().refused_connections += 1;
                             tracing::debug!(%client, self.max_clients, "refused a connection: too many clients");
@@ -240,10 +272,15 @@ impl<T: Statistics> Report<T> {
     /// Adds the counters and events of a session.
     fn add(&self, session: &mut impl ServerSession<Statistics = T>) {
         let news = session.poll_statistics();
+        self.add_news(news, std::iter::from_fn(|| session.poll_event()));
+    }
+
+    /// Adds counters and events.
+    pub(crate) fn add_news(&self, news: T, events: impl Iterator<Item: Display>) {
         if news != T::default() {
             self.figures().statistics += news;
         }
-        while let Some(event) = session.poll_event() {
+        for event in events {
             let text = event.to_string();
             tracing::debug!(text, "refused");
             self.figures().last_refusal = text;

@@ -49,7 +49,8 @@ structures! {
         pub property: String,
         /// Number of its value, if it has several.
         pub index: u32,
-        /// The value as it is in the memory of the simulator's machine. A question has as many bytes as the client expects.
+        /// The value as it is in the memory of the simulator's machine. A question has as many bytes as its client
+        /// expects.
         pub value: Bytes,
     }
 }

@@ -3,7 +3,7 @@
 //! Every integer takes four bytes, whatever its width in the interfaces; narrower ones keep their low bits, as in the
 //! original. A list is its length **twice**, then its elements: Player declares the length as a field of its own, and
 //! XDR writes it again in front of the elements. The second one is decisive. Bytes and texts are lists whose elements
-//! are packed, with zeros up to a multiple of four; texts end with a zero byte that counts.
+//! are packed, with zeros up to a multiple of four; a text that is not empty ends with a zero byte that counts.
 
 /// Why bytes are not the expected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -236,11 +236,14 @@ impl Xdr for Bytes {
     }
 }
 
-/// A text. It ends at the first zero byte; bytes that are not UTF-8 become replacement characters.
+/// A text. It ends at the first zero byte; bytes that are not UTF-8 become replacement characters. An empty one has no
+/// bytes at all.
 impl Xdr for String {
     fn write(&self, bytes: &mut Vec<u8>) {
         let mut text = self.clone().into_bytes();
-        text.push(0);
+        if !text.is_empty() {
+            text.push(0);
+        }
         Bytes(text).write(bytes);
     }
 

@@ -1,0 +1,315 @@
+//! Server side: a TCP port in front of ROS names.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `server.rs` | the port, the connections, and who carries out what clients ask for |
+//! | `server/table.rs` | which ROS names are which device |
+//! | `server/driver.rs` | what a device is, and what all of them use |
+//! | `server/position2d.rs` and so on | one interface each |
+//!
+//! A device's node runs while a client is subscribed to it, as a driver of the original does. So a server without
+//! clients receives nothing.
+
+mod driver;
+mod position2d;
+mod table;
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use dragoman_ros::parameters::{self, Declaration, Range};
+use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::{Context, Node};
+use futures::StreamExt;
+use futures::future::{BoxFuture, FutureExt};
+use futures::stream::FuturesUnordered;
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+use crate::player::server::{Call, ClientId, Outcome, Server, ServerConfig, ServerStatistics};
+use crate::player::wire::{DEFAULT_PORT, Device};
+use crate::tcp::server::{Ports, Report, Serve};
+use crate::tcp::{Keepalive, acknowledge_quickly, read, send};
+use crate::{BridgeError, ports};
+use driver::{Feed, Opened, Setup};
+pub use table::{Table, TableError};
+
+/// Detects a vanished client after three seconds: its robot drives until then.
+const KEEPALIVE: Keepalive = Keepalive { idle_s: 1, interval_s: 1, probes: 2 };
+/// Size of a connection's read buffer, bytes.
+const READ_LEN: usize = 4096;
+/// Time limit of a request to a device, s. Player's own clients wait ten seconds.
+const SERVICE_TIMEOUT: f64 = 5.0;
+
+/// How long a device's node lives on after it was closed.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// The parameters of the node; `bind` is the default address.
+pub fn server_declarations(bind: IpAddr) -> Vec<Declaration> {
+    let declared = [
+        ports::declaration(bind),
+        Declaration::new("port", i64::from(DEFAULT_PORT), "TCP port to listen on.")
+            .within(Range::Integer { from: 0, to: 65535 }),
+        Declaration::new(
+            "max_connections",
+            256,
+            "Maximum number of connected clients; additional connections are refused.",
+        )
+        .within(Range::Integer { from: 1, to: 60000 }),
+        Declaration::new("key", "", "Key that clients have to give before anything else; empty: none."),
+        Declaration::new(
+            "command_timeout",
+            0.0,
+            "Time for which a velocity holds, s; 0: until the next one, as with the original's drivers.",
+        )
+        .within(Range::Double { from: 0.0, to: 3600.0 }),
+        Declaration::new("service_timeout", SERVICE_TIMEOUT, "Time limit of a request to a device, s.")
+            .within(Range::Double { from: 0.01, to: 60.0 }),
+    ];
+    declared.into_iter().map(Declaration::read_only).collect()
+}
+
+/// A running server side.
+#[derive(Debug)]
+pub struct PlayerServer {
+    /// The node; it serves while it is polled, and closes all connections when it is dropped.
+    pub node: RunningNode,
+    /// The address on which it listens.
+    pub address: SocketAddr,
+}
+
+/// Starts node `player` in a namespace, listening by default on `bind`. The table's relative names are in the namespace.
+///
+/// # Errors
+/// The port is in use; a wrong parameter; an error of the middleware.
+pub fn start_server(
+    context: &Context,
+    namespace: &str,
+    bind: IpAddr,
+    table: &Table,
+) -> Result<PlayerServer, BridgeError> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "player", namespace)?);
+    let (parameters, server) = parameters::declare(tasks.node(), server_declarations(bind))?;
+    tasks.spawn(server);
+    let listener = ports::tcp(Hub::NAME, &parameters, parameters.value("port"))?;
+    let address = listener.local_addr()?;
+    let key: String = parameters.value("key");
+    let config = ServerConfig { key: (!key.is_empty()).then_some(key), ..ServerConfig::default() };
+    let hub = Arc::new(Hub {
+        server: Mutex::new(Server::new(config, table.devices())),
+        clients: Mutex::default(),
+        calls: Notify::new(),
+    });
+    let seconds = |name| Duration::from_secs_f64(parameters.value(name));
+    let setup = Setup {
+        context: context.clone(),
+        namespace: tasks.node().namespace()?,
+        command_timeout: Some(seconds("command_timeout")).filter(|timeout| !timeout.is_zero()),
+        service_timeout: seconds("service_timeout"),
+    };
+    tasks.spawn(carry_out(Arc::clone(&hub), table.clone(), setup));
+    let ports = Ports {
+        services: hub,
+        keepalive: KEEPALIVE,
+        max_clients: usize::try_from(parameters.value::<i64>("max_connections")).unwrap_or(1),
+        farewell: Duration::ZERO,
+        full: "too many clients",
+    };
+    ports.serve(&mut tasks, vec![listener], &address.to_string())?;
+    Ok(PlayerServer { node: tasks.start()?, address })
+}
+
+/// The server's core, and who waits for it.
+struct Hub {
+    server: Mutex<Server>,
+    /// Wakes a client's connection.
+    clients: Mutex<HashMap<ClientId, Arc<Notify>>>,
+    /// Wakes [`carry_out`].
+    calls: Notify,
+}
+
+impl Hub {
+    fn server(&self) -> MutexGuard<'_, Server> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the core an input, and wakes who has to do something because of it.
+    fn with<T>(&self, input: impl FnOnce(&mut Server) -> T) -> T {
+        let mut server = self.server();
+        let output = input(&mut server);
+        let mut woken = Vec::new();
+        while let Some(client) = server.poll_woken() {
+            woken.push(client);
+        }
+        let has_calls = server.has_calls();
+        drop(server);
+        if !woken.is_empty() {
+            let clients = self.clients();
+            woken.iter().filter_map(|client| clients.get(client)).for_each(|notify| notify.notify_one());
+        }
+        if has_calls {
+            self.calls.notify_one();
+        }
+        output
+    }
+
+    fn clients(&self) -> MutexGuard<'_, HashMap<ClientId, Arc<Notify>>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Time since 1970.
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+impl Serve for Hub {
+    const NAME: &'static str = "Player's protocol";
+    type Statistics = ServerStatistics;
+
+    fn serve(
+        self: Arc<Self>,
+        stream: TcpStream,
+        keepalive: Keepalive,
+        report: Arc<Report<ServerStatistics>>,
+    ) -> BoxFuture<'static, ()> {
+        let host = match stream.local_addr() {
+            Ok(SocketAddr::V4(address)) => *address.ip(),
+            _ => Ipv4Addr::LOCALHOST,
+        };
+        let port = stream.local_addr().map_or(DEFAULT_PORT, |address| address.port());
+        async move {
+            let client = self.with(|server| server.handle_connected(host.octets(), port));
+            let notify = Arc::new(Notify::new());
+            self.clients().insert(client, Arc::clone(&notify));
+            let connection = Connection { hub: Arc::clone(&self), client };
+            if let Err(error) = connection.run(&stream, &notify, keepalive, &report).await {
+                tracing::debug!(%error, protocol = Self::NAME, "a client was lost");
+            }
+        }
+        .boxed()
+    }
+}
+
+/// A client's connection. Dropped, it tells the core, also if the task is cancelled.
+struct Connection {
+    hub: Arc<Hub>,
+    client: ClientId,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.hub.clients().remove(&self.client);
+        self.hub.with(|server| server.handle_disconnected(self.client));
+    }
+}
+
+impl Connection {
+    async fn run(
+        &self,
+        stream: &TcpStream,
+        notify: &Notify,
+        keepalive: Keepalive,
+        report: &Report<ServerStatistics>,
+    ) -> std::io::Result<()> {
+        stream.set_nodelay(true)?;
+        acknowledge_quickly(stream);
+        keepalive.apply(stream)?;
+        let mut buffer = vec![0; READ_LEN];
+        let (mut unsent, mut sent) = (Vec::new(), 0);
+        loop {
+            let (is_closing, wants_input) = loop {
+                if sent == unsent.len() {
+                    sent = 0;
+                    match self.hub.with(|server| server.poll_transmit(now(), self.client)) {
+                        Some(bytes) => unsent = bytes,
+                        None => unsent.clear(),
+                    }
+                }
+                let taken = send(stream, unsent.get(sent..).unwrap_or_default())?;
+                if taken == 0 {
+                    let mut server = self.hub.server();
+                    report.add_news(server.poll_statistics(), std::iter::from_fn(|| server.poll_event()));
+                    break (server.is_closing(self.client), server.wants_input(self.client));
+                }
+                sent += taken;
+            };
+            let has_unsent = sent < unsent.len();
+            if is_closing && !has_unsent {
+                return Ok(());
+            }
+            tokio::select! {
+                read = read(stream, &mut buffer), if wants_input => match read? {
+                    0 => return Ok(()),
+                    len => {
+                        let bytes = buffer.get(..len).unwrap_or_default();
+                        self.hub.with(|server| server.handle_bytes(now(), self.client, bytes));
+                        acknowledge_quickly(stream);
+                    }
+                },
+                () = notify.notified() => {}
+                writable = stream.writable(), if has_unsent => writable?,
+            }
+        }
+    }
+}
+
+/// Opens and closes devices, and lets them carry out what clients ask for.
+async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
+    let mut devices: HashMap<Device, Opened> = HashMap::new();
+    let mut outcomes: FuturesUnordered<BoxFuture<'static, (ClientId, Outcome)>> = FuturesUnordered::new();
+    loop {
+        while let Some(call) = hub.with(Server::poll_call) {
+            match call {
+                Call::Open(device) => {
+                    let feed = Feed::new(Arc::clone(&hub), device);
+                    let opened = table.open(device, &setup, feed).map(|opened| {
+                        devices.insert(device, opened);
+                    });
+                    hub.with(|server| server.handle_opened(now(), device, opened));
+                }
+                Call::Close(device) => {
+                    if let Some(mut opened) = devices.remove(&device) {
+                        opened.driver.handle_release();
+                        // The last message has to go out.
+                        tokio::spawn(async move {
+                            tokio::time::sleep(FAREWELL).await;
+                            drop(opened);
+                        });
+                    }
+                }
+                Call::Release(device) => {
+                    if let Some(opened) = devices.get_mut(&device) {
+                        opened.driver.handle_release();
+                    }
+                }
+                Call::Command { device, subtype, body } => {
+                    if let Some(opened) = devices.get_mut(&device)
+                        && let Err(reason) = opened.driver.handle_command(subtype, &body)
+                    {
+                        hub.with(|server| server.handle_refused(device, reason));
+                    }
+                }
+                Call::Request { client, device, subtype, body } => {
+                    let answer = match devices.get_mut(&device) {
+                        Some(opened) => opened.driver.handle_request(subtype, &body),
+                        None => driver::refused("the device is closed"),
+                    };
+                    let limit = setup.service_timeout;
+                    outcomes.push(Box::pin(async move {
+                        let late = |_| Err(format!("no answer within {limit:?}"));
+                        (client, tokio::time::timeout(limit, answer).await.unwrap_or_else(late))
+                    }));
+                }
+            }
+        }
+        tokio::select! {
+            Some((client, outcome)) = outcomes.next() => {
+                hub.with(|server| server.handle_outcome(now(), client, outcome));
+            }
+            () = hub.calls.notified() => {}
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What a device is, and what all of them use.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::{
+    Client, Context, Node, QosProfile, WrappedServiceTypeSupport, builtin_interfaces, std_srvs,
+};
+use futures::future::{BoxFuture, FutureExt, ready};
+use tokio::task::AbortHandle;
+
+use super::{Hub, now};
+use crate::player::server::Outcome;
+use crate::player::wire::{Device, Note, Xdr};
+
+/// The outcome of a request, later.
+pub(super) type Answer = BoxFuture<'static, Outcome>;
+
+/// A device that is open.
+pub(super) trait Driver: Send {
+    /// Carries out a command.
+    ///
+    /// # Errors
+    /// It is refused for this reason.
+    fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String>;
+
+    /// Carries out a request.
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer;
+
+    /// Ends what the last command began.
+    fn handle_release(&mut self) {}
+}
+
+/// What all devices need.
+pub(super) struct Setup {
+    pub(super) context: Context,
+    /// Of the relative names in the table.
+    pub(super) namespace: String,
+    /// How long a velocity holds; `None`: until the next one.
+    pub(super) command_timeout: Option<Duration>,
+    pub(super) service_timeout: Duration,
+}
+
+impl Setup {
+    /// The node of a device.
+    pub(super) fn node(&self, device: Device) -> dragoman_ros::Result<NodeTasks> {
+        let interface = crate::player::wire::interface(device.interface).map_or("device", |known| known.name);
+        let name = format!("player_{interface}_{}", device.index);
+        Ok(NodeTasks::new(Node::create(self.context.clone(), &name, &self.namespace)?))
+    }
+}
+
+/// A device and its node, which run until they are dropped.
+pub(super) struct Opened {
+    pub(super) driver: Box<dyn Driver>,
+    node: AbortHandle,
+}
+
+impl Opened {
+    /// Runs the node.
+    pub(super) fn new(driver: impl Driver + 'static, tasks: NodeTasks) -> std::io::Result<Self> {
+        let node: RunningNode = tasks.start()?;
+        Ok(Self { driver: Box::new(driver), node: tokio::spawn(node).abort_handle() })
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.node.abort();
+    }
+}
+
+/// Where a device's data goes.
+#[derive(Clone)]
+pub(super) struct Feed {
+    hub: Arc<Hub>,
+    device: Device,
+}
+
+impl Feed {
+    pub(super) fn new(hub: Arc<Hub>, device: Device) -> Self {
+        Self { hub, device }
+    }
+
+    /// Passes on data that was measured at this time; a stamp of zero is now.
+    pub(super) fn send<T: Xdr>(&self, note: &Note<T>, stamp: &builtin_interfaces::msg::Time, data: &T) {
+        let seconds = f64::from(stamp.sec) + f64::from(stamp.nanosec) * 1e-9;
+        let timestamp = if seconds == 0.0 { now().as_secs_f64() } else { seconds };
+        let body = data.to_bytes();
+        self.hub.with(|server| server.handle_data(self.device, note.subtype, timestamp, &body));
+    }
+}
+
+/// A request that is refused at once.
+pub(super) fn refused(reason: impl Into<String>) -> Answer {
+    ready(Err(reason.into())).boxed()
+}
+
+/// A request that is carried out at once.
+pub(super) fn acknowledged(body: &impl Xdr) -> Answer {
+    ready(Ok(body.to_bytes())).boxed()
+}
+
+/// A service that a device asks.
+pub(super) struct Service<S: WrappedServiceTypeSupport> {
+    client: Arc<Client<S>>,
+    name: String,
+}
+
+impl<S> Service<S>
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send + Sync,
+    S::Response: Send,
+{
+    pub(super) fn new(tasks: &mut NodeTasks, name: &str) -> dragoman_ros::Result<Self> {
+        let client = tasks.node().create_client(name, QosProfile::services_default())?;
+        Ok(Self { client: Arc::new(client), name: name.to_owned() })
+    }
+
+    /// Waits for the service, and asks it; `outcome` makes an acknowledgement's body of its response.
+    pub(super) fn ask(
+        &self,
+        request: S::Request,
+        outcome: impl FnOnce(S::Response) -> Outcome + Send + 'static,
+    ) -> Answer {
+        let (client, name) = (Arc::clone(&self.client), self.name.clone());
+        let Ok(available) = Node::is_available(&*client) else {
+            return refused(format!("{name} cannot be asked"));
+        };
+        async move {
+            let wrong = |error: dragoman_ros::Error| format!("{name}: {error}");
+            available.await.map_err(wrong)?;
+            let answer = client.request(&request).map_err(wrong)?;
+            outcome(answer.await.map_err(|error| format!("{name}: {error}"))?)
+        }
+        .boxed()
+    }
+}
+
+/// The outcome of a service that says whether it succeeded.
+pub(super) fn done(success: bool, message: String) -> Outcome {
+    if success { Ok(Vec::new()) } else { Err(message) }
+}
+
+impl Service<std_srvs::srv::Trigger::Service> {
+    /// Asks it.
+    pub(super) fn trigger(&self) -> Answer {
+        self.ask(std_srvs::srv::Trigger::Request::default(), |response| {
+            done(response.success, response.message)
+        })
+    }
+}
+
+impl Service<std_srvs::srv::SetBool::Service> {
+    /// Asks it.
+    pub(super) fn set(&self, data: bool) -> Answer {
+        self.ask(std_srvs::srv::SetBool::Request { data }, |response| {
+            done(response.success, response.message)
+        })
+    }
+}

@@ -1,0 +1,240 @@
+//! `position2d` from a base's topics and services.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use dragoman_geometry::yaw;
+use dragoman_ros::shared::SharedPublisher;
+use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, nav_msgs, std_srvs};
+use serde::Deserialize;
+
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, done, refused};
+use crate::BridgeError;
+use crate::player::server::motion::{Gains, Motion};
+use crate::player::wire::common::{Orientation3d, Point3d, Pose2d, Pose3d, Size3d};
+use crate::player::wire::position2d::{
+    CAR, GET_GEOMETRY, Geometry, MOTOR_POWER, POSITION, POSITION_MODE, POSITION_PID, RESET_ODOMETRY,
+    SET_ODOMETRY, SPEED_PROFILE, STATE, State, VELOCITY, VELOCITY_HEADING, VELOCITY_MODE,
+};
+use crate::player::wire::{Device, Xdr};
+
+/// How often a velocity is repeated. Bases stop after 0.6 s without one.
+const REPEAT: Duration = Duration::from_millis(100);
+
+/// The ROS names of a base.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Names {
+    /// Topic with `nav_msgs/Odometry`.
+    odometry: String,
+    /// Topic for `geometry_msgs/Twist`.
+    velocity: String,
+    /// Namespace of `get_geometry`, `set_motor_power`, `reset_odometry` and `set_odometry`; without it, their requests
+    /// are refused.
+    #[serde(default)]
+    services: Option<String>,
+    /// Distance between the axles of the car whose steering angle a client commands, m.
+    #[serde(default = "default_wheelbase")]
+    wheelbase: f64,
+}
+
+fn default_wheelbase() -> f64 {
+    0.3
+}
+
+/// What the commands, the odometry and the timer share.
+struct Drive {
+    motion: Motion,
+    gains: Gains,
+    pose: Option<Pose2d>,
+    /// When the last command came.
+    commanded: Instant,
+    velocity: SharedPublisher<geometry_msgs::msg::Twist>,
+    timeout: Option<Duration>,
+}
+
+impl Drive {
+    fn begin(&mut self, motion: Motion) {
+        self.commanded = Instant::now();
+        let is_moving = self.motion != Motion::Idle || motion != Motion::Idle;
+        self.motion = motion;
+        if is_moving {
+            self.cycle(true);
+        }
+    }
+
+    /// Publishes the velocity of the motion; with `ends`, also the zero of a motion that has ended.
+    fn cycle(&mut self, ends: bool) {
+        if self.timeout.is_some_and(|timeout| self.commanded.elapsed() > timeout)
+            && self.motion != Motion::Idle
+        {
+            tracing::warn!("no command within its time limit: the base is stopped");
+            return self.begin(Motion::Idle);
+        }
+        match self.motion.poll(self.pose.as_ref(), &self.gains) {
+            Some(velocity) => self.publish(&velocity),
+            None if ends => self.publish(&Pose2d::default()),
+            None => {}
+        }
+    }
+
+    fn publish(&self, velocity: &Pose2d) {
+        let mut twist = geometry_msgs::msg::Twist::default();
+        (twist.linear.x, twist.linear.y, twist.angular.z) = (velocity.x, velocity.y, velocity.yaw);
+        if let Err(error) = self.velocity.publish(&twist) {
+            tracing::warn!(%error, "publishing a velocity failed");
+        }
+    }
+}
+
+struct Base {
+    drive: Arc<Mutex<Drive>>,
+    services: Option<Services>,
+    wheelbase: f64,
+}
+
+struct Services {
+    geometry: Service<dragoman_msgs::srv::GetGeometry::Service>,
+    motor_power: Service<std_srvs::srv::SetBool::Service>,
+    reset: Service<std_srvs::srv::Trigger::Service>,
+    set: Service<dragoman_msgs::srv::SetOdometry::Service>,
+}
+
+fn lock(drive: &Mutex<Drive>) -> MutexGuard<'_, Drive> {
+    drive.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    let services = match &names.services {
+        Some(namespace) => {
+            let name = |service: &str| format!("{}/{service}", namespace.trim_end_matches('/'));
+            Some(Services {
+                geometry: Service::new(&mut tasks, &name("get_geometry"))?,
+                motor_power: Service::new(&mut tasks, &name("set_motor_power"))?,
+                reset: Service::new(&mut tasks, &name("reset_odometry"))?,
+                set: Service::new(&mut tasks, &name("set_odometry"))?,
+            })
+        }
+        None => None,
+    };
+    let newest = QosProfile::default().keep_last(1);
+    let velocity = tasks.node().create_publisher(&names.velocity, newest.clone())?.into();
+    let drive = Arc::new(Mutex::new(Drive {
+        motion: Motion::Idle,
+        gains: Gains::default(),
+        pose: None,
+        commanded: Instant::now(),
+        velocity,
+        timeout: setup.command_timeout,
+    }));
+    let measured = Arc::clone(&drive);
+    tasks.subscribe(
+        &names.odometry,
+        QosProfile::sensor_data(),
+        move |odometry: nav_msgs::msg::Odometry| {
+            let state = state(&odometry);
+            lock(&measured).pose = Some(state.pose.clone());
+            feed.send(&STATE, &odometry.header.stamp, &state);
+        },
+    )?;
+    let repeated = Arc::clone(&drive);
+    tasks.every(REPEAT, move || lock(&repeated).cycle(false))?;
+    Ok(Opened::new(Base { drive, services, wheelbase: names.wheelbase }, tasks)?)
+}
+
+fn state(odometry: &nav_msgs::msg::Odometry) -> State {
+    let (pose, twist) = (&odometry.pose.pose, &odometry.twist.twist);
+    let q = &pose.orientation;
+    State {
+        pose: Pose2d { x: pose.position.x, y: pose.position.y, yaw: yaw([q.x, q.y, q.z, q.w]) },
+        velocity: Pose2d { x: twist.linear.x, y: twist.linear.y, yaw: twist.angular.z },
+        // No ROS message says it.
+        stalled: false,
+    }
+}
+
+fn geometry(response: dragoman_msgs::srv::GetGeometry::Response) -> Result<Vec<u8>, String> {
+    let dragoman_msgs::srv::GetGeometry::Response { success, message, pose, size } = response;
+    if !success {
+        return Err(message);
+    }
+    let pose = Pose3d {
+        position: Point3d { x: pose.x, y: pose.y, z: 0.0 },
+        orientation: Orientation3d { yaw: pose.theta, ..Orientation3d::default() },
+    };
+    Ok(Geometry { pose, size: Size3d { width: size.y, length: size.x, height: size.z } }.to_bytes())
+}
+
+impl Driver for Base {
+    fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
+        let wrong = |error: crate::player::wire::XdrError| error.to_string();
+        let motion = match subtype {
+            subtype if subtype == VELOCITY.subtype => {
+                Motion::velocity(VELOCITY.body(body).map_err(wrong)?.velocity)?
+            }
+            subtype if subtype == POSITION.subtype => Motion::goal(POSITION.body(body).map_err(wrong)?)?,
+            subtype if subtype == CAR.subtype => {
+                Motion::steering(&CAR.body(body).map_err(wrong)?, self.wheelbase)?
+            }
+            subtype if subtype == VELOCITY_HEADING.subtype => {
+                Motion::heading(VELOCITY_HEADING.body(body).map_err(wrong)?)?
+            }
+            subtype => return Err(format!("there is no command {subtype}")),
+        };
+        lock(&self.drive).begin(motion);
+        Ok(())
+    }
+
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
+        match self.request(subtype, body) {
+            Ok(answer) => answer,
+            Err(reason) => refused(reason),
+        }
+    }
+
+    fn handle_release(&mut self) {
+        lock(&self.drive).begin(Motion::Idle);
+    }
+}
+
+impl Base {
+    fn request(&self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+        let wrong = |error: crate::player::wire::XdrError| error.to_string();
+        let services = self.services.as_ref().ok_or("the table names no services of this base");
+        Ok(match subtype {
+            subtype if subtype == GET_GEOMETRY.subtype => {
+                services?.geometry.ask(dragoman_msgs::srv::GetGeometry::Request::default(), geometry)
+            }
+            subtype if subtype == MOTOR_POWER.subtype => {
+                services?.motor_power.set(MOTOR_POWER.question(body).map_err(wrong)?)
+            }
+            subtype if subtype == SET_ODOMETRY.subtype => {
+                let Pose2d { x, y, yaw } = SET_ODOMETRY.question(body).map_err(wrong)?;
+                let pose = geometry_msgs::msg::Pose2D { x, y, theta: yaw };
+                let request = dragoman_msgs::srv::SetOdometry::Request { pose };
+                services?.set.ask(request, |response| done(response.success, response.message))
+            }
+            subtype if subtype == RESET_ODOMETRY.subtype => services?.reset.trigger(),
+            // Both ways of control are always there; the last command decides.
+            subtype if subtype == POSITION_MODE.subtype => acknowledged(&()),
+            subtype if subtype == VELOCITY_MODE.subtype => {
+                match VELOCITY_MODE.question(body).map_err(wrong)? {
+                    0 => acknowledged(&()),
+                    mode => return Err(format!("the base controls velocities directly: mode 0, not {mode}")),
+                }
+            }
+            subtype if subtype == SPEED_PROFILE.subtype => {
+                let profile = SPEED_PROFILE.question(body).map_err(wrong)?;
+                lock(&self.drive).gains.set_profile(&profile)?;
+                acknowledged(&())
+            }
+            subtype if subtype == POSITION_PID.subtype => {
+                let pid = POSITION_PID.question(body).map_err(wrong)?;
+                lock(&self.drive).gains.set_pid(&pid)?;
+                acknowledged(&())
+            }
+            subtype => return Err(format!("the base has no request {subtype}")),
+        })
+    }
+}

@@ -1,0 +1,154 @@
+//! Which ROS names are which device: a YAML file.
+//!
+//! ```yaml
+//! devices:
+//! - device: position2d:0    # the interface's name and the device's number
+//!   robot: TurtleBot 2      # whose device it is, for the name service; may be left out
+//!   odometry: /odom         # the rest is the interface's own
+//!   velocity: /cmd_vel
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_norway::{Mapping, Value};
+
+use super::driver::{Feed, Opened, Setup};
+use super::position2d;
+use crate::player::server::DeviceInfo;
+use crate::player::wire::{self, Device};
+
+/// Why a table cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// It is not YAML of this form.
+    #[error("{0}")]
+    Form(#[from] serde_norway::Error),
+    /// An entry is wrong.
+    #[error("device {device}: {reason}")]
+    Device {
+        /// The device, as written.
+        device: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// The devices of a server.
+#[derive(Debug, Clone, Default)]
+pub struct Table(BTreeMap<Device, Entry>);
+
+#[derive(Debug, Clone)]
+struct Entry {
+    info: DeviceInfo,
+    names: Names,
+}
+
+/// The ROS names of a device, by its interface.
+#[derive(Debug, Clone)]
+enum Names {
+    Position2d(position2d::Names),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    devices: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    device: String,
+    #[serde(default)]
+    robot: String,
+    #[serde(default)]
+    driver: Option<String>,
+    #[serde(flatten)]
+    names: Mapping,
+}
+
+impl Table {
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// Not a table; an unknown interface; a device that appears twice; a name that is missing or unknown.
+    pub fn from_yaml(text: &str) -> Result<Self, TableError> {
+        let file: File = serde_norway::from_str(text)?;
+        let mut devices = BTreeMap::new();
+        for Row { device: written, robot, driver, names } in file.devices {
+            let wrong = |reason: String| TableError::Device { device: written.clone(), reason };
+            let device = parse(&written).map_err(wrong)?;
+            let names = Names::read(device, names).map_err(wrong)?;
+            let driver = driver.unwrap_or_else(|| "dragoman".to_owned());
+            if driver.len() > 63 {
+                return Err(wrong("a driver's name has at most 63 bytes".to_owned()));
+            }
+            let info = DeviceInfo { device, driver, robot };
+            if devices.insert(device, Entry { info, names }).is_some() {
+                return Err(wrong("it appears twice".to_owned()));
+            }
+        }
+        Ok(Self(devices))
+    }
+
+    /// The devices, for the server's core.
+    pub(super) fn devices(&self) -> Vec<DeviceInfo> {
+        self.0.values().map(|entry| entry.info.clone()).collect()
+    }
+
+    /// Starts a device.
+    pub(super) fn open(&self, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, String> {
+        let Some(entry) = self.0.get(&device) else { return Err("there is no such device".to_owned()) };
+        let opened = match &entry.names {
+            Names::Position2d(names) => position2d::open(names, device, setup, feed),
+        };
+        opened.map_err(|error| error.to_string())
+    }
+}
+
+impl Names {
+    fn read(device: Device, names: Mapping) -> Result<Self, String> {
+        let read = match device.interface {
+            code if code == wire::position2d::INTERFACE.code => {
+                serde_norway::from_value(Value::Mapping(names)).map(Self::Position2d)
+            }
+            _ => return Err("this interface is not served".to_owned()),
+        };
+        read.map_err(|error| error.to_string())
+    }
+}
+
+/// Reads `position2d:0`.
+fn parse(text: &str) -> Result<Device, String> {
+    let form = || "a device is an interface and a number, as position2d:0".to_owned();
+    let (name, index) = text.split_once(':').ok_or_else(form)?;
+    let interface = wire::INTERFACES.into_iter().find(|interface| interface.name == name);
+    let interface = interface.ok_or_else(|| format!("there is no interface \"{name}\""))?;
+    Ok(interface.device(index.parse().map_err(|_parse| form())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW: &str = "devices:\n- device: position2d:0\n  odometry: /odom\n  velocity: /cmd_vel\n";
+
+    #[test]
+    fn a_table_names_its_devices() {
+        let table = Table::from_yaml(ROW).unwrap();
+        let device = wire::position2d::INTERFACE.device(0);
+        assert_eq!(table.devices().iter().map(|info| info.device).collect::<Vec<_>>(), [device]);
+    }
+
+    #[test]
+    fn a_wrong_table_says_what_is_wrong() {
+        let wrong = |text: &str| Table::from_yaml(text).unwrap_err().to_string();
+        assert!(wrong(&ROW.replace("2d:0", "9d:0")).contains("no interface \"position9d\""));
+        assert!(wrong(&ROW.replace("2d:0", "2d")).contains("as position2d:0"));
+        assert!(wrong(&ROW.replace("odometry", "odo")).contains("odo"));
+        assert!(wrong(&ROW.replace("position2d", "player")).contains("not served"));
+        let twice = format!("{ROW}{}", ROW.replace("devices:\n", ""));
+        assert!(wrong(&twice).contains("twice"));
+    }
+}

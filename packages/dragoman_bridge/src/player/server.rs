@@ -1,0 +1,547 @@
+//! Server side: answers clients from devices that the owner feeds.
+//!
+//! # Map
+//!
+//! - this file: [`Server`], its inputs and outputs, and what interface `player` asks for;
+//! - `session`: one client: its subscriptions, and the messages that wait for it;
+//! - [`motion`]: what a base does between two commands;
+//! - `config`: devices, limits, counters, events.
+//!
+//! # Rules
+//!
+//! - A device is **open** while a client has subscribed to it: [`Call::Open`] for the first one, [`Call::Close`] when the
+//!   last one has gone. The owner's answer to the first decides about the subscription.
+//! - A client's requests to devices are carried out in their order, one at a time. Its commands do not wait for them, and
+//!   the requests to the server itself are answered at once.
+//! - A client that goes while a device still obeys its command leaves nothing moving: [`Call::Release`].
+//! - Each client has a queue of its own, so one that does not read disturbs nobody. Data beyond
+//!   [`ServerConfig::max_data`] messages is dropped and counted, as in the original; while
+//!   [`ServerConfig::max_buffered`] bytes of answers or requests wait, the owner does not read from the client.
+//! - What cannot be decoded, has no device or was not subscribed to is refused by an answer, where the original leaves
+//!   the client waiting.
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod config;
+pub mod motion;
+mod session;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use config::{DeviceInfo, ServerConfig, ServerEvent, ServerStatistics};
+
+use super::wire::player::{
+    self, CLOSE, DENIED, DEVICES, DRIVER, Driver, NAME_SERVICE, NameService, OPEN, SUBSCRIBE, Subscription,
+};
+use super::wire::{self, Address, Device, Header, Kind, Message, Xdr};
+use session::Session;
+
+/// Maximum number of waiting events; more are only counted.
+const MAX_EVENTS: usize = 16;
+/// Maximum number of commands of one client that the owner has not taken.
+const MAX_COMMANDS: usize = 64;
+/// The server itself, which is no device of the table.
+const PLAYER: Device = player::INTERFACE.device(0);
+
+/// Names a connected client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientId(u64);
+
+/// Something that the owner does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Call {
+    /// Start a device; report with [`Server::handle_opened`].
+    Open(Device),
+    /// Stop a device: nobody is subscribed any more.
+    Close(Device),
+    /// End what the last command began: the client that sent it has gone.
+    Release(Device),
+    /// Carry out a command.
+    Command {
+        /// By this device.
+        device: Device,
+        /// Its number in the interface.
+        subtype: u8,
+        /// Its body, which can be decoded.
+        body: Vec<u8>,
+    },
+    /// Carry out a request; report with [`Server::handle_outcome`].
+    Request {
+        /// The client that asks.
+        client: ClientId,
+        /// By this device.
+        device: Device,
+        /// Its number in the interface.
+        subtype: u8,
+        /// Its body, which can be decoded, or is empty.
+        body: Vec<u8>,
+    },
+}
+
+/// The outcome of a request: the acknowledgement's body, or why it is refused.
+pub type Outcome = Result<Vec<u8>, String>;
+
+/// A device that the server offers.
+#[derive(Debug)]
+struct Offered {
+    info: DeviceInfo,
+    subscribers: BTreeSet<ClientId>,
+    state: Opening,
+    /// The client whose command it obeys.
+    commander: Option<ClientId>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    Closed,
+    /// The owner was asked to open it.
+    Asked,
+    Open,
+}
+
+/// All clients and devices of a server.
+#[derive(Debug)]
+pub struct Server {
+    config: ServerConfig,
+    devices: BTreeMap<Device, Offered>,
+    sessions: BTreeMap<ClientId, Session>,
+    next: u64,
+    calls: VecDeque<(Option<ClientId>, Call)>,
+    /// Clients whose owner has something to do: to send, to read again, or to close.
+    woken: BTreeSet<ClientId>,
+    events: VecDeque<ServerEvent>,
+    statistics: ServerStatistics,
+}
+
+impl Server {
+    /// A server with these devices and without clients.
+    pub fn new(config: ServerConfig, devices: Vec<DeviceInfo>) -> Self {
+        let offered = |info: DeviceInfo| Offered {
+            info,
+            subscribers: BTreeSet::new(),
+            state: Opening::Closed,
+            commander: None,
+        };
+        Self {
+            config,
+            devices: devices.into_iter().map(|info| (info.device, offered(info))).collect(),
+            sessions: BTreeMap::new(),
+            next: 0,
+            calls: VecDeque::new(),
+            woken: BTreeSet::new(),
+            events: VecDeque::new(),
+            statistics: ServerStatistics::default(),
+        }
+    }
+
+    /// A client has connected. `host` is the server's address on this connection.
+    pub fn handle_connected(&mut self, host: [u8; 4], port: u16) -> ClientId {
+        let client = ClientId(self.next);
+        self.next += 1;
+        let address = Address { host: u32::from_le_bytes(host), robot: port.into(), device: PLAYER };
+        let mut session = Session::new(address, self.config.key.is_none(), self.config.max_data);
+        session.send(self.config.banner());
+        self.sessions.insert(client, session);
+        client
+    }
+
+    /// A client has gone.
+    pub fn handle_disconnected(&mut self, client: ClientId) {
+        self.sessions.remove(&client);
+        self.woken.remove(&client);
+        self.calls.retain(|(owner, call)| *owner != Some(client) || matches!(call, Call::Command { .. }));
+        let subscribed: Vec<Device> = self
+            .devices
+            .iter()
+            .filter(|(_, offered)| offered.subscribers.contains(&client))
+            .map(|(device, _)| *device)
+            .collect();
+        for device in subscribed {
+            self.unsubscribe(client, device);
+        }
+    }
+
+    /// Whether more bytes should be read from the client.
+    pub fn wants_input(&self, client: ClientId) -> bool {
+        self.sessions.get(&client).is_some_and(|session| {
+            session.decoder.buffered() < self.config.max_buffered
+                && session.waiting_len() < self.config.max_buffered
+                && session.commands < MAX_COMMANDS
+                && !session.is_closing
+        })
+    }
+
+    /// Receives bytes from the client, in pieces of any size. `now` is the time since 1970.
+    pub fn handle_bytes(&mut self, now: Duration, client: ClientId, bytes: &[u8]) {
+        let Some(session) = self.sessions.get_mut(&client) else { return };
+        self.statistics.bytes += bytes.len() as u64;
+        session.decoder.push(bytes);
+        self.decode(now, client);
+    }
+
+    /// A device's data. `timestamp` is when it was measured, s since 1970.
+    pub fn handle_data(&mut self, device: Device, subtype: u8, timestamp: f64, body: &[u8]) {
+        let Some(offered) = self.devices.get(&device) else { return };
+        // The host and the robot of an address are the same for all clients of a port, except on several interfaces.
+        let mut encoded: Option<(Address, Arc<[u8]>)> = None;
+        for client in &offered.subscribers {
+            let Some(session) = self.sessions.get_mut(client) else { continue };
+            let address = Address { device, ..session.address };
+            let bytes = match &encoded {
+                Some((same, bytes)) if *same == address => Arc::clone(bytes),
+                _ => {
+                    let header = Header { address, kind: Kind::Data, subtype, timestamp, sequence: 0 };
+                    let mut bytes = Vec::with_capacity(wire::HEADER_LEN + body.len());
+                    header.write_message(body, &mut bytes);
+                    let bytes: Arc<[u8]> = bytes.into();
+                    encoded = Some((address, Arc::clone(&bytes)));
+                    bytes
+                }
+            };
+            self.statistics.dropped += u64::from(!session.push_data(device, subtype, bytes));
+            if session.has_transmit() {
+                self.woken.insert(*client);
+            }
+        }
+    }
+
+    /// A device that was to be opened works, or does not for this reason.
+    pub fn handle_opened(&mut self, now: Duration, device: Device, opened: Result<(), String>) {
+        let Some(offered) = self.devices.get_mut(&device) else { return };
+        if offered.state != Opening::Asked {
+            return;
+        }
+        let clients = if let Err(reason) = &opened {
+            offered.state = Opening::Closed;
+            self.note(ServerEvent::NotOpened { device, reason: reason.clone() });
+            self.devices.get_mut(&device).map(|offered| std::mem::take(&mut offered.subscribers))
+        } else {
+            offered.state = Opening::Open;
+            Some(offered.subscribers.clone())
+        };
+        let access = if opened.is_ok() { OPEN } else { DENIED };
+        for client in clients.into_iter().flatten() {
+            let Some(session) = self.sessions.get_mut(&client) else { continue };
+            let opening = session.opening.iter().position(|header| header.1 == device);
+            if let Some((header, _)) = opening.map(|index| session.opening.remove(index)) {
+                self.answer_subscription(now, client, &header, device, access);
+            }
+        }
+    }
+
+    /// The outcome of a client's open request.
+    pub fn handle_outcome(&mut self, now: Duration, client: ClientId, outcome: Outcome) {
+        let Some(session) = self.sessions.get_mut(&client) else { return };
+        let Some(header) = session.open.take() else { return };
+        match outcome {
+            Ok(body) => self.answer(now, client, &header, Kind::Acknowledge, &body),
+            Err(reason) => self.refuse(now, client, &header, reason),
+        }
+        self.carry_out_next(now, client);
+        self.decode(now, client);
+    }
+
+    /// Whether [`poll_call`](Self::poll_call) has something.
+    pub fn has_calls(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
+    /// A command of which a client gets no answer was refused.
+    pub fn handle_refused(&mut self, device: Device, reason: String) {
+        self.statistics.refused += 1;
+        self.note(ServerEvent::Refused { device, reason });
+    }
+
+    /// The next thing to do.
+    pub fn poll_call(&mut self) -> Option<Call> {
+        let (client, call) = self.calls.pop_front()?;
+        if let (Some(client), Call::Command { .. }) = (client, &call)
+            && let Some(session) = self.sessions.get_mut(&client)
+        {
+            session.commands -= 1;
+            if session.commands + 1 == MAX_COMMANDS {
+                self.woken.insert(client);
+            }
+        }
+        Some(call)
+    }
+
+    /// A client of which [`poll_transmit`](Self::poll_transmit), [`wants_input`](Self::wants_input) or
+    /// [`is_closing`](Self::is_closing) may have changed.
+    pub fn poll_woken(&mut self) -> Option<ClientId> {
+        self.woken.pop_first()
+    }
+
+    /// Bytes to send to the client. Call it when the last ones were sent: what the client has sent may wait for that.
+    pub fn poll_transmit(&mut self, now: Duration, client: ClientId) -> Option<Vec<u8>> {
+        let bytes = self.sessions.get_mut(&client)?.poll_transmit();
+        if bytes.is_some() {
+            return bytes;
+        }
+        self.decode(now, client);
+        self.sessions.get_mut(&client)?.poll_transmit()
+    }
+
+    /// Whether to close the connection after sending what there is to send.
+    pub fn is_closing(&self, client: ClientId) -> bool {
+        self.sessions.get(&client).is_none_or(|session| session.is_closing)
+    }
+
+    /// Events for the owner, oldest first.
+    pub fn poll_event(&mut self) -> Option<ServerEvent> {
+        self.events.pop_front()
+    }
+
+    /// The counters since the last call of this function.
+    pub fn poll_statistics(&mut self) -> ServerStatistics {
+        std::mem::take(&mut self.statistics)
+    }
+
+    /// Carries out what the client has sent, as far as the limits permit.
+    fn decode(&mut self, now: Duration, client: ClientId) {
+        loop {
+            let Some(session) = self.sessions.get_mut(&client) else { return };
+            if session.is_closing
+                || session.commands >= MAX_COMMANDS
+                || session.waiting_len() >= self.config.max_buffered
+                || session.unsent_len() >= self.config.max_buffered
+            {
+                break;
+            }
+            match session.decoder.next() {
+                None => break,
+                Some(Ok(message)) => {
+                    self.statistics.messages += 1;
+                    self.handle_message(now, client, message);
+                }
+                Some(Err(error)) => {
+                    session.is_closing = true;
+                    self.statistics.malformed += 1;
+                    self.note(ServerEvent::Stream(error));
+                }
+            }
+        }
+    }
+
+    fn handle_message(&mut self, now: Duration, client: ClientId, message: Message) {
+        let Message { header, body } = message;
+        let device = header.address.device;
+        let Some(session) = self.sessions.get_mut(&client) else { return };
+        if !session.is_authenticated && !is_authentication(&header) {
+            session.is_closing = true;
+            return self.refuse(now, client, &header, "the server asks for a key".to_owned());
+        }
+        match header.kind {
+            Kind::Request if device.interface == PLAYER.interface => {
+                self.handle_server_request(now, client, &header, &body);
+            }
+            Kind::Request => {
+                session.waiting.push_back((header, body));
+                self.carry_out_next(now, client);
+            }
+            Kind::Command => {
+                if let Err(reason) = self.check(client, &header, &body) {
+                    return self.handle_refused(device, reason);
+                }
+                if let Some(offered) = self.devices.get_mut(&device) {
+                    offered.commander = Some(client);
+                }
+                if let Some(session) = self.sessions.get_mut(&client) {
+                    session.commands += 1;
+                }
+                self.calls.push_back((Some(client), Call::Command { device, subtype: header.subtype, body }));
+            }
+            // Nobody asked a client for these.
+            Kind::Data | Kind::Acknowledge | Kind::Synch | Kind::Refuse => {
+                self.handle_refused(device, "a client sends commands and requests only".to_owned());
+            }
+        }
+    }
+
+    /// Gives the owner the client's next request if none is open.
+    fn carry_out_next(&mut self, now: Duration, client: ClientId) {
+        while let Some(session) = self.sessions.get_mut(&client)
+            && session.open.is_none()
+            && let Some((header, body)) = session.waiting.pop_front()
+        {
+            if let Err(reason) = self.check(client, &header, &body) {
+                self.refuse(now, client, &header, reason);
+                continue;
+            }
+            if let Some(session) = self.sessions.get_mut(&client) {
+                session.open = Some(header);
+            }
+            let (device, subtype) = (header.address.device, header.subtype);
+            self.calls.push_back((Some(client), Call::Request { client, device, subtype, body }));
+        }
+    }
+
+    /// Why a command or a request to a device cannot be carried out.
+    fn check(&self, client: ClientId, header: &Header, body: &[u8]) -> Result<(), String> {
+        let device = header.address.device;
+        let offered =
+            self.devices.get(&device).ok_or_else(|| format!("there is no {}", config::name(device)))?;
+        if offered.state != Opening::Open || !offered.subscribers.contains(&client) {
+            return Err(format!("{} is not subscribed to", config::name(device)));
+        }
+        let row = wire::interface(device.interface)
+            .and_then(|interface| interface.message(header.kind, header.subtype))
+            .ok_or_else(|| format!("{} has no message {}", config::name(device), header.subtype))?;
+        if header.kind == Kind::Request && body.is_empty() {
+            return Ok(());
+        }
+        match (row.rewrite)(body) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("{} of {}: {error}", row.name, config::name(device))),
+        }
+    }
+
+    fn handle_server_request(&mut self, now: Duration, client: ClientId, header: &Header, body: &[u8]) {
+        let answered = match header.subtype {
+            subtype if subtype == SUBSCRIBE.subtype => match SUBSCRIBE.question(body) {
+                Ok(asked) => {
+                    return self.handle_subscription(now, client, header, asked.access, &asked.address);
+                }
+                Err(error) => Err(error.to_string()),
+            },
+            subtype if subtype == DEVICES.subtype => {
+                let address = |device: &Device| self.address(client, *device);
+                Ok(self.devices.keys().map(address).collect::<Vec<_>>().to_bytes())
+            }
+            subtype if subtype == DRIVER.subtype => {
+                DRIVER.question(body).map_err(|error| error.to_string()).and_then(|asked| {
+                    let device = asked.address.device;
+                    let there = self.devices.get(&device);
+                    let there = there.ok_or_else(|| format!("there is no {}", config::name(device)))?;
+                    let address = self.address(client, device);
+                    Ok(Driver { address, name: there.info.driver.clone() }.to_bytes())
+                })
+            }
+            subtype if subtype == NAME_SERVICE.subtype => {
+                NAME_SERVICE.question(body).map_err(|error| error.to_string()).and_then(|asked| {
+                    if !self.devices.values().any(|offered| offered.info.robot == asked.name) {
+                        return Err(format!("there is no robot \"{}\"", asked.name));
+                    }
+                    let port = self.sessions.get(&client).map_or(0, |session| session.address.robot);
+                    let port = u16::try_from(port).unwrap_or_default();
+                    Ok(NameService { name: asked.name, port }.to_bytes())
+                })
+            }
+            _ => match self.sessions.get_mut(&client) {
+                Some(session) => session.handle_request(header, body, self.config.key.as_deref()),
+                None => return,
+            },
+        };
+        match answered {
+            Ok(body) => self.answer(now, client, header, Kind::Acknowledge, &body),
+            Err(reason) => self.refuse(now, client, header, reason),
+        }
+        if let Some(session) = self.sessions.get_mut(&client) {
+            session.after_answer(header);
+        }
+    }
+
+    fn handle_subscription(
+        &mut self,
+        now: Duration,
+        client: ClientId,
+        header: &Header,
+        access: u8,
+        address: &Address,
+    ) {
+        let device = address.device;
+        let Some(offered) = self.devices.get_mut(&device) else {
+            return self.answer_subscription(now, client, header, device, DENIED);
+        };
+        match access {
+            OPEN => {
+                offered.subscribers.insert(client);
+                if offered.state == Opening::Open {
+                    return self.answer_subscription(now, client, header, device, OPEN);
+                }
+                if offered.state == Opening::Closed {
+                    offered.state = Opening::Asked;
+                    self.calls.push_back((None, Call::Open(device)));
+                }
+                if let Some(session) = self.sessions.get_mut(&client) {
+                    session.opening.push((*header, device));
+                }
+            }
+            CLOSE if offered.subscribers.contains(&client) => {
+                self.unsubscribe(client, device);
+                self.answer_subscription(now, client, header, device, CLOSE);
+            }
+            _ => self.answer_subscription(now, client, header, device, DENIED),
+        }
+    }
+
+    /// Answers a request for access with what was granted. As in the original, only a device that does not exist is
+    /// refused; any other denial is acknowledged.
+    fn answer_subscription(
+        &mut self,
+        now: Duration,
+        client: ClientId,
+        header: &Header,
+        device: Device,
+        access: u8,
+    ) {
+        let driver = self.devices.get(&device).map(|offered| offered.info.driver.clone());
+        let kind = if driver.is_some() { Kind::Acknowledge } else { Kind::Refuse };
+        if access == DENIED {
+            self.statistics.refused += 1;
+            self.note(ServerEvent::Denied { device, exists: driver.is_some() });
+        }
+        let address = self.address(client, device);
+        let body = Subscription { address, access, driver: driver.unwrap_or_default() }.to_bytes();
+        self.answer(now, client, header, kind, &body);
+    }
+
+    fn unsubscribe(&mut self, client: ClientId, device: Device) {
+        let Some(offered) = self.devices.get_mut(&device) else { return };
+        offered.subscribers.remove(&client);
+        let commanded = offered.commander == Some(client);
+        if commanded {
+            offered.commander = None;
+        }
+        if offered.subscribers.is_empty() {
+            let was = std::mem::replace(&mut offered.state, Opening::Closed);
+            if was != Opening::Closed {
+                self.calls.push_back((None, Call::Close(device)));
+            }
+        } else if commanded {
+            self.calls.push_back((None, Call::Release(device)));
+        }
+    }
+
+    fn address(&self, client: ClientId, device: Device) -> Address {
+        let own = self.sessions.get(&client).map(|session| session.address).unwrap_or_default();
+        Address { device, ..own }
+    }
+
+    fn answer(&mut self, now: Duration, client: ClientId, header: &Header, kind: Kind, body: &[u8]) {
+        let address = self.address(client, header.address.device);
+        let Some(session) = self.sessions.get_mut(&client) else { return };
+        self.statistics.answers += 1;
+        session.push_answer(&Header { address, kind, timestamp: now.as_secs_f64(), ..*header }, body);
+        self.woken.insert(client);
+    }
+
+    fn refuse(&mut self, now: Duration, client: ClientId, header: &Header, reason: String) {
+        self.handle_refused(header.address.device, reason);
+        self.answer(now, client, header, Kind::Refuse, &[]);
+    }
+
+    fn note(&mut self, event: ServerEvent) {
+        if self.events.len() < MAX_EVENTS {
+            self.events.push_back(event);
+        }
+    }
+}
+
+fn is_authentication(header: &Header) -> bool {
+    header.kind == Kind::Request
+        && header.address.device.interface == PLAYER.interface
+        && header.subtype == player::AUTHENTICATE.subtype
+}

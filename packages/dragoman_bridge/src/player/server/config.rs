@@ -1,0 +1,145 @@
+//! Devices, limits, counters, events.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use crate::player::wire::{self, BANNER, BANNER_LEN, Device, StreamError};
+use crate::session::Statistics;
+
+/// A device that a server offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Its interface and number.
+    pub device: Device,
+    /// The name of its driver, of at most 63 bytes.
+    pub driver: String,
+    /// The robot it belongs to, for the name service.
+    pub robot: String,
+}
+
+/// Settings of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// The version in the text that greets clients.
+    pub version: String,
+    /// The key that clients have to give first.
+    pub key: Option<String>,
+    /// Maximum number of data messages that wait for a client.
+    pub max_data: usize,
+    /// Bytes of requests or answers from which on a client is not read.
+    pub max_buffered: usize,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self { version: "3.1.1-dev".to_owned(), key: None, max_data: 32, max_buffered: 64 << 10 }
+    }
+}
+
+impl ServerConfig {
+    /// What a client is greeted with.
+    pub fn banner(&self) -> [u8; BANNER_LEN] {
+        let mut banner = [0; BANNER_LEN];
+        let text = BANNER.bytes().chain(self.version.bytes());
+        // The last byte stays 0.
+        banner.iter_mut().take(BANNER_LEN - 1).zip(text).for_each(|(byte, letter)| *byte = letter);
+        banner
+    }
+}
+
+/// What the owner's log may say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerEvent {
+    /// A command or request was not carried out.
+    Refused {
+        /// The device.
+        device: Device,
+        /// Why.
+        reason: String,
+    },
+    /// A subscription was denied.
+    Denied {
+        /// The device.
+        device: Device,
+        /// Whether there is such a device.
+        exists: bool,
+    },
+    /// A device could not be opened.
+    NotOpened {
+        /// The device.
+        device: Device,
+        /// Why.
+        reason: String,
+    },
+    /// A client sends something else; its connection is closed.
+    Stream(StreamError),
+}
+
+impl fmt::Display for ServerEvent {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { device, reason } => write!(formatter, "{}: {reason}", name(*device)),
+            Self::Denied { device, exists: true } => {
+                write!(formatter, "{}: the subscription is denied", name(*device))
+            }
+            Self::Denied { device, exists: false } => write!(formatter, "there is no {}", name(*device)),
+            Self::NotOpened { device, reason } => {
+                write!(formatter, "{} could not be opened: {reason}", name(*device))
+            }
+            Self::Stream(error) => write!(formatter, "a client does not speak Player's protocol: {error}"),
+        }
+    }
+}
+
+/// A device's name, as in configuration files: `position2d:0`.
+pub(super) fn name(device: Device) -> String {
+    match wire::interface(device.interface) {
+        Some(interface) => format!("{}:{}", interface.name, device.index),
+        None => format!("interface {}:{}", device.interface, device.index),
+    }
+}
+
+/// Counters of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ServerStatistics {
+    /// Received bytes.
+    pub bytes: u64,
+    /// Received messages.
+    pub messages: u64,
+    /// Streams that could not be decoded.
+    pub malformed: u64,
+    /// Answers.
+    pub answers: u64,
+    /// Commands, requests and subscriptions that were not carried out.
+    pub refused: u64,
+    /// Data messages that were dropped because a client does not read.
+    pub dropped: u64,
+}
+
+impl AddAssign for ServerStatistics {
+    fn add_assign(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.messages += other.messages;
+        self.malformed += other.malformed;
+        self.answers += other.answers;
+        self.refused += other.refused;
+        self.dropped += other.dropped;
+    }
+}
+
+impl Statistics for ServerStatistics {
+    fn refused(&self) -> u64 {
+        self.refused + self.malformed
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("bytes", self.bytes),
+            ("messages", self.messages),
+            ("malformed", self.malformed),
+            ("answers", self.answers),
+            ("refused", self.refused),
+            ("data dropped", self.dropped),
+        ]
+    }
+}

@@ -1,0 +1,239 @@
+//! One client: what it is subscribed to wait for, and how messages wait for it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::player::wire::player::{
+    AUTHENTICATE, MODE, PULL, PUSH, READ, REPLACE_RULE, ReplaceRule, SYNCH, SYNCH_OVERFLOW,
+};
+use crate::player::wire::{Address, Decoder, Device, Header, Kind, Xdr, XdrError};
+
+/// Bytes of one transmission, unless a message is longer.
+const CHUNK: usize = 64 << 10;
+/// Maximum bytes of data that wait for a client.
+const MAX_DATA_BYTES: usize = 32 << 20;
+/// Maximum number of rules of a client.
+const MAX_RULES: usize = 64;
+
+/// A message that waits.
+#[derive(Debug)]
+struct Queued {
+    /// `None` is an answer.
+    data: Option<(Device, u8)>,
+    bytes: Arc<[u8]>,
+}
+
+#[derive(Debug)]
+pub(super) struct Session {
+    /// The server's address on this connection.
+    pub(super) address: Address,
+    pub(super) decoder: Decoder,
+    pub(super) is_authenticated: bool,
+    /// No more is read from the client.
+    pub(super) is_closing: bool,
+    /// Requests to devices that wait for the open one.
+    pub(super) waiting: VecDeque<(Header, Vec<u8>)>,
+    /// The request that the owner carries out.
+    pub(super) open: Option<Header>,
+    /// Requests for devices that are not open yet.
+    pub(super) opening: Vec<(Header, Device)>,
+    /// Number of its commands that the owner has not taken.
+    pub(super) commands: usize,
+    pulls: bool,
+    /// In pull mode: the client waits for data.
+    is_reading: bool,
+    /// In pull mode: some data was sent since it waits.
+    has_read: bool,
+    /// Dropped messages since the last synch message.
+    dropped: u32,
+    rules: Vec<ReplaceRule>,
+    queue: VecDeque<Queued>,
+    data: usize,
+    max_data: usize,
+    data_bytes: usize,
+    /// Bytes that go out before the queue.
+    unsent: Vec<u8>,
+}
+
+impl Session {
+    pub(super) fn new(address: Address, is_authenticated: bool, max_data: usize) -> Self {
+        Self {
+            address,
+            decoder: Decoder::default(),
+            is_authenticated,
+            is_closing: false,
+            waiting: VecDeque::new(),
+            open: None,
+            opening: Vec::new(),
+            commands: 0,
+            pulls: false,
+            is_reading: false,
+            has_read: false,
+            dropped: 0,
+            rules: Vec::new(),
+            queue: VecDeque::new(),
+            data: 0,
+            max_data,
+            data_bytes: 0,
+            unsent: Vec::new(),
+        }
+    }
+
+    /// Sends bytes before everything that waits.
+    pub(super) fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.unsent.extend_from_slice(bytes.as_ref());
+    }
+
+    /// Bytes of the requests that wait, with some for their headers.
+    pub(super) fn waiting_len(&self) -> usize {
+        let bodies: usize = self.waiting.iter().map(|(_, body)| body.len()).sum();
+        bodies + self.waiting.len() * size_of::<(Header, Vec<u8>)>()
+    }
+
+    /// Bytes of answers that wait.
+    pub(super) fn unsent_len(&self) -> usize {
+        let answers = self.queue.iter().filter(|queued| queued.data.is_none());
+        self.unsent.len() + answers.map(|queued| queued.bytes.len()).sum::<usize>()
+    }
+
+    /// Carries out a request that concerns this client alone.
+    pub(super) fn handle_request(
+        &mut self,
+        header: &Header,
+        body: &[u8],
+        key: Option<&str>,
+    ) -> Result<Vec<u8>, String> {
+        let wrong = |error: XdrError| error.to_string();
+        match header.subtype {
+            subtype if subtype == READ.subtype => READ.question(body).map_err(wrong)?,
+            subtype if subtype == MODE.subtype => match MODE.question(body).map_err(wrong)? {
+                PUSH => self.pulls = false,
+                PULL => self.pulls = true,
+                mode => return Err(format!("unknown mode {mode}; 1 is push, 2 is pull")),
+            },
+            subtype if subtype == REPLACE_RULE.subtype => {
+                let rule = REPLACE_RULE.question(body).map_err(wrong)?;
+                let is_same = |other: &ReplaceRule| {
+                    ReplaceRule { replace: 0, ..other.clone() } == ReplaceRule { replace: 0, ..rule.clone() }
+                };
+                if let Some(other) = self.rules.iter_mut().find(|other| is_same(other)) {
+                    other.replace = rule.replace;
+                } else if self.rules.len() < MAX_RULES {
+                    self.rules.push(rule);
+                } else {
+                    return Err(format!("more than {MAX_RULES} rules"));
+                }
+            }
+            subtype if subtype == AUTHENTICATE.subtype => match key {
+                // As the original, which knows no keys.
+                None => return Err("the server asks for no key".to_owned()),
+                Some(key) => {
+                    let given = AUTHENTICATE.question(body).map_err(wrong)?.0;
+                    let given = given.split(|byte| *byte == 0).next().unwrap_or_default();
+                    self.is_authenticated = given == key.as_bytes();
+                    self.is_closing |= !self.is_authenticated;
+                    if !self.is_authenticated {
+                        return Err("wrong key".to_owned());
+                    }
+                }
+            },
+            subtype => return Err(format!("the server has no request {subtype}")),
+        }
+        Ok(Vec::new())
+    }
+
+    /// What follows the answer to a request of this client.
+    pub(super) fn after_answer(&mut self, header: &Header) {
+        if header.subtype == READ.subtype && header.kind == Kind::Request {
+            self.is_reading = true;
+            self.has_read = false;
+        }
+    }
+
+    /// Appends an answer. That to [`READ`] precedes the data.
+    pub(super) fn push_answer(&mut self, header: &Header, body: &[u8]) {
+        let mut bytes = Vec::new();
+        header.write_message(body, &mut bytes);
+        let is_read =
+            header.address.device.interface == super::PLAYER.interface && header.subtype == READ.subtype;
+        let queued = Queued { data: None, bytes: bytes.into() };
+        if is_read { self.queue.push_front(queued) } else { self.queue.push_back(queued) }
+    }
+
+    /// Appends a device's data, unless a rule or a limit is against it. Returns whether nothing was lost by a limit.
+    pub(super) fn push_data(&mut self, device: Device, subtype: u8, bytes: Arc<[u8]>) -> bool {
+        match self.rule(device, subtype) {
+            // Silently.
+            2 => return true,
+            1 => {
+                let same = |queued: &Queued| queued.data == Some((device, subtype));
+                if let Some(old) = self.queue.iter().rposition(same).and_then(|at| self.queue.remove(at)) {
+                    self.data -= 1;
+                    self.data_bytes -= old.bytes.len();
+                }
+            }
+            _ => {}
+        }
+        if self.data >= self.max_data || self.data_bytes + bytes.len() > MAX_DATA_BYTES {
+            self.dropped = self.dropped.saturating_add(1);
+            return false;
+        }
+        self.data += 1;
+        self.data_bytes += bytes.len();
+        self.queue.push_back(Queued { data: Some((device, subtype)), bytes });
+        true
+    }
+
+    /// What a new message does to an older one that waits: the first rule that fits.
+    fn rule(&self, device: Device, subtype: u8) -> i32 {
+        let fits = |rule: i32, value: i32| rule == -1 || rule == value;
+        let first = self.rules.iter().find(|rule| {
+            fits(rule.interface, device.interface.into())
+                && fits(rule.index, device.index.into())
+                && fits(rule.kind, Kind::Data as i32)
+                && fits(rule.subtype, subtype.into())
+        });
+        first.map_or(0, |rule| rule.replace)
+    }
+
+    /// Whether there is something to send.
+    pub(super) fn has_transmit(&self) -> bool {
+        !self.unsent.is_empty()
+            || self.queue.iter().any(|queued| queued.data.is_none())
+            || (self.is_delivering() && !self.queue.is_empty())
+    }
+
+    fn is_delivering(&self) -> bool {
+        !self.pulls || self.is_reading
+    }
+
+    /// The next bytes to send. A pulling client gets data when it reads, and in front of an answer, so that the order
+    /// holds; then the synch message, if there was data.
+    pub(super) fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        while self.unsent.len() < CHUNK
+            && (self.is_delivering() || self.queue.iter().any(|queued| queued.data.is_none()))
+            && let Some(Queued { data, bytes }) = self.queue.pop_front()
+        {
+            if data.is_some() {
+                self.data -= 1;
+                self.data_bytes -= bytes.len();
+                self.has_read |= self.is_reading;
+            }
+            self.unsent.extend_from_slice(&bytes);
+        }
+        if self.pulls && self.is_reading && self.has_read && self.queue.is_empty() {
+            self.is_reading = false;
+            self.synch();
+        }
+        (!self.unsent.is_empty()).then(|| std::mem::take(&mut self.unsent))
+    }
+
+    fn synch(&mut self) {
+        let dropped = std::mem::take(&mut self.dropped);
+        let (subtype, body) =
+            if dropped == 0 { (SYNCH, Vec::new()) } else { (SYNCH_OVERFLOW, dropped.to_bytes()) };
+        let address = Address { host: 0, robot: 0, device: super::PLAYER };
+        Header { address, kind: Kind::Synch, subtype, timestamp: 0.0, sequence: 0 }
+            .write_message(&body, &mut self.unsent);
+    }
+}
