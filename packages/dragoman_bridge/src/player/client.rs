@@ -181,7 +181,7 @@ impl Client {
     /// A command to a device. It has no answer.
     ///
     /// # Errors
-    /// There is no connection, or the device is not open.
+    /// There is no connection; the device is not open; the server does not read.
     pub fn handle_command<T: Xdr>(
         &mut self,
         device: Device,
@@ -189,6 +189,9 @@ impl Client {
         command: &T,
     ) -> Result<(), Refusal> {
         self.check(device)?;
+        if self.unsent.len() > self.config.max_unsent {
+            return Err(Refusal::Busy);
+        }
         self.statistics.commands += 1;
         self.send(device, note.kind, note.subtype, 0, &command.to_bytes());
         Ok(())
@@ -489,6 +492,9 @@ impl Client {
             None => return,
         };
         if due <= now && self.link == Link::Up {
+            if self.unsent.len() > self.config.max_unsent {
+                return self.give_up_connection(now, "the server does not read");
+            }
             self.pull = Some(Pull::Asked { deadline: now.saturating_add(self.config.answer_timeout) });
             self.send(SERVER, Kind::Request, player::READ.subtype, 0, &[]);
         }
