@@ -1,10 +1,16 @@
-//! Player's protocol: its messages and its configuration files.
+//! Player's protocol: its messages, its server, its configuration files.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 #[path = "player/bytes.rs"]
 mod bytes;
+#[path = "player/config_file.rs"]
+mod config_file;
+#[path = "player/documentation.rs"]
+mod documentation;
 #[path = "player/literals.rs"]
 mod literals;
+#[path = "player/server.rs"]
+mod server;
 #[path = "player/wire_properties.rs"]
 mod wire_properties;
