@@ -22,7 +22,7 @@
 //!
 //! Bytes that are not messages end the connection; a new one is made after a pause. The pause doubles from
 //! [`ClientConfig::reconnect_min`] to [`ClientConfig::reconnect_max`] until a server has sent its list of devices. A
-//! message whose body is malformed is counted and skipped.
+//! message of unknown kind, or whose body is malformed, is counted and skipped.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -43,7 +43,8 @@ use self::motion::Motions;
 use self::setup::{Setup, Step};
 use super::wire::player;
 use super::wire::{
-    Address, Ask, BANNER, BANNER_LEN, Decoder, Device, HEADER_LEN, Header, Kind, Message, Note, Xdr,
+    Address, Ask, BANNER, BANNER_LEN, Decoder, Device, HEADER_LEN, Header, Kind, Message, Note, StreamError,
+    Xdr,
 };
 use crate::CallId;
 
@@ -240,6 +241,8 @@ impl Client {
         {
             match received {
                 Ok(message) => self.handle_message(now, &message),
+                // The stream goes on.
+                Err(StreamError::Kind { .. }) => self.statistics.undecodable += 1,
                 Err(error) => self.give_up_connection(now, &error.to_string()),
             }
         }
