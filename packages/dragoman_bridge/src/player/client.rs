@@ -22,7 +22,7 @@
 //!
 //! Bytes that are not messages end the connection; a new one is made after a pause. The pause doubles from
 //! [`ClientConfig::reconnect_min`] to [`ClientConfig::reconnect_max`] until a server has sent its list of devices. A
-//! message whose body is malformed is counted and skipped.
+//! message of unknown kind, or whose body is malformed, is counted and skipped.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -43,7 +43,8 @@ use self::motion::Motions;
 use self::setup::{Setup, Step};
 use super::wire::player;
 use super::wire::{
-    Address, Ask, BANNER, BANNER_LEN, Decoder, Device, HEADER_LEN, Header, Kind, Message, Note, Xdr,
+    Address, Ask, BANNER, BANNER_LEN, Decoder, Device, HEADER_LEN, Header, Kind, Message, Note, StreamError,
+    Xdr,
 };
 use crate::CallId;
 
@@ -181,7 +182,7 @@ impl Client {
     /// A command to a device. It has no answer.
     ///
     /// # Errors
-    /// There is no connection, or the device is not open.
+    /// There is no connection; the device is not open; the server does not read.
     pub fn handle_command<T: Xdr>(
         &mut self,
         device: Device,
@@ -189,6 +190,9 @@ impl Client {
         command: &T,
     ) -> Result<(), Refusal> {
         self.check(device)?;
+        if self.unsent.len() > self.config.max_unsent {
+            return Err(Refusal::Busy);
+        }
         self.statistics.commands += 1;
         self.send(device, note.kind, note.subtype, 0, &command.to_bytes());
         Ok(())
@@ -237,6 +241,8 @@ impl Client {
         {
             match received {
                 Ok(message) => self.handle_message(now, &message),
+                // The stream goes on.
+                Err(StreamError::Kind { .. }) => self.statistics.undecodable += 1,
                 Err(error) => self.give_up_connection(now, &error.to_string()),
             }
         }
@@ -489,6 +495,9 @@ impl Client {
             None => return,
         };
         if due <= now && self.link == Link::Up {
+            if self.unsent.len() > self.config.max_unsent {
+                return self.give_up_connection(now, "the server does not read");
+            }
             self.pull = Some(Pull::Asked { deadline: now.saturating_add(self.config.answer_timeout) });
             self.send(SERVER, Kind::Request, player::READ.subtype, 0, &[]);
         }

@@ -33,10 +33,15 @@ fn a_stream_that_is_not_players_is_closed() {
     let mut bench = Bench::new(Server::with_base());
     bench.take();
     bench.receive(&[0x55; HEADER_LEN]);
-    assert_eq!(losses(&bench.take()), ["unknown kind of message 85"]);
+    assert_eq!(losses(&bench.take()), ["a body of 1431655765 bytes; the maximum is 8388568"]);
     bench.pass(100 * MS);
     assert!(bench.client.is_connected());
     bench.take();
+    // A message of unknown kind is skipped.
+    let mut unknown = data(BASE, position2d::STATE.subtype, &[1; 8]);
+    unknown[16..20].copy_from_slice(&77_u32.to_be_bytes());
+    bench.receive(&unknown);
+    assert_eq!((bench.take(), bench.client.statistics().undecodable), (Vec::new(), 1));
     let mut long = data(BASE, position2d::STATE.subtype, &[]);
     long[36..40].copy_from_slice(&u32::MAX.to_be_bytes());
     bench.receive(&long);

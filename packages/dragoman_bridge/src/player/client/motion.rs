@@ -47,11 +47,14 @@ impl Client {
             return Err(Refusal::NotFinite);
         }
         let is_zero = velocity == Pose2d::default();
-        self.handle_command(device, &position2d::VELOCITY, &Velocity { velocity, motors_on: true })?;
-        if self.unsent.len() > self.config.max_unsent {
+        let sent =
+            self.handle_command(device, &position2d::VELOCITY, &Velocity { velocity, motors_on: true });
+        if sent == Err(Refusal::Busy) {
+            // A velocity that has waited this long must not be carried out later.
             self.handle_disconnected(now, "the server does not read");
             return Err(Refusal::NotConnected);
         }
+        sent?;
         if is_zero {
             self.motions.0.remove(&device);
         } else {

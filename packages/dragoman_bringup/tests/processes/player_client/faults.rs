@@ -16,7 +16,7 @@ fn a_server_that_fails_is_reported_and_connected_again() {
     let mut diagnostics = operator.beside.subscribe::<DiagnosticArray>("/diagnostics");
     operator.beside.next("odometry", &mut odom);
     for (manner, reason) in [
-        (Manner::Garbage, "unknown kind of message"),
+        (Manner::Garbage, "a body of"),
         (Manner::Silent, "the server does not answer any more"),
         (Manner::Closed, "it closed the connection"),
     ] {
