@@ -1,4 +1,4 @@
-//! Player's protocol: its messages and its configuration files.
+//! Player's protocol: its messages, its server, its configuration files.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
 
@@ -10,5 +10,7 @@ mod config_file;
 mod documentation;
 #[path = "player/literals.rs"]
 mod literals;
+#[path = "player/server.rs"]
+mod server;
 #[path = "player/wire_properties.rs"]
 mod wire_properties;

@@ -7,6 +7,7 @@
 //! | `apolo.rs` | `dragoman apolo`: a real Apolo in ROS |
 //! | `arm31.rs` | `dragoman arm31`: a real controller of the 31-byte protocol as a ROS arm |
 //! | `neobotix.rs` | `dragoman neobotix`: a real PlatformCtrl in ROS |
+//! | `player.rs` | `dragoman player`: the devices of a real Player server in ROS |
 //! | `base.rs` | `dragoman base`: a mobile base in ROS |
 //! | `arm.rs` | `dragoman arm`: an arm of servos on a serial port in ROS |
 //! | `platform.rs` | `dragoman platform`: a mobile platform in front of a base |
@@ -24,6 +25,7 @@ mod base;
 mod machine;
 mod neobotix;
 mod platform;
+mod player;
 mod relay;
 mod robot;
 mod up;
@@ -76,6 +78,8 @@ enum Command {
     Latency(WithCommon<latency::LatencyOptions>),
     /// Connect the platform of a real PlatformCtrl, or of another server of its TCP protocol, to ROS.
     Neobotix(WithCommon<neobotix::NeobotixOptions>),
+    /// Connect the devices of a real Player server, or of another server of its TCP protocol, to ROS.
+    Player(WithCommon<player::PlayerOptions>),
     /// Navigate a base that is in ROS: maps, stations, planned paths, Neobotix' commands as services and on TCP ports.
     Platform(WithCommon<platform::PlatformOptions>),
     /// Record topics in an MCAP file, until SIGINT or SIGTERM.
@@ -132,6 +136,7 @@ fn main() -> ExitCode {
         Command::Base(base) => serve("base", &base),
         Command::Arm(arm) => serve("arm", &arm),
         Command::Neobotix(neobotix) => serve("neobotix", &neobotix),
+        Command::Player(player) => serve("player", &player),
         Command::Platform(platform) => serve("platform", &platform),
         Command::Relay(relay) => serve("relay", &relay),
         Command::Latency(WithCommon { options, common }) => {

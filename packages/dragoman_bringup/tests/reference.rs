@@ -90,6 +90,15 @@ fn reference_of_neobotix() {
 }
 
 #[test]
+fn reference_of_player() {
+    let lab = Lab::start_with(domain(), &["player", "--server", "127.0.0.1:9"], &[]);
+    compare(
+        &lab,
+        &[("/dragoman", "Node /dragoman"), ("/player/player_client", "Node /player/player_client")],
+    );
+}
+
+#[test]
 fn reference_of_base() {
     let arguments = ["base", "--port", "/dev/no-base-is-here", "--kind", "differential"];
     let lab = Lab::start_with(domain(), &arguments, &[]);

@@ -18,7 +18,7 @@
 //! - Each client has a queue of its own, so one that does not read disturbs nobody. Data beyond
 //!   [`ServerConfig::max_data`] messages is dropped and counted, as in the original; while
 //!   [`ServerConfig::max_buffered`] bytes of answers or requests wait, the owner does not read from the client.
-//! - What cannot be decoded, has no device or was not subscribed to is refused by an answer, where the original leaves
+//! - A request that cannot be decoded, or has no device that is open, is refused by an answer, where the original leaves
 //!   the client waiting.
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
@@ -37,7 +37,7 @@ pub use config::{DeviceInfo, ServerConfig, ServerEvent, ServerStatistics};
 use super::wire::player::{
     self, CLOSE, DENIED, DEVICES, DRIVER, Driver, NAME_SERVICE, NameService, OPEN, SUBSCRIBE, Subscription,
 };
-use super::wire::{self, Address, Device, Header, Kind, Message, Xdr};
+use super::wire::{self, Address, Device, Header, Kind, Message, StreamError, Xdr};
 use session::Session;
 
 /// Maximum number of waiting events; more are only counted.
@@ -46,6 +46,9 @@ const MAX_EVENTS: usize = 16;
 const MAX_COMMANDS: usize = 64;
 /// The server itself, which is no device of the table.
 const PLAYER: Device = player::INTERFACE.device(0);
+
+/// The host in all addresses: 127.0.0.1, for remote clients as well, as in the original.
+const HOST: u32 = u32::from_le_bytes([127, 0, 0, 1]);
 
 /// Names a connected client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,7 +92,8 @@ pub type Outcome = Result<Vec<u8>, String>;
 #[derive(Debug)]
 struct Offered {
     info: DeviceInfo,
-    subscribers: BTreeSet<ClientId>,
+    /// How often each client has opened it. It closes as often, and gets data once.
+    subscribers: BTreeMap<ClientId, u32>,
     state: Opening,
     /// The client whose command it obeys.
     commander: Option<ClientId>,
@@ -122,7 +126,7 @@ impl Server {
     pub fn new(config: ServerConfig, devices: Vec<DeviceInfo>) -> Self {
         let offered = |info: DeviceInfo| Offered {
             info,
-            subscribers: BTreeSet::new(),
+            subscribers: BTreeMap::new(),
             state: Opening::Closed,
             commander: None,
         };
@@ -138,11 +142,11 @@ impl Server {
         }
     }
 
-    /// A client has connected. `host` is the server's address on this connection.
-    pub fn handle_connected(&mut self, host: [u8; 4], port: u16) -> ClientId {
+    /// A client has connected to this port.
+    pub fn handle_connected(&mut self, port: u16) -> ClientId {
         let client = ClientId(self.next);
         self.next += 1;
-        let address = Address { host: u32::from_le_bytes(host), robot: port.into(), device: PLAYER };
+        let address = Address { host: HOST, robot: port.into(), device: PLAYER };
         let mut session = Session::new(address, self.config.key.is_none(), self.config.max_data);
         session.send(self.config.banner());
         self.sessions.insert(client, session);
@@ -154,14 +158,16 @@ impl Server {
         self.sessions.remove(&client);
         self.woken.remove(&client);
         self.calls.retain(|(owner, call)| *owner != Some(client) || matches!(call, Call::Command { .. }));
-        let subscribed: Vec<Device> = self
+        let used: Vec<Device> = self
             .devices
             .iter()
-            .filter(|(_, offered)| offered.subscribers.contains(&client))
+            .filter(|(_, offered)| {
+                offered.subscribers.contains_key(&client) || offered.commander == Some(client)
+            })
             .map(|(device, _)| *device)
             .collect();
-        for device in subscribed {
-            self.unsubscribe(client, device);
+        for device in used {
+            self.unsubscribe(client, device, u32::MAX);
         }
     }
 
@@ -186,9 +192,9 @@ impl Server {
     /// A device's data. `timestamp` is when it was measured, s since 1970.
     pub fn handle_data(&mut self, device: Device, subtype: u8, timestamp: f64, body: &[u8]) {
         let Some(offered) = self.devices.get(&device) else { return };
-        // The host and the robot of an address are the same for all clients of a port, except on several interfaces.
+        // All clients of a port get the same bytes.
         let mut encoded: Option<(Address, Arc<[u8]>)> = None;
-        for client in &offered.subscribers {
+        for client in offered.subscribers.keys() {
             let Some(session) = self.sessions.get_mut(client) else { continue };
             let address = Address { device, ..session.address };
             let bytes = match &encoded {
@@ -224,10 +230,11 @@ impl Server {
             Some(offered.subscribers.clone())
         };
         let access = if opened.is_ok() { OPEN } else { DENIED };
-        for client in clients.into_iter().flatten() {
+        for client in clients.into_iter().flat_map(BTreeMap::into_keys) {
             let Some(session) = self.sessions.get_mut(&client) else { continue };
-            let opening = session.opening.iter().position(|header| header.1 == device);
-            if let Some((header, _)) = opening.map(|index| session.opening.remove(index)) {
+            for (header, _) in
+                session.opening.extract_if(.., |(_, other)| *other == device).collect::<Vec<_>>()
+            {
                 self.answer_subscription(now, client, &header, device, access);
             }
         }
@@ -319,7 +326,8 @@ impl Server {
                     self.handle_message(now, client, message);
                 }
                 Some(Err(error)) => {
-                    session.is_closing = true;
+                    // Behind a body of unknown length nothing can be found any more.
+                    session.is_closing |= matches!(error, StreamError::TooLong { .. });
                     self.statistics.malformed += 1;
                     self.note(ServerEvent::Stream(error));
                 }
@@ -343,8 +351,8 @@ impl Server {
                 session.waiting.push_back((header, body));
                 self.carry_out_next(now, client);
             }
-            Kind::Command => {
-                if let Err(reason) = self.check(client, &header, &body) {
+            Kind::Command if device.interface != PLAYER.interface => {
+                if let Err(reason) = self.check(&header, &body) {
                     return self.handle_refused(device, reason);
                 }
                 if let Some(offered) = self.devices.get_mut(&device) {
@@ -355,8 +363,11 @@ impl Server {
                 }
                 self.calls.push_back((Some(client), Call::Command { device, subtype: header.subtype, body }));
             }
+            _ if device.interface == PLAYER.interface => {
+                self.refuse(now, client, &header, "the server itself takes requests only".to_owned());
+            }
             // Nobody asked a client for these.
-            Kind::Data | Kind::Acknowledge | Kind::Synch | Kind::Refuse => {
+            Kind::Data | Kind::Command | Kind::Acknowledge | Kind::Synch | Kind::Refuse => {
                 self.handle_refused(device, "a client sends commands and requests only".to_owned());
             }
         }
@@ -368,7 +379,7 @@ impl Server {
             && session.open.is_none()
             && let Some((header, body)) = session.waiting.pop_front()
         {
-            if let Err(reason) = self.check(client, &header, &body) {
+            if let Err(reason) = self.check(&header, &body) {
                 self.refuse(now, client, &header, reason);
                 continue;
             }
@@ -381,12 +392,13 @@ impl Server {
     }
 
     /// Why a command or a request to a device cannot be carried out.
-    fn check(&self, client: ClientId, header: &Header, body: &[u8]) -> Result<(), String> {
+    fn check(&self, header: &Header, body: &[u8]) -> Result<(), String> {
         let device = header.address.device;
         let offered =
             self.devices.get(&device).ok_or_else(|| format!("there is no {}", config::name(device)))?;
-        if offered.state != Opening::Open || !offered.subscribers.contains(&client) {
-            return Err(format!("{} is not subscribed to", config::name(device)));
+        // As in the original, any client may speak to a device that is open.
+        if offered.state != Opening::Open {
+            return Err(format!("nobody is subscribed to {}", config::name(device)));
         }
         let row = wire::interface(device.interface)
             .and_then(|interface| interface.message(header.kind, header.subtype))
@@ -459,7 +471,7 @@ impl Server {
         };
         match access {
             OPEN => {
-                offered.subscribers.insert(client);
+                *offered.subscribers.entry(client).or_default() += 1;
                 if offered.state == Opening::Open {
                     return self.answer_subscription(now, client, header, device, OPEN);
                 }
@@ -471,8 +483,8 @@ impl Server {
                     session.opening.push((*header, device));
                 }
             }
-            CLOSE if offered.subscribers.contains(&client) => {
-                self.unsubscribe(client, device);
+            CLOSE if offered.subscribers.contains_key(&client) => {
+                self.unsubscribe(client, device, 1);
                 self.answer_subscription(now, client, header, device, CLOSE);
             }
             _ => self.answer_subscription(now, client, header, device, DENIED),
@@ -500,9 +512,16 @@ impl Server {
         self.answer(now, client, header, kind, &body);
     }
 
-    fn unsubscribe(&mut self, client: ClientId, device: Device) {
+    /// Takes away so many of the client's subscriptions.
+    fn unsubscribe(&mut self, client: ClientId, device: Device, times: u32) {
         let Some(offered) = self.devices.get_mut(&device) else { return };
-        offered.subscribers.remove(&client);
+        if let Some(count) = offered.subscribers.get_mut(&client) {
+            *count = count.saturating_sub(times);
+            if *count > 0 {
+                return;
+            }
+            offered.subscribers.remove(&client);
+        }
         let commanded = offered.commander == Some(client);
         if commanded {
             offered.commander = None;
@@ -526,7 +545,11 @@ impl Server {
         let address = self.address(client, header.address.device);
         let Some(session) = self.sessions.get_mut(&client) else { return };
         self.statistics.answers += 1;
-        session.push_answer(&Header { address, kind, timestamp: now.as_secs_f64(), ..*header }, body);
+        // Drivers of the original do not repeat the number.
+        let sequence = if address.device.interface == PLAYER.interface { header.sequence } else { 0 };
+        let answer =
+            Header { address, kind, subtype: header.subtype, timestamp: now.as_secs_f64(), sequence };
+        session.push_answer(&answer, body);
         self.woken.insert(client);
     }
 

@@ -10,12 +10,20 @@
 //! A device's node runs while a client is subscribed to it, as a driver of the original does. So a server without
 //! clients receives nothing.
 
+mod body;
+mod camera;
 mod driver;
+mod joints;
+mod localize;
+mod map;
 mod position2d;
+mod ranges;
+mod scan;
+mod simulation;
 mod table;
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -175,13 +183,9 @@ impl Serve for Hub {
         keepalive: Keepalive,
         report: Arc<Report<ServerStatistics>>,
     ) -> BoxFuture<'static, ()> {
-        let host = match stream.local_addr() {
-            Ok(SocketAddr::V4(address)) => *address.ip(),
-            _ => Ipv4Addr::LOCALHOST,
-        };
         let port = stream.local_addr().map_or(DEFAULT_PORT, |address| address.port());
         async move {
-            let client = self.with(|server| server.handle_connected(host.octets(), port));
+            let client = self.with(|server| server.handle_connected(port));
             let notify = Arc::new(Notify::new());
             self.clients().insert(client, Arc::clone(&notify));
             let connection = Connection { hub: Arc::clone(&self), client };

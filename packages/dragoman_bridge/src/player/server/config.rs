@@ -32,7 +32,7 @@ pub struct ServerConfig {
 
 impl Default for ServerConfig {
     fn default() -> Self {
-        Self { version: "3.1.1-dev".to_owned(), key: None, max_data: 32, max_buffered: 64 << 10 }
+        Self { version: "3.1.1-dev".to_owned(), key: None, max_data: 1024, max_buffered: 64 << 10 }
     }
 }
 

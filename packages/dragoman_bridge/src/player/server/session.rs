@@ -109,7 +109,8 @@ impl Session {
             subtype if subtype == MODE.subtype => match MODE.question(body).map_err(wrong)? {
                 PUSH => self.pulls = false,
                 PULL => self.pulls = true,
-                mode => return Err(format!("unknown mode {mode}; 1 is push, 2 is pull")),
+                // As in the original: the mode stays.
+                _ => {}
             },
             subtype if subtype == REPLACE_RULE.subtype => {
                 let rule = REPLACE_RULE.question(body).map_err(wrong)?;

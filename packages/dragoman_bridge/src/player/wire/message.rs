@@ -120,17 +120,17 @@ pub struct Message {
     pub body: Vec<u8>,
 }
 
-/// Why a stream cannot be decoded any further. Nothing in it tells where the next message begins.
+/// Why bytes of a stream are no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// A body is longer than [`MAX_BODY_LEN`].
+    /// A body is longer than [`MAX_BODY_LEN`]. The stream cannot be decoded any further.
     #[error("a body of {len} bytes; the maximum is {MAX_BODY_LEN}")]
     TooLong {
         /// The announced length.
         len: u32,
     },
-    /// The code of a [`Kind`] is unknown.
+    /// The code of a [`Kind`] is unknown. The message is skipped.
     #[error("unknown kind of message {code}")]
     Kind {
         /// The code.
@@ -161,19 +161,19 @@ impl Decoder {
     /// The next message. `None`: incomplete.
     ///
     /// # Errors
-    /// The stream is not one of messages. It stays so.
+    /// The message is skipped, or the stream is not one of messages, and stays so.
     #[allow(clippy::should_implement_trait, reason = "more may come after None")]
     pub fn next(&mut self) -> Option<Result<Message, StreamError>> {
         let rest = self.bytes.get(self.start..)?;
         let (header, rest) = rest.split_at_checked(HEADER_LEN)?;
         let Sent { address, kind: code, subtype, timestamp, sequence, len } =
             Sent::from_bytes(header).ok()?;
-        let Some(kind) = Kind::from_code(code) else { return Some(Err(StreamError::Kind { code })) };
         if len as usize > MAX_BODY_LEN {
             return Some(Err(StreamError::TooLong { len }));
         }
         let body = rest.get(..len as usize)?.to_vec();
         self.start += HEADER_LEN + body.len();
+        let Some(kind) = Kind::from_code(code) else { return Some(Err(StreamError::Kind { code })) };
         Some(Ok(Message { header: Header { address, kind, subtype, timestamp, sequence }, body }))
     }
 }

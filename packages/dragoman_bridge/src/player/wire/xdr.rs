@@ -15,12 +15,6 @@ pub enum XdrError {
         /// How many bytes the value would need in addition.
         missing: usize,
     },
-    /// Bytes follow the value.
-    #[error("{rest} bytes too many")]
-    TooLong {
-        /// How many.
-        rest: usize,
-    },
 }
 
 /// A value with an XDR form.
@@ -41,17 +35,12 @@ pub trait Xdr: Sized {
         bytes
     }
 
-    /// The value that takes all of `bytes`.
+    /// The value at the beginning of `bytes`. As in the original, what follows is ignored.
     ///
     /// # Errors
-    /// The bytes are fewer or more than the value has.
+    /// The bytes are fewer than the value has.
     fn from_bytes(bytes: &[u8]) -> Result<Self, XdrError> {
-        let mut reader = Reader(bytes);
-        let value = Self::read(&mut reader)?;
-        match reader.0.len() {
-            0 => Ok(value),
-            rest => Err(XdrError::TooLong { rest }),
-        }
+        Self::read(&mut Reader(bytes))
     }
 }
 

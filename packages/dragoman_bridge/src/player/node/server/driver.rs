@@ -8,10 +8,13 @@ use dragoman_ros::{
     Client, Context, Node, QosProfile, WrappedServiceTypeSupport, builtin_interfaces, std_srvs,
 };
 use futures::future::{BoxFuture, FutureExt, ready};
+use serde::Deserialize;
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::{Hub, now};
 use crate::player::server::Outcome;
+use crate::player::wire::common::{Geometry, Orientation3d, Point3d, Pose3d, Size3d};
 use crate::player::wire::{Device, Note, Xdr};
 
 /// The outcome of a request, later.
@@ -92,6 +95,11 @@ impl Feed {
     }
 }
 
+/// A name in a namespace of the table; without one, in that of the server.
+pub(super) fn below(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { name.to_owned() } else { format!("{}/{name}", namespace.trim_end_matches('/')) }
+}
+
 /// A request that is refused at once.
 pub(super) fn refused(reason: impl Into<String>) -> Answer {
     ready(Err(reason.into())).boxed()
@@ -100,6 +108,37 @@ pub(super) fn refused(reason: impl Into<String>) -> Answer {
 /// A request that is carried out at once.
 pub(super) fn acknowledged(body: &impl Xdr) -> Answer {
     ready(Ok(body.to_bytes())).boxed()
+}
+
+/// A request that is answered from what has been received; it waits for the first message.
+pub(super) fn later<T: Send + Sync + 'static>(
+    mut received: watch::Receiver<Option<Arc<T>>>,
+    answer: impl FnOnce(&T) -> Outcome + Send + 'static,
+) -> Answer {
+    async move {
+        let message = received.wait_for(Option::is_some).await.ok().and_then(|message| message.clone());
+        message.map_or_else(|| Err("the device is closed".to_owned()), |message| answer(&message))
+    }
+    .boxed()
+}
+
+/// Where a sensor is on the robot, and its size.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Mount {
+    /// x and y in m, yaw in rad.
+    pub(super) pose: [f64; 3],
+    /// Length, width and height, m.
+    pub(super) size: [f64; 3],
+}
+
+impl Mount {
+    pub(super) fn geometry(&self) -> Geometry {
+        let ([x, y, yaw], [length, width, height]) = (self.pose, self.size);
+        let position = Point3d { x, y, z: 0.0 };
+        let orientation = Orientation3d { yaw, ..Orientation3d::default() };
+        Geometry { pose: Pose3d { position, orientation }, size: Size3d { width, length, height } }
+    }
 }
 
 /// A service that a device asks.

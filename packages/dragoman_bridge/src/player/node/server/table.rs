@@ -11,10 +11,11 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_norway::{Mapping, Value};
 
 use super::driver::{Feed, Opened, Setup};
-use super::position2d;
+use super::{body, camera, joints, localize, map, position2d, ranges, scan, simulation};
 use crate::player::server::DeviceInfo;
 use crate::player::wire::{self, Device};
 
@@ -49,6 +50,17 @@ struct Entry {
 #[derive(Debug, Clone)]
 enum Names {
     Position2d(position2d::Names),
+    Scan(scan::Names),
+    Ranges(ranges::Names),
+    Bumper(body::BumperNames),
+    Power(body::PowerNames),
+    Imu(body::ImuNames),
+    Arm(joints::ArmNames),
+    Gripper(joints::GripperNames),
+    Camera(camera::Names),
+    Localize(localize::Names),
+    Map(map::Names),
+    Simulation(simulation::Names),
 }
 
 #[derive(Deserialize)]
@@ -102,6 +114,17 @@ impl Table {
         let Some(entry) = self.0.get(&device) else { return Err("there is no such device".to_owned()) };
         let opened = match &entry.names {
             Names::Position2d(names) => position2d::open(names, device, setup, feed),
+            Names::Scan(names) => scan::open(names, device, setup, feed),
+            Names::Ranges(names) => ranges::open(names, device, setup, feed),
+            Names::Bumper(names) => body::open_bumpers(names, device, setup, feed),
+            Names::Power(names) => body::open_power(names, device, setup, feed),
+            Names::Imu(names) => body::open_imu(names, device, setup, feed),
+            Names::Arm(names) => joints::open_arm(names, device, setup, feed),
+            Names::Gripper(names) => joints::open_gripper(names, device, setup, feed),
+            Names::Camera(names) => camera::open(names, device, setup, feed),
+            Names::Localize(names) => localize::open(names, device, setup, feed),
+            Names::Map(names) => map::open(names, device, setup, feed),
+            Names::Simulation(names) => simulation::open(names, device, setup, feed),
         };
         opened.map_err(|error| error.to_string())
     }
@@ -109,14 +132,45 @@ impl Table {
 
 impl Names {
     fn read(device: Device, names: Mapping) -> Result<Self, String> {
-        let read = match device.interface {
-            code if code == wire::position2d::INTERFACE.code => {
-                serde_norway::from_value(Value::Mapping(names)).map(Self::Position2d)
-            }
-            _ => return Err("this interface is not served".to_owned()),
-        };
-        read.map_err(|error| error.to_string())
+        // A ranger is a scanner or several sensors with one range each.
+        let has_scan = names.contains_key("scan");
+        let names = Value::Mapping(names);
+        let is = |interface: &wire::Interface| device.interface == interface.code;
+        if is(&wire::position2d::INTERFACE) {
+            read(names).map(Self::Position2d)
+        } else if is(&wire::laser::INTERFACE) || (is(&wire::ranger::INTERFACE) && has_scan) {
+            read(names).map(Self::Scan)
+        } else if [&wire::ranger::INTERFACE, &wire::sonar::INTERFACE, &wire::ir::INTERFACE]
+            .into_iter()
+            .any(is)
+        {
+            read(names).and_then(|names: ranges::Names| names.check().map(|()| Self::Ranges(names)))
+        } else if is(&wire::bumper::INTERFACE) {
+            read(names).map(Self::Bumper)
+        } else if is(&wire::power::INTERFACE) {
+            read(names).map(Self::Power)
+        } else if is(&wire::imu::INTERFACE) {
+            read(names).map(Self::Imu)
+        } else if is(&wire::actarray::INTERFACE) {
+            read(names).and_then(|names: joints::ArmNames| names.check().map(|()| Self::Arm(names)))
+        } else if is(&wire::gripper::INTERFACE) {
+            read(names).map(Self::Gripper)
+        } else if is(&wire::camera::INTERFACE) {
+            read(names).map(Self::Camera)
+        } else if is(&wire::localize::INTERFACE) {
+            read(names).map(Self::Localize)
+        } else if is(&wire::map::INTERFACE) {
+            read(names).map(Self::Map)
+        } else if is(&wire::simulation::INTERFACE) {
+            read(names).map(Self::Simulation)
+        } else {
+            Err("this interface is not served".to_owned())
+        }
     }
+}
+
+fn read<T: DeserializeOwned>(names: Value) -> Result<T, String> {
+    serde_norway::from_value(names).map_err(|error| error.to_string())
 }
 
 /// Reads `position2d:0`.

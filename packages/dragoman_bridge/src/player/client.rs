@@ -1,0 +1,591 @@
+//! Client side: opens all devices of a server, receives their data, sends commands and requests.
+//!
+//! # Map
+//!
+//! - this file: [`Client`], its inputs and outputs;
+//! - `config`: choices and times, counters, events;
+//! - `setup`: what happens after connecting: the list of devices, subscriptions, questions about geometry;
+//! - `data`: data and geometry of the interfaces, as values;
+//! - `map`: maps, which the server sends in tiles;
+//! - `motion`: velocities that have to be repeated.
+//!
+//! # Rules
+//!
+//! After the banner the client sets the mode (push or pull), asks for the devices, opens each one whose interface it
+//! knows, and asks for its geometry: one request at a time, because a server opens one device after the other. A device
+//! that cannot be opened is reported, and tried again every [`ClientConfig::retry_period`]; the others go on.
+//!
+//! Answers are matched by device and subtype: many drivers answer with number 0 instead of the number of the request.
+//! So a request waits while another one of the same subtype to the same device is open. A request without an answer
+//! for [`ClientConfig::answer_timeout`] ends as [`Refusal::TimedOut`]; the connection stays. Its answer may still come:
+//! for as long again, the next request of its subtype to its device waits for it.
+//!
+//! Bytes that are not messages end the connection; a new one is made after a pause. The pause doubles from
+//! [`ClientConfig::reconnect_min`] to [`ClientConfig::reconnect_max`] until a server has sent its list of devices. A
+//! message of unknown kind, or whose body is malformed, is counted and skipped.
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod config;
+pub mod data;
+pub mod map;
+mod motion;
+mod setup;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+pub use config::{ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, Refusal, State};
+
+use self::data::Data;
+use self::map::Reading;
+use self::motion::Motions;
+use self::setup::{Setup, Step};
+use super::wire::player;
+use super::wire::{
+    Address, Ask, BANNER, BANNER_LEN, Decoder, Device, HEADER_LEN, Header, Kind, Message, Note, StreamError,
+    Xdr,
+};
+use crate::CallId;
+
+/// The server itself.
+const SERVER: Device = player::INTERFACE.device(0);
+
+/// State of the connection, as reported by the owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    /// Connect at this time.
+    Down {
+        attempt: Duration,
+    },
+    /// A connection attempt is under way.
+    Connecting,
+    /// Connected; the server's banner is not complete.
+    Greeting {
+        deadline: Duration,
+    },
+    Up,
+}
+
+/// Which answers fit a request.
+type Key = (Device, u8);
+
+/// A request without an answer yet.
+#[derive(Debug)]
+struct Open {
+    sequence: u32,
+    /// `None`: it has timed out.
+    purpose: Option<Purpose>,
+    deadline: Duration,
+}
+
+/// A request that waits for the answer to another one.
+#[derive(Debug)]
+struct Waiting {
+    key: Key,
+    question: Vec<u8>,
+    purpose: Purpose,
+    deadline: Duration,
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Call(CallId),
+    Setup(Step),
+    Map,
+    /// Whether the server is there.
+    Probe,
+}
+
+/// Requests for data when the mode is pull.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pull {
+    /// Ask at this time.
+    Due(Duration),
+    /// Asked; ask again at this time if the server does not end its data.
+    Asked { deadline: Duration },
+}
+
+/// The client core. It owns no socket and no clock; see the module's documentation for its rules.
+///
+/// After every input, look at [`poll_connect`](Self::poll_connect), send [`unsent`](Self::unsent) bytes, drain
+/// [`poll_event`](Self::poll_event), then sleep until the next input or [`poll_timeout`](Self::poll_timeout).
+#[derive(Debug)]
+pub struct Client {
+    config: ClientConfig,
+    link: Link,
+    pause: Duration,
+    banner: Vec<u8>,
+    decoder: Decoder,
+    unsent: Vec<u8>,
+    events: VecDeque<ClientEvent>,
+    open: BTreeMap<Key, Open>,
+    waiting: VecDeque<Waiting>,
+    sequence: u32,
+    setup: Setup,
+    reading: Option<Reading>,
+    /// Devices whose maps are to be read.
+    unread: VecDeque<Device>,
+    motions: Motions,
+    pull: Option<Pull>,
+    /// When the server last sent something.
+    heard: Duration,
+    statistics: ClientStatistics,
+}
+
+impl Client {
+    /// A client whose first connection attempt is due at `now`.
+    pub fn new(now: Duration, config: ClientConfig) -> Self {
+        Self {
+            link: Link::Down { attempt: now },
+            pause: config.reconnect_min,
+            banner: Vec::new(),
+            decoder: Decoder::default(),
+            unsent: Vec::new(),
+            events: VecDeque::new(),
+            open: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            sequence: 0,
+            setup: Setup::default(),
+            reading: None,
+            unread: VecDeque::new(),
+            motions: Motions::default(),
+            pull: None,
+            heard: now,
+            statistics: ClientStatistics::default(),
+            config,
+        }
+    }
+
+    /// A request to a device. Exactly one [`ClientEvent::Result`] with this id will follow.
+    pub fn handle_call<Q: Xdr + Default, A: Xdr>(
+        &mut self,
+        now: Duration,
+        id: CallId,
+        device: Device,
+        ask: &Ask<Q, A>,
+        question: &Q,
+    ) {
+        let calls = self.purposes().filter(|purpose| matches!(purpose, Purpose::Call(_))).count();
+        let refusal = if let Err(refusal) = self.check(device) {
+            refusal
+        } else if calls >= self.config.max_calls {
+            Refusal::Busy
+        } else {
+            self.ask(now, device, ask.subtype, &question.to_bytes(), Purpose::Call(id));
+            return;
+        };
+        self.events.push_back(ClientEvent::Result { id, outcome: Err(refusal) });
+    }
+
+    /// A command to a device. It has no answer.
+    ///
+    /// # Errors
+    /// There is no connection; the device is not open; the server does not read.
+    pub fn handle_command<T: Xdr>(
+        &mut self,
+        device: Device,
+        note: &Note<T>,
+        command: &T,
+    ) -> Result<(), Refusal> {
+        self.check(device)?;
+        if self.unsent.len() > self.config.max_unsent {
+            return Err(Refusal::Busy);
+        }
+        self.statistics.commands += 1;
+        self.send(device, note.kind, note.subtype, 0, &command.to_bytes());
+        Ok(())
+    }
+
+    /// The connection requested by [`poll_connect`](Self::poll_connect) is established.
+    pub fn handle_connected(&mut self, now: Duration) {
+        self.clear();
+        self.statistics.connections += 1;
+        self.heard = now;
+        self.link = Link::Greeting { deadline: now + self.config.answer_timeout };
+    }
+
+    /// The connection ended, for example because the server closed it.
+    pub fn handle_disconnected(&mut self, now: Duration, reason: &str) {
+        self.give_up_connection(now, reason);
+    }
+
+    /// The connection requested by [`poll_connect`](Self::poll_connect) failed.
+    pub fn handle_connect_failed(&mut self, now: Duration) {
+        if self.link == Link::Connecting {
+            self.retreat(now);
+        }
+    }
+
+    /// Receives bytes from the server, in pieces of any size.
+    pub fn handle_bytes(&mut self, now: Duration, mut bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.heard = now;
+        }
+        if let Link::Greeting { .. } = self.link {
+            let missing = BANNER_LEN.saturating_sub(self.banner.len()).min(bytes.len());
+            let (greeting, rest) = bytes.split_at_checked(missing).unwrap_or((bytes, &[]));
+            bytes = rest;
+            self.banner.extend_from_slice(greeting);
+            if self.banner.len() == BANNER_LEN {
+                self.greeted(now);
+            }
+        }
+        if self.link != Link::Up {
+            return;
+        }
+        self.decoder.push(bytes);
+        while self.link == Link::Up
+            && let Some(received) = self.decoder.next()
+        {
+            match received {
+                Ok(message) => self.handle_message(now, &message),
+                // The stream goes on.
+                Err(StreamError::Kind { .. }) => self.statistics.undecodable += 1,
+                Err(error) => self.give_up_connection(now, &error.to_string()),
+            }
+        }
+    }
+
+    /// The first `len` unsent bytes were sent.
+    pub fn handle_sent(&mut self, len: usize) {
+        self.unsent.drain(..len.min(self.unsent.len()));
+    }
+
+    /// Does what is due. May be called early.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        match self.link {
+            Link::Greeting { deadline } if deadline <= now => {
+                self.give_up_connection(now, "the server sent no banner");
+            }
+            Link::Up => {}
+            _ => return,
+        }
+        if self.end_late(now) {
+            return self.give_up_connection(now, "the server does not answer any more");
+        }
+        self.send_waiting(now);
+        for (device, command) in self.motions.expired(now) {
+            self.send_velocity(device, &command);
+        }
+        if self.setup.retry_is_due(now) {
+            self.advance(now);
+        }
+        self.pull(now);
+        if self.link == Link::Up && !self.is_probing() && self.silent_at() <= now {
+            let subtype = player::DEVICES.subtype;
+            self.ask(now, SERVER, subtype, &[], Purpose::Probe);
+        }
+    }
+
+    /// `true` once for each attempt: the owner closes the current connection, if any, and makes a new one.
+    pub fn poll_connect(&mut self, now: Duration) -> bool {
+        let is_due = matches!(self.link, Link::Down { attempt } if attempt <= now);
+        if is_due {
+            self.link = Link::Connecting;
+        }
+        is_due
+    }
+
+    /// Bytes to send.
+    pub fn unsent(&self) -> &[u8] {
+        &self.unsent
+    }
+
+    /// What happened, oldest first.
+    pub fn poll_event(&mut self) -> Option<ClientEvent> {
+        self.events.pop_front()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due. Ask again after every input.
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        match self.link {
+            Link::Down { attempt } => Some(attempt),
+            Link::Connecting => None,
+            Link::Greeting { deadline } => Some(deadline),
+            Link::Up => {
+                let pull = self.pull.map(|pull| match pull {
+                    Pull::Due(due) => due,
+                    Pull::Asked { deadline } => deadline,
+                });
+                let silence = (!self.is_probing()).then(|| self.silent_at());
+                let waiting = self.waiting.iter().map(|waiting| waiting.deadline);
+                let answers = self.open.values().map(|open| open.deadline).chain(waiting);
+                let others = [pull, silence, self.motions.deadline(), self.setup.retry()];
+                answers.chain(others.into_iter().flatten()).min()
+            }
+        }
+    }
+
+    /// Whether there is a connection to a Player server.
+    pub fn is_connected(&self) -> bool {
+        self.link == Link::Up
+    }
+
+    /// The devices of the server, as far as it told them.
+    pub fn devices(&self) -> &[DeviceInfo] {
+        &self.setup.devices
+    }
+
+    /// Counters since the start, for diagnostics.
+    pub fn statistics(&self) -> ClientStatistics {
+        self.statistics
+    }
+
+    /// What the requests without an outcome are for.
+    fn purposes(&self) -> impl Iterator<Item = Purpose> {
+        let waiting = self.waiting.iter().map(|waiting| waiting.purpose);
+        self.open.values().filter_map(|open| open.purpose).chain(waiting)
+    }
+
+    fn is_probing(&self) -> bool {
+        self.purposes().any(|purpose| purpose == Purpose::Probe)
+    }
+
+    fn silent_at(&self) -> Duration {
+        self.heard.saturating_add(self.config.silence_timeout)
+    }
+
+    fn check(&self, device: Device) -> Result<(), Refusal> {
+        match self.setup.device(device) {
+            _ if self.link != Link::Up => Err(Refusal::NotConnected),
+            Some(info) if info.state == State::Open => Ok(()),
+            Some(_) | None => Err(Refusal::NotOpen),
+        }
+    }
+
+    fn greeted(&mut self, now: Duration) {
+        let text = self.banner.split(|byte| *byte == 0).next().unwrap_or_default();
+        let version = String::from_utf8_lossy(text).trim().to_owned();
+        if !version.starts_with(BANNER) {
+            return self.give_up_connection(now, "the server is not a Player server: it sent another banner");
+        }
+        self.link = Link::Up;
+        self.events.push_back(ClientEvent::Connected { version });
+        self.setup.begin(self.config.pull_period.is_some());
+        self.advance(now);
+    }
+
+    /// Forgets the connection's state.
+    fn clear(&mut self) {
+        self.banner.clear();
+        self.decoder = Decoder::default();
+        self.unsent.clear();
+        self.setup = Setup::default();
+        self.reading = None;
+        self.unread.clear();
+        self.motions = Motions::default();
+        self.pull = None;
+        let purposes: Vec<Purpose> = self.purposes().collect();
+        self.open.clear();
+        self.waiting.clear();
+        for purpose in purposes {
+            if let Purpose::Call(id) = purpose {
+                self.events.push_back(ClientEvent::Result { id, outcome: Err(Refusal::NotConnected) });
+            }
+        }
+    }
+
+    fn give_up_connection(&mut self, now: Duration, reason: &str) {
+        if let Link::Greeting { .. } | Link::Up = self.link {
+            self.events.push_back(ClientEvent::Disconnected(reason.to_owned()));
+        }
+        self.clear();
+        self.retreat(now);
+    }
+
+    fn retreat(&mut self, now: Duration) {
+        self.link = Link::Down { attempt: now.saturating_add(self.pause) };
+        self.pause = self.pause.saturating_mul(2).min(self.config.reconnect_max);
+    }
+
+    /// Appends a message to the unsent bytes.
+    fn send(&mut self, device: Device, kind: Kind, subtype: u8, sequence: u32, body: &[u8]) {
+        let address = Address { host: 0, robot: 0, device };
+        let header = Header { address, kind, subtype, timestamp: 0.0, sequence };
+        header.write_message(body, &mut self.unsent);
+    }
+
+    /// Sends a request, or lets it wait for the answer to another one.
+    fn ask(&mut self, now: Duration, device: Device, subtype: u8, question: &[u8], purpose: Purpose) {
+        if self.unsent.len().saturating_add(HEADER_LEN + question.len()) > self.config.max_unsent {
+            if let Purpose::Call(id) = purpose {
+                let outcome = Err(Refusal::NotConnected);
+                self.events.push_back(ClientEvent::Result { id, outcome });
+            }
+            // A request that has waited this long must not be carried out later.
+            return self.give_up_connection(now, "the server does not read");
+        }
+        let key = (device, subtype);
+        if self.open.contains_key(&key) {
+            // Until its answer and the one before it have come, or have timed out twice.
+            let deadline = now.saturating_add(self.limit(purpose).saturating_mul(3));
+            self.waiting.push_back(Waiting { key, question: question.to_vec(), purpose, deadline });
+            return;
+        }
+        // 0 is the number of messages without an answer.
+        self.sequence = self.sequence.checked_add(1).unwrap_or(1);
+        self.statistics.requests += 1;
+        let deadline = now.saturating_add(self.limit(purpose));
+        self.open.insert(key, Open { sequence: self.sequence, purpose: Some(purpose), deadline });
+        self.send(device, Kind::Request, subtype, self.sequence, question);
+    }
+
+    fn limit(&self, purpose: Purpose) -> Duration {
+        match purpose {
+            Purpose::Setup(Step::Subscribe(_)) => self.config.subscription_timeout,
+            _ => self.config.answer_timeout,
+        }
+    }
+
+    /// Sends the requests that do not have to wait any more.
+    fn send_waiting(&mut self, now: Duration) {
+        for _ in 0..self.waiting.len() {
+            let Some(waiting) = self.waiting.pop_front() else { return };
+            let (device, subtype) = waiting.key;
+            if self.open.contains_key(&waiting.key) {
+                self.waiting.push_back(waiting);
+            } else {
+                self.ask(now, device, subtype, &waiting.question, waiting.purpose);
+            }
+        }
+    }
+
+    /// Ends the requests that have timed out. `true`: the server does not answer at all.
+    fn end_late(&mut self, now: Duration) -> bool {
+        let mut late = Vec::new();
+        let answer_timeout = self.config.answer_timeout;
+        self.open.retain(|_, open| {
+            if now < open.deadline {
+                return true;
+            }
+            open.deadline = now.saturating_add(answer_timeout);
+            let purpose = open.purpose.take();
+            late.extend(purpose);
+            purpose.is_some()
+        });
+        self.waiting.retain(|waiting| {
+            if now < waiting.deadline {
+                return true;
+            }
+            late.push(waiting.purpose);
+            false
+        });
+        self.statistics.timeouts += late.len() as u64;
+        if late.contains(&Purpose::Probe) {
+            for purpose in late {
+                if let Purpose::Call(id) = purpose {
+                    let outcome = Err(Refusal::TimedOut);
+                    self.events.push_back(ClientEvent::Result { id, outcome });
+                }
+            }
+            return true;
+        }
+        for purpose in late {
+            self.conclude(now, purpose, Err(Refusal::TimedOut));
+        }
+        false
+    }
+
+    /// Asks for data, if it is time.
+    fn pull(&mut self, now: Duration) {
+        let due = match self.pull {
+            Some(Pull::Due(due) | Pull::Asked { deadline: due }) => due,
+            None => return,
+        };
+        if due <= now && self.link == Link::Up {
+            if self.unsent.len() > self.config.max_unsent {
+                return self.give_up_connection(now, "the server does not read");
+            }
+            self.pull = Some(Pull::Asked { deadline: now.saturating_add(self.config.answer_timeout) });
+            self.send(SERVER, Kind::Request, player::READ.subtype, 0, &[]);
+        }
+    }
+
+    fn handle_message(&mut self, now: Duration, message: &Message) {
+        let header = &message.header;
+        match header.kind {
+            Kind::Data => self.handle_data(now, message),
+            Kind::Synch => self.handle_synch(now, message),
+            Kind::Acknowledge | Kind::Refuse => self.handle_answer(now, message),
+            // A server sends neither.
+            Kind::Command | Kind::Request => self.statistics.ignored += 1,
+        }
+    }
+
+    fn handle_answer(&mut self, now: Duration, message: &Message) {
+        let Header { address, kind, subtype, sequence, .. } = message.header;
+        let key = (address.device, subtype);
+        let fits = |open: &Open| sequence == 0 || sequence == open.sequence;
+        let is_read = key == (SERVER, player::READ.subtype);
+        if is_read || !self.open.get(&key).is_some_and(fits) {
+            self.statistics.unsolicited += u64::from(!is_read);
+            return;
+        }
+        let Some(open) = self.open.remove(&key) else { return };
+        self.statistics.answers += 1;
+        let answer = match kind {
+            Kind::Acknowledge => Ok(message.body.as_slice()),
+            _ => Err(Refusal::Refused),
+        };
+        if let Some(purpose) = open.purpose {
+            self.conclude(now, purpose, answer);
+        }
+        self.send_waiting(now);
+    }
+
+    fn handle_synch(&mut self, now: Duration, message: &Message) {
+        if message.header.subtype == player::SYNCH_OVERFLOW {
+            let dropped = u32::from_bytes(&message.body).unwrap_or(1);
+            self.statistics.dropped = self.statistics.dropped.saturating_add(dropped.into());
+        } else if let (Some(Pull::Asked { .. }), Some(period)) = (self.pull, self.config.pull_period) {
+            self.pull = Some(Pull::Due(now.saturating_add(period)));
+        }
+    }
+
+    fn handle_data(&mut self, now: Duration, message: &Message) {
+        let Header { address, subtype, timestamp, .. } = message.header;
+        let device = address.device;
+        if self.check(device).is_err() {
+            self.statistics.ignored += 1;
+            return;
+        }
+        match Data::decode(device.interface, subtype, &message.body) {
+            Some(Ok(Data::MapChanged(_))) => {
+                self.statistics.data += 1;
+                self.read_map(now, device);
+            }
+            Some(Ok(data)) => {
+                self.statistics.data += 1;
+                self.events.push_back(ClientEvent::Data { device, timestamp, data });
+            }
+            Some(Err(error)) => self.invalid(device, &format!("invalid data {subtype}: {error}")),
+            None => self.statistics.ignored += 1,
+        }
+    }
+
+    /// Counts a malformed message.
+    fn invalid(&mut self, device: Device, reason: &str) {
+        self.statistics.undecodable += 1;
+        self.problem(device, reason);
+    }
+
+    fn problem(&mut self, device: Device, reason: &str) {
+        let reason = reason.to_owned();
+        self.events.push_back(ClientEvent::Problem { device, reason });
+    }
+
+    /// A request has ended.
+    fn conclude(&mut self, now: Duration, purpose: Purpose, answer: Result<&[u8], Refusal>) {
+        match purpose {
+            Purpose::Call(id) => {
+                let outcome = answer.map(<[u8]>::to_vec);
+                self.events.push_back(ClientEvent::Result { id, outcome });
+            }
+            Purpose::Setup(step) => self.conclude_step(now, step, answer),
+            Purpose::Map => self.conclude_map(now, answer),
+            Purpose::Probe => {}
+        }
+    }
+}

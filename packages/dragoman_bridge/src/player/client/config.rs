@@ -1,0 +1,175 @@
+//! Configuration, counters and events of the client side.
+
+use std::time::Duration;
+
+use super::data::{Data, Fact};
+use super::map::GridMap;
+use crate::CallId;
+use crate::player::wire::{Device, XdrError};
+
+/// Configuration of a [`Client`](super::Client).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientConfig {
+    /// Ask for data with this period; `None`: the server sends data when there is some. Default `None`.
+    pub pull_period: Option<Duration>,
+    /// Time limit of an answer. Default 5 s.
+    pub answer_timeout: Duration,
+    /// Time limit of a subscription: the server starts the device's driver first. Default 15 s.
+    pub subscription_timeout: Duration,
+    /// How long a velocity is valid. Default 0.6 s.
+    pub velocity_timeout: Duration,
+    /// After this time without a byte from the server the client asks whether it is there. Default 5 s.
+    pub silence_timeout: Duration,
+    /// Pause before a refused subscription is tried again. Default 10 s.
+    pub retry_period: Duration,
+    /// Pause after the first failed attempt to connect; doubles each time. Default 100 ms.
+    pub reconnect_min: Duration,
+    /// The longest such pause. Default 2 s.
+    pub reconnect_max: Duration,
+    /// Maximum number of open calls. Default 64.
+    pub max_calls: usize,
+    /// Maximum number of unsent bytes; the connection is closed when there are more. Default 256 KiB.
+    pub max_unsent: usize,
+    /// Maximum number of devices. The further ones are not shown. Default 256.
+    pub max_devices: usize,
+}
+
+impl Default for ClientConfig {
+    fn default() -> Self {
+        Self {
+            pull_period: None,
+            answer_timeout: Duration::from_secs(5),
+            subscription_timeout: Duration::from_secs(15),
+            velocity_timeout: Duration::from_millis(600),
+            silence_timeout: Duration::from_secs(5),
+            retry_period: Duration::from_secs(10),
+            reconnect_min: Duration::from_millis(100),
+            reconnect_max: Duration::from_secs(2),
+            max_calls: 64,
+            max_unsent: 256 << 10,
+            max_devices: 256,
+        }
+    }
+}
+
+/// Why a call or a command was not carried out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// There is no connection, or it was lost.
+    #[error("not connected to the server")]
+    NotConnected,
+    /// The device is not open.
+    #[error("the server has not opened the device")]
+    NotOpen,
+    /// Too many calls are open.
+    #[error("too many open requests")]
+    Busy,
+    /// A number is infinite or NaN.
+    #[error("a value is not finite")]
+    NotFinite,
+    /// The server refused the request.
+    #[error("the server refused the request")]
+    Refused,
+    /// The server did not answer in time.
+    #[error("the server did not answer in time")]
+    TimedOut,
+    /// The answer is malformed.
+    #[error("invalid answer: {0}")]
+    Invalid(#[from] XdrError),
+}
+
+/// Whether a device is open.
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    /// Its data is received.
+    Open,
+    /// The server refused to open it.
+    Refused(Refusal),
+    /// It is not opened, because its interface has no counterpart in ROS.
+    NotShown,
+}
+
+/// A device of the server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceInfo {
+    /// Which one.
+    pub device: Device,
+    /// Its driver; empty if the server does not tell it.
+    pub driver: String,
+    /// Whether it is open.
+    pub state: State,
+    /// Geometry and configuration, as far as the device reported them.
+    pub facts: Vec<Fact>,
+}
+
+/// Events of a [`Client`](super::Client).
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// A server answered. Its devices follow.
+    Connected {
+        /// The text with which it greets, for example `Player v.3.1.0`.
+        version: String,
+    },
+    /// The connection was closed or lost, or an attempt failed to reach a Player server.
+    Disconnected(String),
+    /// The devices; again when a device that was refused is open.
+    Devices(Vec<DeviceInfo>),
+    /// Data of a device.
+    Data {
+        /// The device.
+        device: Device,
+        /// When it was measured, s since 1970, or since the start of a simulation.
+        timestamp: f64,
+        /// The data.
+        data: Data,
+    },
+    /// A map was read.
+    Map {
+        /// The device that has it.
+        device: Device,
+        /// The map.
+        map: GridMap,
+    },
+    /// A call has ended.
+    Result {
+        /// The id given with the call.
+        id: CallId,
+        /// The answer's body.
+        outcome: Result<Vec<u8>, Refusal>,
+    },
+    /// Something was wrong; the client goes on.
+    Problem {
+        /// The device.
+        device: Device,
+        /// What was wrong.
+        reason: String,
+    },
+}
+
+/// Counters of a [`Client`](super::Client) since its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientStatistics {
+    /// Requests sent.
+    pub requests: u64,
+    /// Answers to them.
+    pub answers: u64,
+    /// Requests without an answer in time.
+    pub timeouts: u64,
+    /// Answers without an open request.
+    pub unsolicited: u64,
+    /// Commands sent.
+    pub commands: u64,
+    /// Data messages received.
+    pub data: u64,
+    /// Data messages of unknown number, or of devices that are not open.
+    pub ignored: u64,
+    /// Messages whose body is malformed.
+    pub undecodable: u64,
+    /// Messages that the server dropped because the client read too slowly.
+    pub dropped: u64,
+    /// Connections made.
+    pub connections: u64,
+}

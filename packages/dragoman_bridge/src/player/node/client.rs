@@ -1,0 +1,395 @@
+//! Client side: provides the devices of a Player server in a namespace.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | this file | the connection, and the node `player_client` with its parameters |
+//! | `names.rs` | names of topics and frames |
+//! | `robot.rs` | the node `player_devices`, made anew when the server has other devices |
+//! | `scene.rs` | frames and transforms |
+//! | `line.rs` | requests and commands from services and topics to the connection |
+//! | `messages.rs` | values of the protocol as messages |
+//! | `base.rs`, `ranges.rs`, `arm.rs`, `navigation.rs`, `world.rs`, `small.rs` | topics and services of the interfaces |
+
+mod arm;
+mod base;
+mod line;
+mod messages;
+mod names;
+mod navigation;
+mod ranges;
+mod robot;
+mod scene;
+mod small;
+mod world;
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dragoman_ros::diagnostics::{Diagnostics, Severity};
+use dragoman_ros::parameters::{self, Declaration, Parameters, Range};
+use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::{Context, Node, velocity};
+use futures::channel::mpsc;
+use futures::stream::StreamExt;
+
+use self::line::{Line, Order, Respond};
+use self::robot::Robot;
+use crate::BridgeError;
+use crate::calls::OpenCalls;
+use crate::clock;
+use crate::player::client::{
+    Client, ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, Refusal, State,
+};
+use crate::player::wire;
+use crate::tcp::client::{Link, LinkEvent};
+
+/// Minimum time between log lines about a missing connection.
+const REMINDER: Duration = Duration::from_secs(60);
+/// Size of the read buffer, bytes.
+const READ_LEN: usize = 65_536;
+/// Maximum number of orders that wait for the connection's task.
+const MAX_ORDERS: usize = 256;
+
+/// The parameters of the node; `frame_prefix` is the default of the parameter of that name.
+pub fn client_declarations(frame_prefix: &str) -> Vec<Declaration> {
+    let config = ClientConfig::default();
+    let seconds = |from: f64, to: f64| Range::Double { from, to };
+    let declared = [
+        Declaration::new(
+            "pull",
+            false,
+            "Ask the server for data, instead of receiving it when there is some.",
+        ),
+        Declaration::new("pull_rate", 20.0, "Rate of these questions, Hz.").within(seconds(0.1, 1000.0)),
+        Declaration::new(
+            "answer_timeout",
+            config.answer_timeout.as_secs_f64(),
+            "Time limit of an answer, s.",
+        )
+        .within(seconds(0.05, 60.0)),
+        Declaration::new(
+            "subscription_timeout",
+            config.subscription_timeout.as_secs_f64(),
+            "Time limit of opening a device, s; the server starts its driver first.",
+        )
+        .within(seconds(0.05, 600.0)),
+        Declaration::new(
+            "retry_period",
+            config.retry_period.as_secs_f64(),
+            "Pause before a device that could not be opened is tried again, s.",
+        )
+        .within(seconds(0.1, 3600.0)),
+        Declaration::new(
+            "command_timeout",
+            config.velocity_timeout.as_secs_f64(),
+            "A base gets velocity zero when a velocity on cmd_vel is not repeated for this long, s.",
+        )
+        .within(seconds(0.05, 60.0)),
+        Declaration::new(
+            "server_time",
+            false,
+            "Stamp messages with the server's time instead of the time of reception.",
+        ),
+        Declaration::new("map_frame", "map", "Frame of the map."),
+        Declaration::new("frame_prefix", frame_prefix, "Prefix of the devices' frames."),
+        Declaration::new("publish_tf", true, "Publish the transforms between the frames."),
+        Declaration::new(
+            "range_max",
+            5.0,
+            "Maximum range of sonar and ir devices, whose interfaces do not tell it, m.",
+        )
+        .within(seconds(0.01, 1000.0)),
+        Declaration::new(
+            "field_of_view",
+            0.5,
+            "Opening angle of sonar and ir devices, whose interfaces do not tell it, rad.",
+        )
+        .within(seconds(0.0, 6.3)),
+    ];
+    declared.into_iter().map(Declaration::read_only).chain([velocity::declaration()]).collect()
+}
+
+/// Starts node `player_client` in `namespace` for the Player server that listens at `server`. The server may start
+/// later.
+///
+/// # Errors
+/// A wrong parameter; an error of the middleware.
+pub fn start_client(
+    context: &Context,
+    namespace: &str,
+    server: SocketAddr,
+) -> Result<RunningNode, BridgeError> {
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), "player_client", namespace)?);
+    let prefix = match namespace.trim_matches('/') {
+        "" => String::new(),
+        name => format!("{name}/"),
+    };
+    let (parameters, parameter_server) = parameters::declare(tasks.node(), client_declarations(&prefix))?;
+    tasks.spawn(parameter_server);
+    let report = Arc::new(Mutex::new(Report::default()));
+    let (line, orders) = Line::new(MAX_ORDERS);
+    let edge = Edge {
+        client: Client::new(clock::now(), config(&parameters)),
+        link: Link::new(server, READ_LEN),
+        context: context.clone(),
+        namespace: namespace.to_owned(),
+        parameters,
+        line,
+        open: OpenCalls::new(),
+        robot: None,
+        reminded: None,
+        report: Arc::clone(&report),
+    };
+    tasks.spawn(edge.run(orders));
+    let mut diagnostics = Diagnostics::new(tasks.node(), "Player", &server.to_string())?;
+    tasks.every(Duration::from_secs(1), move || {
+        publish(&mut diagnostics, &mut report.lock().unwrap_or_else(PoisonError::into_inner));
+    })?;
+    Ok(tasks.start()?)
+}
+
+fn config(parameters: &Parameters) -> ClientConfig {
+    let seconds = |name: &str| Duration::from_secs_f64(parameters.value(name));
+    let pulls: bool = parameters.value("pull");
+    let pull_period = Duration::from_secs_f64(1.0 / parameters.value::<f64>("pull_rate"));
+    ClientConfig {
+        pull_period: pulls.then_some(pull_period),
+        answer_timeout: seconds("answer_timeout"),
+        subscription_timeout: seconds("subscription_timeout"),
+        retry_period: seconds("retry_period"),
+        velocity_timeout: seconds("command_timeout"),
+        ..ClientConfig::default()
+    }
+}
+
+/// The client core with its socket and ROS connections.
+struct Edge {
+    client: Client,
+    link: Link,
+    context: Context,
+    namespace: String,
+    parameters: Parameters,
+    line: Line,
+    open: OpenCalls<Respond>,
+    /// The devices in ROS.
+    robot: Option<Robot>,
+    /// When a missing connection was last logged.
+    reminded: Option<Duration>,
+    report: Arc<Mutex<Report>>,
+}
+
+impl Edge {
+    async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
+        loop {
+            self.settle();
+            let deadline = self.client.poll_timeout();
+            let has_unsent = !self.client.unsent().is_empty();
+            tokio::select! {
+                event = self.link.next(has_unsent) => self.handle_link(event),
+                Some(order) = orders.next() => self.order(order),
+                () = robot::run(&mut self.robot) => {}
+                () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
+            }
+        }
+    }
+
+    /// Processes everything that needs no waiting.
+    fn settle(&mut self) {
+        loop {
+            if self.client.poll_connect(clock::now()) {
+                self.link.connect();
+            }
+            self.write();
+            let Some(event) = self.client.poll_event() else { break };
+            self.note(event);
+        }
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.statistics = self.client.statistics();
+        report.connected = self.client.is_connected();
+    }
+
+    fn note(&mut self, event: ClientEvent) {
+        match event {
+            ClientEvent::Connected { version } => {
+                tracing::info!(server = %self.link.server(), version, "connected to the Player server");
+                self.reminded = None;
+            }
+            ClientEvent::Disconnected(reason) => {
+                self.link.close();
+                self.missing(&reason);
+            }
+            ClientEvent::Devices(devices) => self.show_devices(&devices),
+            ClientEvent::Data { device, timestamp, data } => {
+                if let Some(robot) = &mut self.robot
+                    && let Err(reason) = robot.show(device, timestamp, data)
+                {
+                    self.complain(format!("{}: {reason}", names::device(device)));
+                }
+            }
+            ClientEvent::Map { device, map } => {
+                if let Some(robot) = &mut self.robot {
+                    robot.show_map(device, &map);
+                }
+            }
+            ClientEvent::Result { id, outcome } => {
+                if let Some(respond) = self.open.end(id) {
+                    respond(outcome);
+                }
+            }
+            ClientEvent::Problem { device, reason } => {
+                self.complain(format!("{}: {reason}", names::device(device)));
+            }
+        }
+    }
+
+    /// Offers the devices in ROS.
+    fn show_devices(&mut self, devices: &[DeviceInfo]) {
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.devices = devices.iter().map(describe).collect();
+        report.refused = devices
+            .iter()
+            .filter_map(|info| match &info.state {
+                State::Refused(refusal) => {
+                    Some(format!("{} is not open: {refusal}", names::device(info.device)))
+                }
+                _ => None,
+            })
+            .collect();
+        drop(report);
+        if self.robot.as_ref().is_some_and(|robot| robot.has(devices)) {
+            return;
+        }
+        // The names of the former node are free before the new one takes them.
+        self.robot = None;
+        for (device, description) in devices.iter().map(describe) {
+            tracing::info!(device, description, "a device of the Player server");
+        }
+        match Robot::start(&self.context, &self.namespace, &self.parameters, &self.line, devices) {
+            Ok(robot) => self.robot = Some(robot),
+            Err(error) => self.complain(format!("offering the devices in ROS failed: {error}")),
+        }
+    }
+
+    fn order(&mut self, order: Order) {
+        let now = clock::now();
+        match order {
+            Order::Velocity(device, velocity) => {
+                if let Err(refusal) = self.client.handle_velocity(now, device, velocity) {
+                    self.complain(format!("{}: velocity: {refusal}", names::device(device)));
+                }
+            }
+            Order::Command(send) => send(&mut self.client),
+            Order::Call(send, respond) => {
+                let id = self.open.begin(respond);
+                send(&mut self.client, now, id);
+            }
+            Order::Problem(device, reason) => {
+                self.complain(format!("{}: {reason}", names::device(device)));
+            }
+        }
+    }
+
+    fn disconnected(&mut self, error: &std::io::Error) {
+        let reason = match error.kind() {
+            ErrorKind::UnexpectedEof => "it closed the connection".to_owned(),
+            _ => error.to_string(),
+        };
+        self.client.handle_disconnected(clock::now(), &reason);
+    }
+
+    /// Logs from time to time that the server is not connected, and why.
+    fn missing(&mut self, reason: &dyn std::fmt::Display) {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).loss = reason.to_string();
+        if self.reminded.is_none_or(|when| clock::now().saturating_sub(when) >= REMINDER) {
+            self.reminded = Some(clock::now());
+            tracing::warn!(server = %self.link.server(), %reason, "not connected to the Player server; retrying");
+        }
+    }
+
+    /// Stores a problem for `/diagnostics`; the first one since the last report is also logged.
+    fn complain(&mut self, reason: String) {
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        if report.complaint.is_none() {
+            tracing::warn!(reason, "Player");
+        }
+        report.complaint = Some(reason);
+    }
+
+    fn handle_link(&mut self, event: LinkEvent) {
+        let now = clock::now();
+        match event {
+            LinkEvent::Connected => self.client.handle_connected(now),
+            LinkEvent::Failed(error) => {
+                self.missing(&error);
+                self.client.handle_connect_failed(now);
+            }
+            LinkEvent::Received(len) => self.client.handle_bytes(now, self.link.received(len)),
+            LinkEvent::Writable => {}
+            LinkEvent::Lost(error) => self.disconnected(&error),
+        }
+    }
+
+    fn write(&mut self) {
+        match self.link.send(self.client.unsent()) {
+            Ok(0) => {}
+            Ok(sent) => self.client.handle_sent(sent),
+            Err(error) => self.disconnected(&error),
+        }
+    }
+}
+
+/// A device's name, and its driver or why it is not open.
+fn describe(info: &DeviceInfo) -> (String, String) {
+    let driver = if info.driver.is_empty() { "driver unknown" } else { &info.driver };
+    let description = match &info.state {
+        State::Open => driver.to_owned(),
+        State::Refused(Refusal::Refused) => format!("{driver}, refused"),
+        State::Refused(refusal) => format!("{driver}, not open: {refusal}"),
+        State::NotShown if wire::interface(info.device.interface).is_none() => {
+            format!("{driver}, not shown: unknown interface")
+        }
+        State::NotShown => format!("{driver}, not shown: no counterpart in ROS"),
+    };
+    (names::device(info.device), description)
+}
+
+/// Content of `/diagnostics`.
+#[derive(Default)]
+struct Report {
+    connected: bool,
+    /// Reason of the last lost or failed connection.
+    loss: String,
+    statistics: ClientStatistics,
+    /// Names of the devices, each with its driver and state.
+    devices: Vec<(String, String)>,
+    /// Devices that are not open.
+    refused: Vec<String>,
+    /// The last problem since the previous report.
+    complaint: Option<String>,
+}
+
+fn publish(diagnostics: &mut Diagnostics, report: &mut Report) {
+    let statistics = &report.statistics;
+    let mut values = vec![
+        ("requests", statistics.requests.to_string()),
+        ("answers", statistics.answers.to_string()),
+        ("answers timed out", statistics.timeouts.to_string()),
+        ("unsolicited answers", statistics.unsolicited.to_string()),
+        ("commands", statistics.commands.to_string()),
+        ("data messages", statistics.data.to_string()),
+        ("ignored messages", statistics.ignored.to_string()),
+        ("invalid messages", statistics.undecodable.to_string()),
+        ("dropped by the server", statistics.dropped.to_string()),
+        ("connections", statistics.connections.to_string()),
+    ];
+    values.extend(report.devices.iter().map(|(name, description)| (name.as_str(), description.clone())));
+    let (severity, message) = match (report.complaint.take(), report.refused.first()) {
+        _ if !report.connected => (Severity::Error, format!("not connected: {}", report.loss)),
+        (Some(complaint), _) => (Severity::Warn, complaint),
+        (None, Some(refused)) => (Severity::Warn, refused.clone()),
+        (None, None) => (Severity::Ok, "connected".to_owned()),
+    };
+    diagnostics.publish(severity, message.trim_end_matches(": "), &values);
+}

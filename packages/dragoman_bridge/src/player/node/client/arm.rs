@@ -1,0 +1,187 @@
+//! `actarray`: the joints of an arm. `gripper`: its fingers.
+
+use dragoman_ros::arbotix_msgs::srv::SetSpeed;
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::sensor_msgs::msg::JointState;
+use dragoman_ros::std_msgs::msg::{Float64, String as Text};
+use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
+use dragoman_ros::{Publisher, QosProfile, Result as RosResult};
+
+use super::line::{Line, serve};
+use super::messages::report;
+use super::robot::{Outlet, Site};
+use super::scene::Scene;
+use crate::player::client::data::{Data, Fact};
+use crate::player::wire::actarray::{self, JointPosition, JointSpeed, Positions};
+use crate::player::wire::gripper::{self, Fingers};
+use crate::player::wire::{Device, Note};
+
+/// All joints.
+const ALL: i32 = -1;
+/// Maximum number of joints with topics of their own.
+const MAX_JOINTS: usize = 64;
+
+struct Actarray {
+    states: Publisher<JointState>,
+    /// Before the joints' numbers.
+    name: String,
+}
+
+pub(super) fn actarray(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+    let name = format!("{}_joint", site.names.frame);
+    let count = site.info.facts.iter().find_map(|fact| match fact {
+        Fact::Actarray(geometry) => Some(geometry.joints.len()),
+        _ => None,
+    });
+    for joint in 0..count.unwrap_or_default().min(MAX_JOINTS) {
+        serve_joint(site, &format!("{name}_{joint}"), joint)?;
+    }
+    let device = site.info.device;
+    let (line, names) = (site.line.clone(), name.clone());
+    site.tasks.subscribe(
+        &site.names.topic("joint_command"),
+        QosProfile::default(),
+        move |state: JointState| {
+            if let Err(reason) = command(&line, device, &names, &state) {
+                line.problem(device, format!("joint_command: {reason}"));
+            }
+        },
+    )?;
+    for (name, ask) in [("set_power", &actarray::POWER), ("set_brakes", &actarray::BRAKES)] {
+        let line = site.line.clone();
+        serve::<SetBool::Service, _>(site.tasks, &site.names.topic(name), move |request| {
+            let line = line.clone();
+            async move {
+                line.ask(device, ask, request.data).await?;
+                Ok(SetBool::Response { success: true, ..Default::default() })
+            }
+        })?;
+    }
+    serve_command(site, "home", &actarray::HOME, ALL)?;
+    Ok(Box::new(Actarray { states: site.publisher("joint_states")?, name }))
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "the protocol has single precision")]
+fn serve_joint(site: &mut Site<'_>, name: &str, number: usize) -> RosResult<()> {
+    let device = site.info.device;
+    let joint = i32::try_from(number).unwrap_or_default();
+    let line = site.line.clone();
+    site.tasks.subscribe(&format!("{name}/command"), QosProfile::default(), move |message: Float64| {
+        if message.data.is_finite() {
+            line.tell(device, &actarray::POSITION, JointPosition { joint, position: message.data as f32 });
+        } else {
+            line.problem(device, format!("joint {joint}: the position is not finite"));
+        }
+    })?;
+    let line = site.line.clone();
+    site.tasks.serve_later::<SetSpeed::Service, _>(&format!("{name}/set_speed"), move |request| {
+        let line = line.clone();
+        async move {
+            let set = if request.speed.is_finite() {
+                let speed = JointSpeed { joint, speed: request.speed as f32 };
+                line.ask(device, &actarray::SET_SPEED, speed).await
+            } else {
+                Err("the speed is not finite".to_owned())
+            };
+            // The response has no field for the reason.
+            if let Err(reason) = set {
+                line.problem(device, format!("set_speed of joint {joint}: {reason}"));
+            }
+            SetSpeed::Response::default()
+        }
+    })
+}
+
+/// Sends positions: of the named joints, or of all.
+#[allow(clippy::cast_possible_truncation, reason = "the protocol has single precision")]
+fn command(line: &Line, device: Device, names: &str, state: &JointState) -> Result<(), String> {
+    if !state.position.iter().all(|position| position.is_finite()) {
+        return Err("a position is not finite".to_owned());
+    }
+    if state.name.is_empty() {
+        let positions = state.position.iter().map(|position| *position as f32).collect();
+        line.tell(device, &actarray::MULTI_POSITION, Positions { positions });
+        return Ok(());
+    }
+    if state.name.len() != state.position.len() {
+        let (names, positions) = (state.name.len(), state.position.len());
+        return Err(format!("{names} names and {positions} positions"));
+    }
+    let number = |name: &String| {
+        let number = name.strip_prefix(names)?.strip_prefix('_')?.parse::<i32>().ok()?;
+        (number >= 0).then_some(number)
+    };
+    let joints: Option<Vec<i32>> = state.name.iter().map(number).collect();
+    let joints = joints.ok_or_else(|| format!("the joints are {names}_0 and so on"))?;
+    for (joint, position) in joints.into_iter().zip(&state.position) {
+        line.tell(device, &actarray::POSITION, JointPosition { joint, position: *position as f32 });
+    }
+    Ok(())
+}
+
+/// A service that sends a command, which has no answer.
+fn serve_command<T>(site: &mut Site<'_>, name: &str, note: &'static Note<T>, command: T) -> RosResult<()>
+where
+    T: crate::player::wire::Xdr + Clone + Send + 'static,
+{
+    let (line, device) = (site.line.clone(), site.info.device);
+    serve::<Trigger::Service, _>(site.tasks, &site.names.topic(name), move |_| {
+        let (line, command) = (line.clone(), command.clone());
+        async move {
+            line.command(device, note, command).await?;
+            Ok(Trigger::Response { success: true, ..Default::default() })
+        }
+    })
+}
+
+impl Outlet for Actarray {
+    fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
+        let Data::Actarray(state) = data else { return Ok(()) };
+        let joints = &state.joints;
+        let message = JointState {
+            header: scene.header(stamp, ""),
+            name: (0..joints.len()).map(|joint| format!("{}_{joint}", self.name)).collect(),
+            position: joints.iter().map(|joint| joint.position.into()).collect(),
+            velocity: joints.iter().map(|joint| joint.speed.into()).collect(),
+            effort: Vec::new(),
+        };
+        report(self.states.publish(&message), "joint_states");
+        Ok(())
+    }
+}
+
+struct Gripper(Publisher<Text>);
+
+pub(super) fn gripper(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+    for fact in &site.info.facts {
+        if let Fact::Gripper(geometry) = fact {
+            let base = format!("{}base_footprint", site.names.base);
+            site.scene.fix(&base, &site.names.frame, &geometry.pose);
+        }
+    }
+    for (name, note) in [
+        ("gripper/open", &gripper::OPEN),
+        ("gripper/close", &gripper::CLOSE),
+        ("gripper/stop", &gripper::STOP),
+        ("gripper/store", &gripper::STORE),
+        ("gripper/retrieve", &gripper::RETRIEVE),
+    ] {
+        serve_command(site, name, note, ())?;
+    }
+    Ok(Box::new(Gripper(site.publisher("gripper/state")?)))
+}
+
+impl Outlet for Gripper {
+    fn show(&mut self, _scene: &mut Scene, _stamp: &Time, data: Data) -> Result<(), String> {
+        let Data::Gripper(state) = data else { return Ok(()) };
+        let text = match state.fingers {
+            Fingers::Open => "open",
+            Fingers::Closed => "closed",
+            Fingers::Moving => "moving",
+            Fingers::Error => "error",
+            Fingers::Other(_) => "unknown",
+        };
+        report(self.0.publish(&Text { data: text.to_owned() }), "gripper/state");
+        Ok(())
+    }
+}

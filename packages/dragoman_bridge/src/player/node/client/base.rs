@@ -1,0 +1,114 @@
+//! `position2d`: odometry, velocities, and the services of every base.
+
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::dragoman_msgs::srv::{GetGeometry, SetOdometry};
+use dragoman_ros::geometry_msgs::msg::{Pose2D, Twist, Vector3};
+use dragoman_ros::nav_msgs::msg::Odometry;
+use dragoman_ros::shared::listened;
+use dragoman_ros::std_srvs::srv::{SetBool, Trigger};
+use dragoman_ros::{Publisher, QosProfile, Result as RosResult, velocity};
+
+use super::line::{answers, serve};
+use super::messages::{planar, pose, report};
+use super::robot::{Outlet, Site};
+use super::scene::Scene;
+use crate::player::client::data::Data;
+use crate::player::wire::common::Pose2d;
+use crate::player::wire::position2d;
+
+answers! { GetGeometry SetOdometry SetBool Trigger }
+
+struct Base {
+    odom: Publisher<Odometry>,
+    /// Before the names of its frames.
+    frames: String,
+    is_stalled: bool,
+}
+
+pub(super) fn new(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+    serve_base(site)?;
+    let device = site.info.device;
+    let drive = {
+        let line = site.line.clone();
+        move |twist: Twist| {
+            let velocity = Pose2d { x: twist.linear.x, y: twist.linear.y, yaw: twist.angular.z };
+            line.drive(device, velocity);
+        }
+    };
+    let newest = QosProfile::default().keep_last(1);
+    velocity::subscribe(site.tasks, site.parameters, &site.names.topic("cmd_vel"), newest, drive)?;
+    let frames = match device.index {
+        0 => String::new(),
+        _ => format!("{}/", site.names.frame),
+    };
+    Ok(Box::new(Base { odom: site.publisher("odom")?, frames, is_stalled: false }))
+}
+
+fn serve_base(site: &mut Site<'_>) -> RosResult<()> {
+    let device = site.info.device;
+    let line = site.line.clone();
+    serve::<GetGeometry::Service, _>(site.tasks, &site.names.topic("get_geometry"), move |_| {
+        let line = line.clone();
+        async move {
+            let geometry = line.ask(device, &position2d::GET_GEOMETRY, ()).await?;
+            let position2d::Geometry { pose, size } = geometry;
+            Ok(GetGeometry::Response {
+                success: true,
+                pose: Pose2D { x: pose.position.x, y: pose.position.y, theta: pose.orientation.yaw },
+                size: Vector3 { x: size.length, y: size.width, z: size.height },
+                ..Default::default()
+            })
+        }
+    })?;
+    let line = site.line.clone();
+    serve::<SetBool::Service, _>(site.tasks, &site.names.topic("set_motor_power"), move |request| {
+        let line = line.clone();
+        async move {
+            line.ask(device, &position2d::MOTOR_POWER, request.data).await?;
+            Ok(SetBool::Response { success: true, ..Default::default() })
+        }
+    })?;
+    // As Player's client libraries do: not all drivers know the request to reset.
+    let line = site.line.clone();
+    serve::<Trigger::Service, _>(site.tasks, &site.names.topic("reset_odometry"), move |_| {
+        let line = line.clone();
+        async move {
+            line.ask(device, &position2d::SET_ODOMETRY, Pose2d::default()).await?;
+            Ok(Trigger::Response { success: true, ..Default::default() })
+        }
+    })?;
+    let line = site.line.clone();
+    serve::<SetOdometry::Service, _>(site.tasks, &site.names.topic("set_odometry"), move |request| {
+        let line = line.clone();
+        async move {
+            let pose = Pose2d { x: request.pose.x, y: request.pose.y, yaw: request.pose.theta };
+            planar(&pose).ok_or("the pose is not finite")?;
+            line.ask(device, &position2d::SET_ODOMETRY, pose).await?;
+            Ok(SetOdometry::Response { success: true, ..Default::default() })
+        }
+    })
+}
+
+impl Outlet for Base {
+    fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
+        let Data::Base(state) = data else { return Ok(()) };
+        let (Some(place), Some(speed)) = (planar(&state.pose), planar(&state.velocity)) else {
+            return Err("odometry that is not finite".to_owned());
+        };
+        scene.place_base(stamp, &self.frames, place);
+        if listened(&self.odom) {
+            let frame = |name: &str| format!("{}{name}", self.frames);
+            let mut message = Odometry {
+                header: scene.header(stamp, &frame("odom")),
+                child_frame_id: scene.frame(&frame("base_footprint")),
+                ..Default::default()
+            };
+            message.pose.pose = pose(place);
+            let twist = &mut message.twist.twist;
+            (twist.linear.x, twist.linear.y, twist.angular.z) = (speed.x, speed.y, speed.heading);
+            report(self.odom.publish(&message), "odom");
+        }
+        let was_stalled = std::mem::replace(&mut self.is_stalled, state.stalled);
+        if state.stalled && !was_stalled { Err("the base is stalled".to_owned()) } else { Ok(()) }
+    }
+}

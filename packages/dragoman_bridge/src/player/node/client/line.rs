@@ -1,0 +1,167 @@
+//! The way from services and topics to the connection's task.
+
+use std::time::Duration;
+
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Result as RosResult, WrappedServiceTypeSupport};
+use futures::channel::{mpsc, oneshot};
+
+use crate::CallId;
+use crate::player::client::{Client, Refusal};
+use crate::player::wire::common::Pose2d;
+use crate::player::wire::{Ask, Device, Note, Xdr};
+
+/// Takes the outcome of a request.
+pub(super) type Respond = Box<dyn FnOnce(Result<Vec<u8>, Refusal>) + Send>;
+
+/// Sends a request with this id.
+pub(super) type SendRequest = Box<dyn FnOnce(&mut Client, Duration, CallId) + Send>;
+
+/// What the connection's task is to do.
+pub(super) enum Order {
+    /// Drive a base.
+    Velocity(Device, Pose2d),
+    /// Send a command.
+    Command(Box<dyn FnOnce(&mut Client) + Send>),
+    /// Send a request.
+    Call(SendRequest, Respond),
+    /// Report a problem.
+    Problem(Device, String),
+}
+
+/// Sends orders. Clones share the way.
+#[derive(Clone)]
+pub(super) struct Line(mpsc::Sender<Order>);
+
+impl Line {
+    pub(super) fn new(capacity: usize) -> (Self, mpsc::Receiver<Order>) {
+        let (sender, receiver) = mpsc::channel(capacity);
+        (Self(sender), receiver)
+    }
+
+    fn order(&self, order: Order) -> Result<(), String> {
+        // Every clone has one place besides the capacity, so it is cloned only where it stays.
+        self.0.clone().try_send(order).map_err(|_| "too many requests wait".to_owned())
+    }
+
+    /// Drives a base; refusals are reported.
+    pub(super) fn drive(&self, device: Device, velocity: Pose2d) {
+        if self.order(Order::Velocity(device, velocity)).is_err() {
+            tracing::debug!("a velocity is dropped: too many wait");
+        }
+    }
+
+    /// Reports a problem.
+    pub(super) fn problem(&self, device: Device, reason: impl Into<String>) {
+        if self.order(Order::Problem(device, reason.into())).is_err() {
+            tracing::debug!("a problem is not reported: too many wait");
+        }
+    }
+
+    /// Sends a command.
+    pub(super) async fn command<T: Xdr + Send + 'static>(
+        &self,
+        device: Device,
+        note: &'static Note<T>,
+        command: T,
+    ) -> Result<(), String> {
+        let (sender, receiver) = oneshot::channel();
+        self.order(Order::Command(Box::new(move |client| {
+            // The caller may be gone.
+            let _ = sender.send(client.handle_command(device, note, &command));
+        })))?;
+        let sent = receiver.await.map_err(|_| "the connection's task has ended".to_owned())?;
+        sent.map_err(|refusal| refusal.to_string())
+    }
+
+    /// Sends a command of a topic; refusals are reported.
+    pub(super) fn tell<T: Xdr + Send + 'static>(&self, device: Device, note: &'static Note<T>, command: T) {
+        let line = self.clone();
+        let sent = self.order(Order::Command(Box::new(move |client| {
+            if let Err(refusal) = client.handle_command(device, note, &command) {
+                line.problem(device, format!("command: {refusal}"));
+            }
+        })));
+        if let Err(reason) = sent {
+            tracing::debug!(reason, "a command is dropped");
+        }
+    }
+
+    /// Sends a request; `respond` takes the answer.
+    pub(super) fn call<Q, A>(
+        &self,
+        device: Device,
+        ask: &'static Ask<Q, A>,
+        question: Q,
+        respond: impl FnOnce(Result<A, String>) + Send + 'static,
+    ) where
+        Q: Xdr + Default + Send + 'static,
+        A: Xdr + Send + 'static,
+    {
+        let send = Box::new(move |client: &mut Client, now, id| {
+            client.handle_call(now, id, device, ask, &question);
+        });
+        let respond = Box::new(move |outcome: Result<Vec<u8>, Refusal>| {
+            let answer = outcome.and_then(|body| ask.answer(&body).map_err(Refusal::Invalid));
+            respond(answer.map_err(|refusal| refusal.to_string()));
+        });
+        if self.order(Order::Call(send, respond)).is_err() {
+            tracing::debug!("a request is dropped: too many wait");
+        }
+    }
+
+    /// Sends a request, and waits for the answer.
+    pub(super) async fn ask<Q, A>(
+        &self,
+        device: Device,
+        ask: &'static Ask<Q, A>,
+        question: Q,
+    ) -> Result<A, String>
+    where
+        Q: Xdr + Default + Send + 'static,
+        A: Xdr + Send + 'static,
+    {
+        let (sender, receiver) = oneshot::channel();
+        self.call(device, ask, question, move |answer| {
+            // The caller may be gone.
+            let _ = sender.send(answer);
+        });
+        receiver.await.unwrap_or_else(|_| Err("the request was dropped: too many wait".to_owned()))
+    }
+}
+
+/// A response that says whether a request succeeded.
+pub(super) trait Answer: Default {
+    /// The response with the reason of a failure.
+    fn with_reason(self, reason: String) -> Self;
+}
+
+macro_rules! answers {
+    ($($service:ident)*) => {$(
+        impl $crate::player::node::client::line::Answer for $service::Response {
+            fn with_reason(mut self, reason: String) -> Self {
+                self.message = reason;
+                self
+            }
+        }
+    )*};
+}
+pub(super) use answers;
+
+/// Offers a service. `act` returns the response, or why the request is refused.
+pub(super) fn serve<S, F>(
+    tasks: &mut NodeTasks,
+    name: &str,
+    mut act: impl FnMut(S::Request) -> F + Send + 'static,
+) -> RosResult<()>
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send,
+    S::Response: Answer + Send,
+    F: Future<Output = Result<S::Response, String>> + Send + 'static,
+{
+    tasks.serve_later::<S, _>(name, move |request| {
+        let answer = act(request);
+        async move { answer.await.unwrap_or_else(|reason| S::Response::default().with_reason(reason)) }
+    })
+}

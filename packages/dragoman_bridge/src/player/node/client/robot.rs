@@ -1,0 +1,151 @@
+//! The devices of a server in ROS: node `player_devices`.
+
+use std::collections::BTreeMap;
+
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::parameters::Parameters;
+use dragoman_ros::tasks::{NodeTasks, RunningNode};
+use dragoman_ros::{Context, Node, Result as RosResult};
+
+use super::line::Line;
+use super::names::{self, Names};
+use super::scene::Scene;
+use super::{arm, base, navigation, ranges, small, world};
+use crate::BridgeError;
+use crate::player::client::data::Data;
+use crate::player::client::map::GridMap;
+use crate::player::client::{DeviceInfo, State};
+use crate::player::wire::{
+    Device, Interface, actarray, bumper, camera, gripper, imu, ir, laser, localize, map, planner, position2d,
+    power, ranger, simulation, sonar,
+};
+
+/// The topics of a device.
+pub(super) trait Outlet: Send {
+    /// Publishes data, which was measured at `stamp`.
+    fn show(&mut self, _scene: &mut Scene, _stamp: &Time, _data: Data) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Publishes a map.
+    fn show_map(&mut self, _scene: &mut Scene, _map: &GridMap) {}
+}
+
+/// A device without topics.
+pub(super) struct Silent;
+
+impl Outlet for Silent {}
+
+/// What a new outlet needs.
+pub(super) struct Site<'a> {
+    pub(super) tasks: &'a mut NodeTasks,
+    pub(super) parameters: &'a Parameters,
+    pub(super) line: &'a Line,
+    pub(super) scene: &'a mut Scene,
+    pub(super) info: &'a DeviceInfo,
+    pub(super) names: &'a Names,
+}
+
+impl Site<'_> {
+    /// A publisher of the device.
+    pub(super) fn publisher<T: dragoman_ros::WrappedTypesupport>(
+        &mut self,
+        name: &str,
+    ) -> RosResult<dragoman_ros::Publisher<T>> {
+        super::scene::publisher(self.tasks.node(), &self.names.topic(name))
+    }
+}
+
+type New = fn(&mut Site<'_>) -> RosResult<Box<dyn Outlet>>;
+
+/// The interfaces with a counterpart in ROS.
+const INTERFACES: [(&Interface, New); 15] = [
+    (&position2d::INTERFACE, base::new),
+    (&power::INTERFACE, small::power),
+    (&gripper::INTERFACE, arm::gripper),
+    (&sonar::INTERFACE, ranges::sonar),
+    (&laser::INTERFACE, ranges::laser),
+    (&bumper::INTERFACE, small::bumper),
+    (&ir::INTERFACE, ranges::ir),
+    (&localize::INTERFACE, navigation::localize),
+    (&simulation::INTERFACE, world::simulation),
+    (&camera::INTERFACE, small::camera),
+    (&map::INTERFACE, navigation::map),
+    (&planner::INTERFACE, navigation::planner),
+    (&actarray::INTERFACE, arm::actarray),
+    (&imu::INTERFACE, small::imu),
+    (&ranger::INTERFACE, ranges::ranger),
+];
+
+/// The devices of a server, and their node.
+pub(super) struct Robot {
+    /// What it was made for.
+    devices: Vec<DeviceInfo>,
+    outlets: BTreeMap<Device, Box<dyn Outlet>>,
+    scene: Scene,
+    /// `None`: it has no topics to listen to, and no services.
+    node: Option<RunningNode>,
+}
+
+impl Robot {
+    /// Creates the node and the topics and services of all open devices.
+    pub(super) fn start(
+        context: &Context,
+        namespace: &str,
+        parameters: &Parameters,
+        line: &Line,
+        devices: &[DeviceInfo],
+    ) -> Result<Self, BridgeError> {
+        let mut tasks = NodeTasks::new(Node::create(context.clone(), "player_devices", namespace)?);
+        let mut scene = Scene::new(tasks.node(), parameters)?;
+        let names = names::names(devices);
+        let mut outlets = BTreeMap::new();
+        for info in devices {
+            let Some(names) = names.get(&info.device) else { continue };
+            let Some((_, new)) =
+                INTERFACES.iter().find(|(interface, _)| interface.code == info.device.interface)
+            else {
+                continue;
+            };
+            let tasks = &mut tasks;
+            let outlet = new(&mut Site { tasks, parameters, line, scene: &mut scene, info, names })?;
+            outlets.insert(info.device, outlet);
+        }
+        scene.publish_fixed();
+        Ok(Self { devices: devices.to_vec(), outlets, scene, node: Some(tasks.start()?) })
+    }
+
+    /// Whether it shows these devices.
+    pub(super) fn has(&self, devices: &[DeviceInfo]) -> bool {
+        fn open(devices: &[DeviceInfo]) -> impl Iterator<Item = &DeviceInfo> {
+            devices.iter().filter(|info| info.state == State::Open)
+        }
+        open(&self.devices).eq(open(devices))
+    }
+
+    /// Publishes data.
+    pub(super) fn show(&mut self, device: Device, timestamp: f64, data: Data) -> Result<(), String> {
+        let Some(outlet) = self.outlets.get_mut(&device) else { return Ok(()) };
+        let stamp = self.scene.stamp(timestamp);
+        let shown = outlet.show(&mut self.scene, &stamp, data);
+        self.scene.publish_fixed();
+        shown
+    }
+
+    /// Publishes a map.
+    pub(super) fn show_map(&mut self, device: Device, map: &GridMap) {
+        if let Some(outlet) = self.outlets.get_mut(&device) {
+            outlet.show_map(&mut self.scene, map);
+        }
+    }
+}
+
+/// Runs the node of the devices, if there is one. Never resolves.
+pub(super) async fn run(robot: &mut Option<Robot>) {
+    if let Some(robot) = robot
+        && let Some(node) = &mut robot.node
+    {
+        node.await;
+    }
+    std::future::pending().await
+}

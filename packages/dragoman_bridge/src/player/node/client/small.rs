@@ -1,0 +1,162 @@
+//! `power`, `bumper`, `imu`, `camera`.
+
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::geometry_msgs::msg::{Quaternion, Vector3};
+use dragoman_ros::sensor_msgs::msg::{BatteryState, CompressedImage, Image, Imu, MagneticField};
+use dragoman_ros::shared::listened;
+use dragoman_ros::std_msgs::msg::{Header, UInt8MultiArray};
+use dragoman_ros::{Publisher, Result as RosResult};
+
+use super::messages::{self, report, rotation, vector};
+use super::robot::{Outlet, Site};
+use super::scene::Scene;
+use crate::player::client::data::{Data, Fact};
+use crate::player::wire::bumper::Bumper as BumperPlace;
+use crate::player::wire::camera::Compression;
+use crate::player::wire::imu::Calibrated;
+
+struct Power(Publisher<BatteryState>);
+
+pub(super) fn power(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+    Ok(Box::new(Power(site.publisher("battery_state")?)))
+}
+
+impl Outlet for Power {
+    fn show(&mut self, _scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
+        if let Data::Power(state) = data {
+            let header = Header { stamp: stamp.clone(), ..Default::default() };
+            report(self.0.publish(&messages::battery(header, &state)), "battery_state");
+        }
+        Ok(())
+    }
+}
+
+/// All bumpers of an array: Kobuki's event knows a left, a central and a right one only.
+struct Bumpers {
+    bumpers: Publisher<UInt8MultiArray>,
+    frame: String,
+    base: String,
+}
+
+pub(super) fn bumper(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+    let bumpers = Bumpers {
+        bumpers: site.publisher("bumpers")?,
+        frame: site.names.frame.clone(),
+        base: format!("{}base_footprint", site.names.base),
+    };
+    for fact in &site.info.facts {
+        if let Fact::Bumper(geometry) = fact {
+            bumpers.place(site.scene, &geometry.bumpers);
+        }
+    }
+    Ok(Box::new(bumpers))
+}
+
+impl Bumpers {
+    fn place(&self, scene: &mut Scene, bumpers: &[BumperPlace]) {
+        for (index, bumper) in bumpers.iter().enumerate() {
+            scene.fix(&self.base, &format!("{}_{index}", self.frame), &bumper.pose);
+        }
+    }
+}
+
+impl Outlet for Bumpers {
+    fn show(&mut self, scene: &mut Scene, _stamp: &Time, data: Data) -> Result<(), String> {
+        match data {
+            Data::Bumper(state) => {
+                let message = UInt8MultiArray { data: state.bumpers.0, ..Default::default() };
+                report(self.bumpers.publish(&message), "bumpers");
+            }
+            Data::BumperGeometry(geometry) => self.place(scene, &geometry.bumpers),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+struct Inertial {
+    imu: Publisher<Imu>,
+    field: Publisher<MagneticField>,
+    frame: String,
+}
+
+pub(super) fn imu(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+    Ok(Box::new(Inertial {
+        imu: site.publisher("imu/data")?,
+        field: site.publisher("imu/mag")?,
+        frame: site.names.frame.clone(),
+    }))
+}
+
+impl Inertial {
+    fn measured(&self, header: Header, measured: &Calibrated, orientation: Option<Quaternion>) -> Imu {
+        let field = MagneticField {
+            header: header.clone(),
+            magnetic_field: vector(&measured.magnetic_field),
+            magnetic_field_covariance: vec![0.0; 9],
+        };
+        report(self.field.publish(&field), "imu/mag");
+        messages::measured(header, measured, orientation)
+    }
+}
+
+impl Outlet for Inertial {
+    fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
+        let header = scene.header(stamp, &self.frame);
+        let message = match data {
+            Data::ImuPose(pose) => messages::imu(header, Some(rotation(&pose.orientation)), None, None),
+            Data::ImuCalibrated(measured) => self.measured(header, &measured, None),
+            Data::ImuQuaternion(data) => {
+                let [w, x, y, z] = data.orientation.map(f64::from);
+                self.measured(header, &data.calibrated, Some(Quaternion { x, y, z, w }))
+            }
+            Data::ImuEuler(data) => {
+                self.measured(header, &data.calibrated, Some(rotation(&data.orientation)))
+            }
+            Data::ImuFull(data) => {
+                let turn = &data.velocity.orientation;
+                let angular_velocity = Vector3 { x: turn.roll, y: turn.pitch, z: turn.yaw };
+                let speed_up = &data.acceleration.position;
+                let acceleration = Vector3 { x: speed_up.x, y: speed_up.y, z: speed_up.z };
+                let orientation = rotation(&data.pose.orientation);
+                messages::imu(header, Some(orientation), Some(angular_velocity), Some(acceleration))
+            }
+            _ => return Ok(()),
+        };
+        report(self.imu.publish(&message), "imu/data");
+        Ok(())
+    }
+}
+
+struct Camera {
+    raw: Publisher<Image>,
+    compressed: Publisher<CompressedImage>,
+    frame: String,
+}
+
+pub(super) fn camera(site: &mut Site<'_>) -> RosResult<Box<dyn Outlet>> {
+    Ok(Box::new(Camera {
+        raw: site.publisher("image_raw")?,
+        compressed: site.publisher("image_raw/compressed")?,
+        frame: site.names.frame.clone(),
+    }))
+}
+
+impl Outlet for Camera {
+    fn show(&mut self, scene: &mut Scene, stamp: &Time, data: Data) -> Result<(), String> {
+        let Data::Camera(image) = data else { return Ok(()) };
+        let header = scene.header(stamp, &self.frame);
+        match image.compression {
+            Compression::Raw if listened(&self.raw) => {
+                report(self.raw.publish(&messages::image(header, &image)?), "image_raw");
+            }
+            Compression::Jpeg if listened(&self.compressed) => {
+                let message = CompressedImage { header, format: "jpeg".to_owned(), data: image.data.0 };
+                report(self.compressed.publish(&message), "image_raw/compressed");
+            }
+            Compression::Raw | Compression::Jpeg => {}
+            Compression::Other(code) => return Err(format!("pictures of unknown compression {code}")),
+        }
+        Ok(())
+    }
+}

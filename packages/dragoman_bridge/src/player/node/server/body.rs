@@ -1,0 +1,230 @@
+//! What a robot's body senses: `bumper`, `power` and `imu`.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dragoman_ros::{QosProfile, builtin_interfaces, kobuki_ros_interfaces, sensor_msgs};
+use serde::Deserialize;
+
+use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, refused};
+use crate::BridgeError;
+use crate::arm31::rotation::rpy_from_quaternion;
+use crate::player::wire::common::{Orientation3d, Pose3d};
+use crate::player::wire::imu::DataKind;
+use crate::player::wire::power::Charging;
+use crate::player::wire::{Bytes, Device, bumper, imu, power};
+
+/// How often the state of the bumpers is sent.
+const PERIOD: Duration = Duration::from_millis(100);
+/// The bumpers of a Kobuki: left, centre, right.
+const BUMPERS: usize = 3;
+/// Their directions, rad.
+const DIRECTIONS: [f64; BUMPERS] = [0.9, 0.0, -0.9];
+/// Radius of their curve, and length of each, m.
+const RADIUS: f32 = 0.177;
+const LENGTH: f32 = 0.16;
+
+/// The ROS names of a base's bumpers.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BumperNames {
+    /// Topic with `kobuki_ros_interfaces/BumperEvent`.
+    events: String,
+}
+
+struct Bumpers;
+
+pub(super) fn open_bumpers(
+    names: &BumperNames,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    let pressed = Arc::new(Mutex::new([0_u8; BUMPERS]));
+    let (sent, sender) = (Arc::clone(&pressed), feed.clone());
+    let send = move |feed: &Feed, bumpers: [u8; BUMPERS]| {
+        let now = builtin_interfaces::msg::Time::default();
+        feed.send(&bumper::STATE, &now, &bumper::State { bumpers: Bytes(bumpers.to_vec()) });
+    };
+    tasks.subscribe(
+        &names.events,
+        QosProfile::default().keep_last(100),
+        move |event: kobuki_ros_interfaces::msg::BumperEvent| {
+            let mut bumpers = pressed.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(bumper) = bumpers.get_mut(usize::from(event.bumper)) {
+                *bumper = event.state;
+                send(&sender, *bumpers);
+            }
+        },
+    )?;
+    // Events come with changes only; clients read a state.
+    tasks.every(PERIOD, move || send(&feed, *sent.lock().unwrap_or_else(PoisonError::into_inner)))?;
+    Ok(Opened::new(Bumpers, tasks)?)
+}
+
+impl Driver for Bumpers {
+    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
+        Err(format!("bumpers have no command {subtype}"))
+    }
+
+    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Answer {
+        if subtype != bumper::GET_GEOMETRY.subtype {
+            return refused(format!("the bumpers have no request {subtype}"));
+        }
+        let one = |direction: f64| {
+            let radius = f64::from(RADIUS);
+            let pose = [radius * direction.cos(), radius * direction.sin(), direction];
+            let pose = Mount { pose, ..Mount::default() }.geometry().pose;
+            bumper::Bumper { pose, length: LENGTH, radius: RADIUS }
+        };
+        acknowledged(&bumper::Geometry { bumpers: DIRECTIONS.map(one).to_vec() })
+    }
+}
+
+/// The ROS names of a battery.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PowerNames {
+    /// Topic with `sensor_msgs/BatteryState`.
+    battery: String,
+}
+
+struct Battery;
+
+pub(super) fn open_power(
+    names: &PowerNames,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    tasks.subscribe(
+        &names.battery,
+        QosProfile::sensor_data(),
+        move |state: sensor_msgs::msg::BatteryState| {
+            feed.send(&power::STATE, &state.header.stamp, &battery(&state));
+        },
+    )?;
+    Ok(Opened::new(Battery, tasks)?)
+}
+
+/// What is not measured is NaN in ROS, and not valid here.
+fn battery(state: &sensor_msgs::msg::BatteryState) -> power::State {
+    use sensor_msgs::msg::BatteryState;
+    let mut valid = power::CHARGING;
+    let mut measured = |bit: u32, value: f32| {
+        if value.is_nan() {
+            return 0.0;
+        }
+        valid |= bit;
+        value
+    };
+    let volts = measured(power::VOLTS, state.voltage);
+    let percent = measured(power::PERCENT, state.percentage * 100.0);
+    let watts = measured(power::WATTS, state.voltage * state.current);
+    let is_charging =
+        u32::from(state.power_supply_status) == u32::from(BatteryState::POWER_SUPPLY_STATUS_CHARGING as u8);
+    let charging = if is_charging { Charging::Receiving } else { Charging::Idle };
+    power::State { valid, volts, percent, joules: 0.0, watts, charging }
+}
+
+impl Driver for Battery {
+    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
+        Err(format!("a battery has no command {subtype}"))
+    }
+
+    fn handle_request(&mut self, _subtype: u8, _body: &[u8]) -> Answer {
+        refused("charging is the base's own matter")
+    }
+}
+
+/// The ROS names of an inertial measurement unit.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ImuNames {
+    /// Topic with `sensor_msgs/Imu`.
+    imu: String,
+}
+
+struct Imu {
+    kind: Arc<Mutex<DataKind>>,
+}
+
+pub(super) fn open_imu(
+    names: &ImuNames,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    let kind = Arc::new(Mutex::new(DataKind::State));
+    let wanted = Arc::clone(&kind);
+    tasks.subscribe(&names.imu, QosProfile::sensor_data(), move |measured: sensor_msgs::msg::Imu| {
+        let kind = *wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        send_imu(&feed, kind, &measured);
+    })?;
+    Ok(Opened::new(Imu { kind }, tasks)?)
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "Player's measurements have single precision")]
+fn send_imu(feed: &Feed, kind: DataKind, measured: &sensor_msgs::msg::Imu) {
+    let stamp = &measured.header.stamp;
+    let vector = |x: f64, y: f64, z: f64| imu::Vector { x: x as f32, y: y as f32, z: z as f32 };
+    let (a, w, q) = (&measured.linear_acceleration, &measured.angular_velocity, &measured.orientation);
+    let calibrated = imu::Calibrated {
+        acceleration: vector(a.x, a.y, a.z),
+        angular_velocity: vector(w.x, w.y, w.z),
+        magnetic_field: imu::Vector::default(),
+    };
+    let [roll, pitch, yaw] = rpy_from_quaternion([q.x, q.y, q.z, q.w]);
+    let orientation = Orientation3d { roll, pitch, yaw };
+    match kind {
+        DataKind::Calibrated => feed.send(&imu::CALIBRATED, stamp, &calibrated),
+        DataKind::Quaternion => {
+            let orientation = [q.w as f32, q.x as f32, q.y as f32, q.z as f32];
+            feed.send(&imu::QUATERNION, stamp, &imu::Quaternion { calibrated, orientation });
+        }
+        DataKind::Euler => feed.send(&imu::EULER, stamp, &imu::Euler { calibrated, orientation }),
+        DataKind::State | DataKind::Other(_) => {
+            feed.send(&imu::STATE, stamp, &Pose3d { orientation, ..Pose3d::default() });
+        }
+    }
+}
+
+impl Driver for Imu {
+    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
+        Err(format!("an inertial measurement unit has no command {subtype}"))
+    }
+
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
+        match imu::SET_DATA_KIND.question(body) {
+            Ok(DataKind::Other(code)) if subtype == imu::SET_DATA_KIND.subtype => {
+                refused(format!("there is no data {code}; 1 to 4"))
+            }
+            Ok(kind) if subtype == imu::SET_DATA_KIND.subtype => {
+                *self.kind.lock().unwrap_or_else(PoisonError::into_inner) = kind;
+                acknowledged(&())
+            }
+            _ => refused("the orientation is the base's own matter"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_battery_does_not_measure_is_not_valid() {
+        let state = sensor_msgs::msg::BatteryState {
+            voltage: 15.5,
+            percentage: 0.75,
+            current: f32::NAN,
+            ..Default::default()
+        };
+        let power::State { valid, volts, percent, watts, .. } = battery(&state);
+        assert_eq!(valid, power::VOLTS | power::PERCENT | power::CHARGING);
+        assert_eq!((volts, percent, watts), (15.5, 75.0, 0.0));
+    }
+}

@@ -1,0 +1,362 @@
+//! Joints that take `<joint>/command`, as those of all our arms do: `actarray` and `gripper`.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dragoman_ros::shared::SharedPublisher;
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{QosProfile, arbotix_msgs, sensor_msgs, std_msgs};
+use futures::future::{FutureExt, join_all};
+use serde::Deserialize;
+
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, refused};
+use crate::BridgeError;
+use crate::player::wire::actarray::{
+    self, Geometry, JointGeometry, JointKind, JointPosition, JointSpeed, Positions,
+};
+use crate::player::wire::common::Point3d;
+use crate::player::wire::gripper::{self, Fingers};
+use crate::player::wire::{Device, XdrError};
+
+/// A joint that is faster moves, rad/s or m/s.
+const MOVING: f64 = 0.01;
+/// A gripper's finger is at a position within this part of its way.
+const NEAR: f64 = 0.04;
+
+/// The ROS names of an arm.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ArmNames {
+    /// Topic with `sensor_msgs/JointState`.
+    joint_states: String,
+    /// Names of the joints, base first.
+    joints: Vec<String>,
+    /// Namespace of `<joint>/command`, `<joint>/relax`, `<joint>/enable` and `<joint>/set_speed`.
+    #[serde(default)]
+    namespace: String,
+    /// Least and greatest position of each joint, rad or m.
+    limits: Vec<[f32; 2]>,
+    /// Home position of each joint, rad or m; 0 without it.
+    #[serde(default)]
+    home: Vec<f32>,
+}
+
+impl ArmNames {
+    /// Why they cannot be used.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let joints = self.joints.len();
+        if joints == 0 || self.limits.len() != joints || !(self.home.is_empty() || self.home.len() == joints)
+        {
+            return Err("an arm has a pair of limits, and if at all a home position, per joint".to_owned());
+        }
+        Ok(())
+    }
+
+    fn home(&self, index: usize) -> f32 {
+        self.home.get(index).copied().unwrap_or(0.0)
+    }
+}
+
+struct Joint {
+    command: SharedPublisher<std_msgs::msg::Float64>,
+    relax: Service<arbotix_msgs::srv::Relax::Service>,
+    enable: Service<arbotix_msgs::srv::Enable::Service>,
+    set_speed: Service<arbotix_msgs::srv::SetSpeed::Service>,
+}
+
+struct Arm {
+    names: ArmNames,
+    joints: Vec<Joint>,
+    is_on: Arc<Mutex<bool>>,
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn command(
+    tasks: &mut NodeTasks,
+    namespace: &str,
+    joint: &str,
+) -> Result<SharedPublisher<std_msgs::msg::Float64>, BridgeError> {
+    let topic = below(namespace, &format!("{joint}/command"));
+    Ok(tasks.node().create_publisher(&topic, QosProfile::default())?.into())
+}
+
+fn publish(publisher: &SharedPublisher<std_msgs::msg::Float64>, position: f32) {
+    if let Err(error) = publisher.publish(&std_msgs::msg::Float64 { data: position.into() }) {
+        tracing::warn!(%error, "publishing a command failed");
+    }
+}
+
+/// Position and speed of a joint.
+fn measured(state: &sensor_msgs::msg::JointState, joint: &str) -> Option<[f64; 2]> {
+    let index = state.name.iter().position(|name| name == joint)?;
+    Some([*state.position.get(index)?, state.velocity.get(index).copied().unwrap_or(0.0)])
+}
+
+pub(super) fn open_arm(
+    names: &ArmNames,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    let mut joints = Vec::new();
+    for joint in &names.joints {
+        let service = |name: &str| below(&names.namespace, &format!("{joint}/{name}"));
+        joints.push(Joint {
+            command: command(&mut tasks, &names.namespace, joint)?,
+            relax: Service::new(&mut tasks, &service("relax"))?,
+            enable: Service::new(&mut tasks, &service("enable"))?,
+            set_speed: Service::new(&mut tasks, &service("set_speed"))?,
+        });
+    }
+    let is_on = Arc::new(Mutex::new(true));
+    let (chain, power) = (names.joints.clone(), Arc::clone(&is_on));
+    tasks.subscribe(
+        &names.joint_states,
+        QosProfile::sensor_data(),
+        move |state: sensor_msgs::msg::JointState| {
+            // Messages about other joints, or about only some of these, are of no use.
+            let values: Option<Vec<_>> = chain.iter().map(|joint| measured(&state, joint)).collect();
+            let Some(values) = values else { return };
+            let joints = values.into_iter().map(joint_state).collect();
+            let state_of_arm = actarray::State { joints, motors_on: *lock(&power) };
+            feed.send(&actarray::STATE, &state.header.stamp, &state_of_arm);
+        },
+    )?;
+    Ok(Opened::new(Arm { names: names.clone(), joints, is_on }, tasks)?)
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "Player's joints have single precision")]
+fn joint_state([position, speed]: [f64; 2]) -> actarray::Joint {
+    let state = if speed.abs() > MOVING { actarray::JointState::Moving } else { actarray::JointState::Idle };
+    actarray::Joint { position: position as f32, speed: speed as f32, acceleration: 0.0, current: 0.0, state }
+}
+
+impl Arm {
+    fn joint(&self, number: i32) -> Result<(usize, &Joint), String> {
+        let index = usize::try_from(number).ok();
+        index.and_then(|index| Some((index, self.joints.get(index)?))).ok_or_else(|| {
+            format!(
+                "there is no joint {number}; the arm has joints 0 to {}",
+                self.joints.len().saturating_sub(1)
+            )
+        })
+    }
+
+    /// Checks a position, so that a chain moves as a whole or not at all.
+    fn check(&self, index: usize, position: f32) -> Result<(), String> {
+        let [min, max] = self.names.limits.get(index).copied().unwrap_or_default();
+        if (min..=max).contains(&position) {
+            return Ok(());
+        }
+        Err(format!("{position} is not a position of joint {index}, which has {min} to {max}"))
+    }
+
+    fn move_to(&self, number: i32, position: f32) -> Result<(), String> {
+        let (index, joint) = self.joint(number)?;
+        self.check(index, position)?;
+        publish(&joint.command, position);
+        Ok(())
+    }
+
+    fn move_all(&self, positions: &[f32]) -> Result<(), String> {
+        if positions.len() != self.joints.len() {
+            return Err(format!("{} positions for {} joints", positions.len(), self.joints.len()));
+        }
+        for (index, position) in positions.iter().enumerate() {
+            self.check(index, *position)?;
+        }
+        for (joint, position) in self.joints.iter().zip(positions) {
+            publish(&joint.command, *position);
+        }
+        Ok(())
+    }
+
+    fn set_power(&self, on: bool) -> Answer {
+        let answers: Vec<Answer> = self
+            .joints
+            .iter()
+            .map(|joint| {
+                if on {
+                    let request = arbotix_msgs::srv::Enable::Request { enable: true };
+                    joint.enable.ask(request, |response| {
+                        if response.state { Ok(Vec::new()) } else { Err("a joint stays off".to_owned()) }
+                    })
+                } else {
+                    joint.relax.ask(arbotix_msgs::srv::Relax::Request::default(), |_| Ok(Vec::new()))
+                }
+            })
+            .collect();
+        let is_on = Arc::clone(&self.is_on);
+        async move {
+            join_all(answers).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+            *lock(&is_on) = on;
+            Ok(Vec::new())
+        }
+        .boxed()
+    }
+
+    fn geometry(&self) -> Geometry {
+        let joint = |(index, [min, max]): (usize, &[f32; 2])| JointGeometry {
+            kind: JointKind::Rotary,
+            axis: Point3d { z: 1.0, ..Point3d::default() },
+            min: *min,
+            center: (min + max) / 2.0,
+            max: *max,
+            home: self.names.home(index),
+            ..JointGeometry::default()
+        };
+        let joints = self.names.limits.iter().enumerate().map(joint).collect();
+        Geometry { joints, ..Geometry::default() }
+    }
+}
+
+impl Driver for Arm {
+    fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
+        let wrong = |error: XdrError| error.to_string();
+        match subtype {
+            subtype if subtype == actarray::POSITION.subtype => {
+                let JointPosition { joint, position } = actarray::POSITION.body(body).map_err(wrong)?;
+                self.move_to(joint, position)
+            }
+            subtype if subtype == actarray::MULTI_POSITION.subtype => {
+                let Positions { positions } = actarray::MULTI_POSITION.body(body).map_err(wrong)?;
+                self.move_all(&positions)
+            }
+            subtype if subtype == actarray::HOME.subtype => {
+                let homes: Vec<f32> = (0..self.joints.len()).map(|index| self.names.home(index)).collect();
+                match actarray::HOME.body(body).map_err(wrong)? {
+                    -1 => self.move_all(&homes),
+                    joint => {
+                        let home = usize::try_from(joint).ok().and_then(|index| homes.get(index));
+                        self.move_to(joint, home.copied().unwrap_or(0.0))
+                    }
+                }
+            }
+            _ => Err("the joints take positions only".to_owned()),
+        }
+    }
+
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
+        match subtype {
+            subtype if subtype == actarray::GET_GEOMETRY.subtype => acknowledged(&self.geometry()),
+            subtype if subtype == actarray::POWER.subtype => match actarray::POWER.question(body) {
+                Ok(on) => self.set_power(on),
+                Err(error) => refused(error.to_string()),
+            },
+            subtype if subtype == actarray::SET_SPEED.subtype => match actarray::SET_SPEED.question(body) {
+                Ok(JointSpeed { joint, speed }) => match self.joint(joint) {
+                    Ok((_, joint)) => {
+                        let request = arbotix_msgs::srv::SetSpeed::Request { speed: speed.into() };
+                        joint.set_speed.ask(request, |_| Ok(Vec::new()))
+                    }
+                    Err(reason) => refused(reason),
+                },
+                Err(error) => refused(error.to_string()),
+            },
+            subtype if subtype == actarray::BRAKES.subtype => refused("the joints have no brakes"),
+            _ => refused("the joints choose their acceleration"),
+        }
+    }
+}
+
+/// The ROS names of a gripper.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GripperNames {
+    /// Topic with `sensor_msgs/JointState`.
+    joint_states: String,
+    /// Name of its joint.
+    joint: String,
+    /// Namespace of `<joint>/command`.
+    #[serde(default)]
+    namespace: String,
+    /// The joint's position with open fingers, rad or m.
+    open: f32,
+    /// The joint's position with closed fingers.
+    closed: f32,
+}
+
+struct Gripper {
+    names: GripperNames,
+    command: SharedPublisher<std_msgs::msg::Float64>,
+    position: Arc<Mutex<Option<f32>>>,
+}
+
+pub(super) fn open_gripper(
+    names: &GripperNames,
+    device: Device,
+    setup: &Setup,
+    feed: Feed,
+) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    let command = command(&mut tasks, &names.namespace, &names.joint)?;
+    let position = Arc::new(Mutex::new(None));
+    let (last, of) = (Arc::clone(&position), names.clone());
+    tasks.subscribe(
+        &names.joint_states,
+        QosProfile::sensor_data(),
+        move |state: sensor_msgs::msg::JointState| {
+            let Some(values) = measured(&state, &of.joint) else { return };
+            *lock(&last) = Some(joint_state(values).position);
+            let state_of_gripper = gripper::State { fingers: fingers(&of, values), beams: 0, stored: 0 };
+            feed.send(&gripper::STATE, &state.header.stamp, &state_of_gripper);
+        },
+    )?;
+    Ok(Opened::new(Gripper { names: names.clone(), command, position }, tasks)?)
+}
+
+/// Fingers that stand still between both ends hold something: they are closed.
+fn fingers(names: &GripperNames, [position, speed]: [f64; 2]) -> Fingers {
+    let (open, closed) = (f64::from(names.open), f64::from(names.closed));
+    let way = (position - open) / (closed - open);
+    match way {
+        way if way < NEAR => Fingers::Open,
+        _ if speed.abs() > MOVING => Fingers::Moving,
+        _ => Fingers::Closed,
+    }
+}
+
+impl Driver for Gripper {
+    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
+        let position = match subtype {
+            subtype if subtype == gripper::OPEN.subtype => self.names.open,
+            subtype if subtype == gripper::CLOSE.subtype => self.names.closed,
+            subtype if subtype == gripper::STOP.subtype => {
+                (*lock(&self.position)).ok_or("the gripper has not been measured yet")?
+            }
+            _ => return Err("the gripper has no store".to_owned()),
+        };
+        publish(&self.command, position);
+        Ok(())
+    }
+
+    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Answer {
+        if subtype == gripper::GET_GEOMETRY.subtype {
+            return acknowledged(&gripper::Geometry::default());
+        }
+        refused(format!("the gripper has no request {subtype}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingers_that_stand_still_on_something_are_closed() {
+        let names = GripperNames {
+            joint_states: String::new(),
+            joint: String::new(),
+            namespace: String::new(),
+            open: 0.0,
+            closed: 2.5,
+        };
+        assert_eq!(fingers(&names, [0.02, 0.0]), Fingers::Open);
+        assert_eq!(fingers(&names, [1.0, 0.5]), Fingers::Moving);
+        assert_eq!(fingers(&names, [1.6, 0.0]), Fingers::Closed);
+        assert_eq!(fingers(&names, [2.5, 0.0]), Fingers::Closed);
+    }
+}

@@ -1,0 +1,145 @@
+//! `sonar`, `ir` and `ranger` from single ranges, each on a topic of its own.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dragoman_ros::{QosProfile, builtin_interfaces, sensor_msgs};
+use serde::Deserialize;
+
+use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, refused};
+use super::scan::power;
+use crate::BridgeError;
+use crate::player::wire::common::Pose3d;
+use crate::player::wire::{Device, ir, ranger, sonar};
+
+/// How often the ranges of all sensors are sent together.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// The ROS names of range sensors.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Names {
+    /// Topics with `sensor_msgs/Range`, one per sensor.
+    ranges: Vec<String>,
+    /// Their poses on the robot, in the same order: x and y in m, yaw in rad.
+    #[serde(default)]
+    poses: Vec<[f64; 3]>,
+}
+
+impl Names {
+    /// Why they cannot be used.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match (self.ranges.len(), self.poses.len()) {
+            (0, _) => Err("ranges: at least one topic".to_owned()),
+            (_, 0) => Ok(()),
+            (ranges, poses) if ranges == poses => Ok(()),
+            (ranges, poses) => Err(format!("{poses} poses of {ranges} sensors")),
+        }
+    }
+}
+
+/// What was last measured; `None`: nothing yet.
+type Measured = Arc<Mutex<Vec<Option<sensor_msgs::msg::Range>>>>;
+
+struct Sensors {
+    device: Device,
+    poses: Vec<Pose3d>,
+    measured: Measured,
+}
+
+pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    let measured: Measured = Arc::new(Mutex::new(vec![None; names.ranges.len()]));
+    for (index, topic) in names.ranges.iter().enumerate() {
+        let measured = Arc::clone(&measured);
+        tasks.subscribe(topic, QosProfile::sensor_data(), move |range: sensor_msgs::msg::Range| {
+            if let Some(last) = measured.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index) {
+                *last = Some(range);
+            }
+        })?;
+    }
+    let sent = Arc::clone(&measured);
+    tasks.every(PERIOD, move || {
+        let sensors = sent.lock().unwrap_or_else(PoisonError::into_inner);
+        // All of them have measured, so that every number is one of a sensor.
+        let Some(ranges) = sensors.iter().map(Option::as_ref).collect::<Option<Vec<_>>>() else { return };
+        send(&feed, device, &ranges);
+    })?;
+    let poses = (0..names.ranges.len()).map(|index| {
+        let [x, y, yaw] = names.poses.get(index).copied().unwrap_or_default();
+        Mount { pose: [x, y, yaw], ..Mount::default() }.geometry().pose
+    });
+    Ok(Opened::new(Sensors { device, poses: poses.collect(), measured }, tasks)?)
+}
+
+fn send(feed: &Feed, device: Device, sensors: &[&sensor_msgs::msg::Range]) {
+    let ranges = sensors.iter().map(|sensor| {
+        if sensor.range.is_finite() { sensor.range.min(sensor.max_range) } else { sensor.max_range }
+    });
+    let zero = builtin_interfaces::msg::Time::default();
+    let stamp = sensors.first().map_or(&zero, |sensor| &sensor.header.stamp);
+    match device.interface {
+        code if code == sonar::INTERFACE.code => {
+            feed.send(&sonar::RANGES, stamp, &sonar::Ranges { ranges: ranges.collect() });
+        }
+        code if code == ir::INTERFACE.code => {
+            let ranges = ir::Ranges { voltages: vec![0.0; sensors.len()], ranges: ranges.collect() };
+            feed.send(&ir::RANGES, stamp, &ranges);
+        }
+        _ => {
+            let ranges = ranger::Ranges { ranges: ranges.map(f64::from).collect() };
+            feed.send(&ranger::RANGES, stamp, &ranges);
+        }
+    }
+}
+
+impl Sensors {
+    fn ranger_config(&self) -> ranger::Config {
+        let sensors = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = sensors.iter().flatten().next();
+        let field = first.map_or(0.0, |sensor| f64::from(sensor.field_of_view));
+        ranger::Config {
+            min_angle: -field / 2.0,
+            max_angle: field / 2.0,
+            min_range: first.map_or(0.0, |sensor| sensor.min_range.into()),
+            max_range: first.map_or(0.0, |sensor| sensor.max_range.into()),
+            frequency: 1.0 / PERIOD.as_secs_f64(),
+            ..ranger::Config::default()
+        }
+    }
+}
+
+impl Driver for Sensors {
+    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
+        Err(format!("range sensors have no command {subtype}"))
+    }
+
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
+        let poses = self.poses.clone();
+        let is = |code: u16| self.device.interface == code;
+        // Geometry is the first request, and power the second, of all three interfaces.
+        match subtype {
+            subtype if subtype == sonar::GET_GEOMETRY.subtype && is(sonar::INTERFACE.code) => {
+                acknowledged(&sonar::Geometry { poses })
+            }
+            subtype if subtype == ir::GET_GEOMETRY.subtype && is(ir::INTERFACE.code) => {
+                acknowledged(&ir::Geometry { poses })
+            }
+            subtype if subtype == ranger::GET_GEOMETRY.subtype => acknowledged(&ranger::Geometry {
+                element_sizes: vec![Mount::default().geometry().size; poses.len()],
+                element_poses: poses,
+                ..ranger::Geometry::default()
+            }),
+            subtype if subtype == ranger::POWER.subtype => {
+                power(ranger::POWER.question(body).is_ok_and(|on| on))
+            }
+            subtype
+                if is(ranger::INTERFACE.code)
+                    && (subtype == ranger::GET_CONFIG.subtype || subtype == ranger::SET_CONFIG.subtype) =>
+            {
+                acknowledged(&self.ranger_config())
+            }
+            _ => refused(format!("the sensors have no request {subtype}")),
+        }
+    }
+}

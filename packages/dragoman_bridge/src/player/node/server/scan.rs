@@ -1,0 +1,171 @@
+//! `laser` and `ranger` from scans.
+
+use std::sync::Arc;
+
+use dragoman_ros::{QosProfile, sensor_msgs};
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later, refused};
+use crate::BridgeError;
+use crate::player::wire::{Bytes, Device, Xdr, laser, ranger};
+
+/// The ROS names of a scanner.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Names {
+    /// Topic with `sensor_msgs/LaserScan`.
+    scan: String,
+    /// Where it is on the robot.
+    #[serde(default)]
+    mount: Mount,
+}
+
+type Scan = sensor_msgs::msg::LaserScan;
+
+struct Scanner {
+    /// How the device is addressed: as `laser`, otherwise as `ranger`.
+    is_laser: bool,
+    mount: Mount,
+    last: watch::Receiver<Option<Arc<Scan>>>,
+}
+
+pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    let is_laser = device.interface == laser::INTERFACE.code;
+    let (sender, last) = watch::channel(None);
+    let mut count = 0_u32;
+    tasks.subscribe(&names.scan, QosProfile::sensor_data(), move |scan: Scan| {
+        count = count.wrapping_add(1);
+        if is_laser {
+            feed.send(&laser::SCAN, &scan.header.stamp, &laser_scan(&scan, count));
+        } else {
+            let ranges = ranges(&scan).map(f64::from).collect();
+            feed.send(&ranger::RANGES, &scan.header.stamp, &ranger::Ranges { ranges });
+        }
+        sender.send_replace(Some(Arc::new(scan)));
+    })?;
+    Ok(Opened::new(Scanner { is_laser, mount: names.mount.clone(), last }, tasks)?)
+}
+
+/// Ranges as Player's drivers give them: a beam that hits nothing has the maximum range.
+fn ranges(scan: &Scan) -> impl Iterator<Item = f32> {
+    let max = scan.range_max;
+    scan.ranges.iter().map(move |range| if range.is_finite() { range.min(max) } else { max })
+}
+
+fn laser_scan(scan: &Scan, id: u32) -> laser::Scan {
+    laser::Scan {
+        min_angle: scan.angle_min,
+        max_angle: scan.angle_max,
+        resolution: scan.angle_increment,
+        max_range: scan.range_max,
+        ranges: ranges(scan).collect(),
+        // Clients expect none, or one per range.
+        intensities: Bytes(
+            scan.intensities.iter().map(|intensity| intensity.clamp(0.0, 255.0) as u8).collect(),
+        ),
+        id,
+    }
+}
+
+fn frequency(scan: &Scan) -> f32 {
+    if scan.scan_time > 0.0 { 1.0 / scan.scan_time } else { 0.0 }
+}
+
+fn laser_config(scan: &Scan) -> laser::Config {
+    laser::Config {
+        min_angle: scan.angle_min,
+        max_angle: scan.angle_max,
+        resolution: scan.angle_increment,
+        max_range: scan.range_max,
+        range_resolution: 0.0,
+        intensity: !scan.intensities.is_empty(),
+        frequency: frequency(scan),
+    }
+}
+
+fn ranger_config(scan: &Scan) -> ranger::Config {
+    ranger::Config {
+        min_angle: scan.angle_min.into(),
+        max_angle: scan.angle_max.into(),
+        angular_resolution: scan.angle_increment.into(),
+        min_range: scan.range_min.into(),
+        max_range: scan.range_max.into(),
+        range_resolution: 0.0,
+        frequency: frequency(scan).into(),
+    }
+}
+
+impl Scanner {
+    /// Answers when a scan has arrived.
+    fn config<T: Xdr>(&self, config: impl FnOnce(&Scan) -> T + Send + 'static) -> Answer {
+        later(self.last.clone(), move |scan| Ok(config(scan).to_bytes()))
+    }
+}
+
+impl Driver for Scanner {
+    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
+        Err(format!("a scanner has no command {subtype}"))
+    }
+
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
+        if self.is_laser {
+            match subtype {
+                subtype if subtype == laser::GET_GEOMETRY.subtype => acknowledged(&self.mount.geometry()),
+                // The scanner is another node's; its configuration is the answer.
+                subtype if subtype == laser::GET_CONFIG.subtype || subtype == laser::SET_CONFIG.subtype => {
+                    self.config(laser_config)
+                }
+                subtype if subtype == laser::POWER.subtype => {
+                    power(laser::POWER.question(body).is_ok_and(|on| on))
+                }
+                subtype if subtype == laser::GET_ID.subtype => acknowledged(&0_u32),
+                _ => refused(format!("the scanner has no request {subtype}")),
+            }
+        } else {
+            match subtype {
+                subtype if subtype == ranger::GET_GEOMETRY.subtype => {
+                    let geometry = self.mount.geometry();
+                    let elements = (vec![geometry.pose.clone()], vec![geometry.size.clone()]);
+                    acknowledged(&ranger::Geometry {
+                        pose: geometry.pose,
+                        size: geometry.size,
+                        element_poses: elements.0,
+                        element_sizes: elements.1,
+                    })
+                }
+                subtype if subtype == ranger::GET_CONFIG.subtype || subtype == ranger::SET_CONFIG.subtype => {
+                    self.config(ranger_config)
+                }
+                subtype if subtype == ranger::POWER.subtype => {
+                    power(ranger::POWER.question(body).is_ok_and(|on| on))
+                }
+                subtype if subtype == ranger::SEND_INTENSITIES.subtype => {
+                    match ranger::SEND_INTENSITIES.question(body) {
+                        Ok(false) => acknowledged(&()),
+                        _ => refused("the scanner sends no intensities"),
+                    }
+                }
+                _ => refused(format!("the scanner has no request {subtype}")),
+            }
+        }
+    }
+}
+
+/// The answer to a request for power: a sensor in ROS is always on.
+pub(super) fn power(is_on: bool) -> Answer {
+    if is_on { acknowledged(&()) } else { refused("the sensor cannot be switched off") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beam_that_hits_nothing_has_the_maximum_range() {
+        let ranges = vec![1.0, f32::INFINITY, f32::NAN, 9.0];
+        let scan = Scan { range_max: 5.0, ranges, ..Scan::default() };
+        assert_eq!(laser_scan(&scan, 7).ranges, [1.0, 5.0, 5.0, 5.0]);
+    }
+}

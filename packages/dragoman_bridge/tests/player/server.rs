@@ -1,0 +1,428 @@
+//! The server's core on virtual time: what clients of the original rely on, and what hostile ones may do.
+
+use std::time::Duration;
+
+use dragoman_bridge::player::server::{Call, ClientId, DeviceInfo, Server, ServerConfig};
+use dragoman_bridge::player::wire::common::Pose2d;
+use dragoman_bridge::player::wire::player::{
+    AUTHENTICATE, CLOSE, DENIED, DEVICES, DRIVER, Driver, MODE, NAME_SERVICE, NameService, OPEN, PULL, PUSH,
+    READ, REPLACE_RULE, ReplaceRule, SUBSCRIBE, SYNCH, SYNCH_OVERFLOW, Subscription,
+};
+use dragoman_bridge::player::wire::position2d::{self, GET_GEOMETRY, STATE, State, VELOCITY, Velocity};
+use dragoman_bridge::player::wire::{
+    Address, BANNER_LEN, Bytes, Decoder, Device, Header, Kind, Message, Xdr, player,
+};
+use proptest::prelude::*;
+
+const BASE: Device = position2d::INTERFACE.device(0);
+const MISSING: Device = position2d::INTERFACE.device(7);
+const SERVER: Device = player::INTERFACE.device(0);
+const NOW: Duration = Duration::from_secs(1_000_000);
+
+struct Bench {
+    server: Server,
+}
+
+fn bench() -> Bench {
+    with(ServerConfig::default())
+}
+
+fn with(config: ServerConfig) -> Bench {
+    let info = DeviceInfo { device: BASE, driver: "kobuki".to_owned(), robot: "TurtleBot 2".to_owned() };
+    Bench { server: Server::new(config, vec![info]) }
+}
+
+fn encoded(device: Device, kind: Kind, subtype: u8, body: &[u8]) -> Vec<u8> {
+    let address = Address { device, ..Address::default() };
+    let mut bytes = Vec::new();
+    Header { address, kind, subtype, timestamp: 0.0, sequence: 5 }.write_message(body, &mut bytes);
+    bytes
+}
+
+impl Bench {
+    /// A client that has read the banner.
+    fn connect(&mut self) -> ClientId {
+        let client = self.server.handle_connected(6665);
+        let banner = self.server.poll_transmit(NOW, client).unwrap();
+        assert_eq!(banner.len(), BANNER_LEN);
+        assert!(banner.starts_with(b"Player v.3.1.1-dev\0"));
+        client
+    }
+
+    fn send(&mut self, client: ClientId, device: Device, kind: Kind, subtype: u8, body: &impl Xdr) {
+        self.server.handle_bytes(NOW, client, &encoded(device, kind, subtype, &body.to_bytes()));
+    }
+
+    fn received(&mut self, client: ClientId) -> Vec<Message> {
+        let mut decoder = Decoder::default();
+        while let Some(bytes) = self.server.poll_transmit(NOW, client) {
+            decoder.push(&bytes);
+        }
+        std::iter::from_fn(|| decoder.next()).map(Result::unwrap).collect()
+    }
+
+    /// The only answer to a request.
+    fn ask(&mut self, client: ClientId, device: Device, subtype: u8, body: &impl Xdr) -> Message {
+        self.send(client, device, Kind::Request, subtype, body);
+        let mut answers = self.received(client);
+        assert_eq!(answers.len(), 1, "{answers:?}");
+        answers.remove(0)
+    }
+
+    fn subscribe(&mut self, client: ClientId, device: Device, access: u8) {
+        let address = Address { device, ..Address::default() };
+        let body = Subscription { address, access, driver: String::new() };
+        self.send(client, SERVER, Kind::Request, SUBSCRIBE.subtype, &body);
+    }
+
+    /// A client for which the base is open.
+    fn subscribed(&mut self) -> ClientId {
+        let client = self.connect();
+        self.subscribe(client, BASE, OPEN);
+        if self.server.poll_call() == Some(Call::Open(BASE)) {
+            self.server.handle_opened(NOW, BASE, Ok(()));
+        }
+        let answers = self.received(client);
+        assert_eq!(access(&answers[0]), (Kind::Acknowledge, OPEN));
+        client
+    }
+
+    fn data(&mut self, x: f64) {
+        let pose = Pose2d { x, ..Pose2d::default() };
+        let body = State { pose, ..State::default() }.to_bytes();
+        self.server.handle_data(BASE, STATE.subtype, x, &body);
+    }
+
+    fn velocity(&mut self, client: ClientId, x: f64) {
+        let velocity = Pose2d { x, ..Pose2d::default() };
+        self.send(client, BASE, Kind::Command, VELOCITY.subtype, &Velocity { velocity, motors_on: true });
+    }
+
+    fn calls(&mut self) -> Vec<Call> {
+        std::iter::from_fn(|| self.server.poll_call()).collect()
+    }
+}
+
+fn access(message: &Message) -> (Kind, u8) {
+    (message.header.kind, SUBSCRIBE.answer(&message.body).unwrap().access)
+}
+
+fn kinds(messages: &[Message]) -> Vec<(Kind, u8)> {
+    messages.iter().map(|message| (message.header.kind, message.header.subtype)).collect()
+}
+
+fn poses(messages: &[Message]) -> Vec<f64> {
+    let data = messages.iter().filter(|message| message.header.kind == Kind::Data);
+    data.map(|message| STATE.body(&message.body).unwrap().pose.x).collect()
+}
+
+#[test]
+fn a_client_finds_the_devices_and_their_drivers() {
+    let mut bench = bench();
+    let client = bench.connect();
+    let list = bench.ask(client, SERVER, DEVICES.subtype, &());
+    assert_eq!(list.header.sequence, 5, "the server repeats the number of its own requests");
+    let host = u32::from_le_bytes([127, 0, 0, 1]);
+    let address = Address { host, robot: 6665, device: BASE };
+    assert_eq!(DEVICES.answer(&list.body).unwrap(), [address]);
+    let question = Driver { address: Address { device: BASE, ..Address::default() }, name: String::new() };
+    let driver = bench.ask(client, SERVER, DRIVER.subtype, &question);
+    assert_eq!(DRIVER.answer(&driver.body).unwrap(), Driver { address, name: "kobuki".to_owned() });
+    let missing = Driver { address: Address { device: MISSING, ..Address::default() }, name: String::new() };
+    assert_eq!(bench.ask(client, SERVER, DRIVER.subtype, &missing).header.kind, Kind::Refuse);
+    let port = bench.ask(
+        client,
+        SERVER,
+        NAME_SERVICE.subtype,
+        &NameService { name: "TurtleBot 2".to_owned(), port: 0 },
+    );
+    assert_eq!(NAME_SERVICE.answer(&port.body).unwrap().port, 6665);
+}
+
+#[test]
+fn a_subscription_is_answered_when_the_device_works() {
+    let mut bench = bench();
+    let (one, other) = (bench.connect(), bench.connect());
+    bench.subscribe(one, BASE, OPEN);
+    bench.subscribe(other, BASE, OPEN);
+    assert_eq!(bench.calls(), [Call::Open(BASE)]);
+    assert_eq!(bench.received(one), []);
+    bench.server.handle_opened(NOW, BASE, Err("no such port".to_owned()));
+    for client in [one, other] {
+        let answers = bench.received(client);
+        assert_eq!(access(&answers[0]), (Kind::Acknowledge, DENIED));
+        assert_eq!(SUBSCRIBE.answer(&answers[0].body).unwrap().driver, "kobuki");
+    }
+    // It is tried again.
+    bench.subscribe(one, BASE, OPEN);
+    assert_eq!(bench.calls(), [Call::Open(BASE)]);
+    bench.subscribe(one, MISSING, OPEN);
+    assert_eq!(access(&bench.received(one)[0]), (Kind::Refuse, DENIED));
+}
+
+#[test]
+fn a_device_is_open_as_long_as_somebody_is_subscribed() {
+    let mut bench = bench();
+    let (one, other) = (bench.subscribed(), bench.subscribed());
+    // Two proxies of one program: one of them is deleted.
+    bench.subscribe(one, BASE, OPEN);
+    bench.subscribe(one, BASE, CLOSE);
+    bench.data(1.0);
+    assert_eq!(poses(&bench.received(one)), [1.0]);
+    bench.subscribe(one, BASE, CLOSE);
+    assert_eq!(access(bench.received(one).last().unwrap()), (Kind::Acknowledge, CLOSE));
+    bench.data(2.0);
+    assert_eq!(bench.received(one), []);
+    assert_eq!(poses(&bench.received(other)), [1.0, 2.0]);
+    // A third time there is nothing to close.
+    bench.subscribe(one, BASE, CLOSE);
+    assert_eq!(access(&bench.received(one)[0]), (Kind::Acknowledge, DENIED));
+    assert_eq!(bench.calls(), []);
+    bench.server.handle_disconnected(other);
+    assert_eq!(bench.calls(), [Call::Close(BASE)]);
+}
+
+#[test]
+fn pulled_data_comes_between_the_answer_and_a_synch_message() {
+    let mut bench = bench();
+    let client = bench.subscribed();
+    assert_eq!(bench.ask(client, SERVER, MODE.subtype, &PULL).header.kind, Kind::Acknowledge);
+    bench.data(1.0);
+    bench.data(2.0);
+    assert_eq!(bench.received(client), [], "nobody has asked");
+    bench.send(client, SERVER, Kind::Request, READ.subtype, &());
+    let round = [(Kind::Acknowledge, READ.subtype), (Kind::Data, 1), (Kind::Data, 1), (Kind::Synch, SYNCH)];
+    assert_eq!(kinds(&bench.received(client)), round);
+    // Without data the round waits for the next one.
+    bench.send(client, SERVER, Kind::Request, READ.subtype, &());
+    assert_eq!(kinds(&bench.received(client)), [(Kind::Acknowledge, READ.subtype)]);
+    bench.data(3.0);
+    assert_eq!(kinds(&bench.received(client)), [(Kind::Data, 1), (Kind::Synch, SYNCH)]);
+    // What waits goes out when the mode becomes push.
+    bench.data(4.0);
+    bench.send(client, SERVER, Kind::Request, MODE.subtype, &PUSH);
+    assert_eq!(kinds(&bench.received(client)), [(Kind::Data, 1), (Kind::Acknowledge, MODE.subtype)]);
+}
+
+#[test]
+fn an_answer_does_not_overtake_data() {
+    let mut bench = bench();
+    let client = bench.subscribed();
+    bench.ask(client, SERVER, MODE.subtype, &PULL);
+    bench.data(1.0);
+    bench.send(client, SERVER, Kind::Request, DEVICES.subtype, &());
+    let order = [(Kind::Data, 1), (Kind::Acknowledge, DEVICES.subtype)];
+    assert_eq!(kinds(&bench.received(client)), order);
+}
+
+#[test]
+fn the_first_rule_that_fits_decides_about_waiting_data() {
+    let rule = |replace: i32| ReplaceRule { interface: 4, index: -1, kind: 1, subtype: -1, replace };
+    for (replace, expected) in [(0, vec![1.0, 2.0]), (1, vec![2.0]), (2, vec![])] {
+        let mut bench = bench();
+        let client = bench.subscribed();
+        bench.ask(client, SERVER, MODE.subtype, &PULL);
+        bench.ask(client, SERVER, REPLACE_RULE.subtype, &rule(replace));
+        // A later rule for the same messages has no effect; the same rule again has.
+        let all = ReplaceRule { interface: -1, index: -1, kind: -1, subtype: -1, replace: 1 };
+        bench.ask(client, SERVER, REPLACE_RULE.subtype, &all);
+        bench.data(1.0);
+        bench.data(2.0);
+        bench.send(client, SERVER, Kind::Request, READ.subtype, &());
+        assert_eq!(poses(&bench.received(client)), expected, "{replace}");
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_loses_the_newest_data_and_is_told() {
+    let mut bench = with(ServerConfig { max_data: 3, ..ServerConfig::default() });
+    let (slow, other) = (bench.subscribed(), bench.subscribed());
+    bench.ask(slow, SERVER, MODE.subtype, &PULL);
+    for x in 1..=5 {
+        bench.data(x.into());
+        assert_eq!(poses(&bench.received(other)), [f64::from(x)]);
+    }
+    bench.send(slow, SERVER, Kind::Request, READ.subtype, &());
+    let received = bench.received(slow);
+    assert_eq!(poses(&received), [1.0, 2.0, 3.0]);
+    let last = received.last().unwrap();
+    assert_eq!((last.header.kind, last.header.subtype), (Kind::Synch, SYNCH_OVERFLOW));
+    assert_eq!(u32::from_bytes(&last.body), Ok(2));
+    assert_eq!(bench.server.poll_statistics().dropped, 2);
+}
+
+#[test]
+fn requests_of_a_client_are_carried_out_in_their_order_and_commands_at_once() {
+    let mut bench = bench();
+    let client = bench.subscribed();
+    for _ in 0..2 {
+        bench.send(client, BASE, Kind::Request, GET_GEOMETRY.subtype, &());
+    }
+    bench.velocity(client, 0.5);
+    let calls = bench.calls();
+    assert!(matches!(&calls[..], [Call::Request { .. }, Call::Command { .. }]), "{calls:?}");
+    assert_eq!(bench.received(client), []);
+    bench.server.handle_outcome(NOW, client, Ok(position2d::Geometry::default().to_bytes()));
+    let answers = bench.received(client);
+    assert_eq!(kinds(&answers), [(Kind::Acknowledge, GET_GEOMETRY.subtype)]);
+    assert_eq!(answers[0].header.sequence, 0, "drivers do not repeat the number");
+    assert!(matches!(&bench.calls()[..], [Call::Request { .. }]));
+    bench.server.handle_outcome(NOW, client, Err("no".to_owned()));
+    assert_eq!(kinds(&bench.received(client)), [(Kind::Refuse, GET_GEOMETRY.subtype)]);
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_refused() {
+    let mut bench = bench();
+    let client = bench.connect();
+    assert_eq!(bench.ask(client, BASE, GET_GEOMETRY.subtype, &()).header.kind, Kind::Refuse, "closed");
+    let client = bench.subscribed();
+    for (device, subtype) in [(BASE, 99), (MISSING, 1), (SERVER, 99)] {
+        assert_eq!(bench.ask(client, device, subtype, &()).header.kind, Kind::Refuse, "{device:?} {subtype}");
+    }
+    // Too short a pose; one that is too long is taken, as in the original.
+    let set = position2d::SET_ODOMETRY.subtype;
+    assert_eq!(bench.ask(client, BASE, set, &[1.0, 2.0]).header.kind, Kind::Refuse);
+    bench.send(client, BASE, Kind::Request, set, &[1.0, 2.0, 3.0, 4.0]);
+    assert!(matches!(&bench.calls()[..], [Call::Request { .. }]));
+    // Commands have no answers.
+    bench.send(client, BASE, Kind::Command, VELOCITY.subtype, &1.0);
+    bench.send(client, BASE, Kind::Data, STATE.subtype, &State::default());
+    assert_eq!((bench.received(client), bench.calls()), (vec![], vec![]));
+    assert_eq!(bench.server.poll_statistics().refused, 7);
+}
+
+#[test]
+fn a_robot_does_not_obey_a_client_that_has_gone() {
+    let mut bench = bench();
+    let (driver, watcher) = (bench.subscribed(), bench.subscribed());
+    bench.velocity(driver, 0.5);
+    bench.calls();
+    bench.server.handle_disconnected(driver);
+    assert_eq!(bench.calls(), [Call::Release(BASE)]);
+    // A client whose command another one has replaced stops nothing.
+    let other = bench.subscribed();
+    bench.velocity(watcher, 0.5);
+    bench.velocity(other, 0.2);
+    bench.calls();
+    bench.server.handle_disconnected(watcher);
+    assert_eq!(bench.calls(), []);
+    bench.server.handle_disconnected(other);
+    assert_eq!(bench.calls(), [Call::Close(BASE)]);
+}
+
+#[test]
+fn a_key_comes_before_everything_else() {
+    let keyed = || with(ServerConfig { key: Some("geheim".to_owned()), ..ServerConfig::default() });
+    let mut bench = keyed();
+    let client = bench.connect();
+    assert_eq!(bench.ask(client, SERVER, DEVICES.subtype, &()).header.kind, Kind::Refuse);
+    assert!(bench.server.is_closing(client));
+    let client = bench.connect();
+    let wrong = bench.ask(client, SERVER, AUTHENTICATE.subtype, &Bytes(b"falsch".to_vec()));
+    assert_eq!(wrong.header.kind, Kind::Refuse);
+    assert!(bench.server.is_closing(client));
+    let client = bench.connect();
+    let right = bench.ask(client, SERVER, AUTHENTICATE.subtype, &Bytes(b"geheim\0".to_vec()));
+    assert_eq!(right.header.kind, Kind::Acknowledge);
+    assert_eq!(bench.ask(client, SERVER, DEVICES.subtype, &()).header.kind, Kind::Acknowledge);
+}
+
+#[test]
+fn commands_that_nobody_takes_slow_their_client_only() {
+    let mut bench = bench();
+    let (client, other) = (bench.subscribed(), bench.subscribed());
+    for _ in 0..10_000 {
+        if !bench.server.wants_input(client) {
+            break;
+        }
+        bench.velocity(client, 0.5);
+    }
+    assert!(!bench.server.wants_input(client));
+    assert_eq!(bench.ask(other, SERVER, DEVICES.subtype, &()).header.kind, Kind::Acknowledge);
+    assert!(bench.calls().len() <= 64);
+    assert!(bench.server.wants_input(client));
+}
+
+#[test]
+fn another_protocol_is_recognized_by_an_impossible_size() {
+    let mut bench = bench();
+    let client = bench.connect();
+    bench.server.handle_bytes(
+        NOW,
+        client,
+        b"GET / HTTP/1.1\r\nHost: localhost:6665\r\nUser-Agent: x\r\n\r\n",
+    );
+    assert!(bench.server.is_closing(client));
+    assert!(bench.server.poll_event().unwrap().to_string().contains("does not speak Player's protocol"));
+}
+
+/// A step of any client.
+#[derive(Debug, Clone)]
+enum Step {
+    Bytes(Vec<u8>),
+    Message { device: Device, kind: Kind, subtype: u8, body: Vec<u8> },
+    Data,
+    Opened(bool),
+    Outcome(bool),
+    Disconnect,
+    Read,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let device = prop_oneof![4 => Just(BASE), 4 => Just(SERVER), 1 => Just(MISSING)];
+    let kind = (1..=6_u8).prop_map(|code| Kind::from_code(code).unwrap());
+    let body = prop_oneof![
+        Just(Vec::new()),
+        proptest::collection::vec(any::<u8>(), 0..64),
+        (0..4_u8).prop_map(|access| {
+            let address = Address { device: BASE, ..Address::default() };
+            Subscription { address, access, driver: String::new() }.to_bytes()
+        }),
+    ];
+    prop_oneof![
+        1 => proptest::collection::vec(any::<u8>(), 0..100).prop_map(Step::Bytes),
+        8 => (device, kind, 0..12_u8, body)
+            .prop_map(|(device, kind, subtype, body)| Step::Message { device, kind, subtype, body }),
+        3 => Just(Step::Data),
+        2 => any::<bool>().prop_map(Step::Opened),
+        2 => any::<bool>().prop_map(Step::Outcome),
+        1 => Just(Step::Disconnect),
+        3 => Just(Step::Read),
+    ]
+}
+
+proptest! {
+    /// Whatever one client does, another one is answered.
+    #[test]
+    fn no_client_disturbs_another(steps in proptest::collection::vec(step(), 0..60)) {
+        let mut bench = bench();
+        let mut client = bench.connect();
+        let witness = bench.connect();
+        for step in steps {
+            match step {
+                Step::Bytes(bytes) => bench.server.handle_bytes(NOW, client, &bytes),
+                Step::Message { device, kind, subtype, body } => {
+                    bench.server.handle_bytes(NOW, client, &encoded(device, kind, subtype, &body));
+                }
+                Step::Data => bench.data(1.0),
+                Step::Opened(works) => {
+                    let opened = if works { Ok(()) } else { Err("no".to_owned()) };
+                    bench.server.handle_opened(NOW, BASE, opened);
+                }
+                Step::Outcome(done) => {
+                    let outcome = if done { Ok(Vec::new()) } else { Err("no".to_owned()) };
+                    bench.server.handle_outcome(NOW, client, outcome);
+                }
+                Step::Disconnect => {
+                    bench.server.handle_disconnected(client);
+                    client = bench.connect();
+                }
+                Step::Read => drop(bench.received(client)),
+            }
+            bench.calls();
+            let answer = bench.ask(witness, SERVER, DEVICES.subtype, &());
+            prop_assert_eq!(answer.header.kind, Kind::Acknowledge);
+        }
+    }
+}

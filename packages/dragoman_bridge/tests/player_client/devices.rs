@@ -1,0 +1,148 @@
+//! The list of devices, subscriptions, geometry, data, maps.
+
+use dragoman_bridge::player::client::data::{Data, Fact};
+use dragoman_bridge::player::client::{DeviceInfo, Refusal, State};
+
+use super::*;
+
+fn listed(events: &[ClientEvent]) -> Vec<Vec<DeviceInfo>> {
+    let of = |event: &ClientEvent| match event {
+        ClientEvent::Devices(devices) => Some(devices.clone()),
+        _ => None,
+    };
+    events.iter().filter_map(of).collect()
+}
+
+#[test]
+fn every_known_device_is_opened_and_asked_for_its_geometry() {
+    let laser = laser::INTERFACE.device(0);
+    let log = log::INTERFACE.device(0);
+    let unknown = Device { interface: 999, index: 3 };
+    let mut server = Server::with_base();
+    // Some twice, and the server itself.
+    server.devices.extend([laser, log, unknown, BASE, SERVER]);
+    let mut bench = Bench::new(server);
+    let events = bench.take();
+    assert_eq!(events[0], ClientEvent::Connected { version: "Player v.3.1.0".to_owned() });
+    let lists = listed(&events);
+    let [devices] = &lists[..] else { panic!("{events:?}") };
+    let states: Vec<_> = devices.iter().map(|info| (info.device, info.state.clone())).collect();
+    let expected =
+        [(BASE, State::Open), (laser, State::Open), (log, State::NotShown), (unknown, State::NotShown)];
+    assert_eq!(states, expected);
+    assert_eq!(devices[0].driver, "maker");
+    assert_eq!(devices[0].facts, [Fact::Base(position2d::Geometry::default())]);
+    // The laser refused both questions.
+    assert_eq!(devices[1].facts, []);
+    let subtypes = bench.server.subtypes(laser);
+    assert_eq!(subtypes, [laser::GET_GEOMETRY.subtype, laser::GET_CONFIG.subtype]);
+    let subscriptions = bench.server.subtypes(SERVER);
+    assert_eq!(subscriptions, [5, 1, 2, 3, 2, 3, 2, 2]);
+}
+
+#[test]
+fn a_device_that_cannot_be_opened_is_tried_again() {
+    let power = power::INTERFACE.device(0);
+    let mut server = Server::with_base();
+    server.devices.insert(0, power);
+    server.broken.push(power);
+    let mut bench = Bench::new(server);
+    let lists = listed(&bench.take());
+    assert_eq!(lists[0][0].state, State::Refused(Refusal::Refused));
+    assert_eq!(lists[0][1].state, State::Open);
+    bench.pass(35_000 * MS);
+    assert_eq!(listed(&bench.take()), Vec::<Vec<DeviceInfo>>::new(), "nothing has changed");
+    let tries = |bench: &Bench| {
+        let body = |message: &Message| player::SUBSCRIBE.question(&message.body);
+        let is_try = |message: &&Message| {
+            message.header.subtype == player::SUBSCRIBE.subtype
+                && body(message).is_ok_and(|asked| asked.address.device == power)
+        };
+        bench.server.received.iter().filter(is_try).count()
+    };
+    assert_eq!(tries(&bench), 4);
+    bench.server.broken.clear();
+    bench.pass(10_000 * MS);
+    assert_eq!(listed(&bench.take())[0][0].state, State::Open);
+    bench.pass(60_000 * MS);
+    assert_eq!(tries(&bench), 5, "an open device is not opened again");
+}
+
+#[test]
+fn a_device_that_does_not_answer_does_not_hold_up_the_others() {
+    let (sonar, power) = (sonar::INTERFACE.device(0), power::INTERFACE.device(0));
+    let mut server = Server::with_base();
+    server.devices = vec![sonar, power, BASE];
+    server.ignores.push((sonar, sonar::GET_GEOMETRY.subtype));
+    let mut bench = Bench::new(server);
+    assert_eq!(listed(&bench.take()).len(), 0);
+    bench.pass(5000 * MS);
+    let lists = listed(&bench.take());
+    assert!(lists[0].iter().all(|info| info.state == State::Open), "{lists:?}");
+    assert_eq!(bench.client.statistics().timeouts, 1);
+}
+
+#[test]
+fn data_of_open_devices_are_events_and_malformed_ones_are_counted() {
+    let mut bench = Bench::new(Server::with_base());
+    bench.take();
+    let state = position2d::State { stalled: true, ..Default::default() };
+    bench.receive(&data(BASE, position2d::STATE.subtype, &state.to_bytes()));
+    assert_eq!(bench.take(), [ClientEvent::Data { device: BASE, timestamp: 2.5, data: Data::Base(state) }]);
+    bench.receive(&data(BASE, position2d::STATE.subtype, &[1, 2, 3]));
+    let events = bench.take();
+    assert!(matches!(&events[..], [ClientEvent::Problem { device: BASE, .. }]), "{events:?}");
+    bench.receive(&data(BASE, 99, &[]));
+    bench.receive(&data(position2d::INTERFACE.device(1), 1, &[]));
+    bench.receive(&data(Device { interface: 999, index: 0 }, 1, &[]));
+    assert_eq!(bench.take(), []);
+    let statistics = bench.client.statistics();
+    assert_eq!((statistics.data, statistics.undecodable, statistics.ignored), (1, 1, 3));
+    assert!(bench.client.is_connected());
+}
+
+#[test]
+fn maps_come_in_tiles_of_whole_rows() {
+    let device = map::INTERFACE.device(0);
+    let info = map::Info { scale: 0.05, width: 700, height: 1000, ..Default::default() };
+    let mut server = Server::with_base();
+    server.devices.push(device);
+    server.answers.insert((device, map::GET_INFO.subtype), info.to_bytes());
+    // The second tile is not the one that is asked for.
+    let tile =
+        map::MapData { width: 700, height: 585, range: 2, data: vec![2; 700 * 585], ..Default::default() };
+    server.answers.insert((device, map::GET_DATA.subtype), tile.compress().to_bytes());
+    let mut bench = Bench::new(server);
+    let asked: Vec<map::MapData> = bench
+        .server
+        .received
+        .iter()
+        .filter(|message| message.header.address.device == device && message.header.subtype == 2)
+        .map(|message| map::GET_DATA.question(&message.body).unwrap())
+        .collect();
+    let rows: Vec<_> = asked.iter().map(|tile| (tile.row, tile.height, tile.width)).collect();
+    assert_eq!(rows, [(0, 585, 700), (585, 415, 700)]);
+    let events = bench.take();
+    assert!(matches!(events.last(), Some(ClientEvent::Problem { .. })), "{events:?}");
+
+    let info = map::Info { scale: 0.05, width: 2, height: 2, ..Default::default() };
+    let tile = map::MapData { width: 2, height: 2, range: 2, data: vec![254, 0, 1, 2], ..Default::default() };
+    bench.server.answers.insert((device, map::GET_INFO.subtype), info.to_bytes());
+    bench.server.answers.insert((device, map::GET_DATA.subtype), tile.compress().to_bytes());
+    // The map has changed.
+    bench.receive(&data(device, map::INFO.subtype, &info.to_bytes()));
+    let events = bench.take();
+    let [ClientEvent::Map { map, .. }] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((&map.info, &map.cells[..]), (&info, &[0, -1, 75, 100][..]));
+
+    for info in [
+        map::Info { scale: 0.0, ..info.clone() },
+        map::Info { scale: f32::NAN, ..info.clone() },
+        map::Info { width: u32::MAX, height: u32::MAX, ..info.clone() },
+    ] {
+        bench.server.answers.insert((device, map::GET_INFO.subtype), info.to_bytes());
+        bench.receive(&data(device, map::INFO.subtype, &info.to_bytes()));
+        let events = bench.take();
+        assert!(matches!(&events[..], [ClientEvent::Problem { .. }]), "{events:?}");
+    }
+}

@@ -1,0 +1,39 @@
+//! `dragoman player`: the devices of a real Player server in ROS.
+
+use std::error::Error;
+
+use clap::Args;
+use dragoman_bridge::player::node::start_client;
+use dragoman_ros::process::Process;
+
+use crate::{Server, address};
+
+#[derive(Args)]
+pub(crate) struct PlayerOptions {
+    /// Address of the Player server; its own port is 6665.
+    #[arg(long, value_name = "HOST:PORT")]
+    server: String,
+    /// Namespace in which its devices appear.
+    #[arg(long, value_name = "NAMESPACE", default_value = "/player")]
+    namespace: String,
+    /// Ask the server for data, instead of receiving it when there is some.
+    #[arg(long)]
+    pull: bool,
+}
+
+impl Server for PlayerOptions {
+    fn ros_arguments(&self) -> Result<Vec<String>, Box<dyn Error>> {
+        let pull = self.pull.then(|| ["-p", "player_client:pull:=true"].map(str::to_owned));
+        Ok(pull.into_iter().flatten().collect())
+    }
+
+    async fn start(&self, process: &Process) -> Result<(), Box<dyn Error>> {
+        let server = address::resolve("--server", &self.server)?;
+        // If another process serves the namespace, requests would run in a circle.
+        process.claims.claim_namespace(&process.context, "player_client", &self.namespace)?;
+        process.claims.alone().await;
+        process.supervisor.spawn_node(start_client(&process.context, &self.namespace, server)?);
+        println!("Player at {server} appears in {}", self.namespace);
+        Ok(())
+    }
+}
