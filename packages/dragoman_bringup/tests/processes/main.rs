@@ -26,6 +26,7 @@ mod parts;
 mod platform;
 mod platform_lab;
 mod platform_original;
+mod player;
 mod player_client;
 mod position2d;
 mod printed;

@@ -1,0 +1,310 @@
+//! Player's server in the lab, and clients that speak as Player's own libraries do.
+
+#![cfg(target_os = "linux")]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::common::{Lab, domain};
+use dragoman_bridge::player::wire::common::Pose2d;
+use dragoman_bridge::player::wire::player::{
+    DEVICES, MODE, OPEN, PULL, READ, REPLACE_RULE, ReplaceRule, SUBSCRIBE, SYNCH, Subscription,
+};
+use dragoman_bridge::player::wire::position2d::{self, State, VELOCITY, Velocity};
+use dragoman_bridge::player::wire::{
+    Address, BANNER_LEN, Decoder, Device, Header, Kind, Message, Xdr, actarray, camera, gripper, map, player,
+    ranger, simulation,
+};
+
+/// Timeout on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+const SERVER: Device = player::INTERFACE.device(0);
+
+struct PlayerClient {
+    stream: TcpStream,
+    decoder: Decoder,
+}
+
+impl PlayerClient {
+    /// Connects as Player's C++ library does: pull mode, and only the newest data.
+    fn connect(address: SocketAddr) -> Self {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut banner = [0; BANNER_LEN];
+        stream.read_exact(&mut banner).unwrap();
+        assert!(banner.starts_with(b"Player v."));
+        let mut client = Self { stream, decoder: Decoder::default() };
+        client.ask(SERVER, MODE.subtype, &PULL);
+        let rule = ReplaceRule { interface: -1, index: -1, kind: Kind::Data as i32, subtype: -1, replace: 1 };
+        client.ask(SERVER, REPLACE_RULE.subtype, &rule);
+        client
+    }
+
+    fn send(&mut self, device: Device, kind: Kind, subtype: u8, body: &impl Xdr) {
+        let address = Address { device, ..Address::default() };
+        let mut bytes = Vec::new();
+        let header = Header { address, kind, subtype, timestamp: 0.0, sequence: 0 };
+        header.write_message(&body.to_bytes(), &mut bytes);
+        self.stream.write_all(&bytes).unwrap();
+    }
+
+    fn receive(&mut self) -> Message {
+        loop {
+            if let Some(message) = self.decoder.next() {
+                return message.unwrap();
+            }
+            let mut buffer = [0; 65536];
+            let len = self.stream.read(&mut buffer).expect("the server answers");
+            assert!(len > 0, "the server has closed the connection");
+            self.decoder.push(&buffer[..len]);
+        }
+    }
+
+    /// The answer to a request; data before it is dropped.
+    fn ask(&mut self, device: Device, subtype: u8, body: &impl Xdr) -> Message {
+        self.send(device, Kind::Request, subtype, body);
+        loop {
+            let message = self.receive();
+            if matches!(message.header.kind, Kind::Acknowledge | Kind::Refuse) {
+                assert_eq!((message.header.address.device, message.header.subtype), (device, subtype));
+                return message;
+            }
+        }
+    }
+
+    #[track_caller]
+    fn granted(&mut self, device: Device, subtype: u8, body: &impl Xdr) -> Vec<u8> {
+        let answer = self.ask(device, subtype, body);
+        assert_eq!(answer.header.kind, Kind::Acknowledge, "{device:?} {subtype}");
+        answer.body
+    }
+
+    #[track_caller]
+    fn subscribe(&mut self, device: Device) {
+        let address = Address { device, ..Address::default() };
+        let body = Subscription { address, access: OPEN, driver: String::new() };
+        let body = self.granted(SERVER, SUBSCRIBE.subtype, &body);
+        assert_eq!(SUBSCRIBE.answer(&body).unwrap().access, OPEN, "{device:?}");
+    }
+
+    /// A round of data.
+    fn read(&mut self) -> Vec<Message> {
+        self.send(SERVER, Kind::Request, READ.subtype, &());
+        let mut data = Vec::new();
+        loop {
+            let message = self.receive();
+            match message.header.kind {
+                Kind::Synch => {
+                    assert_eq!(message.header.subtype, SYNCH);
+                    return data;
+                }
+                Kind::Data => data.push(message),
+                _ => {}
+            }
+        }
+    }
+
+    /// The newest data of a base.
+    fn state(&mut self, base: Device) -> State {
+        loop {
+            let data = self.read();
+            let newest = data.iter().rfind(|message| message.header.address.device == base);
+            if let Some(message) = newest {
+                return position2d::STATE.body(&message.body).unwrap();
+            }
+        }
+    }
+
+    fn set_speed(&mut self, base: Device, x: f64, yaw: f64) {
+        let velocity = Velocity { velocity: Pose2d { x, y: 0.0, yaw }, motors_on: true };
+        self.send(base, Kind::Command, VELOCITY.subtype, &velocity);
+    }
+
+    #[track_caller]
+    fn until(&mut self, what: &str, base: Device, holds: impl Fn(&State) -> bool) -> State {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let state = self.state(base);
+            if holds(&state) {
+                return state;
+            }
+            assert!(Instant::now() < end, "{what}: {state:?}");
+        }
+    }
+}
+
+const fn base(index: u16) -> Device {
+    position2d::INTERFACE.device(index)
+}
+
+/// The calls of the RoMAA page's client in their order: the speed is set once, then the pose is read.
+#[test]
+fn the_client_of_the_romaa_page_drives_every_base_of_the_lab() {
+    let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
+    let mut client = PlayerClient::connect(lab.player);
+    // TurtleBot, Neobotix platform, a robot in Apolo's world.
+    for base in [base(0), base(1), base(2)] {
+        client.subscribe(base);
+        let geometry = client.granted(base, position2d::GET_GEOMETRY.subtype, &());
+        let geometry = position2d::GET_GEOMETRY.answer(&geometry).unwrap();
+        assert!((0.2..1.0).contains(&geometry.size.length), "{geometry:?}");
+        client.granted(base, position2d::MOTOR_POWER.subtype, &true);
+        let pose = Pose2d { x: 1.0, y: 2.0, yaw: 0.5 };
+        client.granted(base, position2d::SET_ODOMETRY.subtype, &pose);
+        client.until("the odometry is set", base, |state| (state.pose.x - 1.0).abs() < 0.05);
+        // ResetOdometry of Player's client sends zeros.
+        client.granted(base, position2d::SET_ODOMETRY.subtype, &Pose2d::default());
+        client.until("the odometry is reset", base, |state| state.pose.x.abs() < 0.05);
+        client.set_speed(base, 0.0, 0.4);
+        let state = client.until("the base turns", base, |state| state.pose.yaw > 0.6);
+        assert!(state.velocity.yaw > 0.2, "{state:?}");
+        client.set_speed(base, 0.0, 0.0);
+        client.until("the base stands", base, |state| state.velocity.yaw.abs() < 0.01);
+    }
+}
+
+#[test]
+fn a_client_that_vanishes_leaves_no_robot_driving() {
+    let lab = Lab::start_with(domain(), &["up", "--only", "turtlebot,player"], &[]);
+    let (mut driver, mut watcher) = (PlayerClient::connect(lab.player), PlayerClient::connect(lab.player));
+    for client in [&mut driver, &mut watcher] {
+        client.subscribe(base(0));
+    }
+    driver.set_speed(base(0), 0.0, 0.5);
+    watcher.until("the base turns", base(0), |state| state.velocity.yaw > 0.3);
+    drop(driver);
+    watcher.until("the base stands", base(0), |state| state.velocity.yaw.abs() < 0.01);
+}
+
+#[test]
+fn a_velocity_holds_as_long_as_a_parameter_says() {
+    let limit = ["-p", "player:command_timeout:=0.5"];
+    let lab = Lab::start_with(domain(), &["up", "--only", "turtlebot,player"], &limit);
+    let mut client = PlayerClient::connect(lab.player);
+    client.subscribe(base(0));
+    client.set_speed(base(0), 0.0, 0.5);
+    client.until("the base turns", base(0), |state| state.velocity.yaw > 0.3);
+    client.until("the base stands", base(0), |state| state.velocity.yaw.abs() < 0.01);
+}
+
+#[test]
+fn every_device_of_the_lab_can_be_opened_and_answers() {
+    let lab = Lab::start_with(domain(), &["up"], &["-p", "arm31:port:=0"]);
+    let mut client = PlayerClient::connect(lab.player);
+    let list = client.granted(SERVER, DEVICES.subtype, &());
+    let devices: Vec<Device> =
+        DEVICES.answer(&list).unwrap().into_iter().map(|address| address.device).collect();
+    assert!(devices.len() > 20, "{devices:?}");
+    for device in &devices {
+        // A simulation has no data, and images are for a test of their own.
+        if [simulation::INTERFACE.code, camera::INTERFACE.code].contains(&device.interface) {
+            continue;
+        }
+        let mut client = PlayerClient::connect(lab.player);
+        client.subscribe(*device);
+        let data = client.read();
+        assert!(data.iter().all(|message| message.header.address.device == *device), "{device:?}");
+    }
+
+    let world = simulation::INTERFACE.device(0);
+    client.subscribe(world);
+    let named = |name: &str, x: f64| simulation::NamedPose2d {
+        name: name.to_owned(),
+        pose: Pose2d { x, y: 1.0, yaw: 0.0 },
+    };
+    client.granted(world, simulation::SET_POSE2D.subtype, &named("pieza", 1.5));
+    let body = client.granted(world, simulation::GET_POSE2D.subtype, &named("pieza", 0.0));
+    assert!((simulation::GET_POSE2D.answer(&body).unwrap().pose.x - 1.5).abs() < 1e-6);
+    let unknown = client.ask(world, simulation::GET_POSE2D.subtype, &named("nobody", 0.0));
+    assert_eq!(unknown.header.kind, Kind::Refuse);
+
+    let grid = map::INTERFACE.device(0);
+    client.subscribe(grid);
+    let info = map::GET_INFO.answer(&client.granted(grid, map::GET_INFO.subtype, &())).unwrap();
+    let tile = map::MapData { width: info.width, height: info.height, ..map::MapData::default() };
+    let tile = map::GET_DATA.answer(&client.granted(grid, map::GET_DATA.subtype, &tile)).unwrap();
+    let cells = tile.decompress().unwrap().data;
+    assert!(cells.contains(&1) && cells.contains(&255), "walls and free ground");
+
+    let scanner = ranger::INTERFACE.device(0);
+    client.subscribe(scanner);
+    let config = client.granted(scanner, ranger::GET_CONFIG.subtype, &());
+    assert!(ranger::GET_CONFIG.answer(&config).unwrap().max_range > 3.0);
+
+    let (arm, hand) = (actarray::INTERFACE.device(0), gripper::INTERFACE.device(0));
+    client.subscribe(arm);
+    client.subscribe(hand);
+    let goal = actarray::JointPosition { joint: 0, position: 0.3 };
+    client.send(arm, Kind::Command, actarray::POSITION.subtype, &goal);
+    client.send(hand, Kind::Command, gripper::CLOSE.subtype, &());
+    let end = Instant::now() + PATIENCE;
+    let (mut reached, mut closed) = (false, false);
+    while !(reached && closed) {
+        for message in client.read() {
+            match message.header.address.device {
+                device if device == arm => {
+                    let joints = actarray::STATE.body(&message.body).unwrap().joints;
+                    reached = (joints[0].position - 0.3).abs() < 0.02;
+                }
+                device if device == hand => {
+                    let fingers = gripper::STATE.body(&message.body).unwrap().fingers;
+                    closed = fingers == gripper::Fingers::Closed;
+                }
+                _ => {}
+            }
+        }
+        assert!(Instant::now() < end, "arm {reached}, gripper {closed}");
+    }
+}
+
+/// Clients that never read, that send half a message, that speak another protocol; and two hundred good ones.
+#[test]
+fn two_hundred_clients_are_served_beside_bad_ones() {
+    let lab = Lab::start_with(domain(), &["up", "--only", "turtlebot,player"], &[]);
+    let memory = lab.resident_kib();
+    let mut deaf = PlayerClient::connect(lab.player);
+    deaf.ask(SERVER, MODE.subtype, &player::PUSH);
+    deaf.subscribe(base(0));
+    let mut half = PlayerClient::connect(lab.player);
+    half.stream.write_all(&[0; 39]).unwrap();
+    let mut other = PlayerClient::connect(lab.player);
+    let _ = other.stream.write_all(&[0xff; 4096]);
+
+    let mut clients: Vec<PlayerClient> = (0..200).map(|_| PlayerClient::connect(lab.player)).collect();
+    clients.iter_mut().for_each(|client| client.subscribe(base(0)));
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        for client in &mut clients {
+            let asked = Instant::now();
+            client.granted(SERVER, DEVICES.subtype, &());
+            times.push(asked.elapsed());
+        }
+    }
+    for client in &mut clients {
+        assert!(client.state(base(0)).pose.x.is_finite());
+    }
+    times.sort();
+    println!("200 clients: median {:?}, p99 {:?}", times[times.len() / 2], times[times.len() * 99 / 100]);
+    drop(clients);
+    let grown = lab.resident_kib().saturating_sub(memory);
+    println!("memory grew by {grown} KiB");
+    assert!(grown < 60_000, "{grown} KiB");
+}
+
+#[test]
+fn a_wrong_table_is_named_with_its_reason() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("player.yaml");
+    std::fs::write(&path, "devices:\n- device: position2d:0\n  odometry: odom\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_dragoman"))
+        .args(["up", "--only", "player", "--player-devices", path.to_str().unwrap()])
+        .args(["--domain", &domain().to_string(), "--ros-args", "-p", "player:port:=0"])
+        .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("player.yaml") && error.contains("velocity"), "{error}");
+}
