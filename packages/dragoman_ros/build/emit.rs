@@ -37,7 +37,7 @@ pub(crate) fn interfaces(jazzy: &Definitions, humble: &Definitions) -> Result<St
     for (name, package) in &packages {
         writeln!(out, "pub mod {name} {{")?;
         if !package.messages.is_empty() {
-            writeln!(out, "pub mod msg {{ use serde::{{Deserialize, Serialize}};")?;
+            writeln!(out, "pub mod msg {{ use serde::Serialize;")?;
             for message in &package.messages {
                 let short = message.get_short_name();
                 structure(&mut out, &types, message, &short, &format!("{name}/msg/{short}"))?;
@@ -132,7 +132,7 @@ fn descriptions(packages: &Packages) -> Descriptions {
 fn emit_service(out: &mut String, types: &Types, package: &str, service: &ServiceFile) -> std::fmt::Result {
     let name = service.get_short_name();
     let type_name = format!("{package}/srv/{name}");
-    writeln!(out, "pub mod {name} {{ use serde::{{Deserialize, Serialize}};")?;
+    writeln!(out, "pub mod {name} {{ use serde::Serialize;")?;
     structure(out, types, service.request(), "Request", &format!("{type_name}_Request"))?;
     structure(out, types, service.response(), "Response", &format!("{type_name}_Response"))?;
     service_type(out, types, &type_name)?;
@@ -163,7 +163,7 @@ fn emit_action(
     const ID: (&str, &str) = ("goal_id", "crate::unique_identifier_msgs::msg::UUID");
     const STAMP: (&str, &str) = ("stamp", "crate::builtin_interfaces::msg::Time");
     let type_name = format!("{package}/action/{name}");
-    writeln!(out, "pub mod {name} {{ use serde::{{Deserialize, Serialize}};")?;
+    writeln!(out, "pub mod {name} {{ use serde::Serialize;")?;
     for (part, message) in parts {
         structure(out, types, message, part, &format!("{type_name}_{part}"))?;
     }
@@ -175,7 +175,7 @@ fn emit_action(
     ];
     for (service, request, response) in services {
         let service_name = format!("{type_name}_{service}");
-        writeln!(out, "pub mod {service} {{ use serde::{{Deserialize, Serialize}};")?;
+        writeln!(out, "pub mod {service} {{ use serde::Serialize;")?;
         wrapper(out, types, "Request", &format!("{service_name}_Request"), &request)?;
         wrapper(out, types, "Response", &format!("{service_name}_Response"), &response)?;
         service_type(out, types, &service_name)?;
@@ -215,14 +215,24 @@ fn wrapper(
     type_name: &str,
     fields: &[(&str, &str)],
 ) -> std::fmt::Result {
-    writeln!(
-        out,
-        "#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)] pub struct {rust_name} {{"
-    )?;
+    writeln!(out, "#[derive(Clone, Debug, Default, PartialEq, Serialize)] pub struct {rust_name} {{")?;
     for (name, rust_type) in fields {
         writeln!(out, "pub {name}: {rust_type},")?;
     }
-    writeln!(out, "}}")?;
+    writeln!(
+        out,
+        "}}
+         impl crate::cdr::Cdr for {rust_name} {{
+             fn write(&self, out: &mut crate::cdr::Output) {{"
+    )?;
+    for (name, _) in fields {
+        writeln!(out, "crate::cdr::Cdr::write(&self.{name}, out);")?;
+    }
+    writeln!(out, "}}\nfn read(input: &mut crate::cdr::Input<'_>) -> Self {{ Self {{")?;
+    for (name, _) in fields {
+        writeln!(out, "{name}: crate::cdr::Cdr::read(input),")?;
+    }
+    writeln!(out, "}} }} }}")?;
     typesupport(out, types, rust_name, type_name)
 }
 
@@ -248,10 +258,7 @@ fn structure(
     let in_humble = types.humble.other_than(type_name, fields);
     // Makes the derived functions inherent ones, so that the trait can be implemented by hand.
     let remote = if in_humble.is_some() { "#[serde(remote = \"Self\")]" } else { "" };
-    writeln!(
-        out,
-        "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)] {remote} pub struct {rust_name} {{"
-    )?;
+    writeln!(out, "#[derive(Clone, Debug, PartialEq, Serialize)] {remote} pub struct {rust_name} {{")?;
     self::fields(out, fields)?;
     writeln!(out, "}}\nimpl Default for {rust_name} {{ fn default() -> Self {{ Self {{")?;
     for field in fields {
@@ -262,18 +269,59 @@ fn structure(
     }
     writeln!(out, "}} }} }}")?;
     constants(out, message, rust_name)?;
-    if let Some(in_humble) = in_humble {
-        humble::dispatch(out, rust_name, fields, in_humble)?;
+    match in_humble {
+        Some(in_humble) => humble::dispatch(out, rust_name, fields, in_humble)?,
+        None => codec(out, rust_name, fields)?,
     }
     typesupport(out, types, rust_name, type_name)
 }
 
-/// Writes the fields of a structure with their attributes.
+/// Writes the CDR functions of a structure.
+pub(crate) fn codec(out: &mut String, rust_name: &str, fields: &[FieldInfo]) -> std::fmt::Result {
+    writeln!(
+        out,
+        "impl crate::cdr::Cdr for {rust_name} {{
+             fn write(&self, out: &mut crate::cdr::Output) {{"
+    )?;
+    write_fields(out, fields)?;
+    writeln!(out, "}}\nfn read(input: &mut crate::cdr::Input<'_>) -> Self {{ Self {{")?;
+    read_fields(out, fields)?;
+    writeln!(out, "}} }} }}")
+}
+
+/// Writes the statements that append the fields of `self` to `out`.
+pub(crate) fn write_fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::Result {
+    for field in fields {
+        let name = identifier(&field.field_name);
+        match field.field_type.array_info {
+            ArrayType::FixedLength(length) => writeln!(out, "out.array(&self.{name}, {length});")?,
+            _ => writeln!(out, "crate::cdr::Cdr::write(&self.{name}, out);")?,
+        }
+    }
+    if fields.is_empty() {
+        writeln!(out, "crate::cdr::Cdr::write(&self.structure_needs_at_least_one_member, out);")?;
+    }
+    Ok(())
+}
+
+/// Writes the fields of a structure expression, read from `input`.
+pub(crate) fn read_fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::Result {
+    for field in fields {
+        let name = identifier(&field.field_name);
+        match field.field_type.array_info {
+            ArrayType::FixedLength(length) => writeln!(out, "{name}: input.array({length}),")?,
+            _ => writeln!(out, "{name}: crate::cdr::Cdr::read(input),")?,
+        }
+    }
+    if fields.is_empty() {
+        writeln!(out, "structure_needs_at_least_one_member: crate::cdr::Cdr::read(input),")?;
+    }
+    Ok(())
+}
+
+/// Writes the fields of a structure.
 pub(crate) fn fields(out: &mut String, fields: &[FieldInfo]) -> std::fmt::Result {
     for field in fields {
-        if let Some(attribute) = serde_attribute(field) {
-            writeln!(out, "{attribute}")?;
-        }
         writeln!(out, "pub {}: {},", identifier(&field.field_name), rust_type(field))?;
     }
     if fields.is_empty() {
@@ -376,19 +424,6 @@ pub(crate) fn rust_type(field: &FieldInfo) -> String {
     match field.field_type.array_info {
         ArrayType::NotArray => scalar_type(field),
         _ => format!("::std::vec::Vec<{}>", scalar_type(field)),
-    }
-}
-
-fn serde_attribute(field: &FieldInfo) -> Option<String> {
-    let is_bytes = scalar_type(field) == "u8";
-    match field.field_type.array_info {
-        ArrayType::FixedLength(n) => {
-            Some(format!("#[serde(with = \"crate::embedded::cdr::FixedArray::<{n}>\")]"))
-        }
-        ArrayType::Bounded(_) | ArrayType::Unbounded if is_bytes => {
-            Some("#[serde(with = \"serde_bytes\")]".into())
-        }
-        _ => None,
     }
 }
 

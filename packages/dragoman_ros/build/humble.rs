@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use roslibrust_codegen::{ArrayType, FieldInfo};
 
-use crate::emit::{fields, identifier, rust_type};
+use crate::emit::{codec, fields, identifier, read_fields, rust_type, write_fields};
 
 /// The fields of all structures in Humble, by `package/kind/Name`.
 pub(crate) struct Humble<'a>(BTreeMap<String, &'a [FieldInfo]>);
@@ -25,7 +25,7 @@ impl<'a> Humble<'a> {
     }
 }
 
-/// Writes `Serialize` and `Deserialize` of structure `rust_name`, depending on the distribution. Fields missing on one
+/// Writes `Serialize` and `Cdr` of structure `rust_name`, depending on the distribution. Fields missing on one
 /// side get their default on the other; fixed arrays of another length are truncated or padded.
 pub(crate) fn dispatch(
     out: &mut String,
@@ -37,33 +37,47 @@ pub(crate) fn dispatch(
         out,
         "const _: () = {{
          use crate::embedded::distribution::Distribution;
-         #[derive(Serialize, Deserialize)] struct InHumble {{"
+         #[derive(Serialize)] struct InHumble {{"
     )?;
     fields(out, in_humble)?;
+    writeln!(out, "}}")?;
+    codec(out, "InHumble", in_humble)?;
+    writeln!(out, "impl {rust_name} {{ fn in_humble(&self) -> InHumble {{ InHumble {{")?;
+    converted(out, "self", in_jazzy, in_humble)?;
     writeln!(
         out,
-        "}}
+        "}} }} }}
          impl Serialize for {rust_name} {{
              fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> ::std::result::Result<S::Ok, S::Error> {{
                  match Distribution::current() {{
                      Distribution::Jazzy => Self::serialize(self, serializer),
-                     Distribution::Humble => InHumble {{"
+                     Distribution::Humble => self.in_humble().serialize(serializer),
+                 }} }} }}
+         impl crate::cdr::Cdr for {rust_name} {{
+             fn write(&self, out: &mut crate::cdr::Output) {{
+                 match Distribution::current() {{
+                     Distribution::Jazzy => {{"
     )?;
-    converted(out, "self", in_jazzy, in_humble)?;
+    write_fields(out, in_jazzy)?;
     writeln!(
         out,
-        "}}.serialize(serializer),
-         }} }} }}
-         impl<'de> Deserialize<'de> for {rust_name} {{
-             fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> ::std::result::Result<Self, D::Error> {{
+        "}}
+                     Distribution::Humble => self.in_humble().write(out),
+                 }} }}
+             fn read(input: &mut crate::cdr::Input<'_>) -> Self {{
                  match Distribution::current() {{
-                     Distribution::Jazzy => Self::deserialize(deserializer),
+                     Distribution::Jazzy => Self {{"
+    )?;
+    read_fields(out, in_jazzy)?;
+    writeln!(
+        out,
+        "}},
                      Distribution::Humble => {{
-                         let received = InHumble::deserialize(deserializer)?;
-                         Ok({rust_name} {{"
+                         let received = InHumble::read(input);
+                         Self {{"
     )?;
     converted(out, "received", in_humble, in_jazzy)?;
-    writeln!(out, "}}) }} }} }} }} }};")
+    writeln!(out, "}} }} }} }} }} }};")
 }
 
 /// Writes the fields `to` of a structure from variable `source`, which has the fields `from`.

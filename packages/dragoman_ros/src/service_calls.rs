@@ -48,17 +48,20 @@ impl OpenCall {
 
     /// Records the answer if somebody listens.
     pub(crate) fn answered(&self, request: &impl Serialize, response: &impl Serialize) {
-        if !HAS_SUBSCRIBERS.load(Ordering::Relaxed) {
-            return;
+        if HAS_SUBSCRIBERS.load(Ordering::Relaxed) {
+            self.record(json(request), json(response));
         }
+    }
+
+    fn record(&self, request: String, response: String) {
         let Some(mut calls) = calls().clone() else { return };
         let now = Clock::create(ClockType::SystemTime).and_then(|mut clock| clock.get_now());
         let call = ServiceCall {
             stamp: Clock::to_builtin_time(&now.unwrap_or_default()),
             service: self.service.to_string(),
             type_: service_type(self.type_name),
-            request: json(request),
-            response: json(response),
+            request,
+            response,
             seconds: self.received.elapsed().as_secs_f64(),
         };
         if calls.try_send(call).is_err() {
@@ -108,14 +111,18 @@ fn service_type(request_type: &str) -> String {
 
 fn json(message: &impl Serialize) -> String {
     let mut text = Bounded(Vec::new());
-    match serde_json::to_writer(&mut text, message) {
-        Ok(()) => String::from_utf8(text.0).unwrap_or_default(),
-        Err(_) => "\"...\"".to_owned(),
-    }
+    let is_complete = serde_json::to_writer(&mut text, message).is_ok();
+    text.finish(is_complete)
 }
 
 /// Takes up to [`MAX_LENGTH`] bytes.
 struct Bounded(Vec<u8>);
+
+impl Bounded {
+    fn finish(self, is_complete: bool) -> String {
+        if is_complete { String::from_utf8(self.0).unwrap_or_default() } else { "\"...\"".to_owned() }
+    }
+}
 
 impl Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -117,7 +117,7 @@ impl NodeTasks {
             while let Some(request) = requests.next().await {
                 let response = answer(request.message.clone());
                 if let Err(error) = request.respond(response) {
-                    tracing::warn!(%error, service = name, "an answer could not be sent");
+                    warn_unanswered(&name, &error);
                 }
             }
         });
@@ -145,7 +145,7 @@ impl NodeTasks {
             while let Some(request) = requests.next().await {
                 let response = answer(request.message.clone()).await;
                 if let Err(error) = request.respond(response) {
-                    tracing::warn!(%error, service = name, "an answer could not be sent");
+                    warn_unanswered(&name, &error);
                 }
             }
         });
@@ -175,6 +175,10 @@ impl NodeTasks {
         let name = self.node.fully_qualified_name().unwrap_or_default();
         Ok(RunningNode { name, tasks: self.tasks, _spinner: Spinner::start(self.node)? })
     }
+}
+
+fn warn_unanswered(service: &str, error: &crate::Error) {
+    tracing::warn!(%error, service, "an answer could not be sent");
 }
 
 /// A running node. It ends when all its tasks have ended, or when it is dropped.

@@ -5,12 +5,13 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
+use dragoman_ros::cdr;
 use dragoman_ros::parameters::{self, Declaration};
 use dragoman_ros::{
     Arguments, Context, Discovery, DiscoveryRange, Node, QosProfile, WrappedTypesupport, std_msgs,
 };
 use futures::{FutureExt, StreamExt};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -61,9 +62,19 @@ fn a_parameter_that_is_misspelt_for_one_node_is_named_once() {
 }
 
 /// A length without a string, with the type name of a string.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Malformed {
     length: u32,
+}
+
+impl cdr::Cdr for Malformed {
+    fn write(&self, out: &mut cdr::Output) {
+        cdr::Cdr::write(&self.length, out);
+    }
+
+    fn read(input: &mut cdr::Input<'_>) -> Self {
+        Self { length: cdr::Cdr::read(input) }
+    }
 }
 
 impl WrappedTypesupport for Malformed {

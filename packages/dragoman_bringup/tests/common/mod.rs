@@ -43,6 +43,8 @@ pub struct Lab {
     pub apolo: SocketAddr,
     /// Address of PlatformCtrl's protocol.
     pub neobotix: Vec<SocketAddr>,
+    /// Address of Player's protocol.
+    pub player: SocketAddr,
     /// Its output up to `ready`.
     pub banner: Vec<String>,
 }
@@ -66,7 +68,7 @@ impl Lab {
     ) -> Self {
         // Tests run in parallel.
         let free_ports: &[&str] = match arguments.first() {
-            Some(&"up") => &["-p", "apolo:port:=0", "-p", "neobotix:ports:=[0,0]"],
+            Some(&"up") => &["-p", "apolo:port:=0", "-p", "neobotix:ports:=[0,0]", "-p", "player:port:=0"],
             Some(&"platform") => &["-p", "neobotix:ports:=[0,0]"],
             _ => &[],
         };
@@ -111,8 +113,9 @@ impl Lab {
             addresses(protocol).first().copied().unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)))
         };
         let (arm31, apolo) = (address("31-byte arm protocol"), address("Apolo's protocol"));
+        let player = address("Player's protocol");
         let neobotix = addresses("PlatformCtrl's protocol");
-        Self { child, domain, address: arm31, apolo, neobotix, banner }
+        Self { child, domain, address: arm31, apolo, neobotix, player, banner }
     }
 
     pub fn signal(&self, signal: &str) {

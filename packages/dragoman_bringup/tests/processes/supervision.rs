@@ -29,7 +29,16 @@ fn lab(domain: u16, arguments: &[&str]) -> Command {
     command
         .args(arguments)
         .args(["--domain", &domain.to_string(), "--ros-args"])
-        .args(["-p", "arm31:port:=0", "-p", "apolo:port:=0", "-p", "neobotix:ports:=[0,0]"])
+        .args([
+            "-p",
+            "arm31:port:=0",
+            "-p",
+            "apolo:port:=0",
+            "-p",
+            "neobotix:ports:=[0,0]",
+            "-p",
+            "player:port:=0",
+        ])
         .env_remove("ROS_DOMAIN_ID")
         .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         .stdout(Stdio::null())

@@ -5,13 +5,15 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use bytes::Bytes;
+use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use futures_timer::Delay;
 
 use super::WrappedServiceTypeSupport;
 use super::background::{Background, Task};
-use super::cdr;
+use super::cdr::{self, Encoding};
 use super::clock::lock;
 use super::dds::{Guid, Reader, Sample, SampleId, Writer};
 use super::error::{Error, Result};
@@ -72,13 +74,32 @@ struct Asked {
 
 impl<T: WrappedServiceTypeSupport> Client<T> {
     pub(crate) fn new(reader: Arc<Reader>, writer: Arc<Writer>, background: &Background) -> Self {
+        let (shared, listening) = Shared::start(reader, writer, background);
+        Self { shared, service: PhantomData, _listening: listening }
+    }
+
+    /// Sends a request; the future resolves with the response. As in r2r there is no timeout: callers add one.
+    ///
+    /// # Errors
+    /// A fixed array of a wrong length; an error of the middleware.
+    pub fn request(
+        &self,
+        message: &T::Request,
+    ) -> Result<impl Future<Output = Result<T::Response>> + Send + Unpin + use<T>> {
+        let answer = self.shared.request(cdr::to_bytes(message)?)?;
+        Ok(answer.map(|answer| answer.and_then(|(body, encoding)| cdr::from_bytes(&body, encoding))))
+    }
+}
+
+impl Shared {
+    fn start(reader: Arc<Reader>, writer: Arc<Writer>, background: &Background) -> (Arc<Self>, Task) {
         let mapping = match std::env::var("RMW_IMPLEMENTATION") {
             Ok(name) if name.contains("cyclonedds") => Mapping::Header,
             _ => Mapping::RelatedIdentity,
         };
         let client_id = client_id(&writer.guid());
         let (last_sequence, pending) = (Mutex::default(), Mutex::default());
-        let shared = Arc::new(Shared { reader, writer, mapping, client_id, last_sequence, pending });
+        let shared = Arc::new(Self { reader, writer, mapping, client_id, last_sequence, pending });
         let (replies, client) = (Arc::clone(&shared.reader), Arc::downgrade(&shared));
         let local_client = Weak::clone(&client);
         replies.hand_local_to(move |sample| {
@@ -93,28 +114,20 @@ impl<T: WrappedServiceTypeSupport> Client<T> {
                 client.dispatch(sample);
             }
         });
-        Self { shared, service: PhantomData, _listening: listening }
+        (shared, listening)
     }
 
-    /// Sends a request; the future resolves with the response. As in r2r there is no timeout: callers add one.
-    ///
-    /// # Errors
-    /// A fixed array of a wrong length; an error of the middleware.
-    pub fn request(
-        &self,
-        message: &T::Request,
-    ) -> Result<impl Future<Output = Result<T::Response>> + Send + Unpin + use<T>> {
-        let answer = self.shared.send(cdr::to_bytes(message)?)?;
-        let mapping = self.shared.mapping;
+    /// Sends a request; the future resolves with the serialized response.
+    fn request(&self, body: Vec<u8>) -> Result<BoxFuture<'static, Result<(Bytes, Encoding)>>> {
+        let answer = self.send(body)?;
+        let skipped = if self.mapping == Mapping::Header { HEADER_LENGTH } else { 0 };
         Ok(Box::pin(async move {
             let sample = answer.await.map_err(|_canceled| Error::RCL_RET_CLIENT_INVALID)?;
-            let skipped = if mapping == Mapping::Header { HEADER_LENGTH } else { 0 };
-            cdr::from_bytes(sample.payload.get(skipped..).unwrap_or_default(), sample.encoding)
+            let mut body = sample.payload;
+            Ok((body.split_off(skipped.min(body.len())), sample.encoding))
         }))
     }
-}
 
-impl Shared {
     fn send(&self, body: Vec<u8>) -> Result<oneshot::Receiver<Sample>> {
         let (answer, receiver) = oneshot::channel();
         let mut last_sequence = lock(&self.last_sequence);
@@ -188,15 +201,16 @@ impl Pending {
 impl<T> Client<T> {
     /// Resolves when the server has been missing for a while: it has ended, or is unreachable.
     pub(crate) fn server_lost(&self) -> impl Future<Output = ()> + Send + use<T> {
-        let client = Arc::downgrade(&self.shared);
-        async move {
-            let mut missed = 0;
-            while missed < LOST_AFTER {
-                Delay::new(SERVER_REVIEW_PERIOD).await;
-                let Some(client) = client.upgrade() else { return };
-                missed = if client.writer.matched() == 0 { missed + 1 } else { 0 };
-            }
-        }
+        server_lost(Arc::downgrade(&self.shared))
+    }
+}
+
+async fn server_lost(client: Weak<Shared>) {
+    let mut missed = 0;
+    while missed < LOST_AFTER {
+        Delay::new(SERVER_REVIEW_PERIOD).await;
+        let Some(client) = client.upgrade() else { return };
+        missed = if client.writer.matched() == 0 { missed + 1 } else { 0 };
     }
 }
 
@@ -221,18 +235,19 @@ pub trait IsAvailablePollable {
 
 impl<T> IsAvailablePollable for Client<T> {
     fn available(&self) -> BoxFuture<'static, Result<()>> {
-        let shared = Arc::downgrade(&self.shared);
-        Box::pin(async move {
-            loop {
-                let client = shared.upgrade().ok_or(Error::RCL_RET_CLIENT_INVALID)?;
-                let settled = client.writer.matched_for().is_some_and(|time| time >= MATCH_SETTLE_TIME);
-                if settled && client.reader.matched() > 0 {
-                    return Ok(());
-                }
-                drop(client);
-                Delay::new(Duration::from_millis(20)).await;
-            }
-        })
+        available(Arc::downgrade(&self.shared)).boxed()
+    }
+}
+
+async fn available(client: Weak<Shared>) -> Result<()> {
+    loop {
+        let client = client.upgrade().ok_or(Error::RCL_RET_CLIENT_INVALID)?;
+        let settled = client.writer.matched_for().is_some_and(|time| time >= MATCH_SETTLE_TIME);
+        if settled && client.reader.matched() > 0 {
+            return Ok(());
+        }
+        drop(client);
+        Delay::new(Duration::from_millis(20)).await;
     }
 }
 

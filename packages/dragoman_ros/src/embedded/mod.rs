@@ -8,7 +8,7 @@
 mod action;
 mod arguments;
 mod background;
-pub(crate) mod cdr;
+pub mod cdr;
 mod client;
 pub(crate) mod clock;
 mod context;
@@ -58,25 +58,25 @@ use std::fmt::Debug;
 
 /// A message type.
 pub trait WrappedTypesupport:
-    serde::Serialize + serde::de::DeserializeOwned + Default + Debug + Clone + PartialEq + Send + Sync
+    cdr::Cdr + serde::Serialize + Default + Debug + Clone + PartialEq + Send + Sync
 {
     /// `package/msg/Name`.
     const TYPE_NAME: &'static str;
     /// `RIHS01_` and 64 hexadecimal digits (REP 2011).
     const TYPE_HASH: &'static str;
 
-    /// Deserializes CDR with encapsulation header.
-    ///
-    /// # Errors
-    /// The bytes are too short, or not a valid value of the type.
-    fn to_serialized_bytes(&self) -> Result<Vec<u8>> {
-        Ok([&[0, 1, 0, 0], cdr::to_bytes(self)?.as_slice()].concat())
-    }
-
     /// Serializes the message to CDR with encapsulation header.
     ///
     /// # Errors
     /// A fixed array of a wrong length.
+    fn to_serialized_bytes(&self) -> Result<Vec<u8>> {
+        Ok([&[0, 1, 0, 0], cdr::to_bytes(self)?.as_slice()].concat())
+    }
+
+    /// Deserializes CDR with encapsulation header.
+    ///
+    /// # Errors
+    /// The bytes are too short, or not a valid value of the type.
     fn from_serialized_bytes(data: &[u8]) -> Result<Self> {
         let Some(([_, encoding, _, _], body)) = data.split_first_chunk() else {
             return Err(Error::SerdeError {

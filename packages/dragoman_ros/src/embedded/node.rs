@@ -128,8 +128,7 @@ impl Node {
         topic: &str,
         qos: QosProfile,
     ) -> Result<Publisher<T>> {
-        let (topic, qos) = self.dds_topic(topic, Side::Publisher, qos)?;
-        Ok(Publisher::new(self.writer(&topic, T::TYPE_NAME, &qos)?))
+        Ok(Publisher::new(self.topic_writer(topic, T::TYPE_NAME, qos)?))
     }
 
     /// The messages that arrive on `topic`, from now on; parameters `qos_overrides./topic.subscription...` take
@@ -165,8 +164,7 @@ impl Node {
         topic_type: &str,
         qos: QosProfile,
     ) -> Result<RawSubscription> {
-        let (topic, qos) = self.dds_topic(topic, Side::Subscription, qos)?;
-        Ok(RawSubscription::new(self.reader(&topic, topic_type, &qos)?))
+        Ok(RawSubscription::new(self.topic_reader(topic, topic_type, qos)?))
     }
 
     /// Offers `service`: a stream of requests, each of which must be answered with `respond`.
@@ -179,8 +177,7 @@ impl Node {
         qos: QosProfile,
     ) -> Result<impl Stream<Item = ServiceRequest<T>> + Send + Unpin + use<T>> {
         let requests = self.server::<T>(service, &qos)?;
-        let name = self.name.resolve_name(service, NameKind::Service, self.context.arguments().rules())?;
-        let name: Arc<str> = name.into();
+        let name: Arc<str> = self.service_name(service)?.into();
         Ok(requests.map(move |mut request| {
             request.call = Some(OpenCall::new(&name, T::Request::TYPE_NAME));
             request
@@ -196,9 +193,8 @@ impl Node {
         service: &str,
         qos: QosProfile,
     ) -> Result<Client<T>> {
-        let (request, reply) = self.service_topics(service)?;
-        let reader = self.reader(&reply, T::Response::TYPE_NAME, &qos)?;
-        let writer = self.writer(&request, T::Request::TYPE_NAME, &qos)?;
+        let types = [T::Request::TYPE_NAME, T::Response::TYPE_NAME];
+        let (reader, writer) = self.client_endpoints(service, types, &qos)?;
         Ok(Client::new(reader, writer, self.context.background()))
     }
 
@@ -323,8 +319,7 @@ impl Node {
         topic: &str,
         qos: &QosProfile,
     ) -> Result<Subscription<T>> {
-        let (topic, qos) = self.dds_topic(topic, Side::Subscription, qos.clone())?;
-        Ok(Subscription::new(self.reader(&topic, T::TYPE_NAME, &qos)?))
+        Ok(Subscription::new(self.topic_reader(topic, T::TYPE_NAME, qos.clone())?))
     }
 
     pub(crate) fn server<T: WrappedServiceTypeSupport>(
@@ -332,10 +327,47 @@ impl Node {
         service: &str,
         qos: &QosProfile,
     ) -> Result<Server<T>> {
-        let (request, reply) = self.service_topics(service)?;
-        let reader = self.reader(&request, T::Request::TYPE_NAME, qos)?;
-        let writer = self.writer(&reply, T::Response::TYPE_NAME, qos)?;
+        let types = [T::Request::TYPE_NAME, T::Response::TYPE_NAME];
+        let (reader, writer) = self.server_endpoints(service, types, qos)?;
         Ok(Server::new(reader, writer))
+    }
+
+    // The following functions are not generic, so that they are compiled once.
+
+    fn topic_writer(&self, topic: &str, ros_type: &str, qos: QosProfile) -> Result<Arc<Writer>> {
+        let (topic, qos) = self.dds_topic(topic, Side::Publisher, qos)?;
+        self.writer(&topic, ros_type, &qos)
+    }
+
+    fn topic_reader(&self, topic: &str, ros_type: &str, qos: QosProfile) -> Result<Arc<Reader>> {
+        let (topic, qos) = self.dds_topic(topic, Side::Subscription, qos)?;
+        self.reader(&topic, ros_type, &qos)
+    }
+
+    fn client_endpoints(
+        &self,
+        service: &str,
+        [request_type, reply_type]: [&str; 2],
+        qos: &QosProfile,
+    ) -> Result<(Arc<Reader>, Arc<Writer>)> {
+        let (request, reply) = self.service_topics(service)?;
+        let reader = self.reader(&reply, reply_type, qos)?;
+        Ok((reader, self.writer(&request, request_type, qos)?))
+    }
+
+    fn server_endpoints(
+        &self,
+        service: &str,
+        [request_type, reply_type]: [&str; 2],
+        qos: &QosProfile,
+    ) -> Result<(Arc<Reader>, Arc<Writer>)> {
+        let (request, reply) = self.service_topics(service)?;
+        let reader = self.reader(&request, request_type, qos)?;
+        Ok((reader, self.writer(&reply, reply_type, qos)?))
+    }
+
+    fn service_name(&self, service: &str) -> Result<String> {
+        Ok(self.name.resolve_name(service, NameKind::Service, self.context.arguments().rules())?)
     }
 
     /// A topic's DDS name, and its quality of service after overrides.
@@ -351,7 +383,7 @@ impl Node {
     }
 
     fn service_topics(&self, service: &str) -> Result<(String, String)> {
-        let name = self.name.resolve_name(service, NameKind::Service, self.context.arguments().rules())?;
+        let name = self.service_name(service)?;
         Ok((format!("rq{name}Request"), format!("rr{name}Reply")))
     }
 

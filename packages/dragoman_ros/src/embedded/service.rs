@@ -33,6 +33,12 @@ pub struct ServiceRequest<T: WrappedServiceTypeSupport> {
     pub message: T::Request,
     /// For the record of calls; none for the services of actions.
     pub(super) call: Option<OpenCall>,
+    asker: Asker,
+}
+
+/// Who sent a request.
+#[derive(Clone)]
+struct Asker {
     reply_to: ReplyTo,
     /// The sample identity of the request.
     asked_by: Guid,
@@ -45,27 +51,22 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
     /// # Errors
     /// A fixed array of a wrong length; an error of the middleware.
     pub fn respond(self, message: T::Response) -> Result<()> {
-        const IS_READER: u8 = 0x04;
         let body = cdr::to_bytes(&message)?;
         if let Some(call) = &self.call {
             call.answered(&self.message, &message);
         }
-        match self.reply_to {
-            // A request of the Fast DDS mapping names the reader of its response, except for some clients that name
-            // their writer.
-            ReplyTo::Identity(id) if id.writer[15] & IS_READER == 0 => {
-                self.writer.write(body, Some(id)).map(|_id| ())
-            }
-            ReplyTo::Identity(id) => self.writer.write_to(Peer::Reader(id.writer), body, Some(id)),
-            // For Cyclone's mapping, a reader of the client's participant.
-            ReplyTo::Header(header) => {
-                let body = [header.as_slice(), &body].concat();
-                self.writer.write_to(Peer::Beside(self.asked_by), body, None)
-            }
-        }
+        self.asker.reply(body)
     }
 
-    fn from_sample(sample: Sample, writer: Arc<Writer>) -> Result<Self> {
+    fn from_sample(sample: &Sample, writer: &Arc<Writer>) -> Result<Self> {
+        let (asker, body) = Asker::of(sample, writer)?;
+        Ok(Self { message: cdr::from_bytes(body, sample.encoding)?, call: None, asker })
+    }
+}
+
+impl Asker {
+    /// The sender of a request, and the body of the request.
+    fn of<'a>(sample: &'a Sample, writer: &Arc<Writer>) -> Result<(Self, &'a [u8])> {
         let (reply_to, body) = match sample.related {
             Some(related) => {
                 // A client may name only its reply reader, without a sequence number: then the request's own number
@@ -80,8 +81,25 @@ impl<T: WrappedServiceTypeSupport> ServiceRequest<T> {
                 (ReplyTo::Header(*header), body)
             }
         };
-        let message = cdr::from_bytes(body, sample.encoding)?;
-        Ok(Self { message, call: None, reply_to, asked_by: sample.id.writer, writer })
+        Ok((Self { reply_to, asked_by: sample.id.writer, writer: Arc::clone(writer) }, body))
+    }
+
+    /// Sends a serialized response.
+    fn reply(self, body: Vec<u8>) -> Result<()> {
+        const IS_READER: u8 = 0x04;
+        match self.reply_to {
+            // A request of the Fast DDS mapping names the reader of its response, except for some clients that name
+            // their writer.
+            ReplyTo::Identity(id) if id.writer[15] & IS_READER == 0 => {
+                self.writer.write(body, Some(id)).map(|_id| ())
+            }
+            ReplyTo::Identity(id) => self.writer.write_to(Peer::Reader(id.writer), body, Some(id)),
+            // For Cyclone's mapping, a reader of the client's participant.
+            ReplyTo::Header(header) => {
+                let body = [header.as_slice(), &body].concat();
+                self.writer.write_to(Peer::Beside(self.asked_by), body, None)
+            }
+        }
     }
 }
 
@@ -104,7 +122,7 @@ impl<T: WrappedServiceTypeSupport> Stream for Server<T> {
     fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<Self::Item>> {
         loop {
             let sample = ready!(self.reader.poll_take(task));
-            match ServiceRequest::from_sample(sample, Arc::clone(&self.writer)) {
+            match ServiceRequest::from_sample(&sample, &self.writer) {
                 Ok(request) => return Poll::Ready(Some(request)),
                 Err(error) => self.reader.report_malformed(T::Request::TYPE_NAME, &error),
             }

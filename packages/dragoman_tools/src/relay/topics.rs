@@ -8,8 +8,8 @@ use std::time::Duration;
 use dragoman_ros::shared::SharedPublisher;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Node, QosProfile, Result, WrappedTypesupport};
-use futures::StreamExt;
-use futures::future::{AbortHandle, abortable};
+use futures::future::{AbortHandle, BoxFuture, abortable};
+use futures::{FutureExt, StreamExt};
 use tokio::runtime::Handle;
 
 use super::table::Topic;
@@ -55,13 +55,12 @@ pub(crate) fn to_robots<T: WrappedTypesupport + Send + 'static>(
     counts: &Arc<Counts>,
 ) -> Result<Vec<Listeners>> {
     let mut publishers: Vec<SharedPublisher<T>> = Vec::new();
+    let mut listeners: Vec<Listeners> = Vec::new();
     for name in to {
-        publishers.push(tasks.node().create_publisher::<T>(name, topic.qos())?.into());
+        let publisher: SharedPublisher<T> = tasks.node().create_publisher(name, topic.qos())?.into();
+        publishers.push(publisher.clone());
+        listeners.push(Box::new(move || publisher.get_inter_process_subscription_count().unwrap_or(0)));
     }
-    let listeners = publishers.iter().cloned().map(|publisher| {
-        Box::new(move || publisher.get_inter_process_subscription_count().unwrap_or(0)) as Listeners
-    });
-    let listeners = listeners.collect();
     let counts = Arc::clone(counts);
     tasks.subscribe(from, topic.asked(), move |message: T| {
         for publisher in &publishers {
@@ -95,35 +94,27 @@ fn count(passed: &AtomicU64, counts: &Counts, result: Result<()>) {
 /// their own node and thread: with r2r only the thread that spins a node may subscribe.
 #[derive(Default)]
 pub(crate) struct OnDemand {
-    lanes: Vec<Box<dyn Lane>>,
+    lanes: Vec<Lane>,
 }
 
-trait Lane: Send {
-    /// Starts or ends the subscription.
-    fn review(&mut self, node: &mut Node, runtime: &Handle) -> Result<()>;
-}
-
-struct Demanded<T: WrappedTypesupport + 'static> {
-    topic: Topic,
-    from: String,
-    publisher: SharedPublisher<T>,
-    counts: Arc<Counts>,
+/// A topic; only its two functions know the type of the messages.
+struct Lane {
+    subscribers: Box<dyn Fn() -> Result<usize> + Send>,
+    /// Subscribes; the future forwards the messages.
+    forward: Box<Forward>,
     /// Ends the subscription.
     subscribed: Option<AbortHandle>,
 }
 
-impl<T: WrappedTypesupport + Send + Sync + 'static> Lane for Demanded<T> {
+type Forward = dyn Fn(&mut Node) -> Result<BoxFuture<'static, ()>> + Send;
+
+impl Lane {
+    /// Starts or ends the subscription.
     fn review(&mut self, node: &mut Node, runtime: &Handle) -> Result<()> {
-        let is_wanted = self.publisher.get_inter_process_subscription_count()? > 0;
+        let is_wanted = (self.subscribers)()? > 0;
         match (&self.subscribed, is_wanted) {
             (None, true) => {
-                let mut messages = node.subscribe::<T>(&self.from, self.topic.asked())?;
-                let (publisher, counts) = (self.publisher.clone(), Arc::clone(&self.counts));
-                let (passing, handle) = abortable(async move {
-                    while let Some(message) = messages.next().await {
-                        count(&counts.data, &counts, publisher.publish(&message));
-                    }
-                });
+                let (passing, handle) = abortable((self.forward)(node)?);
                 runtime.spawn(passing);
                 self.subscribed = Some(handle);
             }
@@ -137,7 +128,7 @@ impl<T: WrappedTypesupport + Send + Sync + 'static> Lane for Demanded<T> {
     }
 }
 
-impl<T: WrappedTypesupport + 'static> Drop for Demanded<T> {
+impl Drop for Lane {
     fn drop(&mut self) {
         if let Some(subscribed) = &self.subscribed {
             subscribed.abort();
@@ -155,13 +146,24 @@ impl OnDemand {
         to: &str,
         counts: &Arc<Counts>,
     ) -> Result<()> {
-        self.lanes.push(Box::new(Demanded::<T> {
-            topic: topic.clone(),
-            from: from.to_owned(),
-            publisher: node.create_publisher(to, topic.qos())?.into(),
-            counts: Arc::clone(counts),
+        let publisher: SharedPublisher<T> = node.create_publisher(to, topic.qos())?.into();
+        let watched = publisher.clone();
+        let (from, asked, counts) = (from.to_owned(), topic.asked(), Arc::clone(counts));
+        let forward = move |node: &mut Node| {
+            let mut messages = node.subscribe::<T>(&from, asked.clone())?;
+            let (publisher, counts) = (publisher.clone(), Arc::clone(&counts));
+            Ok(async move {
+                while let Some(message) = messages.next().await {
+                    count(&counts.data, &counts, publisher.publish(&message));
+                }
+            }
+            .boxed())
+        };
+        self.lanes.push(Lane {
+            subscribers: Box::new(move || watched.get_inter_process_subscription_count()),
+            forward: Box::new(forward),
             subscribed: None,
-        }));
+        });
         Ok(())
     }
 

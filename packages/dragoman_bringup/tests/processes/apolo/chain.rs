@@ -80,7 +80,7 @@ fn a_world_and_a_client_side_do_not_meet_in_one_domain() {
                 "-p",
                 "apolo:port:=0",
             ])
-            .args(["-p", "neobotix:ports:=[0,0]"])
+            .args(["-p", "neobotix:ports:=[0,0]", "-p", "player:port:=0"])
             .env_remove("ROS_DOMAIN_ID")
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
             .stdout(std::process::Stdio::null())

@@ -95,6 +95,11 @@ impl Feed {
     }
 }
 
+/// A name in a namespace of the table; without one, in that of the server.
+pub(super) fn below(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { name.to_owned() } else { format!("{}/{name}", namespace.trim_end_matches('/')) }
+}
+
 /// A request that is refused at once.
 pub(super) fn refused(reason: impl Into<String>) -> Answer {
     ready(Err(reason.into())).boxed()

@@ -8,7 +8,7 @@ use dragoman_ros::{QosProfile, arbotix_msgs, sensor_msgs, std_msgs};
 use futures::future::{FutureExt, join_all};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, refused};
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, refused};
 use crate::BridgeError;
 use crate::player::wire::actarray::{
     self, Geometry, JointGeometry, JointKind, JointPosition, JointSpeed, Positions,
@@ -71,10 +71,6 @@ struct Arm {
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn below(namespace: &str, name: &str) -> String {
-    if namespace.is_empty() { name.to_owned() } else { format!("{}/{name}", namespace.trim_end_matches('/')) }
 }
 
 fn command(

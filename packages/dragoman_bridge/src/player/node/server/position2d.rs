@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use dragoman_geometry::yaw;
 use dragoman_ros::shared::SharedPublisher;
+use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, nav_msgs, std_srvs};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, done, refused};
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done, refused};
 use crate::BridgeError;
 use crate::player::server::motion::{Gains, Motion};
 use crate::player::wire::common::{Orientation3d, Point3d, Pose2d, Pose3d, Size3d};
@@ -20,6 +21,11 @@ use crate::player::wire::{Device, Xdr};
 
 /// How often a velocity is repeated. Bases stop after 0.6 s without one.
 const REPEAT: Duration = Duration::from_millis(100);
+
+/// Motion mode of a platform that obeys velocities (PlatformCtrl guide).
+const VELOCITY_MODE_OF_PLATFORM: u8 = 3;
+/// Time limit for changing the mode.
+const PREPARATION: Duration = Duration::from_secs(5);
 
 /// The ROS names of a base.
 #[derive(Debug, Clone, Deserialize)]
@@ -33,6 +39,9 @@ pub(super) struct Names {
     /// are refused.
     #[serde(default)]
     services: Option<String>,
+    /// Namespace of a platform with modes: it is put into the mode for velocities and started by the first velocity.
+    #[serde(default)]
+    platform: Option<String>,
     /// Distance between the axles of the car whose steering angle a client commands, m.
     #[serde(default = "default_wheelbase")]
     wheelbase: f64,
@@ -90,7 +99,53 @@ impl Drive {
 struct Base {
     drive: Arc<Mutex<Drive>>,
     services: Option<Services>,
+    platform: Option<Arc<Platform>>,
     wheelbase: f64,
+}
+
+/// A platform that obeys velocities in one of its modes only.
+struct Platform {
+    connect: Service<std_srvs::srv::Trigger::Service>,
+    initialize: Service<std_srvs::srv::Trigger::Service>,
+    set_mode: Service<dragoman_msgs::srv::PlatformSetMode::Service>,
+    start: Service<std_srvs::srv::Trigger::Service>,
+}
+
+impl Platform {
+    fn new(tasks: &mut NodeTasks, namespace: &str) -> dragoman_ros::Result<Self> {
+        Ok(Self {
+            connect: Service::new(tasks, &below(namespace, "connect_to_pltf"))?,
+            initialize: Service::new(tasks, &below(namespace, "init_pltf"))?,
+            set_mode: Service::new(tasks, &below(namespace, "set_mode"))?,
+            start: Service::new(tasks, &below(namespace, "start"))?,
+        })
+    }
+
+    /// Sees to it that the platform obeys velocities, as the program of an operator does (PlatformCtrl guide, 4.2).
+    async fn prepare(self: Arc<Self>) {
+        let mode = || {
+            let request = dragoman_msgs::srv::PlatformSetMode::Request { mode: VELOCITY_MODE_OF_PLATFORM };
+            self.set_mode.ask(request, |response| done(response.success, response.message))
+        };
+        let end = Instant::now() + PREPARATION;
+        loop {
+            // Already started, or in the mode: one request is enough.
+            let mut prepared = mode().await.and(self.start.trigger().await);
+            if prepared.is_err() {
+                // Refused if it has happened before.
+                let _ = self.connect.trigger().await;
+                let _ = self.initialize.trigger().await;
+                prepared = mode().await.and(self.start.trigger().await);
+            }
+            match prepared {
+                Ok(_) => return,
+                Err(reason) if Instant::now() > end => {
+                    return tracing::warn!(reason, "the platform does not obey velocities");
+                }
+                Err(_early) => tokio::time::sleep(REPEAT).await,
+            }
+        }
+    }
 }
 
 struct Services {
@@ -108,7 +163,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     let mut tasks = setup.node(device)?;
     let services = match &names.services {
         Some(namespace) => {
-            let name = |service: &str| format!("{}/{service}", namespace.trim_end_matches('/'));
+            let name = |service: &str| below(namespace, service);
             Some(Services {
                 geometry: Service::new(&mut tasks, &name("get_geometry"))?,
                 motor_power: Service::new(&mut tasks, &name("set_motor_power"))?,
@@ -116,6 +171,10 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
                 set: Service::new(&mut tasks, &name("set_odometry"))?,
             })
         }
+        None => None,
+    };
+    let platform = match &names.platform {
+        Some(namespace) => Some(Arc::new(Platform::new(&mut tasks, namespace)?)),
         None => None,
     };
     let newest = QosProfile::default().keep_last(1);
@@ -140,7 +199,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     )?;
     let repeated = Arc::clone(&drive);
     tasks.every(REPEAT, move || lock(&repeated).cycle(false))?;
-    Ok(Opened::new(Base { drive, services, wheelbase: names.wheelbase }, tasks)?)
+    Ok(Opened::new(Base { drive, services, platform, wheelbase: names.wheelbase }, tasks)?)
 }
 
 fn state(odometry: &nav_msgs::msg::Odometry) -> State {
@@ -182,6 +241,12 @@ impl Driver for Base {
             }
             subtype => return Err(format!("there is no command {subtype}")),
         };
+        if motion != Motion::Idle
+            && let Some(platform) = &self.platform
+            && lock(&self.drive).motion == Motion::Idle
+        {
+            tokio::spawn(Arc::clone(platform).prepare());
+        }
         lock(&self.drive).begin(motion);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use dragoman_ros::{dragoman_msgs, geometry_msgs, std_srvs};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, done, refused};
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, below, done, refused};
 use crate::BridgeError;
 use crate::player::wire::common::{Orientation3d, Point3d, Pose2d, Pose3d};
 use crate::player::wire::simulation::{
@@ -37,18 +37,17 @@ struct Control {
 
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let name = |namespace: &str, service: &str| format!("{}/{service}", namespace.trim_end_matches('/'));
     let control = match &names.control {
         Some(namespace) => Some(Control {
-            start: Service::new(&mut tasks, &name(namespace, "start"))?,
-            pause: Service::new(&mut tasks, &name(namespace, "pause"))?,
-            reset: Service::new(&mut tasks, &name(namespace, "reset"))?,
+            start: Service::new(&mut tasks, &below(namespace, "start"))?,
+            pause: Service::new(&mut tasks, &below(namespace, "pause"))?,
+            reset: Service::new(&mut tasks, &below(namespace, "reset"))?,
             is_paused: false,
         }),
         None => None,
     };
-    let location = Service::new(&mut tasks, &name(&names.world, "get_location"))?;
-    let place = Service::new(&mut tasks, &name(&names.world, "place"))?;
+    let location = Service::new(&mut tasks, &below(&names.world, "get_location"))?;
+    let place = Service::new(&mut tasks, &below(&names.world, "place"))?;
     // Without a subscription or a timer it would end at once.
     tasks.spawn(std::future::pending());
     Ok(Opened::new(World { location, place, control }, tasks)?)
@@ -69,7 +68,7 @@ impl World {
         })
     }
 
-    /// Puts an object to a pose; `None` keeps what it has.
+    /// Puts an object to a pose.
     fn put(&self, object: String, pose: &Pose3d) -> Answer {
         let Pose3d { position, orientation } = pose;
         let request = dragoman_msgs::srv::Place::Request {
