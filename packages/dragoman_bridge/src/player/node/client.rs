@@ -8,7 +8,7 @@
 //! | `scene.rs` | frames and transforms |
 //! | `line.rs` | requests and commands from services and topics to the connection |
 //! | `messages.rs` | values of the protocol as messages |
-//! | `base.rs`, `ranges.rs`, `arm.rs`, `navigation.rs`, `world.rs`, `small.rs` | topics and services of the interfaces |
+//! | `base.rs`, `ranges.rs`, `arm.rs`, `navigation.rs`, `world.rs`, `small.rs` | the interfaces' topics and services |
 
 mod arm;
 mod base;
