@@ -7,7 +7,8 @@
 //! - `setup`: what happens after connecting: the list of devices, subscriptions, questions about geometry;
 //! - `data`: data and geometry of the interfaces, as values;
 //! - `map`: maps, which the server sends in tiles;
-//! - `motion`: velocities that have to be repeated.
+//! - `motion`: velocities that have to be repeated;
+//! - `requests`: requests and their answers.
 //!
 //! # Rules
 //!
@@ -30,6 +31,7 @@ mod config;
 pub mod data;
 pub mod map;
 mod motion;
+mod requests;
 mod setup;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -40,11 +42,11 @@ pub use config::{ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, Refusa
 use self::data::Data;
 use self::map::Reading;
 use self::motion::Motions;
-use self::setup::{Setup, Step};
+use self::requests::{Key, Open, Purpose, Waiting};
+use self::setup::Setup;
 use super::wire::player;
 use super::wire::{
-    Address, Ask, BANNER, BANNER_LEN, Decoder, Device, HEADER_LEN, Header, Kind, Message, Note, StreamError,
-    Xdr,
+    Address, Ask, BANNER, BANNER_LEN, Decoder, Device, Header, Kind, Message, Note, StreamError, Xdr,
 };
 use crate::CallId;
 
@@ -65,37 +67,6 @@ enum Link {
         deadline: Duration,
     },
     Up,
-}
-
-/// Which answers fit a request.
-type Key = (Device, u8);
-
-/// A request without an answer yet.
-#[derive(Debug)]
-struct Open {
-    sequence: u32,
-    /// `None`: it has timed out.
-    purpose: Option<Purpose>,
-    deadline: Duration,
-}
-
-/// A request that waits for the answer to another one.
-#[derive(Debug)]
-struct Waiting {
-    key: Key,
-    question: Vec<u8>,
-    purpose: Purpose,
-    deadline: Duration,
-}
-
-/// What a request is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    Call(CallId),
-    Setup(Step),
-    Map,
-    /// Whether the server is there.
-    Probe,
 }
 
 /// Requests for data when the mode is pull.
@@ -310,10 +281,8 @@ impl Client {
                     Pull::Asked { deadline } => deadline,
                 });
                 let silence = (!self.is_probing()).then(|| self.silent_at());
-                let waiting = self.waiting.iter().map(|waiting| waiting.deadline);
-                let answers = self.open.values().map(|open| open.deadline).chain(waiting);
                 let others = [pull, silence, self.motions.deadline(), self.setup.retry()];
-                answers.chain(others.into_iter().flatten()).min()
+                others.into_iter().flatten().chain(self.deadlines()).min()
             }
         }
     }
@@ -331,16 +300,6 @@ impl Client {
     /// Counters since the start, for diagnostics.
     pub fn statistics(&self) -> ClientStatistics {
         self.statistics
-    }
-
-    /// What the requests without an outcome are for.
-    fn purposes(&self) -> impl Iterator<Item = Purpose> {
-        let waiting = self.waiting.iter().map(|waiting| waiting.purpose);
-        self.open.values().filter_map(|open| open.purpose).chain(waiting)
-    }
-
-    fn is_probing(&self) -> bool {
-        self.purposes().any(|purpose| purpose == Purpose::Probe)
     }
 
     fn silent_at(&self) -> Duration {
@@ -407,87 +366,6 @@ impl Client {
         header.write_message(body, &mut self.unsent);
     }
 
-    /// Sends a request, or lets it wait for the answer to another one.
-    fn ask(&mut self, now: Duration, device: Device, subtype: u8, question: &[u8], purpose: Purpose) {
-        if self.unsent.len().saturating_add(HEADER_LEN + question.len()) > self.config.max_unsent {
-            if let Purpose::Call(id) = purpose {
-                let outcome = Err(Refusal::NotConnected);
-                self.events.push_back(ClientEvent::Result { id, outcome });
-            }
-            // A request that has waited this long must not be carried out later.
-            return self.give_up_connection(now, "the server does not read");
-        }
-        let key = (device, subtype);
-        if self.open.contains_key(&key) {
-            // Until its answer and the one before it have come, or have timed out twice.
-            let deadline = now.saturating_add(self.limit(purpose).saturating_mul(3));
-            self.waiting.push_back(Waiting { key, question: question.to_vec(), purpose, deadline });
-            return;
-        }
-        // 0 is the number of messages without an answer.
-        self.sequence = self.sequence.checked_add(1).unwrap_or(1);
-        self.statistics.requests += 1;
-        let deadline = now.saturating_add(self.limit(purpose));
-        self.open.insert(key, Open { sequence: self.sequence, purpose: Some(purpose), deadline });
-        self.send(device, Kind::Request, subtype, self.sequence, question);
-    }
-
-    fn limit(&self, purpose: Purpose) -> Duration {
-        match purpose {
-            Purpose::Setup(Step::Subscribe(_)) => self.config.subscription_timeout,
-            _ => self.config.answer_timeout,
-        }
-    }
-
-    /// Sends the requests that do not have to wait any more.
-    fn send_waiting(&mut self, now: Duration) {
-        for _ in 0..self.waiting.len() {
-            let Some(waiting) = self.waiting.pop_front() else { return };
-            let (device, subtype) = waiting.key;
-            if self.open.contains_key(&waiting.key) {
-                self.waiting.push_back(waiting);
-            } else {
-                self.ask(now, device, subtype, &waiting.question, waiting.purpose);
-            }
-        }
-    }
-
-    /// Ends the requests that have timed out. `true`: the server does not answer at all.
-    fn end_late(&mut self, now: Duration) -> bool {
-        let mut late = Vec::new();
-        let answer_timeout = self.config.answer_timeout;
-        self.open.retain(|_, open| {
-            if now < open.deadline {
-                return true;
-            }
-            open.deadline = now.saturating_add(answer_timeout);
-            let purpose = open.purpose.take();
-            late.extend(purpose);
-            purpose.is_some()
-        });
-        self.waiting.retain(|waiting| {
-            if now < waiting.deadline {
-                return true;
-            }
-            late.push(waiting.purpose);
-            false
-        });
-        self.statistics.timeouts += late.len() as u64;
-        if late.contains(&Purpose::Probe) {
-            for purpose in late {
-                if let Purpose::Call(id) = purpose {
-                    let outcome = Err(Refusal::TimedOut);
-                    self.events.push_back(ClientEvent::Result { id, outcome });
-                }
-            }
-            return true;
-        }
-        for purpose in late {
-            self.conclude(now, purpose, Err(Refusal::TimedOut));
-        }
-        false
-    }
-
     /// Asks for data, if it is time.
     fn pull(&mut self, now: Duration) {
         let due = match self.pull {
@@ -512,27 +390,6 @@ impl Client {
             // A server sends neither.
             Kind::Command | Kind::Request => self.statistics.ignored += 1,
         }
-    }
-
-    fn handle_answer(&mut self, now: Duration, message: &Message) {
-        let Header { address, kind, subtype, sequence, .. } = message.header;
-        let key = (address.device, subtype);
-        let fits = |open: &Open| sequence == 0 || sequence == open.sequence;
-        let is_read = key == (SERVER, player::READ.subtype);
-        if is_read || !self.open.get(&key).is_some_and(fits) {
-            self.statistics.unsolicited += u64::from(!is_read);
-            return;
-        }
-        let Some(open) = self.open.remove(&key) else { return };
-        self.statistics.answers += 1;
-        let answer = match kind {
-            Kind::Acknowledge => Ok(message.body.as_slice()),
-            _ => Err(Refusal::Refused),
-        };
-        if let Some(purpose) = open.purpose {
-            self.conclude(now, purpose, answer);
-        }
-        self.send_waiting(now);
     }
 
     fn handle_synch(&mut self, now: Duration, message: &Message) {
@@ -574,18 +431,5 @@ impl Client {
     fn problem(&mut self, device: Device, reason: &str) {
         let reason = reason.to_owned();
         self.events.push_back(ClientEvent::Problem { device, reason });
-    }
-
-    /// A request has ended.
-    fn conclude(&mut self, now: Duration, purpose: Purpose, answer: Result<&[u8], Refusal>) {
-        match purpose {
-            Purpose::Call(id) => {
-                let outcome = answer.map(<[u8]>::to_vec);
-                self.events.push_back(ClientEvent::Result { id, outcome });
-            }
-            Purpose::Setup(step) => self.conclude_step(now, step, answer),
-            Purpose::Map => self.conclude_map(now, answer),
-            Purpose::Probe => {}
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod chain;
 mod faults;
 mod picture;
 mod real;

@@ -8,7 +8,7 @@
 //! | `scene.rs` | frames and transforms |
 //! | `line.rs` | requests and commands from services and topics to the connection |
 //! | `messages.rs` | values of the protocol as messages |
-//! | `base.rs`, `ranges.rs`, `arm.rs`, `navigation.rs`, `world.rs`, `small.rs` | topics and services of the interfaces |
+//! | `base.rs`, `ranges.rs`, `arm.rs`, `navigation.rs`, `world.rs`, `small.rs` | the interfaces' topics and services |
 
 mod arm;
 mod base;
@@ -308,11 +308,12 @@ impl Edge {
         }
     }
 
-    /// Stores a problem for `/diagnostics`; the first one since the last report is also logged.
+    /// Stores a problem for `/diagnostics`, and logs it unless it is the one that was logged last.
     fn complain(&mut self, reason: String) {
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
-        if report.complaint.is_none() {
+        if report.complaint.is_none() && report.logged != reason {
             tracing::warn!(reason, "Player");
+            report.logged.clone_from(&reason);
         }
         report.complaint = Some(reason);
     }
@@ -368,6 +369,8 @@ struct Report {
     refused: Vec<String>,
     /// The last problem since the previous report.
     complaint: Option<String>,
+    /// The problem that was logged last.
+    logged: String,
 }
 
 fn publish(diagnostics: &mut Diagnostics, report: &mut Report) {

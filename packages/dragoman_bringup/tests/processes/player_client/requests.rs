@@ -104,7 +104,10 @@ fn arms_grippers_and_objects_take_commands() {
     assert!(operator.call::<Trigger::Service>("home", Trigger::Request::default()).success);
     assert!(operator.call::<Trigger::Service>("gripper/open", Trigger::Request::default()).success);
     let fingers = gripper::INTERFACE.device(0);
-    assert_eq!(operator.server.script().bodies(fingers, Kind::Command, gripper::OPEN.subtype).len(), 1);
+    // The service answers when the command is sent.
+    operator.until("the gripper opens", |operator| {
+        operator.server.script().bodies(fingers, Kind::Command, gripper::OPEN.subtype).len() == 1
+    });
 
     let request = GetLocation::Request { object: "box".to_owned(), ..Default::default() };
     let found = operator.call::<GetLocation::Service>("get_location", request);

@@ -60,8 +60,11 @@ pub(super) fn names(devices: &[DeviceInfo]) -> BTreeMap<Device, Names> {
                 &own
             };
             let is_plain = index == 0 && taken.insert(group.to_owned());
-            let has_base = |index| open().any(|info| info.device == position2d::INTERFACE.device(index));
-            let base = if index > 0 && has_base(index) {
+            // A base of another driver is likely a filter in front of the same base, such as an obstacle avoidance.
+            let is_its_base = |base: &DeviceInfo| {
+                base.device == position2d::INTERFACE.device(index) && base.driver == info.driver
+            };
+            let base = if index > 0 && open().any(is_its_base) {
                 format!("{}{index}/", position2d::INTERFACE.name)
             } else {
                 String::new()
@@ -88,6 +91,8 @@ mod tests {
 
     #[test]
     fn the_first_device_has_the_plain_names() {
+        let filtered =
+            DeviceInfo { driver: "vfh".to_owned(), ..open(position2d::INTERFACE.device(2), Vec::new()) };
         let array = Geometry { element_poses: vec![Default::default(); 8], ..Geometry::default() };
         let devices = [
             open(position2d::INTERFACE.device(0), Vec::new()),
@@ -97,6 +102,7 @@ mod tests {
             open(laser::INTERFACE.device(0), Vec::new()),
             open(sonar::INTERFACE.device(0), Vec::new()),
             open(power::INTERFACE.device(2), Vec::new()),
+            filtered,
         ];
         let names = names(&devices);
         let of = |device: Device| {

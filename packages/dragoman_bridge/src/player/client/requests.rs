@@ -1,0 +1,179 @@
+//! Requests: their order, time limits and answers.
+
+use std::time::Duration;
+
+use super::setup::Step;
+use super::{Client, ClientEvent, Refusal, SERVER};
+use crate::CallId;
+use crate::player::wire::{Device, HEADER_LEN, Header, Kind, Message, player};
+
+/// Which answers fit a request.
+pub(super) type Key = (Device, u8);
+
+/// A request without an answer yet.
+#[derive(Debug)]
+pub(super) struct Open {
+    sequence: u32,
+    /// `None`: it has timed out.
+    purpose: Option<Purpose>,
+    deadline: Duration,
+}
+
+/// A request that waits for the answer to another one.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    key: Key,
+    question: Vec<u8>,
+    purpose: Purpose,
+    deadline: Duration,
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Call(CallId),
+    Setup(Step),
+    Map,
+    /// Whether the server is there.
+    Probe,
+}
+
+impl Client {
+    /// What the requests without an outcome are for.
+    pub(super) fn purposes(&self) -> impl Iterator<Item = Purpose> {
+        let waiting = self.waiting.iter().map(|waiting| waiting.purpose);
+        self.open.values().filter_map(|open| open.purpose).chain(waiting)
+    }
+
+    /// When requests time out.
+    pub(super) fn deadlines(&self) -> impl Iterator<Item = Duration> {
+        let waiting = self.waiting.iter().map(|waiting| waiting.deadline);
+        self.open.values().map(|open| open.deadline).chain(waiting)
+    }
+
+    pub(super) fn is_probing(&self) -> bool {
+        self.purposes().any(|purpose| purpose == Purpose::Probe)
+    }
+
+    /// Sends a request, or lets it wait for the answer to another one.
+    pub(super) fn ask(
+        &mut self,
+        now: Duration,
+        device: Device,
+        subtype: u8,
+        question: &[u8],
+        purpose: Purpose,
+    ) {
+        if self.unsent.len().saturating_add(HEADER_LEN + question.len()) > self.config.max_unsent {
+            if let Purpose::Call(id) = purpose {
+                let outcome = Err(Refusal::NotConnected);
+                self.events.push_back(ClientEvent::Result { id, outcome });
+            }
+            // A request that has waited this long must not be carried out later.
+            return self.give_up_connection(now, "the server does not read");
+        }
+        let key = (device, subtype);
+        if self.open.contains_key(&key) {
+            // Until its answer and the one before it have come, or have timed out twice.
+            let deadline = now.saturating_add(self.limit(purpose).saturating_mul(3));
+            self.waiting.push_back(Waiting { key, question: question.to_vec(), purpose, deadline });
+            return;
+        }
+        // 0 is the number of messages without an answer.
+        self.sequence = self.sequence.checked_add(1).unwrap_or(1);
+        self.statistics.requests += 1;
+        let deadline = now.saturating_add(self.limit(purpose));
+        self.open.insert(key, Open { sequence: self.sequence, purpose: Some(purpose), deadline });
+        self.send(device, Kind::Request, subtype, self.sequence, question);
+    }
+
+    fn limit(&self, purpose: Purpose) -> Duration {
+        match purpose {
+            Purpose::Setup(Step::Subscribe(_)) => self.config.subscription_timeout,
+            _ => self.config.answer_timeout,
+        }
+    }
+
+    /// Sends the requests that do not have to wait any more.
+    pub(super) fn send_waiting(&mut self, now: Duration) {
+        for _ in 0..self.waiting.len() {
+            let Some(waiting) = self.waiting.pop_front() else { return };
+            let (device, subtype) = waiting.key;
+            if self.open.contains_key(&waiting.key) {
+                self.waiting.push_back(waiting);
+            } else {
+                self.ask(now, device, subtype, &waiting.question, waiting.purpose);
+            }
+        }
+    }
+
+    /// Ends the requests that have timed out. `true`: the server does not answer at all.
+    pub(super) fn end_late(&mut self, now: Duration) -> bool {
+        let mut late = Vec::new();
+        let answer_timeout = self.config.answer_timeout;
+        self.open.retain(|_, open| {
+            if now < open.deadline {
+                return true;
+            }
+            open.deadline = now.saturating_add(answer_timeout);
+            let purpose = open.purpose.take();
+            late.extend(purpose);
+            purpose.is_some()
+        });
+        self.waiting.retain(|waiting| {
+            if now < waiting.deadline {
+                return true;
+            }
+            late.push(waiting.purpose);
+            false
+        });
+        self.statistics.timeouts += late.len() as u64;
+        if late.contains(&Purpose::Probe) {
+            for purpose in late {
+                if let Purpose::Call(id) = purpose {
+                    let outcome = Err(Refusal::TimedOut);
+                    self.events.push_back(ClientEvent::Result { id, outcome });
+                }
+            }
+            return true;
+        }
+        for purpose in late {
+            self.conclude(now, purpose, Err(Refusal::TimedOut));
+        }
+        false
+    }
+
+    pub(super) fn handle_answer(&mut self, now: Duration, message: &Message) {
+        let Header { address, kind, subtype, sequence, .. } = message.header;
+        let key = (address.device, subtype);
+        let fits = |open: &Open| sequence == 0 || sequence == open.sequence;
+        let is_read = key == (SERVER, player::READ.subtype);
+        if is_read || !self.open.get(&key).is_some_and(fits) {
+            self.statistics.unsolicited += u64::from(!is_read);
+            return;
+        }
+        let Some(open) = self.open.remove(&key) else { return };
+        self.statistics.answers += 1;
+        let answer = match kind {
+            Kind::Acknowledge => Ok(message.body.as_slice()),
+            _ => Err(Refusal::Refused),
+        };
+        if let Some(purpose) = open.purpose {
+            self.conclude(now, purpose, answer);
+        }
+        self.send_waiting(now);
+    }
+
+    /// A request has ended.
+    pub(super) fn conclude(&mut self, now: Duration, purpose: Purpose, answer: Result<&[u8], Refusal>) {
+        match purpose {
+            Purpose::Call(id) => {
+                let outcome = answer.map(<[u8]>::to_vec);
+                self.events.push_back(ClientEvent::Result { id, outcome });
+            }
+            Purpose::Setup(step) => self.conclude_step(now, step, answer),
+            Purpose::Map => self.conclude_map(now, answer),
+            Purpose::Probe => {}
+        }
+    }
+}
