@@ -95,30 +95,36 @@ macro_rules! services {
             }
 
             fn visit_services(visitor: &mut impl Visitor<Self>) -> Result<()> {
-                $( visitor.visit::<$service::Service>(Service {
-                    name: Command::$command.service(),
-                    request: |request| match request {
-                        Request::$command { world, $($field),* } => {
-                            Some($service::Request { world, $($field: $field.into_ros()),* })
+                $({
+                    // Not generic over the visitor, so that the conversions are compiled once.
+                    fn row() -> Service<Apolo, $service::Service> {
+                        Service {
+                            name: Command::$command.service(),
+                            request: |request| match request {
+                                Request::$command { world, $($field),* } => {
+                                    Some($service::Request { world, $($field: $field.into_ros()),* })
+                                }
+                                _ => None,
+                            },
+                            call: |request| Ok(Request::$command {
+                                world: request.world,
+                                $($field: Field::from_ros(request.$field)),*
+                            }),
+                            outcome: |response| match (response.success, response.found) {
+                                (true, _) => services!(@outcome response, $outcome $($($answer)+)?),
+                                (false, true) => Outcome::Refused(Refusal::Rejected(response.message)),
+                                (false, false) => Outcome::Refused(Refusal::UnknownName(response.message)),
+                            },
+                            response: |outcome| {
+                                let mut response = $service::Response::default();
+                                let _outcome = services!(@head response, outcome);
+                                services!(@response response, _outcome, $outcome $($($answer)+)?);
+                                response
+                            },
                         }
-                        _ => None,
-                    },
-                    call: |request| Ok(Request::$command {
-                        world: request.world,
-                        $($field: Field::from_ros(request.$field)),*
-                    }),
-                    outcome: |response| match (response.success, response.found) {
-                        (true, _) => services!(@outcome response, $outcome $($($answer)+)?),
-                        (false, true) => Outcome::Refused(Refusal::Rejected(response.message)),
-                        (false, false) => Outcome::Refused(Refusal::UnknownName(response.message)),
-                    },
-                    response: |outcome| {
-                        let mut response = $service::Response::default();
-                        let _outcome = services!(@head response, outcome);
-                        services!(@response response, _outcome, $outcome $($($answer)+)?);
-                        response
-                    },
-                })?; )*
+                    }
+                    visitor.visit(row())?;
+                })*
                 Ok(())
             }
         }

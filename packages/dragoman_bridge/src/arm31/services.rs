@@ -24,38 +24,44 @@ macro_rules! services {
             type Outcome = Outcome;
 
             fn visit_services(visitor: &mut impl Visitor<Self>) -> Result<()> {
-                $( visitor.visit::<$service::Service>(Service {
-                    name: Command::$call.ros_name(),
-                    request: |call| match call {
-                        #[allow(clippy::needless_update, reason = "empty requests have a hidden field")]
-                        ArmCall::$call $({ $($field),* })? => {
-                            Some($service::Request { $($given: $value,)* ..Default::default() })
+                $({
+                    // Not generic over the visitor, so that the conversions are compiled once.
+                    fn row() -> Service<Arm31, $service::Service> {
+                        Service {
+                            name: Command::$call.ros_name(),
+                            request: |call| match call {
+                                #[allow(clippy::needless_update, reason = "empty requests have a hidden field")]
+                                ArmCall::$call $({ $($field),* })? => {
+                                    Some($service::Request { $($given: $value,)* ..Default::default() })
+                                }
+                                _ => None,
+                            },
+                            call: |_request| {
+                                $( let $request = _request; )?
+                                Ok(ArmCall::$call $({ $($back: $converted),* })?)
+                            },
+                            outcome: |response| match response.success {
+                                true => services!(@mode response $($mode)?),
+                                false => Outcome::Refused(Refusal::Rejected),
+                            },
+                            response: |outcome| {
+                                let mut response = $service::Response::default();
+                                match outcome {
+                                    Ok(Outcome::Refused(refusal)) => response.message = refusal.to_string(),
+                                    Err(reason) => response.message = reason,
+                                    Ok(_done) => {
+                                        response.success = true;
+                                        $( if let Outcome::Mode(mode) = _done {
+                                            response.$mode = mode.into();
+                                        } )?
+                                    }
+                                }
+                                response
+                            },
                         }
-                        _ => None,
-                    },
-                    call: |_request| {
-                        $( let $request = _request; )?
-                        Ok(ArmCall::$call $({ $($back: $converted),* })?)
-                    },
-                    outcome: |response| match response.success {
-                        true => services!(@mode response $($mode)?),
-                        false => Outcome::Refused(Refusal::Rejected),
-                    },
-                    response: |outcome| {
-                        let mut response = $service::Response::default();
-                        match outcome {
-                            Ok(Outcome::Refused(refusal)) => response.message = refusal.to_string(),
-                            Err(reason) => response.message = reason,
-                            Ok(_done) => {
-                                response.success = true;
-                                $( if let Outcome::Mode(mode) = _done {
-                                    response.$mode = mode.into();
-                                } )?
-                            }
-                        }
-                        response
-                    },
-                })?; )*
+                    }
+                    visitor.visit(row())?;
+                })*
                 Ok(())
             }
         }

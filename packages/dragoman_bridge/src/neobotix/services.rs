@@ -153,13 +153,19 @@ macro_rules! services {
         /// # Errors
         /// The visitor's first error.
         pub fn visit<V: Visitor>(visitor: &mut V) -> Result<(), V::Error> {
-            $( visitor.visit::<$service::Service>(Service {
-                kind: CommandKind::$kind,
-                request: |command| services!(@request command, $kind, $service $(, $arguments)?),
-                command: |_request| services!(@command _request, $kind $(, $arguments)?),
-                outcome: |response| services!(@outcome response, $kind $(, $answered)?),
-                response: |outcome| services!(@response outcome, $service, $kind $(, $answered)?),
-            })?; )*
+            $({
+                // Not generic over the visitor, so that the conversions are compiled once.
+                fn row() -> Service<$service::Service> {
+                    Service {
+                        kind: CommandKind::$kind,
+                        request: |command| services!(@request command, $kind, $service $(, $arguments)?),
+                        command: |_request| services!(@command _request, $kind $(, $arguments)?),
+                        outcome: |response| services!(@outcome response, $kind $(, $answered)?),
+                        response: |outcome| services!(@response outcome, $service, $kind $(, $answered)?),
+                    }
+                }
+                visitor.visit(row())?;
+            })*
             Ok(())
         }
     };
