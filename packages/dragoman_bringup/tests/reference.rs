@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use common::{Lab, domain};
-use dragoman_bridge::{apolo, arm31, neobotix};
+use dragoman_bridge::{apolo, arm31, neobotix, player};
 use dragoman_ros::qos::{DurabilityPolicy, ReliabilityPolicy};
 use dragoman_ros::rcl_interfaces::msg::{ParameterDescriptor, ParameterValue};
 use dragoman_ros::rcl_interfaces::srv::{DescribeParameters, GetParameters, ListParameters};
@@ -61,6 +61,7 @@ fn reference_of_up() {
         ("/apolo/world", "Node /apolo/world"),
         ("/robot_state", "Node /robot_state"),
         ("/simulation", "Node /simulation"),
+        ("/player", "Node /player, server side"),
     ];
     compare(&lab, &nodes);
 }
@@ -525,6 +526,7 @@ fn parameter_row(node: &str, parameter: &ParameterDescriptor, value: &ParameterV
     match (parameter.name.as_str(), node) {
         ("ports", _) => default = format!("{:?}", neobotix::wire::DEFAULT_PORTS),
         ("port", "/apolo/apolo") => default = apolo::wire::DEFAULT_PORT.to_string(),
+        ("port", "/player") => default = player::wire::DEFAULT_PORT.to_string(),
         ("port", _) => default = arm31::wire::DEFAULT_PORT.to_string(),
         ("device_port", _) => default.clear(),
         ("robots" | "lasers", "/apolo/apolo_client") => default = "[]".to_owned(),

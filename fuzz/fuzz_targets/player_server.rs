@@ -1,0 +1,155 @@
+//! Bytes of two clients, data, outcomes and lost connections into the server core of Player's protocol.
+//!
+//! Input: a sequence of steps, one operation byte each (low three bits: kind; the others: amount or variant), followed
+//! by its data. Checked: no panic, bounded buffers, what is sent are messages, a device is opened and closed in turn,
+//! and a third client is always answered.
+
+#![no_main]
+
+use std::time::Duration;
+
+use dragoman_bridge::player::server::{Call, ClientId, DeviceInfo, Server, ServerConfig};
+use dragoman_bridge::player::wire::player::DEVICES;
+use dragoman_bridge::player::wire::position2d;
+use dragoman_bridge::player::wire::{Address, BANNER_LEN, Decoder, Device, Header, Kind, Xdr, player};
+use libfuzzer_sys::fuzz_target;
+
+const NOW: Duration = Duration::from_secs(1000);
+const SERVER: Device = player::INTERFACE.device(0);
+const DEVICES_THERE: [Device; 2] = [position2d::INTERFACE.device(0), position2d::INTERFACE.device(1)];
+const MAX_DATA: usize = 8;
+const MAX_BUFFERED: usize = 4096;
+
+fn take<'a>(input: &mut &'a [u8], len: usize) -> &'a [u8] {
+    let (head, tail) = input.split_at(len.min(input.len()));
+    *input = tail;
+    head
+}
+
+fn message(device: Device, kind: Kind, subtype: u8, body: &[u8]) -> Vec<u8> {
+    let address = Address { device, ..Address::default() };
+    let mut bytes = Vec::new();
+    Header { address, kind, subtype, timestamp: 0.0, sequence: 1 }.write_message(body, &mut bytes);
+    bytes
+}
+
+/// A device, as its owner knows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum State {
+    Closed,
+    Asked,
+    Open,
+}
+
+struct Bench {
+    server: Server,
+    states: [State; 2],
+    /// Clients whose requests are open.
+    asked: Vec<ClientId>,
+}
+
+impl Bench {
+    fn connect(&mut self) -> ClientId {
+        let client = self.server.handle_connected(6665);
+        assert_eq!(self.server.poll_transmit(NOW, client).map(|bytes| bytes.len()), Some(BANNER_LEN));
+        client
+    }
+
+    /// Reads all that waits for a client.
+    fn read(&mut self, client: ClientId) -> usize {
+        let mut decoder = Decoder::default();
+        while let Some(bytes) = self.server.poll_transmit(NOW, client) {
+            assert!(!bytes.is_empty());
+            decoder.push(&bytes);
+        }
+        let messages = std::iter::from_fn(|| decoder.next()).map(|message| message.expect("a message"));
+        let count = messages.count();
+        assert_eq!(decoder.buffered(), 0);
+        count
+    }
+
+    fn calls(&mut self) {
+        while let Some(call) = self.server.poll_call() {
+            match call {
+                Call::Open(device) => {
+                    let state = &mut self.states[usize::from(device.index)];
+                    assert_eq!(*state, State::Closed);
+                    *state = State::Asked;
+                }
+                Call::Close(device) => {
+                    let state = &mut self.states[usize::from(device.index)];
+                    assert_ne!(*state, State::Closed);
+                    *state = State::Closed;
+                }
+                Call::Request { client, .. } => self.asked.push(client),
+                Call::Release(_) | Call::Command { .. } => {}
+            }
+        }
+        while self.server.poll_woken().is_some() || self.server.poll_event().is_some() {}
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let mut input = input;
+    let info = |device| DeviceInfo { device, driver: "driver".to_owned(), robot: "robot".to_owned() };
+    let config = ServerConfig { max_data: MAX_DATA, max_buffered: MAX_BUFFERED, ..ServerConfig::default() };
+    let server = Server::new(config, DEVICES_THERE.map(info).to_vec());
+    let mut bench = Bench { server, states: [State::Closed; 2], asked: Vec::new() };
+    let mut clients = [bench.connect(), bench.connect()];
+    let witness = bench.connect();
+    while let [operation, rest @ ..] = input {
+        input = rest;
+        let amount = usize::from(operation >> 3);
+        let which = amount % 2;
+        let (client, device) = (clients[which], DEVICES_THERE[amount / 2 % 2]);
+        match operation % 8 {
+            0 => {
+                let bytes = take(&mut input, amount).to_vec();
+                bench.server.handle_bytes(NOW, client, &bytes);
+            }
+            1 => {
+                let head = take(&mut input, 3);
+                let [kind, subtype, len] = head.try_into().unwrap_or([3, 3, 28]);
+                let kind = Kind::from_code(kind % 6 + 1).expect("a kind");
+                let device = if amount / 4 % 2 == 0 { SERVER } else { device };
+                let body = take(&mut input, usize::from(len)).to_vec();
+                bench.server.handle_bytes(NOW, client, &message(device, kind, subtype, &body));
+            }
+            2 => {
+                let body = position2d::State::default().to_bytes();
+                bench.server.handle_data(device, position2d::STATE.subtype, 1.0, &body);
+            }
+            3 => {
+                let works = amount / 4 % 2 == 0;
+                let opened = if works { Ok(()) } else { Err("broken".to_owned()) };
+                bench.server.handle_opened(NOW, device, opened);
+                let state = &mut bench.states[usize::from(device.index)];
+                if *state == State::Asked {
+                    *state = if works { State::Open } else { State::Closed };
+                }
+            }
+            4 => {
+                if let Some(asked) = bench.asked.pop() {
+                    let outcome = if amount % 4 < 2 { Ok(vec![0; amount]) } else { Err("no".to_owned()) };
+                    bench.server.handle_outcome(NOW, asked, outcome);
+                }
+            }
+            5 => {
+                bench.server.handle_disconnected(client);
+                bench.asked.retain(|asked| *asked != client);
+                clients[which] = bench.connect();
+            }
+            6 => drop(bench.read(client)),
+            _ => {
+                let access = u8::try_from(amount % 4).expect("small");
+                let address = Address { device, ..Address::default() };
+                let body = player::Subscription { address, access, driver: String::new() }.to_bytes();
+                let subscribe = message(SERVER, Kind::Request, player::SUBSCRIBE.subtype, &body);
+                bench.server.handle_bytes(NOW, client, &subscribe);
+            }
+        }
+        bench.calls();
+        bench.server.handle_bytes(NOW, witness, &message(SERVER, Kind::Request, DEVICES.subtype, &[]));
+        assert_eq!(bench.read(witness), 1, "another client is answered");
+    }
+});
