@@ -88,11 +88,11 @@ pub(super) fn battery(header: Header, state: &power::State) -> BatteryState {
         design_capacity: f32::NAN,
         percentage: known(power::PERCENT, state.percent) / 100.0,
         power_supply_status: match charging {
-            Some(Charging::Receiving) => BatteryState::POWER_SUPPLY_STATUS_CHARGING,
-            Some(Charging::Providing) => BatteryState::POWER_SUPPLY_STATUS_DISCHARGING,
-            Some(Charging::Idle) => BatteryState::POWER_SUPPLY_STATUS_NOT_CHARGING,
-            _ => BatteryState::POWER_SUPPLY_STATUS_UNKNOWN,
-        } as u8,
+            Some(Charging::Receiving) => BatteryState::POWER_SUPPLY_STATUS_CHARGING as u8,
+            Some(Charging::Providing) => BatteryState::POWER_SUPPLY_STATUS_DISCHARGING as u8,
+            Some(Charging::Idle) => BatteryState::POWER_SUPPLY_STATUS_NOT_CHARGING as u8,
+            _ => BatteryState::POWER_SUPPLY_STATUS_UNKNOWN as u8,
+        },
         present: true,
         ..Default::default()
     }

@@ -48,7 +48,7 @@ pub(super) struct Site<'a> {
 
 impl Site<'_> {
     /// A publisher of the device.
-    pub(super) fn publisher<T: dragoman_ros::WrappedTypesupport>(
+    pub(super) fn publisher<T: dragoman_ros::WrappedTypesupport + 'static>(
         &mut self,
         name: &str,
     ) -> RosResult<dragoman_ros::Publisher<T>> {

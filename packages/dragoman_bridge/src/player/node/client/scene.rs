@@ -135,7 +135,7 @@ impl Scene {
 }
 
 /// Creates a publisher with the usual quality of service.
-pub(super) fn publisher<T: dragoman_ros::WrappedTypesupport>(
+pub(super) fn publisher<T: dragoman_ros::WrappedTypesupport + 'static>(
     node: &mut Node,
     topic: &str,
 ) -> Result<Publisher<T>> {

@@ -123,8 +123,7 @@ fn battery(state: &sensor_msgs::msg::BatteryState) -> power::State {
     let volts = measured(power::VOLTS, state.voltage);
     let percent = measured(power::PERCENT, state.percentage * 100.0);
     let watts = measured(power::WATTS, state.voltage * state.current);
-    let is_charging =
-        u32::from(state.power_supply_status) == u32::from(BatteryState::POWER_SUPPLY_STATUS_CHARGING as u8);
+    let is_charging = state.power_supply_status == BatteryState::POWER_SUPPLY_STATUS_CHARGING as u8;
     let charging = if is_charging { Charging::Receiving } else { Charging::Idle };
     power::State { valid, volts, percent, joules: 0.0, watts, charging }
 }
