@@ -98,6 +98,7 @@ const FILES: [(&str, &[Described]); 8] = [
         &[
             ("arm31", "arm31", "Node /ranger/arm31, server side"),
             ("apolo", "apolo", "Node /apolo/apolo, server side"),
+            ("player", "player-server", "Node /player, server side"),
             ("world", "apolo", "Node /apolo/world"),
             ("arm", "ranger", "Node /ranger/arm"),
             ("mobile_base", "turtlebot2-widowx", "Node /mobile_base"),
