@@ -22,21 +22,14 @@ fn a_server_that_fails_is_reported_and_connected_again() {
     ] {
         let connections = operator.server.script().connections;
         operator.server.script().manner = manner;
-        if manner == Manner::Silent {
-            // Those that are open are silent; new ones are answered.
-            let found = operator.beside.find("the report", &mut diagnostics, |message| {
-                let status = &message.status[0];
-                status.level == 2 && status.message.starts_with("not connected")
-            });
-            assert!(found.status[0].message.contains(reason), "{}", found.status[0].message);
-        } else {
-            operator.beside.find("the report", &mut diagnostics, |message| {
-                message.status[0].level == 2 && message.status[0].message.contains(reason)
-            });
-            let answer =
-                operator.call::<SetBool::Service>("set_motor_power", SetBool::Request { data: true });
-            assert!(!answer.success, "{manner:?}");
-        }
+        operator.beside.find("the report", &mut diagnostics, |message| {
+            let status = &message.status[0];
+            status.level == 2
+                && status.message.starts_with("not connected")
+                && status.message.contains(reason)
+        });
+        let answer = operator.call::<SetBool::Service>("set_motor_power", SetBool::Request { data: true });
+        assert!(!answer.success, "{manner:?}");
         operator.server.script().manner = Manner::Good;
         operator.until("connected again", |operator| operator.server.script().connections > connections);
         while futures::FutureExt::now_or_never(futures::StreamExt::next(&mut odom)).is_some() {}
