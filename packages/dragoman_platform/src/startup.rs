@@ -62,7 +62,7 @@ pub struct SavedNames {
 }
 
 impl SavedNames {
-    /// Reads a text: lines `map:NAME` and so on. Other lines are ignored.
+    /// Reads a text: lines `map:NAME` and so on. Other lines are ignored, and so are carriage returns at a line's end.
     pub fn parse(text: &str) -> Self {
         let mut names = Self::default();
         for (kind, name) in text.lines().filter_map(|line| line.split_once(':')) {
@@ -72,7 +72,7 @@ impl SavedNames {
                 "program" => &mut names.program,
                 _ => continue,
             };
-            name.clone_into(place);
+            name.trim_end_matches('\r').clone_into(place);
         }
         names
     }
@@ -113,11 +113,12 @@ mod tests {
         assert_eq!(names.to_string(), "map:hall: 1\nroadmap:ways\n");
         assert_eq!(SavedNames::parse(&names.to_string()), names);
         assert_eq!(SavedNames::parse("\nnonsense\nmap\nother:x"), SavedNames::default());
+        assert_eq!(SavedNames::parse("map:hall: 1\r\nroadmap:ways\r"), names);
     }
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in "(\\PC*|(x|y|a|map|:|[-0-9.e]{1,3}|[ \n]){0,12})") {
+        fn any_text_is_read_or_refused(text in "(\\PC*|(x|y|a|map|:|[-0-9.e]{1,3}|[ \r\n]){0,12})") {
             let names = SavedNames::parse(&text);
             prop_assert_eq!(SavedNames::parse(&names.to_string()), names);
             if let Ok(StartPosition(pose)) = StartPosition::parse(&text) {
