@@ -1,7 +1,6 @@
 //! Client side: provides a real platform in a namespace.
 
 use std::f64::consts::PI;
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,10 +20,8 @@ use crate::clock;
 use crate::neobotix::services::velocity;
 use crate::neobotix::wire::Framing;
 use crate::neobotix::{Client, ClientConfig, ClientEvent, ClientStatistics, Outcome, Refusal};
-use crate::tcp::client::{Link, LinkEvent};
+use crate::tcp::client::{Link, LinkEvent, Reminder, loss};
 
-/// Minimum time between log lines about a missing connection.
-const REMINDER: Duration = Duration::from_secs(60);
 /// Size of the read buffer, bytes.
 const READ_LEN: usize = 65_536;
 
@@ -139,7 +136,7 @@ pub fn start_client(
         link: Link::new(server, READ_LEN),
         open: OpenCalls::new(),
         is_answering: false,
-        reminded: None,
+        reminder: Reminder::default(),
         report: Arc::clone(&report),
     };
     tasks.spawn(edge.run(requests, velocities));
@@ -177,8 +174,7 @@ struct Edge {
     open: OpenCalls<Box<dyn FnOnce(Outcome) + Send>>,
     /// Whether it has reported its state on this connection.
     is_answering: bool,
-    /// When a missing connection was last logged.
-    reminded: Option<Duration>,
+    reminder: Reminder,
     report: Arc<Mutex<Report>>,
 }
 
@@ -228,7 +224,7 @@ impl Edge {
                 // reported.
                 if !std::mem::replace(&mut self.is_answering, true) {
                     tracing::info!(server = %self.link.server(), "connected to the platform");
-                    self.reminded = None;
+                    self.reminder = Reminder::default();
                 }
                 self.picture.show_status(clock::now(), &status);
             }
@@ -268,18 +264,13 @@ impl Edge {
     }
 
     fn disconnected(&mut self, error: &std::io::Error) {
-        let reason = match error.kind() {
-            ErrorKind::UnexpectedEof => "it closed the connection".to_owned(),
-            _ => error.to_string(),
-        };
-        self.client.handle_disconnected(clock::now(), &reason);
+        self.client.handle_disconnected(clock::now(), &loss(error));
     }
 
     /// Logs from time to time that the platform is not connected, and why.
     fn missing(&mut self, reason: &dyn std::fmt::Display) {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).loss = reason.to_string();
-        if self.reminded.is_none_or(|when| clock::now().saturating_sub(when) >= REMINDER) {
-            self.reminded = Some(clock::now());
+        if self.reminder.is_due(clock::now()) {
             tracing::warn!(server = %self.link.server(), %reason, "not connected to the platform; retrying");
         }
     }

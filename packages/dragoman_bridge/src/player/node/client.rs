@@ -22,7 +22,6 @@ mod scene;
 mod small;
 mod world;
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -43,10 +42,8 @@ use crate::player::client::{
     Client, ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, Refusal, State,
 };
 use crate::player::wire;
-use crate::tcp::client::{Link, LinkEvent};
+use crate::tcp::client::{Link, LinkEvent, Reminder, loss};
 
-/// Minimum time between log lines about a missing connection.
-const REMINDER: Duration = Duration::from_secs(60);
 /// Size of the read buffer, bytes.
 const READ_LEN: usize = 65_536;
 /// Maximum number of orders that wait for the connection's task.
@@ -139,7 +136,7 @@ pub fn start_client(
         line,
         open: OpenCalls::new(),
         robot: None,
-        reminded: None,
+        reminder: Reminder::default(),
         report: Arc::clone(&report),
     };
     tasks.spawn(edge.run(orders));
@@ -175,8 +172,7 @@ struct Edge {
     open: OpenCalls<Respond>,
     /// The devices in ROS.
     robot: Option<Robot>,
-    /// When a missing connection was last logged.
-    reminded: Option<Duration>,
+    reminder: Reminder,
     report: Arc<Mutex<Report>>,
 }
 
@@ -214,7 +210,7 @@ impl Edge {
         match event {
             ClientEvent::Connected { version } => {
                 tracing::info!(server = %self.link.server(), version, "connected to the Player server");
-                self.reminded = None;
+                self.reminder = Reminder::default();
             }
             ClientEvent::Disconnected(reason) => {
                 self.link.close();
@@ -292,18 +288,13 @@ impl Edge {
     }
 
     fn disconnected(&mut self, error: &std::io::Error) {
-        let reason = match error.kind() {
-            ErrorKind::UnexpectedEof => "it closed the connection".to_owned(),
-            _ => error.to_string(),
-        };
-        self.client.handle_disconnected(clock::now(), &reason);
+        self.client.handle_disconnected(clock::now(), &loss(error));
     }
 
     /// Logs from time to time that the server is not connected, and why.
     fn missing(&mut self, reason: &dyn std::fmt::Display) {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).loss = reason.to_string();
-        if self.reminded.is_none_or(|when| clock::now().saturating_sub(when) >= REMINDER) {
-            self.reminded = Some(clock::now());
+        if self.reminder.is_due(clock::now()) {
             tracing::warn!(server = %self.link.server(), %reason, "not connected to the Player server; retrying");
         }
     }
