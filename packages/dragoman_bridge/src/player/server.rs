@@ -192,23 +192,18 @@ impl Server {
     /// A device's data. `timestamp` is when it was measured, s since 1970.
     pub fn handle_data(&mut self, device: Device, subtype: u8, timestamp: f64, body: &[u8]) {
         let Some(offered) = self.devices.get(&device) else { return };
-        // All clients of a port get the same bytes.
-        let mut encoded: Option<(Address, Arc<[u8]>)> = None;
+        // All clients are on the same port, and get the same bytes.
+        let mut encoded: Option<Arc<[u8]>> = None;
         for client in offered.subscribers.keys() {
             let Some(session) = self.sessions.get_mut(client) else { continue };
-            let address = Address { device, ..session.address };
-            let bytes = match &encoded {
-                Some((same, bytes)) if *same == address => Arc::clone(bytes),
-                _ => {
-                    let header = Header { address, kind: Kind::Data, subtype, timestamp, sequence: 0 };
-                    let mut bytes = Vec::with_capacity(wire::HEADER_LEN + body.len());
-                    header.write_message(body, &mut bytes);
-                    let bytes: Arc<[u8]> = bytes.into();
-                    encoded = Some((address, Arc::clone(&bytes)));
-                    bytes
-                }
-            };
-            self.statistics.dropped += u64::from(!session.push_data(device, subtype, bytes));
+            let bytes = encoded.get_or_insert_with(|| {
+                let address = Address { device, ..session.address };
+                let header = Header { address, kind: Kind::Data, subtype, timestamp, sequence: 0 };
+                let mut bytes = Vec::with_capacity(wire::HEADER_LEN + body.len());
+                header.write_message(body, &mut bytes);
+                bytes.into()
+            });
+            self.statistics.dropped += u64::from(!session.push_data(device, subtype, Arc::clone(bytes)));
             if session.has_transmit() {
                 self.woken.insert(*client);
             }

@@ -51,6 +51,7 @@ pub(super) struct Session {
     data: usize,
     max_data: usize,
     data_bytes: usize,
+    answer_bytes: usize,
     /// Bytes that go out before the queue.
     unsent: Vec<u8>,
 }
@@ -75,6 +76,7 @@ impl Session {
             data: 0,
             max_data,
             data_bytes: 0,
+            answer_bytes: 0,
             unsent: Vec::new(),
         }
     }
@@ -92,8 +94,7 @@ impl Session {
 
     /// Bytes of answers that wait.
     pub(super) fn unsent_len(&self) -> usize {
-        let answers = self.queue.iter().filter(|queued| queued.data.is_none());
-        self.unsent.len() + answers.map(|queued| queued.bytes.len()).sum::<usize>()
+        self.unsent.len() + self.answer_bytes
     }
 
     /// Carries out a request that concerns this client alone.
@@ -157,6 +158,7 @@ impl Session {
         header.write_message(body, &mut bytes);
         let is_read =
             header.address.device.interface == super::PLAYER.interface && header.subtype == READ.subtype;
+        self.answer_bytes += bytes.len();
         let queued = Queued { data: None, bytes: bytes.into() };
         if is_read { self.queue.push_front(queued) } else { self.queue.push_back(queued) }
     }
@@ -199,9 +201,12 @@ impl Session {
 
     /// Whether there is something to send.
     pub(super) fn has_transmit(&self) -> bool {
-        !self.unsent.is_empty()
-            || self.queue.iter().any(|queued| queued.data.is_none())
-            || (self.is_delivering() && !self.queue.is_empty())
+        !self.unsent.is_empty() || self.has_answers() || (self.is_delivering() && !self.queue.is_empty())
+    }
+
+    /// Whether answers are in the queue.
+    fn has_answers(&self) -> bool {
+        self.queue.len() > self.data
     }
 
     fn is_delivering(&self) -> bool {
@@ -212,13 +217,15 @@ impl Session {
     /// holds; then the synch message, if there was data.
     pub(super) fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         while self.unsent.len() < CHUNK
-            && (self.is_delivering() || self.queue.iter().any(|queued| queued.data.is_none()))
+            && (self.is_delivering() || self.has_answers())
             && let Some(Queued { data, bytes }) = self.queue.pop_front()
         {
             if data.is_some() {
                 self.data -= 1;
                 self.data_bytes -= bytes.len();
                 self.has_read |= self.is_reading;
+            } else {
+                self.answer_bytes -= bytes.len();
             }
             self.unsent.extend_from_slice(&bytes);
         }
