@@ -30,7 +30,12 @@ impl Types<'_> {
 }
 
 /// The source text of all interfaces, a module per package. Messages from `.action` files are named `Action_Part`.
-pub(crate) fn interfaces(jazzy: &Definitions, humble: &Definitions) -> Result<String, std::fmt::Error> {
+/// `announced` are the types whose hashes are known.
+pub(crate) fn interfaces(
+    jazzy: &Definitions,
+    humble: &Definitions,
+    announced: &Definitions,
+) -> Result<String, std::fmt::Error> {
     let packages = packages(jazzy);
     let mut out = String::new();
     let types = Types { descriptions: descriptions(&packages), humble: Humble::new(structures(humble)) };
@@ -62,7 +67,7 @@ pub(crate) fn interfaces(jazzy: &Definitions, humble: &Definitions) -> Result<St
     }
     let definitions = definitions(&packages);
     registry(&mut out, "DEFINITIONS", &definitions)?;
-    registry(&mut out, "TYPE_HASHES", &types.descriptions.hashes())?;
+    registry(&mut out, "TYPE_HASHES", &descriptions(&self::packages(announced)).hashes())?;
     let mut definitions_of_humble = self::definitions(&self::packages(humble));
     definitions_of_humble.retain(|name, text| definitions.get(name) != Some(text));
     registry(&mut out, "DEFINITIONS_OF_HUMBLE", &definitions_of_humble)?;

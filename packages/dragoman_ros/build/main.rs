@@ -1,5 +1,6 @@
 //! Generates `$OUT_DIR/interfaces.rs` from the interface definitions in `msg/` and `interfaces/`, and Humble's
-//! different formats from those in `interfaces_humble/`.
+//! different formats from those in `interfaces_humble/`. Of those in `interfaces_at_run_time/` only the hashes are built in:
+//! their messages are converted without generated code.
 //!
 //! `roslibrust_codegen` parses the definitions and `hash.rs` computes their type hashes; `emit.rs` writes Rust in the
 //! form of r2r, so that node code compiles with either. `humble.rs` adds Humble's formats.
@@ -27,10 +28,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("COLCON_IGNORE"), "")?;
     let jazzy = read(&roots, &out.join("packages"))?;
     // Definitions of later folders replace those of earlier ones.
+    let announced = [&roots[..], &[manifest.join("interfaces_at_run_time")]].concat();
+    let announced = read(&announced, &out.join("packages_announced"))?;
     let [standard, ours] = roots;
     let roots_of_humble = [standard, manifest.join("interfaces_humble"), ours];
     let humble = read(&roots_of_humble, &out.join("packages_humble"))?;
-    fs::write(out.join("interfaces.rs"), emit::interfaces(&jazzy, &humble)?)?;
+    fs::write(out.join("interfaces.rs"), emit::interfaces(&jazzy, &humble, &announced)?)?;
     Ok(())
 }
 

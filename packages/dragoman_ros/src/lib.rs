@@ -14,6 +14,7 @@
 //! | [`logging`] | the log on the terminal and on `/rosout` |
 //! | [`diagnostics`] | `/diagnostics` |
 //! | [`health`] | health of the middleware |
+//! | [`introspection`] | the nodes, topics and services of the graph |
 //! | [`lifecycle`] | nodes that acquire and release their hardware on request |
 //! | [`naming`] | names of other systems as parts of ROS names, names in namespaces |
 //! | [`raw`] | serialized messages of any type |
@@ -50,6 +51,7 @@ pub mod claims;
 pub mod command_line;
 pub mod diagnostics;
 pub mod health;
+pub mod introspection;
 pub mod lifecycle;
 pub mod logging;
 mod names;

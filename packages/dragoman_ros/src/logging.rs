@@ -7,10 +7,11 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use futures::StreamExt;
 use futures::channel::mpsc;
+use futures::{Stream, StreamExt};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::dynamic_filter_fn;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::{EnvFilter, Layer};
 
@@ -22,6 +23,27 @@ use crate::{Clock, ClockType, Node, QosProfile};
 const QUEUE_LENGTH: usize = 1000;
 
 static ROSOUT: OnceLock<Mutex<Option<mpsc::Sender<Log>>>> = OnceLock::new();
+static DIVERTED: Mutex<Option<mpsc::Sender<Entry>>> = Mutex::new(None);
+
+/// How grave an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// Worth reading; also what is for debugging.
+    Info,
+    /// Something may be wrong.
+    Warn,
+    /// Something is wrong.
+    Error,
+}
+
+/// An entry of a diverted log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// How grave it is.
+    pub severity: Severity,
+    /// Message and fields.
+    pub text: String,
+}
 
 /// Logging options of a command line: the last `--log-level` for all loggers, and whether `/rosout` is enabled.
 fn ros_arguments(arguments: impl IntoIterator<Item = String>) -> (Option<String>, bool) {
@@ -57,7 +79,8 @@ pub fn init(level: &str) -> Result<(), String> {
     let terminal = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
-        .with_target(false);
+        .with_target(false)
+        .with_filter(dynamic_filter_fn(|_, _| diverted().is_none()));
     let subscriber = tracing_subscriber::registry().with(filter).with(terminal).with(RosoutLayer);
     tracing::subscriber::set_global_default(subscriber).map_err(|error| error.to_string())
 }
@@ -80,6 +103,22 @@ pub fn publish(node: &mut Node) -> crate::Result<impl Future<Output = ()> + Send
     })
 }
 
+/// Takes the log from the terminal while the returned stream exists, for a program that draws on it.
+pub fn divert() -> impl Stream<Item = Entry> + Unpin {
+    let (sender, entries) = mpsc::channel(QUEUE_LENGTH);
+    *diverted() = Some(sender);
+    entries
+}
+
+/// Where the log goes instead of the terminal.
+fn diverted() -> std::sync::MutexGuard<'static, Option<mpsc::Sender<Entry>>> {
+    let mut diverted = DIVERTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if diverted.as_ref().is_some_and(mpsc::Sender::is_closed) {
+        *diverted = None;
+    }
+    diverted
+}
+
 fn rosout() -> std::sync::MutexGuard<'static, Option<mpsc::Sender<Log>>> {
     ROSOUT.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -93,7 +132,10 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
         if metadata.target().starts_with("dragoman_ros::embedded") {
             return;
         }
-        let Some(sender) = rosout().clone() else { return };
+        let (rosout, diverted) = (rosout().clone(), diverted().clone());
+        if rosout.is_none() && diverted.is_none() {
+            return;
+        }
         let mut entry = Log {
             level: severity(*metadata.level()),
             file: metadata.file().unwrap_or_default().to_owned(),
@@ -107,7 +149,17 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
         if entry.name.is_empty() {
             entry.name = metadata.target().replace("::", ".");
         }
-        let _ = { sender }.try_send(entry);
+        if let Some(mut sender) = diverted {
+            let severity = match entry.level {
+                40.. => Severity::Error,
+                30.. => Severity::Warn,
+                _ => Severity::Info,
+            };
+            let _ = sender.try_send(Entry { severity, text: entry.msg.clone() });
+        }
+        if let Some(mut sender) = rosout {
+            let _ = sender.try_send(entry);
+        }
     }
 }
 

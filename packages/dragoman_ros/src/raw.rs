@@ -1,8 +1,72 @@
-//! Serialized messages of any type, for recorders, on top of both implementations.
+//! Serialized messages of any type, for recorders and gateways, on top of both implementations.
+//!
+//! [`create_publisher`], [`create_client`] and [`create_service`] are for types known at run time. r2r has no servers of
+//! such types, and converts requests and responses from and to JSON: see [`Body`].
+
+#[cfg(not(feature = "r2r"))]
+mod embedded;
+#[cfg(feature = "r2r")]
+mod rcl;
+
+#[cfg(not(feature = "r2r"))]
+pub use embedded::{
+    Client, Publisher, Request, create_client, create_publisher, create_service, destroy_publisher,
+};
+#[cfg(feature = "r2r")]
+pub use rcl::{
+    Client, Publisher, Request, create_client, create_publisher, create_service, destroy_publisher,
+};
 
 use futures::Stream;
 
+use crate::qos::{DurabilityPolicy, ReliabilityPolicy};
 use crate::{Node, QosProfile, Result};
+
+/// A request or response of a type known at run time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// CDR with its four bytes of encapsulation header.
+    Cdr(Vec<u8>),
+    /// As `serde_json` writes the structures of this crate: bytes are numbers, and a field whose name is a Rust keyword
+    /// ends with `_`.
+    Json(serde_json::Value),
+}
+
+/// Whether requests and responses are [`Body::Json`].
+pub const CALLS_ARE_JSON: bool = cfg!(feature = "r2r");
+
+/// Whether a node receives only in `Node::spin_once`.
+pub const MUST_SPIN: bool = cfg!(feature = "r2r");
+
+/// The strictest subscription compatible with all publishers of a topic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Strictest {
+    pub reliable: bool,
+    pub transient_local: bool,
+}
+
+impl Strictest {
+    /// For these offers; `None` without publishers.
+    pub fn of(offered: &[QosProfile]) -> Option<Self> {
+        (!offered.is_empty()).then(|| Self {
+            reliable: offered.iter().all(|qos| qos.reliability != ReliabilityPolicy::BestEffort),
+            transient_local: offered.iter().all(|qos| qos.durability == DurabilityPolicy::TransientLocal),
+        })
+    }
+
+    /// Whether a publisher compatible with `self` may be incompatible with `other`.
+    pub fn is_weaker_than(self, other: Self) -> bool {
+        (other.reliable && !self.reliable) || (other.transient_local && !self.transient_local)
+    }
+
+    /// The profile with a queue of `depth`.
+    pub fn qos(self, depth: usize) -> QosProfile {
+        let qos = QosProfile::default().keep_last(depth);
+        let qos = if self.reliable { qos.reliable() } else { qos.best_effort() };
+        if self.transient_local { qos.transient_local() } else { qos.volatile() }
+    }
+}
 
 /// One message that was not decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]

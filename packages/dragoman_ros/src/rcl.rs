@@ -205,6 +205,11 @@ impl Node {
         !rest.is_zero()
     }
 
+    /// The node has something to wait for that it does not see.
+    pub(crate) fn waits(&mut self) {
+        self.is_waiting = true;
+    }
+
     fn has_actions(&self) -> bool {
         self.has_actions
     }

@@ -49,6 +49,10 @@ struct Target {
 impl Target {
     /// A participant with a reliable, volatile reader and writer.
     fn new() -> Self {
+        Self::keeping(History::KeepLast { depth: 10 })
+    }
+
+    fn keeping(history: History) -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let domain = 110 + (std::process::id() % 100) as u16;
         let participant = DomainParticipantBuilder::new(domain)
@@ -59,7 +63,7 @@ impl Target {
         let qos = QosPolicyBuilder::new()
             .reliability(Reliability::Reliable { max_blocking_time: rustdds::Duration::from_millis(100) })
             .durability(Durability::Volatile)
-            .history(History::KeepLast { depth: 10 })
+            .history(history)
             .build();
         let topic = |name: &str| {
             participant.create_topic(name.to_owned(), TYPE.to_owned(), &qos, TopicKind::NoKey).unwrap()
@@ -507,4 +511,32 @@ fn valid_data_arrives_beside_invalid() {
         ]);
         matches!(target.reader.take_next_sample(), Ok(Some(sample)) if sample.value() == "hello")
     });
+}
+
+/// Patch 0043: more samples than a reader keeps track of follow two missing ones, of which the second is
+/// repaired first.
+#[test]
+fn missing_samples_before_many_others_are_not_given_up() {
+    let mut target = Target::keeping(History::KeepAll);
+    let peer = made_up(1);
+    target.meet(peer);
+    let (reader, prefix) = (target.reader(), target.prefix());
+    let text = |number: u8| [b"\0\x01\0\0\x02\0\0\0", [b'0' + number].as_slice(), b"\0\0\0"].concat();
+    let sample = |number: i64, text: &[u8]| Message::from(peer).to(prefix).data(reader, WRITER, number, text);
+    wait_for("the first sample arrives", || {
+        target.receive(vec![sample(1, &text(1))]);
+        matches!(target.reader.take_next_sample(), Ok(Some(_)))
+    });
+    for start in (4..10_004).step_by(100) {
+        target.receive((start..start + 100).map(|number| sample(number, &text(4))).collect());
+    }
+    target.receive(vec![sample(3, &text(3)), sample(2, &text(2))]);
+    for expected in ["2", "3", "4"] {
+        let mut taken = None;
+        wait_for(expected, || {
+            taken = target.reader.take_next_sample().unwrap().map(|sample| sample.into_value());
+            taken.is_some()
+        });
+        assert_eq!(taken.as_deref(), Some(expected));
+    }
 }

@@ -155,6 +155,23 @@ fn a_late_joiner_gets_the_depth_at_most() {
     }
 }
 
+/// A reader asks for 256 samples at a time. If it did so with periodic heartbeats only, this would take at least 20 s.
+#[test]
+fn a_late_joiner_need_not_wait_for_a_long_history() {
+    const COUNT: u32 = 50_000;
+    let latched = QosProfile::default().keep_last(COUNT as usize).transient_local();
+    let mut talker = node(6, "talker");
+    let publisher = talker.create_publisher::<std_msgs::msg::UInt32>("state", latched.clone()).unwrap();
+    publish(&publisher, 0..COUNT);
+    let mut listener = node(6, "listener");
+    let mut messages = listener.subscribe::<std_msgs::msg::UInt32>("state", latched).unwrap();
+    let start = Instant::now();
+    for expected in 0..COUNT {
+        assert_eq!(next(&mut messages, PATIENCE).map(|number| number.data), Some(expected));
+    }
+    assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
+}
+
 /// Resident memory of this process, MB.
 fn resident() -> usize {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();

@@ -91,6 +91,30 @@ impl<T: WrappedServiceTypeSupport> Client<T> {
     }
 }
 
+/// A client of serialized requests and responses without encapsulation header.
+pub(crate) struct RawClient {
+    shared: Arc<Shared>,
+    _listening: Task,
+}
+
+impl RawClient {
+    pub(crate) fn new(reader: Arc<Reader>, writer: Arc<Writer>, background: &Background) -> Self {
+        let (shared, listening) = Shared::start(reader, writer, background);
+        Self { shared, _listening: listening }
+    }
+
+    /// Sends a request; the future resolves with the response and its byte order.
+    pub(crate) fn request(&self, body: Vec<u8>) -> Result<BoxFuture<'static, Result<(Bytes, Encoding)>>> {
+        self.shared.request(body)
+    }
+}
+
+impl IsAvailablePollable for RawClient {
+    fn available(&self) -> BoxFuture<'static, Result<()>> {
+        available(Arc::downgrade(&self.shared)).boxed()
+    }
+}
+
 impl Shared {
     fn start(reader: Arc<Reader>, writer: Arc<Writer>, background: &Background) -> (Arc<Self>, Task) {
         let mapping = match std::env::var("RMW_IMPLEMENTATION") {

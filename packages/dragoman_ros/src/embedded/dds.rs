@@ -209,6 +209,19 @@ impl Participant {
         self.local.writers().into_iter().chain(remote).collect()
     }
 
+    /// Topic, type and id of the readers discovered in other participants.
+    pub(crate) fn readers_elsewhere(&self) -> Vec<(String, String, Guid)> {
+        let own = self.participant.guid().prefix;
+        let discovered = self.participant.discovered_readers().into_iter();
+        let others = discovered.filter(|reader| reader.reader_proxy.remote_reader_guid.prefix != own);
+        let names = others.map(|reader| {
+            let data = &reader.subscription_topic_data;
+            let guid = reader.reader_proxy.remote_reader_guid.to_bytes();
+            (data.topic_name().clone(), data.type_name().clone(), guid)
+        });
+        names.collect()
+    }
+
     fn topic(&self, endpoint: Endpoint<'_>, qos: &QosPolicies) -> Result<Topic> {
         self.participant
             .create_topic(endpoint.topic.to_owned(), endpoint.type_name.to_owned(), qos, TopicKind::NoKey)

@@ -38,6 +38,15 @@ pub(crate) struct GraphNode {
     writers: Mutex<Vec<Weak<Writer>>>,
 }
 
+/// A node of this context.
+pub(crate) struct LocalNode {
+    /// Its full name.
+    pub(crate) name: String,
+    pub(crate) writers: Vec<Guid>,
+    /// DDS names of topic and type.
+    pub(crate) readers: Vec<(String, String)>,
+}
+
 impl GraphNode {
     pub(crate) fn add_reader(&self, reader: &Arc<Reader>, graph: &Graph) {
         lock(&self.readers).push(Arc::downgrade(reader));
@@ -70,6 +79,28 @@ impl Graph {
             lock(&node.writers).iter().filter_map(Weak::upgrade).any(|candidate| candidate.guid() == writer)
         });
         owner.map(|node| node.name.clone())
+    }
+
+    /// The nodes of this context with the ids of their writers, and topic and type of their readers.
+    pub(crate) fn nodes(&self) -> Vec<LocalNode> {
+        let nodes = lock(&self.nodes);
+        let node = |node: &Arc<GraphNode>| LocalNode {
+            name: node.name.fully_qualified(),
+            writers: lock(&node.writers)
+                .iter()
+                .filter_map(Weak::upgrade)
+                .map(|writer| writer.guid())
+                .collect(),
+            readers: lock(&node.readers)
+                .iter()
+                .filter_map(Weak::upgrade)
+                .map(|reader| {
+                    let (topic, type_name) = reader.names();
+                    (topic.to_owned(), type_name.to_owned())
+                })
+                .collect(),
+        };
+        nodes.iter().map(node).collect()
     }
 
     fn message(&self, participant: Guid) -> ParticipantEntitiesInfo {

@@ -9,25 +9,25 @@ mod action;
 mod arguments;
 mod background;
 pub mod cdr;
-mod client;
+pub(crate) mod client;
 pub(crate) mod clock;
 mod context;
-mod dds;
+pub(crate) mod dds;
 mod discovery;
 pub(crate) mod distribution;
 mod error;
 mod graph;
 mod local;
-mod names;
+pub(crate) mod names;
 mod node;
 mod parameter;
 mod publisher;
 pub mod qos;
 mod rate_limit;
 pub(crate) mod security;
-mod service;
+pub(crate) mod service;
 mod static_peers;
-mod subscription;
+pub(crate) mod subscription;
 
 #[allow(missing_docs, non_snake_case, clippy::all, unreachable_pub, unused_variables)]
 mod interfaces {

@@ -41,6 +41,14 @@ pub(crate) fn ros_type(dds_type: &str) -> Option<String> {
     Some(format!("{}/{}", package.replace("::", "/"), name.strip_suffix('_')?))
 }
 
+/// ROS's prefix of a DDS topic and the name of the topic or service; `None` for topics that are not ROS's.
+pub(crate) fn parts_of_topic(topic: &str) -> Option<(&'static str, &str)> {
+    [("rt", ""), ("rr", "Reply"), ("rq", "Request")].into_iter().find_map(|(prefix, ending)| {
+        let name = topic.strip_prefix(prefix)?.strip_suffix(ending)?;
+        name.starts_with('/').then_some((prefix, name))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

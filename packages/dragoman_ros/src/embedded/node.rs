@@ -334,7 +334,7 @@ impl Node {
 
     // The following functions are not generic, so that they are compiled once.
 
-    fn topic_writer(&self, topic: &str, ros_type: &str, qos: QosProfile) -> Result<Arc<Writer>> {
+    pub(crate) fn topic_writer(&self, topic: &str, ros_type: &str, qos: QosProfile) -> Result<Arc<Writer>> {
         let (topic, qos) = self.dds_topic(topic, Side::Publisher, qos)?;
         self.writer(&topic, ros_type, &qos)
     }
@@ -344,7 +344,7 @@ impl Node {
         self.reader(&topic, ros_type, &qos)
     }
 
-    fn client_endpoints(
+    pub(crate) fn client_endpoints(
         &self,
         service: &str,
         [request_type, reply_type]: [&str; 2],
@@ -355,7 +355,7 @@ impl Node {
         Ok((reader, self.writer(&request, request_type, qos)?))
     }
 
-    fn server_endpoints(
+    pub(crate) fn server_endpoints(
         &self,
         service: &str,
         [request_type, reply_type]: [&str; 2],

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
 
+use bytes::Bytes;
 use futures::Stream;
 
 use super::cdr;
@@ -125,6 +126,50 @@ impl<T: WrappedServiceTypeSupport> Stream for Server<T> {
             match ServiceRequest::from_sample(&sample, &self.writer) {
                 Ok(request) => return Poll::Ready(Some(request)),
                 Err(error) => self.reader.report_malformed(T::Request::TYPE_NAME, &error),
+            }
+        }
+    }
+}
+
+/// The serialized requests of one service.
+pub(crate) struct RawServer {
+    reader: Arc<Reader>,
+    writer: Arc<Writer>,
+}
+
+/// A serialized request waiting for its response.
+pub(crate) struct RawRequest {
+    /// Without encapsulation header.
+    pub(crate) body: Bytes,
+    pub(crate) encoding: cdr::Encoding,
+    asker: Asker,
+}
+
+impl RawServer {
+    pub(crate) fn new(reader: Arc<Reader>, writer: Arc<Writer>) -> Self {
+        Self { reader, writer }
+    }
+}
+
+impl RawRequest {
+    /// Sends the response, which has no encapsulation header.
+    pub(crate) fn respond(self, body: Vec<u8>) -> Result<()> {
+        self.asker.reply(body)
+    }
+}
+
+impl Stream for RawServer {
+    type Item = RawRequest;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let sample = ready!(self.reader.poll_take(task));
+            match Asker::of(&sample, &self.writer) {
+                Ok((asker, body)) => {
+                    let body = Bytes::copy_from_slice(body);
+                    return Poll::Ready(Some(RawRequest { body, encoding: sample.encoding, asker }));
+                }
+                Err(error) => self.reader.report_malformed("a request", &error),
             }
         }
     }

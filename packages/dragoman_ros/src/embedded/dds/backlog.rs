@@ -3,7 +3,9 @@
 //! The library only reports whether everything up to a moment is acknowledged. Readers of large samples at a high rate
 //! always lag, and never have acknowledged everything; so intermediate marks are set and counted from.
 
-use std::task::{Context as TaskContext, Waker};
+use std::collections::VecDeque;
+use std::ops::{AddAssign, SubAssign};
+use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
@@ -12,14 +14,21 @@ use futures::future::BoxFuture;
 /// Samples written since the last mark that all readers have passed.
 #[derive(Default)]
 pub(super) struct Backlog {
-    /// Up to the mark, and after it.
-    before: Amount,
+    total: Amount,
+    /// Oldest first.
+    marks: VecDeque<Mark>,
+    /// Written after the last mark.
     since: Amount,
-    /// Resolves when all readers have acknowledged the samples written before its creation; false if that cannot be
-    /// determined.
-    mark: Option<BoxFuture<'static, bool>>,
-    /// Time since which it is full.
+    /// Time since which it is full and no mark was passed.
     full_since: Option<Instant>,
+}
+
+struct Mark {
+    /// Written before this mark and after the one before it.
+    amount: Amount,
+    /// Resolves when all readers have acknowledged the samples written before the mark; false if that cannot be
+    /// determined.
+    passed: BoxFuture<'static, bool>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -28,60 +37,80 @@ struct Amount {
     bytes: usize,
 }
 
+impl Amount {
+    fn is_beyond(self, samples: usize, bytes: usize) -> bool {
+        self.samples >= samples || self.bytes >= bytes
+    }
+}
+
+impl AddAssign for Amount {
+    fn add_assign(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.bytes += other.bytes;
+    }
+}
+
+impl SubAssign for Amount {
+    fn sub_assign(&mut self, other: Self) {
+        self.samples -= other.samples;
+        self.bytes -= other.bytes;
+    }
+}
+
 impl Backlog {
     /// Counts a written sample.
     pub(super) fn add(&mut self, bytes: usize) {
-        self.since.samples += 1;
-        self.since.bytes += bytes;
+        let sample = Amount { samples: 1, bytes };
+        self.since += sample;
+        self.total += sample;
     }
 
     /// Whether every write must check if the readers have caught up.
     pub(super) fn is_large(&self) -> bool {
-        self.is_beyond(4096, 8 << 20)
+        self.total.is_beyond(4096, 8 << 20)
     }
 
     /// Whether the time limit of the readers runs.
     pub(super) fn is_full(&self) -> bool {
-        self.is_beyond(32_768, 64 << 20)
+        self.total.is_beyond(32_768, 64 << 20)
     }
 
     /// Whether further samples must be refused.
     pub(super) fn is_overfull(&self) -> bool {
-        self.is_beyond(65_536, 128 << 20)
+        self.total.is_beyond(65_536, 128 << 20)
     }
 
-    fn is_beyond(&self, samples: usize, bytes: usize) -> bool {
-        self.before.samples + self.since.samples >= samples || self.before.bytes + self.since.bytes >= bytes
-    }
-
-    /// Removes acknowledged samples. `mark` creates the future of the readers' acknowledgement; it is called once here,
-    /// and must refer to the samples written until then.
+    /// Removes acknowledged samples. `mark` creates the future of the readers' acknowledgement; it is called at most
+    /// once here, and must refer to the samples written until then.
     pub(super) fn look<F>(&mut self, mark: impl FnOnce() -> F)
     where
         F: Future<Output = bool> + Send + 'static,
     {
         // Polled again at the next write: no wake-up is needed.
         let mut task = TaskContext::from_waker(Waker::noop());
-        match self.mark.as_mut().map(|mark| mark.poll_unpin(&mut task)) {
-            Some(std::task::Poll::Pending) => return,
-            Some(std::task::Poll::Ready(true)) => {
-                self.before = Amount::default();
+        while let Some(first) = self.marks.front_mut() {
+            let Poll::Ready(is_passed) = first.passed.poll_unpin(&mut task) else { break };
+            let amount = first.amount;
+            self.marks.pop_front();
+            if is_passed {
+                self.total -= amount;
                 self.full_since = None;
+            } else {
+                let next = self.marks.front_mut().map_or(&mut self.since, |next| &mut next.amount);
+                *next += amount;
             }
-            Some(std::task::Poll::Ready(false)) | None => {}
         }
-        self.before.samples += self.since.samples;
-        self.before.bytes += self.since.bytes;
-        self.since = Amount::default();
-        let mut next = mark().boxed();
-        if next.poll_unpin(&mut task).is_ready() {
-            *self = Self::default();
-        } else {
-            self.mark = Some(next);
+        if self.marks.is_empty() || self.since.is_beyond(2048, 4 << 20) {
+            let mut passed = mark().boxed();
+            if passed.poll_unpin(&mut task).is_ready() {
+                *self = Self::default();
+            } else {
+                self.marks.push_back(Mark { amount: std::mem::take(&mut self.since), passed });
+            }
         }
     }
 
-    /// Time for which it has been full.
+    /// Time for which it has been full without any progress of the readers.
     pub(super) fn full_for(&mut self, now: Instant) -> Duration {
         now.saturating_duration_since(*self.full_since.get_or_insert(now))
     }
@@ -120,24 +149,48 @@ mod tests {
     #[test]
     fn a_reader_that_does_not_acknowledge_fills_it() {
         let mut backlog = Backlog::default();
-        let first = mark(&mut backlog);
+        let mut marks: Vec<oneshot::Sender<()>> = Vec::new();
         let start = Instant::now();
         for count in 1..100 {
             backlog.add(MIB);
-            // No new mark while the readers have not passed the previous one.
-            backlog.look(|| async { panic!("asked for") });
+            backlog.look(|| {
+                let (acknowledge, acknowledged) = oneshot::channel();
+                marks.push(acknowledge);
+                async move { acknowledged.await.is_ok() }
+            });
             assert_eq!(backlog.is_full(), count >= 64, "{count}");
             assert!(!backlog.is_overfull());
         }
+        // One at first, then one every 4 MiB.
+        assert_eq!(marks.len(), 25);
         assert_eq!(backlog.full_for(start), Duration::ZERO);
         assert_eq!(backlog.full_for(start + Duration::from_secs(2)), Duration::from_secs(2));
-        // Samples after the mark are still unacknowledged.
-        first.send(()).unwrap();
-        let _second = mark(&mut backlog);
-        assert!(backlog.is_full());
-        assert_eq!(backlog.full_for(start + Duration::from_secs(3)), Duration::ZERO);
         (0..29).for_each(|_| backlog.add(MIB));
         assert!(backlog.is_overfull());
+    }
+
+    #[test]
+    fn a_full_one_whose_readers_make_progress_is_not_given_up() {
+        let mut backlog = Backlog::default();
+        let start = Instant::now();
+        (0..70).for_each(|_| backlog.add(MIB));
+        let first = mark(&mut backlog);
+        (0..20).for_each(|_| backlog.add(MIB));
+        let second = mark(&mut backlog);
+        (0..60).for_each(|_| backlog.add(MIB));
+        assert_eq!(backlog.full_for(start), Duration::ZERO);
+        first.send(()).unwrap();
+        let third = mark(&mut backlog);
+        // Samples after the mark are still unacknowledged.
+        assert!(backlog.is_full());
+        assert_eq!(backlog.full_for(start + Duration::from_secs(3)), Duration::ZERO);
+        // Unknown, so they count until the next mark is passed.
+        drop(second);
+        backlog.look(|| async { panic!("asked for") });
+        assert!(backlog.is_full());
+        third.send(()).unwrap();
+        let _fourth = mark(&mut backlog);
+        assert!(!backlog.is_large());
     }
 
     #[test]

@@ -124,6 +124,11 @@ impl Reader {
         is_ours
     }
 
+    /// The names of its topic and type.
+    pub(crate) fn names(&self) -> (&str, &str) {
+        (&self.topic, &self.type_name)
+    }
+
     pub(crate) fn guid(&self) -> Guid {
         self.reader.guid().to_bytes()
     }

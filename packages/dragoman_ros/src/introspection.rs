@@ -1,0 +1,235 @@
+//! The graph: nodes, topics and services, as far as the middleware shows them.
+
+use std::collections::BTreeSet;
+
+#[cfg(not(feature = "r2r"))]
+pub use with_discovery::Introspection;
+#[cfg(feature = "r2r")]
+pub use with_rcl::Introspection;
+
+/// An endpoint of a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Endpoint {
+    /// The full name of its topic or service.
+    pub name: String,
+    /// `package/msg/Name` or `package/srv/Name`.
+    pub type_name: String,
+    /// The full name of its node, if it is known.
+    pub node: Option<String>,
+}
+
+/// The graph at one time; all lists are sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Graph {
+    /// Full names of nodes.
+    pub nodes: BTreeSet<String>,
+    /// Publishers of topics.
+    pub publishers: Vec<Endpoint>,
+    /// Subscriptions to topics. rcl does not separate them from publishers: there it is empty.
+    pub subscriptions: Vec<Endpoint>,
+    /// Offered services; empty with r2r, which does not list them.
+    pub services: Vec<Endpoint>,
+    /// Clients of services; empty with r2r.
+    pub clients: Vec<Endpoint>,
+}
+
+impl Graph {
+    /// The types of a topic.
+    pub fn topic_types(&self, topic: &str) -> BTreeSet<&str> {
+        let endpoints = self.publishers.iter().chain(&self.subscriptions);
+        endpoints
+            .filter(|endpoint| endpoint.name == topic)
+            .map(|endpoint| endpoint.type_name.as_str())
+            .collect()
+    }
+}
+
+#[cfg(not(feature = "r2r"))]
+mod with_discovery {
+    use std::collections::HashMap;
+
+    use std::sync::Arc;
+
+    use futures::{FutureExt, StreamExt};
+
+    use super::{Endpoint, Graph};
+    use crate::embedded::dds;
+    use crate::embedded::names::{dds_type, parts_of_topic, ros_type};
+    use crate::embedded::subscription::Subscription;
+    use crate::rmw_dds_common::msg::ParticipantEntitiesInfo;
+    use crate::{Node, QosProfile, Result, WrappedTypesupport};
+
+    /// Follows the graph.
+    pub struct Introspection {
+        announced: Subscription<ParticipantEntitiesInfo>,
+        /// The nodes of each participant: full name, and its writers and readers.
+        participants: HashMap<Gid, Vec<(String, Vec<Gid>)>>,
+    }
+
+    type Gid = [u8; 16];
+
+    /// Most participants whose nodes are kept.
+    const MOST_PARTICIPANTS: usize = 1000;
+
+    impl Introspection {
+        /// Follows the graph of the context of `node`.
+        ///
+        /// # Errors
+        /// An error of the middleware.
+        pub fn new(node: &mut Node) -> Result<Self> {
+            let qos = QosProfile::default().keep_last(MOST_PARTICIPANTS).transient_local();
+            let endpoint = dds::Endpoint {
+                topic: "ros_discovery_info",
+                type_name: &dds_type(ParticipantEntitiesInfo::TYPE_NAME),
+                type_hash: None,
+                qos: &qos,
+            };
+            // It is the middleware's, and so none of the node's.
+            let reader = node.context().participant().reader(endpoint)?;
+            let announced = Subscription::new(Arc::new(reader));
+            Ok(Self { announced, participants: HashMap::new() })
+        }
+
+        /// The graph now.
+        ///
+        /// # Errors
+        /// None in this implementation.
+        pub fn graph(&mut self, node: &Node) -> Result<Graph> {
+            while let Some(Some(info)) = self.announced.next().now_or_never() {
+                self.take(&info);
+            }
+            let context = node.context();
+            let mut graph = Graph::default();
+            let mut owners: HashMap<Gid, &str> = HashMap::new();
+            let local = context.graph().nodes();
+            for node in &local {
+                graph.nodes.insert(node.name.clone());
+                owners.extend(node.writers.iter().map(|writer| (*writer, node.name.as_str())));
+                for (topic, type_name) in &node.readers {
+                    graph.add_reader(topic, type_name, Some(&node.name));
+                }
+            }
+            let writers = context.participant().writers();
+            let readers = context.participant().readers_elsewhere();
+            // Participants that have ended are not announced: their endpoints disappear.
+            let alive: std::collections::HashSet<[u8; 12]> = writers
+                .iter()
+                .map(|writer| writer.guid)
+                .chain(readers.iter().map(|(_, _, guid)| *guid))
+                .map(prefix)
+                .collect();
+            self.participants.retain(|gid, _| alive.contains(&prefix(*gid)));
+            for (name, endpoints) in self.participants.values().flatten() {
+                graph.nodes.insert(name.clone());
+                for endpoint in endpoints {
+                    owners.entry(*endpoint).or_insert(name);
+                }
+            }
+            for writer in writers {
+                graph.add_writer(&writer.topic, &writer.type_name, owners.get(&writer.guid).copied());
+            }
+            for (topic, type_name, guid) in readers {
+                graph.add_reader(&topic, &type_name, owners.get(&guid).copied());
+            }
+            for list in
+                [&mut graph.publishers, &mut graph.subscriptions, &mut graph.services, &mut graph.clients]
+            {
+                list.sort();
+            }
+            Ok(graph)
+        }
+
+        fn take(&mut self, info: &ParticipantEntitiesInfo) {
+            let Some(participant) = gid(&info.gid.data) else { return };
+            if self.participants.len() >= MOST_PARTICIPANTS && !self.participants.contains_key(&participant) {
+                return;
+            }
+            let nodes = info.node_entities_info_seq.iter().map(|node| {
+                let namespace = node.node_namespace.trim_end_matches('/');
+                let endpoints = node.writer_gid_seq.iter().chain(&node.reader_gid_seq);
+                let endpoints = endpoints.filter_map(|endpoint| gid(&endpoint.data)).collect();
+                (format!("{namespace}/{}", node.node_name), endpoints)
+            });
+            self.participants.insert(participant, nodes.collect());
+        }
+    }
+
+    impl Graph {
+        fn add_writer(&mut self, topic: &str, type_name: &str, node: Option<&str>) {
+            match parts_of_topic(topic) {
+                Some(("rt", name)) => add(&mut self.publishers, name, type_name, "", node),
+                Some(("rr", name)) => add(&mut self.services, name, type_name, "_Response", node),
+                Some(("rq", name)) => add(&mut self.clients, name, type_name, "_Request", node),
+                _ => {}
+            }
+        }
+
+        fn add_reader(&mut self, topic: &str, type_name: &str, node: Option<&str>) {
+            if let Some(("rt", name)) = parts_of_topic(topic) {
+                add(&mut self.subscriptions, name, type_name, "", node);
+            }
+        }
+    }
+
+    fn add(list: &mut Vec<Endpoint>, name: &str, dds_type: &str, ending: &str, node: Option<&str>) {
+        let Some(type_name) = ros_type(dds_type) else { return };
+        let Some(type_name) = type_name.strip_suffix(ending) else { return };
+        list.push(Endpoint {
+            name: name.to_owned(),
+            type_name: type_name.to_owned(),
+            node: node.map(str::to_owned),
+        });
+    }
+
+    /// Humble's have 24 bytes, of which 16 count.
+    fn gid(data: &[u8]) -> Option<Gid> {
+        data.first_chunk().copied()
+    }
+
+    fn prefix(gid: Gid) -> [u8; 12] {
+        let mut prefix = [0; 12];
+        prefix.copy_from_slice(&gid[..12]);
+        prefix
+    }
+}
+
+#[cfg(feature = "r2r")]
+mod with_rcl {
+    use super::{Endpoint, Graph};
+    use crate::{Node, Result};
+
+    /// Follows the graph.
+    #[derive(Debug)]
+    pub struct Introspection;
+
+    impl Introspection {
+        /// Follows the graph of the context of `node`.
+        ///
+        /// # Errors
+        /// None in this implementation.
+        pub fn new(_node: &mut Node) -> Result<Self> {
+            Ok(Self)
+        }
+
+        /// The graph now.
+        ///
+        /// # Errors
+        /// An error of rcl.
+        pub fn graph(&mut self, node: &Node) -> Result<Graph> {
+            let mut graph = Graph::default();
+            for (name, types) in node.get_topic_names_and_types()? {
+                let endpoint = |type_name: String| Endpoint { name: name.clone(), type_name, node: None };
+                graph.publishers.extend(types.into_iter().map(endpoint));
+            }
+            graph.publishers.sort();
+            // Every node has a publisher of one of these.
+            for topic in ["/rosout", "/parameter_events"] {
+                for publisher in node.get_publishers_info_by_topic(topic, false)? {
+                    let namespace = publisher.node_namespace.trim_end_matches('/');
+                    graph.nodes.insert(format!("{namespace}/{}", publisher.node_name));
+                }
+            }
+            Ok(graph)
+        }
+    }
+}
