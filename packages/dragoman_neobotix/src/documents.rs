@@ -1,6 +1,7 @@
 //! The XML-documents: maps, roadmaps and programs (PlatformCtrl guide, 6.5).
 //!
 //! - [`Document`]: reading, writing and checking of a [`Map`], [`Roadmap`] or [`Program`];
+//! - [`ProgramSource`]: a program with its comments, as XML or in a readable text form;
 //! - `xml`: text as a tree of [`Element`]s with [`Position`]s;
 //! - `element`, `value`: typed elements and attributes, each declared once; `map`, `roadmap`, `task`, `wait`: the elements.
 //!
@@ -24,7 +25,7 @@
 //! | `for` of a wait | not explained in the guide; kept |
 //! | D1 to D12 | -1 if missing |
 //! | missing fields of a date | any |
-//! | comments, processing instructions | ignored, and not kept. To return the exact text, store the text |
+//! | comments, processing instructions | ignored, and not kept; [`ProgramSource`] keeps comments. To return the exact text, store the text |
 //! | `<!DOCTYPE map SYSTEM "map.dtd">` | ignored; nothing is loaded. Refused with declarations in it |
 //! | encoding | UTF-8, or ISO 8859-1 if declared; UTF-8 is written |
 
@@ -35,6 +36,7 @@ mod map;
 #[cfg(test)]
 mod properties;
 mod roadmap;
+mod source;
 mod task;
 mod task_check;
 mod value;
@@ -47,6 +49,7 @@ pub use map::{
     MappedAuxiliaryLine, MappedLine, PointElement, ProhibitedArea, Radius, Reflector, Workarea,
 };
 pub use roadmap::{Edge, Edges, PointList, Roadmap, Station, Stations};
+pub use source::ProgramSource;
 pub use task::{
     Audio, AudioAction, Bit, ChargingStation, Condition, Coordinates, DigitalOut, Goto, Grab, IoEvent, Label,
     Load, Log, Motion, MotionAction, MoveCamera, MoveTarget, MoveTo, OutputState, Outputs, Parameter, Play,

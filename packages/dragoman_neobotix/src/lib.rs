@@ -7,6 +7,7 @@
 //! | [`codes`] | states, modes and kinds with the protocol's numbers |
 //! | [`parameters`] | the parameters by their keys, and `.ini` files |
 //! | [`documents`] | maps, roadmaps and programs as XML |
+//! | [`program`] | programs as a platform runs them, and their interpreter |
 //! | [`map`] | lines, prohibited areas, work area; stations and the paths between them |
 //! | [`import`] | conversion of documents to maps and roadmaps |
 //! | [`file_name`] | file names that a client may use |
@@ -22,6 +23,7 @@ pub mod map;
 #[cfg(feature = "ros")]
 pub mod messages;
 pub mod parameters;
+pub mod program;
 #[cfg(test)]
 mod random;
 pub mod wire;

@@ -149,6 +149,8 @@ pub struct Platform {
     program: Program,
     /// The running program.
     interpreter: Option<Interpreter>,
+    /// Number of the last start of a program, from 1, and of the last one that has run to its end.
+    program_runs: (u32, u32),
     /// Number of the last motion to a charging station, and when it arrived.
     docking: Option<(u64, Option<Duration>)>,
     /// The running replay.
@@ -194,6 +196,7 @@ impl Platform {
             target_reached: false,
             program: Program::default(),
             interpreter: None,
+            program_runs: (0, 0),
             docking: None,
             player: None,
             events: VecDeque::new(),

@@ -8,7 +8,7 @@
 //! | [`planning`] | paths around obstacles and prohibited areas |
 //! | [`localization`] | the platform's pose in the map, by laser |
 //! | [`mapping`] | lines of scans, and maps made of them |
-//! | [`program`] | tasks, and their interpreter |
+//! | [`program`] | tasks, and their interpreter; of `dragoman_neobotix` |
 //! | [`replay`] | recorded motions and their replay |
 //! | [`settings`] | all settings |
 //! | [`tracking`] | moving objects in the laser's scans |
@@ -24,11 +24,12 @@ pub mod motion;
 #[cfg(feature = "node")]
 pub mod node;
 pub mod planning;
-pub mod program;
 pub mod replay;
 pub mod settings;
 pub mod startup;
 pub mod tracking;
+
+pub use dragoman_neobotix::program;
 
 #[cfg(test)]
 mod testing;

@@ -11,7 +11,7 @@ use quick_xml::reader::Reader;
 
 use super::{DocumentError, Problem};
 
-pub(super) use write::write;
+pub(super) use write::{write, write_items};
 
 /// Maximum size of a document, bytes: that of a message of the protocol.
 pub const MAX_DOCUMENT_LEN: usize = 16 << 20;
@@ -112,7 +112,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-fn syntax(position: Position, text: impl fmt::Display) -> DocumentError {
+pub(super) fn syntax(position: Position, text: impl fmt::Display) -> DocumentError {
     DocumentError { position, problem: Problem::Syntax(text.to_string()) }
 }
 
@@ -149,19 +149,59 @@ fn declared_encoding(head: &str) -> Option<&str> {
 }
 
 /// Whether XML 1.0 permits this character.
-fn is_character(character: char) -> bool {
+pub(super) fn is_character(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
 
 /// Whether this is a valid name of an element or an attribute.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     let is_start = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | ':' | '\u{c0}'..);
     let is_other = |c: char| is_start(c) || c.is_ascii_digit() || matches!(c, '-' | '.' | '\u{b7}');
     name.starts_with(is_start) && name.chars().all(is_other)
 }
 
+/// The text of a document type with single blanks: a name, and where its declarations are, which nobody reads (XML 1.0,
+/// productions 28 and 75).
+///
+/// # Errors
+/// It has declarations of its own or is not of that form, for example with a quote that is not closed.
+pub(super) fn document_type(text: &str, position: Position) -> Result<String, DocumentError> {
+    if text.contains('[') {
+        return Err(DocumentError { position, problem: Problem::DocumentType });
+    }
+    let words = text.split([' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
+    let text = words.collect::<Vec<_>>().join(" ");
+    let (name, place) = text.split_once(' ').unwrap_or((&text, ""));
+    let is_valid = match place.split_once(' ') {
+        None => place.is_empty(),
+        Some(("SYSTEM", quoted)) => after_quoted(quoted) == Some(""),
+        Some(("PUBLIC", quoted)) => after_quoted(quoted).and_then(after_quoted) == Some(""),
+        Some(_) => false,
+    };
+    if is_name(name) && is_valid { Ok(text) } else { Err(syntax(position, "an invalid document type")) }
+}
+
+/// What follows a text in quotes and blanks.
+fn after_quoted(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+    let (_, rest) = text.strip_prefix(quote)?.split_once(quote)?;
+    Some(rest.trim_start_matches(' '))
+}
+
+/// Name of the pseudo-element of a comment, whose text is the comment. No element has it.
+pub(super) const COMMENT: &str = "!--";
+/// Name of the pseudo-element of the document type.
+pub(super) const DOCTYPE: &str = "!DOCTYPE";
+
 /// The root of a document.
 pub(super) fn parse(text: &str) -> Result<Element, DocumentError> {
+    let items = parse_items(text, false)?;
+    items.into_iter().next().ok_or_else(|| syntax(Position::default(), "there is no element"))
+}
+
+/// The root of a document. With `keeps_all`, also comments and the document type as pseudo-elements, in their places:
+/// before and after the root, and among the children of elements. Processing instructions are then refused.
+pub(super) fn parse_items(text: &str, keeps_all: bool) -> Result<Vec<Element>, DocumentError> {
     if let Some((offset, bad)) = text.char_indices().find(|(_, character)| !is_character(*character)) {
         let position = Lines::new(text).position(offset);
         return Err(syntax(position, format_args!("{bad:?} is not permitted in XML")));
@@ -171,6 +211,8 @@ pub(super) fn parse(text: &str) -> Result<Element, DocumentError> {
     let mut lines = Lines::new(text);
     let mut open: Vec<Element> = Vec::new();
     let mut root: Option<Element> = None;
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    let mut has_type = false;
     let mut elements = 0;
     loop {
         let begin = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
@@ -211,13 +253,29 @@ pub(super) fn parse(text: &str) -> Result<Element, DocumentError> {
                 continue;
             }
             Event::DocType(declaration) => {
-                if declaration.contains('[') {
-                    return Err(DocumentError { position, problem: Problem::DocumentType });
-                }
-                if root.is_some() || !open.is_empty() {
+                let text = document_type(&declaration, position)?;
+                if has_type || root.is_some() || !open.is_empty() {
                     return Err(syntax(position, "a document type that is not at the beginning"));
                 }
+                has_type = true;
+                if keeps_all {
+                    before.push(pseudo(DOCTYPE, text, position));
+                }
                 continue;
+            }
+            Event::Comment(comment) if keeps_all => {
+                // XML's line ends.
+                let comment = comment.replace("\r\n", "\n").replace('\r', "\n");
+                let comment = pseudo(COMMENT, comment, position);
+                match (open.last_mut(), &root) {
+                    (Some(parent), _) => parent.children.push(comment),
+                    (None, None) => before.push(comment),
+                    (None, Some(_)) => after.push(comment),
+                }
+                continue;
+            }
+            Event::PI(_) if keeps_all => {
+                return Err(syntax(position, "a processing instruction cannot be kept"));
             }
             Event::Decl(_) if begin > 0 => {
                 return Err(syntax(position, "an XML declaration that is not at the beginning"));
@@ -245,9 +303,17 @@ pub(super) fn parse(text: &str) -> Result<Element, DocumentError> {
     let end = lines.position(text.len());
     match (open.pop(), root) {
         (Some(element), _) => Err(syntax(end, format_args!("<{}> has no end", element.name))),
-        (None, Some(root)) => Ok(root),
+        (None, Some(root)) => {
+            before.push(root);
+            before.append(&mut after);
+            Ok(before)
+        }
         (None, None) => Err(syntax(end, "there is no element")),
     }
+}
+
+fn pseudo(name: &str, text: String, position: Position) -> Element {
+    Element { name: name.to_owned(), text, position, ..Element::default() }
 }
 
 fn predefined(name: &str) -> Option<char> {
@@ -355,6 +421,10 @@ mod tests {
             ("<a>\u{1}</a>", "line 1, column 4: '\\u{1}' is not permitted in XML"),
             ("</a>", "line 1, column 1: "),
             ("<a>\n<!DOCTYPE a></a>", "line 2, column 1: a document type that is not at the beginning"),
+            (
+                "<!DOCTYPE a><!DOCTYPE a><a/>",
+                "line 1, column 13: a document type that is not at the beginning",
+            ),
             ("<a>\n<?xml version='1.0'?></a>", "line 2, column 1: an XML declaration that is not at the"),
             ("<a", "line 1, column 1: "),
         ] {
@@ -367,7 +437,15 @@ mod tests {
     fn document_types_are_not_looked_into() {
         let bomb = "<!DOCTYPE a [<!ENTITY x \"aaaa\"><!ENTITY y \"&x;&x;&x;\">]>\n<a b='&y;'/>";
         assert_eq!(error(bomb), "line 1, column 1: a document type with declarations");
-        assert!(parse("<!DOCTYPE a SYSTEM \"file:///etc/passwd\">\n<a/>").is_ok());
+        for good in ["SYSTEM \"file:///etc/passwd\"", "SYSTEM 'a>\"'", "PUBLIC\n'-//a'\t\"a.dtd\" ", ""] {
+            assert!(parse(&format!("<!DOCTYPE a {good}>\n<a/>")).is_ok(), "{good}");
+        }
+        for bad in
+            ["a", "SYSTEM", "SYSTEM a", "SYSTEM 'a' 'b'", "SYSTEM 'a' b", "PUBLIC 'a'", "public 'a' 'b'"]
+        {
+            let expected = "line 1, column 1: an invalid document type";
+            assert_eq!(error(&format!("<!DOCTYPE a {bad}>\n<a/>")), expected, "{bad}");
+        }
     }
 
     #[test]

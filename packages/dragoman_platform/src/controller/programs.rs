@@ -7,10 +7,8 @@ use dragoman_geometry::position;
 use super::{Event, MotionMode, Operation, Platform, Refusal};
 use crate::motion::automatic::{MotionEnd, Target};
 use crate::program::interpreter::{Action, Conditions, Interpreter};
+use crate::program::remote::SEED;
 use crate::program::{Effect, Movement, Program, TrackedObject};
-
-/// Seed of random waits. A program that runs twice has the same waits.
-const SEED: u64 = 1;
 
 /// Time that a charging station has to notice the platform.
 const DOCKING_TIME: Duration = Duration::from_secs(3);
@@ -63,6 +61,7 @@ impl Platform {
             && self.operation == Operation::Ready
         {
             self.interpreter = Some(Interpreter::new(self.program.clone(), SEED)?);
+            self.program_runs.0 = self.program_runs.0.wrapping_add(1).max(1);
         }
         Ok(())
     }
@@ -104,6 +103,7 @@ impl Platform {
             }
         }
         if interpreter.has_ended() && !self.automatic.is_busy() {
+            self.program_runs.1 = self.program_runs.0;
             self.event(Event::ProgramEnded);
         } else {
             self.interpreter = Some(interpreter);

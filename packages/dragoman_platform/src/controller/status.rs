@@ -7,6 +7,7 @@ use super::{Docking, Emergency, MotionMode, Operation, PlannerState, Platform, R
 use crate::localization::Uncertainty;
 use crate::motion::automatic::{Motion, MotionEvent, Navigation, PlanJob, Planned, Target};
 use crate::motion::safety;
+use crate::program::interpreter::Interpreter;
 use crate::program::{Effect, Program};
 use crate::replay::Player;
 use crate::settings::Settings;
@@ -95,6 +96,17 @@ impl Platform {
     /// The roadmap in force.
     pub fn roadmap(&self) -> &Roadmap {
         &self.roadmap
+    }
+
+    /// The running program.
+    pub fn running_program(&self) -> Option<&Interpreter> {
+        self.interpreter.as_ref()
+    }
+
+    /// Number of the last start of a program, from 1; 0: none was started. Whether that run has come to its end.
+    pub fn program_run(&self) -> (u32, bool) {
+        let (started, completed) = self.program_runs;
+        (started, started > 0 && started == completed)
     }
 
     /// The program in force.

@@ -421,7 +421,10 @@ fn what_the_map_forbids_is_refused_and_never_entered() {
 
 #[test]
 fn a_program_with_two_tasks_runs_to_its_end() {
-    let task = |name: &str, priority, instructions| Task { name: name.to_owned(), priority, instructions };
+    let task = |name: &str, priority, instructions| {
+        let (name, steps) = (name.to_owned(), Vec::new());
+        Task { name, priority, instructions, steps }
+    };
     let wait = |event, seconds: Option<u64>, label: Option<&str>| Instruction::Wait {
         events: vec![event],
         timeout: seconds.map(Duration::from_secs),

@@ -66,6 +66,8 @@ pub(super) struct State {
     pub(super) senses: Senses,
     pub(super) history: History,
     pub(super) wheels: Wheels,
+    /// The last refusal of a program, and the number of its run.
+    pub(super) program_refusal: Option<(u32, String)>,
     /// Messages of programs.
     pub(super) log: ProgramLog,
     pub(super) can: Can,
@@ -125,6 +127,7 @@ impl Shared {
             senses: Senses::default(),
             history: History::default(),
             wheels: Wheels::default(),
+            program_refusal: None,
             log: ProgramLog::default(),
             can: Can::default(),
             outlets: Outlets::new(node)?,
@@ -291,12 +294,17 @@ impl State {
             }
             Event::Program(effect) => {
                 if let Err(Refused(reason)) = self.perform(effect) {
-                    self.refuse(&reason);
+                    self.refuse_program(reason);
                 }
             }
-            Event::ProgramRefused(refusal) => self.refuse(&refusal.to_string()),
+            Event::ProgramRefused(refusal) => self.refuse_program(refusal.to_string()),
             _ => tracing::info!(?event, "platform event"),
         }
+    }
+
+    fn refuse_program(&mut self, reason: String) {
+        self.refuse(&reason);
+        self.program_refusal = Some((self.platform.program_run().0, reason));
     }
 
     fn is_moving(&self) -> bool {

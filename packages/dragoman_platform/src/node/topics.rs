@@ -6,7 +6,7 @@ use dragoman_geometry::{Point, Pose, compose, relative};
 use dragoman_neobotix::map::Map;
 use dragoman_neobotix::messages;
 use dragoman_ros::builtin_interfaces::msg::Time;
-use dragoman_ros::dragoman_msgs::msg::PlatformStatus;
+use dragoman_ros::dragoman_msgs::msg::{PlatformStatus, ProgramState};
 use dragoman_ros::geometry_msgs::msg::TransformStamped;
 use dragoman_ros::nav_msgs::msg::{OccupancyGrid, Path};
 use dragoman_ros::parameters::Parameters;
@@ -42,6 +42,8 @@ pub(super) fn serve(tasks: &mut NodeTasks, shared: &Shared, values: &Parameters)
             node.create_publisher("digital_out/relay", latched())?,
         ],
         shown_outputs: [None; 2],
+        program: node.create_publisher("program_state", latched())?,
+        shown_program: None,
         siren: Switch::new(node.create_publisher("siren", latched())?),
         flash_light: Switch::new(node.create_publisher("flash_light", latched())?),
         map: node.create_publisher("map", latched())?.into(),
@@ -71,6 +73,8 @@ struct Topics {
     /// Digital outputs of the IO board and the relay board, one bit per channel.
     outputs: [Publisher<UInt16>; 2],
     shown_outputs: [Option<u16>; 2],
+    program: Publisher<ProgramState>,
+    shown_program: Option<ProgramState>,
     siren: Switch,
     flash_light: Switch,
     map: SharedPublisher<OccupancyGrid>,
@@ -107,9 +111,10 @@ impl Topics {
         // Created while the state is locked, published after it is unlocked.
         let shared = self.shared.clone();
         self.publish_sensors();
-        let (outputs, switches, wheels, status, path, map, transform) = shared.with(|state| {
+        let (outputs, program, switches, wheels, status, path, map, transform) = shared.with(|state| {
             (
                 state.output.digital_outputs,
+                self.new_program(state),
                 ["SirenEnabled", "FlashlightEnabled"].map(|key| state.values.value::<bool>(key)),
                 if listened(&self.wheels) { state.wheel_states() } else { None },
                 listened(&self.status).then(|| status::message(state, &self.map_frame)),
@@ -122,6 +127,9 @@ impl Topics {
             if shown.replace(data) != Some(data) {
                 report(publisher.publish(&UInt16 { data }));
             }
+        }
+        if let Some(program) = program {
+            report(self.program.publish(&program));
         }
         let [siren, flash_light] = switches;
         self.siren.show(siren);
@@ -160,6 +168,31 @@ impl Topics {
         };
         report(publisher.publish(&TFMessage { transforms: (1..).zip(&sensors).map(frame).collect() }));
         self.shown_sensors = sensors;
+    }
+
+    /// The state of the running program, if it has changed.
+    fn new_program(&mut self, state: &State) -> Option<ProgramState> {
+        let mut now = ProgramState::default();
+        if let Some(program) = state.platform.running_program() {
+            let (tasks, steps): (Vec<_>, Vec<_>) = program.running().unzip();
+            now.tasks = tasks.into_iter().map(str::to_owned).collect();
+            now.steps = steps.into_iter().map(|step| u32::try_from(step).unwrap_or(u32::MAX)).collect();
+            now.moving_task = program.moving_task().unwrap_or_default().to_owned();
+        }
+        let (run, has_completed) = state.platform.program_run();
+        now.run = run;
+        if run > 0 && state.platform.running_program().is_none() {
+            now.result = if has_completed { "completed" } else { "stopped" }.to_owned();
+        }
+        if let Some((_, refusal)) = state.program_refusal.as_ref().filter(|(of, _)| *of == run) {
+            now.refusal.clone_from(refusal);
+        }
+        if self.shown_program.as_ref() == Some(&now) {
+            return None;
+        }
+        self.shown_program = Some(now.clone());
+        now.header = Header { stamp: state.stamp(), frame_id: String::new() };
+        Some(now)
     }
 
     /// The remaining path, if it has changed.

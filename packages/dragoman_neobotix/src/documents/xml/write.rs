@@ -1,15 +1,28 @@
 //! Writes a tree of elements as text.
 
-use super::{Element, MAX_ATTRIBUTES, MAX_DEPTH, MAX_DOCUMENT_LEN, MAX_ELEMENTS, is_character, is_name};
+use super::{
+    COMMENT, DOCTYPE, Element, MAX_ATTRIBUTES, MAX_DEPTH, MAX_DOCUMENT_LEN, MAX_ELEMENTS, is_character,
+    is_name,
+};
 use crate::documents::WriteError;
 
 /// The text of a document: a declaration, and one element per line. Content that could not be parsed again is refused.
 pub(in crate::documents) fn write(root: &Element) -> Result<String, WriteError> {
+    write_all(std::slice::from_ref(root), false)
+}
+
+/// As [`write`], with the pseudo-elements of [`parse_items`](super::parse_items).
+pub(in crate::documents) fn write_items(items: &[Element]) -> Result<String, WriteError> {
+    write_all(items, true)
+}
+
+fn write_all(items: &[Element], has_pseudo: bool) -> Result<String, WriteError> {
     let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
-    let mut writer = Writer { text, elements: 0 };
-    writer.element(root, 0)?;
+    let mut writer = Writer { text, elements: 0, has_pseudo };
+    items.iter().try_for_each(|item| writer.element(item, 0))?;
     if writer.text.len() > MAX_DOCUMENT_LEN {
-        return Err(WriteError::TooLarge { element: root.name.clone() });
+        let element = items.last().map(|last| last.name.clone()).unwrap_or_default();
+        return Err(WriteError::TooLarge { element });
     }
     Ok(writer.text)
 }
@@ -17,10 +30,17 @@ pub(in crate::documents) fn write(root: &Element) -> Result<String, WriteError> 
 struct Writer {
     text: String,
     elements: usize,
+    /// Whether comments and a document type are written.
+    has_pseudo: bool,
 }
 
 impl Writer {
     fn element(&mut self, element: &Element, depth: usize) -> Result<(), WriteError> {
+        if self.has_pseudo && [COMMENT, DOCTYPE].contains(&element.name.as_str()) {
+            let (begin, end) = if element.name == COMMENT { ("<!--", "-->") } else { ("<!DOCTYPE ", ">") };
+            self.text.extend(["  ".repeat(depth).as_str(), begin, &element.text, end, "\n"]);
+            return Ok(());
+        }
         self.elements += 1;
         let is_too_large = [
             (depth, MAX_DEPTH - 1),

@@ -49,6 +49,7 @@ fn programs_and_other_navigators_wait_until_it_sees() {
     let drive = Task {
         name: "drive".to_owned(),
         priority: 1,
+        steps: Vec::new(),
         instructions: vec![
             Instruction::Move(Movement::Pose(Pose::new(1.0, 0.0, 0.0))),
             Instruction::Wait {

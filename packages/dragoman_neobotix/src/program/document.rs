@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use dragoman_geometry::{Pose, wrap_angle};
-use dragoman_neobotix::documents::{
+use crate::documents::{
     self, AudioAction, MotionAction, MoveTarget, OutputState, Step, SurveillanceAction, TargetPlace,
     WaitEvent,
 };
+use dragoman_geometry::{Pose, wrap_angle};
 
 use super::{Awaited, Condition, Date, Effect, Instruction, Movement, Program, Task, TrackedObject};
 
@@ -15,10 +15,11 @@ use super::{Awaited, Condition, Date, Effect, Instruction, Movement, Program, Ta
 /// refuses them.
 impl From<&documents::Program> for Program {
     fn from(document: &documents::Program) -> Self {
-        let tasks = document.tasks.iter().map(|task| Task {
-            name: task.name.clone(),
-            priority: task.priority.unwrap_or_default(),
-            instructions: task.steps.iter().flat_map(instructions).collect(),
+        let tasks = document.tasks.iter().map(|task| {
+            let of_step = |(index, step)| instructions(step).into_iter().map(move |one| (index, one));
+            let (steps, instructions) = task.steps.iter().enumerate().flat_map(of_step).unzip();
+            let priority = task.priority.unwrap_or_default();
+            Task { name: task.name.clone(), priority, instructions, steps }
         });
         Self { tasks: tasks.collect() }
     }
@@ -138,7 +139,7 @@ fn awaited(event: &WaitEvent) -> Option<Awaited> {
 
 #[cfg(test)]
 mod tests {
-    use dragoman_neobotix::documents::Document;
+    use crate::documents::Document;
 
     use super::*;
 
@@ -188,6 +189,8 @@ mod tests {
             Instruction::Goto { label: label(), condition: Condition::Parameter("SirenEnabled".to_owned()) },
         ];
         assert_eq!(program.tasks[0].instructions, wanted);
+        // A step that stops and moves is two instructions.
+        assert_eq!(program.tasks[0].steps, [0, 1, 2, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!((program.tasks[0].priority, program.tasks[1].priority), (3, 0));
         assert_eq!(program.tasks[1].instructions, [Instruction::Do(Effect::Speak("help".to_owned()))]);
     }

@@ -67,6 +67,8 @@ struct Running {
     waiting: Option<Waiting>,
     /// Whether it waits for its [`Effect::Load`].
     is_loading: bool,
+    /// The step that [`Interpreter::step`] has permitted: its remaining instructions need no further permission.
+    permitted: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -116,6 +118,33 @@ impl Interpreter {
         self.tasks.iter().all(|running| running.next.is_none())
     }
 
+    /// The tasks that have not ended, the most urgent first, each with its current step.
+    pub fn running(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.tasks.iter().filter_map(|running| {
+            let at = running.next?;
+            Some((running.task.name.as_str(), running.step_of(at)))
+        })
+    }
+
+    /// Of the [`running`](Self::running) tasks: whether [`step`](Self::step) has begun the current step, in which the
+    /// task waits now.
+    pub fn begun(&self) -> impl Iterator<Item = bool> {
+        self.tasks.iter().filter_map(|running| {
+            let at = running.next?;
+            Some(
+                running.is_loading
+                    || running.waiting.is_some()
+                    || running.permitted == Some(running.step_of(at)),
+            )
+        })
+    }
+
+    /// The task whose motion is under way.
+    pub fn moving_task(&self) -> Option<&str> {
+        let motion = self.motion.as_ref()?;
+        self.tasks.get(motion.task).map(|running| running.task.name.as_str())
+    }
+
     /// The last returned motion has failed: there is no path, or the object is unknown.
     pub fn handle_motion_failed(&mut self) {
         let failed = self.motion.take().and_then(|motion| motion.on_error);
@@ -125,11 +154,24 @@ impl Interpreter {
         if let Some(running) = self.tasks.iter_mut().find(|running| running.task.name == name) {
             running.next = Some(0);
             running.waiting = None;
+            running.permitted = None;
         }
     }
 
     /// Runs every task until it waits or ends.
     pub fn cycle(&mut self, conditions: &Conditions<'_>) -> Vec<Action> {
+        self.advance(conditions, None)
+    }
+
+    /// As [`cycle`](Self::cycle), but begins at most this number of steps, of the most urgent tasks that can begin one.
+    /// Labels do not count.
+    /// A wait that has begun ends by itself; then its task stops before its next step.
+    pub fn step(&mut self, conditions: &Conditions<'_>, steps: usize) -> Vec<Action> {
+        self.advance(conditions, Some(steps))
+    }
+
+    /// `steps`: how many may begin; `None`: any number.
+    fn advance(&mut self, conditions: &Conditions<'_>, mut steps: Option<usize>) -> Vec<Action> {
         let mut actions = Vec::new();
         // State and result of the motion apply to the motion that was returned before this cycle.
         if self.motion.as_ref().is_some_and(|motion| !motion.is_new && !conditions.is_moving) {
@@ -139,12 +181,18 @@ impl Interpreter {
             motion.is_new = false;
         }
         for index in 0..self.tasks.len() {
-            self.run(index, conditions, &mut actions);
+            self.run(index, conditions, &mut steps, &mut actions);
         }
         actions
     }
 
-    fn run(&mut self, index: usize, conditions: &Conditions<'_>, actions: &mut Vec<Action>) {
+    fn run(
+        &mut self,
+        index: usize,
+        conditions: &Conditions<'_>,
+        steps: &mut Option<usize>,
+        actions: &mut Vec<Action>,
+    ) {
         let running = &mut self.tasks[index];
         running.is_loading &= conditions.is_loading;
         for _ in 0..MAX_STEPS {
@@ -160,6 +208,19 @@ impl Interpreter {
                 running.next = None;
                 return;
             };
+            let step = running.step_of(at);
+            match steps {
+                Some(left)
+                    if running.permitted != Some(step) && !matches!(instruction, Instruction::Label(_)) =>
+                {
+                    let Some(fewer) = left.checked_sub(1) else {
+                        return;
+                    };
+                    *left = fewer;
+                    running.permitted = Some(step);
+                }
+                _ => {}
+            }
             running.next = match instruction {
                 Instruction::Label(_) => Some(at + 1),
                 Instruction::Goto { label, condition } => {
@@ -234,7 +295,12 @@ impl Running {
             })
             .collect();
         let next = (!only_on_error.contains(&task.name)).then_some(0);
-        Self { task, labels, next, waiting: None, is_loading: false }
+        Self { task, labels, next, waiting: None, is_loading: false, permitted: None }
+    }
+
+    /// The step of the document from which an instruction is.
+    fn step_of(&self, instruction: usize) -> usize {
+        self.task.steps.get(instruction).copied().unwrap_or(instruction)
     }
 }
 
@@ -268,18 +334,5 @@ fn has_happened(event: &Awaited, due: Option<Duration>, is_new: bool, conditions
         Awaited::Delay(_) | Awaited::Random(..) => due.is_some_and(|due| conditions.now >= due),
         Awaited::UserEvent(name) => conditions.user_events.contains(name),
         Awaited::BatteryCharge(limit) => conditions.battery_charge.is_some_and(|charge| charge >= *limit),
-    }
-}
-
-/// Access for tests.
-#[cfg(test)]
-impl Interpreter {
-    /// The tasks that have not ended, by name, and the index of their current instruction, from 0.
-    pub(crate) fn running(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.tasks.iter().filter_map(|running| Some((running.task.name.as_str(), running.next?)))
-    }
-
-    pub(crate) fn moving_task(&self) -> Option<&str> {
-        self.motion.as_ref().map(|motion| self.tasks[motion.task].task.name.as_str())
     }
 }

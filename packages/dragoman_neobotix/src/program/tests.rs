@@ -28,7 +28,7 @@ fn wait(event: Awaited) -> Instruction {
 }
 
 fn task(name: &str, priority: i64, instructions: Vec<Instruction>) -> Task {
-    Task { name: name.to_owned(), priority, instructions }
+    Task { name: name.to_owned(), priority, instructions, steps: Vec::new() }
 }
 
 /// A program and its clock.
@@ -243,4 +243,40 @@ proptest! {
         ended(Duration::ZERO);
         prop_assert!(ended(bounds[1]) || ended(bounds[1]));
     }
+}
+
+/// Each step needs a permission; the instructions of one step need one together, and waits end by themselves.
+#[test]
+fn steps_begin_one_at_a_time() {
+    let wait =
+        Instruction::Wait { events: vec![Awaited::Delay(seconds(1.0))], timeout: None, timeout_label: None };
+    let stop_and_go =
+        [Instruction::Move(Movement::Stop), Instruction::Move(Movement::Station("s".to_owned()))];
+    let first = Task {
+        name: "first".to_owned(),
+        priority: 1,
+        instructions: [wait].into_iter().chain(stop_and_go).chain([log("end")]).collect(),
+        steps: vec![0, 1, 1, 2],
+    };
+    let second = Task { name: "second".to_owned(), instructions: vec![log("other")], ..Task::default() };
+    let mut interpreter = Interpreter::new(Program { tasks: vec![first, second] }, 1).unwrap();
+    let at = |time| Conditions { now: seconds(time), is_moving: true, ..Conditions::default() };
+    let shown = |interpreter: &Interpreter| {
+        let tasks: Vec<_> = interpreter.running().map(|(name, step)| (name.to_owned(), step)).collect();
+        (tasks, interpreter.begun().collect::<Vec<_>>())
+    };
+    let tasks = |first, second| vec![("first".to_owned(), first), ("second".to_owned(), second)];
+    assert_eq!(interpreter.step(&at(0.0), 0), []);
+    assert_eq!(shown(&interpreter), (tasks(0, 0), vec![false, false]));
+    // The wait begins; it has no action.
+    assert_eq!(interpreter.step(&at(1.0), 1), []);
+    assert_eq!(shown(&interpreter), (tasks(0, 0), vec![true, false]));
+    // The first task waits, so the second one takes its step.
+    assert_eq!(interpreter.step(&at(1.5), 1).len(), 1);
+    assert_eq!(interpreter.step(&at(2.0), 0), []);
+    assert_eq!(shown(&interpreter), (vec![("first".to_owned(), 1)], vec![false]));
+    assert_eq!(interpreter.step(&at(2.5), 1).len(), 2);
+    assert_eq!(interpreter.step(&at(9.0), 1).len(), 1);
+    assert_eq!(interpreter.step(&at(9.0), 0), []);
+    assert!(interpreter.has_ended());
 }

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | this one | [`Program`], [`Task`], [`Instruction`], and their validation |
 //! | [`interpreter`] | execution |
+//! | [`remote`] | execution on another computer, over the protocol |
 //! | `document.rs` | programs from their documents |
 //!
 //! Choices where the guide is silent:
@@ -17,6 +18,7 @@
 
 mod document;
 pub mod interpreter;
+pub mod remote;
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -44,6 +46,8 @@ pub struct Task {
     pub priority: i64,
     /// Instructions in order.
     pub instructions: Vec<Instruction>,
+    /// The step of the document from which each instruction is, from 0. Empty: each is a step of its own.
+    pub steps: Vec<usize>,
 }
 
 /// Condition of a `goto`.
@@ -116,7 +120,6 @@ pub enum Movement {
 
 /// An effect of a program besides motion.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum Effect {
     /// Loads a map and a roadmap by their file names, unchanged. The task continues when they are loaded.
     Load {

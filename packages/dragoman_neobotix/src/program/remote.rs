@@ -1,0 +1,383 @@
+//! The remote mode (PlatformCtrl guide, 4.5): another computer executes the program with the same [`Interpreter`], and
+//! sends the platform commands. Takes what the platform reports, returns commands; without I/O.
+//!
+//! The platform is in the motion mode automatic, and started. Differences from the local mode:
+//!
+//! - A motion's result is the platform's report. A report that the target is reached counts once the status has said
+//!   otherwise since the command, or after [`SETTLE_TIME`], because the first status may be older than the motion.
+//! - A motion has failed when the planner reports it.
+//! - A stop of a program is a stop and a start of the platform, because the protocol has no other.
+//! - Maps and roadmaps are files of this computer, and scans are saved there.
+//! - Some conditions are not in the protocol: [`unsupported`].
+
+use std::time::Duration;
+
+use dragoman_geometry::{Pose, direction, heading, position};
+
+use super::interpreter::{Action, Conditions, Interpreter};
+use super::{Awaited, Condition, Date, Effect, Instruction, Movement, Program, ProgramError, TrackedObject};
+use crate::codes::{Board, Emergency, MotionMode, Operation, PlannerState};
+use crate::wire::{
+    Cluster, Command, DebugData, FileName, Frame, HeadPosition, MoveToStation, PanTiltPosition,
+    SetDigitalOutput, SetParameter, SpeakText, Status,
+};
+
+/// Seed of random waits, also of the local mode. A program that runs twice has the same waits.
+pub const SEED: u64 = 1;
+/// Distance from an object that the platform drives to, m.
+pub const FOLLOWING_DISTANCE: f64 = 0.5;
+/// Speed from which a radar sensor sees something, m/s.
+pub const RADAR_SPEED: f64 = 0.1;
+/// Time after which a status is newer than the effect of a motion command.
+pub const SETTLE_TIME: Duration = Duration::from_secs(1);
+
+/// What was seen and done since the last cycle.
+#[derive(Debug, Clone, Copy)]
+pub struct Observation<'a> {
+    /// Time since the start.
+    pub now: Duration,
+    /// The current date and time.
+    pub date: Date,
+    /// The platform's status, queried after the last cycle's commands.
+    pub status: &'a Status,
+    /// Its debug data; needed if [`Remote::needs_debug_data`].
+    pub debug: Option<&'a DebugData>,
+    /// Those of [`Remote::parameters`] whose value is true.
+    pub true_parameters: &'a [String],
+    /// User events since the last cycle.
+    pub user_events: &'a [String],
+}
+
+/// What to do, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Order {
+    /// Send a command.
+    Send(Command),
+    /// Send a command that starts a motion; if it is refused, call [`Remote::handle_motion_refused`].
+    Move(Command),
+    /// A motion cannot be commanded, for this reason.
+    MotionFailed(String),
+    /// Send the map and the roadmap of these files.
+    Load {
+        /// Name of the map's file.
+        map: Option<String>,
+        /// Name of the roadmap's file.
+        roadmap: Option<String>,
+    },
+    /// Show a message.
+    Log {
+        /// Kind of the message.
+        kind: String,
+        /// Its text.
+        message: String,
+    },
+    /// Save the scan of the status.
+    SaveScan {
+        /// Name of the file without its extension, as written.
+        file_name: String,
+    },
+}
+
+/// Why the program cannot continue.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Interrupted {
+    /// The emergency stop.
+    #[error("emergency stop: {0}")]
+    Emergency(String),
+    /// Something else has stopped the platform, or changed its mode.
+    #[error("the platform is {operation} in {mode}: it was stopped by others")]
+    Stopped {
+        /// Its state.
+        operation: String,
+        /// Its mode.
+        mode: String,
+    },
+}
+
+/// The motion that was commanded last.
+#[derive(Debug)]
+struct Commanded {
+    since: Duration,
+    /// Whether the status has shown it under way.
+    is_seen: bool,
+    /// Whether the planner's report of a failure is of an earlier motion.
+    is_failure_old: bool,
+}
+
+/// A program that runs here, and moves a platform elsewhere.
+#[derive(Debug)]
+pub struct Remote {
+    interpreter: Interpreter,
+    parameters: Vec<String>,
+    needs_debug_data: bool,
+    /// Distance from the platform's center to its front, m.
+    front: f64,
+    motion: Option<Commanded>,
+    has_planner_failed: bool,
+}
+
+/// What the protocol cannot transmit: name of the task, index of the instruction, reason.
+pub fn unsupported(program: &Program) -> Vec<(String, usize, &'static str)> {
+    let sensor = |direction: &Option<String>| {
+        direction.as_deref().is_none_or(|name| matches!(name, "1" | "2" | "3" | "4"))
+    };
+    let reason = |instruction: &Instruction| match instruction {
+        Instruction::Move(Movement::After { object: TrackedObject::ChargingStation, .. }) => {
+            Some("the protocol does not tell where charging stations are; use a station of the roadmap")
+        }
+        Instruction::Wait { events, .. } => events.iter().find_map(|event| match event {
+            Awaited::BatteryCharge(_) => Some("the protocol has the battery's voltage, but not its charge"),
+            Awaited::Infrared(direction) | Awaited::Radar(direction) if !sensor(direction) => {
+                Some("the protocol numbers the sensors: use direction 1 to 4")
+            }
+            _ => None,
+        }),
+        _ => None,
+    };
+    let tasks = program.tasks.iter();
+    let found = tasks.flat_map(|task| {
+        let steps = task.instructions.iter().enumerate();
+        steps.filter_map(|(at, instruction)| Some((task.name.clone(), at, reason(instruction)?)))
+    });
+    found.collect()
+}
+
+impl Remote {
+    /// At the beginning. `front`: distance from the platform's center to its front, m. Check [`unsupported`] before.
+    ///
+    /// # Errors
+    /// The program is invalid.
+    pub fn new(program: Program, front: f64) -> Result<Self, ProgramError> {
+        let instructions = || program.tasks.iter().flat_map(|task| &task.instructions);
+        let mut parameters: Vec<String> = instructions()
+            .filter_map(|instruction| match instruction {
+                Instruction::Goto { condition: Condition::Parameter(key), .. } => Some(key.clone()),
+                _ => None,
+            })
+            .collect();
+        parameters.sort();
+        parameters.dedup();
+        let needs_debug_data = instructions().any(|instruction| match instruction {
+            Instruction::Move(Movement::After { .. }) => true,
+            Instruction::Wait { events, .. } => events
+                .iter()
+                .any(|event| matches!(event, Awaited::MovingObject | Awaited::Person | Awaited::Ball)),
+            _ => false,
+        });
+        let interpreter = Interpreter::new(program, SEED)?;
+        Ok(Self { interpreter, parameters, needs_debug_data, front, motion: None, has_planner_failed: false })
+    }
+
+    /// The parameters whose values the program needs.
+    pub fn parameters(&self) -> &[String] {
+        &self.parameters
+    }
+
+    /// Whether the program needs the debug data.
+    pub fn needs_debug_data(&self) -> bool {
+        self.needs_debug_data
+    }
+
+    /// The running program.
+    pub fn interpreter(&self) -> &Interpreter {
+        &self.interpreter
+    }
+
+    /// Whether all tasks and the last motion have ended.
+    pub fn has_ended(&self) -> bool {
+        self.interpreter.has_ended() && self.motion.is_none()
+    }
+
+    /// The command of the last [`Order::Move`] was refused.
+    pub fn handle_motion_refused(&mut self) {
+        self.motion = None;
+        self.interpreter.handle_motion_failed();
+    }
+
+    /// Runs one cycle; at most `steps` steps begin ([`Interpreter::step`]), by default any number. While the platform
+    /// is paused nothing happens.
+    ///
+    /// # Errors
+    /// The platform was stopped. Nothing can be continued.
+    pub fn cycle(
+        &mut self,
+        observation: &Observation<'_>,
+        steps: Option<usize>,
+    ) -> Result<Vec<Order>, Interrupted> {
+        let &Observation { now, date, status, debug, true_parameters, user_events } = observation;
+        if status.emergency_state.known() != Some(Emergency::Inactive) {
+            return Err(Interrupted::Emergency(format!("{:?}", status.emergency_state)));
+        }
+        let (operation, mode) = (status.operation_state.known(), status.motion_mode.known());
+        if mode != Some(MotionMode::Automatic)
+            || !matches!(operation, Some(Operation::Moving | Operation::Broken))
+        {
+            let (operation, mode) =
+                (format!("{:?}", status.operation_state), format!("{:?}", status.motion_mode));
+            return Err(Interrupted::Stopped { operation, mode });
+        }
+        if operation == Some(Operation::Broken) {
+            return Ok(Vec::new());
+        }
+        let mut orders = Vec::new();
+        let reached = status.is_target_reached.known() == Some(true);
+        self.has_planner_failed = matches!(
+            status.planner_state.known(),
+            Some(PlannerState::NoPath | PlannerState::CollisionStart | PlannerState::CollisionTarget)
+        );
+        let mut target_reached = reached;
+        if let Some(motion) = &mut self.motion {
+            let is_settled = now.saturating_sub(motion.since) >= SETTLE_TIME;
+            motion.is_seen |= !reached || is_settled;
+            motion.is_failure_old &= self.has_planner_failed && !is_settled;
+            target_reached = reached && motion.is_seen;
+            if target_reached {
+                self.motion = None;
+            } else if self.has_planner_failed && !motion.is_failure_old {
+                self.handle_motion_refused();
+                orders.push(Order::MotionFailed(format!("the planner reports {:?}", status.planner_state)));
+            }
+        }
+        let clusters =
+            |choose: fn(&DebugData) -> &Vec<Cluster>| debug.map(choose).map_or(&[][..], Vec::as_slice);
+        let kinds = [
+            (TrackedObject::MovingObject, clusters(|debug| &debug.moving_clusters)),
+            (TrackedObject::Person, clusters(|debug| &debug.person_clusters)),
+            (TrackedObject::Ball, clusters(|debug| &debug.ball_clusters)),
+        ];
+        let tracked_objects: Vec<(TrackedObject, Pose)> = kinds
+            .iter()
+            .filter_map(|(kind, found)| Some((*kind, self.before_nearest(status, found)?)))
+            .collect();
+        let is_seen = |wanted| kinds.iter().any(|(kind, found)| *kind == wanted && !found.is_empty());
+        let numbers = |seen: [bool; 4]| -> Vec<String> {
+            (1..).zip(seen).filter(|(_, seen)| *seen).map(|(number, _): (u8, _)| number.to_string()).collect()
+        };
+        let infrared = numbers(status.surveillance.infrared.map(|sensor| sensor.known() == Some(true)));
+        let radar = numbers(
+            status.radar_board.velocity_mm_per_s.map(|speed| f64::from(speed).abs() >= RADAR_SPEED * 1000.0),
+        );
+        let conditions = Conditions {
+            now,
+            date,
+            is_moving: self.motion.is_some(),
+            target_reached,
+            collision: status.is_colliding.known() == Some(true),
+            localization_lost: status.is_localization_lost.known() == Some(true),
+            moving_object: is_seen(TrackedObject::MovingObject),
+            person: is_seen(TrackedObject::Person),
+            ball: is_seen(TrackedObject::Ball),
+            infrared: &infrared,
+            radar: &radar,
+            user_events,
+            battery_charge: None,
+            is_loading: false,
+            true_parameters,
+            tracked_objects: &tracked_objects,
+        };
+        let actions = match steps {
+            None => self.interpreter.cycle(&conditions),
+            Some(steps) => self.interpreter.step(&conditions, steps),
+        };
+        for action in actions {
+            match action {
+                Action::Move(movement) => self.move_platform(&movement, now, &tracked_objects, &mut orders),
+                Action::Do(effect) => carry_out(effect, &mut orders),
+            }
+        }
+        Ok(orders)
+    }
+
+    fn move_platform(
+        &mut self,
+        movement: &Movement,
+        now: Duration,
+        tracked: &[(TrackedObject, Pose)],
+        orders: &mut Vec<Order>,
+    ) {
+        let command = match movement {
+            Movement::Stop => {
+                self.motion = None;
+                orders.extend([Order::Send(Command::Stop), Order::Send(Command::Start)]);
+                return;
+            }
+            Movement::Station(name) => {
+                Ok(Command::MoveToStation(MoveToStation { station: name.as_str().into() }))
+            }
+            Movement::Pose(pose) => Ok(Command::MoveAbs(frame(*pose))),
+            Movement::After { object, .. } => {
+                let place = tracked.iter().find(|(other, _)| other == object);
+                place
+                    .map(|(_, pose)| Command::MoveAbs(frame(*pose)))
+                    .ok_or_else(|| format!("the position of the {object:?} is unknown"))
+            }
+        };
+        match command {
+            Ok(command) => {
+                let is_failure_old = self.has_planner_failed;
+                self.motion = Some(Commanded { since: now, is_seen: false, is_failure_old });
+                orders.push(Order::Move(command));
+            }
+            Err(reason) => {
+                self.handle_motion_refused();
+                orders.push(Order::MotionFailed(reason));
+            }
+        }
+    }
+
+    /// The pose in front of the nearest object, facing it; as the platform's own.
+    fn before_nearest(&self, status: &Status, found: &[Cluster]) -> Option<Pose> {
+        let metres = |mm: i32| f64::from(mm) / 1000.0;
+        let here = position(Pose::new(metres(status.estimated.x_mm), metres(status.estimated.y_mm), 0.0));
+        let places = found.iter().map(|one| position(Pose::new(metres(one.x_mm), metres(one.y_mm), 0.0)));
+        let nearest = places.min_by(|a, b| (a - here).norm().total_cmp(&(b - here).norm()))?;
+        let towards = heading(here, nearest);
+        let free = self.front + FOLLOWING_DISTANCE;
+        let place = if (nearest - here).norm() <= free { here } else { nearest - direction(towards) * free };
+        Some(Pose::new(place.x, place.y, towards))
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "saturates; coordinates are checked in the document")]
+fn frame(pose: Pose) -> Frame {
+    let milli = |value: f64| (value * 1000.0).round() as i32;
+    Frame { x_mm: milli(pose.x), y_mm: milli(pose.y), angle_mdeg: milli(pose.heading.to_degrees()) }
+}
+
+fn carry_out(effect: Effect, orders: &mut Vec<Order>) {
+    let send = |command| vec![Order::Send(command)];
+    orders.extend(match effect {
+        Effect::Load { map, roadmap } => vec![Order::Load { map, roadmap }],
+        Effect::Log { kind, message } => vec![Order::Log { kind, message }],
+        Effect::SetParameter { key, value } => {
+            send(Command::SetPltfParam(SetParameter { key: key.into(), value: value.into() }))
+        }
+        Effect::SetOutputs(outputs) => (0..)
+            .zip(outputs)
+            .filter_map(|(channel, output)| {
+                let output = SetDigitalOutput { board: Board::Io, channel, is_high: output? };
+                Some(Order::Send(Command::SetDigout(output)))
+            })
+            .collect(),
+        Effect::Speak(text) => send(Command::SpeakText(SpeakText { text: text.into() })),
+        Effect::Play(name) => send(Command::PlaySound(FileName { file_name: name.into() })),
+        #[allow(clippy::cast_possible_truncation, reason = "checked in the document")]
+        Effect::TurnHead(angle) => {
+            send(Command::SetPosHeadDrive(HeadPosition { angle_deg: angle.to_degrees().round() as i32 }))
+        }
+        Effect::MoveCamera(position) => {
+            send(Command::SetPosPanTiltCamera(PanTiltPosition { position: position.into() }))
+        }
+        Effect::Grab { file_name, scan, image, .. } => {
+            let image = image
+                .then(|| Order::Send(Command::GrabImage(FileName { file_name: file_name.as_str().into() })));
+            let scan = scan.then_some(Order::SaveScan { file_name });
+            image.into_iter().chain(scan).collect()
+        }
+    });
+}
+
+#[cfg(test)]
+#[path = "remote_tests.rs"]
+mod tests;

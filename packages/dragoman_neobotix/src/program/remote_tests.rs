@@ -1,0 +1,161 @@
+use super::*;
+use crate::documents::{Document, Program as ProgramDocument};
+use crate::wire::Coded;
+
+fn program(steps: &str) -> Program {
+    let text = format!(
+        "<program><task name=\"t\">{steps}</task><task name=\"help\"><log message=\"h\"/></task></program>"
+    );
+    (&ProgramDocument::read(text.as_bytes()).unwrap()).into()
+}
+
+struct Bench {
+    remote: Remote,
+    status: Status,
+    debug: DebugData,
+    now: Duration,
+}
+
+impl Bench {
+    fn new(steps: &str) -> Self {
+        let status = Status {
+            operation_state: Operation::Moving.into(),
+            motion_mode: MotionMode::Automatic.into(),
+            ..Status::default()
+        };
+        let remote = Remote::new(program(steps), 0.45).unwrap();
+        Self { remote, status, debug: DebugData::default(), now: Duration::ZERO }
+    }
+
+    /// A cycle 0.1 s after the last one.
+    fn cycle(&mut self) -> Result<Vec<Order>, Interrupted> {
+        self.now += Duration::from_millis(100);
+        let observation = Observation {
+            now: self.now,
+            date: Date::default(),
+            status: &self.status,
+            debug: Some(&self.debug),
+            true_parameters: &[],
+            user_events: &[],
+        };
+        self.remote.cycle(&observation, None)
+    }
+
+    fn messages(&mut self) -> Vec<String> {
+        let orders = self.cycle().unwrap().into_iter();
+        orders
+            .filter_map(|order| if let Order::Log { message, .. } = order { Some(message) } else { None })
+            .collect()
+    }
+}
+
+const DRIVE: &str = "<motion><settarget><coord x=\"1500\" y=\"-20\" angle=\"90\"/></settarget></motion>";
+
+#[test]
+fn a_target_counts_once_its_motion_was_seen() {
+    let mut bench = Bench::new(&format!("{DRIVE}<wait><target/></wait><log message=\"there\"/>"));
+    bench.status.is_target_reached = true.into();
+    let orders = bench.cycle().unwrap();
+    let frame = Frame { x_mm: 1500, y_mm: -20, angle_mdeg: 90_000 };
+    assert!(orders.contains(&Order::Move(Command::MoveAbs(frame))), "{orders:?}");
+    // The status is still that of an earlier motion.
+    assert!(bench.messages().is_empty());
+    bench.status.is_target_reached = false.into();
+    assert!(bench.messages().is_empty());
+    assert_eq!(bench.remote.interpreter().moving_task(), Some("t"));
+    bench.status.is_target_reached = true.into();
+    assert_eq!(bench.messages(), ["there"]);
+    assert!(bench.remote.has_ended());
+}
+
+#[test]
+fn a_target_that_was_reached_already_counts_after_a_while() {
+    let mut bench = Bench::new(&format!("{DRIVE}<wait><target/></wait><log message=\"there\"/>"));
+    bench.status.is_target_reached = true.into();
+    bench.cycle().unwrap();
+    for _ in 0..9 {
+        assert!(bench.messages().is_empty());
+    }
+    assert_eq!(bench.messages(), ["there"]);
+}
+
+#[test]
+fn a_motion_fails_by_the_planner_or_a_refusal() {
+    let follow =
+        "<motion><moveto onErrorTask=\"help\"><trackedperson/></moveto></motion><wait timeout=\"60000\"/>";
+    let mut bench = Bench::new(follow);
+    assert!(bench.remote.needs_debug_data());
+    // Nobody is seen.
+    let orders = bench.cycle().unwrap();
+    assert_eq!(orders, [Order::MotionFailed("the position of the Person is unknown".to_owned())]);
+    assert_eq!(bench.messages(), ["h"]);
+
+    let mut bench = Bench::new(follow);
+    bench.debug.person_clusters =
+        vec![Cluster { x_mm: 9000, ..Cluster::default() }, Cluster { x_mm: 3000, y_mm: 0, index: 1 }];
+    // A failure of an earlier motion.
+    bench.status.planner_state = PlannerState::NoPath.into();
+    let frame = Frame { x_mm: 2050, y_mm: 0, angle_mdeg: 0 };
+    assert_eq!(bench.cycle().unwrap(), [Order::Move(Command::MoveAbs(frame))]);
+    assert!(bench.cycle().unwrap().is_empty());
+    bench.status.planner_state = PlannerState::Planning.into();
+    assert!(bench.cycle().unwrap().is_empty());
+    bench.status.planner_state = PlannerState::NoPath.into();
+    let orders = bench.cycle().unwrap();
+    assert!(matches!(&orders[..], [Order::MotionFailed(_), Order::Log { .. }]), "{orders:?}");
+
+    let mut bench = Bench::new(follow);
+    bench.debug.person_clusters = vec![Cluster { x_mm: 3000, ..Cluster::default() }];
+    bench.cycle().unwrap();
+    bench.remote.handle_motion_refused();
+    assert_eq!(bench.messages(), ["h"]);
+}
+
+#[test]
+fn effects_are_commands() {
+    let mut bench = Bench::new(
+        "<ioevent><digitalout D1=\"1\" D12=\"0\"/></ioevent><motion stop=\"1\"/><audio><speak text=\"a\"/></audio>\
+         <turnhead angle=\"-45\"/><parameter><set key=\"SirenEnabled\" value=\"true\"/></parameter>\
+         <surveillance><grab filename=\"f\" grabscan=\"true\" grabimage=\"true\"/></surveillance><load map=\"m\"/>",
+    );
+    let output = |channel, is_high| {
+        Order::Send(Command::SetDigout(SetDigitalOutput { board: Board::Io, channel, is_high }))
+    };
+    let set = SetParameter { key: "SirenEnabled".into(), value: "true".into() };
+    let file = || "f".to_owned();
+    let expected = [
+        output(0, true),
+        output(11, false),
+        Order::Send(Command::Stop),
+        Order::Send(Command::Start),
+        Order::Send(Command::SpeakText(SpeakText { text: "a".into() })),
+        Order::Send(Command::SetPosHeadDrive(HeadPosition { angle_deg: -45 })),
+        Order::Send(Command::SetPltfParam(set)),
+        Order::Send(Command::GrabImage(FileName { file_name: "f".into() })),
+        Order::SaveScan { file_name: file() },
+        Order::Load { map: Some("m".to_owned()), roadmap: None },
+    ];
+    assert_eq!(bench.cycle().unwrap()[..expected.len()], expected);
+}
+
+#[test]
+fn a_stopped_platform_ends_the_program_and_a_paused_one_waits() {
+    let mut bench = Bench::new("<log message=\"a\"/>");
+    bench.status.operation_state = Operation::Broken.into();
+    assert_eq!(bench.cycle(), Ok(Vec::new()));
+    bench.status.operation_state = Operation::Ready.into();
+    let error = bench.cycle().unwrap_err().to_string();
+    assert_eq!(error, "the platform is ST_OP_READY in MODE_MOTION_AUTOMATIC: it was stopped by others");
+    bench.status.emergency_state = Coded::from(Emergency::Active);
+    assert_eq!(bench.cycle().unwrap_err().to_string(), "emergency stop: ST_EM_ACTIVE");
+}
+
+#[test]
+fn what_the_protocol_lacks_is_known_before_the_start() {
+    let program = program(
+        "<motion><moveto><chargingstation/></moveto></motion><wait><batterycharge limit=\"80\"/></wait>\
+         <wait><infrared direction=\"left\"/></wait><wait><radar direction=\"4\"/><infrared/></wait>",
+    );
+    let found: Vec<_> = unsupported(&program).into_iter().map(|(task, at, _)| (task, at)).collect();
+    assert_eq!(found, [0, 1, 2].map(|at| ("t".to_owned(), at)));
+}
