@@ -26,7 +26,7 @@ fn forward(criterion: &mut Criterion) {
 fn inverse(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("inverse");
     for case in &CASES {
-        let mut robot = case.robot();
+        let robot = case.robot();
         let mut random = Random(1);
         let targets: Vec<_> = (0..POSES).map(|_| robot.forward(&random.configuration(&robot))).collect();
         let (options, mut out) = (IkOptions::default(), vec![0.0; robot.joint_count()]);
@@ -42,7 +42,7 @@ fn inverse(criterion: &mut Criterion) {
 fn track(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("track");
     for case in &CASES {
-        let mut robot = case.robot();
+        let robot = case.robot();
         let path: Vec<_> = (0..POSES).map(|i| lissajous(&robot, i, 10 * POSES)).collect();
         let targets: Vec<_> = path.iter().skip(1).map(|q| robot.forward(q)).collect();
         let (options, mut out) = (IkOptions::default(), vec![0.0; robot.joint_count()]);

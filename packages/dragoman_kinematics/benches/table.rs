@@ -11,7 +11,7 @@ use common::{CASES, Case, Random, lissajous};
 use dragoman_kinematics::{IkOptions, Robot};
 use nalgebra::{Isometry3, Translation3};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const POSES: usize = 10_000;
 /// Size of the sets without solutions and of those for KDL, which are slow.
@@ -29,11 +29,11 @@ fn main() {
         "robot", "set", "success %", "median", "p99", "max", ""
     );
     for case in &CASES {
-        let mut robot = case.robot();
+        let robot = case.robot();
         let mut random = Random(RANDOM_SEED);
         let targets: Vec<_> = (0..POSES).map(|_| robot.forward(&random.configuration(&robot))).collect();
         println!("{:<14}{:<22}{:>37.0} ns", case.label, "FK + Jacobian", forward_time(&robot));
-        global(case, &mut robot, "random reachable", &targets);
+        global(case, &robot, "random reachable", &targets);
         for (joint, value) in case.singular {
             let targets: Vec<_> = (0..POSES)
                 .map(|_| {
@@ -42,7 +42,7 @@ fn main() {
                     robot.forward(&q)
                 })
                 .collect();
-            global(case, &mut robot, &format!("singular, joint {}", joint + 1), &targets);
+            global(case, &robot, &format!("singular, joint {}", joint + 1), &targets);
         }
         let far: Vec<_> = targets
             .iter()
@@ -52,14 +52,14 @@ fn main() {
                 Isometry3::from_parts(Translation3::from(direction * distance * 2.0), pose.rotation)
             })
             .collect();
-        global(case, &mut robot, "mostly out of reach", &far[..FEWER_POSES]);
+        global(case, &robot, "mostly out of reach", &far[..FEWER_POSES]);
         let turned: Vec<_> = targets
             .iter()
             .zip(targets.iter().skip(1))
             .map(|(pose, other)| Isometry3::from_parts(pose.translation, other.rotation))
             .collect();
-        global(case, &mut robot, "positions, other turns", &turned[..FEWER_POSES]);
-        track(case, &mut robot);
+        global(case, &robot, "positions, other turns", &turned[..FEWER_POSES]);
+        track(case, &robot);
         kdl_peer::run(case, &robot, &targets[..FEWER_POSES], |label, success, times| {
             row("  KDL", label, success, times);
             println!();
@@ -84,9 +84,8 @@ fn forward_time(robot: &Robot) -> f64 {
     best
 }
 
-fn global(case: &Case, robot: &mut Robot, label: &str, targets: &[Isometry3<f64>]) {
-    // No time limit, which would include the load of other processes; the number of starts is the limit.
-    let options = IkOptions { time_limit: Duration::from_secs(1), ..IkOptions::default() };
+fn global(case: &Case, robot: &Robot, label: &str, targets: &[Isometry3<f64>]) {
+    let options = IkOptions::default();
     let mut out = vec![0.0; robot.joint_count()];
     let mut times = Vec::new();
     let (mut solved, mut starts, mut iterations) = (0, 0, 0);
@@ -115,9 +114,8 @@ fn global(case: &Case, robot: &mut Robot, label: &str, targets: &[Isometry3<f64>
     println!("  {:.1} starts, {:.1} iterations", f64::from(starts) / count, f64::from(iterations) / count);
 }
 
-fn track(case: &Case, robot: &mut Robot) {
-    // No time limit, which would include the load of other processes; the number of starts is the limit.
-    let options = IkOptions { time_limit: Duration::from_secs(1), ..IkOptions::default() };
+fn track(case: &Case, robot: &Robot) {
+    let options = IkOptions::default();
     let mut previous = lissajous(robot, 0, STEPS);
     let mut out = previous.clone();
     let mut times = Vec::new();

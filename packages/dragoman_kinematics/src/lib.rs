@@ -8,17 +8,29 @@
 //! | [`solver`] | [`Robot`]: the compiled chain; forward kinematics, Jacobian, inverse kinematics, tracking |
 //! | [`motion`] | trajectories, limits and the command pipeline of an arm |
 //! | [`state`] | a robot as a tree of links; the joints of several sources as one state |
+//! | [`calibration`] | geometry and joint offsets from measured tool positions |
+//! | [`dynamics`] | torques that a motion needs, and the motion that torques cause |
+//! | [`evaluation`] | how well an arm follows its path: the tests of the Ranger thesis |
+//! | [`planning`] | paths round obstacles, and their timing |
 //! | `node` (feature of that name) | the ROS nodes |
 //!
 //! SI units and radians throughout; poses are those of the tool frame in the base frame. Outside of `node` there is no
-//! I/O, no ROS type, and no clock except for the time limit of inverse kinematics.
+//! I/O, no ROS type and no clock. Poses are types of [`nalgebra`], which is re-exported.
 
+pub mod calibration;
+pub mod dynamics;
+pub mod evaluation;
 pub mod model;
 pub mod motion;
 #[cfg(feature = "node")]
 pub mod node;
+pub mod planning;
 pub mod solver;
 pub mod state;
 
+pub use nalgebra;
+
 pub use model::{Joint, JointKind, Link, Model, ModelError, RobotSettings};
-pub use solver::{GoalMask, IkError, IkOptions, IkReport, Robot, VelocityReport};
+pub use solver::{
+    FreeRotation, FreeRotationError, GoalMask, IkError, IkOptions, IkReport, Robot, SearchEnd, VelocityReport,
+};

@@ -7,6 +7,7 @@
 //! | this | [`start`]: the node, its topics and its cycle |
 //! | `services.rs` | the services of the arm's namespace |
 //! | `ik_services.rs` | `compute_fk`, `compute_ik` |
+//! | `surroundings.rs` | the scene, `plan_to_pose` |
 //! | `links.rs` | transforms of its links |
 //! | `settings.rs` | parameters |
 //! | [`state`] | a separate node: description, transforms and joints of a whole robot |
@@ -16,6 +17,7 @@ mod links;
 mod services;
 mod settings;
 pub mod state;
+mod surroundings;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -37,6 +39,7 @@ use links::Links;
 
 pub use ik_services::serve_solver;
 pub use settings::declarations;
+pub use surroundings::Surroundings;
 
 /// Settings of the node.
 #[derive(Debug, Clone)]
@@ -104,6 +107,7 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     tasks.spawn(server);
     let config = settings::motion_config(&parameters);
     let publishes: bool = parameters.value("publish_tf");
+    let clearance: f64 = parameters.value("clearance");
     let links = if publishes { Links::new(tasks.node(), &settings.urdf)? } else { None };
     let mover = Mover::new(tasks.node(), robot.clone(), config, links)?;
     let mover = Arc::new(Mutex::new(mover));
@@ -117,7 +121,12 @@ pub fn start(context: &Context, settings: KinematicsSettings) -> Result<Kinemati
     });
     services::serve(&mut tasks, &mover)?;
     let known = Arc::clone(&mover);
-    serve_solver(&mut tasks, &robot, move || lock(&known).measured())?;
+    let configured = Arc::clone(&mover);
+    let free = move || lock(&configured).config.free_rotation;
+    let surroundings = Surroundings::new(&robot, &settings.urdf, clearance);
+    let surroundings = Arc::new(surroundings);
+    surroundings::serve(&mut tasks, &mover, &robot, &surroundings)?;
+    serve_solver(&mut tasks, &robot, move || lock(&known).measured(), free, Some(surroundings))?;
 
     let description = if publishes {
         let publisher = tasks.node().create_publisher("robot_description", latched())?;

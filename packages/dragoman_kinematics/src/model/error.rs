@@ -135,6 +135,14 @@ pub enum ModelError {
         /// The supported number.
         most: usize,
     },
+    /// A changed tool, and no fixed joint that could hold it.
+    #[error(
+        "the tool differs from the description, but no fixed joint carries the tip link {tip}: add one to the URDF"
+    )]
+    NoToolJoint {
+        /// The tip link.
+        tip: String,
+    },
     /// A list that must have one entry per joint has another length.
     #[error("{field} has {got} entries for {expected} joints")]
     WrongLength {

@@ -10,7 +10,7 @@ mod settings;
 pub(crate) mod urdf;
 
 pub use error::ModelError;
-pub use settings::RobotSettings;
+pub use settings::{Calibration, Origin, RobotSettings};
 
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::collections::HashSet;
@@ -219,8 +219,48 @@ impl Model {
         Ok(self)
     }
 
+    /// The same robot with other fixed transforms: one per joint, from the frame that moves with the joint before it, or
+    /// from the base, to the joint's frame at position zero; then the tool's in the frame that moves with the last joint.
+    ///
+    /// # Errors
+    /// [`ModelError::WrongLength`] or [`ModelError::NotFinite`].
+    pub fn with_origins(mut self, mut origins: Vec<Isometry3<f64>>) -> Result<Self, ModelError> {
+        let (expected, got) = (self.joints.len() + 1, origins.len());
+        let Some(tool) = origins.pop().filter(|_| got == expected) else {
+            return Err(ModelError::WrongLength { field: "origins", expected, got });
+        };
+        for ((joint, placement), origin) in self.joints.iter().zip(&mut self.placements).zip(origins) {
+            check_isometry(&joint.name, &origin)?;
+            placement.origin = origin;
+        }
+        self.with_tool(tool)
+    }
+
     pub(crate) fn placements(&self) -> &[Placement] {
         &self.placements
+    }
+
+    /// The chain from the frame that moves with the first joint to the tool.
+    pub(crate) fn without_first(&self) -> Option<Self> {
+        let parts = self.joints.iter().cloned().zip(self.placements.iter().cloned()).skip(1).collect();
+        self.part(parts, self.tool)
+    }
+
+    /// The chain from the frame of the last joint, before its motion, back to the base: joints in reverse order, with
+    /// the same positions.
+    pub(crate) fn reversed_without_last(&self) -> Option<Self> {
+        let (first, _) = self.placements.split_first()?;
+        let mut origin = Isometry3::identity();
+        let mut parts = Vec::new();
+        for (joint, placement) in self.joints.iter().zip(&self.placements).rev().skip(1) {
+            parts.push((joint.clone(), Placement { origin, axis: -placement.axis }));
+            origin = placement.origin.inverse();
+        }
+        self.part(parts, first.origin.inverse())
+    }
+
+    fn part(&self, parts: Vec<(Joint, Placement)>, tool: Isometry3<f64>) -> Option<Self> {
+        Self::assemble(self.name.clone(), self.base.clone(), self.tip.clone(), parts, tool, Vec::new()).ok()
     }
 }
 

@@ -1,8 +1,9 @@
 //! URDF: `urdf-rs` reads the text, `k` builds the tree, this file checks both and folds the fixed joints.
 
+use super::settings::Origin;
 use super::{Joint, JointKind, Link, Model, ModelError, Placement, check_finite};
 use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use urdf_rs::JointType;
 
 /// Most links of a description. `k` frees a tree by recursion: 30,000 links in a row overflow a stack of 2 MiB.
@@ -33,6 +34,63 @@ pub(super) fn parse(xml: &str, base: Option<&str>, tip: Option<&str>) -> Result<
     }
     let links = links_moved_by(&chain, &robot, base)?;
     Model::assemble(robot.name.clone(), base.to_owned(), tip.to_owned(), parts, pending, links)
+}
+
+/// The text with other origins of these joints.
+pub(super) fn with_origins(xml: &str, origins: &BTreeMap<String, Origin>) -> Result<String, ModelError> {
+    let (mut robot, _) = read(xml)?;
+    for (name, origin) in origins {
+        let Some(joint) = robot.joints.iter_mut().find(|joint| joint.name == *name) else {
+            let referrer = "calibration.origins".to_owned();
+            return Err(ModelError::Missing { name: name.clone(), referrer });
+        };
+        joint.origin.xyz = urdf_rs::Vec3(origin.xyz);
+        joint.origin.rpy = urdf_rs::Vec3(origin.rpy);
+    }
+    urdf_rs::write_to_string(&robot).map_err(|error| ModelError::Urdf { reason: error.to_string() })
+}
+
+/// The origins that the joints from `base` to `tip` need, so that the chain has the geometry of `corrected`. Fixed joints
+/// before a movable one keep theirs; the last fixed one takes the tool's.
+pub(super) fn origins_of(
+    xml: &str,
+    base: &str,
+    tip: &str,
+    corrected: &Model,
+) -> Result<BTreeMap<String, Origin>, ModelError> {
+    let (robot, _) = read(xml)?;
+    let chain =
+        path(&robot, known_link(&robot, base, "the base link")?, known_link(&robot, tip, "the tip link")?)?;
+    let mut placements = corrected.placements().iter();
+    let mut pending = Isometry3::identity();
+    let mut before_last = Isometry3::identity();
+    let mut origins = BTreeMap::new();
+    let rounded = |name: &str, pose: Isometry3<f64>| {
+        let (roll, pitch, yaw) = pose.rotation.euler_angles();
+        // A nanometre; shorter to read.
+        let digits = |value: f64| (value * 1e9).round() / 1e9 + 0.0;
+        let at = pose.translation.vector;
+        let origin = Origin { xyz: [at.x, at.y, at.z].map(digits), rpy: [roll, pitch, yaw].map(digits) };
+        (name.to_owned(), origin)
+    };
+    for joint in &chain {
+        before_last = pending;
+        pending *= origin_of(joint)?;
+        if kind_of(joint)?.is_some()
+            && let Some(placement) = placements.next()
+        {
+            origins.extend([rounded(&joint.name, before_last.inverse() * placement.origin)]);
+            pending = Isometry3::identity();
+        }
+    }
+    match chain.last() {
+        Some(last) if kind_of(last)?.is_none() => {
+            origins.extend([rounded(&last.name, before_last.inverse() * corrected.tool())]);
+        }
+        _ if corrected.tool().translation.vector.norm() < 1e-9 => {}
+        _ => return Err(ModelError::NoToolJoint { tip: tip.to_owned() }),
+    }
+    Ok(origins)
 }
 
 /// The links that descend from `base` by joints of `chain` and fixed joints only, each after its parent.

@@ -7,6 +7,8 @@
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3, Vector6};
 use serde::{Deserialize, Serialize};
 
+use crate::GoalMask;
+
 use super::trapezoid::{AxisLimits, PathClock, TrapezoidalProfile};
 
 /// Limits per axis of the base frame: translation x, y, z (m) then rotation about x, y, z (rad).
@@ -50,6 +52,11 @@ pub(super) fn parameter_limit<'a>(
 /// Distance between two poses as in the Ranger thesis: metres of translation plus radians of rotation.
 pub fn pose_distance(a: &Isometry3<f64>, b: &Isometry3<f64>) -> f64 {
     (a.translation.vector - b.translation.vector).norm() + a.rotation.angle_to(&b.rotation)
+}
+
+/// As [`pose_distance`], in the coordinates of `target` that count.
+pub(super) fn masked_distance(mask: &GoalMask, pose: &Isometry3<f64>, target: &Isometry3<f64>) -> f64 {
+    if *mask == GoalMask::POSE { pose_distance(pose, target) } else { mask.distance(pose, target) }
 }
 
 /// A straight line with a rotation about a single axis, both finishing together.

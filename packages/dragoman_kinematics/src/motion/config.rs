@@ -9,7 +9,7 @@ use super::joint::JointMotionLimits;
 use super::joint_limits::JointRange;
 use super::via_points::ViaTolerances;
 use super::workspace::Workspace;
-use crate::Robot;
+use crate::{FreeRotation, GoalMask, Robot};
 
 /// The configuration of the pipeline; the defaults are those of the Ranger thesis for Ranger Mark I (appendix D).
 ///
@@ -23,6 +23,8 @@ pub struct MotionConfig {
     pub joint: JointMotionLimits,
     /// Allowed region of the tool frame.
     pub workspace: Workspace,
+    /// Rotation of the tool that Cartesian motions leave free: arms with fewer than six joints need one.
+    pub free_rotation: FreeRotation,
     /// Tolerances of via points.
     pub via_points: ViaTolerances,
     /// Error of inverse kinematics, absolute or relative to the measured pose, above which the arm holds: m + rad
@@ -47,6 +49,7 @@ impl Default for MotionConfig {
             cartesian: CartesianLimits::default(),
             joint: JointMotionLimits::default(),
             workspace: Workspace::default(),
+            free_rotation: FreeRotation::None,
             via_points: ViaTolerances::default(),
             divergence_tolerance: 1e-4,
             twist_timeout: 0.5,
@@ -103,6 +106,9 @@ pub enum ConfigError {
         /// Upper limit in force, rad or m.
         upper: f64,
     },
+    /// The free rotation is none of its values, or its axis has no direction.
+    #[error("free_rotation must be none, all, about or tilt; then x, y, z or three numbers with a direction")]
+    FreeRotation,
     /// A box whose minimum is not below its maximum; index `None` is the outer bounds.
     #[error("workspace box {index:?} (none: the bounds) has a minimum that is not below its maximum")]
     Box {
@@ -192,6 +198,11 @@ impl MotionConfig {
         Ok((self, ranges))
     }
 
+    /// The coordinates of a pose that count in Cartesian motions.
+    pub fn mask(&self) -> GoalMask {
+        GoalMask { free: self.free_rotation, ..GoalMask::POSE }
+    }
+
     /// Checks every value, for a robot of `joints` joints.
     ///
     /// # Errors
@@ -230,6 +241,9 @@ impl MotionConfig {
             if coarse < fine {
                 return Err(ConfigError::Tolerances { field, fine, coarse });
             }
+        }
+        if !self.free_rotation.is_valid() {
+            return Err(ConfigError::FreeRotation);
         }
         if !self.workspace.bounds.is_valid() {
             return Err(ConfigError::Box { index: None });
@@ -296,6 +310,7 @@ mod tests {
         );
         assert!(error("joint: {lower: [1, 1]}").contains("joint.lower has 2 entries"));
         assert!(error("joint: {max_rate: [1, 1]}").contains("joint.max_rate has 2 entries"));
+        assert!(error("free_rotation: about 0 0 0").contains("free rotation"));
         assert!(error("via_points: {joint: 0.1}").contains("coarse tolerance 0.05"));
         assert!(error("workspace: {forbidden: [{x: [1, 0], y: [0, 1], z: [0, 1]}]}").contains("Some(0)"));
         assert!(MotionConfig::default().validate(8).is_err());

@@ -2,10 +2,11 @@
 
 use nalgebra::{Isometry3, Point3};
 
-use super::cartesian::{CartesianLimits, pose_distance};
+use super::cartesian::{CartesianLimits, masked_distance};
 use super::event::{Event, Events};
 use super::pipeline::{Motion, Pipeline, limited_rate};
 use super::workspace::Violation;
+use crate::GoalMask;
 
 /// Attempts to shorten a step to the joints' rates, and the number of cycles without progress that are tolerated.
 const MAX_SHORTENINGS: usize = 6;
@@ -58,7 +59,9 @@ impl Pipeline {
             if excess <= 1.0 {
                 self.limit_candidate(dt, events);
                 self.command.copy_from_slice(&self.candidate);
-                self.setpoint = target;
+                // The orientation that the joints produce, where a part of it is free.
+                self.setpoint =
+                    if self.ik.mask == GoalMask::POSE { target } else { self.robot.forward(&self.command) };
                 self.motion = trial;
                 self.speed_scale = share / dt;
                 self.stuck = 0;
@@ -71,8 +74,8 @@ impl Pipeline {
         if self.stuck > MAX_STUCK_CYCLES {
             // The solution jumps for any step length: it is on another branch and of no use.
             let target = self.setpoint;
-            let solution = pose_distance(&self.robot.forward(&self.candidate), &target);
-            events.push(Event::IkDivergence { solution, present: pose_distance(&self.pose, &target) });
+            let solution = self.distance(&self.robot.forward(&self.candidate), &target);
+            events.push(Event::IkDivergence { solution, present: self.distance(&self.pose, &target) });
             self.hold(events);
         }
     }
@@ -100,12 +103,12 @@ impl Pipeline {
     /// because its five iterations rarely end on the target; here an inexact solution means that there is no exact one
     /// nearby.
     fn diverges(&self, target: &Isometry3<f64>, events: &mut Events) -> bool {
-        let solution = pose_distance(&self.robot.forward(&self.candidate), target);
+        let solution = self.distance(&self.robot.forward(&self.candidate), target);
         // Negated, so that NaN counts as divergence.
         if solution <= self.config.divergence_tolerance {
             return false;
         }
-        events.push(Event::IkDivergence { solution, present: pose_distance(&self.pose, target) });
+        events.push(Event::IkDivergence { solution, present: self.distance(&self.pose, target) });
         let at_limit = self.ranges.iter().zip(&self.candidate).position(|(range, q)| {
             let room = (q - range.lower).min(range.upper - q);
             room < 1e-9
@@ -117,6 +120,10 @@ impl Pipeline {
             events.push(Event::JointLimit { joint, requested: *q, limit });
         }
         true
+    }
+
+    fn distance(&self, pose: &Isometry3<f64>, target: &Isometry3<f64>) -> f64 {
+        masked_distance(&self.ik.mask, pose, target)
     }
 
     /// Greatest quotient of a joint's change and the maximum of its rate in `dt` seconds.

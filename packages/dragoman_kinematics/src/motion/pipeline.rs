@@ -10,7 +10,7 @@
 
 use nalgebra::{Isometry3, Point3, Vector6};
 
-use super::cartesian::{StraightLine, TwistMotion, pose_distance};
+use super::cartesian::{StraightLine, TwistMotion, masked_distance};
 use super::command::CommandMode;
 use super::config::{ConfigError, MotionConfig};
 use super::event::{Event, Events, Status, Step};
@@ -121,7 +121,9 @@ impl Pipeline {
         let described = robot;
         let robot = within(&described, &ranges);
         // A tenth of the default: errors of the solver must vanish against the micrometre that a path may deviate.
-        let ik = IkOptions { position_tolerance: 1e-7, rotation_tolerance: 1e-7, ..IkOptions::default() };
+        let mask = config.mask();
+        let ik =
+            IkOptions { position_tolerance: 1e-7, rotation_tolerance: 1e-7, mask, ..IkOptions::default() };
         Ok(Self {
             ik,
             ranges,
@@ -427,7 +429,8 @@ impl Pipeline {
         let pose = self.pose;
         let before = self.via_point();
         let progress = if self.via.is_running() {
-            let distance = |goal: &Isometry3<f64>| pose_distance(goal, &pose);
+            let mask = self.ik.mask;
+            let distance = |goal: &Isometry3<f64>| masked_distance(&mask, &pose, goal);
             self.via.progress(distance, tolerances.cartesian, tolerances.cartesian_coarse, tolerances.cycles)
         } else if self.joint_via.is_running() {
             let distance = |goal: &Vec<f64>| joint_distance(goal, measured);
@@ -461,7 +464,8 @@ impl Pipeline {
         let start = self.setpoint;
         self.motion = match self.queued.take() {
             None => return,
-            Some(Queued::Line { goal, min_duration }) => {
+            Some(Queued::Line { mut goal, min_duration }) => {
+                goal.rotation = self.ik.mask.free.nearest(&start.rotation, &goal.rotation);
                 Motion::Line(StraightLine::new(start, goal, min_duration, limits))
             }
             Some(Queued::Circle { radius, period, axes }) => {

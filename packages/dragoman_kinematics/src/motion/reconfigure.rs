@@ -27,6 +27,7 @@ impl Pipeline {
             {
                 self.robot = within(&self.described, &ranges);
             }
+            self.ik.mask = config.mask();
             (self.config, self.ranges) = (config, ranges);
         }
     }

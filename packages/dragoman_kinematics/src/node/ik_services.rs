@@ -2,43 +2,68 @@
 
 #![allow(clippy::unnecessary_cast)] // Negative constants are `i32` with the embedded implementation already.
 
-use std::time::Duration;
+use std::borrow::Cow;
+use std::sync::Arc;
 
-use dragoman_ros::moveit_msgs::msg::{Constraints, MoveItErrorCodes};
+use dragoman_ros::moveit_msgs::msg::{
+    Constraints, MoveItErrorCodes, OrientationConstraint, PositionIKRequest,
+};
 use dragoman_ros::moveit_msgs::srv::{GetPositionFK, GetPositionIK};
 use dragoman_ros::reasons::moveit_error;
 use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{Result, builtin_interfaces, geometry_msgs, sensor_msgs};
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Vector3};
 
 use super::pose_message;
 use super::services::raw_pose;
-use crate::{IkOptions, Link, Robot};
+use super::surroundings::Surroundings;
+use crate::{FreeRotation, GoalMask, IkOptions, Link, Robot};
 
 /// The constant as the field's type; r2r gives every constant its own enum type.
 const SUCCESS: i32 = MoveItErrorCodes::SUCCESS as i32;
 
-/// Maximum time for one request, whatever its timeout.
-const MAX_TIMEOUT: Duration = Duration::from_millis(100);
+/// Iterations of the search per second of a request's timeout; they take about a third of a microsecond each. Counted,
+/// so that the same request has the same answer on a busy machine.
+const ITERATIONS_PER_SECOND: f64 = 1e6;
+
+/// Most iterations of one request, whatever its timeout.
+const MAX_ITERATIONS: u32 = 100_000;
+
+/// Places from which a solution without collision is searched.
+const COLLISION_SEEDS: usize = 32;
+
+/// A tolerance of the orientation from here on, rad, leaves the rotation about its axis free: pi, rounded down.
+const HALF_TURN: f64 = 3.1;
+
+/// Angle, rad, up to which two orientations of a request are the same.
+const SAME_ORIENTATION: f64 = 1e-3;
 
 /// Offers `compute_fk` and `compute_ik` for `robot` in the namespace of the node.
 ///
 /// `measured` returns the joint positions in the order of the chain, rad or m, once they are known: requests need not
-/// name every joint.
+/// name every joint. `free` returns the free rotation of requests without an orientation constraint. Without
+/// `surroundings`, requests to avoid collisions are refused.
 ///
 /// # Errors
 /// An error of the middleware.
-pub fn serve_solver<M>(tasks: &mut NodeTasks, robot: &Robot, measured: M) -> Result<()>
+pub fn serve_solver<M, F>(
+    tasks: &mut NodeTasks,
+    robot: &Robot,
+    measured: M,
+    free: F,
+    surroundings: Option<Arc<Surroundings>>,
+) -> Result<()>
 where
     M: Fn() -> Option<Vec<f64>> + Clone + Send + 'static,
+    F: Fn() -> FreeRotation + Send + 'static,
 {
-    let mut inverse = Solver::new(robot.clone());
+    let inverse = Solver { surroundings, ..Solver::new(robot.clone()) };
     let (forward, state) = (inverse.clone(), measured.clone());
     tasks.serve::<GetPositionFK::Service>("compute_fk", move |request| {
         forward.compute_fk(&request, state().as_deref())
     })?;
     tasks.serve::<GetPositionIK::Service>("compute_ik", move |request| {
-        inverse.compute_ik(&request, measured().as_deref())
+        inverse.compute_ik(&request, measured().as_deref(), free())
     })
 }
 
@@ -48,6 +73,7 @@ struct Solver {
     names: Vec<String>,
     /// Start of the search when no position is known: the middle of the ranges, 0 without limits.
     middle: Vec<f64>,
+    surroundings: Option<Arc<Surroundings>>,
 }
 
 /// An error of `MoveItErrorCodes` with its message.
@@ -63,6 +89,7 @@ impl Solver {
             names: robot.joints().iter().map(|joint| joint.name.clone()).collect(),
             middle: robot.joints().iter().map(|joint| middle(joint.lower, joint.upper)).collect(),
             robot,
+            surroundings: None,
         }
     }
 
@@ -111,12 +138,13 @@ impl Solver {
     }
 
     fn compute_ik(
-        &mut self,
+        &self,
         request: &GetPositionIK::Request,
         measured: Option<&[f64]>,
+        free: FreeRotation,
     ) -> GetPositionIK::Response {
         let mut response = GetPositionIK::Response::default();
-        match self.solution(request, measured) {
+        match self.solution(request, measured, free) {
             Ok(position) => {
                 response.solution.joint_state.name.clone_from(&self.names);
                 response.solution.joint_state.position = position;
@@ -128,21 +156,17 @@ impl Solver {
     }
 
     fn solution(
-        &mut self,
+        &self,
         request: &GetPositionIK::Request,
         measured: Option<&[f64]>,
+        free: FreeRotation,
     ) -> Result<Vec<f64>, Failure> {
         let asked = &request.ik_request;
         if !asked.ik_link_names.is_empty() || !asked.pose_stamped_vector.is_empty() {
             return Err(Failure(MoveItErrorCodes::INVALID_GROUP_NAME as i32, "one tip at a time".into()));
         }
-        if asked.avoid_collisions {
-            let message = "collisions are not checked: set avoid_collisions to false".into();
-            return Err(Failure(MoveItErrorCodes::COLLISION_CHECKING_UNAVAILABLE as i32, message));
-        }
         if is_constrained(&asked.constraints) {
-            let message = "constraints are not supported".into();
-            return Err(Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS as i32, message));
+            return Err(bad_constraint("constraints other than one of the orientation are not supported"));
         }
         let to_tip = self.offset_of_tip(&asked.ik_link_name)?;
         let frame = self.frame(&asked.pose_stamped.header.frame_id)?;
@@ -152,13 +176,53 @@ impl Solver {
         // The seed may be any configuration, but the pose of a frame needs known joints.
         let otherwise = measured.or((frame.joints_below == 0).then_some(self.middle.as_slice()));
         let seed = self.configuration(&asked.robot_state.joint_state, otherwise)?;
-        let target = self.robot.link_pose(frame, &seed) * pose * to_tip;
-        let options = IkOptions { time_limit: time_limit(&asked.timeout), ..IkOptions::default() };
+        let posed = self.robot.link_pose(frame, &seed) * pose;
+        let (robot, target, free) = match asked.constraints.orientation_constraints.as_slice() {
+            [] => (Cow::Borrowed(&self.robot), posed * to_tip, free),
+            // The link turns about axes through its own origin.
+            [constraint] => (self.posing(&to_tip)?, posed, free_by(asked, constraint)?),
+            _ => return Err(bad_constraint("more than one constraint of the orientation")),
+        };
+        let options = IkOptions { mask: GoalMask { free, ..GoalMask::POSE }, ..limits(&asked.timeout) };
         let mut solution = vec![0.0; self.robot.joint_count()];
-        match self.robot.inverse(&target, &seed, &options, &mut solution) {
-            Ok(_report) => Ok(solution),
+        let mut search = |seed: &[f64]| match robot.inverse(&target, seed, &options, &mut solution) {
+            Ok(_report) => Ok(solution.clone()),
             Err(error) => Err(Failure(MoveItErrorCodes::NO_IK_SOLUTION as i32, error.to_string())),
+        };
+        if asked.avoid_collisions { self.without_collision(&seed, search) } else { search(&seed) }
+    }
+
+    /// The first solution that touches nothing, from the seed and from other places.
+    fn without_collision(
+        &self,
+        seed: &[f64],
+        mut search: impl FnMut(&[f64]) -> Result<Vec<f64>, Failure>,
+    ) -> Result<Vec<f64>, Failure> {
+        let unavailable =
+            |message: String| Failure(MoveItErrorCodes::COLLISION_CHECKING_UNAVAILABLE as i32, message);
+        let Some(surroundings) = &self.surroundings else {
+            let message = "collisions are not checked: set avoid_collisions to false";
+            return Err(unavailable(message.to_owned()));
+        };
+        let mut random = oorandom::Rand64::new(1);
+        let mut seed = seed.to_vec();
+        let mut first_failure = None;
+        for _ in 0..COLLISION_SEEDS {
+            let failure = match search(&seed) {
+                Ok(solution) => match surroundings.collision(&self.robot, &solution).map_err(unavailable)? {
+                    None => return Ok(solution),
+                    Some(collision) => Failure(MoveItErrorCodes::GOAL_IN_COLLISION as i32, collision),
+                },
+                Err(failure) => failure,
+            };
+            first_failure.get_or_insert(failure);
+            for (value, joint) in seed.iter_mut().zip(self.robot.joints()) {
+                let (lower, upper) =
+                    (joint.lower.max(-std::f64::consts::PI), joint.upper.min(std::f64::consts::PI));
+                *value = lower + (upper - lower) * random.rand_float();
+            }
         }
+        Err(first_failure.unwrap_or_else(|| unavailable("nothing was tried".to_owned())))
     }
 
     /// Pose of the tip in the frame of the link of the request; an empty name is the tip itself.
@@ -173,6 +237,18 @@ impl Solver {
         }
         let message = format!("link '{name}' is not rigidly attached to the tip, '{}'", model.tip_link());
         Err(Failure(MoveItErrorCodes::INVALID_LINK_NAME as i32, message))
+    }
+
+    /// The robot with another tool frame, in which the tip has the pose `to_tip`.
+    fn posing(&self, to_tip: &Isometry3<f64>) -> Result<Cow<'_, Robot>, Failure> {
+        if *to_tip == Isometry3::identity() {
+            return Ok(Cow::Borrowed(&self.robot));
+        }
+        let tool = self.robot.model().tool() * to_tip.inverse();
+        let robot = self.robot.model().clone().with_tool(tool).and_then(|model| Robot::new(&model));
+        let invalid =
+            |error: crate::ModelError| Failure(MoveItErrorCodes::INVALID_LINK_NAME as i32, error.to_string());
+        robot.map(Cow::Owned).map_err(invalid)
     }
 
     /// The joint values of a state; joints that it does not name have the values of `otherwise`.
@@ -227,18 +303,70 @@ impl Solver {
     }
 }
 
-/// The request's timeout, up to [`MAX_TIMEOUT`]; the solver's own limit if it is zero or negative.
-fn time_limit(timeout: &builtin_interfaces::msg::Duration) -> Duration {
-    let asked = u64::try_from(timeout.sec).map_or(Duration::ZERO, |seconds| {
-        Duration::from_secs(seconds).saturating_add(Duration::from_nanos(timeout.nanosec.into()))
-    });
-    if asked.is_zero() { IkOptions::default().time_limit } else { asked.min(MAX_TIMEOUT) }
+/// The limits of the search for a request's timeout; the solver's own if it is zero or negative.
+fn limits(timeout: &builtin_interfaces::msg::Duration) -> IkOptions {
+    let own = IkOptions::default();
+    let seconds = f64::from(timeout.sec) + f64::from(timeout.nanosec) * 1e-9;
+    if timeout.sec < 0 || seconds == 0.0 {
+        return own;
+    }
+    // Saturates.
+    let iterations = (seconds * ITERATIONS_PER_SECOND) as u32;
+    IkOptions { max_total_iterations: iterations.clamp(1, MAX_ITERATIONS), max_starts: u32::MAX, ..own }
+}
+
+fn bad_constraint(message: &str) -> Failure {
+    Failure(MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS as i32, message.to_owned())
+}
+
+/// The free rotation of a constraint of the orientation: about the axes of the link whose tolerance is a half turn or
+/// more.
+fn free_by(asked: &PositionIKRequest, constraint: &OrientationConstraint) -> Result<FreeRotation, Failure> {
+    let (link, frame) = (&constraint.link_name, &constraint.header.frame_id);
+    if !link.is_empty() && *link != asked.ik_link_name {
+        return Err(bad_constraint("the constraint of the orientation must be of ik_link_name"));
+    }
+    if !frame.is_empty() && *frame != asked.pose_stamped.header.frame_id {
+        return Err(bad_constraint("the constraint of the orientation must be in the frame of the pose"));
+    }
+    let of = |orientation: &geometry_msgs::msg::Quaternion| {
+        let pose = geometry_msgs::msg::Pose { orientation: orientation.clone(), ..Default::default() };
+        raw_pose(&pose)
+            .to_isometry()
+            .map(|pose| pose.rotation)
+            .map_err(|bad| bad_constraint(&bad.to_string()))
+    };
+    let between = of(&constraint.orientation)?.angle_to(&of(&asked.pose_stamped.pose.orientation)?);
+    if between > SAME_ORIENTATION {
+        return Err(bad_constraint(
+            "the constraint of the orientation must have the orientation of the pose",
+        ));
+    }
+    let tolerances = [
+        constraint.absolute_x_axis_tolerance,
+        constraint.absolute_y_axis_tolerance,
+        constraint.absolute_z_axis_tolerance,
+    ];
+    // Negated, so that NaN is refused.
+    if !tolerances.iter().all(|tolerance| *tolerance >= 0.0) {
+        return Err(bad_constraint("a tolerance of the orientation is negative or not a number"));
+    }
+    let [x, y, z] = [Vector3::x_axis(), Vector3::y_axis(), Vector3::z_axis()];
+    Ok(match tolerances.map(|tolerance| tolerance >= HALF_TURN) {
+        [false, false, false] => FreeRotation::None,
+        [true, false, false] => FreeRotation::About(x),
+        [false, true, false] => FreeRotation::About(y),
+        [false, false, true] => FreeRotation::About(z),
+        [false, true, true] => FreeRotation::Tilt(x),
+        [true, false, true] => FreeRotation::Tilt(y),
+        [true, true, false] => FreeRotation::Tilt(z),
+        [true, true, true] => FreeRotation::All,
+    })
 }
 
 fn is_constrained(constraints: &Constraints) -> bool {
     !(constraints.joint_constraints.is_empty()
         && constraints.position_constraints.is_empty()
-        && constraints.orientation_constraints.is_empty()
         && constraints.visibility_constraints.is_empty())
 }
 

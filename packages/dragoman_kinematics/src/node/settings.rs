@@ -2,6 +2,9 @@
 
 use dragoman_ros::parameters::{Declaration, Parameters, Range};
 
+use nalgebra::{Unit, Vector3};
+
+use crate::FreeRotation;
 use crate::motion::{AxisBox, MotionConfig, Workspace};
 
 /// Large enough for every robot, small enough to detect a wrong unit.
@@ -37,6 +40,12 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
             cartesian.stop_acceleration.to_vec(),
             "Deceleration of a stop, m/s^2 (3) and rad/s^2 (3).",
         ),
+        scalar(
+            "clearance",
+            0.01,
+            "Distance that planned motions keep from all bodies, and the arm's links from each other, m.",
+        )
+        .read_only(),
         Declaration::new(
             "cartesian.limit_shapes",
             cartesian.limit_shapes,
@@ -90,6 +99,13 @@ pub fn declarations(config: &MotionConfig) -> Vec<Declaration> {
             "workspace.forbidden",
             config.workspace.forbidden.iter().flat_map(flat).collect::<Vec<_>>(),
             "Boxes that the tool must not enter: six numbers each, as in workspace.bounds.",
+        ),
+        Declaration::new(
+            "free_rotation",
+            config.free_rotation.to_string().as_str(),
+            "Rotation of the tool that does not count in Cartesian motions and compute_ik: none, all, about or tilt \
+             with an axis of the tool frame (about z: the tool may turn about z; tilt z: z may tilt, the tool does not \
+             turn about it; about 0 0.6 0.8: any axis). Arms with five joints need one.",
         ),
         scalar(
             "via_points.cartesian",
@@ -175,6 +191,7 @@ pub(super) fn motion_config(parameters: &Parameters) -> MotionConfig {
         bounds: boxed(&six(&list("workspace.bounds"))),
         forbidden: list("workspace.forbidden").chunks(6).map(|chunk| boxed(&six(chunk))).collect(),
     };
+    config.free_rotation = free_rotation(&parameters.value::<String>("free_rotation"));
     config.via_points.cartesian = number("via_points.cartesian");
     config.via_points.cartesian_coarse = number("via_points.cartesian_coarse");
     config.via_points.joint = number("via_points.joint");
@@ -196,6 +213,12 @@ pub(super) fn restore(parameters: &Parameters, config: &MotionConfig) {
     if let Err(reason) = parameters.set(values) {
         tracing::error!(reason, "the parameters in force could not be restored");
     }
+}
+
+/// Reads a free rotation; any other text becomes one that the configuration's check refuses.
+fn free_rotation(text: &str) -> FreeRotation {
+    let invalid = FreeRotation::About(Unit::new_unchecked(Vector3::zeros()));
+    text.parse().unwrap_or(invalid)
 }
 
 /// Converts six numbers; a list of another length becomes bounds that the configuration's check refuses.
@@ -249,6 +272,7 @@ mod tests {
                 ParameterValue::Double(number) => Value::from(number),
                 ParameterValue::Integer(number) => Value::from(number),
                 ParameterValue::Bool(on) => Value::from(on),
+                ParameterValue::String(text) => Value::from(text),
                 ParameterValue::DoubleArray(numbers) => numbers.into_iter().map(Value::from).collect(),
                 other => panic!("{other:?} must be added here"),
             };

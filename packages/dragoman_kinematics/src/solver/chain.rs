@@ -5,7 +5,9 @@
 //! into constant offsets of the joint angles, and a single `Rx(alpha)` remains: the step from joint to joint costs
 //! two plane rotations and one translation, for any URDF.
 
+use super::redundant::Redundant;
 use super::trig::sin_cos;
+use super::wrist::SphericalWrist;
 use crate::model::{JointKind, Model};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
@@ -16,28 +18,34 @@ pub(super) type Vec3 = Vector3<f64>;
 #[derive(Debug, Clone)]
 pub(super) struct Chain<const N: usize> {
     /// First two columns of the rotation of the base, a rotation about z.
-    base: [Vec3; 2],
+    pub(super) base: [Vec3; 2],
     /// Origin of joint `i` in the frame after joint `i - 1`, m.
-    translation: [Vec3; N],
+    pub(super) translation: [Vec3; N],
     /// Cosine and sine of the twist between the axes of joints `i - 1` and `i`.
-    twist: [(f64, f64); N],
+    pub(super) twist: [(f64, f64); N],
     /// Constant part of the joint angle, rad.
-    angle_offset: [f64; N],
+    pub(super) angle_offset: [f64; N],
     /// 1 for a revolute joint, 0 for a prismatic one.
     turning: [f64; N],
-    all_turning: bool,
+    pub(super) all_turning: bool,
     /// Tool point in the last joint's frame, m.
-    tool_point: Vec3,
+    pub(super) tool_point: Vec3,
     /// Tool orientation in the last joint's frame: columns.
-    tool_rotation: [Vec3; 3],
+    pub(super) tool_rotation: [Vec3; 3],
     tool_is_turned: bool,
     pub(super) lower: [f64; N],
     pub(super) upper: [f64; N],
     pub(super) velocity: [f64; N],
     /// Upper bound of the tool point's distance from the base origin, m; infinite if a prismatic joint has no limit.
     pub(super) reach: f64,
+    /// Upper bound of the tool point's speed when all joints move at 1 rad/s or 1 m/s, m/s.
+    pub(super) leverage: f64,
     /// Steps of the restart sequence, as fractions of the joint ranges.
     pub(super) stride: [f64; N],
+    /// Closed form of a six-joint arm with a spherical wrist.
+    pub(super) wrist: Option<SphericalWrist>,
+    /// The same of a seven-joint arm with one joint held.
+    pub(super) redundant: Option<Redundant>,
 }
 
 /// One Jacobian column: linear velocity of the tool point, then angular velocity, per unit of joint velocity.
@@ -75,7 +83,10 @@ impl<const N: usize> Chain<N> {
             upper: [0.0; N],
             velocity: [0.0; N],
             reach: 0.0,
+            leverage: 0.0,
             stride: super::search::strides(),
+            wrist: None,
+            redundant: if N == 7 { Redundant::of(model) } else { None },
         };
         // Fixed transforms between frames whose z axes are the joint axes.
         let mut fixed = Vec::with_capacity(N);
@@ -93,6 +104,8 @@ impl<const N: usize> Chain<N> {
         chain.tool_point = turned(&tool.translation.vector, -first);
         chain.tool_is_turned = (rest - Matrix3::identity()).norm() > 1e-15;
         chain.tool_rotation = columns(&rest);
+        // Distance from a joint to the tool, at most.
+        let mut lever = tool.translation.vector.norm();
         for (i, (fixed, joint)) in fixed.iter().zip(model.joints()).enumerate().rev() {
             let (first, rest) = split(fixed.rotation.to_rotation_matrix().matrix());
             let (cosine, sine) = (rest[(2, 2)], -rest[(1, 2)]);
@@ -109,8 +122,11 @@ impl<const N: usize> Chain<N> {
             chain.lower[i] = joint.lower;
             chain.upper[i] = joint.upper;
             chain.velocity[i] = joint.velocity;
+            chain.leverage += if joint.kind == JointKind::Revolute { lever } else { 1.0 };
+            lever += fixed.translation.vector.norm();
             chain.reach += fixed.translation.vector.norm();
             if joint.kind == JointKind::Prismatic {
+                lever += joint.lower.abs().max(joint.upper.abs());
                 chain.reach += joint.lower.abs().max(joint.upper.abs());
             }
             carried = first;
@@ -118,6 +134,7 @@ impl<const N: usize> Chain<N> {
         chain.reach += tool.translation.vector.norm();
         let (sine, cosine) = carried.sin_cos();
         chain.base = [Vec3::new(cosine, sine, 0.0), Vec3::new(-sine, cosine, 0.0)];
+        chain.wrist = SphericalWrist::of(&chain);
         Some(chain)
     }
 

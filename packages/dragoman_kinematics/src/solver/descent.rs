@@ -6,9 +6,8 @@
 
 use super::chain::{Chain, Pass};
 use super::goal::{Goal, Residual};
-use super::linear::damped_step;
+use super::linear::damped_step_and_rest;
 use std::f64::consts::TAU;
-use std::time::Instant;
 
 /// Damping per unit of cost.
 const DAMPING: f64 = 0.1;
@@ -16,14 +15,15 @@ const DAMPING: f64 = 0.1;
 const LEAST_DAMPING: f64 = 1e-12;
 /// Greatest joint motion of one iteration, rad or m.
 const LARGEST_STEP: f64 = 1.5;
+/// A step that is expected to leave more than this share of the cost counts as so many further ones without progress.
+const STALLED: f64 = 0.5;
+const STALL_PENALTY: u32 = 2;
 /// Share of a joint's range, about its middle, within which nothing pushes it back.
 const COMFORT: f64 = 0.8;
 /// Push at the limit itself, rad or m per tracking call.
 const LARGEST_RETREAT: f64 = 0.02;
 /// Most rounds of excluding joints that would leave their range from one step.
 const REDUCTIONS: usize = 3;
-/// Iterations between two checks of the clock.
-const CLOCK_INTERVAL: u32 = 8;
 
 /// Joint bounds and stopping criteria.
 pub(super) struct Bounds<const N: usize> {
@@ -34,7 +34,25 @@ pub(super) struct Bounds<const N: usize> {
     pub(super) max_iterations: u32,
     /// Give up when the cost has not halved for this many iterations.
     pub(super) patience: u32,
-    pub(super) deadline: Instant,
+    /// Whether a redundant arm moves away from limits that are near.
+    pub(super) retreat: bool,
+}
+
+/// A starting configuration, with its pose and error.
+#[derive(Clone, Copy)]
+pub(super) struct Start<const N: usize> {
+    pub(super) q: [f64; N],
+    pub(super) pass: Pass<N>,
+    pub(super) residual: Residual,
+}
+
+impl<const N: usize> Start<N> {
+    #[inline(always)]
+    pub(super) fn new<const FULL: bool>(chain: &Chain<N>, goal: &Goal, q: &[f64; N]) -> Self {
+        let mut pass = Pass::EMPTY;
+        chain.pass(q, &mut pass);
+        Self { q: *q, residual: goal.residual::<N, FULL>(&pass), pass }
+    }
 }
 
 /// The best configuration of one descent.
@@ -45,48 +63,47 @@ pub(super) struct Attempt<const N: usize> {
     pub(super) converged: bool,
 }
 
-/// Descends from `start`, which must lie within the bounds.
+/// Descends from `start`, which must lie within the bounds, and is used up.
 #[inline(never)]
 pub(super) fn descend<const N: usize, const FULL: bool>(
     chain: &Chain<N>,
     goal: &Goal,
-    start: &[f64; N],
+    start: &mut Start<N>,
     bounds: &Bounds<N>,
 ) -> Attempt<N> {
-    let mut q = *start;
-    let mut pass = Pass::EMPTY;
-    chain.pass(&q, &mut pass);
-    let mut residual = goal.residual::<N, FULL>(&pass);
-    let mut best = Attempt { q, residual, iterations: 0, converged: goal.is_met(&residual) };
+    let Start { q, pass, residual } = start;
+    let mut best = Attempt { q: *q, residual: *residual, iterations: 0, converged: goal.is_met(residual) };
     let mut milestone = residual.cost;
     let mut since_milestone = 0;
     // A redundant arm that follows a path would drift into its limits; one nudge per call keeps it clear of them.
-    let mut retreat = if N > 6 && !bounds.wrap { retreat_from_limits(chain, &q) } else { [0.0; N] };
+    let mut retreat = if N > 6 && bounds.retreat { retreat_from_limits(chain, q) } else { [0.0; N] };
     while !best.converged && best.iterations < bounds.max_iterations && since_milestone < bounds.patience {
-        if best.iterations % CLOCK_INTERVAL == CLOCK_INTERVAL - 1 && Instant::now() >= bounds.deadline {
-            break;
-        }
-        step::<N, FULL>(chain, goal, &mut q, &mut pass, &residual, &retreat, bounds);
+        let predicted = step::<N, FULL>(chain, goal, q, pass, residual, &retreat, bounds);
         retreat = [0.0; N];
-        chain.pass(&q, &mut pass);
-        residual = goal.residual::<N, FULL>(&pass);
+        if bounds.wrap && predicted > STALLED * residual.cost {
+            // Next to a minimum that is no solution: restarts are better than steps.
+            since_milestone += STALL_PENALTY;
+        }
+        chain.pass(q, pass);
+        *residual = goal.residual::<N, FULL>(pass);
         best.iterations += 1;
         since_milestone += 1;
         if residual.cost < 0.5 * milestone {
             milestone = residual.cost;
             since_milestone = 0;
         }
-        if residual.cost < best.residual.cost || goal.is_met(&residual) {
-            best.q = q;
-            best.residual = residual;
-            best.converged = goal.is_met(&residual);
+        if residual.cost < best.residual.cost || goal.is_met(residual) {
+            best.q = *q;
+            best.residual = *residual;
+            best.converged = goal.is_met(residual);
         }
     }
     best
 }
 
 /// One damped step within the bounds. `retreat` is joint motion wanted beside the task: what it does to the tool is
-/// taken off the error, so that only the part without effect on the tool remains.
+/// taken off the error, so that only the part without effect on the tool remains. Returns the cost that is expected to
+/// remain.
 #[inline(always)]
 fn step<const N: usize, const FULL: bool>(
     chain: &Chain<N>,
@@ -96,7 +113,7 @@ fn step<const N: usize, const FULL: bool>(
     residual: &Residual,
     retreat: &[f64; N],
     bounds: &Bounds<N>,
-) {
+) -> f64 {
     goal.jacobian::<N, FULL>(chain, pass);
     let jacobian = &mut pass.columns;
     let damping = DAMPING * residual.cost + LEAST_DAMPING;
@@ -106,9 +123,9 @@ fn step<const N: usize, const FULL: bool>(
             *row -= entry * retreat;
         }
     }
-    let mut motion = [0.0; N];
+    let (mut motion, mut rest) = ([0.0; N], 0.0);
     for round in 0..=REDUCTIONS {
-        motion = damped_step(jacobian, &rows, damping);
+        (motion, rest) = damped_step_and_rest(jacobian, &rows, damping);
         add(&mut motion, retreat);
         let mut blocked = false;
         for i in 0..N {
@@ -135,6 +152,7 @@ fn step<const N: usize, const FULL: bool>(
             moved.max(bounds.lower[i]).min(bounds.upper[i])
         };
     }
+    0.5 * rest
 }
 
 #[inline(always)]

@@ -1,16 +1,24 @@
 //! The error between a pose and its target, and its weights.
 
 use super::chain::{Chain, Pass, Vec3, columns, quaternion};
-use super::options::{GoalMask, IkOptions};
-use nalgebra::{Isometry3, Matrix3};
+use super::options::{FreeRotation, GoalMask, IkOptions};
+use nalgebra::{Isometry3, Matrix3, UnitQuaternion, Vector3};
 use std::f64::consts::PI;
 
 /// A target pose with tolerances and weights.
 #[derive(Debug, Clone)]
 pub(super) struct Goal {
-    rotation: [Vec3; 3],
-    position: Vec3,
-    pub(super) mask: GoalMask,
+    /// The tool pose.
+    pub(super) target: Isometry3<f64>,
+    /// Orientation: the axes of the tool or, for a masked goal, those of `frame`.
+    pub(super) rotation: [Vec3; 3],
+    pub(super) position: Vec3,
+    /// Coordinates of the position that count, base frame.
+    pub(super) position_counts: [bool; 3],
+    /// Rotations that count, about the axes of `frame`.
+    rotation_counts: [bool; 3],
+    /// Columns, in the tool frame, of a frame whose z axis is that of the mask.
+    frame: [Vec3; 3],
     /// Whether all six coordinates count, which avoids rotating the Jacobian.
     pub(super) full: bool,
     pub(super) rotation_weight: f64,
@@ -31,11 +39,27 @@ pub(super) struct Residual {
 
 impl Goal {
     pub(super) fn new(target: &Isometry3<f64>, options: &IkOptions) -> Self {
+        let GoalMask { position, free } = options.mask;
+        let mut orientation = target.rotation;
+        orientation.renormalize_fast();
+        let (rotation_counts, axis) = match free {
+            FreeRotation::None => ([true; 3], None),
+            FreeRotation::About(axis) => ([true, true, false], Some(axis)),
+            FreeRotation::Tilt(axis) => ([false, false, true], Some(axis)),
+            FreeRotation::All => ([false; 3], None),
+        };
+        let (rotation, frame) = match axis.map(|axis| z_to(&axis)) {
+            None => (orientation, [Vec3::x(), Vec3::y(), Vec3::z()]),
+            Some(to_axis) => (orientation * to_axis, columns(to_axis.to_rotation_matrix().matrix())),
+        };
         Self {
-            rotation: columns(target.rotation.to_rotation_matrix().matrix()),
+            target: Isometry3::from_parts(target.translation, orientation),
+            rotation: columns(rotation.to_rotation_matrix().matrix()),
             position: target.translation.vector,
-            mask: options.mask,
-            full: options.mask == GoalMask::POSE,
+            position_counts: position,
+            rotation_counts,
+            frame,
+            full: position == [true; 3] && free == FreeRotation::None,
             rotation_weight: options.rotation_weight,
             position_tolerance: options.position_tolerance,
             rotation_tolerance: options.rotation_tolerance,
@@ -54,17 +78,17 @@ impl Goal {
     }
 
     /// Error of a pose. Position rows are in the base frame; rotation rows in the base frame for a full goal and
-    /// in the tool frame for a masked one.
+    /// about the axes of `frame` for a masked one.
     #[inline(always)]
     pub(super) fn residual<const N: usize, const FULL: bool>(&self, pass: &Pass<N>) -> Residual {
         let mut position = self.position - pass.position;
         let rotation = if FULL {
             self.rotation_vector(&pass.rotation)
         } else {
-            for (component, counts) in position.iter_mut().zip(self.mask.position) {
+            for (component, counts) in position.iter_mut().zip(self.position_counts) {
                 *component = if counts { *component } else { 0.0 };
             }
-            self.masked_rotation(&pass.rotation)
+            self.masked_rotation(&self.axes(&pass.rotation))
         };
         let weighted = rotation * self.rotation_weight;
         Residual {
@@ -80,9 +104,9 @@ impl Goal {
     pub(super) fn jacobian<const N: usize, const FULL: bool>(&self, chain: &Chain<N>, pass: &mut Pass<N>) {
         chain.jacobian(pass);
         // The directions about which a rotation reduces the rotation rows to zero.
-        let mut axes = pass.rotation;
-        if !FULL && let Some(k) = self.only_rotation() {
-            axes[k] = self.twist(k, &pass.rotation).1;
+        let mut axes = if FULL { pass.rotation } else { self.axes(&pass.rotation) };
+        if !FULL && self.only_turn() {
+            axes[2] = self.turn(&axes).1;
         }
         for column in &mut pass.columns {
             if FULL {
@@ -92,9 +116,9 @@ impl Goal {
             } else {
                 let angular = Vec3::new(column[3], column[4], column[5]);
                 for k in 0..3 {
-                    column[k] = if self.mask.position[k] { column[k] } else { 0.0 };
+                    column[k] = if self.position_counts[k] { column[k] } else { 0.0 };
                     let about = axes[k].dot(&angular) * self.rotation_weight;
-                    column[3 + k] = if self.mask.rotation[k] { about } else { 0.0 };
+                    column[3 + k] = if self.rotation_counts[k] { about } else { 0.0 };
                 }
             }
         }
@@ -134,53 +158,67 @@ impl Goal {
         longest.and_then(|axis| axis.try_normalize(0.0)).map_or(Vec3::x() * PI, |axis| axis * PI)
     }
 
-    /// Remaining rotation about the masked axes, in the tool frame.
+    /// The axes of `frame`, in the base frame, for a tool with these axes.
+    #[inline(always)]
+    fn axes(&self, tool: &[Vec3; 3]) -> [Vec3; 3] {
+        self.frame.map(|axis| tool[0] * axis[0] + tool[1] * axis[1] + tool[2] * axis[2])
+    }
+
+    /// Remaining rotation about the axes that count, for the present axes of `frame`.
     fn masked_rotation(&self, current: &[Vec3; 3]) -> Vec3 {
-        let mut rows = Vec3::zeros();
-        if let Some(k) = self.only_rotation() {
-            rows[k] = self.twist(k, current).0;
-            return rows;
-        }
-        let mut free = (0..3).filter(|k| !self.mask.rotation[*k]);
-        let base = match (free.next(), free.next()) {
-            (Some(k), None) => pointing(&current[k], &self.rotation[k], &current[(k + 1) % 3]),
-            (None, _) => self.rotation_vector(current),
-            _ => return rows,
-        };
-        for k in 0..3 {
-            rows[k] = if self.mask.rotation[k] { current[k].dot(&base) } else { 0.0 };
-        }
-        rows
-    }
-
-    /// The axis of the tool frame about which rotation counts, if there is only one.
-    fn only_rotation(&self) -> Option<usize> {
-        match self.mask.rotation {
-            [true, false, false] => Some(0),
-            [false, true, false] => Some(1),
-            [false, false, true] => Some(2),
-            _ => None,
+        match self.rotation_counts {
+            [false, false, false] => Vec3::zeros(),
+            [false, false, true] => Vec3::new(0.0, 0.0, self.turn(current).0),
+            [true, true, false] => {
+                let base = pointing(&current[2], &self.rotation[2], &current[0]);
+                Vec3::new(current[0].dot(&base), current[1].dot(&base), 0.0)
+            }
+            _ => {
+                let base = self.rotation_vector(current);
+                Vec3::new(current[0].dot(&base), current[1].dot(&base), current[2].dot(&base))
+            }
         }
     }
 
-    /// For a goal whose tool axis `k` may tilt at will: the turn about it that is left of the rotation from `current`
-    /// to the target once its tilt is taken out, within -pi and pi, and the direction (base frame) about which turning
-    /// the tool reduces it fastest.
+    /// Whether only the turn about the axis of the mask counts.
+    fn only_turn(&self) -> bool {
+        self.rotation_counts == [false, false, true]
+    }
+
+    /// For a goal whose axis, z of `frame`, may tilt at will: the turn about it that is left of the rotation from
+    /// `current` to the target once its tilt is taken out, within -pi and pi, and the direction (base frame) about
+    /// which turning the tool reduces it fastest.
     ///
-    /// With the rotation as a quaternion (w, v) in the tool frame the turn is `2 atan2(v_k, w)` (swing-twist
-    /// decomposition); the direction is its gradient, where `w' = v . omega / 2` and `v' = (v x omega - w omega) / 2`
-    /// for a tool that turns with `omega`.
-    fn twist(&self, k: usize, current: &[Vec3; 3]) -> (f64, Vec3) {
+    /// With the rotation as a quaternion (w, v) in `frame` the turn is `2 atan2(v_z, w)` (swing-twist decomposition);
+    /// the direction is its gradient, where `w' = v . omega / 2` and `v' = (v x omega - w omega) / 2` for a tool that
+    /// turns with `omega`.
+    fn turn(&self, current: &[Vec3; 3]) -> (f64, Vec3) {
         let between = Matrix3::from_fn(|row, column| current[row].dot(&self.rotation[column]));
         let q = quaternion(between);
         // Of q and -q the one with w >= 0 has the turn within -pi and pi.
         let sign = if q.w < 0.0 { -1.0 } else { 1.0 };
-        let (w, v) = (sign * q.w, [sign * q.i, sign * q.j, sign * q.k]);
-        let (l, m) = ((k + 1) % 3, (k + 2) % 3);
+        let (w, [x, y, z]) = (sign * q.w, [sign * q.i, sign * q.j, sign * q.k]);
         // Zero where the axis points backwards: the turn is undefined there, and the tilt must change first.
-        let share = (w * w + v[k] * v[k]).max(1e-6);
-        let (along_l, along_m) = ((w * v[m] + v[k] * v[l]) / share, (v[k] * v[m] - w * v[l]) / share);
-        (2.0 * v[k].atan2(w), current[k] + current[l] * along_l + current[m] * along_m)
+        let share = (w * w + z * z).max(1e-6);
+        let (along_x, along_y) = ((w * y + z * x) / share, (z * y - w * x) / share);
+        (2.0 * z.atan2(w), current[2] + current[0] * along_x + current[1] * along_y)
+    }
+}
+
+/// A rotation that takes the z axis to `axis`.
+fn z_to(axis: &Vector3<f64>) -> UnitQuaternion<f64> {
+    let half_turn = || UnitQuaternion::from_axis_angle(&Vector3::x_axis(), PI);
+    UnitQuaternion::rotation_between(&Vector3::z(), axis).unwrap_or_else(half_turn)
+}
+
+impl GoalMask {
+    /// Distance between two poses in the coordinates that count: metres of translation plus radians of rotation.
+    pub fn distance(&self, pose: &Isometry3<f64>, target: &Isometry3<f64>) -> f64 {
+        let goal = Goal::new(target, &IkOptions { mask: *self, ..IkOptions::default() });
+        let rotation = columns(pose.rotation.to_rotation_matrix().matrix());
+        let pass = Pass::<1> { columns: [[0.0; 6]], rotation, position: pose.translation.vector };
+        let residual = goal.residual::<1, false>(&pass);
+        residual.position_error + residual.rotation_error
     }
 }
 

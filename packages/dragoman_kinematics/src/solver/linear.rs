@@ -103,16 +103,34 @@ pub(super) fn project<const N: usize>(jacobian: &[Column; N], rows: &[f64; 6]) -
 /// same answer; the smaller one is solved.
 #[inline(always)]
 pub(super) fn damped_step<const N: usize>(jacobian: &[Column; N], rows: &[f64; 6], damping: f64) -> [f64; N] {
+    damped_step_and_rest(jacobian, rows, damping).0
+}
+
+/// As [`damped_step`], with `|J dq - rows|^2`, the part of the rows that the motion leaves.
+#[inline(always)]
+pub(super) fn damped_step_and_rest<const N: usize>(
+    jacobian: &[Column; N],
+    rows: &[f64; 6],
+    damping: f64,
+) -> ([f64; N], f64) {
     if N <= 6 {
         let mut matrix = normal(jacobian, damping);
-        let mut step = project(jacobian, rows);
+        let gradient = project(jacobian, rows);
+        let mut step = gradient;
         solve(&mut matrix, &mut step);
-        step
+        // (J^T J + damping) dq = J^T rows, inserted.
+        let mut rest: f64 = rows.iter().map(|row| row * row).sum();
+        for (step, gradient) in step.iter().zip(&gradient) {
+            rest -= step * (gradient + damping * step);
+        }
+        (step, rest)
     } else {
         let mut matrix = gram(jacobian, damping);
         let mut multipliers = *rows;
         solve(&mut matrix, &mut multipliers);
-        project(jacobian, &multipliers)
+        // (J J^T + damping) y = rows and dq = J^T y: the rest is damping y.
+        let squared: f64 = multipliers.iter().map(|value| value * value).sum();
+        (project(jacobian, &multipliers), damping * damping * squared)
     }
 }
 
@@ -144,6 +162,8 @@ mod tests {
                 *entry -= value * step;
             }
         }
+        let (_, rest) = damped_step_and_rest(&jacobian, &rows, damping);
+        assert!((rest - left.iter().map(|entry| entry * entry).sum::<f64>()).abs() < 1e-12);
         for (gradient, step) in project(&jacobian, &left).iter().zip(&dual) {
             assert!((gradient - damping * step).abs() < 1e-12);
         }

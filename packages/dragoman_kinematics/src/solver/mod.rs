@@ -1,8 +1,8 @@
 //! The compiled robot: forward, differential and inverse kinematics of a serial chain.
 //!
 //! Order of reading: [`Robot`] here; `chain` (forward kinematics, Jacobian), `goal` (pose error), `descent`
-//! (Levenberg-Marquardt), `search` (restarts and tracking), `velocity`. `trig` and `linear` are the arithmetic
-//! in which nalgebra was slower.
+//! (Levenberg-Marquardt), `search` (restarts and tracking), `wrist` and `redundant` (closed forms), `velocity`. `trig`
+//! and `linear` are the arithmetic in which nalgebra was slower.
 
 #![allow(
     clippy::needless_range_loop,
@@ -15,11 +15,15 @@ mod descent;
 mod goal;
 mod linear;
 mod options;
+mod redundant;
 mod search;
 mod trig;
 mod velocity;
+mod wrist;
 
-pub use options::{GoalMask, IkError, IkOptions, IkReport, VelocityReport};
+pub use options::{
+    FreeRotation, FreeRotationError, GoalMask, IkError, IkOptions, IkReport, SearchEnd, VelocityReport,
+};
 
 use crate::model::{Joint, JointKind, Link, MAX_JOINTS, Model, ModelError};
 use chain::{Chain, Pass};
@@ -113,37 +117,42 @@ impl Robot {
     /// first near `seed`.
     ///
     /// The answer goes to `out`. Turning joints come as near to the seed as full turns within their limits allow.
-    /// Deterministic but for the time limit; no allocation.
+    /// The same question has the same answer; no allocation, no clock. A solution within 0.1 rad or m of the seed in
+    /// every joint is preferred to all others. For six-joint arms with a spherical wrist the answer is that of the
+    /// closed form that is nearest to the seed.
     ///
     /// # Errors
-    /// [`IkError::NotConverged`], where `out` holds the best configuration found and the error its residuals;
-    /// [`IkError::WrongLength`] and [`IkError::NotFinite`], where `out` is untouched.
+    /// [`IkError::NotConverged`], where `out` holds the best configuration found and the error its residuals and the
+    /// reason for giving up; otherwise the input is invalid, and `out` untouched.
     pub fn inverse(
-        &mut self,
+        &self,
         target: &Isometry3<f64>,
         seed: &[f64],
         options: &IkOptions,
         out: &mut [f64],
     ) -> Result<IkReport, IkError> {
-        self.check(target, "seed", seed, out)?;
+        self.check(target, "seed", seed, options, out)?;
         self.solver.inverse(target, seed, options, out)
     }
 
     /// Follows a path: finds the joint positions for `target` on the branch of `previous`, no joint moving farther
     /// than [`IkOptions::max_joint_step`]. A redundant robot moves its joints as little as possible.
     ///
-    /// A single descent, no restarts, no allocation.
+    /// A single descent, no allocation. If it fails, a few more from the neighbourhood follow. An arm that has lost its
+    /// path by more than 2 mm, because a limit or an obstacle of its geometry blocked it, goes back by itself: a
+    /// solution is searched as by [`Robot::inverse`], and `out` goes towards it by `max_joint_step`, until a later call
+    /// arrives.
     ///
     /// # Errors
     /// As [`Robot::inverse`].
     pub fn track(
-        &mut self,
+        &self,
         target: &Isometry3<f64>,
         previous: &[f64],
         options: &IkOptions,
         out: &mut [f64],
     ) -> Result<IkReport, IkError> {
-        self.check(target, "previous", previous, out)?;
+        self.check(target, "previous", previous, options, out)?;
         self.solver.track(target, previous, options, out)
     }
 
@@ -171,12 +180,18 @@ impl Robot {
         target: &Isometry3<f64>,
         name: &'static str,
         q: &[f64],
+        options: &IkOptions,
         out: &[f64],
     ) -> Result<(), IkError> {
+        options.check()?;
         self.check_slices(name, q, out)?;
         let numbers = target.translation.vector.iter().chain(target.rotation.coords.iter());
         if !numbers.copied().all(f64::is_finite) {
             return Err(IkError::NotFinite { name: "target" });
+        }
+        let square = target.rotation.norm_squared();
+        if !options::is_unit(square) {
+            return Err(IkError::NotUnit { length: square.sqrt() });
         }
         Ok(())
     }

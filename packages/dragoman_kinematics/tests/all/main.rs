@@ -3,7 +3,10 @@
 
 mod common;
 
+mod calibration;
 mod descriptions;
+mod dynamics;
+mod evaluation;
 mod geometry;
 mod geometry_bad;
 mod ik;

@@ -120,7 +120,7 @@ fn inverse(frame: &str, link: &str, pose: &Isometry3<f64>) -> GetPositionIK::Req
 
 #[test]
 fn every_link_that_is_fixed_to_the_tip_can_be_posed_in_every_frame() {
-    let mut solver = solver();
+    let solver = solver();
     let all = solver.compute_fk(&forward("", &[], whole_state()), None);
     let all = poses(&all);
     let pose = |name: &str| all.iter().find(|(link, _)| *link == name).unwrap().1;
@@ -130,7 +130,7 @@ fn every_link_that_is_fixed_to_the_tip_can_be_posed_in_every_frame() {
             let mut request = inverse(frame, link, &target);
             // The turret turns with the first joint; the others are searched.
             request.ik_request.robot_state.joint_state = state(&[("turn", Q[0])]);
-            let response = solver.compute_ik(&request, Some(&[0.0; 4]));
+            let response = solver.compute_ik(&request, Some(&[0.0; 4]), FreeRotation::None);
             assert_eq!(
                 response.error_code.val, SUCCESS,
                 "{link} in {frame}: {}",
@@ -146,10 +146,10 @@ fn every_link_that_is_fixed_to_the_tip_can_be_posed_in_every_frame() {
 
 #[test]
 fn inverse_refuses_what_it_cannot_honour() {
-    let mut solver = solver();
+    let solver = solver();
     let target = solver.robot.forward(&Q);
-    let mut refuses = |request: &GetPositionIK::Request, value, word| {
-        let response = solver.compute_ik(request, Some(&Q));
+    let refuses = |request: &GetPositionIK::Request, value, word| {
+        let response = solver.compute_ik(request, Some(&Q), FreeRotation::None);
         refused(&response.error_code, value, word);
         assert!(response.solution.joint_state.position.is_empty());
     };
@@ -178,7 +178,7 @@ fn inverse_refuses_what_it_cannot_honour() {
 
 #[test]
 fn a_quaternion_may_have_any_length_and_sign() {
-    let mut solver = solver();
+    let solver = solver();
     let target = solver.robot.forward(&Q);
     for scale in [-1.0, 1e200, -1e-200] {
         let mut request = inverse("", "", &target);
@@ -186,7 +186,7 @@ fn a_quaternion_may_have_any_length_and_sign() {
         for component in [&mut q.x, &mut q.y, &mut q.z, &mut q.w] {
             *component *= scale;
         }
-        let response = solver.compute_ik(&request, Some(&Q));
+        let response = solver.compute_ik(&request, Some(&Q), FreeRotation::None);
         assert_eq!(response.error_code.val, SUCCESS, "{scale}: {}", response.error_code.message);
         assert_near(&solver.robot.forward(&response.solution.joint_state.position), &target);
     }
@@ -194,18 +194,99 @@ fn a_quaternion_may_have_any_length_and_sign() {
 
 #[test]
 fn a_seed_need_not_be_known_but_the_frame_of_a_moving_link_must() {
-    let mut solver = solver();
+    let solver = solver();
     let target = solver.robot.forward(&Q);
-    assert_eq!(solver.compute_ik(&inverse("", "", &target), None).error_code.val, SUCCESS);
-    let response = solver.compute_ik(&inverse("turret", "", &target), None);
+    assert_eq!(
+        solver.compute_ik(&inverse("", "", &target), None, FreeRotation::None).error_code.val,
+        SUCCESS
+    );
+    let response = solver.compute_ik(&inverse("turret", "", &target), None, FreeRotation::None);
     refused(&response.error_code, MoveItErrorCodes::INVALID_ROBOT_STATE, "turn");
 }
 
 #[test]
-fn a_timeout_is_kept_within_reason() {
-    let limit = |sec, nanosec| time_limit(&builtin_interfaces::msg::Duration { sec, nanosec });
-    assert_eq!(limit(0, 0), IkOptions::default().time_limit);
-    assert_eq!(limit(-5, 10), IkOptions::default().time_limit);
-    assert_eq!(limit(0, 50_000_000), Duration::from_millis(50));
-    assert_eq!(limit(i32::MAX, u32::MAX), MAX_TIMEOUT);
+fn a_timeout_is_a_number_of_iterations() {
+    let limit = |sec, nanosec| limits(&builtin_interfaces::msg::Duration { sec, nanosec });
+    assert_eq!(limit(0, 0), IkOptions::default());
+    assert_eq!(limit(-5, 10), IkOptions::default());
+    assert_eq!(limit(0, 50_000_000).max_total_iterations, 50_000);
+    assert_eq!(limit(0, 1).max_total_iterations, 1);
+    assert_eq!(limit(i32::MAX, u32::MAX).max_total_iterations, MAX_ITERATIONS);
+}
+
+#[test]
+fn rotations_may_be_free_by_default_or_by_a_constraint() {
+    let solver = solver();
+    let pose = solver.robot.forward(&Q);
+    // Free about an axis of `head`, to which the camera is fixed.
+    let head = solver.robot.link_pose(solver.find("head").unwrap(), &Q);
+    let mut request = inverse("", "head", &head);
+    let mut constraint = OrientationConstraint { link_name: "head".to_owned(), ..Default::default() };
+    constraint.orientation = request.ik_request.pose_stamped.pose.orientation.clone();
+    let solve = |request: &GetPositionIK::Request, free| {
+        let response = solver.compute_ik(request, Some(&Q), free);
+        (response.error_code.val, response.solution.joint_state.position)
+    };
+    let turned = |axis, angle: f64| {
+        let mut turned = head;
+        turned.rotation *= nalgebra::UnitQuaternion::from_axis_angle(&axis, angle);
+        pose_message(&turned)
+    };
+    for (i, axis) in [Vector3::x_axis(), Vector3::y_axis(), Vector3::z_axis()].into_iter().enumerate() {
+        request.ik_request.pose_stamped.pose = turned(axis, 0.9);
+        request.ik_request.constraints.orientation_constraints.clear();
+        // The last joint turns the head about its own y axis.
+        assert_eq!(solve(&request, FreeRotation::None).0 == SUCCESS, i == 1);
+        let mut constraint = constraint.clone();
+        constraint.orientation = request.ik_request.pose_stamped.pose.orientation.clone();
+        let tolerances = [
+            &mut constraint.absolute_x_axis_tolerance,
+            &mut constraint.absolute_y_axis_tolerance,
+            &mut constraint.absolute_z_axis_tolerance,
+        ];
+        *tolerances.into_iter().nth(i).unwrap() = std::f64::consts::PI;
+        request.ik_request.constraints.orientation_constraints = vec![constraint];
+        let (code, q) = solve(&request, FreeRotation::None);
+        assert_eq!(code, SUCCESS, "about {axis:?}");
+        let reached = solver.robot.link_pose(solver.find("head").unwrap(), &q);
+        assert!((reached.rotation * axis.into_inner()).angle(&(head.rotation * axis.into_inner())) < 3e-6);
+        assert!((reached.translation.vector - head.translation.vector).norm() < 3e-6);
+    }
+    // The default of the node: an axis of the tool.
+    let mut target = pose;
+    target.rotation *= nalgebra::UnitQuaternion::from_axis_angle(&Vector3::y_axis(), 0.7);
+    assert_ne!(solve(&inverse("", "", &target), FreeRotation::None).0, SUCCESS);
+    let (code, q) = solve(&inverse("", "", &target), FreeRotation::Y);
+    assert_eq!(code, SUCCESS);
+    let reached = solver.robot.forward(&q);
+    assert!((reached.rotation * Vector3::y()).angle(&(target.rotation * Vector3::y())) < 3e-6);
+}
+
+#[test]
+fn constraints_that_contradict_the_request_are_refused() {
+    let solver = solver();
+    let target = solver.robot.forward(&Q);
+    let good = OrientationConstraint {
+        orientation: pose_message(&target).orientation,
+        absolute_z_axis_tolerance: 4.0,
+        ..Default::default()
+    };
+    let refuses = |change: fn(&mut OrientationConstraint), word| {
+        let mut constraint = good.clone();
+        change(&mut constraint);
+        let mut request = inverse("", "", &target);
+        request.ik_request.constraints.orientation_constraints.push(constraint);
+        let response = solver.compute_ik(&request, Some(&Q), FreeRotation::None);
+        refused(&response.error_code, MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS as i32, word);
+    };
+    refuses(|constraint| constraint.link_name = "boom".to_owned(), "ik_link_name");
+    refuses(|constraint| constraint.header.frame_id = "boom".to_owned(), "frame");
+    refuses(|constraint| constraint.absolute_x_axis_tolerance = f64::NAN, "not a number");
+    refuses(|constraint| constraint.absolute_x_axis_tolerance = -1.0, "negative");
+    refuses(|constraint| constraint.orientation.x += 0.5, "orientation of the pose");
+    refuses(|constraint| constraint.orientation.w = f64::NAN, "NaN");
+    let mut request = inverse("", "", &target);
+    request.ik_request.constraints.orientation_constraints = vec![good.clone(), good.clone()];
+    let response = solver.compute_ik(&request, Some(&Q), FreeRotation::None);
+    refused(&response.error_code, MoveItErrorCodes::INVALID_GOAL_CONSTRAINTS as i32, "more than one");
 }

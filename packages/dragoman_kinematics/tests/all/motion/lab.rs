@@ -161,7 +161,6 @@ impl Lab {
 
 /// The configuration at `pose` that is nearest to `near`, among those found from many starts.
 pub(crate) fn configuration(robot: &Robot, pose: &Isometry3<f64>, near: &[f64]) -> Vec<f64> {
-    let mut robot = robot.clone();
     let mut q = vec![0.0; robot.joint_count()];
     let mut best: Option<Vec<f64>> = None;
     for start in 1..60 {

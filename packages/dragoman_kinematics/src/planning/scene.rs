@@ -1,0 +1,43 @@
+//! What stands around an arm.
+
+use nalgebra::Isometry3;
+
+use super::PlanningError;
+use super::shape::{Shape, Solid};
+
+/// Bodies that an arm must not touch; poses in the frame of its base.
+#[derive(Clone, Default)]
+pub struct Scene {
+    pub(super) bodies: Vec<SceneBody>,
+}
+
+#[derive(Clone)]
+pub(super) struct SceneBody {
+    pub(super) name: String,
+    pub(super) solid: Solid,
+    pub(super) pose: Isometry3<f64>,
+}
+
+impl Scene {
+    /// Adds a body; several shapes may have one name.
+    ///
+    /// # Errors
+    /// [`PlanningError::Shape`]; nothing was added.
+    pub fn add(&mut self, name: &str, shape: &Shape, pose: Isometry3<f64>) -> Result<(), PlanningError> {
+        let wrong = |reason| PlanningError::Shape { body: name.to_owned(), reason };
+        let is_finite = pose.to_homogeneous().iter().all(|value| value.is_finite());
+        if !is_finite {
+            return Err(wrong(super::ShapeError::Size));
+        }
+        let solid = Solid::new(shape, 0.0).map_err(wrong)?;
+        self.bodies.push(SceneBody { name: name.to_owned(), solid, pose });
+        Ok(())
+    }
+
+    /// Removes the bodies with this name; whether there were any.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let before = self.bodies.len();
+        self.bodies.retain(|body| body.name != name);
+        self.bodies.len() < before
+    }
+}
