@@ -100,22 +100,23 @@ struct Arm {
     refused_commands: u64,
 }
 
-/// Starts node `arm` in the arm's namespace. `open_bus` gets the group of drives and the parameter `can`, and returns
-/// the bus and its clock.
+/// Starts node `arm` in the arm's namespace. `open_bus` gets the group of drives and the parameters `can` and
+/// `simulated_velocity_limit` (counts/s), and returns the bus and its clock.
 ///
 /// # Errors
 /// An invalid parameter; a bus that cannot be opened; an error of the middleware.
 pub fn start(
     context: &Context,
     settings: ArmSettings,
-    open_bus: impl FnOnce(&GroupConfig, &str) -> Result<(Box<dyn Bus>, driver::Clock), String>,
+    open_bus: impl FnOnce(&GroupConfig, &str, f64) -> Result<(Box<dyn Bus>, driver::Clock), String>,
 ) -> Result<ArmNode, ArmNodeError> {
     let mut tasks = NodeTasks::new(Node::create(context.clone(), "arm", &settings.namespace)?);
     let (values, server) = ros_parameters::declare(tasks.node(), parameters::declarations(&settings.drives))?;
     tasks.spawn(server);
     let config = parameters::group(&values, settings.joint_names.len()).map_err(ArmNodeError::Drives)?;
     let can: String = values.value("can");
-    let (bus, clock) = open_bus(&config, &can).map_err(ArmNodeError::Bus)?;
+    let (bus, clock) =
+        open_bus(&config, &can, values.value("simulated_velocity_limit")).map_err(ArmNodeError::Bus)?;
     let drives = Arc::new(Drives::start(config, bus, clock).map_err(ArmNodeError::Start)?);
 
     let latched = QosProfile::default().keep_last(1).transient_local();

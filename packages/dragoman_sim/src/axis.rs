@@ -15,6 +15,9 @@ const COOL_DOWN: f64 = 5.0;
 pub struct AxisSettings {
     /// Maximum velocity, counts/s; a motion that needs more is a fault.
     pub velocity_limit: f64,
+    /// Velocity with which the position loop follows set-points, counts/s: where they are faster, the shaft falls
+    /// behind, and catches up later (Ranger thesis, 4.5.4). Infinity: it always keeps up.
+    pub following_limit: f64,
     /// Acceleration of profiles, counts/s^2.
     pub acceleration: f64,
     /// Deceleration when the motor is switched off and the brake engages, counts/s^2.
@@ -39,6 +42,7 @@ impl Default for AxisSettings {
     fn default() -> Self {
         Self {
             velocity_limit: 500_000.0,
+            following_limit: f64::INFINITY,
             acceleration: 1e6,
             brake_deceleration: 2e7,
             current_limit: 5.0,
@@ -208,6 +212,15 @@ impl Axis {
         (self.motion, self.velocity, self.current) = (Motion::Rest, 0.0, 0.0);
     }
 
+    /// Holds a set-point: stands there, or still has to catch up with it.
+    pub(crate) fn hold_at(&mut self, target: f64) {
+        if self.position == target {
+            return self.hold();
+        }
+        let deceleration = self.settings.brake_deceleration;
+        self.motion = Motion::Point { target, speed: self.settings.following_limit, deceleration };
+    }
+
     /// Switches the motor off; the brake engages.
     pub(crate) fn brake(&mut self) {
         self.stop(self.settings.brake_deceleration);
@@ -249,8 +262,13 @@ impl Axis {
             Motion::Segment(segment) => {
                 let elapsed = self.tick.saturating_sub(segment.start);
                 let (position, velocity) = segment.at(elapsed);
-                self.position = position;
-                self.velocity = velocity / period;
+                let (way, most) = (position - self.position, self.settings.following_limit * period);
+                if way.abs() <= most {
+                    (self.position, self.velocity) = (position, velocity / period);
+                } else {
+                    self.velocity = self.settings.following_limit.copysign(way);
+                    self.position += most.copysign(way);
+                }
                 if elapsed >= u64::from(segment.ticks) {
                     event = Some(AxisEvent::SegmentEnd);
                 }
@@ -402,6 +420,33 @@ mod tests {
         axis.rest_until(1000);
         (0..1000).for_each(|_| assert_eq!(other.step(), None));
         assert!((axis.temperature() - other.temperature()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_shaft_falls_behind_fast_set_points_and_catches_up() {
+        let settings = AxisSettings { following_limit: 10_000.0, ..AxisSettings::default() };
+        let mut axis = Axis::new(settings);
+        // 20,000 counts/s for 0.36 s.
+        let velocity = 20_000.0 * POSITION_LOOP.as_secs_f64();
+        let segment = Segment {
+            from: 0.0,
+            to: 1000.0 * velocity,
+            from_velocity: velocity,
+            to_velocity: velocity,
+            start: 0,
+            ticks: 1000,
+        };
+        axis.set_motion(Motion::Segment(segment));
+        while axis.step() != Some(AxisEvent::SegmentEnd) {
+            assert!(axis.velocity().abs() <= 10_000.0);
+        }
+        assert!((axis.position() - 3600.0).abs() < 1.0, "{}", axis.position());
+        axis.hold_at(segment.to);
+        while !axis.is_at_rest() {
+            axis.step();
+            assert!(axis.velocity().abs() <= 10_000.0 && axis.tick() < 3000, "{axis:?}");
+        }
+        assert_eq!(axis.position(), segment.to);
     }
 
     proptest! {

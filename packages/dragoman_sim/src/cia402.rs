@@ -191,7 +191,10 @@ impl Cia402 {
         let from = self.axis.position();
         let to = Axis::unwrapped(from, self.target);
         let velocity = (to - from) / f64::from(self.period);
-        if velocity.abs() / POSITION_LOOP.as_secs_f64() > self.axis.settings().velocity_limit {
+        // A shaft that may fall behind is not at the last target.
+        let settings = self.axis.settings();
+        let keeps_up = settings.following_limit.is_infinite();
+        if keeps_up && velocity.abs() / POSITION_LOOP.as_secs_f64() > settings.velocity_limit {
             self.fail(0x8611, 0x21, output);
             return;
         }
@@ -241,7 +244,8 @@ impl Cia402 {
         if let Motion::Segment(segment) = self.axis.motion()
             && self.axis.tick() > segment.start + u64::from(segment.ticks) + GRACE
         {
-            self.axis.hold();
+            let target = segment.to;
+            self.axis.hold_at(target);
         }
     }
 

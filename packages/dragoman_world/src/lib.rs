@@ -78,11 +78,12 @@ pub const SCENES: [(&str, &str); 3] = [
 ];
 const LAB: &str = include_str!("../../../launch/config/worlds/lab.yaml");
 /// The descriptions used by the scenes.
-const DESCRIPTIONS: [(&str, &str); 5] = [
+const DESCRIPTIONS: [(&str, &str); 6] = [
     ("neobotix.urdf", include_str!("../../../urdf/neobotix.urdf")),
     ("pioneer3at.urdf", include_str!("../../../urdf/pioneer3at.urdf")),
     ("puma560.urdf", include_str!("../../../urdf/puma560.urdf")),
     ("ranger_mk1.urdf", include_str!("../../../urdf/ranger_mk1.urdf")),
+    ("romaa.urdf", include_str!("../../../urdf/romaa.urdf")),
     ("turtlebot2_widowx.urdf", include_str!("../../../urdf/turtlebot2_widowx.urdf")),
 ];
 

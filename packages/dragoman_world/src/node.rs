@@ -17,6 +17,7 @@
 //! | `report` | `/diagnostics` |
 //! | [`hardware`] | a separate node: ultrasonic sensors and battery of the lab's platform |
 //! | `control` | start, pause, stop, reset, speed and time step of the simulation |
+//! | [`tracker`] | a separate node: a simulated measuring arm or motion tracker |
 //! | [`simulation`] | a separate node: the robot's true pose, the simulator's console, buttons and LEDs of the base |
 
 mod cameras;
@@ -37,6 +38,7 @@ mod sensors;
 mod services;
 pub mod simulation;
 mod topics;
+pub mod tracker;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -25,6 +25,13 @@ pub fn declarations(drives: &GroupConfig) -> Vec<Declaration> {
             "CAN interface, for example can0; empty: simulated drives in this process.",
         ),
         Declaration::new(
+            "simulated_velocity_limit",
+            0.0,
+            "Velocity of simulated drives, encoder counts/s, one setting for all as in the Ranger thesis, 4.5.4: behind \
+             faster set-points they fall back; 0: they keep up. 59336 is 0.9 rad/s in joints 3 to 6.",
+        )
+        .within(Range::Double { from: 0.0, to: 1e9 }),
+        Declaration::new(
             "enable_at_start",
             false,
             "Switch the drives on as soon as all respond; simulated drives always do.",

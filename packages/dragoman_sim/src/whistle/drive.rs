@@ -276,7 +276,7 @@ impl Simpliq {
         let Next::Row(next, behind) = self.queue.next() else {
             self.end_queue();
             if from_velocity == 0.0 {
-                self.axis.hold();
+                self.axis.hold_at(from);
             } else {
                 self.axis.stop(self.stop_deceleration.into());
             }

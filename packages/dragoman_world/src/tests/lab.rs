@@ -16,7 +16,7 @@ fn nothing_touches_at_the_beginning() {
     let world = lab.world(None).unwrap();
     assert_eq!(world.collisions(), []);
     let count = |kind| world.objects().iter().filter(|object| object.kind() == kind).count();
-    assert_eq!((count(ObjectKind::Arm), count(ObjectKind::Wheeled)), (3, 5));
+    assert_eq!((count(ObjectKind::Arm), count(ObjectKind::Wheeled)), (3, 6));
 }
 
 #[test]
