@@ -10,7 +10,7 @@
 //! 5. `services` (feature `node`): the table of the services with their commands, for both sides.
 //! 6. `node` (feature of that name): sockets and ROS around them.
 //!
-//! [`wire`], [`documents`], [`parameters`], [`file_name`] and [`status`] are those of `dragoman_neobotix`, shared with
+//! [`wire`], [`documents`], [`parameters`], [`program`], [`file_name`] and [`status`] are those of `dragoman_neobotix`, shared with
 //! the platform.
 //!
 //! The cores have no I/O, no clock and no ROS type. They contain no platform behaviour.
@@ -28,4 +28,4 @@ pub use client::{Client, ClientConfig, ClientEvent, ClientStatistics, Loss};
 pub use server::{ServerConfig, ServerStatistics, Session, SessionEvent};
 
 pub use crate::CallId;
-pub use dragoman_neobotix::{codes as status, documents, file_name, parameters, wire};
+pub use dragoman_neobotix::{codes as status, documents, file_name, parameters, program, wire};

@@ -6,13 +6,16 @@
 //! | `clients.rs` | [`Command`](super::wire::Command)s as requests to the platform's services |
 //! | `client.rs` | [`start_client`]: provides a real platform in a namespace |
 //! | `offers.rs` | requests to the platform's services as [`Command`](super::wire::Command)s |
+//! | `port.rs` | [`PlatformPort`]: one caller of a platform, by its services or over the socket |
 //! | `picture.rs` | the platform's state as topics |
 
 mod client;
 mod clients;
 mod offers;
 mod picture;
+mod port;
 mod server;
 
 pub use client::{client_declarations, start_client};
+pub use port::PlatformPort;
 pub use server::{NeobotixServer, server_declarations, start_server};

@@ -21,6 +21,9 @@
 //! for [`ClientConfig::answer_timeout`] ends as [`Refusal::TimedOut`]; the connection stays. Its answer may still come:
 //! for as long again, the next request of its subtype to its device waits for it.
 //!
+//! A device whose data nobody wants ([`Client::handle_interest`]) is closed at the server, and opened again for whoever
+//! wants it.
+//!
 //! Bytes that are not messages end the connection; a new one is made after a pause. The pause doubles from
 //! [`ClientConfig::reconnect_min`] to [`ClientConfig::reconnect_max`] until a server has sent its list of devices. A
 //! message of unknown kind, or whose body is malformed, is counted and skipped.
@@ -34,7 +37,7 @@ mod motion;
 mod requests;
 mod setup;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 pub use config::{ClientConfig, ClientEvent, ClientStatistics, DeviceInfo, Refusal, State};
@@ -44,7 +47,7 @@ use self::map::Reading;
 use self::motion::Motions;
 use self::requests::{Key, Open, Purpose, Waiting};
 use self::setup::Setup;
-use super::wire::player;
+use super::wire::player::{self, Subscription};
 use super::wire::{
     Address, Ask, BANNER, BANNER_LEN, Decoder, Device, Header, Kind, Message, Note, StreamError, Xdr,
 };
@@ -98,6 +101,8 @@ pub struct Client {
     reading: Option<Reading>,
     /// Devices whose maps are to be read.
     unread: VecDeque<Device>,
+    /// Open devices whose data nobody wants: the server is told that they are closed.
+    unwanted: BTreeSet<Device>,
     motions: Motions,
     pull: Option<Pull>,
     /// When the server last sent something.
@@ -121,6 +126,7 @@ impl Client {
             setup: Setup::default(),
             reading: None,
             unread: VecDeque::new(),
+            unwanted: BTreeSet::new(),
             motions: Motions::default(),
             pull: None,
             heard: now,
@@ -167,6 +173,24 @@ impl Client {
         self.statistics.commands += 1;
         self.send(device, note.kind, note.subtype, 0, &command.to_bytes());
         Ok(())
+    }
+
+    /// Whether the data of an open device is wanted; at first it is. The server sends none of a device that nobody
+    /// wants, which stays in the list of devices.
+    pub fn handle_interest(&mut self, now: Duration, device: Device, is_wanted: bool) {
+        if self.check(device).is_err() || is_wanted != self.unwanted.contains(&device) {
+            return;
+        }
+        if is_wanted {
+            self.unwanted.remove(&device);
+        } else {
+            self.unwanted.insert(device);
+        }
+        let access = if is_wanted { player::OPEN } else { player::CLOSE };
+        let address = Address { host: 0, robot: 0, device };
+        let subscription = Subscription { address, access, driver: String::new() };
+        let (subtype, purpose) = (player::SUBSCRIBE.subtype, Purpose::Interest(device));
+        self.ask(now, SERVER, subtype, &subscription.to_bytes(), purpose);
     }
 
     /// The connection requested by [`poll_connect`](Self::poll_connect) is established.
@@ -334,6 +358,7 @@ impl Client {
         self.setup = Setup::default();
         self.reading = None;
         self.unread.clear();
+        self.unwanted.clear();
         self.motions = Motions::default();
         self.pull = None;
         let purposes: Vec<Purpose> = self.purposes().collect();

@@ -9,4 +9,4 @@ mod client;
 mod server;
 
 pub use client::{client_declarations, start_client};
-pub use server::{PlayerServer, Table, TableError, server_declarations, start_server};
+pub use server::{Configured, PlayerServer, Table, TableError, server_declarations, start_server};

@@ -146,3 +146,42 @@ fn maps_come_in_tiles_of_whole_rows() {
         assert!(matches!(&events[..], [ClientEvent::Problem { .. }]), "{events:?}");
     }
 }
+
+#[test]
+fn a_device_whose_data_nobody_wants_is_closed_and_opened_again() {
+    let power = power::INTERFACE.device(0);
+    let mut server = Server::with_base();
+    server.devices.push(power);
+    let mut bench = Bench::new(server);
+    assert_eq!(listed(&bench.take()).len(), 1);
+    bench.server.received.clear();
+    let accesses = |bench: &mut Bench, interests: &[bool]| {
+        for is_wanted in interests {
+            bench.client.handle_interest(bench.now, power, *is_wanted);
+        }
+        bench.settle();
+        let asked = std::mem::take(&mut bench.server.received).into_iter();
+        asked.map(|message| player::SUBSCRIBE.question(&message.body).unwrap().access).collect::<Vec<_>>()
+    };
+    assert_eq!(accesses(&mut bench, &[true, true]), [0_u8; 0]);
+    assert_eq!(accesses(&mut bench, &[false, false]), [player::CLOSE]);
+    assert_eq!(accesses(&mut bench, &[true, false, true]), [player::OPEN, player::CLOSE, player::OPEN]);
+    assert_eq!(bench.take(), []);
+
+    // It is gone meanwhile: tried again as long as it is wanted.
+    accesses(&mut bench, &[false]);
+    bench.server.broken.push(power);
+    assert_eq!(accesses(&mut bench, &[true]), [player::OPEN]);
+    let events = bench.take();
+    assert!(matches!(&events[..], [ClientEvent::Problem { device, .. }] if *device == power), "{events:?}");
+    bench.server.broken.clear();
+    assert_eq!(accesses(&mut bench, &[true]), [player::OPEN]);
+    assert_eq!(accesses(&mut bench, &[true]), [0_u8; 0]);
+    // With a new connection everything is wanted.
+    accesses(&mut bench, &[false]);
+    bench.client.handle_disconnected(bench.now, "lost");
+    bench.pass(60_000 * MS);
+    bench.server.received.clear();
+    assert_eq!(accesses(&mut bench, &[true]), [0_u8; 0]);
+    assert_eq!(accesses(&mut bench, &[false]), [player::CLOSE]);
+}

@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use dragoman_kinematics::Robot;
 use dragoman_kinematics::node::serve_solver;
+use dragoman_kinematics::{FreeRotation, Robot};
 use dragoman_ros::diagnostics::{Diagnostics, Severity};
 use dragoman_ros::parameters::{self, Declaration, Range};
 use dragoman_ros::tasks::{NodeTasks, RunningNode};
@@ -30,6 +30,8 @@ pub struct ArmModel {
     pub robot: Robot,
     /// Text of its URDF, published as `robot_description`.
     pub urdf: String,
+    /// Rotation of the tool that `compute_ik` leaves free.
+    pub free_rotation: FreeRotation,
 }
 
 /// The parameters of the node; `model` has the default names.
@@ -126,7 +128,7 @@ pub fn start_client(
         joint: parameters.value("joint_goal_tolerance"),
     };
     let topics = Topics::new(tasks.node(), joint_names, parameters.value("base_frame"), tolerances)?;
-    if let Some(ArmModel { robot, urdf }) = model {
+    if let Some(ArmModel { robot, urdf, free_rotation }) = model {
         let latched = QosProfile::default().keep_last(1).transient_local();
         let description = tasks.node().create_publisher("robot_description", latched)?;
         description.publish(&std_msgs::msg::String { data: urdf })?;
@@ -135,13 +137,14 @@ pub fn start_client(
             let place = |name: &String| topics.joint_names().iter().position(|other| other == name);
             robot.joints().iter().map(|joint| place(&joint.name)).collect()
         };
-        serve_solver(&mut tasks, &robot, move || {
+        let known = move || {
             // Keeps the publisher, so that late subscribers get the description.
             let _ = &description;
             let known = measured.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
             // The order of joints may differ between controller and model.
             places.iter().map(|place| known.get((*place)?).copied()).collect()
-        })?;
+        };
+        serve_solver(&mut tasks, &robot, known, move || free_rotation, None)?;
     }
     let connected = Arc::clone(&topics.connected);
     tasks.spawn(async move {

@@ -120,6 +120,14 @@ impl PlatformClients {
         Ok(Self { endpoints: connecting.endpoints, timeout, absent: Mutex::default() })
     }
 
+    /// Waits until the service of `command` is there. `false` on an error.
+    pub(super) async fn wait_for(&self, command: CommandKind) -> bool {
+        match self.endpoints.get(&command) {
+            Some(endpoint) => endpoint.is_known() || endpoint.find().await,
+            None => false,
+        }
+    }
+
     async fn finds(&self, endpoint: &dyn Ask) -> bool {
         let absent = || self.absent.lock().unwrap_or_else(PoisonError::into_inner);
         if absent().is_some_and(|since| since.elapsed() < SEARCH_TIME) {

@@ -34,6 +34,8 @@ pub(super) enum Purpose {
     Call(CallId),
     Setup(Step),
     Map,
+    /// Opens a device whose data is wanted again, or closes it.
+    Interest(Device),
     /// Whether the server is there.
     Probe,
 }
@@ -89,7 +91,7 @@ impl Client {
 
     fn limit(&self, purpose: Purpose) -> Duration {
         match purpose {
-            Purpose::Setup(Step::Subscribe(_)) => self.config.subscription_timeout,
+            Purpose::Setup(Step::Subscribe(_)) | Purpose::Interest(_) => self.config.subscription_timeout,
             _ => self.config.answer_timeout,
         }
     }
@@ -173,7 +175,22 @@ impl Client {
             }
             Purpose::Setup(step) => self.conclude_step(now, step, answer),
             Purpose::Map => self.conclude_map(now, answer),
+            Purpose::Interest(device) => self.conclude_interest(device, answer),
             Purpose::Probe => {}
+        }
+    }
+
+    /// A device that does not open again is tried the next time that its data is wanted.
+    fn conclude_interest(&mut self, device: Device, answer: Result<&[u8], Refusal>) {
+        let granted = answer.and_then(|answer| player::SUBSCRIBE.answer(answer).map_err(Refusal::Invalid));
+        let refusal = match granted {
+            Ok(answer) if answer.access != player::DENIED => return,
+            Ok(_) => Refusal::Refused,
+            Err(refusal) => refusal,
+        };
+        if !self.unwanted.contains(&device) {
+            self.unwanted.insert(device);
+            self.problem(device, &format!("the device is not open any more: {refusal}"));
         }
     }
 }

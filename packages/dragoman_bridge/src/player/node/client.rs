@@ -32,6 +32,7 @@ use dragoman_ros::tasks::{NodeTasks, RunningNode};
 use dragoman_ros::{Context, Node, velocity};
 use futures::channel::mpsc;
 use futures::stream::StreamExt;
+use tokio::time::MissedTickBehavior;
 
 use self::line::{Line, Order, Respond};
 use self::robot::Robot;
@@ -46,6 +47,8 @@ use crate::tcp::client::{Link, LinkEvent, Reminder, loss};
 
 /// Size of the read buffer, bytes.
 const READ_LEN: usize = 65_536;
+/// Period in which it is seen whether ROS programs listen to a device.
+const INTEREST_PERIOD: Duration = Duration::from_millis(500);
 /// Maximum number of orders that wait for the connection's task.
 const MAX_ORDERS: usize = 256;
 
@@ -178,6 +181,8 @@ struct Edge {
 
 impl Edge {
     async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
+        let mut interest = tokio::time::interval(INTEREST_PERIOD);
+        interest.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             self.settle();
             let deadline = self.client.poll_timeout();
@@ -186,8 +191,16 @@ impl Edge {
                 event = self.link.next(has_unsent) => self.handle_link(event),
                 Some(order) = orders.next() => self.order(order),
                 () = robot::run(&mut self.robot) => {}
+                _ = interest.tick() => self.tell_interests(),
                 () = clock::until(deadline) => self.client.handle_timeout(clock::now()),
             }
+        }
+    }
+
+    fn tell_interests(&mut self) {
+        let now = clock::now();
+        for (device, is_wanted) in self.robot.iter().flat_map(Robot::interests) {
+            self.client.handle_interest(now, device, is_wanted);
         }
     }
 

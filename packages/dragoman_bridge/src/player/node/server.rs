@@ -13,14 +13,21 @@
 mod body;
 mod camera;
 mod driver;
+mod frames;
 mod joints;
+mod limb;
 mod localize;
+mod log;
 mod map;
+mod opaque;
+mod planner;
+mod platform;
 mod position2d;
 mod ranges;
 mod scan;
 mod simulation;
 mod table;
+mod vectormap;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -42,7 +49,7 @@ use crate::tcp::server::{Ports, Report, Serve};
 use crate::tcp::{Keepalive, acknowledge_quickly, read, send};
 use crate::{BridgeError, ports};
 use driver::{Feed, Opened, Setup};
-pub use table::{Table, TableError};
+pub use table::{Configured, Table, TableError};
 
 /// Detects a vanished client after three seconds: its robot drives until then.
 const KEEPALIVE: Keepalive = Keepalive { idle_s: 1, interval_s: 1, probes: 2 };
@@ -299,8 +306,9 @@ async fn carry_out(hub: Arc<Hub>, table: Table, setup: Setup) {
                 Call::Request { client, device, subtype, body } => {
                     let answer = match devices.get_mut(&device) {
                         Some(opened) => opened.driver.handle_request(subtype, &body),
-                        None => driver::refused("the device is closed"),
+                        None => Err("the device is closed".to_owned()),
                     };
+                    let answer = answer.unwrap_or_else(driver::refused);
                     let limit = setup.service_timeout;
                     outcomes.push(Box::pin(async move {
                         let late = |_| Err(format!("no answer within {limit:?}"));

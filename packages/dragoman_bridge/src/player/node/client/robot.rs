@@ -29,6 +29,11 @@ pub(super) trait Outlet: Send {
 
     /// Publishes a map.
     fn show_map(&mut self, _scene: &mut Scene, _map: &GridMap) {}
+
+    /// Whether the device's data has to be received: pictures that nobody looks at are not.
+    fn is_wanted(&self) -> bool {
+        true
+    }
 }
 
 /// A device without topics.
@@ -130,6 +135,11 @@ impl Robot {
         let shown = outlet.show(&mut self.scene, &stamp, data);
         self.scene.publish_fixed();
         shown
+    }
+
+    /// The devices, and whether their data has to be received.
+    pub(super) fn interests(&self) -> impl Iterator<Item = (Device, bool)> {
+        self.outlets.iter().map(|(device, outlet)| (*device, outlet.is_wanted()))
     }
 
     /// Publishes a map.

@@ -159,4 +159,8 @@ impl Outlet for Camera {
         }
         Ok(())
     }
+
+    fn is_wanted(&self) -> bool {
+        listened(&self.raw) || listened(&self.compressed)
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dragoman_ros::{QosProfile, builtin_interfaces, kobuki_ros_interfaces, sensor_msgs};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, refused};
+use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged};
 use crate::BridgeError;
 use crate::arm31::rotation::rpy_from_quaternion;
 use crate::player::wire::common::{Orientation3d, Pose3d};
@@ -68,9 +68,9 @@ impl Driver for Bumpers {
         Err(format!("bumpers have no command {subtype}"))
     }
 
-    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Answer {
+    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Result<Answer, String> {
         if subtype != bumper::GET_GEOMETRY.subtype {
-            return refused(format!("the bumpers have no request {subtype}"));
+            return Err(format!("the bumpers have no request {subtype}"));
         }
         let one = |direction: f64| {
             let radius = f64::from(RADIUS);
@@ -78,7 +78,7 @@ impl Driver for Bumpers {
             let pose = Mount { pose, ..Mount::default() }.geometry().pose;
             bumper::Bumper { pose, length: LENGTH, radius: RADIUS }
         };
-        acknowledged(&bumper::Geometry { bumpers: DIRECTIONS.map(one).to_vec() })
+        Ok(acknowledged(&bumper::Geometry { bumpers: DIRECTIONS.map(one).to_vec() }))
     }
 }
 
@@ -133,8 +133,8 @@ impl Driver for Battery {
         Err(format!("a battery has no command {subtype}"))
     }
 
-    fn handle_request(&mut self, _subtype: u8, _body: &[u8]) -> Answer {
-        refused("charging is the base's own matter")
+    fn handle_request(&mut self, _subtype: u8, _body: &[u8]) -> Result<Answer, String> {
+        Err("charging is the base's own matter".to_owned())
     }
 }
 
@@ -196,17 +196,16 @@ impl Driver for Imu {
         Err(format!("an inertial measurement unit has no command {subtype}"))
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
-        match imu::SET_DATA_KIND.question(body) {
-            Ok(DataKind::Other(code)) if subtype == imu::SET_DATA_KIND.subtype => {
-                refused(format!("there is no data {code}; 1 to 4"))
-            }
-            Ok(kind) if subtype == imu::SET_DATA_KIND.subtype => {
-                *self.kind.lock().unwrap_or_else(PoisonError::into_inner) = kind;
-                acknowledged(&())
-            }
-            _ => refused("the orientation is the base's own matter"),
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+        if subtype != imu::SET_DATA_KIND.subtype {
+            return Err("the orientation is the base's own matter".to_owned());
         }
+        let kind = imu::SET_DATA_KIND.question(body)?;
+        if let DataKind::Other(code) = kind {
+            return Err(format!("there is no data {code}; 1 to 4"));
+        }
+        *self.kind.lock().unwrap_or_else(PoisonError::into_inner) = kind;
+        Ok(acknowledged(&()))
     }
 }
 

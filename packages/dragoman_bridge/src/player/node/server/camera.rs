@@ -6,7 +6,7 @@ use dragoman_ros::{QosProfile, sensor_msgs};
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged, later, refused};
+use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged, later};
 use crate::BridgeError;
 use crate::player::wire::camera::{
     Compression, Format, GET_IMAGE, GET_SOURCE, IMAGE, Image, SET_SOURCE, Source,
@@ -86,15 +86,15 @@ impl Driver for Camera {
         Err(format!("a camera has no command {subtype}"))
     }
 
-    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Answer {
-        match subtype {
+    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Result<Answer, String> {
+        Ok(match subtype {
             subtype if subtype == GET_IMAGE.subtype => later(self.last.clone(), |image| Ok(image.to_bytes())),
             subtype if subtype == GET_SOURCE.subtype => {
                 acknowledged(&Source { norm: "UNKNOWN".to_owned(), source: 0 })
             }
-            subtype if subtype == SET_SOURCE.subtype => refused("the camera has one source"),
-            _ => refused(format!("the camera has no request {subtype}")),
-        }
+            subtype if subtype == SET_SOURCE.subtype => return Err("the camera has one source".to_owned()),
+            _ => return Err(format!("the camera has no request {subtype}")),
+        })
     }
 }
 

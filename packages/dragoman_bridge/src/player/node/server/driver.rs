@@ -29,7 +29,10 @@ pub(super) trait Driver: Send {
     fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String>;
 
     /// Carries out a request.
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer;
+    ///
+    /// # Errors
+    /// It is refused for this reason.
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String>;
 
     /// Ends what the last command began.
     fn handle_release(&mut self) {}
@@ -110,16 +113,41 @@ pub(super) fn acknowledged(body: &impl Xdr) -> Answer {
     ready(Ok(body.to_bytes())).boxed()
 }
 
+/// Time limit for a service, or a first message, to appear. Its robot may be absent, and clients open one device after the
+/// other.
+const DISCOVERY: Duration = Duration::from_secs(2);
+
 /// A request that is answered from what has been received; it waits for the first message.
 pub(super) fn later<T: Send + Sync + 'static>(
     mut received: watch::Receiver<Option<Arc<T>>>,
     answer: impl FnOnce(&T) -> Outcome + Send + 'static,
 ) -> Answer {
     async move {
-        let message = received.wait_for(Option::is_some).await.ok().and_then(|message| message.clone());
+        let waited = tokio::time::timeout(DISCOVERY, received.wait_for(Option::is_some)).await;
+        let message = waited.map_err(|_late| "the robot has not sent anything yet".to_owned())?;
+        let message = message.ok().and_then(|message| message.clone());
         message.map_or_else(|| Err("the device is closed".to_owned()), |message| answer(&message))
     }
     .boxed()
+}
+
+/// Time limit of the services that a command needs. Nobody waits for them.
+const COMMAND_LIMIT: Duration = Duration::from_secs(5);
+
+/// Carries out a command, which has no answer; the handle gives it up.
+pub(super) fn obey(answer: Answer) -> AbortHandle {
+    tokio::spawn(carried_out(answer)).abort_handle()
+}
+
+/// Carries out a command; `false`, with a line in the log: it was refused.
+pub(super) async fn carried_out(answer: Answer) -> bool {
+    let reason = match tokio::time::timeout(COMMAND_LIMIT, answer).await {
+        Ok(Ok(_)) => return true,
+        Ok(Err(reason)) => reason,
+        Err(_late) => "no answer of the robot's services".to_owned(),
+    };
+    tracing::warn!(reason, "a command of a Player client was not carried out");
+    false
 }
 
 /// Where a sensor is on the robot, and its size.
@@ -170,7 +198,8 @@ where
         };
         async move {
             let wrong = |error: dragoman_ros::Error| format!("{name}: {error}");
-            available.await.map_err(wrong)?;
+            let absent = |_late| format!("{name}: no such service");
+            tokio::time::timeout(DISCOVERY, available).await.map_err(absent)?.map_err(wrong)?;
             let answer = client.request(&request).map_err(wrong)?;
             outcome(answer.await.map_err(|error| format!("{name}: {error}"))?)
         }

@@ -8,14 +8,14 @@ use dragoman_ros::{QosProfile, arbotix_msgs, sensor_msgs, std_msgs};
 use futures::future::{FutureExt, join_all};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, refused};
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below};
 use crate::BridgeError;
+use crate::player::wire::Device;
 use crate::player::wire::actarray::{
     self, Geometry, JointGeometry, JointKind, JointPosition, JointSpeed, Positions,
 };
 use crate::player::wire::common::Point3d;
 use crate::player::wire::gripper::{self, Fingers};
-use crate::player::wire::{Device, XdrError};
 
 /// A joint that is faster moves, rad/s or m/s.
 const MOVING: f64 = 0.01;
@@ -215,19 +215,18 @@ impl Arm {
 
 impl Driver for Arm {
     fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
-        let wrong = |error: XdrError| error.to_string();
         match subtype {
             subtype if subtype == actarray::POSITION.subtype => {
-                let JointPosition { joint, position } = actarray::POSITION.body(body).map_err(wrong)?;
+                let JointPosition { joint, position } = actarray::POSITION.body(body)?;
                 self.move_to(joint, position)
             }
             subtype if subtype == actarray::MULTI_POSITION.subtype => {
-                let Positions { positions } = actarray::MULTI_POSITION.body(body).map_err(wrong)?;
+                let Positions { positions } = actarray::MULTI_POSITION.body(body)?;
                 self.move_all(&positions)
             }
             subtype if subtype == actarray::HOME.subtype => {
                 let homes: Vec<f32> = (0..self.joints.len()).map(|index| self.names.home(index)).collect();
-                match actarray::HOME.body(body).map_err(wrong)? {
+                match actarray::HOME.body(body)? {
                     -1 => self.move_all(&homes),
                     joint => {
                         let home = usize::try_from(joint).ok().and_then(|index| homes.get(index));
@@ -239,26 +238,21 @@ impl Driver for Arm {
         }
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
-        match subtype {
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+        Ok(match subtype {
             subtype if subtype == actarray::GET_GEOMETRY.subtype => acknowledged(&self.geometry()),
-            subtype if subtype == actarray::POWER.subtype => match actarray::POWER.question(body) {
-                Ok(on) => self.set_power(on),
-                Err(error) => refused(error.to_string()),
-            },
-            subtype if subtype == actarray::SET_SPEED.subtype => match actarray::SET_SPEED.question(body) {
-                Ok(JointSpeed { joint, speed }) => match self.joint(joint) {
-                    Ok((_, joint)) => {
-                        let request = arbotix_msgs::srv::SetSpeed::Request { speed: speed.into() };
-                        joint.set_speed.ask(request, |_| Ok(Vec::new()))
-                    }
-                    Err(reason) => refused(reason),
-                },
-                Err(error) => refused(error.to_string()),
-            },
-            subtype if subtype == actarray::BRAKES.subtype => refused("the joints have no brakes"),
-            _ => refused("the joints choose their acceleration"),
-        }
+            subtype if subtype == actarray::POWER.subtype => self.set_power(actarray::POWER.question(body)?),
+            subtype if subtype == actarray::SET_SPEED.subtype => {
+                let JointSpeed { joint, speed } = actarray::SET_SPEED.question(body)?;
+                let (_, joint) = self.joint(joint)?;
+                let request = arbotix_msgs::srv::SetSpeed::Request { speed: speed.into() };
+                joint.set_speed.ask(request, |_| Ok(Vec::new()))
+            }
+            subtype if subtype == actarray::BRAKES.subtype => {
+                return Err("the joints have no brakes".to_owned());
+            }
+            _ => return Err("the joints choose their acceleration".to_owned()),
+        })
     }
 }
 
@@ -333,11 +327,11 @@ impl Driver for Gripper {
         Ok(())
     }
 
-    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Answer {
+    fn handle_request(&mut self, subtype: u8, _body: &[u8]) -> Result<Answer, String> {
         if subtype == gripper::GET_GEOMETRY.subtype {
-            return acknowledged(&gripper::Geometry::default());
+            return Ok(acknowledged(&gripper::Geometry::default()));
         }
-        refused(format!("the gripper has no request {subtype}"))
+        Err(format!("the gripper has no request {subtype}"))
     }
 }
 

@@ -1,14 +1,13 @@
 //! `localize` from transforms and odometry: where a robot is on its map.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dragoman_geometry::{Pose, compose, yaw};
-use dragoman_ros::{QosProfile, builtin_interfaces, dragoman_msgs, geometry_msgs, tf2_msgs};
+use dragoman_ros::{builtin_interfaces, dragoman_msgs, geometry_msgs};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, done, refused};
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, done};
+use super::frames::{self, Frames};
 use crate::BridgeError;
 use crate::player::wire::Device;
 use crate::player::wire::common::Pose2d;
@@ -24,7 +23,7 @@ const PERIOD: Duration = Duration::from_millis(100);
 #[serde(deny_unknown_fields)]
 pub(super) struct Names {
     /// Topic with `tf2_msgs/TFMessage`.
-    #[serde(default = "default_transforms")]
+    #[serde(default = "frames::default_topic")]
     transforms: String,
     /// Frame of the map.
     map: String,
@@ -33,31 +32,6 @@ pub(super) struct Names {
     /// Service `dragoman_msgs/PlatformSetPose`; without it, clients cannot set the pose.
     #[serde(default)]
     set_pose: Option<String>,
-}
-
-fn default_transforms() -> String {
-    "tf".to_owned()
-}
-
-/// The last transform to each frame, with the frame that it is from, on the plane.
-#[derive(Default)]
-struct Frames(HashMap<String, (String, Pose, builtin_interfaces::msg::Time)>);
-
-impl Frames {
-    /// Pose of `frame` in `root`, and when it was measured.
-    fn pose(&self, root: &str, frame: &str) -> Option<(Pose, builtin_interfaces::msg::Time)> {
-        let (mut parent, mut pose, stamp) = self.0.get(frame)?.clone();
-        // A circle of transforms has no root.
-        for _ in 0..self.0.len() {
-            if parent == root {
-                return Some((pose, stamp));
-            }
-            let (next, outer, _) = self.0.get(&parent)?;
-            pose = compose(*outer, pose);
-            parent.clone_from(next);
-        }
-        None
-    }
 }
 
 struct Localization {
@@ -72,17 +46,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         Some(service) => Some(Service::new(&mut tasks, service)?),
         None => None,
     };
-    let frames = Arc::new(Mutex::new(Frames::default()));
-    let known = Arc::clone(&frames);
-    let qos = QosProfile::default().keep_last(100);
-    tasks.subscribe(&names.transforms, qos, move |message: tf2_msgs::msg::TFMessage| {
-        let mut frames = known.lock().unwrap_or_else(PoisonError::into_inner);
-        for geometry_msgs::msg::TransformStamped { header, child_frame_id, transform } in message.transforms {
-            let q = &transform.rotation;
-            let pose = Pose::new(transform.translation.x, transform.translation.y, yaw([q.x, q.y, q.z, q.w]));
-            frames.0.insert(child_frame_id, (header.frame_id, pose, header.stamp));
-        }
-    })?;
+    let frames = frames::listen(&mut tasks, &names.transforms)?;
     let (known, of) = (Arc::clone(&frames), names.clone());
     let mut last = builtin_interfaces::msg::Time::default();
     tasks.every(PERIOD, move || {
@@ -106,48 +70,26 @@ impl Driver for Localization {
         Err(format!("a localization has no command {subtype}"))
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
-        match subtype {
-            subtype if subtype == SET_POSE.subtype => match (SET_POSE.question(body), &self.set_pose) {
-                (Ok(estimate), Some(service)) => {
-                    let Pose2d { x, y, yaw } = estimate.mean;
-                    let pose = geometry_msgs::msg::Pose2D { x, y, theta: yaw };
-                    let request = dragoman_msgs::srv::PlatformSetPose::Request { pose };
-                    service.ask(request, |response| done(response.success, response.message))
-                }
-                (Err(error), _) => refused(error.to_string()),
-                (Ok(_), None) => refused("the table names no service that sets the pose"),
-            },
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+        Ok(match subtype {
+            subtype if subtype == SET_POSE.subtype => {
+                let Pose2d { x, y, yaw } = SET_POSE.question(body)?.mean;
+                let service =
+                    self.set_pose.as_ref().ok_or("the table names no service that sets the pose")?;
+                let pose = geometry_msgs::msg::Pose2D { x, y, theta: yaw };
+                let request = dragoman_msgs::srv::PlatformSetPose::Request { pose };
+                service.ask(request, |response| done(response.success, response.message))
+            }
             subtype if subtype == GET_PARTICLES.subtype => {
                 let frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
-                let Some((pose, _)) = frames.pose(&self.names.map, &self.names.robot_frame) else {
-                    return refused("the robot's pose on the map is not known yet");
-                };
+                let (pose, _) = frames
+                    .pose(&self.names.map, &self.names.robot_frame)
+                    .ok_or("the robot's pose on the map is not known yet")?;
                 let mean = Pose2d { x: pose.x, y: pose.y, yaw: pose.heading };
                 let particles = vec![Particle { pose: mean.clone(), weight: 1.0 }];
                 acknowledged(&Particles { mean, variance: 0.0, particles })
             }
-            _ => refused(format!("the localization has no request {subtype}")),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn poses_are_composed_along_the_frames() {
-        let mut frames = Frames::default();
-        let mut link = |child: &str, parent: &str, pose: Pose| {
-            frames.0.insert(child.to_owned(), (parent.to_owned(), pose, Default::default()));
-        };
-        link("odom", "map", Pose::new(1.0, 2.0, std::f64::consts::FRAC_PI_2));
-        link("base", "odom", Pose::new(0.5, 0.0, 0.0));
-        link("a", "b", Pose::default());
-        link("b", "a", Pose::default());
-        let (pose, _) = frames.pose("map", "base").unwrap();
-        assert!((pose.x - 1.0).abs() < 1e-12 && (pose.y - 2.5).abs() < 1e-12, "{pose:?}");
-        assert!(frames.pose("map", "a").is_none() && frames.pose("map", "nowhere").is_none());
+            _ => return Err(format!("the localization has no request {subtype}")),
+        })
     }
 }

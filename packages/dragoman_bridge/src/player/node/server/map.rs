@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use dragoman_geometry::yaw;
+use dragoman_ros::tasks::NodeTasks;
 use dragoman_ros::{QosProfile, nav_msgs};
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use super::driver::{Answer, Driver, Feed, Opened, Setup, later, refused};
+use super::driver::{Answer, Driver, Feed, Opened, Setup, later};
 use crate::BridgeError;
 use crate::player::wire::common::{Pose2d, Segment};
 use crate::player::wire::map::{GET_DATA, GET_INFO, GET_VECTOR, INFO, Info, MapData, Vector};
@@ -27,22 +28,32 @@ pub(super) struct Names {
 
 type Grid = nav_msgs::msg::OccupancyGrid;
 
+/// The newest grid of a topic.
+pub(super) type Newest = watch::Receiver<Option<Arc<Grid>>>;
+
 struct Map {
-    last: watch::Receiver<Option<Arc<Grid>>>,
+    last: Newest,
 }
 
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let (sender, last) = watch::channel(None);
-    tasks.subscribe(
-        &names.map,
-        QosProfile::default().keep_last(1).transient_local(),
-        move |grid: Grid| {
-            feed.send(&INFO, &grid.header.stamp, &info(&grid));
-            sender.send_replace(Some(Arc::new(grid)));
-        },
-    )?;
+    let last = listen(names, &mut tasks, move |grid| feed.send(&INFO, &grid.header.stamp, &info(grid)))?;
     Ok(Opened::new(Map { last }, tasks)?)
+}
+
+/// Subscribes to the grid.
+pub(super) fn listen(
+    names: &Names,
+    tasks: &mut NodeTasks,
+    mut received: impl FnMut(&Grid) + Send + 'static,
+) -> dragoman_ros::Result<Newest> {
+    let (sender, last) = watch::channel(None);
+    let latched = QosProfile::default().keep_last(1).transient_local();
+    tasks.subscribe(&names.map, latched, move |grid: Grid| {
+        received(&grid);
+        sender.send_replace(Some(Arc::new(grid)));
+    })?;
+    Ok(last)
 }
 
 fn info(grid: &Grid) -> Info {
@@ -84,7 +95,7 @@ fn tile(grid: &Grid, asked: &MapData) -> Result<Vec<u8>, String> {
 }
 
 /// The borders between occupied cells and others, as lines along the grid.
-fn lines(grid: &Grid) -> Vector {
+pub(super) fn lines(grid: &Grid) -> Vector {
     let Info { scale, width, height, origin } = info(grid);
     let scale = f64::from(scale);
     let occupied = |column: i64, row: i64| {
@@ -152,17 +163,17 @@ impl Driver for Map {
         Err(format!("a map has no command {subtype}"))
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
         let last = self.last.clone();
-        match subtype {
+        Ok(match subtype {
             subtype if subtype == GET_INFO.subtype => later(last, |grid| Ok(info(grid).to_bytes())),
-            subtype if subtype == GET_DATA.subtype => match GET_DATA.question(body) {
-                Ok(asked) => later(last, move |grid| tile(grid, &asked)),
-                Err(error) => refused(error.to_string()),
-            },
+            subtype if subtype == GET_DATA.subtype => {
+                let asked = GET_DATA.question(body)?;
+                later(last, move |grid| tile(grid, &asked))
+            }
             subtype if subtype == GET_VECTOR.subtype => later(last, |grid| Ok(lines(grid).to_bytes())),
-            _ => refused(format!("the map has no request {subtype}")),
-        }
+            _ => return Err(format!("the map has no request {subtype}")),
+        })
     }
 }
 

@@ -5,27 +5,22 @@ use std::time::{Duration, Instant};
 
 use dragoman_geometry::yaw;
 use dragoman_ros::shared::SharedPublisher;
-use dragoman_ros::tasks::NodeTasks;
-use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, nav_msgs, std_srvs};
+use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, kobuki_ros_interfaces, nav_msgs, std_srvs};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done, refused};
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done};
+use super::platform::{Mode, Platform};
 use crate::BridgeError;
 use crate::player::server::motion::{Gains, Motion};
 use crate::player::wire::common::{Orientation3d, Point3d, Pose2d, Pose3d, Size3d};
 use crate::player::wire::position2d::{
-    CAR, GET_GEOMETRY, Geometry, MOTOR_POWER, POSITION, POSITION_MODE, POSITION_PID, RESET_ODOMETRY,
-    SET_ODOMETRY, SPEED_PROFILE, STATE, State, VELOCITY, VELOCITY_HEADING, VELOCITY_MODE,
+    CAR, GET_GEOMETRY, Geometry, MOTOR_POWER, POSITION, POSITION_MODE, POSITION_PID, Pid, RESET_ODOMETRY,
+    SET_ODOMETRY, SPEED_PID, SPEED_PROFILE, STATE, State, VELOCITY, VELOCITY_HEADING, VELOCITY_MODE,
 };
 use crate::player::wire::{Device, Xdr};
 
 /// How often a velocity is repeated. Bases stop after 0.6 s without one.
 const REPEAT: Duration = Duration::from_millis(100);
-
-/// Motion mode of a platform that obeys velocities (PlatformCtrl guide).
-const VELOCITY_MODE_OF_PLATFORM: u8 = 3;
-/// Time limit for changing the mode.
-const PREPARATION: Duration = Duration::from_secs(5);
 
 /// The ROS names of a base.
 #[derive(Debug, Clone, Deserialize)]
@@ -42,6 +37,15 @@ pub(super) struct Names {
     /// Namespace of a platform with modes: it is put into the mode for velocities and started by the first velocity.
     #[serde(default)]
     platform: Option<String>,
+    /// Topic for `kobuki_ros_interfaces/ControllerInfo`: the gains of its velocities; without it, they cannot be set.
+    #[serde(default)]
+    gains: Option<String>,
+    /// Maximum speed, m/s; without it, the base's own limit.
+    #[serde(default)]
+    pub(super) max_speed: Option<f64>,
+    /// Maximum turn rate, rad/s; without it, the base's own limit.
+    #[serde(default)]
+    pub(super) max_turn_rate: Option<f64>,
     /// Distance between the axles of the car whose steering angle a client commands, m.
     #[serde(default = "default_wheelbase")]
     wheelbase: f64,
@@ -49,6 +53,19 @@ pub(super) struct Names {
 
 fn default_wheelbase() -> f64 {
     0.3
+}
+
+impl Names {
+    pub(super) fn check(&self) -> Result<(), String> {
+        let given = [("max_speed", self.max_speed), ("max_turn_rate", self.max_turn_rate)];
+        let given = given.into_iter().chain([("wheelbase", Some(self.wheelbase))]);
+        for (name, value) in given {
+            if value.is_some_and(|value| !(value.is_finite() && value > 0.0)) {
+                return Err(format!("{name} is positive and finite"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What the commands, the odometry and the timer share.
@@ -60,6 +77,8 @@ struct Drive {
     commanded: Instant,
     velocity: SharedPublisher<geometry_msgs::msg::Twist>,
     timeout: Option<Duration>,
+    /// Maximum speed and turn rate.
+    limits: [f64; 2],
 }
 
 impl Drive {
@@ -89,7 +108,9 @@ impl Drive {
 
     fn publish(&self, velocity: &Pose2d) {
         let mut twist = geometry_msgs::msg::Twist::default();
-        (twist.linear.x, twist.linear.y, twist.angular.z) = (velocity.x, velocity.y, velocity.yaw);
+        let [speed, rate] = self.limits;
+        (twist.linear.x, twist.linear.y) = (velocity.x.clamp(-speed, speed), velocity.y.clamp(-speed, speed));
+        twist.angular.z = velocity.yaw.clamp(-rate, rate);
         if let Err(error) = self.velocity.publish(&twist) {
             tracing::warn!(%error, "publishing a velocity failed");
         }
@@ -100,51 +121,13 @@ struct Base {
     drive: Arc<Mutex<Drive>>,
     services: Option<Services>,
     platform: Option<Arc<Platform>>,
+    speed_gains: Option<SharedPublisher<kobuki_ros_interfaces::msg::ControllerInfo>>,
     wheelbase: f64,
 }
 
-/// A platform that obeys velocities in one of its modes only.
-struct Platform {
-    connect: Service<std_srvs::srv::Trigger::Service>,
-    initialize: Service<std_srvs::srv::Trigger::Service>,
-    set_mode: Service<dragoman_msgs::srv::PlatformSetMode::Service>,
-    start: Service<std_srvs::srv::Trigger::Service>,
-}
-
-impl Platform {
-    fn new(tasks: &mut NodeTasks, namespace: &str) -> dragoman_ros::Result<Self> {
-        Ok(Self {
-            connect: Service::new(tasks, &below(namespace, "connect_to_pltf"))?,
-            initialize: Service::new(tasks, &below(namespace, "init_pltf"))?,
-            set_mode: Service::new(tasks, &below(namespace, "set_mode"))?,
-            start: Service::new(tasks, &below(namespace, "start"))?,
-        })
-    }
-
-    /// Sees to it that the platform obeys velocities, as the program of an operator does (PlatformCtrl guide, 4.2).
-    async fn prepare(self: Arc<Self>) {
-        let mode = || {
-            let request = dragoman_msgs::srv::PlatformSetMode::Request { mode: VELOCITY_MODE_OF_PLATFORM };
-            self.set_mode.ask(request, |response| done(response.success, response.message))
-        };
-        let end = Instant::now() + PREPARATION;
-        loop {
-            // Already started, or in the mode: one request is enough.
-            let mut prepared = mode().await.and(self.start.trigger().await);
-            if prepared.is_err() {
-                // Refused if it has happened before.
-                let _ = self.connect.trigger().await;
-                let _ = self.initialize.trigger().await;
-                prepared = mode().await.and(self.start.trigger().await);
-            }
-            match prepared {
-                Ok(_) => return,
-                Err(reason) if Instant::now() > end => {
-                    return tracing::warn!(reason, "the platform does not obey velocities");
-                }
-                Err(_early) => tokio::time::sleep(REPEAT).await,
-            }
-        }
+async fn prepare_for_velocities(platform: Arc<Platform>) {
+    if let Err(reason) = platform.prepare(Mode::Velocity).await {
+        tracing::warn!(reason, "the platform does not obey velocities");
     }
 }
 
@@ -186,6 +169,7 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
         commanded: Instant::now(),
         velocity,
         timeout: setup.command_timeout,
+        limits: [names.max_speed, names.max_turn_rate].map(|limit| limit.unwrap_or(f64::MAX)),
     }));
     let measured = Arc::clone(&drive);
     tasks.subscribe(
@@ -199,7 +183,11 @@ pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> 
     )?;
     let repeated = Arc::clone(&drive);
     tasks.every(REPEAT, move || lock(&repeated).cycle(false))?;
-    Ok(Opened::new(Base { drive, services, platform, wheelbase: names.wheelbase }, tasks)?)
+    let speed_gains = match &names.gains {
+        Some(topic) => Some(tasks.node().create_publisher(topic, QosProfile::default())?.into()),
+        None => None,
+    };
+    Ok(Opened::new(Base { drive, services, platform, speed_gains, wheelbase: names.wheelbase }, tasks)?)
 }
 
 fn state(odometry: &nav_msgs::msg::Odometry) -> State {
@@ -227,35 +215,61 @@ fn geometry(response: dragoman_msgs::srv::GetGeometry::Response) -> Result<Vec<u
 
 impl Driver for Base {
     fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
-        let wrong = |error: crate::player::wire::XdrError| error.to_string();
         let motion = match subtype {
-            subtype if subtype == VELOCITY.subtype => {
-                Motion::velocity(VELOCITY.body(body).map_err(wrong)?.velocity)?
-            }
-            subtype if subtype == POSITION.subtype => Motion::goal(POSITION.body(body).map_err(wrong)?)?,
-            subtype if subtype == CAR.subtype => {
-                Motion::steering(&CAR.body(body).map_err(wrong)?, self.wheelbase)?
-            }
-            subtype if subtype == VELOCITY_HEADING.subtype => {
-                Motion::heading(VELOCITY_HEADING.body(body).map_err(wrong)?)?
-            }
+            subtype if subtype == VELOCITY.subtype => Motion::velocity(VELOCITY.body(body)?.velocity)?,
+            subtype if subtype == POSITION.subtype => Motion::goal(POSITION.body(body)?)?,
+            subtype if subtype == CAR.subtype => Motion::steering(&CAR.body(body)?, self.wheelbase)?,
+            subtype if subtype == VELOCITY_HEADING.subtype => Motion::heading(VELOCITY_HEADING.body(body)?)?,
             subtype => return Err(format!("there is no command {subtype}")),
         };
         if motion != Motion::Idle
             && let Some(platform) = &self.platform
             && lock(&self.drive).motion == Motion::Idle
         {
-            tokio::spawn(Arc::clone(platform).prepare());
+            tokio::spawn(prepare_for_velocities(Arc::clone(platform)));
         }
         lock(&self.drive).begin(motion);
         Ok(())
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
-        match self.request(subtype, body) {
-            Ok(answer) => answer,
-            Err(reason) => refused(reason),
-        }
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+        let services = self.services.as_ref().ok_or("the table names no services of this base");
+        Ok(match subtype {
+            subtype if subtype == GET_GEOMETRY.subtype => {
+                services?.geometry.ask(dragoman_msgs::srv::GetGeometry::Request::default(), geometry)
+            }
+            subtype if subtype == MOTOR_POWER.subtype => {
+                services?.motor_power.set(MOTOR_POWER.question(body)?)
+            }
+            subtype if subtype == SET_ODOMETRY.subtype => {
+                let Pose2d { x, y, yaw } = SET_ODOMETRY.question(body)?;
+                let pose = geometry_msgs::msg::Pose2D { x, y, theta: yaw };
+                let request = dragoman_msgs::srv::SetOdometry::Request { pose };
+                services?.set.ask(request, |response| done(response.success, response.message))
+            }
+            subtype if subtype == RESET_ODOMETRY.subtype => services?.reset.trigger(),
+            // Both ways of control are always there; the last command decides.
+            subtype if subtype == POSITION_MODE.subtype => acknowledged(&()),
+            subtype if subtype == VELOCITY_MODE.subtype => match VELOCITY_MODE.question(body)? {
+                0 => acknowledged(&()),
+                mode => return Err(format!("the base controls velocities directly: mode 0, not {mode}")),
+            },
+            subtype if subtype == SPEED_PROFILE.subtype => {
+                let profile = SPEED_PROFILE.question(body)?;
+                lock(&self.drive).gains.set_profile(&profile)?;
+                acknowledged(&())
+            }
+            subtype if subtype == POSITION_PID.subtype => {
+                let pid = POSITION_PID.question(body)?;
+                lock(&self.drive).gains.set_pid(&pid)?;
+                acknowledged(&())
+            }
+            subtype if subtype == SPEED_PID.subtype => {
+                self.set_speed_gains(&SPEED_PID.question(body)?)?;
+                acknowledged(&())
+            }
+            subtype => return Err(format!("the base has no request {subtype}")),
+        })
     }
 
     fn handle_release(&mut self) {
@@ -264,42 +278,15 @@ impl Driver for Base {
 }
 
 impl Base {
-    fn request(&self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
-        let wrong = |error: crate::player::wire::XdrError| error.to_string();
-        let services = self.services.as_ref().ok_or("the table names no services of this base");
-        Ok(match subtype {
-            subtype if subtype == GET_GEOMETRY.subtype => {
-                services?.geometry.ask(dragoman_msgs::srv::GetGeometry::Request::default(), geometry)
-            }
-            subtype if subtype == MOTOR_POWER.subtype => {
-                services?.motor_power.set(MOTOR_POWER.question(body).map_err(wrong)?)
-            }
-            subtype if subtype == SET_ODOMETRY.subtype => {
-                let Pose2d { x, y, yaw } = SET_ODOMETRY.question(body).map_err(wrong)?;
-                let pose = geometry_msgs::msg::Pose2D { x, y, theta: yaw };
-                let request = dragoman_msgs::srv::SetOdometry::Request { pose };
-                services?.set.ask(request, |response| done(response.success, response.message))
-            }
-            subtype if subtype == RESET_ODOMETRY.subtype => services?.reset.trigger(),
-            // Both ways of control are always there; the last command decides.
-            subtype if subtype == POSITION_MODE.subtype => acknowledged(&()),
-            subtype if subtype == VELOCITY_MODE.subtype => {
-                match VELOCITY_MODE.question(body).map_err(wrong)? {
-                    0 => acknowledged(&()),
-                    mode => return Err(format!("the base controls velocities directly: mode 0, not {mode}")),
-                }
-            }
-            subtype if subtype == SPEED_PROFILE.subtype => {
-                let profile = SPEED_PROFILE.question(body).map_err(wrong)?;
-                lock(&self.drive).gains.set_profile(&profile)?;
-                acknowledged(&())
-            }
-            subtype if subtype == POSITION_PID.subtype => {
-                let pid = POSITION_PID.question(body).map_err(wrong)?;
-                lock(&self.drive).gains.set_pid(&pid)?;
-                acknowledged(&())
-            }
-            subtype => return Err(format!("the base has no request {subtype}")),
-        })
+    fn set_speed_gains(&self, pid: &Pid) -> Result<(), String> {
+        let publisher = self.speed_gains.as_ref().ok_or("this base has no gains that can be set")?;
+        let gains = [pid.kp, pid.ki, pid.kd].map(f64::from);
+        if !gains.iter().all(|gain| gain.is_finite() && *gain >= 0.0) {
+            return Err("gains are finite, and not negative".to_owned());
+        }
+        let [p_gain, i_gain, d_gain] = gains;
+        let type_ = kobuki_ros_interfaces::msg::ControllerInfo::USER_CONFIGURED as u8;
+        let message = kobuki_ros_interfaces::msg::ControllerInfo { type_, p_gain, i_gain, d_gain };
+        publisher.publish(&message).map_err(|error| error.to_string())
     }
 }

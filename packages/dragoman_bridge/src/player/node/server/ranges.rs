@@ -6,7 +6,7 @@ use std::time::Duration;
 use dragoman_ros::{QosProfile, builtin_interfaces, sensor_msgs};
 use serde::Deserialize;
 
-use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, refused};
+use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged};
 use super::scan::power;
 use crate::BridgeError;
 use crate::player::wire::common::Pose3d;
@@ -114,11 +114,11 @@ impl Driver for Sensors {
         Err(format!("range sensors have no command {subtype}"))
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
         let poses = self.poses.clone();
         let is = |code: u16| self.device.interface == code;
         // Geometry is the first request, and power the second, of all three interfaces.
-        match subtype {
+        Ok(match subtype {
             subtype if subtype == sonar::GET_GEOMETRY.subtype && is(sonar::INTERFACE.code) => {
                 acknowledged(&sonar::Geometry { poses })
             }
@@ -130,16 +130,14 @@ impl Driver for Sensors {
                 element_poses: poses,
                 ..ranger::Geometry::default()
             }),
-            subtype if subtype == ranger::POWER.subtype => {
-                power(ranger::POWER.question(body).is_ok_and(|on| on))
-            }
+            subtype if subtype == ranger::POWER.subtype => power(ranger::POWER.question(body)?)?,
             subtype
                 if is(ranger::INTERFACE.code)
                     && (subtype == ranger::GET_CONFIG.subtype || subtype == ranger::SET_CONFIG.subtype) =>
             {
                 acknowledged(&self.ranger_config())
             }
-            _ => refused(format!("the sensors have no request {subtype}")),
-        }
+            _ => return Err(format!("the sensors have no request {subtype}")),
+        })
     }
 }

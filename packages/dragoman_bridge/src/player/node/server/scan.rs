@@ -6,7 +6,7 @@ use dragoman_ros::{QosProfile, sensor_msgs};
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later, refused};
+use super::driver::{Answer, Driver, Feed, Mount, Opened, Setup, acknowledged, later};
 use crate::BridgeError;
 use crate::player::wire::{Bytes, Device, Xdr, laser, ranger};
 
@@ -109,19 +109,17 @@ impl Driver for Scanner {
         Err(format!("a scanner has no command {subtype}"))
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
-        if self.is_laser {
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+        Ok(if self.is_laser {
             match subtype {
                 subtype if subtype == laser::GET_GEOMETRY.subtype => acknowledged(&self.mount.geometry()),
                 // The scanner is another node's; its configuration is the answer.
                 subtype if subtype == laser::GET_CONFIG.subtype || subtype == laser::SET_CONFIG.subtype => {
                     self.config(laser_config)
                 }
-                subtype if subtype == laser::POWER.subtype => {
-                    power(laser::POWER.question(body).is_ok_and(|on| on))
-                }
+                subtype if subtype == laser::POWER.subtype => power(laser::POWER.question(body)?)?,
                 subtype if subtype == laser::GET_ID.subtype => acknowledged(&0_u32),
-                _ => refused(format!("the scanner has no request {subtype}")),
+                _ => return Err(format!("the scanner has no request {subtype}")),
             }
         } else {
             match subtype {
@@ -138,24 +136,22 @@ impl Driver for Scanner {
                 subtype if subtype == ranger::GET_CONFIG.subtype || subtype == ranger::SET_CONFIG.subtype => {
                     self.config(ranger_config)
                 }
-                subtype if subtype == ranger::POWER.subtype => {
-                    power(ranger::POWER.question(body).is_ok_and(|on| on))
-                }
+                subtype if subtype == ranger::POWER.subtype => power(ranger::POWER.question(body)?)?,
                 subtype if subtype == ranger::SEND_INTENSITIES.subtype => {
-                    match ranger::SEND_INTENSITIES.question(body) {
-                        Ok(false) => acknowledged(&()),
-                        _ => refused("the scanner sends no intensities"),
+                    if ranger::SEND_INTENSITIES.question(body)? {
+                        return Err("the scanner sends no intensities".to_owned());
                     }
+                    acknowledged(&())
                 }
-                _ => refused(format!("the scanner has no request {subtype}")),
+                _ => return Err(format!("the scanner has no request {subtype}")),
             }
-        }
+        })
     }
 }
 
 /// The answer to a request for power: a sensor in ROS is always on.
-pub(super) fn power(is_on: bool) -> Answer {
-    if is_on { acknowledged(&()) } else { refused("the sensor cannot be switched off") }
+pub(super) fn power(is_on: bool) -> Result<Answer, String> {
+    if is_on { Ok(acknowledged(&())) } else { Err("the sensor cannot be switched off".to_owned()) }
 }
 
 #[cfg(test)]

@@ -1,9 +1,14 @@
 //! `simulation` from the services of a world.
 
-use dragoman_ros::{dragoman_msgs, geometry_msgs, std_srvs};
-use serde::Deserialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, below, done, refused};
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{QosProfile, dragoman_msgs, geometry_msgs, std_msgs, std_srvs};
+use serde::Deserialize;
+use tokio::sync::mpsc;
+
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, below, carried_out, done};
 use crate::BridgeError;
 use crate::player::wire::common::{Orientation3d, Point3d, Pose2d, Pose3d};
 use crate::player::wire::simulation::{
@@ -11,13 +16,16 @@ use crate::player::wire::simulation::{
 };
 use crate::player::wire::{Device, Xdr};
 
+/// Most commands that wait.
+const MAX_ORDERS: usize = 16;
+
 /// The ROS names of a simulated world.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Names {
     /// Namespace of `get_location` and `place`.
     world: String,
-    /// Namespace of `start`, `pause` and `reset`; without it, the commands are refused.
+    /// Namespace of `start`, `pause`, `reset` and `state`; without it, the commands are refused.
     #[serde(default)]
     control: Option<String>,
 }
@@ -25,32 +33,72 @@ pub(super) struct Names {
 struct World {
     location: Service<dragoman_msgs::srv::GetLocation::Service>,
     place: Service<dragoman_msgs::srv::Place::Service>,
-    control: Option<Control>,
+    /// To [`Control`]; `None` without one.
+    orders: Option<mpsc::Sender<Order>>,
 }
 
+/// A command to the simulation.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    /// Pause, or go on.
+    Pause,
+    Reset,
+}
+
+/// Carries out one command after the other.
 struct Control {
     start: Service<std_srvs::srv::Trigger::Service>,
     pause: Service<std_srvs::srv::Trigger::Service>,
     reset: Service<std_srvs::srv::Trigger::Service>,
-    is_paused: bool,
+    is_running: Arc<AtomicBool>,
 }
 
 pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) -> Result<Opened, BridgeError> {
     let mut tasks = setup.node(device)?;
-    let control = match &names.control {
-        Some(namespace) => Some(Control {
-            start: Service::new(&mut tasks, &below(namespace, "start"))?,
-            pause: Service::new(&mut tasks, &below(namespace, "pause"))?,
-            reset: Service::new(&mut tasks, &below(namespace, "reset"))?,
-            is_paused: false,
-        }),
+    let orders = match &names.control {
+        Some(namespace) => Some(Control::start(&mut tasks, namespace)?),
         None => None,
     };
     let location = Service::new(&mut tasks, &below(&names.world, "get_location"))?;
     let place = Service::new(&mut tasks, &below(&names.world, "place"))?;
     // Without a subscription or a timer it would end at once.
     tasks.spawn(std::future::pending());
-    Ok(Opened::new(World { location, place, control }, tasks)?)
+    Ok(Opened::new(World { location, place, orders }, tasks)?)
+}
+
+impl Control {
+    fn start(tasks: &mut NodeTasks, namespace: &str) -> dragoman_ros::Result<mpsc::Sender<Order>> {
+        let is_running = Arc::new(AtomicBool::new(true));
+        let known = Arc::clone(&is_running);
+        let latched = QosProfile::default().keep_last(1).transient_local();
+        tasks.subscribe(&below(namespace, "state"), latched, move |state: std_msgs::msg::String| {
+            known.store(state.data == "running", Ordering::Relaxed);
+        })?;
+        let control = Self {
+            start: Service::new(tasks, &below(namespace, "start"))?,
+            pause: Service::new(tasks, &below(namespace, "pause"))?,
+            reset: Service::new(tasks, &below(namespace, "reset"))?,
+            is_running,
+        };
+        let (sender, orders) = mpsc::channel(MAX_ORDERS);
+        tasks.spawn(control.obey(orders));
+        Ok(sender)
+    }
+
+    async fn obey(self, mut orders: mpsc::Receiver<Order>) {
+        while let Some(order) = orders.recv().await {
+            let is_running = self.is_running.load(Ordering::Relaxed);
+            let (answer, runs) = match order {
+                Order::Pause if is_running => (self.pause.trigger(), false),
+                Order::Pause => (self.start.trigger(), true),
+                Order::Reset => (self.reset.trigger(), is_running),
+            };
+            if carried_out(answer).await {
+                // Known before the simulation says so.
+                self.is_running.store(runs, Ordering::Relaxed);
+            }
+        }
+    }
 }
 
 impl World {
@@ -87,37 +135,20 @@ impl World {
 
 impl Driver for World {
     fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
-        let control = self.control.as_mut().ok_or("the table names no control of this simulation")?;
-        let answer = match subtype {
-            subtype if subtype == PAUSE.subtype => {
-                control.is_paused = !control.is_paused;
-                if control.is_paused { control.pause.trigger() } else { control.start.trigger() }
-            }
-            subtype if subtype == RESET.subtype => control.reset.trigger(),
+        let orders = self.orders.as_ref().ok_or("the table names no control of this simulation")?;
+        let order = match subtype {
+            subtype if subtype == PAUSE.subtype => Order::Pause,
+            subtype if subtype == RESET.subtype => Order::Reset,
             _ => return Err("a world in ROS is not saved".to_owned()),
         };
-        tokio::spawn(async move {
-            if let Err(reason) = answer.await {
-                tracing::warn!(reason, "a command to the simulation failed");
-            }
-        });
+        orders.try_send(order).map_err(|_full| "too many commands at once".to_owned())?;
         Ok(())
     }
 
-    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Answer {
-        match self.request(subtype, body) {
-            Ok(answer) => answer,
-            Err(reason) => refused(reason),
-        }
-    }
-}
-
-impl World {
-    fn request(&self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
-        let wrong = |error: crate::player::wire::XdrError| error.to_string();
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
         Ok(match subtype {
             subtype if subtype == GET_POSE2D.subtype => {
-                let NamedPose2d { name, .. } = GET_POSE2D.question(body).map_err(wrong)?;
+                let NamedPose2d { name, .. } = GET_POSE2D.question(body)?;
                 self.ask(name, |name, pose| {
                     let Pose3d { position: Point3d { x, y, .. }, orientation: Orientation3d { yaw, .. } } =
                         pose;
@@ -125,19 +156,18 @@ impl World {
                 })
             }
             subtype if subtype == GET_POSE3D.subtype => {
-                let NamedPose3d { name, .. } = GET_POSE3D.question(body).map_err(wrong)?;
+                let NamedPose3d { name, .. } = GET_POSE3D.question(body)?;
                 let time = super::now().as_secs_f64() * 1e6;
                 self.ask(name, move |name, pose| NamedPose3d { name, pose, time }.to_bytes())
             }
             subtype if subtype == SET_POSE2D.subtype => {
-                let NamedPose2d { name, pose: Pose2d { x, y, yaw } } =
-                    SET_POSE2D.question(body).map_err(wrong)?;
+                let NamedPose2d { name, pose: Pose2d { x, y, yaw } } = SET_POSE2D.question(body)?;
                 let position = Point3d { x, y, z: 0.0 };
                 let orientation = Orientation3d { yaw, ..Orientation3d::default() };
                 self.put(name, &Pose3d { position, orientation })
             }
             subtype if subtype == SET_POSE3D.subtype => {
-                let NamedPose3d { name, pose, .. } = SET_POSE3D.question(body).map_err(wrong)?;
+                let NamedPose3d { name, pose, .. } = SET_POSE3D.question(body)?;
                 self.put(name, &pose)
             }
             _ => return Err("objects of this world have no properties".to_owned()),

@@ -8,6 +8,8 @@
 //!   velocity: /cmd_vel
 //! ```
 
+mod config;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -15,8 +17,12 @@ use serde::de::DeserializeOwned;
 use serde_norway::{Mapping, Value};
 
 use super::driver::{Feed, Opened, Setup};
-use super::{body, camera, joints, localize, map, position2d, ranges, scan, simulation};
+use super::{
+    body, camera, joints, limb, localize, log, map, opaque, planner, position2d, ranges, scan, simulation,
+    vectormap,
+};
 use crate::player::server::DeviceInfo;
+use crate::player::server::config_file::ConfigError;
 use crate::player::wire::{self, Device};
 
 /// Why a table cannot be used.
@@ -26,6 +32,9 @@ pub enum TableError {
     /// It is not YAML of this form.
     #[error("{0}")]
     Form(#[from] serde_norway::Error),
+    /// It is no configuration file of Player.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
     /// An entry is wrong.
     #[error("device {device}: {reason}")]
     Device {
@@ -35,6 +44,8 @@ pub enum TableError {
         reason: String,
     },
 }
+
+pub use config::Configured;
 
 /// The devices of a server.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +70,12 @@ enum Names {
     Gripper(joints::GripperNames),
     Camera(camera::Names),
     Localize(localize::Names),
+    Log(log::Names),
+    Planner(planner::Names),
+    Limb(limb::Names),
+    Opaque(opaque::Names),
     Map(map::Names),
+    VectorMap(map::Names),
     Simulation(simulation::Names),
 }
 
@@ -123,7 +139,12 @@ impl Table {
             Names::Gripper(names) => joints::open_gripper(names, device, setup, feed),
             Names::Camera(names) => camera::open(names, device, setup, feed),
             Names::Localize(names) => localize::open(names, device, setup, feed),
+            Names::Log(names) => log::open(names, device, setup, feed),
+            Names::Planner(names) => planner::open(names, device, setup, feed),
+            Names::Limb(names) => limb::open(names, device, setup, feed),
+            Names::Opaque(names) => opaque::open(names, device, setup, feed),
             Names::Map(names) => map::open(names, device, setup, feed),
+            Names::VectorMap(names) => vectormap::open(names, device, setup, feed),
             Names::Simulation(names) => simulation::open(names, device, setup, feed),
         };
         opened.map_err(|error| error.to_string())
@@ -137,7 +158,7 @@ impl Names {
         let names = Value::Mapping(names);
         let is = |interface: &wire::Interface| device.interface == interface.code;
         if is(&wire::position2d::INTERFACE) {
-            read(names).map(Self::Position2d)
+            read(names).and_then(|names: position2d::Names| names.check().map(|()| Self::Position2d(names)))
         } else if is(&wire::laser::INTERFACE) || (is(&wire::ranger::INTERFACE) && has_scan) {
             read(names).map(Self::Scan)
         } else if [&wire::ranger::INTERFACE, &wire::sonar::INTERFACE, &wire::ir::INTERFACE]
@@ -159,8 +180,18 @@ impl Names {
             read(names).map(Self::Camera)
         } else if is(&wire::localize::INTERFACE) {
             read(names).map(Self::Localize)
+        } else if is(&wire::log::INTERFACE) {
+            read(names).map(Self::Log)
+        } else if is(&wire::planner::INTERFACE) {
+            read(names).map(Self::Planner)
+        } else if is(&wire::limb::INTERFACE) {
+            read(names).map(Self::Limb)
+        } else if is(&wire::opaque::INTERFACE) {
+            read(names).map(Self::Opaque)
         } else if is(&wire::map::INTERFACE) {
             read(names).map(Self::Map)
+        } else if is(&wire::vectormap::INTERFACE) {
+            read(names).map(Self::VectorMap)
         } else if is(&wire::simulation::INTERFACE) {
             read(names).map(Self::Simulation)
         } else {

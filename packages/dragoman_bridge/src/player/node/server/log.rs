@@ -1,0 +1,188 @@
+//! `log` from a recorder's services.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dragoman_ros::{QosProfile, dragoman_msgs, std_srvs};
+use serde::Deserialize;
+
+use super::driver::{Answer, Driver, Feed, Opened, Service, Setup, acknowledged, below, done};
+use crate::BridgeError;
+use crate::player::wire::Device;
+use crate::player::wire::log::{
+    GET_STATE, LogKind, REWIND, SET_FILE_NAME, SET_READ_STATE, SET_WRITE_STATE, State,
+};
+
+/// The ROS names of a recorder.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Names {
+    /// Namespace of `start_recording`, `start_playback` and so on.
+    recorder: String,
+    /// Namespace that is put before the topics of a recording that is played.
+    #[serde(default = "default_playback")]
+    playback: String,
+    /// Topics to record; NAME/ stands for all topics below it. Empty: all.
+    #[serde(default)]
+    topics: Vec<String>,
+}
+
+fn default_playback() -> String {
+    "/playback".to_owned()
+}
+
+struct Log {
+    names: Names,
+    /// The name of the next file; empty: date and time.
+    name: String,
+    recording: Flag,
+    playing: Flag,
+    services: Arc<Services>,
+}
+
+struct Services {
+    start_recording: Service<dragoman_msgs::srv::StartRecording::Service>,
+    stop_recording: Service<std_srvs::srv::Trigger::Service>,
+    start_playback: Service<dragoman_msgs::srv::StartPlayback::Service>,
+    stop_playback: Service<std_srvs::srv::Trigger::Service>,
+}
+
+/// Whether it records or plays: what the recorder said last.
+#[derive(Clone, Default)]
+struct Flag(Arc<AtomicBool>);
+
+impl Flag {
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, value: bool) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+}
+
+pub(super) fn open(names: &Names, device: Device, setup: &Setup, _feed: Feed) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    let name = |name: &str| below(&names.recorder, name);
+    let services = Services {
+        start_recording: Service::new(&mut tasks, &name("start_recording"))?,
+        stop_recording: Service::new(&mut tasks, &name("stop_recording"))?,
+        start_playback: Service::new(&mut tasks, &name("start_playback"))?,
+        stop_playback: Service::new(&mut tasks, &name("stop_playback"))?,
+    };
+    let (recording, playing) = (Flag::default(), Flag::default());
+    let latched = QosProfile::default().keep_last(1).transient_local();
+    let known = recording.clone();
+    let status = move |status: dragoman_msgs::msg::RecordingStatus| known.set(status.recording);
+    tasks.subscribe(&name("recording_status"), latched.clone(), status)?;
+    let known = playing.clone();
+    let status = move |status: dragoman_msgs::msg::PlaybackStatus| known.set(status.playing);
+    tasks.subscribe(&name("playback_status"), latched, status)?;
+    let (names, services) = (names.clone(), Arc::new(services));
+    let log = Log { names, name: String::new(), recording, playing, services };
+    Ok(Opened::new(log, tasks)?)
+}
+
+impl Log {
+    fn record(&self, begins: bool) -> Answer {
+        let recording = self.recording.clone();
+        if !begins {
+            return self.services.stop_recording.ask(
+                std_srvs::srv::Trigger::Request::default(),
+                move |response| {
+                    recording.set(recording.is_set() && !response.success);
+                    done(response.success, response.message)
+                },
+            );
+        }
+        let request = dragoman_msgs::srv::StartRecording::Request {
+            topics: self.names.topics.clone(),
+            exclude: Vec::new(),
+            name: self.name.clone(),
+        };
+        self.services.start_recording.ask(request, move |response| {
+            recording.set(recording.is_set() || response.success);
+            done(response.success, response.message)
+        })
+    }
+
+    fn play(&self, begins: bool) -> Answer {
+        let playing = self.playing.clone();
+        if !begins {
+            return self.services.stop_playback.ask(
+                std_srvs::srv::Trigger::Request::default(),
+                move |response| {
+                    playing.set(playing.is_set() && !response.success);
+                    done(response.success, response.message)
+                },
+            );
+        }
+        let request = dragoman_msgs::srv::StartPlayback::Request {
+            name: self.name.clone(),
+            topics: self.names.topics.clone(),
+            prefix: self.names.playback.clone(),
+            rate: 1.0,
+        };
+        self.services.start_playback.ask(request, move |response| {
+            playing.set(playing.is_set() || response.success);
+            done(response.success, response.message)
+        })
+    }
+}
+
+/// The name of a file without folder and suffix: the recorder has its own.
+fn stem(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.strip_suffix(".log").unwrap_or(name).to_owned()
+}
+
+impl Driver for Log {
+    fn handle_command(&mut self, subtype: u8, _body: &[u8]) -> Result<(), String> {
+        Err(format!("a log has no command {subtype}"))
+    }
+
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+        Ok(match subtype {
+            subtype if subtype == SET_WRITE_STATE.subtype => match SET_WRITE_STATE.question(body)? {
+                true if self.playing.is_set() => return Err("it is playing".to_owned()),
+                begins => self.record(begins),
+            },
+            subtype if subtype == SET_READ_STATE.subtype => match SET_READ_STATE.question(body)? {
+                true if self.recording.is_set() => return Err("it is recording".to_owned()),
+                begins => self.play(begins),
+            },
+            subtype if subtype == REWIND.subtype => {
+                // A playback begins at the start of its file.
+                if self.playing.is_set() {
+                    return Err("it is playing: stop it, and start it again".to_owned());
+                }
+                acknowledged(&())
+            }
+            subtype if subtype == GET_STATE.subtype => {
+                let playing = self.playing.is_set();
+                let kind = if playing { LogKind::Read } else { LogKind::Write };
+                acknowledged(&State { kind, enabled: playing || self.recording.is_set() })
+            }
+            subtype if subtype == SET_FILE_NAME.subtype => {
+                if self.recording.is_set() || self.playing.is_set() {
+                    return Err("it is recording or playing".to_owned());
+                }
+                self.name = stem(&SET_FILE_NAME.question(body)?);
+                acknowledged(&())
+            }
+            _ => return Err(format!("the log has no request {subtype}")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_file_has_the_name_that_the_client_gives() {
+        for (path, name) in
+            [("/var/log/drive.log", "drive"), ("C:\\drive", "drive"), ("run.1", "run.1"), ("", "")]
+        {
+            assert_eq!(super::stem(path), name);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `opaque` from and to topics with bytes.
+
+use dragoman_ros::shared::SharedPublisher;
+use dragoman_ros::{QosProfile, builtin_interfaces, std_msgs};
+use serde::Deserialize;
+
+use super::driver::{Answer, Driver, Feed, Opened, Setup};
+use crate::BridgeError;
+use crate::player::wire::opaque;
+use crate::player::wire::{Bytes, Device};
+
+/// The ROS names of a device whose bytes only its programs understand.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Names {
+    /// Topic with `std_msgs/UInt8MultiArray`: data for clients.
+    data: String,
+    /// Topic for `std_msgs/UInt8MultiArray`: commands of clients.
+    command: String,
+}
+
+struct Opaque {
+    command: SharedPublisher<std_msgs::msg::UInt8MultiArray>,
+}
+
+pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    let command = tasks.node().create_publisher(&names.command, QosProfile::default())?.into();
+    tasks.subscribe(&names.data, QosProfile::default(), move |array: std_msgs::msg::UInt8MultiArray| {
+        let now = builtin_interfaces::msg::Time::default();
+        feed.send(&opaque::STATE, &now, &Bytes(array.data));
+    })?;
+    Ok(Opened::new(Opaque { command }, tasks)?)
+}
+
+impl Driver for Opaque {
+    fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
+        if subtype != opaque::COMMAND.subtype {
+            return Err(format!("there is no command {subtype}"));
+        }
+        let Bytes(data) = opaque::COMMAND.body(body).map_err(|error| error.to_string())?;
+        let array = std_msgs::msg::UInt8MultiArray { data, ..Default::default() };
+        self.command.publish(&array).map_err(|error| error.to_string())
+    }
+
+    fn handle_request(&mut self, _subtype: u8, _body: &[u8]) -> Result<Answer, String> {
+        Err("topics have no answers".to_owned())
+    }
+}

@@ -1,0 +1,265 @@
+//! `planner` from the action `navigate_to_pose`.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dragoman_geometry::{Pose, rotation_about_z, yaw};
+use dragoman_ros::nav2_msgs::action::NavigateToPose;
+use dragoman_ros::{ActionClient, GoalStatus, Node, QosProfile, builtin_interfaces, geometry_msgs, nav_msgs};
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use super::driver::{Answer, Driver, Feed, Opened, Setup, acknowledged};
+use super::frames;
+use super::platform::{Mode, Platform};
+use crate::BridgeError;
+use crate::player::wire::Device;
+use crate::player::wire::common::Pose2d;
+use crate::player::wire::planner::{ENABLE, GET_WAYPOINTS, GOAL, STATE, State, Waypoints};
+
+/// How often the progress is sent.
+const PERIOD: Duration = Duration::from_millis(100);
+/// Time limit for the action to appear, to take a goal, or to end one.
+const LIMIT: Duration = Duration::from_secs(5);
+/// The robot has passed a waypoint at this distance, m.
+const PASSED: f64 = 0.3;
+
+/// The ROS names of a navigator.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Names {
+    /// Action `nav2_msgs/NavigateToPose`.
+    navigate: String,
+    /// Topic with `nav_msgs/Path`: the rest of the way.
+    path: String,
+    /// Topic with `tf2_msgs/TFMessage`.
+    #[serde(default = "frames::default_topic")]
+    transforms: String,
+    /// Frame of the map.
+    map: String,
+    /// Frame of the robot; the transforms lead from the map to it.
+    robot_frame: String,
+    /// Namespace of a platform with modes: it is put into the mode for goals, and started, by a goal.
+    #[serde(default)]
+    platform: Option<String>,
+}
+
+/// Goal, path and progress.
+#[derive(Default)]
+struct Progress {
+    goal: Pose2d,
+    path: Vec<Pose2d>,
+    /// The goal was taken.
+    valid: bool,
+    done: bool,
+}
+
+struct Planner {
+    progress: Arc<Mutex<Progress>>,
+    /// The goal to drive to; `None`: stop. Its number tells goals at the same place apart.
+    wanted: watch::Sender<(u64, Option<Pose2d>)>,
+}
+
+fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(super) fn open(names: &Names, device: Device, setup: &Setup, feed: Feed) -> Result<Opened, BridgeError> {
+    let mut tasks = setup.node(device)?;
+    let client = tasks.node().create_action_client::<NavigateToPose::Action>(&names.navigate)?;
+    let progress = Arc::new(Mutex::new(Progress::default()));
+    let (wanted, orders) = watch::channel((0, None));
+    let news = Arc::clone(&progress);
+    let latched = QosProfile::default().keep_last(1).transient_local();
+    tasks.subscribe(&names.path, latched, move |path: nav_msgs::msg::Path| {
+        lock(&news).path = path.poses.iter().map(|stamped| planar(&stamped.pose)).collect();
+    })?;
+    let known = frames::listen(&mut tasks, &names.transforms)?;
+    let (of, sent) = (names.clone(), Arc::clone(&progress));
+    tasks.every(PERIOD, move || {
+        let found = known.lock().unwrap_or_else(PoisonError::into_inner).pose(&of.map, &of.robot_frame);
+        if let Some((pose, _)) = found {
+            let now = builtin_interfaces::msg::Time::default();
+            feed.send(&STATE, &now, &state(&lock(&sent), pose));
+        }
+    })?;
+    let platform = match &names.platform {
+        Some(namespace) => Some(Platform::new(&mut tasks, namespace)?),
+        None => None,
+    };
+    let navigator = Navigator { client, platform, map: names.map.clone(), progress: Arc::clone(&progress) };
+    tasks.spawn(navigator.drive(orders));
+    Ok(Opened::new(Planner { progress, wanted }, tasks)?)
+}
+
+fn planar(pose: &geometry_msgs::msg::Pose) -> Pose2d {
+    let q = &pose.orientation;
+    Pose2d { x: pose.position.x, y: pose.position.y, yaw: yaw([q.x, q.y, q.z, q.w]) }
+}
+
+fn state(progress: &Progress, pose: Pose) -> State {
+    let away = |waypoint: &Pose2d| (waypoint.x - pose.x).hypot(waypoint.y - pose.y);
+    // The path is the rest of the way: its beginning may already be behind the robot.
+    let next = progress.path.iter().position(|waypoint| away(waypoint) > PASSED);
+    let next =
+        next.or_else(|| progress.path.len().checked_sub(1)).filter(|_| progress.valid && !progress.done);
+    let waypoint = next.and_then(|index| progress.path.get(index)).cloned().unwrap_or_default();
+    State {
+        valid: progress.valid,
+        done: progress.done,
+        pose: Pose2d { x: pose.x, y: pose.y, yaw: pose.heading },
+        goal: progress.goal.clone(),
+        waypoint,
+        waypoint_index: next.and_then(|index| i32::try_from(index).ok()).unwrap_or(-1),
+        waypoint_count: u32::try_from(progress.path.len()).unwrap_or(u32::MAX),
+    }
+}
+
+/// Who drives.
+struct Navigator {
+    client: ActionClient<NavigateToPose::Action>,
+    platform: Option<Platform>,
+    map: String,
+    progress: Arc<Mutex<Progress>>,
+}
+
+impl Navigator {
+    /// Sends each goal to the action, and cancels it for the next one.
+    async fn drive(self, mut orders: watch::Receiver<(u64, Option<Pose2d>)>) {
+        while orders.changed().await.is_ok() {
+            loop {
+                let (_, order) = orders.borrow_and_update().clone();
+                let Some(goal) = order else { break };
+                {
+                    let mut progress = lock(&self.progress);
+                    (progress.goal, progress.valid, progress.done) = (goal.clone(), false, false);
+                }
+                match self.pursue(&goal, &mut orders).await {
+                    // Another order.
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(reason) => {
+                        tracing::warn!(reason, "a goal of a Player client is not reached");
+                        lock(&self.progress).valid = false;
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Drives to a goal; returns whether there is another order.
+    async fn pursue(
+        &self,
+        goal: &Pose2d,
+        orders: &mut watch::Receiver<(u64, Option<Pose2d>)>,
+    ) -> Result<bool, String> {
+        let wrong = |error: dragoman_ros::Error| error.to_string();
+        let late = |_| "the navigator does not answer".to_owned();
+        if let Some(platform) = &self.platform {
+            platform.prepare(Mode::Automatic).await?;
+        }
+        let available = Node::is_available(&self.client).map_err(wrong)?;
+        tokio::time::timeout(LIMIT, available).await.map_err(late)?.map_err(wrong)?;
+        let mut pose = geometry_msgs::msg::PoseStamped::default();
+        self.map.clone_into(&mut pose.header.frame_id);
+        (pose.pose.position.x, pose.pose.position.y) = (goal.x, goal.y);
+        let [x, y, z, w] = rotation_about_z(goal.yaw);
+        pose.pose.orientation = geometry_msgs::msg::Quaternion { x, y, z, w };
+        let request = NavigateToPose::Goal { pose, ..Default::default() };
+        let sent = self.client.send_goal_request(request).map_err(wrong)?;
+        let (handle, result, _feedback) =
+            tokio::time::timeout(LIMIT, sent).await.map_err(late)?.map_err(wrong)?;
+        lock(&self.progress).valid = true;
+        tokio::select! {
+            result = result => match result.map_err(wrong)? {
+                (GoalStatus::Succeeded, _) => {
+                    lock(&self.progress).done = true;
+                    Ok(false)
+                }
+                (status, _) => Err(format!("the navigator has ended it: {status:?}")),
+            },
+            changed = orders.changed() => {
+                let cancelled = handle.cancel().map_err(wrong)?;
+                tokio::time::timeout(LIMIT, cancelled).await.map_err(late)?.map_err(wrong)?;
+                // Without a server nobody waits.
+                Ok(changed.is_ok())
+            }
+        }
+    }
+}
+
+impl Planner {
+    fn order(&self, goal: Option<Pose2d>) {
+        self.wanted.send_modify(|(number, wanted)| {
+            *number += 1;
+            *wanted = goal;
+        });
+    }
+}
+
+impl Driver for Planner {
+    fn handle_command(&mut self, subtype: u8, body: &[u8]) -> Result<(), String> {
+        if subtype != GOAL.subtype {
+            return Err("the navigator plans from where the robot is".to_owned());
+        }
+        let goal = GOAL.body(body)?.pose;
+        if ![goal.x, goal.y, goal.yaw].into_iter().all(f64::is_finite) {
+            return Err("a goal is finite".to_owned());
+        }
+        self.order(Some(goal));
+        Ok(())
+    }
+
+    fn handle_request(&mut self, subtype: u8, body: &[u8]) -> Result<Answer, String> {
+        Ok(match subtype {
+            subtype if subtype == GET_WAYPOINTS.subtype => {
+                let waypoints = lock(&self.progress).path.clone();
+                let legs = waypoints.windows(2).map(|pair| match pair {
+                    [from, to] => (to.x - from.x).hypot(to.y - from.y),
+                    _ => 0.0,
+                });
+                acknowledged(&Waypoints { length: legs.sum(), waypoints })
+            }
+            subtype if subtype == ENABLE.subtype => {
+                if ENABLE.question(body)? {
+                    let goal = lock(&self.progress).goal.clone();
+                    let is_stopped = self.wanted.borrow().1.is_none() && self.wanted.borrow().0 > 0;
+                    if is_stopped {
+                        self.order(Some(goal));
+                    }
+                } else {
+                    self.order(None);
+                }
+                acknowledged(&())
+            }
+            _ => return Err(format!("the planner has no request {subtype}")),
+        })
+    }
+
+    fn handle_release(&mut self) {
+        self.order(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_waypoint_is_the_first_that_is_not_passed() {
+        let at = |x: f64| Pose2d { x, y: 0.0, yaw: 0.0 };
+        let mut progress = Progress {
+            goal: at(3.0),
+            path: vec![at(0.0), at(0.2), at(1.0), at(3.0)],
+            valid: true,
+            done: false,
+        };
+        let here = Pose::new(0.1, 0.0, 0.0);
+        let State { waypoint_index, waypoint_count, waypoint, .. } = state(&progress, here);
+        assert_eq!((waypoint_index, waypoint_count, waypoint.x), (2, 4, 1.0));
+        progress.done = true;
+        assert_eq!(state(&progress, here).waypoint_index, -1);
+        assert_eq!(state(&Progress::default(), here).waypoint_index, -1);
+    }
+}

@@ -1,0 +1,76 @@
+//! A platform that obeys in one of its motion modes only (PlatformCtrl guide, chapter 4).
+
+use std::time::{Duration, Instant};
+
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{dragoman_msgs, std_srvs};
+
+use super::driver::{Service, below, done};
+
+/// How often a preparation is tried.
+const PERIOD: Duration = Duration::from_millis(100);
+/// Time limit of the preparation.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// A motion mode.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Mode {
+    /// It obeys velocities.
+    Velocity = 3,
+    /// It obeys goals.
+    Automatic = 4,
+}
+
+/// The services that put it into a mode.
+pub(super) struct Platform {
+    connect: Service<std_srvs::srv::Trigger::Service>,
+    initialize: Service<std_srvs::srv::Trigger::Service>,
+    set_mode: Service<dragoman_msgs::srv::PlatformSetMode::Service>,
+    start: Service<std_srvs::srv::Trigger::Service>,
+    stop: Service<std_srvs::srv::Trigger::Service>,
+}
+
+impl Platform {
+    pub(super) fn new(tasks: &mut NodeTasks, namespace: &str) -> dragoman_ros::Result<Self> {
+        let name = |name: &str| below(namespace, name);
+        Ok(Self {
+            connect: Service::new(tasks, &name("connect_to_pltf"))?,
+            initialize: Service::new(tasks, &name("init_pltf"))?,
+            set_mode: Service::new(tasks, &name("set_mode"))?,
+            start: Service::new(tasks, &name("start"))?,
+            stop: Service::new(tasks, &name("stop"))?,
+        })
+    }
+
+    /// Makes it ready for commands of this mode. Ends what it does in another mode.
+    ///
+    /// # Errors
+    /// It refuses, or does not answer in time.
+    pub(super) async fn prepare(&self, mode: Mode) -> Result<(), String> {
+        let end = Instant::now() + LIMIT;
+        loop {
+            let mut prepared = self.enter(mode).await;
+            if prepared.is_err() {
+                // What has happened before is refused.
+                let _ = self.connect.trigger().await;
+                let _ = self.initialize.trigger().await;
+                prepared = self.enter(mode).await;
+            }
+            if prepared.is_err() {
+                let _ = self.stop.trigger().await;
+                prepared = self.enter(mode).await;
+            }
+            match prepared {
+                Ok(()) => return Ok(()),
+                Err(reason) if Instant::now() > end => return Err(reason),
+                Err(_early) => tokio::time::sleep(PERIOD).await,
+            }
+        }
+    }
+
+    async fn enter(&self, mode: Mode) -> Result<(), String> {
+        let request = dragoman_msgs::srv::PlatformSetMode::Request { mode: mode as u8 };
+        self.set_mode.ask(request, |response| done(response.success, response.message)).await?;
+        self.start.trigger().await.map(|_acknowledged| ())
+    }
+}

@@ -1,0 +1,163 @@
+//! Devices of a configuration file of Player: its drivers are looked for among the devices that are known in ROS.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Entry, Names, Table, TableError};
+use crate::player::server::config_file::{ConfigFile, DriverConfig, Value};
+use crate::player::wire::{self, Device};
+
+/// Options of drivers of bases: maximum speed.
+const SPEEDS: [&str; 3] = ["max_xspeed", "max_trans_vel", "max_speed"];
+/// Options of drivers of bases: maximum turn rate.
+const TURN_RATES: [&str; 4] = ["max_yawspeed", "max_rot_vel", "max_turnspeed", "max_turn_rate"];
+/// Options of drivers of bases: distance of the wheels.
+const WHEEL_SEPARATIONS: [&str; 4] = ["wheel_separation", "wheel_distance", "axle_length", "wheelbase"];
+
+/// A server as a configuration file describes it.
+#[derive(Debug)]
+pub struct Configured {
+    /// Its devices.
+    pub table: Table,
+    /// Its port.
+    pub port: Option<u16>,
+    /// What has no effect, and why, with its place in the file.
+    pub notes: Vec<String>,
+}
+
+impl Table {
+    /// Reads a configuration file of Player. Each of its devices is one of this table: that of a driver with the same
+    /// name, otherwise that with the same interface and number. `include` reads the files that it names.
+    ///
+    /// # Errors
+    /// Not a configuration file; an option without a number.
+    pub fn configured(
+        &self,
+        text: &str,
+        include: impl FnMut(&str) -> Result<String, String>,
+    ) -> Result<Configured, TableError> {
+        let file = ConfigFile::parse(text, include)?;
+        let (mut devices, mut notes) = (BTreeMap::new(), Vec::new());
+        let mut used = BTreeSet::new();
+        for driver in file.drivers()? {
+            for provided in &driver.provides {
+                let name = format!("{}:{}", provided.interface, provided.index);
+                let mut note = |what: &str| notes.push(format!("{}: {name}: {what}", provided.place));
+                let known = wire::INTERFACES.into_iter().find(|known| known.name == provided.interface);
+                let Some(interface) = known else {
+                    note("this interface is not known");
+                    continue;
+                };
+                let device = interface.device(provided.index);
+                let Some((source, entry)) = self.find(device, driver.name, &used) else {
+                    note("no robot in ROS has such a device");
+                    continue;
+                };
+                used.insert(source);
+                let mut entry = entry.clone();
+                entry.info.device = device;
+                driver.name.clone_into(&mut entry.info.driver);
+                if let Names::Position2d(names) = &mut entry.names {
+                    let units = file.units();
+                    let first = |options: &[&str]| options.iter().find_map(|name| driver.options.value(name));
+                    if let Some(value) = first(&SPEEDS) {
+                        names.max_speed = Some(value.length(units)?);
+                    }
+                    if let Some(value) = first(&TURN_RATES) {
+                        names.max_turn_rate = Some(value.angle(units)?);
+                    }
+                    let place = &provided.place;
+                    names.check().map_err(|reason| TableError::Device {
+                        device: format!("{place}: {name}"),
+                        reason,
+                    })?;
+                    if let Some(value) = first(&WHEEL_SEPARATIONS) {
+                        let separation = value.length(units)?;
+                        note(&format!("for a base on a port: -p mobile_base:wheel_separation:={separation}"));
+                    }
+                }
+                if devices.insert(device, entry).is_some() {
+                    note("it appears twice; the last one counts");
+                }
+            }
+            note_requires(&driver, &mut notes);
+        }
+        let global = file.sections().first();
+        let port = global.and_then(|options| options.value("port")).map(Value::integer).transpose()?;
+        let port = port.map(|port| u16::try_from(port).map_err(|_| out_of_range(port))).transpose()?;
+        for unread in file.unread() {
+            notes.push(format!("{}: option {} has no effect", unread.place, unread.option));
+        }
+        Ok(Configured { table: Self(devices), port, notes })
+    }
+
+    fn find(&self, device: Device, driver: &str, used: &BTreeSet<Device>) -> Option<(Device, &Entry)> {
+        let fits = |(other, entry): &(&Device, &Entry)| {
+            other.interface == device.interface && entry.info.driver == driver && !used.contains(other)
+        };
+        let by_driver = self.0.iter().find(fits);
+        let (source, entry) = by_driver.or_else(|| self.0.get_key_value(&device))?;
+        Some((*source, entry))
+    }
+}
+
+fn note_requires(driver: &DriverConfig<'_>, notes: &mut Vec<String>) {
+    if let Some(first) = driver.requires.first() {
+        notes.push(format!("{}: driver {} takes its devices from ROS", first.place, driver.name));
+    }
+}
+
+fn out_of_range(port: i64) -> TableError {
+    TableError::Device { device: "player".to_owned(), reason: format!("{port} is no port") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: &str = "devices:
+- { device: \"position2d:0\", driver: kobuki, odometry: odom, velocity: cmd_vel }
+- { device: \"position2d:1\", driver: romaa, odometry: romaa/odom, velocity: romaa/cmd_vel, max_turn_rate: 2.0 }
+- { device: \"laser:0\", scan: scan }
+";
+
+    const FILE: &str = "port 7000
+unit_length \"mm\"
+driver
+(
+  name \"romaa\"
+  plugin \"libromaa.so\"
+  provides [\"position2d:0\"]
+  max_xspeed 500
+  wheel_separation 440
+  port \"/dev/ttyS0\"
+)
+driver ( name \"sicklms200\" provides [\"laser:0\" \"gps:0\"] )
+";
+
+    #[test]
+    fn drivers_are_found_by_name_and_devices_by_number() {
+        let known = Table::from_yaml(KNOWN).unwrap();
+        let Configured { table, port, notes } = known.configured(FILE, |_| Err(String::new())).unwrap();
+        assert_eq!(port, Some(7000));
+        let base = wire::position2d::INTERFACE.device(0);
+        let Names::Position2d(names) = &table.0[&base].names else { panic!() };
+        assert_eq!((names.max_speed, names.max_turn_rate), (Some(0.5), Some(2.0)));
+        let drivers: Vec<_> = table.devices().into_iter().map(|info| info.driver).collect();
+        assert_eq!(drivers, ["romaa", "sicklms200"]);
+        let notes = notes.join("\n");
+        for expected in
+            ["wheel_separation:=0.44", "gps:0: this interface is not known", "option port has no", "plugin"]
+        {
+            assert!(notes.contains(expected), "{expected}: {notes}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_none_says_where() {
+        let known = Table::from_yaml(KNOWN).unwrap();
+        let error = known.configured("driver ( name \"x\"", |_| Err(String::new())).unwrap_err().to_string();
+        assert!(error.contains("line 1"), "{error}");
+        let error = known.configured("port 70000", |_| Err(String::new())).unwrap_err().to_string();
+        assert!(error.contains("70000"), "{error}");
+    }
+}
