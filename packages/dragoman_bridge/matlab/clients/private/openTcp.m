@@ -1,0 +1,14 @@
+function link = openTcp(host, port, timeout)
+% A connection over TCP.
+  try
+    if exist('OCTAVE_VERSION', 'builtin')
+      pkg('load', 'instrument-control');
+      link = tcpclient(host, port, 'Timeout', timeout);
+    else
+      % Send small messages at once.
+      link = tcpclient(host, port, 'Timeout', timeout, 'EnableTransferDelay', false);
+    end
+  catch problem
+    fail('connectionLost', 'cannot connect to %s:%d: %s', host, port, problem.message);
+  end
+end

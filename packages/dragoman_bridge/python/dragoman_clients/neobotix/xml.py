@@ -1,0 +1,356 @@
+"""XML documents as trees, and trees as typed objects.
+
+Nothing outside the document is ever loaded, and entities of its own are refused. What the classes do not declare is
+kept, and written again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import typing
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Callable, ClassVar, Optional, TypeVar, Union
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from ..errors import BadArgument
+
+MAX_LEN = 16 << 20
+MAX_DEPTH = 32
+MAX_ELEMENTS = 300_000
+
+NodeT = TypeVar("NodeT", bound="Node")
+
+
+class DocumentError(BadArgument):
+    """A fault in a document, with its line."""
+
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(f"line {line}: {text}" if line else text)
+        self.line = line
+
+
+@dataclass
+class Element:
+    """An element of a document."""
+
+    name: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    children: list[Element] = field(default_factory=list)
+    text: str = ""
+    line: int = field(default=0, compare=False)
+
+    def write(self, indent: str = "") -> str:
+        """Its text."""
+        start = f"{indent}<{self.name}" + "".join(
+            f" {name}={quoteattr(value, _ESCAPES)}" for name, value in self.attributes.items()
+        )
+        if not self.children and not self.text:
+            return start + "/>\n"
+        if not self.children:
+            return f"{start}>{escape(self.text)}</{self.name}>\n"
+        inner = "".join(child.write(indent + "  ") for child in self.children)
+        return f"{start}>{escape(self.text)}\n{inner}{indent}</{self.name}>\n"
+
+
+_ESCAPES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+
+
+def parse(document: Union[str, bytes]) -> Element:
+    """The root of a document."""
+    data = document.encode("utf-8") if isinstance(document, str) else document
+    if len(data) > MAX_LEN:
+        raise DocumentError(0, f"{len(data)} bytes; the maximum is {MAX_LEN}")
+    # A text is UTF-8 by now, whatever its declaration says.
+    parser = expat.ParserCreate("utf-8" if isinstance(document, str) else None)
+    parser.buffer_text = True
+    stack: list[Element] = []
+    roots: list[Element] = []
+    count = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        if count > MAX_ELEMENTS:
+            raise DocumentError(parser.CurrentLineNumber, f"more than {MAX_ELEMENTS} elements")
+        if len(stack) >= MAX_DEPTH:
+            raise DocumentError(parser.CurrentLineNumber, f"elements nested deeper than {MAX_DEPTH}")
+        element = Element(name, dict(attributes), line=parser.CurrentLineNumber)
+        (stack[-1].children if stack else roots).append(element)
+        stack.append(element)
+
+    def end(_: str) -> None:
+        element = stack.pop()
+        element.text = element.text.strip()
+
+    def characters(data: str) -> None:
+        if stack:
+            stack[-1].text += data
+
+    def doctype(_name: str, _system: Optional[str], _public: Optional[str], has_internal_subset: bool) -> None:
+        if has_internal_subset:
+            raise DocumentError(parser.CurrentLineNumber, "a document type with declarations")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
+    parser.StartDoctypeDeclHandler = doctype
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise DocumentError(error.lineno, expat.ErrorString(error.code)) from None
+    except (LookupError, ValueError) as error:
+        if isinstance(error, DocumentError):
+            raise
+        raise DocumentError(parser.CurrentLineNumber, str(error)) from None
+    return roots[0]
+
+
+# What fields of nodes are, in Annotated.
+
+
+class Value:
+    """How the text of an attribute is read and written."""
+
+    def __init__(self, kind: str, read: Callable[[str], Any], write: Callable[[Any], str]) -> None:
+        self.kind = kind
+        self.read = read
+        self.write = write
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value) or "_" in text:
+        raise ValueError(text)
+    return value
+
+
+def _print(value: float, per_unit: float) -> str:
+    """The shortest text that is read as this value."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value * per_unit):
+        raise ValueError(value)
+    exact = value * per_unit
+    for digits in (0, 3, 6, 9, 12):
+        rounded = round(exact, digits)
+        if rounded / per_unit == value:
+            return str(int(rounded)) if rounded == int(rounded) and abs(rounded) < 1e15 else repr(rounded)
+    return repr(float(exact))
+
+
+def unit(per_unit: float) -> Value:
+    """A number in SI units, written in the document's unit."""
+    return Value("a number", lambda text: _finite(text) / per_unit, lambda value: _print(value, per_unit))
+
+
+def _truth(text: str) -> bool:
+    return {"true": True, "1": True, "false": False, "0": False}[text.strip()]
+
+
+def _whole(value: int) -> str:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(value)
+    return str(value)
+
+
+def _text(value: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(value)
+    return value
+
+
+TEXT = Value("a text", str, _text)
+WHOLE = Value("a whole number", int, _whole)
+TRUTH = Value("true or false", _truth, lambda value: "true" if value else "false")
+BIT = Value("1 or 0", _truth, lambda value: "1" if value else "0")
+NUMBER = unit(1)
+
+
+class Attribute:
+    """An attribute. It may be missing if the field has a default, which is then not written if it is None."""
+
+    def __init__(self, value: Value, *names: str) -> None:
+        self.value = value
+        self.names = names
+
+
+class Child:
+    """One child, of one of these classes. It may be missing if the field has a default."""
+
+    def __init__(self, *kinds: type[Node]) -> None:
+        self.kinds = kinds
+
+
+class Children:
+    """Children of these classes in their order. ``ordered``: unknown ones stay among them, as elements."""
+
+    def __init__(self, *kinds: type[Node], ordered: bool = False) -> None:
+        self.kinds = kinds
+        self.ordered = ordered
+
+
+class Tag:
+    """The name of the element, where a class has several."""
+
+
+@dataclass
+class Extra:
+    """What the class does not declare."""
+
+    attributes: dict[str, str] = field(default_factory=dict)
+    elements: list[Element] = field(default_factory=list)
+    spelling: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Node:
+    """An element with declared attributes and children; two are equal if these are."""
+
+    TAGS: ClassVar[tuple[str, ...]] = ()
+    _marks: ClassVar[Optional[dict[str, Any]]] = None
+
+    @classmethod
+    def marks(cls) -> dict[str, Any]:
+        """What its fields are."""
+        if "_marks" not in cls.__dict__ or cls.__dict__["_marks"] is None:
+            hints = typing.get_type_hints(cls, include_extras=True)
+            cls._marks = {
+                one.name: next(iter(getattr(hints[one.name], "__metadata__", ())), None)
+                for one in dataclasses.fields(cls)
+            }
+        assert cls._marks is not None
+        return cls._marks
+
+    @classmethod
+    def from_element(cls: type[NodeT], element: Element) -> NodeT:
+        """Reads an element."""
+        given: dict[str, Any] = {}
+        spelling: dict[str, str] = {}
+        attributes, children = dict(element.attributes), list(element.children)
+        if element.text:
+            raise DocumentError(element.line, f"<{element.name}> has text in it")
+        required = {
+            one.name
+            for one in dataclasses.fields(cls)
+            if one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING
+        }
+        for name, mark in cls.marks().items():
+            if isinstance(mark, Tag):
+                given[name] = element.name
+            elif isinstance(mark, Attribute):
+                found = next((one for one in mark.names if one in attributes), None)
+                if found is not None:
+                    given[name] = _read(mark.value, attributes.pop(found), found, element)
+                    if found != mark.names[0]:
+                        spelling[name] = found
+                elif name in required:
+                    raise DocumentError(element.line, f"<{element.name}> has no attribute '{mark.names[0]}'")
+            elif isinstance(mark, Child):
+                tags = {tag: kind for kind in mark.kinds for tag in kind.TAGS}
+                mine = [child for child in children if child.name in tags]
+                if len(mine) > 1 or (not mine and name in required):
+                    wanted = " or ".join(f"<{tag}>" for tag in tags)
+                    raise DocumentError(element.line, f"<{element.name}> needs one {wanted}; it has {len(mine)}")
+                if mine:
+                    given[name] = tags[mine[0].name].from_element(mine[0])
+                    children.remove(mine[0])
+            elif isinstance(mark, Children):
+                tags = {tag: kind for kind in mark.kinds for tag in kind.TAGS}
+                given[name] = [
+                    tags[child.name].from_element(child) if child.name in tags else child
+                    for child in children
+                    if mark.ordered or child.name in tags
+                ]
+                children = [child for child in children if not mark.ordered and child.name not in tags]
+        result = cls(**given)
+        result.__dict__["line"] = element.line
+        result.__dict__["extra"] = Extra(attributes, children, spelling)
+        return result
+
+    def to_element(self) -> Element:
+        """Its element."""
+        extra = self.__dict__.get("extra") or Extra()
+        element = Element(self.TAGS[0])
+        for name, mark in self.marks().items():
+            value = getattr(self, name)
+            if isinstance(mark, Tag):
+                if value not in self.TAGS:
+                    raise BadArgument(f"{type(self).__name__}: {value!r} is not one of {', '.join(self.TAGS)}")
+                element.name = value
+            elif isinstance(mark, Attribute):
+                if value is not None:
+                    try:
+                        text = mark.value.write(value)
+                    except (TypeError, ValueError, KeyError):
+                        raise BadArgument(
+                            f"{type(self).__name__}.{name} must be {mark.value.kind}, not {value!r}"
+                        ) from None
+                    _check_characters(text, f"{type(self).__name__}.{name}")
+                    element.attributes[extra.spelling.get(name, mark.names[0])] = text
+            elif isinstance(mark, (Child, Children)):
+                values = value if isinstance(mark, Children) else [] if value is None else [value]
+                if not isinstance(values, Sequence):
+                    raise BadArgument(f"{type(self).__name__}.{name} must be a list, not {value!r}")
+                for one in values:
+                    if isinstance(one, Element):
+                        element.children.append(one)
+                    elif isinstance(one, mark.kinds):
+                        element.children.append(one.to_element())
+                    else:
+                        raise BadArgument(f"{type(self).__name__}.{name} cannot contain {one!r}")
+        element.attributes.update(extra.attributes)
+        element.children += extra.elements
+        return element
+
+
+def _read(value: Value, text: str, name: str, element: Element) -> Any:
+    try:
+        return value.read(text)
+    except (ValueError, KeyError):
+        raise DocumentError(element.line, f'<{element.name}>: {name}="{text}" is not {value.kind}') from None
+
+
+def _check_characters(text: str, what: str) -> None:
+    for one in text:
+        if (one < " " and one not in "\t\n\r") or "\ud800" <= one <= "\udfff" or one in "\ufffe\uffff":
+            raise BadArgument(f"{what} contains {one!r}, which XML does not permit")
+
+
+DocumentT = TypeVar("DocumentT", bound="DocumentNode")
+
+
+@dataclass
+class DocumentNode(Node):
+    """The root of a document."""
+
+    @classmethod
+    def parse(cls: type[DocumentT], document: Union[str, bytes]) -> DocumentT:
+        """Reads a document. Raises :class:`DocumentError`."""
+        root = parse(document)
+        if root.name not in cls.TAGS:
+            raise DocumentError(root.line, f"the document is a <{root.name}>; a <{cls.TAGS[0]}> is needed")
+        return cls.from_element(root)
+
+    def xml(self) -> str:
+        """The document."""
+        return '<?xml version="1.0" encoding="UTF-8"?>\n' + self.to_element().write()
+
+    def faults(self) -> list[str]:
+        """What is inconsistent; empty if nothing is."""
+        return []
+
+    @classmethod
+    def checked(cls: type[DocumentT], document: Union[DocumentT, str]) -> str:
+        """The text of a document without faults. Raises :class:`BadArgument`."""
+        if isinstance(document, str):
+            text, one = document, cls.parse(document)
+        elif isinstance(document, cls):
+            text, one = document.xml(), document
+            cls.parse(text)
+        else:
+            raise BadArgument(f"the document must be a {cls.__name__} or its XML text, not {document!r}")
+        faults = one.faults()
+        if faults:
+            raise BadArgument("; ".join(faults[:5]))
+        return text

@@ -1,0 +1,186 @@
+"""The remote mode of programs, without a platform."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+import unittest
+from datetime import datetime
+from typing import Any, Optional
+
+from dragoman_clients.core import Request
+from dragoman_clients.errors import BadArgument
+from dragoman_clients.neobotix import Program, TaskInterpreter
+from dragoman_clients.neobotix.codes import MotionMode, OperationState, PlannerState
+from dragoman_clients.neobotix.interpreter import Message, Order, Scan
+from dragoman_clients.neobotix.replies import Cluster, Status
+
+from .support import REPOSITORY
+
+
+def blank(kind: Any) -> Any:
+    """A reply with zeros."""
+    kinds = typing.get_type_hints(kind)
+    values: dict[str, Any] = {}
+    for one in dataclasses.fields(kind):
+        hint = kinds[one.name]
+        if dataclasses.is_dataclass(hint):
+            values[one.name] = blank(hint)
+        elif typing.get_origin(hint) is list:
+            values[one.name] = []
+        elif typing.get_origin(hint) is tuple:
+            values[one.name] = (0,) * 16
+        else:
+            values[one.name] = 0
+    return kind(**values)
+
+
+class Bench:
+    """An interpreter, and the status that it is shown every 0.1 s."""
+
+    def __init__(self, tasks: str) -> None:
+        text = f"<program>{tasks}</program>"
+        self.interpreter = TaskInterpreter(text)
+        self.status: Status = dataclasses.replace(
+            blank(Status),
+            operation_state=OperationState.RUNNING,
+            motion_mode=MotionMode.AUTOMATIC,
+            planner_state=PlannerState.STANDBY,
+            is_target_reached=False,
+            infrared=(False, True, False, False),
+        )
+        self.debug: Any = None
+        self.now = 0.0
+
+    def see(self, **values: Any) -> None:
+        self.status = dataclasses.replace(self.status, **values)
+
+    def cycle(self, true: tuple[str, ...] = (), date: Optional[datetime] = None) -> list[Order]:
+        self.now += 0.1
+        return self.interpreter.cycle(self.now, self.status, self.debug, true, date)
+
+    def names(self) -> list[str]:
+        """Names of commands, and texts of messages."""
+        orders = self.cycle()
+        return [order.name if isinstance(order, Request) else getattr(order, "text", "") for order in orders]
+
+
+def task(steps: str, name: str = "t", priority: int = 0) -> str:
+    return f"<task name='{name}' priority='{priority}'>{steps}</task>"
+
+
+DRIVE = "<motion><settarget><coord x='1500' y='-20' angle='90'/></settarget></motion>"
+
+
+class Interpreter(unittest.TestCase):
+    def test_a_target_counts_once_its_motion_was_seen(self) -> None:
+        bench = Bench(task(DRIVE + "<wait><target/></wait><log message='there'/>"))
+        bench.see(is_target_reached=True)
+        self.assertEqual(bench.names(), ["move_abs"])
+        self.assertEqual(bench.names(), [])
+        bench.see(is_target_reached=False)
+        self.assertEqual((bench.names(), bench.interpreter.moving_task), ([], "t"))
+        self.assertEqual(bench.interpreter.running(), [("t", 1)])
+        bench.see(is_target_reached=True)
+        self.assertEqual(bench.names(), ["there"])
+        self.assertTrue(bench.interpreter.has_ended)
+
+    def test_a_target_that_was_reached_already_counts_after_a_while(self) -> None:
+        bench = Bench(task(DRIVE + "<wait><target/></wait><log message='there'/>"))
+        bench.see(is_target_reached=True)
+        seen = [bench.names() for _ in range(13)]
+        self.assertNotIn(["there"], seen[:9])
+        self.assertIn(["there"], seen)
+
+    def test_the_more_urgent_task_moves_first(self) -> None:
+        low = task("<motion><settarget><station name='s'/></settarget></motion>", "low")
+        bench = Bench(low + task(DRIVE + "<wait><target/></wait>", "high", 1))
+        self.assertEqual(bench.names(), ["move_abs"])
+        self.assertEqual(bench.interpreter.running(), [("high", 1), ("low", 0)])
+        bench.names()
+        bench.see(is_target_reached=True)
+        self.assertEqual(bench.names(), ["move_to_station"])
+
+    def test_motions_fail(self) -> None:
+        follow = task("<motion><moveto onErrorTask='help'><trackedperson/></moveto></motion><wait timeout='60000'/>")
+        help_task = task("<log message='help'/>", "help")
+        bench = Bench(follow + help_task)
+        self.assertTrue(bench.interpreter.needs_debug_data)
+        self.assertEqual(bench.names(), ["the motion has failed: the position of the trackedperson is unknown"])
+        self.assertEqual(bench.names(), ["help"])
+        bench = Bench(follow + help_task)
+        bench.debug = type(
+            "Debug", (), {"person_clusters": [Cluster(3, 0, 1)], "ball_clusters": [], "moving_clusters": []}
+        )()
+        # The planner still has an earlier motion's failure.
+        bench.see(planner_state=PlannerState.NO_PATH)
+        self.assertEqual(bench.names(), ["move_abs"])
+        self.assertEqual(bench.names(), [])
+        bench.see(planner_state=PlannerState.PLANNING)
+        self.assertEqual(bench.names(), [])
+        bench.see(planner_state=PlannerState.NO_PATH)
+        self.assertEqual(bench.names()[1:], ["help"])
+
+    def test_waits(self) -> None:
+        bench = Bench(
+            task("<wait timeout='250' timeoutlabel='late'><collision/></wait><log message='no'/><label name='late'/>")
+            + task("<wait><delay amount='150'/></wait><wait><userevent id='go'/></wait><log message='go'/>", "b")
+            + task("<wait><infrared direction='2'/></wait><log message='seen'/>", "c")
+            + task("<wait><random min='100' max='300'/></wait>", "d")
+        )
+        self.assertEqual(bench.names(), ["seen"])
+        bench.names()
+        bench.names()
+        self.assertIn(("t", 0), bench.interpreter.running())
+        self.assertIn(("b", 1), bench.interpreter.running())
+        bench.interpreter.raise_event("go")
+        self.assertEqual(bench.names(), ["go"])
+        bench.names()
+        self.assertTrue(bench.interpreter.has_ended)
+
+    def test_dates_and_conditions(self) -> None:
+        bench = Bench(task("<wait><date hour='9' minute='30'/></wait><log message='now'/>"))
+        self.assertEqual([bench.cycle(date=datetime(2026, 1, 2, 9, 29)), bench.cycle()], [[], []])
+        self.assertEqual(bench.cycle(date=datetime(2026, 1, 2, 10, 0)), [Message("", "now")])
+        bench = Bench(
+            task("<label name='a'/><goto label='end' condition='SirenEnabled'/><goto label='a'/><label name='end'/>")
+        )
+        self.assertEqual(bench.interpreter.parameters, ["SirenEnabled"])
+        bench.cycle()
+        self.assertFalse(bench.interpreter.has_ended)
+        bench.cycle(("SirenEnabled",))
+        bench.cycle()
+        self.assertTrue(bench.interpreter.has_ended)
+
+    def test_effects(self) -> None:
+        bench = Bench(
+            task(
+                "<ioevent><digitalout D1='1' D12='0'/></ioevent><motion stop='1'/><audio><speak text='a'/></audio>"
+                "<turnhead angle='-45'/><parameter><set key='SirenEnabled' value='true'/></parameter>"
+                "<surveillance><grab filename='f' grabscan='true' grabimage='true'/></surveillance>"
+            )
+        )
+        orders = bench.cycle()
+        names = [order.name for order in orders if isinstance(order, Request)]
+        effects = ["speak_text", "set_pos_head_drive", "set_pltf_param", "grab_image"]
+        self.assertEqual(names, ["set_digout", "set_digout", "stop", "start", *effects])
+        self.assertEqual(orders[-1], Scan("f"))
+
+    def test_what_cannot_run_is_refused(self) -> None:
+        for steps, reason in (
+            ("<goto label='x'/>", "there is no label 'x'"),
+            ("<wait><batterycharge limit='80'/></wait>", "the battery's voltage"),
+            ("<motion><moveto><chargingstation/></moveto></motion>", "charging stations"),
+            ("<wait><radar direction='left'/></wait>", "direction 1 to 4"),
+            ("<load map='m'/>", "set map and roadmap before"),
+        ):
+            with self.subTest(steps=steps), self.assertRaisesRegex(BadArgument, reason):
+                TaskInterpreter(f"<program>{task(steps)}</program>")
+
+    def test_the_lab_s_program(self) -> None:
+        program = Program.parse((REPOSITORY / "launch/config/neobotix/program.xml").read_text(encoding="utf-8"))
+        self.assertEqual(TaskInterpreter(program).running(), [("round", 0), ("watch", 0)])
+
+
+if __name__ == "__main__":
+    unittest.main()
