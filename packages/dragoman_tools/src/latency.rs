@@ -5,7 +5,7 @@
 //! | `latency.rs` | the options, the measurements, the table |
 //! | `latency/stamp.rs` | time stamps in serialized messages |
 //! | `latency/statistics.rs` | medians and percentiles |
-//! | `latency/plot.rs` | the plots |
+//! | `latency/plot.rs` | the histograms |
 
 mod plot;
 mod stamp;
@@ -26,7 +26,7 @@ use futures::channel::mpsc;
 use tokio::time::timeout;
 
 use crate::relay::{Table, To};
-use plot::Curve;
+use plot::Samples;
 use statistics::{Summary, milliseconds};
 
 /// Options of the measurement.
@@ -39,7 +39,7 @@ pub struct LatencyOptions {
     /// Samples of each; the first messages, during connection set-up, do not count.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     samples: u32,
-    /// Draw all samples in this SVG file.
+    /// Draw a histogram of each topic in this SVG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
@@ -98,12 +98,11 @@ pub async fn run(
     }
     print!("{}", table(&rows));
     if let Some(path) = &options.plot {
-        let curves: Vec<Curve<'_>> = rows
-            .iter()
-            .filter(|row| !row.times.is_empty())
-            .map(|row| Curve { title: &row.name, times: &row.times })
-            .collect();
-        std::fs::write(path, plot::svg(&curves)).map_err(|error| format!("{}: {error}", path.display()))?;
+        let topics: Vec<Samples<'_>> =
+            rows.iter().map(|row| Samples { title: &row.name, times: &row.times }).collect();
+        if let Some(svg) = plot::svg(&topics)? {
+            std::fs::write(path, svg).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
     }
     if rows.iter().all(|row| row.times.is_empty()) {
         return Err("nothing could be measured: is a robot in this domain?".into());

@@ -2,17 +2,27 @@
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | [`calibrate`] | `dragoman calibrate`: an arm's geometry from measurements |
 //! | [`can`] | `dragoman can`: monitor of a CAN bus |
 //! | [`device`] | `dragoman device`: simulated devices for other programs |
+//! | [`evaluate`] | `dragoman evaluate`: how accurately an arm goes to points and follows paths |
 //! | [`latency`] | `dragoman latency`: delay from a robot's messages to a program |
+//! | [`play`] | `dragoman play`: publishes a recording again |
 //! | [`record`] | `dragoman record`: records topics in an MCAP file |
 //! | [`relay`] | `dragoman relay`: connects programs with several robots in separate namespaces |
+//! | [`station`] | `dragoman station`: the command station of an arm, on a terminal |
+//! | [`task`] | `dragoman task`: programs of a platform, checked, converted, run |
 //! | [`teleop`] | `dragoman teleop`: a base driven from the keyboard |
 
+pub mod calibrate;
 pub mod can;
 pub mod device;
+pub mod evaluate;
 pub mod latency;
+pub mod play;
 pub mod record;
 pub mod relay;
+pub mod station;
+pub mod task;
 pub mod teleop;
 mod worker;

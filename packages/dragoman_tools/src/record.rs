@@ -8,18 +8,21 @@
 //! | `record/channel.rs` | metadata of a topic in the file: schema, quality of service |
 //! | `record/thesis_logs.rs` | the text files of the Ranger thesis |
 //! | `record/file.rs` | the file behind a bounded queue, on its own thread |
+//! | `record/node.rs` | a node whose services start and stop recordings |
 //!
 //! So a slow disk delays neither the graph nor the loop: messages are dropped and counted when the queue is full.
 
 mod channel;
 mod file;
 mod graph;
-mod selection;
+pub mod node;
+pub(crate) mod selection;
 mod thesis_logs;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::DateTime;
@@ -129,33 +132,55 @@ pub async fn run(
     options: RecordOptions,
     stop: impl Future<Output = ()>,
 ) -> Result<Summary, RecordError> {
-    let path = options.output.unwrap_or_else(|| default_name(nanoseconds_now()).into());
-    let mut recording = Recording::create(&path)?;
-    let thesis_logs = options.thesis_logs.as_deref().map(ThesisLogs::create).transpose()?;
-    let selection = Selection::new(options.topics, options.exclude);
-    let thesis_logs = OptionFuture::from(thesis_logs.map(|logs| logs.write(context.clone(), &options.arm)));
-    let mut thesis_logs = std::pin::pin!(thesis_logs);
-    let node = Node::create(context, "dragoman_record", "")?;
-    let (found, mut incoming) = mpsc::unbounded();
-    let watch = watch(node, selection.clone(), found).map_err(RecordError::Thread)?;
-    tracing::info!(file = %path.display(), "recording");
+    Session::create(options)?.run(context, stop).await
+}
 
-    let mut topics = Topics::default();
-    let mut stop = std::pin::pin!(stop);
-    loop {
-        tokio::select! {
-            () = &mut stop => break,
-            Some(found) = incoming.next() => topics.add(found),
-            Some((index, message)) = topics.messages.next(), if !topics.messages.is_empty() => {
-                topics.record(index, message, &recording);
-            }
-            error = recording.failed() => return Err(error),
-            Some(error) = &mut thesis_logs => return Err(error),
-        }
+/// A recording whose file exists.
+struct Session {
+    path: PathBuf,
+    recording: Recording,
+    selection: Selection,
+    thesis_logs: Option<ThesisLogs>,
+    arm: String,
+    /// Messages that were dropped because writing did not keep up.
+    dropped: Arc<AtomicU64>,
+}
+
+impl Session {
+    fn create(options: RecordOptions) -> Result<Self, RecordError> {
+        let path = options.output.unwrap_or_else(|| default_name(nanoseconds_now()).into());
+        let recording = Recording::create(&path)?;
+        let thesis_logs = options.thesis_logs.as_deref().map(ThesisLogs::create).transpose()?;
+        let selection = Selection::new(options.topics, options.exclude);
+        Ok(Self { path, recording, selection, thesis_logs, arm: options.arm, dropped: Arc::default() })
     }
-    drop(watch);
-    let written = recording.finish().await?;
-    Ok(topics.summary(path, &written, &selection))
+
+    async fn run(self, context: Context, stop: impl Future<Output = ()>) -> Result<Summary, RecordError> {
+        let Self { path, mut recording, selection, thesis_logs, arm, dropped } = self;
+        let thesis_logs = OptionFuture::from(thesis_logs.map(|logs| logs.write(context.clone(), &arm)));
+        let mut thesis_logs = std::pin::pin!(thesis_logs);
+        let node = Node::create(context, "dragoman_record", "")?;
+        let (found, mut incoming) = mpsc::unbounded();
+        let watch = watch(node, selection.clone(), found).map_err(RecordError::Thread)?;
+        tracing::info!(file = %path.display(), "recording");
+
+        let mut topics = Topics::default();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                Some(found) = incoming.next() => topics.add(found),
+                Some((index, message)) = topics.messages.next(), if !topics.messages.is_empty() => {
+                    topics.record(index, message, &recording, &dropped);
+                }
+                error = recording.failed() => return Err(error),
+                Some(error) = &mut thesis_logs => return Err(error),
+            }
+        }
+        drop(watch);
+        let written = recording.finish().await?;
+        Ok(topics.summary(path, &written, &selection))
+    }
 }
 
 /// A topic being recorded.
@@ -191,7 +216,13 @@ impl Topics {
         self.messages.push(messages.boxed());
     }
 
-    fn record(&mut self, index: usize, message: SerializedMessage, recording: &Recording) {
+    fn record(
+        &mut self,
+        index: usize,
+        message: SerializedMessage,
+        recording: &Recording,
+        dropped: &AtomicU64,
+    ) {
         let Some(topic) = self.topics.get_mut(index) else { return };
         let log_time = nanoseconds_now();
         let entry = Entry {
@@ -202,6 +233,7 @@ impl Topics {
         };
         if !recording.offer(entry) {
             topic.dropped += 1;
+            dropped.fetch_add(1, Ordering::Relaxed);
             if topic.dropped == 1 {
                 tracing::warn!(topic = topic.channel.topic, "writing does not keep up; messages are dropped");
             }

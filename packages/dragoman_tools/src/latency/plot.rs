@@ -1,78 +1,83 @@
-//! Plots, one per topic, stacked in one SVG, as in the TurtleBot thesis, figures 5.1 and 5.2.
+//! Histograms of the times, one per topic, stacked in one SVG; as lines they are in the TurtleBot thesis, figures 5.1
+//! and 5.2.
 
-use std::fmt::Write;
+use std::error::Error;
 use std::time::Duration;
+
+use plotters::prelude::*;
 
 use super::statistics::{Summary, milliseconds};
 
-const WIDTH: f64 = 800.0;
-const HEIGHT: f64 = 180.0;
-/// Margins of a panel: left, right, top, bottom.
-const MARGIN: [f64; 4] = [60.0, 20.0, 28.0, 24.0];
+const SIZE: (u32, u32) = (800, 200);
+const BAR: RGBColor = RGBColor(21, 96, 189);
+/// Bars of a histogram.
+const BARS: usize = 50;
 
-/// One curve: its title, and the times in the order of the samples.
-pub(super) struct Curve<'a> {
+/// The samples of one topic.
+pub(super) struct Samples<'a> {
     pub(super) title: &'a str,
     pub(super) times: &'a [Duration],
 }
 
-/// The SVG text.
-pub(super) fn svg(curves: &[Curve<'_>]) -> String {
-    let height = HEIGHT * curves.len() as f64;
-    let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-    );
-    for (row, curve) in curves.iter().enumerate() {
-        panel(&mut text, curve, HEIGHT * row as f64);
+/// The SVG text; `None` if there are no samples at all.
+///
+/// # Errors
+/// Errors of the drawing.
+pub(super) fn svg(topics: &[Samples<'_>]) -> Result<Option<String>, Box<dyn Error>> {
+    let drawn: Vec<(&Samples<'_>, Summary)> =
+        topics.iter().filter_map(|topic| Some((topic, Summary::of(topic.times)?))).collect();
+    if drawn.is_empty() {
+        return Ok(None);
     }
-    text.push_str("</svg>\n");
-    text
+    let mut svg = String::new();
+    {
+        let size = (SIZE.0, SIZE.1 * u32::try_from(drawn.len())?);
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        area.fill(&WHITE)?;
+        for (area, (topic, summary)) in area.split_evenly((drawn.len(), 1)).iter().zip(&drawn) {
+            let (width, counts) = counts(topic.times, summary.longest);
+            let most = counts.iter().copied().max().unwrap_or_default();
+            let title = format!("{}: median {} ms", topic.title, milliseconds(summary.median));
+            let mut chart = ChartBuilder::on(area)
+                .margin(10)
+                .caption(title, ("sans-serif", 15))
+                .x_label_area_size(32)
+                .y_label_area_size(48)
+                .build_cartesian_2d(0.0..width * BARS as f64, 0.0..most as f64 * 1.1)?;
+            chart
+                .configure_mesh()
+                .disable_x_mesh()
+                .light_line_style(WHITE)
+                .y_labels(4)
+                .y_label_formatter(&|count| format!("{count:.0}"))
+                .x_desc("ms")
+                .y_desc("samples")
+                .draw()?;
+            let bars = counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(at, count)| {
+                let left = at as f64 * width;
+                Rectangle::new([(left, 0.0), (left + width, *count as f64)], BAR.filled())
+            });
+            chart.draw_series(bars)?;
+        }
+        area.present()?;
+    }
+    Ok(Some(svg))
 }
 
-fn panel(text: &mut String, curve: &Curve<'_>, top: f64) {
-    let [left, right, above, below] = MARGIN;
-    let (width, height) = (WIDTH - left - right, HEIGHT - above - below);
-    let bottom = top + above + height;
-    let summary = Summary::of(curve.times);
-    let median = summary.map_or("no sample".to_owned(), |s| format!("median {} ms", milliseconds(s.median)));
-    let highest = summary.map_or(1.0, |s| nice(s.longest.as_secs_f64() * 1e3));
-    // Writing to a string never fails.
-    let _ = writeln!(
-        text,
-        "<text x=\"{left}\" y=\"{}\">{}: {median}</text>\n\
-         <rect x=\"{left}\" y=\"{}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"#888\"/>\n\
-         <text x=\"{}\" y=\"{}\" text-anchor=\"end\">{highest} ms</text>\n\
-         <text x=\"{}\" y=\"{bottom}\" text-anchor=\"end\">0</text>\n\
-         <text x=\"{}\" y=\"{}\" text-anchor=\"end\">{} samples</text>",
-        top + 20.0,
-        escaped(curve.title),
-        top + above,
-        left - 6.0,
-        top + above + 10.0,
-        left - 6.0,
-        left + width,
-        bottom + 16.0,
-        curve.times.len(),
-    );
-    let across = curve.times.len().saturating_sub(1).max(1) as f64;
-    let points = curve.times.iter().enumerate().map(|(at, time)| {
-        let x = left + width * at as f64 / across;
-        let y = bottom - height * time.as_secs_f64() * 1e3 / highest;
-        format!("{x:.1},{y:.1}")
-    });
-    let points: Vec<String> = points.collect();
-    let _ = writeln!(text, "<polyline fill=\"none\" stroke=\"#1560bd\" points=\"{}\"/>", points.join(" "));
-}
-
-/// The next of 1, 2, 5 times a power of ten.
-fn nice(value: f64) -> f64 {
-    let power = 10_f64.powf(value.max(1e-3).log10().floor());
-    [1.0, 2.0, 5.0].into_iter().map(|step| step * power).find(|step| *step >= value).unwrap_or(10.0 * power)
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+/// Width of a bar, ms, and the number of times in each, from 0 to the longest.
+fn counts(times: &[Duration], longest: Duration) -> (f64, [usize; BARS]) {
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    // Bars that are as narrow as the clock resolves say nothing.
+    let width = ms(longest).max(1e-3) / BARS as f64;
+    let mut counts = [0; BARS];
+    for time in times {
+        // The longest is at the end of the last bar.
+        let bar = ((ms(*time) / width) as usize).min(BARS - 1);
+        if let Some(count) = counts.get_mut(bar) {
+            *count += 1;
+        }
+    }
+    (width, counts)
 }
 
 #[cfg(test)]
@@ -80,25 +85,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_topic_has_a_panel_with_a_point_for_each_sample() {
-        let times: Vec<Duration> = (1..=200).map(Duration::from_micros).collect();
-        let drawing = svg(&[Curve { title: "/odom", times: &times }, Curve { title: "a<b", times: &[] }]);
-        assert!(drawing.starts_with("<svg ") && drawing.ends_with("</svg>\n"));
-        assert!(drawing.contains("/odom: median 0.10 ms") && drawing.contains("a&lt;b: no sample"));
-        let points = drawing.split("points=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
-        let points: Vec<(f64, f64)> = points
-            .split(' ')
-            .map(|p| p.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap())
-            .collect();
-        assert_eq!(points.len(), 200);
-        assert!(points.iter().all(|(x, y)| (60.0..=780.0).contains(x) && (28.0..=156.0).contains(y)));
-        assert!(points.first().unwrap().1 > points.last().unwrap().1, "later is longer is higher");
+    fn every_sample_is_in_one_bar() {
+        let times: Vec<Duration> = (1..=200).map(Duration::from_millis).collect();
+        let (width, counts) = counts(&times, Duration::from_millis(200));
+        assert!((width - 4.0).abs() < 1e-9);
+        assert_eq!(counts.iter().sum::<usize>(), 200);
+        assert!(counts.iter().all(|count| (3..=5).contains(count)), "{counts:?}");
     }
 
     #[test]
-    fn scales_end_at_round_figures() {
-        for (value, end) in [(0.7, 1.0), (1.0, 1.0), (1.3, 2.0), (4.0, 5.0), (7.0, 10.0), (23.0, 50.0)] {
-            assert!((nice(value) - end).abs() < 1e-9, "{value}: {}", nice(value));
-        }
+    fn every_topic_with_samples_has_a_histogram() {
+        let times: Vec<Duration> = [1, 1, 1, 2, 2, 9].map(Duration::from_millis).to_vec();
+        let topics = [Samples { title: "a<b", times: &times }, Samples { title: "/odom", times: &[] }];
+        let drawing = svg(&topics).unwrap().unwrap();
+        assert!(drawing.starts_with("<svg ") && drawing.contains("a&lt;b: median 1.00 ms"), "{drawing}");
+        assert!(!drawing.contains("/odom"));
+        assert_eq!(drawing.matches("fill=\"#1560BD\"").count(), 3, "three bars: {drawing}");
+        // All times zero: still a drawing.
+        let zeros = [Duration::ZERO; 3];
+        assert!(svg(&[Samples { title: "/zero", times: &zeros }]).unwrap().is_some());
+        assert!(svg(&[]).unwrap().is_none());
     }
 }

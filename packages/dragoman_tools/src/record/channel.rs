@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dragoman_ros::QosProfile;
 use dragoman_ros::qos::{DurabilityPolicy, HistoryPolicy, LivelinessPolicy, ReliabilityPolicy};
+use dragoman_ros::raw::Strictest;
 
 use super::graph::Found;
 
@@ -104,33 +105,9 @@ fn limit(duration: Duration) -> String {
     format!("    sec: {}\n    nsec: {}", duration.as_secs(), duration.subsec_nanos())
 }
 
-/// The strictest subscription compatible with all publishers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Request {
-    reliable: bool,
-    transient_local: bool,
-}
-
-impl Request {
-    /// `None` without publishers.
-    pub(super) fn to(offered: &[QosProfile]) -> Option<Self> {
-        (!offered.is_empty()).then(|| Self {
-            reliable: offered.iter().all(|qos| qos.reliability != ReliabilityPolicy::BestEffort),
-            transient_local: offered.iter().all(|qos| qos.durability == DurabilityPolicy::TransientLocal),
-        })
-    }
-
-    /// Whether a publisher compatible with `self` may be incompatible with `other`.
-    pub(super) fn is_weaker_than(self, other: Self) -> bool {
-        (other.reliable && !self.reliable) || (other.transient_local && !self.transient_local)
-    }
-
-    pub(super) fn qos(self, type_name: &str) -> QosProfile {
-        let depth = if LARGE_TYPES.contains(&type_name) { LARGE_DEPTH } else { DEPTH };
-        let qos = QosProfile::default().keep_last(depth);
-        let qos = if self.reliable { qos.reliable() } else { qos.best_effort() };
-        if self.transient_local { qos.transient_local() } else { qos.volatile() }
-    }
+/// The subscription of the recorder for what all publishers offer.
+pub(super) fn qos(request: Strictest, type_name: &str) -> QosProfile {
+    request.qos(if LARGE_TYPES.contains(&type_name) { LARGE_DEPTH } else { DEPTH })
 }
 
 /// Queue depth of a topic.
@@ -189,7 +166,7 @@ mod tests {
         let latched = QosProfile::default().transient_local();
         let (volatile, sensor) = (QosProfile::default(), QosProfile::sensor_data());
         let request = |offered: &[&QosProfile]| {
-            Request::to(&offered.iter().map(|qos| (*qos).clone()).collect::<Vec<_>>()).unwrap()
+            Strictest::of(&offered.iter().map(|qos| (*qos).clone()).collect::<Vec<_>>()).unwrap()
         };
         let (strict, reliable, weak) =
             (request(&[&latched]), request(&[&latched, &volatile]), request(&[&volatile, &sensor]));
@@ -198,8 +175,8 @@ mod tests {
         assert_eq!((weak.reliable, weak.transient_local), (false, false));
         assert!(weak.is_weaker_than(reliable) && reliable.is_weaker_than(strict));
         assert!(!strict.is_weaker_than(weak) && !weak.is_weaker_than(weak));
-        assert_eq!(Request::to(&[]), None);
-        assert_eq!(strict.qos("std_msgs/msg/String"), latched.keep_last(1000));
-        assert_eq!(weak.qos("sensor_msgs/msg/Image"), sensor.keep_last(10));
+        assert_eq!(Strictest::of(&[]), None);
+        assert_eq!(qos(strict, "std_msgs/msg/String"), latched.keep_last(1000));
+        assert_eq!(qos(weak, "sensor_msgs/msg/Image"), sensor.keep_last(10));
     }
 }

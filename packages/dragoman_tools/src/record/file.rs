@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -44,11 +44,23 @@ pub(super) struct Written {
     pub(super) duration: Duration,
 }
 
+/// How far a file is, while it is written.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// Length of the file.
+    pub(super) bytes: AtomicU64,
+    /// Topics with a message in it.
+    pub(super) topics: AtomicU32,
+    /// Its messages.
+    pub(super) messages: AtomicU64,
+}
+
 /// A file being written.
 pub(super) struct Recording {
     queue: SyncSender<Entry>,
     waiting: Arc<AtomicUsize>,
     ended: oneshot::Receiver<Result<Written, RecordError>>,
+    progress: Arc<Progress>,
     path: PathBuf,
 }
 
@@ -68,15 +80,18 @@ impl Recording {
         let waiting = Arc::new(AtomicUsize::new(0));
         let (report, ended) = oneshot::channel();
         let (waiting_there, path_there) = (Arc::clone(&waiting), path.to_owned());
+        let progress = Arc::new(Progress::default());
+        let progress_there = Arc::clone(&progress);
         std::thread::Builder::new()
             .name("record file".into())
             .spawn(move || {
-                let written = write(sink, &entries, &waiting_there).map_err(|error| of(error, path_there));
+                let written = write(sink, &entries, &waiting_there, &progress_there);
+                let written = written.map_err(|error| of(error, path_there));
                 // The receiver is gone when the recording was abandoned.
                 let _ = report.send(written);
             })
             .map_err(RecordError::Thread)?;
-        Ok(Self { queue, waiting, ended, path: path.to_owned() })
+        Ok(Self { queue, waiting, ended, progress, path: path.to_owned() })
     }
 
     /// Whether `entry` will be written; if not, the queue is full.
@@ -93,6 +108,11 @@ impl Recording {
             self.waiting.fetch_sub(length, Ordering::Relaxed);
         }
         accepted
+    }
+
+    /// How far it is, also after its end.
+    pub(super) fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
     }
 
     /// Resolves when writing has failed.
@@ -133,8 +153,32 @@ impl Sink for File {
     }
 }
 
+/// Counts the bytes that are written.
+struct Counted<S> {
+    sink: S,
+    progress: Arc<Progress>,
+}
+
+impl<S: Sink> Write for Counted<S> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.sink.write(bytes)?;
+        self.progress.bytes.fetch_add(written as u64, Ordering::Relaxed);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.sink.flush()
+    }
+}
+
 /// The work of the thread.
-fn write(sink: impl Sink, entries: &Receiver<Entry>, waiting: &AtomicUsize) -> Result<Written, McapError> {
+fn write(
+    sink: impl Sink,
+    entries: &Receiver<Entry>,
+    waiting: &AtomicUsize,
+    progress: &Arc<Progress>,
+) -> Result<Written, McapError> {
+    let sink = Counted { sink, progress: Arc::clone(progress) };
     // Without seeking, chunks are assembled in memory and written as a whole: a killed process leaves a file that can
     // be read up to its last chunk.
     let options =
@@ -154,7 +198,10 @@ fn write(sink: impl Sink, entries: &Receiver<Entry>, waiting: &AtomicUsize) -> R
         match entries.recv_timeout(wait) {
             Ok(entry) => {
                 let length = entry.data.len();
-                channels.write(&mut writer, &entry)?;
+                if channels.write(&mut writer, &entry)? == 1 {
+                    progress.topics.fetch_add(1, Ordering::Relaxed);
+                }
+                progress.messages.fetch_add(1, Ordering::Relaxed);
                 waiting.fetch_sub(length, Ordering::Relaxed);
                 open_since.get_or_insert_with(Instant::now);
             }
@@ -169,8 +216,8 @@ fn write(sink: impl Sink, entries: &Receiver<Entry>, waiting: &AtomicUsize) -> R
     let summary = writer.finish()?;
     let mut out = writer.into_inner();
     let bytes = std::io::Seek::stream_position(&mut out)?;
-    let mut sink = out.into_inner().into_inner().map_err(std::io::IntoInnerError::into_error)?;
-    sink.sync()?;
+    let mut counted = out.into_inner().into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    counted.sink.sync()?;
     let span = summary.stats.map_or(0, |s| s.message_end_time.saturating_sub(s.message_start_time));
     Ok(Written { messages: channels.messages(), bytes, duration: Duration::from_nanos(span) })
 }
@@ -188,16 +235,17 @@ struct Known {
 }
 
 impl Channels {
+    /// Writes a message; returns which one of its topic it is.
     fn write<W: Write + std::io::Seek>(
         &mut self,
         writer: &mut Writer<W>,
         entry: &Entry,
-    ) -> Result<(), McapError> {
+    ) -> Result<u64, McapError> {
         let channel = &entry.channel;
         if self.known.len() <= channel.index {
             self.known.resize(channel.index + 1, None);
         }
-        let Some(place) = self.known.get_mut(channel.index) else { return Ok(()) };
+        let Some(place) = self.known.get_mut(channel.index) else { return Ok(0) };
         let known = match place {
             Some(known) => known,
             None => {
@@ -216,7 +264,7 @@ impl Channels {
         };
         writer.write_to_known_channel(&header, &entry.data)?;
         known.messages += 1;
-        Ok(())
+        Ok(known.messages)
     }
 
     fn messages(&self) -> Vec<u64> {

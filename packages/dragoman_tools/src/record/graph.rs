@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use dragoman_ros::raw::{self, SerializedMessage};
+use dragoman_ros::raw::{self, SerializedMessage, Strictest};
 use dragoman_ros::{Node, QosProfile};
 use futures::StreamExt;
 use futures::channel::mpsc::UnboundedSender;
 use futures::stream::BoxStream;
 
-use super::channel::Request;
+use super::channel;
 use super::selection::Selection;
 use crate::worker::Worker;
 
@@ -50,7 +50,7 @@ pub(super) fn watch(
 #[derive(Default)]
 struct Subscriptions {
     /// By topic and type; `None` if subscribing failed, which is not retried.
-    made: HashMap<(String, String), Option<Request>>,
+    made: HashMap<(String, String), Option<Strictest>>,
     undefined: HashSet<String>,
 }
 
@@ -86,7 +86,7 @@ impl Subscriptions {
         type_name: String,
         offered: Vec<QosProfile>,
     ) -> Option<Found> {
-        let request = Request::to(&offered)?;
+        let request = Strictest::of(&offered)?;
         let key = (topic.to_owned(), type_name);
         match self.made.get(&key) {
             Some(Some(present)) if request.is_weaker_than(*present) => {}
@@ -94,7 +94,7 @@ impl Subscriptions {
             None => {}
         }
         let type_name = key.1.clone();
-        let messages = match raw::subscribe(node, topic, &type_name, request.qos(&type_name)) {
+        let messages = match raw::subscribe(node, topic, &type_name, channel::qos(request, &type_name)) {
             Ok(messages) => messages.boxed(),
             Err(error) => {
                 tracing::warn!(%error, topic, type_name, "a topic cannot be recorded");

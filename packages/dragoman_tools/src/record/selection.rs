@@ -51,18 +51,18 @@ impl Pattern {
 
 /// The requested topics.
 #[derive(Clone, Debug)]
-pub(super) struct Selection {
+pub(crate) struct Selection {
     include: Vec<Pattern>,
     exclude: Vec<Pattern>,
 }
 
 impl Selection {
     /// All topics of `include`, or all when it is empty, without those of `exclude`.
-    pub(super) fn new(include: Vec<Pattern>, exclude: Vec<Pattern>) -> Self {
+    pub(crate) fn new(include: Vec<Pattern>, exclude: Vec<Pattern>) -> Self {
         Self { include, exclude }
     }
 
-    pub(super) fn wants(&self, topic: &str) -> bool {
+    pub(crate) fn wants(&self, topic: &str) -> bool {
         (self.include.is_empty() || self.include.iter().any(|pattern| pattern.matches(topic)))
             && !self.exclude.iter().any(|pattern| pattern.matches(topic))
     }

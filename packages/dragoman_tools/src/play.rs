@@ -1,0 +1,319 @@
+//! `dragoman play`: publishes a recording again, at its own pace or faster.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `play.rs` | the options, the publishers, the pace |
+//! | `play/file.rs` | reads the file, on a thread of its own |
+//! | `play/node.rs` | services of [`record::node`](crate::record::node) that play as well |
+
+mod file;
+pub(crate) mod node;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dragoman_ros::builtin_interfaces::msg::Time;
+use dragoman_ros::rosgraph_msgs::msg::Clock;
+use dragoman_ros::{Context, Node, QosProfile, raw};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
+
+use crate::record::selection::{Pattern, Selection};
+use file::{Contents, Message, follow};
+
+/// Options of the playback.
+#[derive(Clone, Debug, clap::Args)]
+pub struct PlayOptions {
+    /// Recording to play: an MCAP file of ROS 2 messages without compression, as `dragoman record` writes it.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Topics to play; NAME/ stands for all topics below it. Default: all.
+    #[arg(value_name = "TOPICS")]
+    pub(crate) topics: Vec<Pattern>,
+    /// Topics to leave out, separated by commas. May be given several times.
+    #[arg(long, value_name = "TOPICS", value_delimiter = ',')]
+    pub(crate) exclude: Vec<Pattern>,
+    /// Namespace to put before all topics, for example /playback beside a running lab.
+    #[arg(long, value_name = "NAMESPACE", default_value = "")]
+    pub(crate) prefix: String,
+    /// How much faster than it was recorded.
+    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = rate)]
+    pub(crate) rate: f64,
+    /// Where to begin, seconds from the start of the recording.
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    pub(crate) start: Duration,
+    /// Seconds to wait before the first message, so that subscribers have found the publishers.
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub(crate) delay: Duration,
+    /// Begin again at the end, until SIGINT or SIGTERM.
+    #[arg(long = "loop")]
+    pub(crate) repeats: bool,
+    /// Publish the time of the recording on /clock, for nodes with use_sim_time.
+    #[arg(long)]
+    pub(crate) clock: bool,
+}
+
+impl PlayOptions {
+    /// The whole file once, at its own pace.
+    pub(crate) fn new(file: PathBuf) -> Self {
+        Self {
+            file,
+            topics: Vec::new(),
+            exclude: Vec::new(),
+            prefix: String::new(),
+            rate: 1.0,
+            start: Duration::ZERO,
+            delay: Duration::from_secs(1),
+            repeats: false,
+            clock: false,
+        }
+    }
+}
+
+/// Range of `--rate`.
+const RATES: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
+
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
+    if RATES.contains(&rate) { Ok(rate) } else { Err("a rate is between 0.001 and 1000".to_owned()) }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "seconds are not negative".to_owned())
+}
+
+/// Error of a playback.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlayError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The I/O error.
+        source: std::io::Error,
+    },
+    /// Not a recording, or a damaged or compressed one.
+    #[error("{} cannot be played: {reason}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// No topic of the file can be published.
+    #[error("{} has none of these topics", .0.display())]
+    Nothing(PathBuf),
+    /// The system refused another thread.
+    #[error("cannot start a thread: {0}")]
+    Thread(std::io::Error),
+    /// A node or a publisher cannot be created.
+    #[error(transparent)]
+    Ros(#[from] dragoman_ros::Error),
+}
+
+/// What was played.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Played {
+    /// Published messages.
+    pub messages: u64,
+    /// Messages that could not be published.
+    pub failed: u64,
+}
+
+impl fmt::Display for Played {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} messages", self.messages)?;
+        if self.failed > 0 {
+            write!(formatter, ", and {} that could not be published", self.failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// Plays until the end, or until `stop` resolves.
+///
+/// # Errors
+/// The file cannot be read, or has none of the topics; no node can be created.
+pub async fn run(
+    context: Context,
+    options: PlayOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<Played, PlayError> {
+    Session::open(options)?.run(context, stop).await
+}
+
+/// A recording whose contents are known.
+pub(crate) struct Session {
+    options: PlayOptions,
+    contents: Contents,
+}
+
+impl Session {
+    /// Reads what the file holds.
+    pub(crate) fn open(options: PlayOptions) -> Result<Self, PlayError> {
+        let selection = Selection::new(options.topics.clone(), options.exclude.clone());
+        let contents = Contents::read(&options.file, |channel| selection.wants(&channel.topic))?;
+        if contents.channels.is_empty() {
+            return Err(PlayError::Nothing(options.file));
+        }
+        Ok(Self { options, contents })
+    }
+
+    pub(crate) async fn run(
+        self,
+        context: Context,
+        stop: impl Future<Output = ()>,
+    ) -> Result<Played, PlayError> {
+        let Self { options, contents } = self;
+        let mut node = Node::create(context, "dragoman_play", "")?;
+        let mut publishers = HashMap::new();
+        for (id, channel) in &contents.channels {
+            let topic = below(&options.prefix, &channel.topic);
+            match raw::create_publisher(&mut node, &topic, &channel.type_name, channel.qos()) {
+                Ok(publisher) => {
+                    publishers.insert(*id, publisher);
+                }
+                Err(error) => tracing::warn!(topic, r#type = channel.type_name, %error, "not played"),
+            }
+        }
+        if publishers.is_empty() {
+            return Err(PlayError::Nothing(options.file));
+        }
+        let clock = if options.clock {
+            Some(node.create_publisher::<Clock>("/clock", QosProfile::default().keep_last(1))?)
+        } else {
+            None
+        };
+        let first =
+            contents.first.saturating_add(u64::try_from(options.start.as_nanos()).unwrap_or(u64::MAX));
+        tracing::info!(
+            file = %options.file.display(),
+            topics = publishers.len(),
+            seconds = Duration::from_nanos(contents.last.saturating_sub(first)).as_secs_f64(),
+            "playing"
+        );
+        let mut played = Played::default();
+        let counted = &mut played;
+        // The publishers of r2r can be sent to other threads, but not shared.
+        let playing = async move {
+            sleep(options.delay).await;
+            loop {
+                let pace = Pace { begin: Instant::now(), first, rate: options.rate };
+                let mut messages = follow(&options.file)?;
+                let mut ticks = interval(CLOCK_PERIOD);
+                ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                let mut next: Option<Message> = None;
+                loop {
+                    tokio::select! {
+                        message = messages.recv(), if next.is_none() => match message {
+                            None => break,
+                            Some(message) => {
+                                let message = message?;
+                                let is_played = message.time >= first && publishers.contains_key(&message.channel);
+                                next = Some(message).filter(|_| is_played);
+                            }
+                        },
+                        () = sleep_until(pace.due(next.as_ref())), if next.is_some() => {
+                            let Some(message) = next.take() else { continue };
+                            let Some(publisher) = publishers.get(&message.channel) else { continue };
+                            match publisher.publish(&message.data) {
+                                Ok(()) => counted.messages += 1,
+                                Err(error) => {
+                                    if counted.failed == 0 {
+                                        tracing::warn!(%error, "a message could not be published");
+                                    }
+                                    counted.failed += 1;
+                                }
+                            }
+                        }
+                        now = ticks.tick(), if clock.is_some() => {
+                            if let Some(clock) = &clock {
+                                clock.publish(&Clock { clock: pace.recorded(now) })?;
+                            }
+                        }
+                    }
+                }
+                if !options.repeats {
+                    // The last message has to go out.
+                    sleep(FAREWELL).await;
+                    return Ok(());
+                }
+            }
+        };
+        tokio::select! {
+            ended = playing => ended.map(|()| played),
+            () = stop => Ok(played),
+        }
+    }
+}
+
+/// Period of `/clock`.
+const CLOCK_PERIOD: Duration = Duration::from_millis(25);
+/// Time for subscribers to get the last messages.
+const FAREWELL: Duration = Duration::from_millis(200);
+
+/// When which part of the recording is due.
+struct Pace {
+    begin: Instant,
+    /// Time in the recording at the beginning, ns.
+    first: u64,
+    rate: f64,
+}
+
+impl Pace {
+    fn due(&self, message: Option<&Message>) -> Instant {
+        let since = message.map_or(0, |message| message.time.saturating_sub(self.first));
+        let wait = Duration::try_from_secs_f64(since as f64 * 1e-9 / self.rate).unwrap_or(Duration::MAX);
+        self.begin.checked_add(wait).unwrap_or(self.begin)
+    }
+
+    /// The time in the recording.
+    fn recorded(&self, now: Instant) -> Time {
+        let since = now.saturating_duration_since(self.begin).mul_f64(self.rate);
+        let time = Duration::from_nanos(self.first) + since;
+        Time { sec: i32::try_from(time.as_secs()).unwrap_or(i32::MAX), nanosec: time.subsec_nanos() }
+    }
+}
+
+/// A topic below a namespace.
+fn below(prefix: &str, topic: &str) -> String {
+    match prefix.trim_matches('/') {
+        "" => topic.to_owned(),
+        prefix => format!("/{prefix}/{}", topic.trim_start_matches('/')),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pace_follows_the_recording() {
+        let begin = Instant::now();
+        let pace = Pace { begin, first: 5_000_000_000, rate: 2.0 };
+        let due = |time| pace.due(Some(&Message { channel: 1, time, data: Vec::new() })) - begin;
+        assert_eq!(due(5_000_000_000), Duration::ZERO);
+        assert_eq!(due(8_000_000_000), Duration::from_millis(1500));
+        assert_eq!(due(1), Duration::ZERO, "earlier ones come at once");
+        assert_eq!(pace.recorded(begin + Duration::from_millis(1500)), Time { sec: 8, nanosec: 0 });
+    }
+
+    #[test]
+    fn topics_are_put_below_a_namespace() {
+        assert_eq!(below("", "/odom"), "/odom");
+        assert_eq!(below("playback", "/ranger/pose"), "/playback/ranger/pose");
+        assert_eq!(below("/a/b/", "odom"), "/a/b/odom");
+    }
+
+    #[test]
+    fn rates_and_seconds_are_checked() {
+        assert_eq!(rate("2.5"), Ok(2.5));
+        assert!(["0", "-1", "NaN", "inf", "x"].iter().all(|text| rate(text).is_err()));
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert!(["-1", "NaN", "inf", "x"].iter().all(|text| seconds(text).is_err()));
+    }
+}

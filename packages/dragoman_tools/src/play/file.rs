@@ -1,0 +1,371 @@
+//! Reading a recording.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+
+use dragoman_ros::QosProfile;
+use mcap::records::Record;
+use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
+use mcap::sans_io::summary_reader::{SummaryReadEvent, SummaryReader, SummaryReaderOptions};
+use mcap::{McapError, Summary};
+use serde::Deserialize;
+use tokio::sync::mpsc;
+
+use super::PlayError;
+
+/// Messages that are read ahead.
+const AHEAD: usize = 64;
+/// Longest record that is accepted, bytes; a chunk of `rosbag2` has about a megabyte.
+const MAX_RECORD_LEN: usize = 1 << 30;
+
+/// One topic of one type.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Channel {
+    pub(super) topic: String,
+    /// `package/msg/Name`.
+    pub(super) type_name: String,
+    /// The quality of service of its publishers, as `rosbag2` writes it.
+    offered: String,
+}
+
+/// A policy by the number or the name of `rosbag2`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Policy {
+    Number(i64),
+    Name(String),
+}
+
+impl Policy {
+    fn is(&self, number: i64, name: &str) -> bool {
+        match self {
+            Self::Number(own) => *own == number,
+            Self::Name(own) => own == name,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Offer {
+    depth: u32,
+    reliability: Policy,
+    durability: Policy,
+}
+
+impl Channel {
+    fn new(topic: String, type_name: String, metadata: &BTreeMap<String, String>) -> Self {
+        let offered = metadata.get("offered_qos_profiles").cloned().unwrap_or_default();
+        Self { topic, type_name, offered }
+    }
+
+    /// A profile that serves every subscriber whom one of the recorded publishers served.
+    pub(super) fn qos(&self) -> QosProfile {
+        const DEPTH: u32 = 10;
+        const MAX_DEPTH: u32 = 1000;
+        let offers: Vec<Offer> = serde_norway::from_str(&self.offered).unwrap_or_default();
+        let depth = offers.iter().map(|offer| offer.depth).max().unwrap_or(DEPTH).clamp(1, MAX_DEPTH);
+        let profile = QosProfile::default().keep_last(depth as usize);
+        let is_unreliable =
+            !offers.is_empty() && offers.iter().all(|offer| offer.reliability.is(2, "best_effort"));
+        let profile = if is_unreliable { profile.best_effort() } else { profile };
+        let is_latched = offers.iter().any(|offer| offer.durability.is(1, "transient_local"));
+        if is_latched { profile.transient_local() } else { profile }
+    }
+}
+
+/// What a file holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Contents {
+    /// By the numbers in the file.
+    pub(super) channels: BTreeMap<u16, Channel>,
+    /// Times of the first and the last message, ns since 1970.
+    pub(super) first: u64,
+    pub(super) last: u64,
+}
+
+impl Contents {
+    /// Reads the file's summary; the whole file once when it has none, as a recording that was not ended properly.
+    pub(super) fn read(path: &Path, wants: impl Fn(&Channel) -> bool) -> Result<Self, PlayError> {
+        let mut reader = Reader::open(path)?;
+        if let Some(summary) = reader.summary()? {
+            return Ok(Self::summarized(&summary, wants));
+        }
+        let mut schemas = BTreeMap::new();
+        let mut contents = Self { first: u64::MAX, ..Self::default() };
+        reader.read(|record| {
+            match record {
+                Record::Schema { header, .. } => {
+                    schemas.insert(header.id, header.name);
+                }
+                Record::Channel(channel) if channel.message_encoding == "cdr" => {
+                    let type_name = schemas.get(&channel.schema_id).cloned().unwrap_or_default();
+                    let known = Channel::new(channel.topic, type_name, &channel.metadata);
+                    if wants(&known) {
+                        contents.channels.insert(channel.id, known);
+                    }
+                }
+                Record::Message { header, .. } => {
+                    contents.first = contents.first.min(header.log_time);
+                    contents.last = contents.last.max(header.log_time);
+                }
+                _ => {}
+            }
+            true
+        })?;
+        contents.first = contents.first.min(contents.last);
+        Ok(contents)
+    }
+
+    fn summarized(summary: &Summary, wants: impl Fn(&Channel) -> bool) -> Self {
+        let times =
+            summary.stats.as_ref().map_or((0, 0), |known| (known.message_start_time, known.message_end_time));
+        let channels = summary.channels.iter().filter(|(_, channel)| channel.message_encoding == "cdr");
+        let channels = channels.map(|(number, channel)| {
+            let type_name = channel.schema.as_ref().map(|schema| schema.name.clone()).unwrap_or_default();
+            (*number, Channel::new(channel.topic.clone(), type_name, &channel.metadata))
+        });
+        let channels = channels.filter(|(_, channel)| wants(channel)).collect();
+        Self { channels, first: times.0.min(times.1), last: times.1 }
+    }
+}
+
+/// A message of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Message {
+    pub(super) channel: u16,
+    /// When it was recorded, ns since 1970.
+    pub(super) time: u64,
+    /// CDR with its four bytes of encapsulation header.
+    pub(super) data: Vec<u8>,
+}
+
+/// The messages of a file, in its order; it is read as they are taken.
+pub(super) fn follow(path: &Path) -> Result<mpsc::Receiver<Result<Message, PlayError>>, PlayError> {
+    let mut reader = Reader::open(path)?;
+    let (sender, receiver) = mpsc::channel(AHEAD);
+    let work = move || {
+        let ended = reader.read(|record| {
+            let Record::Message { header, data } = record else { return true };
+            let message =
+                Message { channel: header.channel_id, time: header.log_time, data: data.into_owned() };
+            sender.blocking_send(Ok(message)).is_ok()
+        });
+        if let Err(error) = ended {
+            // Nobody waits for it any more when the playback has been stopped.
+            let _ = sender.blocking_send(Err(error));
+        }
+    };
+    std::thread::Builder::new().name("play file".into()).spawn(work).map_err(PlayError::Thread)?;
+    Ok(receiver)
+}
+
+/// A file, read from its beginning.
+struct Reader {
+    file: File,
+    path: PathBuf,
+}
+
+impl Reader {
+    fn open(path: &Path) -> Result<Self, PlayError> {
+        let file = File::open(path).map_err(|source| PlayError::Read { path: path.to_owned(), source })?;
+        Ok(Self { file, path: path.to_owned() })
+    }
+
+    /// Gives all records to `take`, until it returns `false`. Where the file was cut off, for example because the
+    /// recorder was killed, it ends.
+    fn read(&mut self, take: impl FnMut(Record<'_>) -> bool) -> Result<(), PlayError> {
+        read(&mut self.file, take).map_err(|error| self.error(error))
+    }
+
+    /// What the end of the file says about it, where it is complete; the next reading starts at the beginning.
+    fn summary(&mut self) -> Result<Option<Summary>, PlayError> {
+        let summary = summary(&mut self.file).filter(|summary| summary.stats.is_some());
+        self.file.rewind().map_err(|error| self.error(McapError::Io(error)))?;
+        let compressed = summary.iter().flat_map(|known| &known.chunk_indexes);
+        match compressed.map(|chunk| &chunk.compression).find(|name| !name.is_empty()) {
+            Some(name) => Err(self.error(McapError::UnsupportedCompression(name.clone()))),
+            None => Ok(summary),
+        }
+    }
+
+    fn error(&self, error: McapError) -> PlayError {
+        match error {
+            McapError::Io(source) => PlayError::Read { path: self.path.clone(), source },
+            McapError::UnsupportedCompression(name) => {
+                let reason = format!(
+                    "its chunks are compressed ({name}); `mcap compress --compression none` changes that"
+                );
+                PlayError::Format { path: self.path.clone(), reason }
+            }
+            other => PlayError::Format { path: self.path.clone(), reason: other.to_string() },
+        }
+    }
+}
+
+/// The summary of a file; `None`: it has none, or a damaged one.
+fn summary(input: &mut (impl Read + Seek)) -> Option<Summary> {
+    let size = input.seek(std::io::SeekFrom::End(0)).ok()?;
+    let options =
+        SummaryReaderOptions::default().with_file_size(size).with_record_length_limit(MAX_RECORD_LEN);
+    let mut reader = SummaryReader::new_with_options(options);
+    while let Some(event) = reader.next_event() {
+        match event.ok()? {
+            SummaryReadEvent::ReadRequest(length) => {
+                let read = input.read(reader.insert(length)).ok()?;
+                reader.notify_read(read);
+            }
+            SummaryReadEvent::SeekRequest(place) => reader.notify_seeked(input.seek(place).ok()?),
+        }
+    }
+    reader.finish()
+}
+
+fn read(input: &mut impl Read, mut take: impl FnMut(Record<'_>) -> bool) -> Result<(), McapError> {
+    // The records of a chunk are told apart here: the library's reader of chunks relies on their lengths.
+    let options =
+        LinearReaderOptions::default().with_record_length_limit(MAX_RECORD_LEN).with_emit_chunks(true);
+    let mut reader = LinearReader::new_with_options(options);
+    let mut is_begun = false;
+    while let Some(event) = reader.next_event() {
+        match event {
+            Ok(LinearReadEvent::ReadRequest(length)) => {
+                let read = input.read(reader.insert(length)).map_err(McapError::Io)?;
+                reader.notify_read(read);
+            }
+            Ok(LinearReadEvent::Record { data, opcode }) => {
+                is_begun = true;
+                let goes_on = match mcap::parse_record(opcode, data)? {
+                    Record::Chunk { header, data } if header.compression.is_empty() => {
+                        read_chunk(&data, &mut take)?
+                    }
+                    Record::Chunk { header, .. } => {
+                        return Err(McapError::UnsupportedCompression(header.compression));
+                    }
+                    record => take(record),
+                };
+                if !goes_on {
+                    return Ok(());
+                }
+            }
+            Err(McapError::UnexpectedEof) if is_begun => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Gives the records of a chunk to `take`; returns what it said last.
+fn read_chunk(mut rest: &[u8], take: &mut impl FnMut(Record<'_>) -> bool) -> Result<bool, McapError> {
+    while let Some((&opcode, after)) = rest.split_first() {
+        let (length, after) = after.split_first_chunk().ok_or(McapError::UnexpectedEof)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        let (body, after) = after.split_at_checked(length).ok_or(McapError::UnexpectedEof)?;
+        rest = after;
+        if !take(mcap::parse_record(opcode, body)?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::io::Cursor;
+
+    use dragoman_ros::qos::{DurabilityPolicy, ReliabilityPolicy};
+    use mcap::records::MessageHeader;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Two messages on one topic.
+    fn recording() -> Vec<u8> {
+        let mut file = Cursor::new(Vec::new());
+        let mut writer = mcap::WriteOptions::new().compression(None).create(&mut file).unwrap();
+        let schema = writer.add_schema("std_msgs/msg/Bool", "ros2msg", b"bool data").unwrap();
+        let offered = "- history: 1\n  depth: 7\n  reliability: 2\n  durability: 1\n".to_owned();
+        let metadata = BTreeMap::from([("offered_qos_profiles".to_owned(), offered)]);
+        let channel_id = writer.add_channel(schema, "/lamp", "cdr", &metadata).unwrap();
+        for (sequence, log_time) in [(0, 10), (1, 30)] {
+            let header = MessageHeader { channel_id, sequence, log_time, publish_time: log_time };
+            writer.write_to_known_channel(&header, &[0, 1, 0, 0, 1]).unwrap();
+        }
+        writer.finish().unwrap();
+        drop(writer);
+        file.into_inner()
+    }
+
+    fn count(mut bytes: &[u8]) -> Result<usize, McapError> {
+        let mut messages = 0;
+        read(&mut bytes, |record| {
+            messages += usize::from(matches!(record, Record::Message { .. }));
+            true
+        })?;
+        Ok(messages)
+    }
+
+    #[test]
+    fn contents_are_channels_and_times() {
+        let path = std::env::temp_dir().join(format!("dragoman_play_{}.mcap", std::process::id()));
+        std::fs::write(&path, recording()).unwrap();
+        let contents = Contents::read(&path, |_| true).unwrap();
+        assert_eq!((contents.first, contents.last), (10, 30));
+        let channel = contents.channels.values().next().unwrap();
+        assert_eq!((channel.topic.as_str(), channel.type_name.as_str()), ("/lamp", "std_msgs/msg/Bool"));
+        let qos = channel.qos();
+        assert_eq!((qos.depth, qos.reliability), (7, ReliabilityPolicy::BestEffort));
+        assert_eq!(qos.durability, DurabilityPolicy::TransientLocal);
+        assert_eq!(Contents::read(&path, |_| false).unwrap().channels.len(), 0);
+        // Without a summary, all of the file tells the same.
+        let whole = recording();
+        assert!(summary(&mut Cursor::new(&whole)).is_some());
+        let cut = &whole[..whole.len() - 9];
+        assert!(summary(&mut Cursor::new(cut)).is_none());
+        std::fs::write(&path, cut).unwrap();
+        assert_eq!(Contents::read(&path, |_| true).unwrap(), contents);
+        std::fs::write(&path, "no recording").unwrap();
+        assert!(Contents::read(&path, |_| true).unwrap_err().to_string().contains("cannot be played"));
+        std::fs::remove_file(&path).unwrap();
+        assert!(Contents::read(&path, |_| true).unwrap_err().to_string().contains("cannot read"));
+    }
+
+    #[test]
+    fn policies_have_numbers_or_names() {
+        let of = |offered: &str| Channel { offered: offered.to_owned(), ..Channel::default() }.qos();
+        let named = of("- {history: keep_last, depth: 5, reliability: best_effort, durability: volatile}");
+        assert_eq!((named.reliability, named.depth), (ReliabilityPolicy::BestEffort, 5));
+        let mixed =
+            "- {depth: 1, reliability: 2, durability: 2}\n- {depth: 0, reliability: 1, durability: 1}";
+        assert_eq!(of(mixed).reliability, ReliabilityPolicy::Reliable);
+        assert_eq!(of(mixed).durability, DurabilityPolicy::TransientLocal);
+        assert_eq!(of("nonsense").depth, 10);
+    }
+
+    #[test]
+    fn a_recording_that_was_cut_off_ends_there() {
+        let whole = recording();
+        assert_eq!(count(&whole).unwrap(), 2);
+        for length in 9..whole.len() {
+            assert!(count(&whole[..length]).unwrap_or(0) <= 2);
+        }
+        assert!(count(&whole[..whole.len() - 9]).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn no_file_ends_the_program(
+            changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..20),
+        ) {
+            let mut bytes = recording();
+            for (place, value) in changes {
+                let place = place.index(bytes.len());
+                bytes[place] = value;
+            }
+            let _ = count(&bytes);
+            let _ = summary(&mut Cursor::new(&bytes));
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Remote mode: this computer executes the program, and sends the platform commands.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::BufRead as _;
+
+use chrono::{Datelike, Timelike, Utc};
+use dragoman_bridge::neobotix::documents::ProgramSource;
+use dragoman_bridge::neobotix::file_name::plain_file_name;
+use dragoman_bridge::neobotix::node::PlatformPort;
+use dragoman_bridge::neobotix::program::remote::{Observation, Order, Remote, unsupported};
+use dragoman_bridge::neobotix::program::{Date, Effect, Instruction, Program};
+use dragoman_bridge::neobotix::status::{MotionMode, Operation};
+use dragoman_bridge::neobotix::wire::{Command, GetParameter, NamedDocument, Reply, Status};
+use tokio::sync::mpsc;
+
+use super::view::{Shown, View};
+use super::{PERIOD, Result, TaskOptions};
+
+/// A program that can be executed, with its files.
+pub(super) struct Prepared {
+    source: ProgramSource,
+    program: Program,
+    /// Text of each map and roadmap, by the name in the program.
+    files: HashMap<String, String>,
+}
+
+impl Prepared {
+    /// Checks the program and all its files.
+    ///
+    /// # Errors
+    /// Those of the program; what the protocol cannot transmit; files that cannot be read.
+    pub(super) fn new(options: &TaskOptions) -> Result<Self> {
+        let (source, document) = super::read(&options.file)?;
+        let program = Program::from(&document);
+        program.check()?;
+        let lacking = unsupported(&program);
+        for (name, at, reason) in &lacking {
+            let task = program.tasks.iter().find(|task| task.name == *name);
+            let step = task.and_then(|task| task.steps.get(*at)).copied().unwrap_or(*at);
+            let document = document.tasks.iter().find(|task| task.name == *name);
+            let position = document.and_then(|task| task.steps.get(step)).map(|step| step.position());
+            let position = position.unwrap_or_default();
+            eprintln!("{}:{}:{}: {reason}", options.file.display(), position.line, position.column);
+        }
+        if !lacking.is_empty() {
+            return Err(format!("{}: not possible in the remote mode", options.file.display()).into());
+        }
+        let mut files = HashMap::new();
+        for instruction in program.tasks.iter().flat_map(|task| &task.instructions) {
+            match instruction {
+                Instruction::Do(Effect::Load { map, roadmap }) => {
+                    for name in map.iter().chain(roadmap) {
+                        let plain = plain_file_name(name)?;
+                        let file = options.data.join(format!("{}.xml", plain.trim_end_matches(".xml")));
+                        let text = fs::read_to_string(&file);
+                        let text =
+                            text.map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+                        files.insert(name.clone(), text);
+                    }
+                }
+                Instruction::Do(Effect::Grab { file_name, .. }) => {
+                    plain_file_name(file_name)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(Self { source, program, files })
+    }
+}
+
+/// Executes the program until its end.
+///
+/// # Errors
+/// The platform is not ready, or was stopped; `stop` resolved; the connection was lost.
+pub(super) async fn run(
+    prepared: Prepared,
+    options: &TaskOptions,
+    mut port: PlatformPort,
+    is_stepped: bool,
+    stop: impl Future<Output = ()>,
+) -> Result<()> {
+    let mut is_started = false;
+    let mut stop = std::pin::pin!(stop);
+    let ended = tokio::select! {
+        biased;
+        () = &mut stop => Err("stopped before the end of the program".into()),
+        ended = drive(prepared, options, &mut port, is_stepped, &mut is_started) => ended,
+    };
+    if is_started {
+        let stopped = super::order(&mut port, Command::Stop).await;
+        ended.and(stopped)?;
+    } else {
+        ended?;
+    }
+    println!("the program has ended");
+    Ok(())
+}
+
+async fn drive(
+    prepared: Prepared,
+    options: &TaskOptions,
+    port: &mut PlatformPort,
+    is_stepped: bool,
+    is_started: &mut bool,
+) -> Result<()> {
+    let Prepared { source, program, files } = prepared;
+    let mut view = View::new(&source);
+    super::make_ready(port, options, MotionMode::Automatic).await?;
+    let length = parameter(port, "PltfLength").await?.parse::<f64>().ok().filter(|length| length.is_finite());
+    let length = length.ok_or("the platform's PltfLength is not a number")?;
+    let mut remote = Remote::new(program, length / 2000.0)?;
+    *is_started = true;
+    super::order(port, Command::Start).await?;
+    if is_stepped {
+        view.note("Enter begins the next step; a name raises that user event")?;
+    }
+    let mut lines = stdin_lines();
+    let mut is_open = true;
+    let mut is_paused = false;
+    let mut user_events: Vec<String> = Vec::new();
+    let mut steps = 0;
+    loop {
+        let status = super::status(port).await?;
+        let paused = status.operation_state.known() == Some(Operation::Broken);
+        if std::mem::replace(&mut is_paused, paused) != paused {
+            view.note(if paused { "the platform is paused" } else { "the platform continues" })?;
+        }
+        let mut true_parameters = Vec::new();
+        for key in remote.parameters() {
+            if parameter(port, key).await?.trim() == "true" {
+                true_parameters.push(key.clone());
+            }
+        }
+        let debug = if remote.needs_debug_data() {
+            match super::call(port, Command::GetDebugData).await {
+                Ok(Some(Reply::GetDebugData(debug))) => Some(debug),
+                Ok(_) => None,
+                Err(refusal) => return Err(format!("CMD_GET_DEBUG_DATA: {refusal}").into()),
+            }
+        } else {
+            None
+        };
+        let observation = Observation {
+            now: view.elapsed(),
+            date: now(),
+            status: &status,
+            debug: debug.as_deref(),
+            true_parameters: &true_parameters,
+            user_events: &user_events,
+        };
+        let orders = remote.cycle(&observation, is_stepped.then_some(steps))?;
+        if !paused {
+            user_events.clear();
+            steps = 0;
+        }
+        for order in orders {
+            carry_out(order, port, &mut remote, &mut view, &status, &files, options).await?;
+        }
+        show(&remote, is_stepped, &mut view)?;
+        if remote.has_ended() {
+            return Ok(());
+        }
+        tokio::select! {
+            line = lines.recv(), if is_open => match line {
+                Some(line) => {
+                    view.typed();
+                    match line.trim() {
+                        "" => steps += usize::from(is_stepped),
+                        event => user_events.push(event.to_owned()),
+                    }
+                }
+                None if is_stepped => return Err("standard input has ended before the program".into()),
+                None => is_open = false,
+            },
+            () = tokio::time::sleep(PERIOD) => {}
+        }
+    }
+}
+
+fn show(remote: &Remote, is_stepped: bool, view: &mut View) -> std::io::Result<()> {
+    let interpreter = remote.interpreter();
+    let tasks: Vec<Shown> = interpreter
+        .running()
+        .zip(interpreter.begun())
+        .map(|((name, step), begun)| Shown { name: name.to_owned(), step, is_next: is_stepped && !begun })
+        .collect();
+    view.show(&tasks, interpreter.moving_task())
+}
+
+/// Carries out an order. What the platform refuses is shown; only a lost connection ends the program.
+async fn carry_out(
+    order: Order,
+    port: &mut PlatformPort,
+    remote: &mut Remote,
+    view: &mut View,
+    status: &Status,
+    files: &HashMap<String, String>,
+    options: &TaskOptions,
+) -> Result<()> {
+    match order {
+        Order::Send(command) => {
+            if let Err(error) = super::order(port, command).await {
+                view.note(&format!("refused: {error}"))?;
+            }
+        }
+        Order::Move(command) => {
+            if let Err(error) = super::order(port, command).await {
+                remote.handle_motion_refused();
+                view.note(&format!("refused: {error}"))?;
+            }
+        }
+        Order::MotionFailed(reason) => view.note(&format!("the motion has failed: {reason}"))?,
+        Order::Log { kind, message } => {
+            let kind = if kind.is_empty() { "log" } else { &kind };
+            view.note(&format!("{kind}: {message}"))?;
+        }
+        Order::Load { map, roadmap } => {
+            let named = |name: &String| {
+                let document = files.get(name).map(String::as_str).unwrap_or_default().into();
+                NamedDocument { name: name.trim_end_matches(".xml").into(), document }
+            };
+            let map = map.as_ref().map(|name| Command::SetMap(named(name)));
+            let roadmap = roadmap.as_ref().map(|name| Command::SetRoadmap(named(name)));
+            for command in map.into_iter().chain(roadmap) {
+                if let Err(error) = super::order(port, command).await {
+                    view.note(&format!("refused: {error}"))?;
+                }
+            }
+        }
+        Order::SaveScan { file_name } => {
+            let points = status.scan.iter();
+            let metres = |mm: i16| f64::from(mm) / 1000.0;
+            let text: String =
+                points.map(|point| format!("{} {}\n", metres(point.x_mm), metres(point.y_mm))).collect();
+            let file = options.data.join(format!("{}.dat", plain_file_name(&file_name)?));
+            if let Err(error) = fs::write(&file, text) {
+                view.note(&format!("cannot write {}: {error}", file.display()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The value of a parameter; an unknown one ends the program.
+async fn parameter(port: &mut PlatformPort, key: &str) -> Result<String> {
+    match super::call(port, Command::GetPltfParam(GetParameter { key: key.into() })).await {
+        Ok(Some(Reply::GetPltfParam(reply))) => Ok(reply.value.to_str().into_owned()),
+        Ok(_) => Err(format!("the platform does not tell parameter {key}").into()),
+        Err(refusal) => Err(format!("parameter {key}: {refusal}").into()),
+    }
+}
+
+/// The current date and time, UTC.
+fn now() -> Date {
+    let now = Utc::now();
+    Date {
+        year: u32::try_from(now.year()).ok(),
+        month: Some(now.month()),
+        day: Some(now.day()),
+        hour: Some(now.hour()),
+        minute: Some(now.minute()),
+        second: Some(now.second()),
+    }
+}
+
+/// Lines of standard input; a thread of its own reads them, because reading cannot be interrupted.
+fn stdin_lines() -> mpsc::UnboundedReceiver<String> {
+    let (sender, lines) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(std::result::Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
