@@ -1,0 +1,948 @@
+/**
+ * Walks through the pages with a real Chromium, does what a user does, and asks the lab over its own connection whether
+ * it happened. Each step is independent of the others as far as possible; a failed one does not end the walk.
+ */
+
+import assert from 'node:assert/strict';
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { connect } from '../ros.mjs';
+
+const SIZES = [
+  { name: 'wide', viewport: { width: 1280, height: 800 }, hasTouch: false },
+  { name: 'phone', viewport: { width: 390, height: 844 }, hasTouch: true },
+];
+const PAGES = [
+  'lab',
+  'platform',
+  'map',
+  'roadmap',
+  'program',
+  'hardware',
+  'parameters',
+  'arms',
+  'turtlebot',
+  'world',
+  'recorder',
+];
+/** First bytes of an MCAP file. */
+const MCAP = Buffer.from([0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a]);
+
+/**
+ * @param {string} url @param {{ isReal: boolean, out: string, executable: string, only?: string }} options
+ * @returns {Promise<number>} Number of failed steps.
+ */
+export async function walk(url, { isReal, out, executable, only }) {
+  await mkdir(out, { recursive: true });
+  const browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+  const ros = await connect(url);
+  let failed = 0;
+  const problems = [];
+  const open = async (size = SIZES[0], options = {}) => {
+    const { viewport, hasTouch } = size;
+    const context = await browser.newContext({ viewport, hasTouch, locale: 'en-US', ...options });
+    const page = await context.newPage();
+    page.on('console', (message) => {
+      if (message.type() === 'error') problems.push(message.text());
+    });
+    page.on('pageerror', (error) => problems.push(String(error.stack)));
+    return page;
+  };
+  const go = async (page, name) => {
+    await page.goto(`${url}/#/${name}`);
+    await page.waitForSelector(`main[data-ready="${name}"]`);
+    await page.waitForSelector('.bar .chip.good', { timeout: 8000 });
+  };
+  const step = async (name, run) => {
+    if (only && !name.includes(only)) return;
+    const page = await open();
+    const start = Date.now();
+    try {
+      await run(page);
+      console.log(`ok      ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAILED  ${name}: ${error instanceof Error ? error.stack : error}`);
+      await page.screenshot({ path: join(out, `failed-${name.replace(/\W+/g, '-')}.png`) }).catch(() => {});
+    }
+    await page.context().close();
+  };
+  /** Screen position of a point of the world on the page's canvas. */
+  const at = async (page, x, y) => {
+    const canvas = page.locator('.stage canvas');
+    const box = await canvas.boundingBox();
+    const [scale, cx, cy] = (await canvas.getAttribute('data-view')).split(' ').map(Number);
+    return [box.x + box.width / 2 + (x - cx) * scale, box.y + box.height / 2 - (y - cy) * scale];
+  };
+  const click = async (page, x, y, options = {}) => page.mouse.click(...(await at(page, x, y)), options);
+  const drag = async (page, from, to) => {
+    await page.mouse.move(...(await at(page, ...from)));
+    await page.mouse.down();
+    await page.mouse.move(...(await at(page, (from[0] + to[0]) / 2, (from[1] + to[1]) / 2)));
+    await page.mouse.move(...(await at(page, ...to)));
+    await page.mouse.up();
+  };
+  const tool = (page, name) => page.click(`button[data-tool="${name}"]`);
+  const until = async (what, check, seconds = 10) => {
+    const end = Date.now() + seconds * 1000;
+    for (;;) {
+      const value = await check();
+      if (value) return value;
+      if (Date.now() > end) throw new Error(`not within ${seconds} s: ${what}`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  /** The angle from one heading to another. */
+  const turn = (to, from) => Math.atan2(Math.sin(to - from), Math.cos(to - from));
+  const status = async () => (await ros.call('/neobotix/get_status')).status;
+  const ready = async () => {
+    await ros.call('/neobotix/stop');
+    await ros.call('/neobotix/connect_to_pltf');
+    await ros.call('/neobotix/init_pltf');
+    await until('ready', async () => (await status()).operation_state === 0);
+  };
+  const where = async () => {
+    if (!isReal) return (await status()).estimated;
+    const { position, yaw } = await ros.call('/apolo/get_location_m_robot', { world: '', robot: 'neobotix_platform' });
+    return { x: position.x, y: position.y, theta: yaw };
+  };
+
+  await step('lab: all parts, first paint', async (page) => {
+    await go(page, 'lab');
+    await until('parts', async () => (await page.locator('.part').count()) >= 5);
+    const paint = await page.evaluate(
+      () => performance.getEntriesByType('paint').find((one) => one.name === 'first-contentful-paint')?.startTime,
+    );
+    console.log(`        first paint after ${Math.round(paint)} ms`);
+    assert.ok(paint < 1000);
+    await page.screenshot({ path: join(out, 'lab.png') });
+  });
+
+  await step('lab: rates of topics', async (page) => {
+    if (!isReal) return;
+    await go(page, 'lab');
+    await page.getByText('Topics and their rates').click();
+    const rate = async (topic) => {
+      const row = page.locator('.rates tbody tr', { has: page.getByText(topic, { exact: true }) });
+      return (await row.count()) ? parseFloat(await row.locator('td').nth(1).textContent()) : NaN;
+    };
+    // What the page itself subscribes to, and what it does not.
+    await until('diagnostics', async () => (await rate('/diagnostics')) > 1);
+    await until('a laser', async () => (await rate('/scan')) > 3);
+    console.log(`        /diagnostics ${await rate('/diagnostics')} Hz, /scan ${await rate('/scan')} Hz`);
+    await page.locator('.rates').scrollIntoViewIfNeeded();
+    await page.screenshot({ path: join(out, 'lab-rates.png') });
+    await page.getByText('Topics and their rates').click();
+    await until('the end', async () => {
+      const { received } = await (await page.request.get(`${url}/api/lab`)).json();
+      return !('/scan' in received) && '/diagnostics' in received;
+    });
+  });
+
+  await step('language: German without reloading', async (page) => {
+    await go(page, 'platform');
+    await page.evaluate(() => (window.name = 'kept'));
+    await page.click('#language');
+    assert.equal(await page.textContent('h1'), 'Plattform');
+    assert.equal(await page.textContent('#stop'), 'Not-Halt');
+    assert.equal(await page.getAttribute('html', 'lang'), 'de');
+    assert.equal(await page.evaluate(() => window.name), 'kept');
+    await page.screenshot({ path: join(out, 'platform-de.png') });
+  });
+
+  await step('platform: to a station by clicks', async (page) => {
+    await ros.call('/neobotix/stop');
+    await go(page, 'platform');
+    const button = (name) => page.getByRole('button', { name, exact: true });
+    await button('Connect').click();
+    await button('Initialize').click();
+    await page.waitForSelector('#platform-state[data-state="0"]', { timeout: 15000 });
+    await page.selectOption('.panel .field select', '4');
+    await until('mode', async () => (await status()).motion_mode === 4);
+    await button('Start').click();
+    await page.waitForSelector('#platform-state[data-state="1"]');
+    await tool(page, 'station');
+    await click(page, 1, 3);
+    const target = await until(
+      'arrival',
+      async () => {
+        const { x, y } = await where();
+        return Math.hypot(x - 1, y - 3) < 0.15 && { x, y };
+      },
+      60,
+    );
+    console.log(`        the world says ${target.x.toFixed(2)}, ${target.y.toFixed(2)}`);
+    await page.screenshot({ path: join(out, 'platform-station.png') });
+    await button('Stop').click();
+  });
+
+  await step('platform: the target flag and the pose', async (page) => {
+    await ready();
+    await ros.call('/neobotix/set_mode', { mode: 4 });
+    await ros.call('/neobotix/start');
+    await go(page, 'platform');
+    await page.waitForTimeout(800);
+    const pose = await where();
+    await tool(page, 'target');
+    await drag(page, [pose.x, pose.y], [pose.x + 0.6, pose.y - 0.6]);
+    await page.getByRole('button', { name: 'Drive there' }).click();
+    await until(
+      'arrival',
+      async () => {
+        const { x, y } = await where();
+        return Math.hypot(x - pose.x - 0.6, y - pose.y + 0.6) < 0.12;
+      },
+      40,
+    );
+    await ros.call('/neobotix/stop');
+    await page.waitForTimeout(500);
+    const { estimated } = await status();
+    await tool(page, 'pose');
+    await drag(page, [estimated.x, estimated.y], [estimated.x + 0.3, estimated.y]);
+    // The localization may correct it at once; that it was taken is what counts.
+    await page.locator('.toast.info').first().waitFor();
+    await ros.call('/neobotix/set_frm_pltf', { pose: estimated });
+  });
+
+  await step('platform: by hand, and the emergency stop', async (page) => {
+    await ready();
+    await go(page, 'platform');
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.waitForSelector('#platform-state[data-state="1"]');
+    const before = await where();
+    await page.focus('.jog-pad');
+    await page.keyboard.down('ArrowLeft');
+    await page.waitForTimeout(1200);
+    await page.keyboard.up('ArrowLeft');
+    await page.waitForTimeout(600);
+    const turned = await where();
+    assert.ok(Math.abs(turned.theta - before.theta) > 0.1, `${turned.theta} from ${before.theta}`);
+    await page.waitForTimeout(500);
+    assert.ok(Math.abs((await where()).theta - turned.theta) < 0.02, 'it stands after the release');
+    await page.click('#stop');
+    await until('emergency stop', async () => (await status()).emergency_state !== 0, 3);
+    await page.screenshot({ path: join(out, 'platform-stopped.png') });
+    await page.click('#stop');
+    await until('released', async () => (await status()).emergency_state === 0, 8);
+  });
+
+  await step('platform: by touch', async () => {
+    await ready();
+    await ros.call('/neobotix/set_mode', { mode: 2 });
+    await ros.call('/neobotix/start');
+    const page = await open(SIZES[1]);
+    await go(page, 'platform');
+    await page.locator('.jog-pad').scrollIntoViewIfNeeded();
+    const box = await page.locator('.jog-pad').boundingBox();
+    const touch = await page.context().newCDPSession(page);
+    const [x, y] = [box.x + 20, box.y + box.height / 2];
+    const before = (await where()).theta;
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] });
+    await page.waitForTimeout(1000);
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    await page.waitForTimeout(600);
+    const turned = (await where()).theta;
+    assert.ok(Math.abs(turned - before) > 0.1, `${turned} from ${before}`);
+    await page.waitForTimeout(400);
+    assert.ok(Math.abs((await where()).theta - turned) < 0.02, 'it stands');
+    await page.context().close();
+    await ros.call('/neobotix/stop');
+  });
+
+  await step('platform: two fingers zoom', async () => {
+    const page = await open(SIZES[1]);
+    await go(page, 'platform');
+    await page.waitForTimeout(1000);
+    const canvas = page.locator('.stage canvas');
+    const scale = async () => Number((await canvas.getAttribute('data-view')).split(' ')[0]);
+    const box = await canvas.boundingBox();
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const fingers = (distance) => [
+      { x: x - distance, y, id: 1 },
+      { x: x + distance, y, id: 2 },
+    ];
+    const touch = await page.context().newCDPSession(page);
+    const before = await scale();
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: fingers(30) });
+    for (const distance of [40, 50, 60])
+      await touch.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: fingers(distance) });
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    await until('twice as large', async () => Math.abs((await scale()) / before - 2) < 0.1, 4);
+    await page.context().close();
+  });
+
+  await step('platform: a motion recorded and replayed', async (page) => {
+    if (!isReal) return;
+    await ready();
+    await go(page, 'platform');
+    await page.getByText('Sensors, mapping, events').click();
+    const card = page.locator('.row', { has: page.getByRole('button', { name: 'Record the motion' }) });
+    const press = (name) => card.getByRole('button', { name, exact: true }).last().click();
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.waitForSelector('#platform-state[data-state="1"]');
+    const start = await where();
+    await press('Record the motion');
+    await page.focus('.jog-pad');
+    await page.keyboard.down('ArrowLeft');
+    await until('turned', async () => Math.abs(turn((await where()).theta, start.theta)) > 0.4);
+    await page.keyboard.up('ArrowLeft');
+    await page.waitForTimeout(600);
+    await press('Stop');
+    const end = await where();
+    // Back to the start of the recording, and the same again.
+    await page.focus('.jog-pad');
+    await page.keyboard.down('ArrowRight');
+    await until('turned back', async () => turn((await where()).theta, start.theta) < 0.1);
+    await page.keyboard.up('ArrowRight');
+    await ros.call('/neobotix/stop');
+    await page.selectOption('.panel .field select', '6');
+    await until('mode', async () => (await status()).motion_mode === 6);
+    await press('Replay it');
+    await until('replayed', async () => Math.abs(turn((await where()).theta, end.theta)) < 0.15, 20);
+    await press('End');
+    await ros.call('/neobotix/stop');
+  });
+
+  await step('platform: mapping', async (page) => {
+    if (!isReal) return;
+    await ready();
+    const old = (await ros.call('/neobotix/get_map')).document;
+    const lines = (document) => (document.match(/<linemapped/g) ?? []).length;
+    assert.equal(lines(old), 0);
+    // A wall that the map does not have.
+    await ros.call('/neobotix/set_map', { name: 'lab', document: old.replace(/<line [^>]*\/>/, '') });
+    await go(page, 'platform');
+    await page.getByText('Sensors, mapping, events').click();
+    const card = page.locator('.row', { has: page.getByRole('button', { name: 'Start mapping' }) });
+    await card.getByRole('button', { name: 'Start mapping' }).click();
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.waitForSelector('#platform-state[data-state="1"]');
+    const start = (await where()).theta;
+    await page.focus('.jog-pad');
+    await page.keyboard.down('ArrowLeft');
+    await until('half a turn', async () => Math.abs(turn((await where()).theta, start)) > 2.5, 20);
+    await page.keyboard.up('ArrowLeft');
+    await page.screenshot({ path: join(out, 'platform-mapping.png') });
+    await ros.call('/neobotix/stop');
+    await card.getByRole('button', { name: 'Stop', exact: true }).click();
+    const found = await until('lines', async () => lines((await ros.call('/neobotix/get_map')).document), 8);
+    console.log(`        ${found} lines mapped`);
+    await card.getByRole('button', { name: 'Reset' }).click();
+    await ros.call('/neobotix/set_map', { name: 'lab', document: old });
+  });
+
+  await step('emergency stop: all machines', async (page) => {
+    if (!isReal) return;
+    await go(page, 'lab');
+    await page.waitForTimeout(1000);
+    const motors = () =>
+      new Promise((resolve) => {
+        ros.subscribe('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', ({ status: list }) => {
+          const base = list.find((one) => one.name === 'mobile_base: base');
+          if (base) resolve(base.values.find((one) => one.key === 'motors').value);
+        });
+      });
+    assert.equal(await motors(), 'on');
+    await page.click('#stop');
+    await until('platform', async () => (await status()).emergency_state === 1, 3);
+    await until('base', async () => (await motors()) === 'off', 4);
+    assert.equal(await page.textContent('#stop'), 'Release stop');
+    const other = await open();
+    await go(other, 'arms');
+    await until('another page', async () => (await other.textContent('#stop')) === 'Release stop', 8);
+    await other.context().close();
+    await page.click('#stop');
+    await until('platform', async () => (await status()).emergency_state === 0, 8);
+    await until('base', async () => (await motors()) === 'on', 4);
+  });
+
+  await step('platform: a closed page stops it', async (page) => {
+    await ready();
+    await ros.call('/neobotix/set_mode', { mode: 2 });
+    await ros.call('/neobotix/start');
+    await go(page, 'platform');
+    await page.focus('.jog-pad');
+    await page.keyboard.down('ArrowLeft');
+    await until('motion', async () => Math.abs((await status()).rotation_velocity) > 0.05, 3);
+    const start = Date.now();
+    await page.close();
+    await until('stop', async () => Math.abs((await status()).rotation_velocity) < 0.02, 3);
+    console.log(`        stopped after ${Date.now() - start} ms`);
+    await ros.call('/neobotix/stop');
+  });
+
+  await step('map: every tool', async (page) => {
+    const old = (await ros.call('/neobotix/get_map')).document;
+    await go(page, 'map');
+    await until('map', async () => (await page.locator('.items button').count()) > 20);
+    const kinds = async (name) => page.locator('.items button', { hasText: name }).count();
+    const more = async (name, run) => {
+      const before = await kinds(name);
+      await run();
+      assert.equal(await kinds(name), before + 1, name);
+    };
+    await more('Line', async () => {
+      await tool(page, 'line');
+      await drag(page, [-4, -1], [-2, -1.3]);
+    });
+    await more('Line', () => drag(page, [-1, -2], [-1, 0.6]));
+    await more('Reflector', async () => {
+      await tool(page, 'reflector');
+      await drag(page, [1, -2], [2, -2]);
+    });
+    await more('Circle', async () => {
+      await tool(page, 'circle');
+      await drag(page, [4, 0], [4.4, 0]);
+    });
+    for (const [name, kind, x] of [
+      ['prohibit', 'Prohibited area', -1],
+      ['polygon', 'Hidden polygon', 0.5],
+    ]) {
+      await more(kind, async () => {
+        await tool(page, name);
+        for (const [dx, dy] of [
+          [0, 0],
+          [0.8, 0],
+          [0.8, 0.6],
+          [0, 0.6],
+          [0, 0],
+        ])
+          await click(page, x + dx, 3.6 + dy);
+      });
+    }
+    await tool(page, 'workarea');
+    for (const [x, y] of [
+      [-5.6, -4.6],
+      [5.6, -4.6],
+      [5.6, 4.6],
+      [-5.6, 4.6],
+    ])
+      await click(page, x, y);
+    await page.keyboard.press('Enter');
+    assert.equal(await kinds('Work area'), 1);
+    await more('Label', async () => {
+      await tool(page, 'label');
+      await click(page, 2, 4);
+      await page.fill('dialog input', 'a door');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('dialog', { state: 'detached' });
+    });
+    const fields = async () => page.locator('.points input').evaluateAll((all) => all.map((one) => Number(one.value)));
+    const choose = async (x, y) => {
+      await tool(page, 'select');
+      await click(page, x, y);
+      return fields();
+    };
+    await tool(page, 'extend');
+    await click(page, -2.5, -1.225);
+    await click(page, -1, -0.5);
+    const extended = await fields();
+    assert.ok(Math.abs(extended[2] + 1) < 0.02, `extended to ${extended}`);
+    await tool(page, 'trim');
+    await click(page, -1, 0.3);
+    await click(page, -3, -1.15);
+    const trimmed = await fields();
+    assert.ok(Math.abs(Math.min(trimmed[1], trimmed[3]) + 1.45) < 0.05, `trimmed to ${trimmed}`);
+    await tool(page, 'orthogonal');
+    await click(page, -3, -1.15);
+    await click(page, -1, 0.3);
+    const right = await fields();
+    assert.ok(Math.abs(right[1] - right[3]) < 0.02, `orthogonal ${right}`);
+    await tool(page, 'parallel');
+    await click(page, (right[0] + right[2]) / 2, right[1]);
+    await click(page, -1, 0.3);
+    const upright = await fields();
+    assert.ok(Math.abs(upright[0] - upright[2]) < 0.02, `parallel ${upright}`);
+    await tool(page, 'invert');
+    await click(page, -1, 0.3);
+    const inverted = await fields();
+    assert.ok(Math.abs(inverted[1] - trimmed[3]) < 1e-6 && Math.abs(inverted[3] - trimmed[1]) < 1e-6, 'inverted');
+    const circle = await choose(4.4, 0);
+    await drag(page, [4.4, 0], [4.9, -0.5]);
+    const shifted = await fields();
+    assert.ok(Math.abs(shifted[0] - circle[0] - 0.5) < 0.03, 'moved');
+    await tool(page, 'vertices');
+    await click(page, -1, 3.9);
+    await drag(page, [-1, 3.6], [-1.4, 3.3]);
+    const corners = await fields();
+    assert.ok(Math.abs(corners[0] + 1.4) < 0.03, `vertex ${corners}`);
+    await tool(page, 'delete');
+    const before = await page.locator('.items button').count();
+    await click(page, 1.5, -2);
+    assert.equal(await page.locator('.items button').count(), before - 1);
+    await page.screenshot({ path: join(out, 'map-tools.png') });
+
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.waitForSelector('.toast', { timeout: 5000 });
+    const sent = (await ros.call('/neobotix/get_map')).document;
+    await page.getByRole('button', { name: 'Get', exact: true }).click();
+    await page.waitForTimeout(700);
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.waitForTimeout(700);
+    assert.equal((await ros.call('/neobotix/get_map')).document, sent, 'sent, fetched and sent again, it is identical');
+    assert.ok(sent.includes('a door'));
+    await ros.call('/neobotix/set_map', { name: 'lab', document: old });
+  });
+
+  await step('map: lines from the scan', async (page) => {
+    await ready();
+    await go(page, 'map');
+    await until('map', async () => (await page.locator('.items button').count()) > 5);
+    await page.waitForTimeout(1200);
+    const before = await page.locator('.items button').count();
+    await tool(page, 'scan');
+    await page.focus('.stage canvas');
+    await page.keyboard.press('Enter');
+    const found = (await page.locator('.items button').count()) - before;
+    console.log(`        ${found} lines`);
+    assert.ok(found >= 2);
+    await page.screenshot({ path: join(out, 'map-scan.png') });
+    await page.keyboard.press('Control+z');
+    assert.equal(await page.locator('.items button').count(), before);
+  });
+
+  await step('map: a hundred steps undone and done again', async (page) => {
+    await go(page, 'map');
+    await until('map', async () => (await page.locator('.items button').count()) > 5);
+    const before = await page.locator('.items button').count();
+    await tool(page, 'line');
+    for (let count = 0; count < 100; count += 1) {
+      const x = -5 + (count % 20) * 0.5;
+      const y = -4 + Math.floor(count / 20) * 0.4;
+      await drag(page, [x, y], [x + 0.3, y + 0.2]);
+    }
+    assert.equal(await page.locator('.items button').count(), before + 100);
+    await page.focus('.stage canvas');
+    for (let count = 0; count < 100; count += 1) await page.keyboard.press('Control+z');
+    assert.equal(await page.locator('.items button').count(), before);
+    for (let count = 0; count < 100; count += 1) await page.keyboard.press('Control+y');
+    assert.equal(await page.locator('.items button').count(), before + 100);
+  });
+
+  await step('map: by keyboard alone', async (page) => {
+    await go(page, 'map');
+    await until('map', async () => (await page.locator('.items button').count()) > 5);
+    const before = await page.locator('.items button').count();
+    await page.focus('button[data-tool="circle"]');
+    await page.keyboard.press('Enter');
+    await page.focus('.stage canvas');
+    await page.keyboard.press('Insert');
+    assert.equal(await page.locator('.items button').count(), before + 1);
+    await page.locator('.points input').first().fill('2.5');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.locator('.points input').first().inputValue(), '2.5');
+    await page.focus('.stage canvas');
+    await page.keyboard.press('Delete');
+    assert.equal(await page.locator('.items button').count(), before);
+  });
+
+  await step('roadmap: drawn, sent, driven on', async (page) => {
+    await ready();
+    const old = (await ros.call('/neobotix/get_roadmap')).document;
+    await go(page, 'roadmap');
+    await until('stations', async () => (await page.locator('.items button').count()) >= 3);
+    await page.waitForTimeout(700);
+    await tool(page, 'station');
+    await drag(page, [4.5, 1], [4.5, 1.8]);
+    await tool(page, 'twoway');
+    await click(page, 4.5, 3.8);
+    await click(page, 4.8, 2.2);
+    await click(page, 4.5, 1);
+    await tool(page, 'oneway');
+    await click(page, 4.5, 1);
+    await click(page, 1, 3);
+    await tool(page, 'invert');
+    await click(page, 2.75, 2);
+    await page.screenshot({ path: join(out, 'roadmap.png') });
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.waitForSelector('.toast');
+    const document = (await ros.call('/neobotix/get_roadmap')).document;
+    const edges = [...document.matchAll(/startstation="(\w+)" endstation="(\w+)"/g)].map(
+      (one) => `${one[1]} ${one[2]}`,
+    );
+    for (const edge of ['north station4', 'station4 north', 'middle station4']) assert.ok(edges.includes(edge), edge);
+    await ros.call('/neobotix/set_mode', { mode: 4 });
+    await ros.call('/neobotix/start');
+    await go(page, 'platform');
+    if (isReal) {
+      await page.click('button[data-station="station4"]');
+      await until(
+        'arrival',
+        async () => {
+          const { x, y } = await where();
+          return Math.hypot(x - 4.5, y - 1) < 0.2;
+        },
+        60,
+      );
+    }
+    await ros.call('/neobotix/stop');
+    await ros.call('/neobotix/set_roadmap', { name: 'lab', document: old });
+  });
+
+  await step('program: checked and run', async (page) => {
+    await ready();
+    const old = (await ros.call('/neobotix/get_program')).document;
+    await go(page, 'program');
+    await until('program', async () => (await page.inputValue('textarea')).includes('<program'));
+    await page.fill('textarea', '<program version="1.0">\n<task name="t">\n<dance/>\n</task>\n</program>');
+    await page.waitForSelector('.problems li');
+    assert.match(await page.textContent('.problems li'), /Line 3/);
+    await page.fill(
+      'textarea',
+      [
+        '<program version="1.0">',
+        '  <task name="t" id="1" priority="1" version="1.0">',
+        '    <log type="info" message="from the console"/>',
+        '    <parameter><set key="SirenEnabled" value="true"/></parameter>',
+        '    <wait><delay amount="3000"/></wait>',
+        '    <parameter><set key="SirenEnabled" value="false"/></parameter>',
+        '  </task>',
+        '</program>',
+      ].join('\n'),
+    );
+    await page.waitForSelector('.tools .chip.good');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    if (isReal) {
+      // The third step waits; its line is marked.
+      await until('step', async () => (await page.textContent('.source pre')).includes('▶5'), 8);
+      await until('message', async () => (await page.textContent('.panel')).includes('from the console'), 8);
+      await until('siren', async () => (await status()).siren, 4);
+    }
+    await page.screenshot({ path: join(out, 'program-run.png') });
+    await ros.call('/neobotix/stop');
+    await ros.call('/neobotix/set_program', { name: '', document: old });
+    await ros.call('/neobotix/set_pltf_param', { key: 'SirenEnabled', value: 'false' });
+  });
+
+  await step('parameters: set, with unit and range', async (page) => {
+    await go(page, 'parameters');
+    const row = page.locator('tr[data-key="IpoRotvel"]');
+    await row.waitFor();
+    assert.match(await row.textContent(), /rad\/s/);
+    const input = row.locator('input');
+    const old = await input.inputValue();
+    await input.fill('0.55');
+    await input.press('Enter');
+    const value = async () =>
+      (await ros.call('/neobotix/get_pltf_param_vec')).parameters.find((one) => one.key === 'IpoRotvel').value;
+    await until('set', async () => Number(await value()) === 0.55, 4);
+    await input.fill('99');
+    await input.press('Enter');
+    if (isReal) await page.waitForSelector('.toast.error');
+    await ros.call('/neobotix/set_pltf_param', { key: 'IpoRotvel', value: old });
+    await page.screenshot({ path: join(out, 'parameters.png') });
+    if (!isReal) return;
+    await page.selectOption('.filters select', '/ranger/kinematics');
+    await page.locator('tr[data-key="cartesian.max_velocity"]').waitFor();
+    await page.screenshot({ path: join(out, 'parameters-node.png') });
+  });
+
+  await step('hardware: outputs and ultrasonic sensors', async (page) => {
+    await ready();
+    await go(page, 'hardware');
+    await page.getByRole('button', { name: 'Start all' }).click();
+    if (isReal) await until('sensors', async () => (await status()).ultrasonic.every((one) => one < 9.9), 5);
+    if (isReal) {
+      const output = page.locator('button.lamp').first();
+      await output.click();
+      await until('output', async () => ((await status()).io_digital_out & 1) === 1, 4);
+      await output.click();
+    }
+    await page.screenshot({ path: join(out, 'hardware.png') });
+    await ros.call('/neobotix/stop_ultrasonic');
+  });
+
+  await step('hardware: brakes', async (page) => {
+    if (!isReal) return;
+    await ready();
+    await ros.call('/neobotix/set_mode', { mode: 2 });
+    await ros.call('/neobotix/start');
+    await go(page, 'hardware');
+    const all = async (name) => {
+      for (const button of await page.getByRole('button', { name }).all()) await button.click();
+    };
+    // A braked platform does not follow velocities.
+    const turned = async () => {
+      const before = (await where()).theta;
+      for (let count = 0; count < 10; count += 1) {
+        await ros.call('/neobotix/move_vel', { translation: 0, rotation: 0.4 });
+        await page.waitForTimeout(100);
+      }
+      return Math.abs(turn((await where()).theta, before));
+    };
+    await all('Apply brake');
+    await until('it stands', async () => (await turned()) < 0.02);
+    await all('Release brake');
+    await until('it turns', async () => (await turned()) > 0.1);
+    await ros.call('/neobotix/stop');
+  });
+
+  await step('hardware: CAN messages', async (page) => {
+    if (!isReal) return;
+    await ready();
+    await go(page, 'hardware');
+    const identifier = page.getByLabel('Identifier, for example');
+    await identifier.fill('nothing');
+    await page.getByRole('button', { name: 'Listen' }).click();
+    await page.locator('.toast.error').first().waitFor();
+    await identifier.fill('0x181');
+    await page.getByRole('button', { name: 'Listen' }).click();
+    const send = (id) =>
+      ros.publish('/neobotix/can/received', 'dragoman_msgs/CanMessage', { id, data: [222, 173, 0, 1, 2, 3, 4, 5] });
+    const row = page.locator('tr', { hasText: 'de ad 00 01' });
+    await until('the message', async () => {
+      send(0x181);
+      send(0x182);
+      return (await row.count()) > 0;
+    });
+    assert.equal(await page.locator('tr', { hasText: '0x182' }).count(), 0, 'only what is listened to');
+    await page.screenshot({ path: join(out, 'hardware-can.png') });
+    await page.getByRole('button', { name: 'Forget' }).click();
+    await page.waitForTimeout(1500);
+    const count = await row.count();
+    for (let sent = 0; sent < 20; sent += 1) send(0x181);
+    await page.waitForTimeout(2500);
+    assert.equal(await row.count(), count, 'forgotten');
+  });
+
+  if (isReal) await step('recorder: chosen topics in a file, downloaded', async (page) => {
+    await go(page, 'recorder');
+    await page.locator('.chip', { hasText: 'Not recording' }).waitFor();
+    await page.getByLabel('All topics').uncheck();
+    await page.getByRole('button', { name: 'Record' }).click();
+    await page.waitForSelector('.toast.error');
+    await page.fill('#rec-filter', '/odom');
+    await page.locator('#rec-topics [data-topic="/odom"] input').check();
+    await page.getByRole('button', { name: 'Record' }).click();
+    let last = /** @type {any} */ ({});
+    ros.subscribe('/recording_status', 'dragoman_msgs/msg/RecordingStatus', (message) => {
+      last = message;
+    });
+    await until('messages', async () => last.recording && last.messages > 20, 10);
+    await page.screenshot({ path: join(out, 'recorder.png') });
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await until('the end', async () => !last.recording, 10);
+    assert.equal(last.topics, 1);
+    const link = page.locator('#rec-download');
+    await link.waitFor({ state: 'visible' });
+    const answer = await page.request.get(url + (await link.getAttribute('href')));
+    const bytes = await answer.body();
+    assert.equal(answer.status(), 200);
+    assert.equal(bytes.length, Number(last.bytes));
+    assert.ok(bytes.subarray(0, MCAP.length).equals(MCAP));
+    assert.equal((await page.request.get(`${url}/recordings/other.mcap`)).status(), 404);
+  });
+
+  await step('arms: a joint and the tool by hand', async (page) => {
+    await go(page, 'arms');
+    await page.waitForSelector('[data-jog="joint_1+"]');
+    const angle = () =>
+      new Promise((resolve) =>
+        ros.subscribe('/ranger/joint_states', 'sensor_msgs/msg/JointState', (message) => resolve(message.position[0])),
+      );
+    const before = await angle();
+    const button = await page.locator('[data-jog="joint_1-"]').boundingBox();
+    await page.mouse.move(button.x + 5, button.y + 5);
+    await page.mouse.down();
+    await page.waitForTimeout(1500);
+    await page.mouse.up();
+    await page.waitForTimeout(700);
+    const after = await angle();
+    console.log(`        joint_1 from ${before.toFixed(3)} to ${after.toFixed(3)}`);
+    assert.ok(before - after > 0.05);
+    await page.waitForTimeout(400);
+    assert.ok(Math.abs((await angle()) - after) < 0.02, 'it stands');
+    await page.screenshot({ path: join(out, 'arms.png') });
+    if (!isReal) return;
+    const pose = () =>
+      new Promise((resolve) =>
+        ros.subscribe('/ranger/pose', 'geometry_msgs/msg/PoseStamped', (message) => resolve(message.pose.position.z)),
+      );
+    const low = await pose();
+    const up = await page.locator('[data-axis="Z+"]').boundingBox();
+    await page.mouse.move(up.x + 5, up.y + 5);
+    await page.mouse.down();
+    await page.waitForTimeout(2500);
+    await page.mouse.up();
+    await page.waitForTimeout(500);
+    const high = await pose();
+    console.log(`        z from ${low.toFixed(4)} to ${high.toFixed(4)}`);
+    assert.ok(high > low + 0.005);
+  });
+
+  await step('arms: goals of the joints and the tool', async (page) => {
+    if (!isReal) return;
+    await ros.call('/ranger/enable');
+    await go(page, 'arms');
+    await page.waitForSelector('[data-joint="joint_1"]');
+    await page.waitForTimeout(1000);
+    const of = (name) => page.locator('section.card', { has: page.getByRole('button', { name }) });
+    const take = (name) => of(name).getByRole('button', { name: 'Take present values' }).click();
+    const angle = async () => {
+      const { name, position } = await ros.next('/ranger/joint_states', 'sensor_msgs/msg/JointState');
+      return position[name.indexOf('joint_1')];
+    };
+    await take('Move on a line');
+    const input = page.locator('[data-joint="joint_1"]');
+    const goal = Number(await input.inputValue()) + 6;
+    await input.fill(String(goal));
+    await page.getByRole('button', { name: 'Move the joints' }).click();
+    await until('the joint', async () => Math.abs((await angle()) * (180 / Math.PI) - goal) < 0.3, 20);
+    const height = async () => (await ros.next('/ranger/pose', 'geometry_msgs/msg/PoseStamped')).pose.position.z;
+    await page.waitForTimeout(500);
+    await take('Move on a line');
+    const z = page.locator('input[name="z"]');
+    const up = Number(await z.inputValue()) + 0.03;
+    await z.fill(up.toFixed(4));
+    await page.getByRole('button', { name: 'Move on a line' }).click();
+    await until('the tool', async () => Math.abs((await height()) - up) < 0.002, 20);
+    // Out of reach: refused with a reason, and nothing moves.
+    await z.fill('9');
+    await page.getByRole('button', { name: 'Move on a line' }).click();
+    await page.locator('.toast.error').first().waitFor();
+    assert.ok(Math.abs((await height()) - up) < 0.003);
+    await page.screenshot({ path: join(out, 'arms-goals.png') });
+  });
+
+  await step('arms: a servo by hand', async (page) => {
+    if (!isReal) return;
+    await go(page, 'arms');
+    await until('arms', async () => (await page.locator('.arms select option').count()) > 1);
+    await page.selectOption('.arms select', 'servo:');
+    await page.waitForSelector('[data-jog="arm_1_joint+"]');
+    const angle = () =>
+      new Promise((resolve) =>
+        ros.subscribe('/joint_states', 'sensor_msgs/msg/JointState', ({ name, position }) => {
+          if (name.includes('arm_1_joint')) resolve(position[name.indexOf('arm_1_joint')]);
+        }),
+      );
+    const before = await angle();
+    const button = await page.locator('[data-jog="arm_1_joint+"]').boundingBox();
+    await page.mouse.move(button.x + 5, button.y + 5);
+    await page.mouse.down();
+    await page.waitForTimeout(1500);
+    await page.mouse.up();
+    await page.waitForTimeout(700);
+    console.log(`        arm_1_joint from ${before.toFixed(3)} to ${(await angle()).toFixed(3)}`);
+    assert.ok((await angle()) > before + 0.05);
+    await page.screenshot({ path: join(out, 'arms-servo.png') });
+  });
+
+  await step('world: a thing is dragged', async (page) => {
+    await go(page, 'world');
+    await until('world', async () => (await page.locator('.items button').count()) > 3);
+    await page.waitForTimeout(1000);
+    const place = async () => (await ros.call('/apolo/get_location_m_robot', { world: '', robot: 'Marvin' })).position;
+    const from = isReal ? await place() : { x: 0, y: -2.5 };
+    await click(page, from.x, from.y);
+    await drag(page, [from.x, from.y], [from.x + 0.7, from.y + 0.4]);
+    if (isReal) await until('placed', async () => Math.abs((await place()).x - from.x - 0.7) < 0.05, 4);
+    await page.screenshot({ path: join(out, 'world.png') });
+  });
+
+  await step('turtlebot: panels and driving', async (page) => {
+    await go(page, 'turtlebot');
+    await page.waitForTimeout(2500);
+    await page.screenshot({ path: join(out, 'turtlebot.png') });
+    if (!isReal) return;
+    const heading = async () =>
+      (await ros.call('/apolo/get_location_m_robot', { world: '', robot: 'turtlebot2_widowx' })).yaw;
+    const before = await heading();
+    await page.focus('.jog-pad');
+    await page.keyboard.down('KeyA');
+    await page.waitForTimeout(1200);
+    await page.keyboard.up('KeyA');
+    await page.waitForTimeout(400);
+    assert.ok(Math.abs((await heading()) - before) > 0.1);
+    const drawn = await page
+      .locator('canvas.picture')
+      .first()
+      .evaluate((canvas) => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(data).size;
+      });
+    console.log(`        camera: ${drawn} different values`);
+    assert.ok(drawn > 20, 'a picture is shown');
+  });
+
+  await step('turtlebot: sounds, lights, console, status bar, time step', async (page) => {
+    if (!isReal) return;
+    await go(page, 'turtlebot');
+    const sound = ros.next('/mobile_base/commands/sound', 'kobuki_ros_interfaces/msg/Sound');
+    await page.waitForTimeout(1000);
+    await page.getByLabel('Sound …').selectOption('RECHARGE');
+    assert.equal((await sound).value, 2);
+    const green = ros.next('/simulation/led1', 'std_msgs/msg/ColorRGBA', ({ r, g }) => g > 0 && r === 0);
+    await page.getByLabel('LED 1').selectOption('1');
+    await green;
+    await page.getByLabel('Text to print').fill('from the page');
+    await page.keyboard.press('Enter');
+    await until('console', async () => (await page.textContent('.console')).includes('from the page'));
+    await page.getByLabel('Text for the status bar').fill('all is well');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    const bar = page.getByLabel('Status bar:', { exact: true });
+    await until('status bar', async () => (await bar.textContent()) === 'all is well');
+    const step = page.getByLabel('Time step');
+    await step.fill('0.02');
+    await step.press('Tab');
+    await step.fill('7');
+    await step.press('Tab');
+    await page.waitForTimeout(300);
+    assert.equal(await page.locator('.toast.error').count(), 0, 'what is out of range is not sent');
+    await step.fill('0');
+    await step.press('Tab');
+    await page.screenshot({ path: join(out, 'turtlebot-console.png') });
+  });
+
+  await step('all pages: rules of accessibility', async () => {
+    const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    const faults = [];
+    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+      const page = await open(SIZES[0], { bypassCSP: true, colorScheme });
+      for (const name of PAGES) {
+        await go(page, name);
+        await page.waitForTimeout(1500);
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate(() => /** @type {any} */ (window).axe.run());
+        for (const { id, nodes } of violations) {
+          faults.push(
+            `${name} (${colorScheme}): ${id}: ${nodes
+              .slice(0, 3)
+              .map((one) => one.html.slice(0, 110))
+              .join(' | ')}`,
+          );
+        }
+      }
+      await page.context().close();
+    }
+    assert.equal(faults.length, 0, `\n${faults.join('\n')}`);
+  });
+
+  for (const size of SIZES) {
+    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+      if (only && !'pictures'.includes(only)) continue;
+      const page = await open(size, { colorScheme });
+      for (const name of PAGES) {
+        await go(page, name);
+        await page.waitForTimeout(1500);
+        await page.screenshot({ path: join(out, `${name}-${size.name}-${colorScheme}.png`) });
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+        if (wide) {
+          failed += 1;
+          console.log(`FAILED  ${name} is wider than the window (${size.name})`);
+        }
+      }
+      await page.context().close();
+    }
+  }
+  ros.close();
+  await browser.close();
+  const real = [...new Set(problems)];
+  if (real.length) {
+    failed += 1;
+    console.log(`FAILED  messages of the browser:\n${real.slice(0, 20).join('\n')}`);
+  }
+  return failed;
+}

@@ -1,0 +1,213 @@
+/**
+ * Driving by hand: a velocity is sent only while a control is held, ten times a second; when it is released, when the
+ * window
+ * loses the focus, and when the page is hidden or left, a zero is sent.
+ */
+
+import { h } from './dom.js';
+import { number, onLanguage } from './i18n.js';
+
+/**
+ * Forward and to the left, turn counter-clockwise: -1 to 1 each.
+ * @typedef {{ x: number, y: number, turn: number }} Vector
+ */
+
+const PERIOD_MS = 100;
+const ZERO = Object.freeze({ x: 0, y: 0, turn: 0 });
+/** Everything that is held at present. @type {Set<Hold>} */
+const held = new Set();
+
+export class Hold {
+  /** @param {(vector: Vector) => void} send */
+  constructor(send) {
+    this.send = send;
+    /** @type {Vector} */
+    this.vector = ZERO;
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.timer = undefined;
+  }
+
+  get isHeld() {
+    return this.timer !== undefined;
+  }
+
+  /** @param {Vector} vector */
+  set(vector) {
+    this.vector = vector;
+    if (this.timer !== undefined) return;
+    held.add(this);
+    this.send(vector);
+    this.timer = setInterval(() => this.send(this.vector), PERIOD_MS);
+  }
+
+  release() {
+    if (this.timer === undefined) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+    this.vector = ZERO;
+    held.delete(this);
+    this.send(ZERO);
+  }
+}
+
+/** Releases every control. */
+export function releaseAll() {
+  for (const one of [...held]) one.release();
+}
+
+if (typeof window !== 'undefined') {
+  window.addEventListener('blur', releaseAll);
+  window.addEventListener('pagehide', releaseAll);
+  document.addEventListener('visibilitychange', () => document.hidden && releaseAll());
+}
+
+/** Keys of the pad and what they add. @type {Record<string, Partial<Vector>>} */
+const KEYS = {
+  ArrowUp: { x: 1 },
+  KeyW: { x: 1 },
+  ArrowDown: { x: -1 },
+  KeyS: { x: -1 },
+  ArrowLeft: { turn: 1 },
+  KeyA: { turn: 1 },
+  ArrowRight: { turn: -1 },
+  KeyD: { turn: -1 },
+  KeyQ: { y: 1 },
+  KeyE: { y: -1 },
+};
+
+/**
+ * A pad for driving: by touch or mouse, and with the focus by keyboard (arrows or WASD).
+ *
+ * @param {(vector: Vector, scale: number) => void} send Called ten times a second while it is held; `scale` is 0 to 1.
+ * @returns {{ root: HTMLElement, release: () => void }}
+ */
+export function jogPad(send) {
+  const speed = h('input', {
+    label: 'jog.speed',
+    attrs: { type: 'range', min: 5, max: 100, step: 5, value: 40 },
+  });
+  const shown = h('output', { class: 'value' });
+  const scale = () => Number(speed.value) / 100;
+  const hold = new Hold((vector) => send(vector, scale()));
+  const knob = h('div', { class: 'jog-knob' });
+  const pad = h(
+    'div',
+    { class: 'jog-pad', label: 'jog.pad', attrs: { tabindex: 0, role: 'application' } },
+    h('span', { class: 'jog-mark north' }, '▲'),
+    h('span', { class: 'jog-mark south' }, '▼'),
+    h('span', { class: 'jog-mark west' }, '↺'),
+    h('span', { class: 'jog-mark east' }, '↻'),
+    knob,
+  );
+  /** @type {Set<string>} */
+  const keys = new Set();
+  const showKnob = (/** @type {Vector} */ vector) => {
+    knob.style.transform = `translate(${-vector.turn * 48}px, ${-vector.x * 48}px)`;
+    pad.classList.toggle('held', hold.isHeld);
+  };
+  const release = () => {
+    keys.clear();
+    hold.release();
+    showKnob(ZERO);
+  };
+  const byKeys = () => {
+    if (keys.size === 0) return release();
+    const vector = { ...ZERO };
+    for (const key of keys) {
+      for (const axis of /** @type {(keyof Vector)[]} */ (['x', 'y', 'turn'])) vector[axis] += KEYS[key][axis] ?? 0;
+    }
+    hold.set(vector);
+    showKnob(vector);
+  };
+  pad.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.code === 'Space' || event.code === 'Escape') {
+      event.preventDefault();
+      release();
+    } else if (KEYS[event.code]) {
+      event.preventDefault();
+      keys.add(event.code);
+      byKeys();
+    }
+  });
+  pad.addEventListener('keyup', (event) => {
+    if (keys.delete(event.code)) byKeys();
+  });
+  pad.addEventListener('blur', release);
+  window.addEventListener('blur', release);
+  const byPointer = (/** @type {PointerEvent} */ event) => {
+    const box = pad.getBoundingClientRect();
+    const half = box.width / 2;
+    const clamp = (/** @type {number} */ value) => {
+      const limited = Math.max(-1, Math.min(1, value));
+      return Math.abs(limited) < 0.12 ? 0 : limited;
+    };
+    const vector = {
+      x: clamp(-(event.clientY - box.top - half) / (half * 0.8)),
+      y: 0,
+      turn: clamp(-(event.clientX - box.left - half) / (half * 0.8)),
+    };
+    hold.set(vector);
+    showKnob(vector);
+  };
+  pad.addEventListener('pointerdown', (event) => {
+    event.preventDefault();
+    pad.focus();
+    pad.setPointerCapture(event.pointerId);
+    byPointer(event);
+  });
+  pad.addEventListener('pointermove', (event) => {
+    if (pad.hasPointerCapture(event.pointerId)) byPointer(event);
+  });
+  for (const name of ['pointerup', 'pointercancel', 'lostpointercapture']) pad.addEventListener(name, release);
+  const showSpeed = () => (shown.textContent = number(Number(speed.value), 0, '%'));
+  speed.addEventListener('input', showSpeed);
+  onLanguage(showSpeed);
+  showSpeed();
+  const root = h(
+    'div',
+    { class: 'jog' },
+    pad,
+    h(
+      'div',
+      { class: 'jog-side' },
+      h('label', { class: 'field' }, h('span', { t: 'jog.speed' }), h('span', { class: 'row' }, speed, shown)),
+      h('p', { class: 'hint', t: 'jog.hint' }),
+    ),
+  );
+  return { root, release };
+}
+
+/**
+ * A button that acts while it is held, by pointer or by the space and enter keys.
+ *
+ * @param {HTMLButtonElement} element @param {Hold} hold @param {() => Vector} vector
+ */
+export function holdButton(element, hold, vector) {
+  const start = () => {
+    hold.set(vector());
+    element.classList.add('held');
+  };
+  const end = () => {
+    hold.release();
+    element.classList.remove('held');
+  };
+  element.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return;
+    event.preventDefault();
+    element.focus();
+    element.setPointerCapture(event.pointerId);
+    start();
+  });
+  for (const name of ['pointerup', 'pointercancel', 'lostpointercapture', 'blur']) element.addEventListener(name, end);
+  element.addEventListener('keydown', (event) => {
+    if ((event.code === 'Space' || event.code === 'Enter') && !event.repeat) {
+      event.preventDefault();
+      start();
+    }
+  });
+  element.addEventListener('keyup', (event) => {
+    if (event.code === 'Space' || event.code === 'Enter') end();
+  });
+  element.addEventListener('contextmenu', (event) => event.preventDefault());
+}

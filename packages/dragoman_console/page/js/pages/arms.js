@@ -1,0 +1,536 @@
+/**
+ * Arms: joints with limits, temperatures and faults; driving of joints and of the tool by hand; goals, events, and a
+ * drawing from
+ * the robot's description.
+ */
+
+import { SERVO } from '../app.js';
+import { button, card, h, put, say } from '../dom.js';
+import { Hold, holdButton } from '../drive.js';
+import { number, onLanguage, t } from '../i18n.js';
+import { Solid } from '../solid.js';
+import { fromRpy, ofPose, rpyOf } from '../spatial.js';
+import { movingJoints, readUrdf } from '../urdf.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../texts.js').Key} Key */
+/** @typedef {import('../urdf.js').Joint} Joint */
+/**
+ * One joint on the page.
+ * @typedef {object} Row
+ * @property {HTMLElement} root
+ * @property {HTMLElement} value
+ * @property {HTMLElement} bar
+ * @property {HTMLElement} temperature
+ * @property {Joint | null} joint
+ * @property {Hold} hold
+ */
+
+const [OFF, JOINT, CARTESIAN] = [0, 1, 2];
+/** @type {Key[]} */
+const MODES = ['arm.mode.off', 'arm.mode.joint', 'arm.mode.cartesian'];
+const PERIOD_S = 0.1;
+/** Greatest speed of driving by hand at full scale: rad/s or m/s for joints, then m/s and rad/s for the tool. */
+const JOINT_SPEED = 0.4;
+const TOOL_SPEED = 0.05;
+const TOOL_RATE = 0.3;
+const DEGREES = 180 / Math.PI;
+const STALE_MS = 1500;
+const MAX_EVENTS = 60;
+
+/** @param {App} app @returns {import('../app.js').Page} */
+export function armsPage(app) {
+  const { bridge } = app;
+  const isServo = () => app.arm.startsWith(SERVO);
+  const namespace = () => (isServo() ? app.arm.slice(SERVO.length) : app.arm);
+  const name = (/** @type {string} */ rest) => `${namespace()}/${rest}`;
+  const solid = new Solid();
+  /** @type {Map<string, Row>} */
+  const rows = new Map();
+  /** Joints of the description. @type {Map<string, Joint>} */
+  let described = new Map();
+  /** @type {Map<string, number>} */
+  const positions = new Map();
+  /** Joints of the arm, base first. @type {string[]} */
+  let order = [];
+  let mode = OFF;
+  let seen = 0;
+  /** @type {any} */
+  let pose = null;
+  /** @type {any} */
+  let setpoint = null;
+
+  const chips = {
+    drives: h('span', { class: 'chip' }),
+    moving: h('span', { class: 'chip' }),
+    fault: h('span', { class: 'chip bad', attrs: { hidden: true } }),
+  };
+  const joints = h('div', { class: 'joints' });
+  const scale = h('input', { label: 'arm.scale', attrs: { type: 'range', min: 1, max: 100, value: 25 } });
+  const scaleValue = h('output', { class: 'value' });
+  const speed = () => Number(scale.value) / 100;
+  const showScale = () => put(scaleValue, number(Number(scale.value), 0, '%'));
+  scale.addEventListener('input', showScale);
+  const modes = h(
+    'div',
+    { class: 'grid3', label: 'arm.mode', attrs: { role: 'group' } },
+    ...MODES.map((key, at) =>
+      h('button', {
+        class: 'button small',
+        t: key,
+        attrs: { type: 'button', 'data-mode': at },
+        on: { click: () => void setMode(at) },
+      }),
+    ),
+  );
+  const trigger = (/** @type {string} */ service) => () => void app.order(name(service));
+  const choice = h('select', { label: 'arm.choose', on: { change: (event) => app.choose('arm', event.target.value) } });
+  const events = h('ul', { class: 'log' });
+  const poseFacts = h('dl', { class: 'facts motion-only' });
+  const frame = h(
+    'select',
+    { label: 'arm.frame' },
+    h('option', { t: 'arm.base', attrs: { value: '' } }),
+    h('option', { t: 'arm.tool', attrs: { value: 'tool0' } }),
+  );
+  const tool = h('div', { class: 'grid4 jogs motion-only' });
+  const holds = [
+    ['X', [1, 0, 0, 0, 0, 0]],
+    ['Y', [0, 1, 0, 0, 0, 0]],
+    ['Z', [0, 0, 1, 0, 0, 0]],
+    ['Rx', [0, 0, 0, 1, 0, 0]],
+    ['Ry', [0, 0, 0, 0, 1, 0]],
+    ['Rz', [0, 0, 0, 0, 0, 1]],
+  ];
+  for (const [axis, direction] of /** @type {[string, number[]][]} */ (holds)) {
+    for (const sign of [-1, 1]) {
+      const one = h(
+        'button',
+        { class: 'button jog-button', attrs: { type: 'button', 'data-axis': `${axis}${sign < 0 ? '-' : '+'}` } },
+        `${axis} ${sign < 0 ? '−' : '+'}`,
+      );
+      const hold = new Hold(({ x }) => sendTwist(direction.map((part) => part * x * sign)));
+      holdButton(one, hold, () => {
+        if (mode !== CARTESIAN) void setMode(CARTESIAN);
+        return { x: 1, y: 0, turn: 0 };
+      });
+      tool.append(one);
+    }
+  }
+
+  /** @param {number[]} direction */
+  function sendTwist(direction) {
+    // Before the mode has changed, a twist would be refused.
+    if (mode !== CARTESIAN) return;
+    const [vx, vy, vz] = direction.slice(0, 3).map((part) => part * TOOL_SPEED * speed());
+    const [wx, wy, wz] = direction.slice(3).map((part) => part * TOOL_RATE * speed());
+    bridge.publish(name('delta_twist_cmds'), 'geometry_msgs/msg/TwistStamped', {
+      header: { frame_id: frame.value },
+      twist: { linear: { x: vx, y: vy, z: vz }, angular: { x: wx, y: wy, z: wz } },
+    });
+  }
+
+  /** @param {number} next */
+  async function setMode(next) {
+    if (await app.order(name('set_command_mode'), { mode: next })) mode = next;
+    showMode();
+  }
+  function showMode() {
+    for (const one of modes.children) {
+      one.setAttribute('aria-pressed', String(Number(/** @type {HTMLElement} */ (one).dataset.mode) === mode));
+    }
+  }
+
+  // Joints.
+  /** @param {string} joint @returns {Row} */
+  function row(joint) {
+    const value = h('span', { class: 'value' }, '–');
+    const temperature = h('span', { class: 'hint value' });
+    const bar = h('i', { class: 'mark' });
+    /** The commanded position while it is driven. @type {number | null} */
+    let reference = null;
+    const hold = new Hold(({ x }) => {
+      const now = positions.get(joint);
+      if (now === undefined) return;
+      if (x === 0) {
+        reference = null;
+        return;
+      }
+      if (mode !== OFF && !isServo()) return;
+      const limit = described.get(joint);
+      const next = (reference ?? now) + x * JOINT_SPEED * speed() * PERIOD_S;
+      reference = limit && limit.type !== 'continuous' ? Math.min(limit.upper, Math.max(limit.lower, next)) : next;
+      bridge.publish(name(`${joint}/command`), 'std_msgs/msg/Float64', { data: reference });
+    });
+    const jog = (/** @type {number} */ sign) => {
+      const one = h(
+        'button',
+        {
+          class: 'button small square',
+          attrs: {
+            type: 'button',
+            'aria-label': `${joint} ${sign < 0 ? '−' : '+'}`,
+            'data-jog': `${joint}${sign < 0 ? '-' : '+'}`,
+          },
+        },
+        sign < 0 ? '−' : '+',
+      );
+      holdButton(one, hold, () => {
+        if (mode !== OFF && !isServo()) void setMode(OFF);
+        return { x: sign, y: 0, turn: 0 };
+      });
+      return one;
+    };
+    const relax = h('button', {
+      class: 'button small',
+      t: 'turtle.relax',
+      attrs: { type: 'button' },
+      on: { click: () => void bridge.call(name(`${joint}/relax`)).catch((error) => app.fail(error)) },
+    });
+    const root = h(
+      'div',
+      { class: 'joint' },
+      h(
+        'div',
+        { class: 'joint-head' },
+        h('span', { class: 'mono' }, joint),
+        h('span', { class: 'row tight' }, temperature, value),
+      ),
+      h('div', { class: 'joint-row' }, jog(-1), h('span', { class: 'meter' }, bar), jog(1), relax),
+    );
+    return { root, value, bar, temperature, joint: null, hold };
+  }
+  /** @param {any} message JointState */
+  function jointStates(message) {
+    seen = performance.now();
+    const own = isServo() ? app.graph.servoArms.get(namespace()) : null;
+    const names = message.name.filter((/** @type {string} */ joint) => !own || own.includes(joint));
+    message.name.forEach((/** @type {string} */ joint, /** @type {number} */ at) => {
+      if (Number.isFinite(message.position[at])) positions.set(joint, message.position[at]);
+    });
+    if (order.join() !== names.join() && names.length >= order.length) {
+      order = names;
+      solid.scale = 0;
+      rows.clear();
+      for (const joint of order) rows.set(joint, row(joint));
+      joints.replaceChildren(...[...rows.values()].map((one) => one.root));
+      fillGoal();
+    }
+    for (const [joint, one] of rows) showJoint(joint, one);
+    solid.positions = positions;
+    solid.request();
+  }
+  /** @param {string} joint @param {Row} one */
+  function showJoint(joint, one) {
+    const position = positions.get(joint) ?? 0;
+    const limits = described.get(joint);
+    const isSliding = limits?.type === 'prismatic';
+    const unit = isSliding ? 1000 : DEGREES;
+    put(one.value, isSliding ? number(position * 1000, 1, 'mm') : number(position * DEGREES, 1, '°'));
+    const [lower, upper] = limits ? [limits.lower, limits.upper] : [-Math.PI, Math.PI];
+    const part = Math.min(1, Math.max(0, (position - lower) / (upper - lower || 1)));
+    one.bar.style.left = `calc(${(part * 100).toFixed(1)}% - 2px)`;
+    one.bar.className = `mark ${part < 0.02 || part > 0.98 ? 'bad' : part < 0.07 || part > 0.93 ? 'warn' : ''}`;
+    one.root.title = limits ? `${number(lower * unit, 0)} … ${number(upper * unit, 0, isSliding ? 'mm' : '°')}` : '';
+  }
+  /** @param {any} message DriveStatus */
+  function driveStatus(message) {
+    chips.drives.className = `chip ${message.enabled ? 'good' : 'warn'}`;
+    say(chips.drives, message.enabled ? 'arm.drivesOn' : 'arm.drivesOff');
+    message.name.forEach((/** @type {string} */ joint, /** @type {number} */ at) => {
+      const degrees = message.temperature?.[at] ?? -1000;
+      const one = rows.get(joint);
+      if (!one) return;
+      put(one.temperature, degrees > -999 ? number(degrees, 0, '°C') : '');
+      one.temperature.classList.toggle('bad', degrees > 70);
+    });
+  }
+  /** @param {any} message MotionStatus */
+  function motionStatus(message) {
+    mode = message.mode;
+    showMode();
+    chips.moving.className = `chip ${message.moving ? 'good' : ''}`;
+    put(
+      chips.moving,
+      t(message.moving ? 'arm.moving' : 'arm.still') + (message.via_point >= 0 ? ` · ${message.via_point}` : ''),
+    );
+  }
+  /** @param {any} message MotionEvent */
+  function motionEvent(message) {
+    const time = new Date().toLocaleTimeString([], { hour12: false });
+    const kind = message.kind === 5 ? '' : 'warn';
+    events.prepend(
+      h(
+        'li',
+        { class: kind },
+        h('time', {}, time),
+        h('span', { class: 'who' }, t(/** @type {Key} */ (`event.${message.kind}`))),
+        h('span', { class: 'what' }, message.text),
+      ),
+    );
+    while (events.children.length > MAX_EVENTS) events.lastChild?.remove();
+  }
+  /** Faults of the drives are on the diagnostics. @param {any} array */
+  function diagnostics(array) {
+    const prefix = app.arm.replace(/^\//, '');
+    for (const status of array.status ?? []) {
+      if (!status.name.startsWith(`${prefix}/arm:`)) continue;
+      chips.fault.hidden = Number(status.level) < 2;
+      put(chips.fault, status.message);
+    }
+  }
+
+  // Pose and goals.
+  const goal = ['x', 'y', 'z', 'roll', 'pitch', 'yaw'].map((axis) =>
+    h('input', { attrs: { type: 'number', step: axis.length > 1 ? 1 : 0.01, 'aria-label': axis, name: axis } }),
+  );
+  const jointGoal = h('div', { class: 'axes' });
+  const duration = h('input', { label: 'arm.duration', attrs: { type: 'number', min: 0, step: 1, value: 0 } });
+  function showPose() {
+    const rows_ = [
+      [t('arm.pose'), pose],
+      [t('arm.setpoint'), setpoint],
+    ];
+    poseFacts.replaceChildren(
+      ...rows_.flatMap(([key, one]) => {
+        if (!one) return [h('dt', {}, key), h('dd', {}, '–')];
+        const { x, y, z } = one.position;
+        const [roll, pitch, yaw] = rpyOf(ofPose(one)).map((angle) => angle * DEGREES);
+        const place = `${number(x, 3)} · ${number(y, 3)} · ${number(z, 3, 'm')}`;
+        return [
+          h('dt', {}, key),
+          h('dd', {}, place, h('br'), `${number(roll, 1)} · ${number(pitch, 1)} · ${number(yaw, 1, '°')}`),
+        ];
+      }),
+    );
+  }
+  function fillGoal() {
+    if (pose) {
+      const { x, y, z } = pose.position;
+      const values = [x, y, z, ...rpyOf(ofPose(pose)).map((angle) => angle * DEGREES)];
+      goal.forEach((input, at) => (input.value = values[at].toFixed(at < 3 ? 4 : 2)));
+    }
+    jointGoal.replaceChildren(
+      ...order.flatMap((joint) => {
+        const isSliding = described.get(joint)?.type === 'prismatic';
+        const value = (positions.get(joint) ?? 0) * (isSliding ? 1 : DEGREES);
+        const input = h('input', {
+          attrs: {
+            type: 'number',
+            step: isSliding ? 0.01 : 1,
+            value: value.toFixed(isSliding ? 4 : 2),
+            'data-joint': joint,
+            'aria-label': joint,
+          },
+        });
+        return [h('span', { class: 'hint mono' }, joint), input, h('span', { class: 'hint' }, isSliding ? 'm' : '°')];
+      }),
+    );
+  }
+  async function moveTool() {
+    const [x, y, z, roll, pitch, yaw] = goal.map((input) => Number(input.value));
+    const orientation = quaternion(fromRpy([0, 0, 0], [roll / DEGREES, pitch / DEGREES, yaw / DEGREES]));
+    const request = { pose: { position: { x, y, z }, orientation }, min_duration: Number(duration.value) || 0 };
+    if (mode !== CARTESIAN) await setMode(CARTESIAN);
+    if (await app.order(name('set_goal_pose'), request)) await app.order(name('begin_motion'));
+  }
+  async function moveJoints() {
+    const position = [...jointGoal.querySelectorAll('input')].map((input) => {
+      const isSliding = described.get(input.dataset.joint ?? '')?.type === 'prismatic';
+      return Number(input.value) / (isSliding ? 1 : DEGREES);
+    });
+    if (mode !== JOINT) await setMode(JOINT);
+    const request = { position, min_duration: Number(duration.value) || 0 };
+    if (await app.order(name('set_joint_goal'), request)) await app.order(name('begin_joint_motion'));
+  }
+
+  const root = h(
+    'div',
+    { class: 'page arms' },
+    h(
+      'div',
+      { class: 'card row spread' },
+      h('div', { class: 'row' }, choice, chips.drives, chips.moving, chips.fault),
+      h(
+        'div',
+        { class: 'row tight motion-only' },
+        button('arm.enable', trigger('enable'), { class: 'small primary' }),
+        button('arm.disable', trigger('disable'), { class: 'small' }),
+        button('arm.halt', trigger('halt'), { class: 'small' }),
+        button('arm.stop', trigger('stop'), { class: 'small', icon: 'stop' }),
+        button('arm.recover', trigger('recover'), { class: 'small' }),
+      ),
+    ),
+    h(
+      'div',
+      { class: 'columns wide' },
+      h('section', { class: 'card' }, h('div', { class: 'arm-stage' }, solid.canvas), poseFacts),
+      card(
+        'arm.jog',
+        h(
+          'div',
+          { class: 'stack' },
+          h(
+            'label',
+            { class: 'field' },
+            h('span', { t: 'arm.scale' }),
+            h('span', { class: 'row nowrap' }, scale, scaleValue),
+          ),
+          h('div', { class: 'motion-only' }, h('p', { class: 'hint', t: 'arm.mode' }), modes),
+          h('div', { class: 'row spread motion-only' }, h('span', { class: 'hint', t: 'arm.toolJog' }), frame),
+          tool,
+          h('p', { class: 'hint motion-only', t: 'arm.jogHint' }),
+        ),
+      ),
+      card('arm.joints', joints),
+    ),
+    h(
+      'div',
+      { class: 'columns motion-only' },
+      card(
+        'arm.goalPose',
+        h(
+          'div',
+          { class: 'stack' },
+          h(
+            'div',
+            { class: 'grid3' },
+            ...goal.map((input) =>
+              h(
+                'label',
+                { class: 'field' },
+                h('span', {}, `${input.name}, ${input.name.length > 1 ? '°' : 'm'}`),
+                input,
+              ),
+            ),
+          ),
+          h('label', { class: 'field' }, h('span', { t: 'arm.duration' }), duration),
+          h(
+            'div',
+            { class: 'row' },
+            button('arm.take', fillGoal),
+            button('arm.moveTool', () => void moveTool(), { class: 'primary' }),
+          ),
+        ),
+      ),
+      card(
+        'arm.goalJoints',
+        h(
+          'div',
+          { class: 'stack' },
+          jointGoal,
+          button('arm.moveJoints', () => void moveJoints(), { class: 'primary' }),
+        ),
+      ),
+      card('arm.events', events),
+    ),
+  );
+
+  function showChoice() {
+    const servos = [...app.graph.servoArms].map(([space, list]) => [SERVO + space, `${space || '/'} · ${list[0]} …`]);
+    const all = [...app.graph.machines.arms.map((one) => [one, one]), ...servos];
+    choice.replaceChildren(
+      ...all.map(([value, text]) => h('option', { attrs: { value, selected: value === app.arm } }, text)),
+    );
+    root.classList.toggle('servo', isServo());
+    for (const one of Object.values(chips)) one.hidden = isServo() || (one === chips.fault && !chips.fault.textContent);
+  }
+  onLanguage(() => {
+    showPose();
+    showScale();
+  });
+  showScale();
+  showMode();
+  showPose();
+
+  const enter = () => {
+    /** @type {(() => void)[]} */
+    let ends = [];
+    let isFilled = false;
+    const begin = () => {
+      for (const end of ends) end();
+      order = [];
+      rows.clear();
+      joints.replaceChildren();
+      positions.clear();
+      described = new Map();
+      pose = setpoint = null;
+      solid.frames = [];
+      showPose();
+      showChoice();
+      ends = [
+        bridge.subscribe(name('joint_states'), 'sensor_msgs/msg/JointState', jointStates, { throttle: 66 }),
+        bridge.subscribe(name('drive_status'), 'dragoman_msgs/msg/DriveStatus', driveStatus),
+        bridge.subscribe(name('motion_status'), 'dragoman_msgs/msg/MotionStatus', motionStatus),
+        bridge.subscribe(name('motion_events'), 'dragoman_msgs/msg/MotionEvent', motionEvent, { queue: 20 }),
+        bridge.subscribe('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray', diagnostics, { queue: 100 }),
+        bridge.subscribe(
+          name('pose'),
+          'geometry_msgs/msg/PoseStamped',
+          (message) => {
+            pose = message.pose;
+            solid.frames = [
+              { motion: ofPose(pose), isGhost: false },
+              ...(setpoint ? [{ motion: ofPose(setpoint), isGhost: true }] : []),
+            ];
+            showPose();
+            if (!isFilled && order.length) {
+              isFilled = true;
+              fillGoal();
+            }
+          },
+          { throttle: 100 },
+        ),
+        bridge.subscribe(name('setpoint'), 'geometry_msgs/msg/PoseStamped', (message) => (setpoint = message.pose), {
+          throttle: 100,
+        }),
+        bridge.subscribe(name('robot_description'), 'std_msgs/msg/String', (message) => {
+          try {
+            const robot = readUrdf(message.data);
+            described = new Map(movingJoints(robot).map((joint) => [joint.name, joint]));
+            solid.show(robot);
+            fillGoal();
+          } catch (error) {
+            app.fail(error);
+          }
+        }),
+      ];
+    };
+    begin();
+    app.addEventListener('arm', begin);
+    app.graph.addEventListener('change', showChoice);
+    const timer = setInterval(() => {
+      if (performance.now() - seen < STALE_MS) return;
+      chips.drives.hidden = false;
+      chips.drives.className = 'chip bad';
+      say(chips.drives, 'common.silent');
+    }, 1000);
+    return () => {
+      clearInterval(timer);
+      for (const one of rows.values()) one.hold.release();
+      app.removeEventListener('arm', begin);
+      app.graph.removeEventListener('change', showChoice);
+      for (const end of ends) end();
+    };
+  };
+  return { root, enter };
+}
+
+/** The rotation of a motion. @param {import('../spatial.js').Motion} m */
+function quaternion(m) {
+  const [roll, pitch, yaw] = rpyOf(m).map((angle) => angle / 2);
+  const [cr, sr, cp, sp, cy, sy] = [
+    Math.cos(roll),
+    Math.sin(roll),
+    Math.cos(pitch),
+    Math.sin(pitch),
+    Math.cos(yaw),
+    Math.sin(yaw),
+  ];
+  return {
+    x: sr * cp * cy - cr * sp * sy,
+    y: cr * sp * cy + sr * cp * sy,
+    z: cr * cp * sy - sr * sp * cy,
+    w: cr * cp * cy + sr * sp * sy,
+  };
+}

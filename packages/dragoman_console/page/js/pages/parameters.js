@@ -1,0 +1,360 @@
+/**
+ * Parameters (PlatformCtrl guide, 5.9): those of the platform by category, and those of every node, with unit, range
+ * and text.
+ * They can be saved to a parameter file, which the platform reads at its start.
+ */
+
+import { button, download, h, put } from '../dom.js';
+import { onLanguage, t } from '../i18n.js';
+import { TEXTS } from '../texts.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../texts.js').Key} Key */
+/**
+ * @typedef {object} Parameter
+ * @property {string} key
+ * @property {string} value
+ * @property {'boolean' | 'number' | 'integer' | 'text'} kind
+ * @property {string} group Name of the category; empty: none.
+ * @property {string} text Description.
+ * @property {string} range
+ * @property {boolean} isReadOnly
+ * @property {number} type rcl_interfaces' type; 0: PlatformCtrl's own.
+ */
+
+/** @type {Key[]} */
+const CATEGORIES = [
+  'category.0',
+  'category.1',
+  'category.2',
+  'category.3',
+  'category.4',
+  'category.5',
+  'category.6',
+  'category.7',
+  'category.8',
+  'category.9',
+  'category.10',
+];
+/** Units of the guide's parameters. */
+const UNITS = [
+  [
+    /^(CollLaserMinDist|DistPltfCenterToWheelAxis|DistWheels|PltfLength|RadiusWheel|MinLineLen.*|UltraSonic\d+[XYZ])$/,
+    'mm',
+  ],
+  [/^UltraSonic\d+Angle$/, '°'],
+  [/^IpoTransVel$/, 'mm/s'],
+  [/^IpoRotvel$/, 'rad/s'],
+  [/^LineExtractMaxCov$/, 'mm²'],
+  [/^PathFollowParam1$/, '1/m²'],
+  [/^PathFollowParam2$/, '1/m'],
+];
+const PLATFORM = 'platform';
+const TYPES = { BOOL: 1, INTEGER: 2, DOUBLE: 3, STRING: 4, BYTES: 5, BOOLS: 6, INTEGERS: 7, DOUBLES: 8, STRINGS: 9 };
+/** Field of rcl_interfaces/ParameterValue by type. @type {Record<number, string>} */
+const FIELDS = {
+  1: 'bool_value',
+  2: 'integer_value',
+  3: 'double_value',
+  4: 'string_value',
+  6: 'bool_array_value',
+  7: 'integer_array_value',
+  8: 'double_array_value',
+  9: 'string_array_value',
+};
+
+/**
+ * The unit at the end of a description, such as `m/s` in "Maximum speed, m/s."
+ * @param {string} key
+ * @param {string} text
+ */
+function unitOf(key, text) {
+  for (const [pattern, unit] of UNITS) if (/** @type {RegExp} */ (pattern).test(key)) return String(unit);
+  const found = /,\s*(m|s|rad|Hz|m\/s|rad\/s|m\/s\^2|rad\/s\^2|V|A|°C|%|ms)\s*(;|\.|$)/.exec(text);
+  return found?.[1] ?? '';
+}
+
+/** @param {App} app @returns {import('../app.js').Page} */
+export function parametersPage(app) {
+  const { bridge } = app;
+  /** @type {Parameter[]} */
+  let parameters = [];
+  let source = PLATFORM;
+  const rows = h('tbody');
+  const search = h('input', { hint: 'param.search', label: 'param.search', attrs: { type: 'search' } });
+  const nodes = h('select', { label: 'param.node' });
+  const groups = h('select', { label: 'param.category' });
+  const count = h('span', { class: 'hint' });
+  search.addEventListener('input', filter);
+  groups.addEventListener('change', filter);
+  nodes.addEventListener('change', () => {
+    source = nodes.value;
+    void read();
+  });
+  const saveButton = button('param.save', save, { icon: 'save' });
+  const root = h(
+    'div',
+    { class: 'page' },
+    h(
+      'section',
+      { class: 'card' },
+      h(
+        'div',
+        { class: 'filters' },
+        nodes,
+        groups,
+        search,
+        count,
+        h('span', { class: 'grow' }),
+        button('tool.refresh', () => void read(), { icon: 'refresh', iconOnly: true }),
+        saveButton,
+      ),
+    ),
+    h(
+      'section',
+      { class: 'card scroll' },
+      h(
+        'table',
+        { class: 'parameters' },
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            h('th', { t: 'param.name' }),
+            h('th', { t: 'param.value' }),
+            h('th', { class: 'hide-narrow', t: 'param.range' }),
+          ),
+        ),
+        rows,
+      ),
+    ),
+  );
+
+  function showNodes() {
+    const names = app.graph.parameterNodes();
+    const key = `${names.join()} ${app.platform}`;
+    if (nodes.dataset.key === key) return;
+    nodes.dataset.key = key;
+    nodes.replaceChildren(
+      h('option', { t: 'param.platform', attrs: { value: PLATFORM, selected: source === PLATFORM } }),
+      ...names.map((name) => h('option', { attrs: { value: name, selected: name === source } }, name)),
+    );
+  }
+
+  async function read() {
+    try {
+      parameters = source === PLATFORM ? await readPlatform() : await readNode(source);
+    } catch (error) {
+      parameters = [];
+      if (bridge.isOpen) app.fail(error);
+    }
+    const kinds = [...new Set(parameters.map((one) => one.group))].filter(Boolean);
+    groups.hidden = kinds.length < 2;
+    groups.replaceChildren(
+      h('option', { t: 'param.all', attrs: { value: '' } }),
+      ...kinds.map((group) => h('option', { t: /** @type {Key} */ (group), attrs: { value: group } })),
+    );
+    rows.replaceChildren(...parameters.map(row));
+    filter();
+  }
+
+  /** @returns {Promise<Parameter[]>} */
+  async function readPlatform() {
+    const answer = await bridge.request(`${app.platform}/get_pltf_param_vec`);
+    const texts = await descriptions(answer.parameters.map((/** @type {any} */ one) => one.key));
+    return answer.parameters
+      .map((/** @type {any} */ one) => ({
+        key: one.key,
+        value: one.value,
+        kind: /** @type {const} */ (['boolean', 'integer', 'number'])[one.type] ?? 'text',
+        group: CATEGORIES[one.category] ?? '',
+        text: texts.get(one.key) ?? '',
+        range: one.type === 0 ? '' : `${one.minimum} … ${one.maximum}`,
+        isReadOnly: false,
+        type: 0,
+      }))
+      .sort((/** @type {Parameter} */ a, /** @type {Parameter} */ b) =>
+        order(a).localeCompare(order(b), 'en', { numeric: true }),
+      );
+  }
+
+  /** Descriptions by name, from the platform's node. @param {string[]} names @returns {Promise<Map<string, string>>} */
+  async function descriptions(names) {
+    const node = app.graph.parameterNodes().find((one) => one === `${app.platform}/platform`);
+    if (!node) return new Map();
+    try {
+      const { descriptors } = await bridge.call(`${node}/describe_parameters`, { names });
+      return new Map(descriptors.map((/** @type {any} */ one) => [one.name, one.description]));
+    } catch {
+      return new Map();
+    }
+  }
+
+  /** @param {string} node @returns {Promise<Parameter[]>} */
+  async function readNode(node) {
+    const { result } = await bridge.call(`${node}/list_parameters`, { prefixes: [], depth: 0 });
+    const names = /** @type {string[]} */ (result.names).filter((one) => !one.startsWith('qos_overrides.')).sort();
+    const [{ descriptors }, { values }] = await Promise.all([
+      bridge.call(`${node}/describe_parameters`, { names }),
+      bridge.call(`${node}/get_parameters`, { names }),
+    ]);
+    return names.map((key, at) => {
+      const {
+        type,
+        description,
+        read_only: isReadOnly,
+        floating_point_range: floats,
+        integer_range: integers,
+      } = descriptors[at];
+      const limits = floats?.[0] ?? integers?.[0];
+      const value = values[at][FIELDS[values[at].type] ?? ''];
+      /** @type {Parameter} */
+      const parameter = {
+        key,
+        value:
+          Array.isArray(value) || ArrayBuffer.isView(value)
+            ? JSON.stringify(Array.from(/** @type {any} */ (value)))
+            : String(value ?? ''),
+        kind:
+          type === TYPES.BOOL
+            ? 'boolean'
+            : type === TYPES.INTEGER
+              ? 'integer'
+              : type === TYPES.DOUBLE
+                ? 'number'
+                : 'text',
+        group: '',
+        text: description,
+        range: limits ? `${limits.from_value} … ${limits.to_value}` : (descriptors[at].additional_constraints ?? ''),
+        isReadOnly: Boolean(isReadOnly),
+        type: values[at].type,
+      };
+      return parameter;
+    });
+  }
+
+  /** @param {Parameter} parameter */
+  function row(parameter) {
+    const cell = h('td');
+    const unit = unitOf(parameter.key, parameter.text);
+    const line = h(
+      'tr',
+      { attrs: { 'data-key': parameter.key } },
+      h('td', {}, h('div', { class: 'mono' }, parameter.key), h('div', { class: 'parameter-text' }, parameter.text)),
+      cell,
+      h('td', { class: 'hide-narrow hint' }, parameter.range),
+    );
+    const send = (/** @type {string} */ value) => void set(parameter, value, cell);
+    if (parameter.isReadOnly) {
+      cell.append(h('span', { class: 'mono' }, parameter.value), unit && ` ${unit}`);
+    } else if (parameter.kind === 'boolean') {
+      const input = h('input', {
+        attrs: { type: 'checkbox', checked: parameter.value === 'true', 'aria-label': parameter.key },
+      });
+      input.addEventListener('change', () => send(String(input.checked)));
+      cell.append(input);
+    } else {
+      const isNumber = parameter.kind !== 'text';
+      const input = h('input', {
+        class: 'value-input',
+        attrs: {
+          type: isNumber ? 'number' : 'text',
+          step: parameter.kind === 'integer' ? 1 : 'any',
+          value: parameter.value,
+          'aria-label': parameter.key,
+        },
+      });
+      const commit = () => {
+        if (input.value !== parameter.value) send(input.value);
+      };
+      input.addEventListener('change', commit);
+      cell.append(h('span', { class: 'row tight' }, input, h('span', { class: 'hint' }, unit)));
+    }
+    return line;
+  }
+
+  /** @param {Parameter} parameter @param {string} value @param {HTMLElement} cell */
+  async function set(parameter, value, cell) {
+    try {
+      if (parameter.type === 0) {
+        await bridge.request(`${app.platform}/set_pltf_param`, { key: parameter.key, value });
+      } else {
+        const { results } = await bridge.call(`${source}/set_parameters`, {
+          parameters: [{ name: parameter.key, value: rosValue(parameter.type, value) }],
+        });
+        if (!results[0].successful) throw new Error(results[0].reason || 'refused');
+      }
+      parameter.value = value;
+      cell.classList.add('changed');
+      app.toast('info', t('param.set', { key: parameter.key, value }));
+    } catch (error) {
+      app.fail(error);
+      const input = cell.querySelector('input');
+      if (input?.type === 'checkbox') input.checked = parameter.value === 'true';
+      else if (input) input.value = parameter.value;
+    }
+  }
+
+  function filter() {
+    const wanted = search.value.toLowerCase();
+    let shown = 0;
+    parameters.forEach((parameter, at) => {
+      const matches = `${parameter.key} ${parameter.text}`.toLowerCase().includes(wanted);
+      const isShown = matches && (!groups.value || groups.value === parameter.group);
+      /** @type {HTMLElement} */ (rows.children[at]).hidden = !isShown;
+      if (isShown) shown += 1;
+    });
+    put(count, t('param.count', { count: shown }));
+    saveButton.hidden = source !== PLATFORM;
+  }
+
+  function save() {
+    /** @type {Map<string, string[]>} */
+    const sections = new Map();
+    for (const parameter of parameters) {
+      const section = parameter.group ? english(/** @type {Key} */ (parameter.group)) : 'Parameters';
+      sections.set(section, [...(sections.get(section) ?? []), `${parameter.key} = ${parameter.value}`]);
+    }
+    const text = [...sections].map(([section, lines]) => `[${section}]\n${lines.join('\n')}\n`).join('\n');
+    download('platform.ini', `# Parameters of the platform ${app.platform}.\n\n${text}`, 'text/plain');
+  }
+
+  onLanguage(filter);
+  const enter = () => {
+    showNodes();
+    if (bridge.isOpen) void read();
+    const opened = () => bridge.isOpen && void read();
+    bridge.addEventListener('state', opened);
+    app.graph.addEventListener('read', showNodes);
+    return () => {
+      bridge.removeEventListener('state', opened);
+      app.graph.removeEventListener('read', showNodes);
+    };
+  };
+  return { root, enter };
+}
+
+/** By category, then by name. @param {Parameter} parameter */
+const order = (parameter) => `${CATEGORIES.indexOf(/** @type {Key} */ (parameter.group)) + 10} ${parameter.key}`;
+
+/** Names of sections in files are always English. @param {Key} key */
+const english = (key) => TEXTS[key][0];
+
+/** @param {number} type @param {string} value */
+function rosValue(type, value) {
+  const parse = () => JSON.parse(value);
+  /** @type {Record<number, () => any>} */
+  const values = {
+    [TYPES.BOOL]: () => value === 'true',
+    [TYPES.INTEGER]: () => Number(value),
+    [TYPES.DOUBLE]: () => Number(value),
+    [TYPES.STRING]: () => value,
+    [TYPES.BOOLS]: parse,
+    [TYPES.INTEGERS]: parse,
+    [TYPES.DOUBLES]: parse,
+    [TYPES.STRINGS]: parse,
+  };
+  return { type, [FIELDS[type]]: values[type]?.() };
+}

@@ -1,0 +1,179 @@
+/** Recorder: chosen topics in an MCAP file, its size while it grows, and the file itself. */
+
+import { button, card, checkbox, h, put, say } from '../dom.js';
+import { number, t } from '../i18n.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../texts.js').Key} Key */
+
+const SERVICE = '/start_recording';
+/** Time that completing a long file may take, ms. */
+const STOP_MS = 20000;
+const UNITS = ['B', 'kB', 'MB', 'GB'];
+
+/** @param {App} app @returns {import('../app.js').Page} */
+export function recorderPage(app) {
+  const { bridge } = app;
+  /** Topics that are chosen. @type {Set<string>} */
+  const chosen = new Set();
+  let isAll = true;
+  let isRecording = false;
+  /** @type {any} */
+  let last = null;
+
+  const owner = () => app.graph.owners(SERVICE)[0];
+  const name = (/** @type {string} */ rest) => `${owner() ?? ''}/${rest}`;
+
+  const state = h('span', { class: 'chip', t: 'rec.none', attrs: { role: 'status' } });
+  const start = button('rec.start', () => void begin(), { class: 'primary', icon: 'recorder' });
+  const stop = button('rec.stop', () => void end(), { icon: 'stop' });
+  const file = h('input', { hint: 'rec.nameHint', label: 'rec.name', attrs: { type: 'text', id: 'rec-name' } });
+  const filter = h('input', {
+    hint: 'rec.filter',
+    label: 'rec.filter',
+    attrs: { type: 'search', id: 'rec-filter' },
+    on: { input: () => showTopics() },
+  });
+  const all = checkbox('rec.all', true, (checked) => {
+    isAll = checked;
+    showTopics();
+  });
+  const allHint = h('p', { class: 'hint', t: 'rec.allHint' });
+  const list = h('div', { class: 'stack', attrs: { id: 'rec-topics' } });
+  const link = h('a', { class: 'button', t: 'rec.download', attrs: { hidden: true, id: 'rec-download' } });
+  const error = h('p', { class: 'hint', attrs: { role: 'alert' } });
+
+  /** A value with its name. @param {Key} key */
+  const fact = (key) => {
+    const value = h('dd', {}, '–');
+    return { value, row: [h('dt', { t: key }), value] };
+  };
+  const facts = {
+    path: fact('rec.file'),
+    bytes: fact('rec.size'),
+    topics: fact('rec.topics'),
+    messages: fact('rec.messages'),
+    dropped: fact('rec.dropped'),
+    duration: fact('rec.time'),
+  };
+
+  async function begin() {
+    if (!isAll && chosen.size === 0) return app.toast('error', t('rec.unchosen'));
+    try {
+      const topics = isAll ? [] : [...chosen].sort();
+      await bridge.request(name('start_recording'), { topics, exclude: [], name: file.value.trim() });
+    } catch (reason) {
+      app.fail(reason);
+    }
+  }
+
+  async function end() {
+    try {
+      await bridge.request(name('stop_recording'), {}, { timeout: STOP_MS });
+    } catch (reason) {
+      app.fail(reason);
+    }
+  }
+
+  function showTopics() {
+    list.hidden = isAll;
+    filter.hidden = isAll;
+    allHint.hidden = !isAll;
+    if (isAll) return;
+    const wanted = filter.value.trim().toLowerCase();
+    const names = [...new Set([...app.graph.topics.keys(), ...chosen])].sort();
+    const shown = names.filter((topic) => chosen.has(topic) || topic.toLowerCase().includes(wanted));
+    const shownNow = [...list.children].map((child) => child.getAttribute('data-topic'));
+    if (shown.length === shownNow.length && shown.every((topic, at) => topic === shownNow[at])) return;
+    list.replaceChildren(
+      ...shown.map((topic) => {
+        const input = h('input', { attrs: { type: 'checkbox', checked: chosen.has(topic) } });
+        input.addEventListener('change', () => (input.checked ? chosen.add(topic) : chosen.delete(topic)));
+        return h('label', { class: 'check', attrs: { 'data-topic': topic } }, input, h('span', {}, topic));
+      }),
+    );
+  }
+
+  function show() {
+    const isThere = owner() !== undefined;
+    say(state, !isThere ? 'rec.none' : isRecording ? 'rec.on' : 'rec.off');
+    state.className = `chip ${isRecording ? 'bad' : isThere ? 'good' : ''}`;
+    start.disabled = !isThere || isRecording;
+    stop.disabled = !isRecording;
+    if (!last) return;
+    put(facts.path.value, last.path || '–');
+    put(facts.bytes.value, size(last.bytes));
+    put(facts.topics.value, number(last.topics, 0));
+    put(facts.messages.value, number(last.messages, 0));
+    put(facts.dropped.value, number(last.dropped, 0));
+    put(facts.duration.value, `${number(last.duration, 1)} s`);
+    put(error, last.error);
+    const base = String(last.path).split('/').pop() ?? '';
+    link.hidden = isRecording || base === '';
+    link.setAttribute('href', `/recordings/${encodeURIComponent(base)}${app.query}`);
+    link.setAttribute('download', base);
+  }
+
+  const root = h(
+    'div',
+    { class: 'page' },
+    h(
+      'div',
+      { class: 'columns' },
+      card(
+        'rec.state',
+        h(
+          'div',
+          { class: 'stack' },
+          h('div', { class: 'row tight' }, state),
+          h('dl', { class: 'facts' }, ...Object.values(facts).flatMap((one) => one.row)),
+          error,
+          h('label', { class: 'field', attrs: { for: 'rec-name' } }, h('span', { t: 'rec.name' }), file),
+          h('div', { class: 'row tight' }, start, stop, link),
+        ),
+      ),
+      card('rec.choose', h('div', { class: 'stack' }, all, allHint, filter, list)),
+    ),
+  );
+
+  return {
+    root,
+    enter() {
+      /** @type {() => void} */
+      let unsubscribe = () => {};
+      let subscribed = '';
+      const follow = () => {
+        const topic = name('recording_status');
+        if (topic !== subscribed) {
+          unsubscribe();
+          subscribed = topic;
+          unsubscribe = bridge.subscribe(topic, 'dragoman_msgs/msg/RecordingStatus', (message) => {
+            last = message;
+            isRecording = message.recording;
+            show();
+          });
+        }
+        showTopics();
+        show();
+      };
+      app.graph.addEventListener('read', follow);
+      follow();
+      return () => {
+        app.graph.removeEventListener('read', follow);
+        unsubscribe();
+      };
+    },
+    refresh: show,
+  };
+}
+
+/** Bytes in the largest unit below them. @param {number} bytes */
+function size(bytes) {
+  let value = Number(bytes);
+  let unit = 0;
+  while (value >= 1000 && unit < UNITS.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${number(value, unit === 0 ? 0 : 1)} ${UNITS[unit]}`;
+}

@@ -1,0 +1,224 @@
+//! Sockets and ROS.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `node.rs` | settings, the start |
+//! | `node/server.rs` | HTTP: page, WebSocket, state of the lab |
+//! | `node/listener.rs` | its connections |
+//! | `node/access.rs` | who may connect |
+//! | `node/foxglove.rs` | Foxglove's protocol |
+//! | `node/assets.rs` | descriptions and meshes for its clients |
+//! | `node/page.rs` | the files of the page |
+//! | `node/lab.rs` | the state of the lab as JSON |
+//! | `node/recordings.rs` | the recorder's last file, for download |
+//! | `node/client.rs` | one WebSocket client and its queue |
+//! | `node/hub.rs` | the state that clients share, and what they order |
+//! | `node/topics.rs` | subscriptions and publishers |
+//! | `node/calls.rs` | services, both ways |
+//! | `node/actions.rs` | actions of ROS for clients |
+//! | `node/offered_actions.rs` | actions of clients for ROS |
+//! | `node/driving.rs` | who drives, and what stops when the driver is lost |
+//! | `node/rosapi.rs` | questions about the graph |
+//! | `node/ros.rs` | the thread that owns the ROS node |
+//!
+//! The console has a thread of its own: converting messages for browsers does not delay the nodes of the process.
+
+mod access;
+mod actions;
+mod assets;
+mod calls;
+mod client;
+mod driving;
+mod foxglove;
+mod hub;
+mod lab;
+mod listener;
+mod offered_actions;
+mod page;
+mod recordings;
+mod ros;
+mod rosapi;
+mod server;
+mod topics;
+
+pub use access::Token;
+
+use std::error::Error;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use dragoman_ros::diagnostic_msgs::msg::DiagnosticArray;
+use dragoman_ros::dragoman_msgs::msg::RecordingStatus;
+use dragoman_ros::parameters::{self, Declaration, Range};
+use dragoman_ros::rcl_interfaces::msg::ParameterEvent;
+use dragoman_ros::supervision::Supervisor;
+use dragoman_ros::tasks::NodeTasks;
+use dragoman_ros::{Context, Node, QosProfile};
+use futures::future::BoxFuture;
+use uuid::Uuid;
+
+use crate::schema::{Builtin, Installed, Source, Types};
+use hub::Hub;
+use lab::Lab;
+use recordings::Recordings;
+use server::Server;
+
+/// Name of the node.
+pub const NODE_NAME: &str = "console";
+
+/// How a console is started.
+#[derive(Clone)]
+pub struct Settings {
+    /// Where it listens. Port 0 is any free port.
+    pub address: SocketAddr,
+    /// Where Foxglove's protocol is served, if it is. Port 0 is any free port.
+    pub foxglove: Option<SocketAddr>,
+    /// The origins of other pages that may use Foxglove's protocol, such as `https://app.foxglove.dev`.
+    pub origins: Vec<String>,
+    /// What clients must show; none on loopback addresses.
+    pub token: Option<Token>,
+    /// Topic of the recorder whose files the page offers.
+    pub recorder: String,
+    /// The owner of the parts of this process, which the page shows.
+    pub supervisor: Option<Supervisor>,
+}
+
+/// A running console.
+pub struct Console {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Where Foxglove's protocol is served.
+    pub foxglove: Option<SocketAddr>,
+    /// Runs until it is dropped.
+    pub node: BoxFuture<'static, ()>,
+}
+
+/// Error starting a console.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConsoleError {
+    /// The address cannot be used.
+    #[error("console: cannot listen on {address}: {error}")]
+    Bind {
+        /// Where it should listen.
+        address: SocketAddr,
+        /// Of the system.
+        error: std::io::Error,
+    },
+    /// The address can be reached by others.
+    #[error("console: {0} is no loopback address and needs a token")]
+    NoToken(SocketAddr),
+    /// The middleware refused, or the system has no more threads.
+    #[error("console: {0}")]
+    Node(Box<dyn Error + Send + Sync>),
+}
+
+impl ConsoleError {
+    fn node(error: impl Error + Send + Sync + 'static) -> Self {
+        Self::Node(Box::new(error))
+    }
+}
+
+/// The parameters of the node.
+pub fn declarations() -> Vec<Declaration> {
+    let count = |name, default: i64, to, text| {
+        Declaration::new(name, default, text).within(Range::Integer { from: 1, to }).read_only()
+    };
+    vec![
+        count("max_clients", 64, 1000, "Most WebSocket clients; further ones are refused."),
+        count("max_message_mib", 8, 64, "Longest message of a client, MiB."),
+        count(
+            "max_queue_mib",
+            8,
+            256,
+            "Most data that waits for a slow client, MiB; beyond that it loses messages of topics.",
+        ),
+        Declaration::new(
+            "heartbeat_timeout",
+            0.5,
+            "Time without a sign of a client that drives, after which it stops, s.",
+        )
+        .within(Range::Double { from: 0.1, to: 60.0 })
+        .read_only(),
+        Declaration::new("service_timeout", 60.0, "Time for the response of a service, s.")
+            .within(Range::Double { from: 0.1, to: 3600.0 })
+            .read_only(),
+    ]
+}
+
+/// Starts nodes `console` and `console_gateway` in the root namespace, and the server.
+///
+/// # Errors
+/// The address cannot be used, or needs a token; an invalid parameter; an error of the middleware.
+pub fn start(context: &Context, settings: &Settings) -> Result<Console, ConsoleError> {
+    let (listener, address) = listen(settings, settings.address)?;
+    let foxglove = settings.foxglove.map(|address| listen(settings, address)).transpose()?;
+    let (foxglove, foxglove_address) = foxglove.unzip();
+    let mut tasks = NodeTasks::new(Node::create(context.clone(), NODE_NAME, "").map_err(ConsoleError::node)?);
+    let (values, parameters) =
+        parameters::declare(tasks.node(), declarations()).map_err(ConsoleError::node)?;
+    tasks.spawn(parameters);
+    let lab = Arc::new(Lab::new(settings.supervisor.clone()));
+    let diagnostics = Arc::clone(&lab);
+    let qos = QosProfile::default().keep_last(100);
+    tasks
+        .subscribe("/diagnostics", qos, move |message: DiagnosticArray| diagnostics.take(message))
+        .map_err(ConsoleError::node)?;
+    let recordings = Arc::new(Recordings::default());
+    let recorder = Arc::clone(&recordings);
+    let latched = QosProfile::default().keep_last(1).transient_local();
+    tasks
+        .subscribe(&settings.recorder, latched, move |status: RecordingStatus| recorder.take(&status))
+        .map_err(ConsoleError::node)?;
+    let gateway = Node::create(context.clone(), "console_gateway", "").map_err(ConsoleError::node)?;
+    let (ros, thread) = ros::start(gateway).map_err(ConsoleError::node)?;
+    let hub = Hub::new(ros, types(), &values);
+    hub.publish_diagnostics(&mut tasks).map_err(ConsoleError::node)?;
+    let followed = Arc::downgrade(&hub);
+    let qos = QosProfile::parameter_events();
+    tasks
+        .subscribe("/parameter_events", qos, move |event: ParameterEvent| {
+            if let Some(hub) = followed.upgrade() {
+                hub.take_parameters(event);
+            }
+        })
+        .map_err(ConsoleError::node)?;
+    let running = tasks.start().map_err(ConsoleError::node)?;
+    let (refused, started, origins) =
+        (Arc::default(), Uuid::new_v4().to_string().into(), settings.origins.clone().into());
+    let server = Server { hub, lab, recordings, token: settings.token.clone(), refused, started, origins };
+    let server = server.start(listener, foxglove).map_err(ConsoleError::node)?;
+    let node = Box::pin(async move {
+        // Ended in this order: the server, then the thread of ROS.
+        let _thread = thread;
+        tokio::select! {
+            () = server => {}
+            () = running => {}
+        }
+    });
+    Ok(Console { address, foxglove: foxglove_address, node })
+}
+
+fn listen(settings: &Settings, address: SocketAddr) -> Result<(TcpListener, SocketAddr), ConsoleError> {
+    if settings.token.is_none() && !address.ip().is_loopback() {
+        return Err(ConsoleError::NoToken(address));
+    }
+    let error = |error| ConsoleError::Bind { address, error };
+    let listener = TcpListener::bind(address).map_err(error)?;
+    listener.set_nonblocking(true).map_err(error)?;
+    let address = listener.local_addr().map_err(error)?;
+    Ok((listener, address))
+}
+
+/// The types of this process.
+fn types() -> Types {
+    let builtin = Builtin { humble: std::env::var("ROS_DISTRO").is_ok_and(|name| name == "humble") };
+    let (installed, builtin) = (Installed::from_environment(), builtin);
+    // With rcl the installed definitions are the program's; without, the built-in ones are.
+    let sources: Vec<Box<dyn Source>> = if dragoman_ros::raw::CALLS_ARE_JSON {
+        vec![Box::new(installed), Box::new(builtin)]
+    } else {
+        vec![Box::new(builtin), Box::new(installed)]
+    };
+    Types::new(sources)
+}

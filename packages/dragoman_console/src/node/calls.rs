@@ -1,0 +1,360 @@
+//! Services: those of ROS for clients, and those of clients for ROS.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use dragoman_ros::raw::{self, Body};
+use futures::StreamExt;
+use futures::future::{AbortHandle, abortable};
+use serde_json::{Map, Value};
+
+use super::client::Client;
+use super::hub::Hub;
+use crate::json::{from_cdr, to_cdr};
+use crate::rosbridge::Reply;
+use crate::schema::{Kind, Primitive, Shape, Structure, full_name};
+
+/// Most clients of ROS services that are kept for further calls.
+const MOST_KEPT: usize = 200;
+/// Time for finding a service.
+const SEARCH_TIME: Duration = Duration::from_secs(2);
+/// Most services of a client, and most requests to one that wait for its response.
+const MOST_OFFERED: usize = 64;
+const MOST_PENDING: usize = 256;
+/// Time for a client's response.
+const PENDING_TIME: Duration = Duration::from_secs(60);
+
+type Known = HashMap<(String, String), (Arc<Mutex<raw::Client>>, Instant)>;
+
+/// What clients have in services.
+pub(crate) struct Calls {
+    timeout: Duration,
+    /// Clients of ROS services by service and type, with the time of the last use.
+    known: Mutex<Known>,
+    /// Services of clients by name.
+    offered: Mutex<HashMap<String, Offered>>,
+    last_request: AtomicU64,
+}
+
+/// A service that a client offers.
+struct Offered {
+    client: u64,
+    response: Arc<Structure>,
+    pending: HashMap<String, (raw::Request, Instant)>,
+    receiving: AbortHandle,
+}
+
+impl Drop for Offered {
+    fn drop(&mut self) {
+        self.receiving.abort();
+    }
+}
+
+/// A serialized response.
+pub(crate) type Response = (Arc<Structure>, Vec<u8>);
+
+impl Calls {
+    pub(crate) fn new(timeout: Duration) -> Self {
+        Self { timeout, known: Mutex::default(), offered: Mutex::default(), last_request: AtomicU64::new(0) }
+    }
+
+    /// Ends the services of a client.
+    pub(crate) fn leave(&self, client: &Client) {
+        self.offered().retain(|_, offered| offered.client != client.id);
+    }
+
+    /// Ends a service of a client.
+    pub(crate) fn withdraw(&self, client: &Client, service: &str) {
+        let mut offered = self.offered();
+        if offered.get(service).is_some_and(|offered| offered.client == client.id) {
+            offered.remove(service);
+        }
+    }
+
+    /// Passes the response of a client to the caller in ROS.
+    pub(crate) fn answer(
+        &self,
+        client: &Client,
+        id: &str,
+        service: &str,
+        values: &Value,
+        result: bool,
+    ) -> Result<(), String> {
+        let (request, structure) = {
+            let mut all = self.offered();
+            let offered = all.get_mut(service).filter(|offered| offered.client == client.id);
+            let offered = offered.ok_or("the client does not offer it")?;
+            let (request, _) = offered.pending.remove(id).ok_or("the request is unknown or too old")?;
+            (request, Arc::clone(&offered.response))
+        };
+        if !result {
+            // ROS has no failed response: the caller's timeout ends the call.
+            tracing::warn!(service, client = %client.address, "a client reports a failed call: {values}");
+            return Ok(());
+        }
+        let data = to_cdr(&structure, values).map_err(|error| error.to_string())?;
+        request.respond(&data).map_err(|error| error.to_string())
+    }
+
+    fn offered(&self) -> MutexGuard<'_, HashMap<String, Offered>> {
+        self.offered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Hub {
+    /// Calls a service for a client, in the background.
+    pub(crate) fn begin_call(
+        self: &Arc<Self>,
+        client: &Arc<Client>,
+        reply: Reply,
+        service: String,
+        type_name: Option<String>,
+        args: Value,
+        timeout: Option<Duration>,
+    ) {
+        let (hub, asking, name) = (Arc::clone(self), Arc::clone(client), service.clone());
+        let answer = reply.clone();
+        let begun = client.in_background(async move {
+            let response = match hub.ask_rosapi(&service, &args).await {
+                Some(response) => response,
+                None => hub.call(&service, type_name.as_deref(), &args, timeout).await,
+            };
+            asking.with(|session| match &response {
+                Ok((structure, data)) => session.service_response(&answer, &service, Ok((structure, data))),
+                Err(reason) => session.service_response(&answer, &service, Err(reason)),
+            });
+        });
+        if let Err(reason) = begun {
+            client.with(|session| session.service_response(&reply, &name, Err(&reason)));
+        }
+    }
+
+    /// Calls a service.
+    pub(crate) async fn call(
+        &self,
+        service: &str,
+        type_name: Option<&str>,
+        args: &Value,
+        timeout: Option<Duration>,
+    ) -> Result<Response, String> {
+        let type_name = match type_name.filter(|name| !name.is_empty()) {
+            Some(name) => full_name(name, "srv").map_err(|error| error.to_string())?,
+            None => self.type_of_service(service).await?,
+        };
+        let [request, response] = self.types.service(&type_name).map_err(|error| error.to_string())?;
+        let data = to_cdr(&request, &named(&request, args)?).map_err(|error| error.to_string())?;
+        self.call_serialized(service, &type_name, [&request, &response], data, timeout).await
+    }
+
+    /// Calls a service of `type_name`, whose structures are `request` and `response`, with a serialized request.
+    pub(crate) async fn call_serialized(
+        &self,
+        service: &str,
+        type_name: &str,
+        [request, response]: [&Arc<Structure>; 2],
+        data: Vec<u8>,
+        timeout: Option<Duration>,
+    ) -> Result<Response, String> {
+        let timeout = timeout.unwrap_or(self.calls.timeout);
+        let caller = self.caller(service, type_name).await?;
+        let body = if raw::CALLS_ARE_JSON { Body::Json(plain(request, &data)?) } else { Body::Cdr(data) };
+        let lock = || caller.lock().unwrap_or_else(PoisonError::into_inner);
+        let available = lock().available().map_err(|error| error.to_string())?;
+        if !matches!(tokio::time::timeout(SEARCH_TIME, available).await, Ok(Ok(()))) {
+            return Err(format!("service {service} is not available"));
+        }
+        let answer = lock().request(body).map_err(|error| error.to_string())?;
+        let answer = tokio::time::timeout(timeout, answer).await;
+        let answer = answer.map_err(|_| format!("service {service} did not answer within {timeout:?}"))?;
+        let data = match answer.map_err(|error| error.to_string())? {
+            Body::Cdr(data) => data,
+            Body::Json(value) => {
+                to_cdr(response, &without_underscores(response, value)).map_err(|error| error.to_string())?
+            }
+        };
+        Ok((Arc::clone(response), data))
+    }
+
+    /// The client of a service in ROS, new or kept.
+    async fn caller(&self, service: &str, type_name: &str) -> Result<Arc<Mutex<raw::Client>>, String> {
+        let key = (service.to_owned(), type_name.to_owned());
+        if let Some((known, used)) = self.calls.known().get_mut(&key) {
+            *used = Instant::now();
+            return Ok(Arc::clone(known));
+        }
+        let (name, type_name) = key.clone();
+        let made = self.ros.run(move |inside| raw::create_client(&mut inside.node, &name, &type_name)).await;
+        let made = made.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let caller = Arc::new(Mutex::new(made));
+        let mut known = self.calls.known();
+        if known.len() >= MOST_KEPT {
+            let oldest = known.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
+            oldest.map(|oldest| known.remove(&oldest));
+        }
+        let (caller, _) = known.entry(key).or_insert((caller, Instant::now()));
+        Ok(Arc::clone(caller))
+    }
+
+    async fn type_of_service(&self, service: &str) -> Result<String, String> {
+        let name = service.to_owned();
+        let found = self.ros.run(move |inside| {
+            let graph = inside.graph();
+            let listed = graph.services.into_iter().find(|endpoint| endpoint.name == name);
+            listed.map(|endpoint| endpoint.type_name).or_else(|| {
+                // rcl does not list services, but knows the topics of which they consist.
+                let replies = format!("rr{name}Reply");
+                let writers = inside.node.get_publishers_info_by_topic(&replies, true).ok()?;
+                let (package, short) = writers.first()?.topic_type.split_once("::srv::dds_::")?;
+                Some(format!("{package}/srv/{}", short.strip_suffix("_Response_")?))
+            })
+        });
+        let found = found.await.map_err(|error| error.to_string())?;
+        found.ok_or_else(|| format!("service {service} does not exist"))
+    }
+
+    /// Offers a service of a client in ROS.
+    pub(crate) async fn offer_service(
+        self: &Arc<Self>,
+        client: &Arc<Client>,
+        service: &str,
+        type_name: &str,
+    ) -> Result<(), String> {
+        let [request, response] = self.types.service(type_name).map_err(|error| error.to_string())?;
+        {
+            let offered = self.calls.offered();
+            match offered.get(service) {
+                Some(present) if present.client == client.id => {}
+                Some(_) => return Err("another client offers it".to_owned()),
+                None if offered.values().filter(|offered| offered.client == client.id).count()
+                    >= MOST_OFFERED =>
+                {
+                    return Err(format!("more than {MOST_OFFERED} services"));
+                }
+                None => {}
+            }
+        }
+        let full = full_name(type_name, "srv").map_err(|error| error.to_string())?;
+        let name = service.to_owned();
+        let made = self.ros.run(move |inside| raw::create_service(&mut inside.node, &name, &full)).await;
+        let mut requests = made.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let (hub, asked, name) = (Arc::downgrade(self), Arc::downgrade(client), service.to_owned());
+        let (receiving, handle) = abortable(async move {
+            while let Some(call) = requests.next().await {
+                let (Some(hub), Some(client)) = (Weak::upgrade(&hub), Weak::upgrade(&asked)) else { return };
+                hub.ask_client(&client, &name, &request, call);
+            }
+        });
+        tokio::spawn(receiving);
+        let offered = Offered { client: client.id, response, pending: HashMap::new(), receiving: handle };
+        self.calls.offered().insert(service.to_owned(), offered);
+        Ok(())
+    }
+
+    /// Passes a request of ROS to the client that offers the service.
+    fn ask_client(&self, client: &Arc<Client>, service: &str, structure: &Structure, call: raw::Request) {
+        let number = self.calls.last_request.fetch_add(1, Ordering::Relaxed) + 1;
+        let id = format!("service_request:{service}:{number}");
+        let data = call.data.clone();
+        {
+            let mut all = self.calls.offered();
+            let Some(offered) = all.get_mut(service).filter(|offered| offered.client == client.id) else {
+                return;
+            };
+            offered.pending.retain(|_, (_, since)| since.elapsed() < PENDING_TIME);
+            if offered.pending.len() >= MOST_PENDING {
+                tracing::warn!(service, "a client does not answer: a request is dropped");
+                return;
+            }
+            offered.pending.insert(id.clone(), (call, Instant::now()));
+        }
+        client.with(|session| session.call_service(&id, service, (structure, &data)));
+    }
+}
+
+/// Arguments by name; those in an array are in the order of the fields.
+pub(crate) fn named(structure: &Structure, args: &Value) -> Result<Value, String> {
+    match args {
+        Value::Array(values) if values.len() > structure.fields.len() => Err(format!(
+            "{} has {} fields, {} were given",
+            structure.name,
+            structure.fields.len(),
+            values.len()
+        )),
+        Value::Array(values) => {
+            let fields = structure.fields.iter().map(|field| field.name.clone()).zip(values.iter().cloned());
+            Ok(Value::Object(fields.collect::<Map<_, _>>()))
+        }
+        other => Ok(other.clone()),
+    }
+}
+
+/// A message as r2r's JSON: bytes are numbers, and names that are keywords of Rust end with `_`.
+fn plain(structure: &Structure, data: &[u8]) -> Result<Value, String> {
+    let text = from_cdr(structure, data).map_err(|error| error.to_string())?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    Ok(with_underscores(structure, value))
+}
+
+fn with_underscores(structure: &Structure, value: Value) -> Value {
+    convert(structure, value, &|field, _| {
+        if is_keyword(field) { format!("{field}_") } else { field.to_owned() }
+    })
+}
+
+fn without_underscores(structure: &Structure, value: Value) -> Value {
+    let Value::Object(mut fields) = value else { return value };
+    for field in &structure.fields {
+        if is_keyword(&field.name)
+            && let Some(value) = fields.remove(&format!("{}_", field.name))
+        {
+            fields.insert(field.name.clone(), value);
+        }
+        if let Kind::Structure(inner) = &field.kind
+            && let Some(value) = fields.get_mut(&field.name)
+        {
+            *value = match std::mem::take(value) {
+                Value::Array(values) => {
+                    values.into_iter().map(|value| without_underscores(inner, value)).collect()
+                }
+                value => without_underscores(inner, value),
+            };
+        }
+    }
+    Value::Object(fields)
+}
+
+fn convert(structure: &Structure, value: Value, rename: &dyn Fn(&str, &Structure) -> String) -> Value {
+    use base64::Engine;
+    let Value::Object(mut fields) = value else { return value };
+    let mut converted = Map::new();
+    for field in &structure.fields {
+        let Some(value) = fields.remove(&field.name) else { continue };
+        let value = match (&field.kind, value) {
+            (Kind::Structure(inner), Value::Array(values)) => {
+                values.into_iter().map(|value| convert(inner, value, rename)).collect()
+            }
+            (Kind::Structure(inner), value) => convert(inner, value, rename),
+            (Kind::Primitive(Primitive::Uint8 | Primitive::Char), Value::String(text))
+                if field.shape != Shape::Single =>
+            {
+                let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap_or_default();
+                bytes.into_iter().map(Value::from).collect()
+            }
+            (_, value) => value,
+        };
+        converted.insert(rename(&field.name, structure), value);
+    }
+    Value::Object(converted)
+}
+
+fn is_keyword(name: &str) -> bool {
+    const KEYWORDS: [&str; 12] =
+        ["type", "loop", "move", "in", "box", "ref", "self", "static", "mod", "use", "where", "yield"];
+    KEYWORDS.contains(&name)
+}

@@ -1,0 +1,415 @@
+//! One WebSocket client: its session, and the queue of frames for it.
+//!
+//! A slow client loses messages of topics, the oldest first. Answers are not lost: a client that does not fetch them is
+//! disconnected.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
+use futures::SinkExt;
+use futures::stream::{SplitSink, StreamExt};
+use tokio::sync::Notify;
+
+use super::hub::Hub;
+use crate::foxglove;
+use crate::rosbridge::{self, Frame, Level, Outgoing, Sample, Session};
+
+/// Most requests of a client that wait for their response.
+pub(crate) const MOST_CALLS: usize = 256;
+/// Most frames that wait for a client.
+const MOST_FRAMES: usize = 2000;
+/// Interval of pings, and time without a sign of a client after which it is disconnected.
+const PING_PERIOD: Duration = Duration::from_secs(5);
+const LOST_AFTER: Duration = Duration::from_secs(20);
+
+/// The session of a client.
+pub(crate) enum Protocol {
+    Rosbridge(Session),
+    Foxglove(foxglove::Session),
+}
+
+/// What a client wants in ROS.
+enum Order {
+    Rosbridge(rosbridge::Order),
+    Foxglove(foxglove::Order),
+}
+
+impl Protocol {
+    fn handle_text(&mut self, now: Duration, frame: &str) {
+        match self {
+            Self::Rosbridge(session) => session.handle_text(now, frame),
+            Self::Foxglove(session) => session.handle_text(frame),
+        }
+    }
+
+    fn handle_binary(&mut self, now: Duration, frame: &[u8]) {
+        match self {
+            Self::Rosbridge(session) => session.handle_binary(now, frame),
+            Self::Foxglove(session) => session.handle_binary(frame),
+        }
+    }
+
+    fn handle_sample(&mut self, now: Duration, topic: &str, sample: &Arc<Sample>) {
+        match self {
+            Self::Rosbridge(session) => session.handle_sample(now, topic, sample),
+            Self::Foxglove(session) => session.handle_sample(topic, sample),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Duration) {
+        if let Self::Rosbridge(session) = self {
+            session.handle_timeout(now);
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        match self {
+            Self::Rosbridge(session) => session.poll_timeout(),
+            Self::Foxglove(_) => None,
+        }
+    }
+
+    fn poll_frame(&mut self) -> Option<Outgoing> {
+        match self {
+            Self::Rosbridge(session) => session.poll_frame(),
+            Self::Foxglove(session) => session.poll_frame(),
+        }
+    }
+
+    fn poll_order(&mut self) -> Option<Order> {
+        match self {
+            Self::Rosbridge(session) => session.poll_order().map(Order::Rosbridge),
+            Self::Foxglove(session) => session.poll_order().map(Order::Foxglove),
+        }
+    }
+}
+
+/// A connected client.
+pub(crate) struct Client {
+    pub(crate) id: u64,
+    pub(crate) address: SocketAddr,
+    pub(crate) since: Instant,
+    protocol: Mutex<Protocol>,
+    outbox: Outbox,
+    /// Requests to services that wait for their response.
+    pub(crate) calls: AtomicUsize,
+    /// Whether it drives: it is asked for signs of life more often.
+    pub(crate) is_driving: AtomicBool,
+    /// A timeout of the session may have changed.
+    changed: Notify,
+}
+
+impl Client {
+    pub(crate) fn new(id: u64, address: SocketAddr, protocol: Protocol, most_queued: usize) -> Self {
+        Self {
+            id,
+            address,
+            since: Instant::now(),
+            protocol: Mutex::new(protocol),
+            outbox: Outbox { most: most_queued, ..Outbox::default() },
+            calls: AtomicUsize::new(0),
+            is_driving: AtomicBool::new(false),
+            changed: Notify::new(),
+        }
+    }
+
+    /// Gives something to the session of a client of rosbridge, and its frames to the client.
+    pub(crate) fn with(&self, act: impl FnOnce(&mut Session)) {
+        self.act(|protocol| {
+            if let Protocol::Rosbridge(session) = protocol {
+                act(session);
+            }
+        });
+    }
+
+    /// As [`with`](Self::with), of a client of Foxglove's protocol.
+    pub(crate) fn with_foxglove(&self, act: impl FnOnce(&mut foxglove::Session)) {
+        self.act(|protocol| {
+            if let Protocol::Foxglove(session) = protocol {
+                act(session);
+            }
+        });
+    }
+
+    /// Whether it is a client of Foxglove's protocol.
+    pub(crate) fn is_foxglove(&self) -> bool {
+        self.act(|protocol| matches!(protocol, Protocol::Foxglove(_)))
+    }
+
+    fn act<T>(&self, act: impl FnOnce(&mut Protocol) -> T) -> T {
+        let mut protocol = self.protocol.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = act(&mut protocol);
+        while let Some(frame) = protocol.poll_frame() {
+            self.outbox.push(frame);
+        }
+        result
+    }
+
+    /// Gives a message of a topic.
+    pub(crate) fn deliver(&self, topic: &str, sample: &Arc<Sample>) {
+        let now = self.now();
+        let waits = self.act(|session| {
+            session.handle_sample(now, topic, sample);
+            session.poll_timeout().is_some()
+        });
+        if waits {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Reports an error.
+    pub(crate) fn error(&self, id: Option<&serde_json::Value>, message: &str) {
+        self.act(|protocol| match protocol {
+            Protocol::Rosbridge(session) => session.status(Level::Error, id, message),
+            Protocol::Foxglove(session) => session.status(Level::Error, message),
+        });
+    }
+
+    /// Runs a request of the client beside others, if there are not too many.
+    pub(crate) fn in_background(
+        self: &Arc<Self>,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), String> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) >= MOST_CALLS {
+            self.calls.fetch_sub(1, Ordering::Relaxed);
+            return Err(format!("more than {MOST_CALLS} calls wait for their responses"));
+        }
+        let client = Arc::clone(self);
+        tokio::spawn(async move {
+            work.await;
+            client.calls.fetch_sub(1, Ordering::Relaxed);
+        });
+        Ok(())
+    }
+
+    /// Messages of topics that it lost.
+    pub(crate) fn lost(&self) -> u64 {
+        self.outbox.lost.load(Ordering::Relaxed)
+    }
+
+    fn now(&self) -> Duration {
+        self.since.elapsed()
+    }
+
+    /// Serves the client until it is gone.
+    pub(crate) async fn serve(self: &Arc<Self>, socket: WebSocket, hub: &Arc<Hub>) {
+        let (sink, stream) = socket.split();
+        tokio::select! {
+            () = self.send_all(sink) => {}
+            () = self.receive_all(stream, hub) => {}
+        }
+    }
+
+    async fn send_all(&self, mut sink: SplitSink<WebSocket, Message>) {
+        loop {
+            let message = match self.outbox.next().await {
+                Next::Frame(Frame::Text(text)) => {
+                    match Utf8Bytes::try_from(Bytes::from_owner(TextOwner(text))) {
+                        Ok(text) => Message::Text(text),
+                        Err(_) => continue,
+                    }
+                }
+                Next::Frame(Frame::Binary(bytes)) => Message::Binary(Bytes::from_owner(bytes)),
+                Next::Ping => Message::Ping(Bytes::new()),
+                Next::Overflow => {
+                    tracing::warn!(client = %self.address, "a client does not fetch its answers: disconnected");
+                    return;
+                }
+            };
+            if sink.send(message).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn receive_all(
+        self: &Arc<Self>,
+        mut stream: futures::stream::SplitStream<WebSocket>,
+        hub: &Arc<Hub>,
+    ) {
+        let (mut heard, mut pinged) = (Instant::now(), Instant::now());
+        loop {
+            let is_driving = self.is_driving.load(Ordering::Relaxed);
+            let ping_period = if is_driving { hub.heartbeat_timeout() / 3 } else { PING_PERIOD };
+            let timeout = self.act(|session| session.poll_timeout());
+            let timeout = timeout.map_or(ping_period, |timeout| timeout.saturating_sub(self.now()));
+            let pause = timeout.min(ping_period.saturating_sub(pinged.elapsed()));
+            tokio::select! {
+                message = stream.next() => {
+                    heard = Instant::now();
+                    match message {
+                        Some(Ok(Message::Text(text))) => {
+                            self.act(|session| session.handle_text(self.now(), &text));
+                        }
+                        Some(Ok(Message::Binary(bytes))) => {
+                            self.act(|session| session.handle_binary(self.now(), &bytes));
+                        }
+                        Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                        Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                    }
+                    while let Some(order) = self.act(Protocol::poll_order) {
+                        match order {
+                            Order::Rosbridge(order) => hub.execute(self, order).await,
+                            Order::Foxglove(order) => hub.execute_foxglove(self, order).await,
+                        }
+                    }
+                }
+                () = self.changed.notified() => {}
+                () = tokio::time::sleep(pause) => {
+                    self.act(|session| session.handle_timeout(self.now()));
+                }
+            }
+            if pinged.elapsed() >= ping_period {
+                pinged = Instant::now();
+                self.outbox.ping();
+            }
+            if is_driving && heard.elapsed() >= hub.heartbeat_timeout() {
+                hub.stop_driving(self, "no sign of the client that drives");
+            }
+            if heard.elapsed() >= LOST_AFTER {
+                tracing::warn!(client = %self.address, "no sign of a client: disconnected");
+                return;
+            }
+        }
+    }
+}
+
+/// Makes a shared text the owner of a message's bytes.
+struct TextOwner(Arc<str>);
+
+impl AsRef<[u8]> for TextOwner {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+/// Frames that wait for a client.
+#[derive(Default)]
+struct Outbox {
+    queue: Mutex<Queue>,
+    changed: Notify,
+    /// Most bytes.
+    most: usize,
+    lost: AtomicU64,
+}
+
+#[derive(Default)]
+struct Queue {
+    frames: VecDeque<Outgoing>,
+    bytes: usize,
+    /// Frames that may not be dropped, and their bytes.
+    kept: usize,
+    kept_bytes: usize,
+    is_ping_due: bool,
+    is_overfull: bool,
+}
+
+enum Next {
+    Frame(Frame),
+    Ping,
+    Overflow,
+}
+
+impl Outbox {
+    fn push(&self, frame: Outgoing) {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let length = frame.frame.len();
+        if frame.may_drop {
+            if queue.kept_bytes + length > self.most {
+                self.lost.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            while queue.frames.len() >= MOST_FRAMES || queue.bytes + length > self.most {
+                self.lost.fetch_add(1, Ordering::Relaxed);
+                let Some(oldest) = queue.frames.iter().position(|frame| frame.may_drop) else { return };
+                let dropped = queue.frames.remove(oldest).map_or(0, |frame| frame.frame.len());
+                queue.bytes -= dropped;
+            }
+        } else {
+            queue.kept += 1;
+            queue.kept_bytes += length;
+            // One answer of any length is allowed.
+            if queue.kept > MOST_FRAMES || (queue.kept > 1 && queue.kept_bytes > self.most) {
+                queue.is_overfull = true;
+            }
+        }
+        queue.bytes += length;
+        queue.frames.push_back(frame);
+        drop(queue);
+        self.changed.notify_one();
+    }
+
+    fn ping(&self) {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).is_ping_due = true;
+        self.changed.notify_one();
+    }
+
+    async fn next(&self) -> Next {
+        loop {
+            if let Some(next) = self.take() {
+                return next;
+            }
+            self.changed.notified().await;
+        }
+    }
+
+    fn take(&self) -> Option<Next> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if queue.is_overfull {
+            return Some(Next::Overflow);
+        }
+        if std::mem::take(&mut queue.is_ping_due) {
+            return Some(Next::Ping);
+        }
+        let frame = queue.frames.pop_front()?;
+        let length = frame.frame.len();
+        queue.bytes -= length;
+        if !frame.may_drop {
+            queue.kept -= 1;
+            queue.kept_bytes -= length;
+        }
+        Some(Next::Frame(frame.frame))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(length: usize, may_drop: bool) -> Outgoing {
+        Outgoing { frame: Frame::Text("x".repeat(length).into()), may_drop }
+    }
+
+    fn lengths(outbox: &Outbox) -> Vec<usize> {
+        std::iter::from_fn(|| match outbox.take() {
+            Some(Next::Frame(frame)) => Some(frame.len()),
+            _ => None,
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_slow_client_loses_the_oldest_messages_but_no_answers() {
+        let outbox = Outbox { most: 100, ..Outbox::default() };
+        for (length, may_drop) in [(40, true), (10, false), (41, true), (42, true), (101, true)] {
+            outbox.push(frame(length, may_drop));
+        }
+        assert_eq!(lengths(&outbox), [10, 41, 42]);
+        assert_eq!(outbox.lost.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn a_client_that_does_not_fetch_its_answers_is_given_up() {
+        let outbox = Outbox { most: 100, ..Outbox::default() };
+        outbox.push(frame(1000, false));
+        assert_eq!(lengths(&outbox), [1000]);
+        outbox.push(frame(60, false));
+        outbox.push(frame(60, false));
+        assert!(matches!(outbox.take(), Some(Next::Overflow)));
+    }
+}

@@ -1,0 +1,175 @@
+//! Who drives. A client that publishes velocity commands drives their topic, until another does. When it leaves, or gives
+//! no sign for a moment, one zero is published, so that a robot does not follow the last command of a page that is gone.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use super::hub::Hub;
+use super::topics::Publication;
+use crate::json::to_cdr;
+use crate::schema::Structure;
+
+/// Time after the last command for which a client counts as the driver.
+const DRIVER_TIME: Duration = Duration::from_secs(1);
+
+/// The types of velocity commands.
+const TWIST: &str = "geometry_msgs/msg/Twist";
+const TWIST_STAMPED: &str = "geometry_msgs/msg/TwistStamped";
+
+/// Whether messages of a type drive a robot.
+pub(crate) fn is_velocity(structure: &Structure) -> bool {
+    matches!(structure.name.as_str(), TWIST | TWIST_STAMPED)
+}
+
+/// The drivers by topic.
+#[derive(Default)]
+pub(crate) struct Driving {
+    drivers: Mutex<HashMap<String, Driver>>,
+}
+
+struct Driver {
+    client: Arc<Client>,
+    publication: Arc<Publication>,
+    since: Instant,
+    last: Instant,
+    is_moving: bool,
+}
+
+impl Driving {
+    /// Takes a velocity command that a client has published.
+    pub(crate) fn take(
+        &self,
+        client: &Arc<Client>,
+        topic: &str,
+        publication: &Arc<Publication>,
+        message: &Value,
+    ) {
+        let now = Instant::now();
+        let mut drivers = self.drivers();
+        let is_moving = is_moving(message);
+        let before = drivers.remove(topic);
+        if let Some(before) = before.as_ref().filter(|before| before.client.id != client.id) {
+            tracing::info!(topic, driver = %client.address, before = %before.client.address, "another client drives");
+        }
+        let same =
+            before.filter(|before| before.client.id == client.id && before.last.elapsed() < DRIVER_TIME);
+        let driver = Driver {
+            client: Arc::clone(client),
+            publication: Arc::clone(publication),
+            since: same.map_or(now, |same| same.since),
+            last: now,
+            is_moving,
+        };
+        client.is_driving.store(true, Ordering::Relaxed);
+        drivers.insert(topic.to_owned(), driver);
+    }
+
+    /// Removes the topics of a client, or one of them; returns those that it moves.
+    fn remove(&self, client: &Client, topic: Option<&str>) -> Vec<(String, Arc<Publication>)> {
+        let mut drivers = self.drivers();
+        let of_client = |name: &str, driver: &Driver| {
+            driver.client.id == client.id && topic.is_none_or(|topic| topic == name)
+        };
+        let names: Vec<String> = drivers
+            .iter()
+            .filter(|(name, driver)| of_client(name, driver))
+            .map(|(name, _)| name.clone())
+            .collect();
+        let removed = names.into_iter().filter_map(|name| drivers.remove_entry(&name));
+        let moving = removed.filter(|(_, driver)| driver.is_moving);
+        let moving = moving.map(|(name, driver)| (name, driver.publication)).collect();
+        let still = drivers.values().any(|driver| driver.client.id == client.id);
+        client.is_driving.store(still, Ordering::Relaxed);
+        moving
+    }
+
+    /// The drivers, for pages.
+    pub(crate) fn list(&self) -> Value {
+        let drivers = self.drivers();
+        let mut list: Vec<_> =
+            drivers.iter().filter(|(_, driver)| driver.last.elapsed() < DRIVER_TIME).collect();
+        list.sort_by_key(|(topic, _)| topic.as_str());
+        let driver = |(topic, driver): (&String, &Driver)| {
+            json!({
+                "topic": topic,
+                "client": driver.client.id,
+                "address": driver.client.address.to_string(),
+                "moving": driver.is_moving,
+                "seconds": driver.since.elapsed().as_secs_f64(),
+            })
+        };
+        list.into_iter().map(driver).collect()
+    }
+
+    /// The drivers in one line.
+    pub(crate) fn summary(&self) -> String {
+        let drivers = self.drivers();
+        let active = drivers.iter().filter(|(_, driver)| driver.last.elapsed() < DRIVER_TIME);
+        let mut list: Vec<String> =
+            active.map(|(topic, driver)| format!("{topic} by {}", driver.client.address)).collect();
+        list.sort();
+        list.join(", ")
+    }
+
+    fn drivers(&self) -> MutexGuard<'_, HashMap<String, Driver>> {
+        self.drivers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Hub {
+    /// Stops all that a client moves.
+    pub(crate) fn stop_driving(&self, client: &Client, reason: &str) {
+        for (topic, publication) in self.driving.remove(client, None) {
+            tracing::warn!(topic, client = %client.address, "{reason}: zero velocity is published");
+            publish_zero(&topic, &publication);
+        }
+    }
+
+    /// Stops what a client moves on one topic.
+    pub(crate) fn stop_topic(&self, client: &Client, topic: &str) {
+        for (topic, publication) in self.driving.remove(client, Some(topic)) {
+            publish_zero(&topic, &publication);
+        }
+    }
+}
+
+fn publish_zero(topic: &str, publication: &Publication) {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let zero = if publication.structure.name == TWIST_STAMPED {
+        json!({ "header": { "stamp": { "sec": now.as_secs(), "nanosec": now.subsec_nanos() } } })
+    } else {
+        json!({})
+    };
+    let published = to_cdr(&publication.structure, &zero)
+        .map_err(|error| error.to_string())
+        .and_then(|data| publication.publish(&data));
+    if let Err(reason) = published {
+        tracing::error!(topic, reason, "zero velocity could not be published");
+    }
+}
+
+/// Whether a velocity command has a component that is not zero.
+fn is_moving(message: &Value) -> bool {
+    match message {
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::Object(fields) => fields.iter().any(|(name, value)| name != "header" && is_moving(value)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_does_not_move() {
+        assert!(!is_moving(&json!({ "linear": { "x": 0.0 }, "angular": { "z": -0.0 } })));
+        assert!(!is_moving(&json!({ "header": { "stamp": { "sec": 5 } }, "twist": {} })));
+        assert!(is_moving(&json!({ "twist": { "linear": { "x": 1e-3 } } })));
+    }
+}

@@ -1,0 +1,222 @@
+//! What clients share, and the execution of their orders.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dragoman_ros::diagnostics::{Diagnostics, Severity};
+use dragoman_ros::introspection::Graph;
+use dragoman_ros::parameters::Parameters;
+use dragoman_ros::tasks::NodeTasks;
+
+use super::actions::Goals;
+use super::calls::Calls;
+use super::client::{Client, Protocol};
+use super::driving::Driving;
+use super::foxglove::Foxglove;
+use super::offered_actions::OfferedActions;
+use super::ros::{Busy, Ros};
+use super::topics::Topics;
+use crate::rosbridge::Order;
+use crate::schema::Types;
+
+/// The state that clients share.
+pub(crate) struct Hub {
+    pub(crate) ros: Ros,
+    pub(crate) types: Types,
+    pub(crate) topics: Topics,
+    pub(crate) calls: Calls,
+    pub(crate) driving: Driving,
+    pub(crate) goals: Goals,
+    pub(crate) offered_actions: OfferedActions,
+    pub(crate) foxglove: Foxglove,
+    clients: Mutex<HashMap<u64, Arc<Client>>>,
+    last_id: AtomicU64,
+    limits: Limits,
+}
+
+struct Limits {
+    clients: usize,
+    message: usize,
+    queue: usize,
+    heartbeat: Duration,
+}
+
+/// Period of `/diagnostics`.
+const REPORT_PERIOD: Duration = Duration::from_secs(1);
+
+impl Hub {
+    pub(crate) fn new(ros: Ros, types: Types, values: &Parameters) -> Arc<Self> {
+        let count = |name| usize::try_from(values.value::<i64>(name)).unwrap_or(1);
+        let time = |name| Duration::from_secs_f64(values.value(name));
+        Arc::new(Self {
+            ros,
+            types,
+            topics: Topics::default(),
+            calls: Calls::new(time("service_timeout")),
+            driving: Driving::default(),
+            goals: Goals::default(),
+            offered_actions: OfferedActions::default(),
+            foxglove: Foxglove::default(),
+            clients: Mutex::default(),
+            last_id: AtomicU64::new(0),
+            limits: Limits {
+                clients: count("max_clients"),
+                message: count("max_message_mib") << 20,
+                queue: count("max_queue_mib") << 20,
+                heartbeat: time("heartbeat_timeout"),
+            },
+        })
+    }
+
+    /// Longest message of a client, bytes.
+    pub(crate) fn most_received(&self) -> usize {
+        self.limits.message
+    }
+
+    /// Most data that waits for a client, bytes.
+    pub(crate) fn most_queued(&self) -> usize {
+        self.limits.queue
+    }
+
+    /// Time without a sign of a client that drives, after which what it drives stops.
+    pub(crate) fn heartbeat_timeout(&self) -> Duration {
+        self.limits.heartbeat
+    }
+
+    /// A new client; `None` if there are too many.
+    pub(crate) fn enter(&self, address: SocketAddr, protocol: Protocol) -> Option<Arc<Client>> {
+        let mut clients = self.clients();
+        if clients.len() >= self.limits.clients {
+            return None;
+        }
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let client = Arc::new(Client::new(id, address, protocol, self.limits.queue));
+        clients.insert(id, Arc::clone(&client));
+        Some(client)
+    }
+
+    /// Removes a client with all that it has in ROS. What it drives stops first.
+    pub(crate) fn leave(&self, client: &Arc<Client>) {
+        self.stop_driving(client, "the client that drives has left");
+        self.topics.leave(self, client);
+        self.calls.leave(client);
+        self.goals.leave(client);
+        self.offered_actions.leave(self, client);
+        self.clients().remove(&client.id);
+    }
+
+    /// All clients, in the order of their arrival.
+    pub(crate) fn all_clients(&self) -> Vec<Arc<Client>> {
+        let mut clients: Vec<_> = self.clients().values().cloned().collect();
+        clients.sort_by_key(|client| client.id);
+        clients
+    }
+
+    fn clients(&self) -> MutexGuard<'_, HashMap<u64, Arc<Client>>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The graph now.
+    pub(crate) async fn graph(&self) -> Result<Graph, Busy> {
+        self.ros.run(|inside| inside.graph()).await
+    }
+
+    /// Executes an order. Slow ones continue in the background.
+    pub(crate) async fn execute(self: &Arc<Self>, client: &Arc<Client>, order: Order) {
+        match order {
+            Order::Advertise { id, topic, type_name, latch } => {
+                let made = self.topics.advertise(self, client, &topic, &type_name, latch).await;
+                report(client, id.as_ref(), "advertise", &topic, made);
+            }
+            Order::Unadvertise { topic } => {
+                self.stop_topic(client, &topic);
+                self.topics.unadvertise(self, client, &topic);
+            }
+            Order::Publish { id, topic, type_name, message } => {
+                let published =
+                    self.topics.publish(self, client, &topic, type_name.as_deref(), &message).await;
+                report(client, id.as_ref(), "publish", &topic, published);
+            }
+            Order::Subscribe { id, topic, type_name } => {
+                let made = self.topics.subscribe(self, client, &topic, type_name.as_deref()).await;
+                if made.is_err() {
+                    client.with(|session| session.forget_subscription(&topic));
+                }
+                report(client, id.as_ref(), "subscribe", &topic, made);
+            }
+            Order::Unsubscribe { topic } => self.topics.unsubscribe(client, &topic),
+            Order::CallService { reply, service, type_name, args, timeout } => {
+                self.begin_call(client, reply, service, type_name, args, timeout);
+            }
+            Order::AdvertiseService { id, service, type_name } => {
+                let made = self.offer_service(client, &service, &type_name).await;
+                report(client, id.as_ref(), "advertise_service", &service, made);
+            }
+            Order::UnadvertiseService { service } => self.calls.withdraw(client, &service),
+            Order::ServiceResponse { id, service, values, result } => {
+                let sent = self.calls.answer(client, &id, &service, &values, result);
+                report(client, Some(&id.into()), "service_response", &service, sent);
+            }
+            Order::SendGoal { reply, action, type_name, goal, feedback } => {
+                self.begin_goal(client, reply, action, type_name, goal, feedback);
+            }
+            Order::CancelGoal { id, action } => {
+                let canceled = self.cancel_goal(client, id.as_ref(), &action);
+                report(client, id.as_ref(), "cancel_action_goal", &action, canceled);
+            }
+            Order::AdvertiseAction { id, action, type_name } => {
+                let made = self.offer_action(client, &action, &type_name).await;
+                report(client, id.as_ref(), "advertise_action", &action, made);
+            }
+            Order::UnadvertiseAction { action } => self.offered_actions.withdraw(self, client, &action),
+            Order::ActionFeedback { id, action, values } => {
+                let sent = self.offered_actions.feedback(client, &id, &action, &values);
+                report(client, Some(&id.into()), "action_feedback", &action, sent);
+            }
+            Order::ActionResult { id, action, values, status, result } => {
+                let sent = self.offered_actions.result(client, &id, &action, (status, result, &values));
+                report(client, Some(&id.into()), "action_result", &action, sent);
+            }
+        }
+    }
+
+    /// Publishes the state of the clients from the node of `tasks`.
+    pub(crate) fn publish_diagnostics(
+        self: &Arc<Self>,
+        tasks: &mut NodeTasks,
+    ) -> Result<(), dragoman_ros::Error> {
+        let mut diagnostics = Diagnostics::new(tasks.node(), "clients", "")?;
+        let hub = Arc::downgrade(self);
+        tasks.every(REPORT_PERIOD, move || {
+            let Some(hub) = hub.upgrade() else { return };
+            let clients = hub.all_clients();
+            let addresses: Vec<String> = clients.iter().map(|client| client.address.to_string()).collect();
+            let lost: u64 = clients.iter().map(|client| client.lost()).sum();
+            let values = [
+                ("clients", addresses.join(", ")),
+                ("drivers", hub.driving.summary()),
+                ("subscribed topics", hub.topics.count().to_string()),
+                ("messages lost by slow clients", lost.to_string()),
+            ];
+            let message = format!("{} clients", clients.len());
+            diagnostics.publish(Severity::Ok, &message, &values);
+        })
+    }
+}
+
+/// Tells a client why its order failed.
+pub(crate) fn report(
+    client: &Client,
+    id: Option<&serde_json::Value>,
+    operation: &str,
+    name: &str,
+    result: Result<(), String>,
+) {
+    if let Err(reason) = result {
+        tracing::debug!(client = %client.address, operation, name, reason, "refused");
+        client.error(id, &format!("{operation} {name}: {reason}"));
+    }
+}

@@ -1,0 +1,141 @@
+//! The state of the lab as JSON, `/api/lab`: what the supervisor, `/diagnostics` and the system say.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use dragoman_ros::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
+use dragoman_ros::diagnostics::Severity;
+use dragoman_ros::introspection::Graph;
+use dragoman_ros::supervision::Supervisor;
+use serde_json::{Map, Value, json};
+
+use super::hub::Hub;
+
+/// Most subjects of `/diagnostics` that are kept.
+const MOST_SUBJECTS: usize = 1000;
+/// Age after which a subject is stale.
+const STALE_AFTER: Duration = Duration::from_secs(5);
+
+/// What is known without asking.
+pub(crate) struct Lab {
+    supervisor: Option<Supervisor>,
+    started: Instant,
+    diagnostics: Mutex<BTreeMap<String, (DiagnosticStatus, Instant)>>,
+    load: Mutex<Load>,
+}
+
+/// The processor time of this process at two times.
+struct Load {
+    looked: Instant,
+    used: Duration,
+    share: f64,
+}
+
+impl Lab {
+    pub(crate) fn new(supervisor: Option<Supervisor>) -> Self {
+        let load = Load { looked: Instant::now(), used: processor_time(), share: 0.0 };
+        Self { supervisor, started: Instant::now(), diagnostics: Mutex::default(), load: Mutex::new(load) }
+    }
+
+    /// Takes a message of `/diagnostics`.
+    pub(crate) fn take(&self, message: DiagnosticArray) {
+        let mut known = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
+        for status in message.status {
+            if known.len() < MOST_SUBJECTS || known.contains_key(&status.name) {
+                known.insert(status.name.clone(), (status, Instant::now()));
+            }
+        }
+    }
+
+    /// All as JSON.
+    pub(crate) fn json(&self, hub: &Hub, graph: &Graph) -> Value {
+        let (severity, message, parts) = match &self.supervisor {
+            Some(supervisor) => supervisor.report(),
+            None => (Severity::Ok, String::new(), Vec::new()),
+        };
+        let parts: Vec<Value> =
+            parts.into_iter().map(|(name, state)| json!({ "name": name, "state": state })).collect();
+        let clients: Vec<Value> = hub
+            .all_clients()
+            .iter()
+            .map(|client| {
+                json!({
+                    "id": client.id,
+                    "address": client.address.to_string(),
+                    "seconds": client.since.elapsed().as_secs_f64(),
+                    "lost_messages": client.lost(),
+                })
+            })
+            .collect();
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "distribution": std::env::var("ROS_DISTRO").ok(),
+            "seconds": self.started.elapsed().as_secs_f64(),
+            "level": severity as u8,
+            "message": message,
+            "parts": parts,
+            "nodes": graph.nodes,
+            "topics": graph.publishers.len(),
+            "services": graph.services.len(),
+            "diagnostics": self.diagnostics(),
+            "drivers": hub.driving.list(),
+            "clients": clients,
+            "received": hub.topics.received(),
+            "load": self.load(),
+            "memory_bytes": memory(),
+        })
+    }
+
+    fn diagnostics(&self) -> Vec<Value> {
+        let known = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
+        let subject = |(status, received): &(DiagnosticStatus, Instant)| {
+            let values =
+                status.values.iter().map(|value| (value.key.clone(), Value::from(value.value.clone())));
+            let is_stale = received.elapsed() > STALE_AFTER;
+            json!({
+                "name": status.name,
+                "level": if is_stale { Severity::Stale as u8 } else { status.level },
+                "message": status.message,
+                "hardware_id": status.hardware_id,
+                "values": values.collect::<Map<_, _>>(),
+                "age": received.elapsed().as_secs_f64(),
+            })
+        };
+        known.values().map(subject).collect()
+    }
+
+    /// Processors in use by this process, measured over at least half a second.
+    fn load(&self) -> f64 {
+        let mut load: MutexGuard<'_, Load> = self.load.lock().unwrap_or_else(PoisonError::into_inner);
+        let elapsed = load.looked.elapsed();
+        if elapsed >= Duration::from_millis(500) {
+            let used = processor_time();
+            load.share = used.saturating_sub(load.used).as_secs_f64() / elapsed.as_secs_f64();
+            (load.looked, load.used) = (Instant::now(), used);
+        }
+        load.share
+    }
+}
+
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    let time = |time: nix::sys::time::TimeVal| {
+        use nix::sys::time::TimeValLike;
+        Duration::from_micros(u64::try_from(time.num_microseconds()).unwrap_or_default())
+    };
+    nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF)
+        .map_or(Duration::ZERO, |usage| time(usage.user_time()) + time(usage.system_time()))
+}
+
+#[cfg(not(unix))]
+fn processor_time() -> Duration {
+    Duration::ZERO
+}
+
+/// Resident memory in bytes; `None` where the system does not tell it.
+fn memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+}

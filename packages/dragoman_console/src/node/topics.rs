@@ -1,0 +1,409 @@
+//! Topics: one subscription for all clients, publishers for each client.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use dragoman_ros::raw::{self, SerializedMessage, Strictest};
+use dragoman_ros::{Node, QosProfile};
+use futures::StreamExt;
+use futures::future::{AbortHandle, abortable};
+use futures::stream::BoxStream;
+use serde_json::Value;
+
+use super::client::Client;
+use super::driving;
+use super::hub::Hub;
+use crate::json::{from_whole_cdr, to_cdr};
+use crate::rosbridge::Sample;
+use crate::schema::{Structure, full_name};
+
+/// Queue depth of subscriptions, and of publishers.
+const DEPTH: usize = 10;
+/// Most publishers of a client.
+const MOST_PUBLISHERS: usize = 256;
+/// Interval of comparing subscriptions with what publishers offer.
+const REVIEW_PERIOD: Duration = Duration::from_millis(500);
+/// Messages of a latched topic that are kept for later subscribers, if there are several publishers, and their bytes.
+const MOST_KEPT: usize = 32;
+const MOST_KEPT_BYTES: usize = 16 << 20;
+
+/// What clients have in topics.
+#[derive(Default)]
+pub(crate) struct Topics {
+    subscribed: Mutex<HashMap<String, Subscribed>>,
+    publications: Mutex<HashMap<(u64, String), Arc<Publication>>>,
+    /// Held while a topic is being subscribed to, so that it is subscribed to once.
+    subscribing: tokio::sync::Mutex<()>,
+}
+
+/// A topic with subscribers.
+struct Subscribed {
+    structure: Arc<Structure>,
+    subscribers: BTreeMap<u64, Arc<Client>>,
+    request: Strictest,
+    publishers: usize,
+    /// Of a latched topic, for later subscribers; oldest first.
+    kept: VecDeque<Arc<Sample>>,
+    kept_bytes: usize,
+    /// Messages and their bytes since the subscription.
+    received: [u64; 2],
+    /// Ends the subscription.
+    receiving: AbortHandle,
+}
+
+impl Drop for Subscribed {
+    fn drop(&mut self) {
+        self.receiving.abort();
+    }
+}
+
+/// A publisher of a client.
+pub(crate) struct Publication {
+    pub(crate) structure: Arc<Structure>,
+    publisher: Mutex<Option<raw::Publisher>>,
+    is_velocity: bool,
+}
+
+impl Publication {
+    /// Publishes serialized data.
+    pub(crate) fn publish(&self, data: &[u8]) -> Result<(), String> {
+        match &*self.publisher.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(publisher) => publisher.publish(data).map_err(|error| error.to_string()),
+            None => Err("the publisher has ended".to_owned()),
+        }
+    }
+}
+
+type Messages = BoxStream<'static, SerializedMessage>;
+
+impl Topics {
+    /// The number of subscribed topics.
+    pub(crate) fn count(&self) -> usize {
+        self.subscribed().len()
+    }
+
+    /// Messages and bytes received on each subscribed topic.
+    pub(crate) fn received(&self) -> BTreeMap<String, [u64; 2]> {
+        self.subscribed().iter().map(|(topic, entry)| (topic.clone(), entry.received)).collect()
+    }
+
+    /// Subscribes a client.
+    pub(crate) async fn subscribe(
+        &self,
+        hub: &Arc<Hub>,
+        client: &Arc<Client>,
+        topic: &str,
+        type_name: Option<&str>,
+    ) -> Result<(), String> {
+        let _alone = self.subscribing.lock().await;
+        let type_name =
+            type_name.map(|name| full_name(name, "msg")).transpose().map_err(|e| e.to_string())?;
+        if self.join(client, topic, type_name.as_deref())? {
+            return Ok(());
+        }
+        let type_name = match type_name {
+            Some(name) => name,
+            None => type_in_graph(hub, topic).await?,
+        };
+        let structure = hub.types.message(&type_name).map_err(|error| error.to_string())?;
+        let name = topic.to_owned();
+        let subscribed = hub.ros.run(move |inside| {
+            let (request, publishers) = wanted(&mut inside.node, &name, &type_name);
+            subscribe(&mut inside.node, &name, &type_name, request)
+                .map(|messages| (request, publishers, messages))
+        });
+        let (request, publishers, messages) = subscribed.await.map_err(|e| e.to_string())??;
+        let entry = Subscribed {
+            receiving: receive(hub, topic, &structure, messages),
+            structure,
+            subscribers: BTreeMap::from([(client.id, Arc::clone(client))]),
+            request,
+            publishers,
+            kept: VecDeque::new(),
+            kept_bytes: 0,
+            received: [0, 0],
+        };
+        self.subscribed().insert(topic.to_owned(), entry);
+        Ok(())
+    }
+
+    /// Adds a client to a subscribed topic; returns whether it is one.
+    fn join(&self, client: &Arc<Client>, topic: &str, type_name: Option<&str>) -> Result<bool, String> {
+        let mut topics = self.subscribed();
+        let Some(entry) = topics.get_mut(topic) else { return Ok(false) };
+        let known = &entry.structure.name;
+        if let Some(other) = type_name.filter(|name| name != known) {
+            return Err(format!("it is subscribed to as {known}, not as {other}"));
+        }
+        let is_new = entry.subscribers.insert(client.id, Arc::clone(client)).is_none();
+        if is_new {
+            // With the lock, so that no newer message is delivered before.
+            for sample in &entry.kept {
+                client.deliver(topic, sample);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Removes a client from a topic.
+    pub(crate) fn unsubscribe(&self, client: &Client, topic: &str) {
+        let mut topics = self.subscribed();
+        if let Some(entry) = topics.get_mut(topic) {
+            entry.subscribers.remove(&client.id);
+            if entry.subscribers.is_empty() {
+                topics.remove(topic);
+            }
+        }
+    }
+
+    /// Removes a client from all topics.
+    pub(crate) fn leave(&self, hub: &Hub, client: &Client) {
+        self.subscribed().retain(|_, entry| {
+            entry.subscribers.remove(&client.id);
+            !entry.subscribers.is_empty()
+        });
+        let mut publications = self.publications();
+        let own: Vec<_> = publications.keys().filter(|(id, _)| *id == client.id).cloned().collect();
+        for key in own {
+            if let Some(publication) = publications.remove(&key) {
+                destroy(hub, &publication);
+            }
+        }
+    }
+
+    /// Makes a publisher for a client, if it has none of this topic and type.
+    pub(crate) async fn advertise(
+        &self,
+        hub: &Arc<Hub>,
+        client: &Arc<Client>,
+        topic: &str,
+        type_name: &str,
+        latch: bool,
+    ) -> Result<(), String> {
+        let structure = hub.types.message(type_name).map_err(|error| error.to_string())?;
+        let key = (client.id, topic.to_owned());
+        {
+            let publications = self.publications();
+            if let Some(present) = publications.get(&key) {
+                return if present.structure.name == structure.name {
+                    Ok(())
+                } else {
+                    Err(format!("it is advertised as {}", present.structure.name))
+                };
+            }
+            if publications.keys().filter(|(id, _)| *id == client.id).count() >= MOST_PUBLISHERS {
+                return Err(format!("more than {MOST_PUBLISHERS} topics"));
+            }
+        }
+        let qos = QosProfile::default();
+        let qos = if latch { qos.keep_last(1).transient_local() } else { qos.keep_last(DEPTH) };
+        let (name, type_name) = (topic.to_owned(), structure.name.clone());
+        let made = hub.ros.run(move |inside| raw::create_publisher(&mut inside.node, &name, &type_name, qos));
+        let publisher = made.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let publication = Arc::new(Publication {
+            is_velocity: driving::is_velocity(&structure),
+            structure,
+            publisher: Mutex::new(Some(publisher)),
+        });
+        self.publications().insert(key, publication);
+        Ok(())
+    }
+
+    /// Ends a publisher of a client.
+    pub(crate) fn unadvertise(&self, hub: &Hub, client: &Client, topic: &str) {
+        let removed = self.publications().remove(&(client.id, topic.to_owned()));
+        if let Some(publication) = removed {
+            destroy(hub, &publication);
+        }
+    }
+
+    /// Publishes a message of a client, which may not have advertised the topic.
+    pub(crate) async fn publish(
+        &self,
+        hub: &Arc<Hub>,
+        client: &Arc<Client>,
+        topic: &str,
+        type_name: Option<&str>,
+        message: &Value,
+    ) -> Result<(), String> {
+        let key = (client.id, topic.to_owned());
+        let mut publication = self.publications().get(&key).cloned();
+        if publication.is_none() {
+            let type_name = match type_name {
+                Some(name) => name.to_owned(),
+                None => type_in_graph(hub, topic).await?,
+            };
+            self.advertise(hub, client, topic, &type_name, false).await?;
+            publication = self.publications().get(&key).cloned();
+        }
+        let publication = publication.ok_or("it is not advertised")?;
+        let data = to_cdr(&publication.structure, message).map_err(|error| error.to_string())?;
+        publication.publish(&data)?;
+        if publication.is_velocity {
+            hub.driving.take(client, topic, &publication, message);
+        }
+        Ok(())
+    }
+
+    /// Publishes serialized data of a client that has advertised the topic.
+    pub(crate) fn publish_serialized(
+        &self,
+        hub: &Hub,
+        client: &Arc<Client>,
+        topic: &str,
+        data: &[u8],
+    ) -> Result<(), String> {
+        let publication = self.publications().get(&(client.id, topic.to_owned())).cloned();
+        let publication = publication.ok_or("it is not advertised")?;
+        // Also checks that it is a message of the type.
+        let text = from_whole_cdr(&publication.structure, data).map_err(|error| error.to_string())?;
+        publication.publish(data)?;
+        if publication.is_velocity {
+            let message = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+            hub.driving.take(client, topic, &publication, &message);
+        }
+        Ok(())
+    }
+
+    fn deliver(&self, topic: &str, sample: Arc<Sample>) {
+        let subscribers: Vec<Arc<Client>> = {
+            let mut topics = self.subscribed();
+            let Some(entry) = topics.get_mut(topic) else { return };
+            let [messages, bytes] = entry.received;
+            entry.received = [messages + 1, bytes + sample.data().len() as u64];
+            if entry.request.transient_local {
+                entry.keep(&sample);
+            }
+            entry.subscribers.values().cloned().collect()
+        };
+        for client in subscribers {
+            client.deliver(topic, &sample);
+        }
+    }
+
+    fn subscribed(&self) -> MutexGuard<'_, HashMap<String, Subscribed>> {
+        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publications(&self) -> MutexGuard<'_, HashMap<(u64, String), Arc<Publication>>> {
+        self.publications.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subscribed {
+    fn keep(&mut self, sample: &Arc<Sample>) {
+        let most = if self.publishers <= 1 { 1 } else { MOST_KEPT };
+        self.kept.push_back(Arc::clone(sample));
+        self.kept_bytes += sample.data().len();
+        while self.kept.len() > most || (self.kept.len() > 1 && self.kept_bytes > MOST_KEPT_BYTES) {
+            let removed = self.kept.pop_front();
+            self.kept_bytes -= removed.map_or(0, |sample| sample.data().len());
+        }
+    }
+}
+
+/// Compares subscriptions with what publishers offer, until the hub is gone.
+pub(crate) async fn review(hub: std::sync::Weak<Hub>) {
+    let mut changed: HashMap<String, Instant> = HashMap::new();
+    loop {
+        tokio::time::sleep(REVIEW_PERIOD).await;
+        let Some(hub) = hub.upgrade() else { return };
+        let topics: Vec<(String, String)> = hub
+            .topics
+            .subscribed()
+            .iter()
+            .map(|(topic, entry)| (topic.clone(), entry.structure.name.clone()))
+            .collect();
+        if topics.is_empty() {
+            continue;
+        }
+        let found = hub.ros.run(move |inside| {
+            let wanted = |(topic, type_name): (String, String)| {
+                let (request, publishers) = wanted(&mut inside.node, &topic, &type_name);
+                (topic, type_name, request, publishers)
+            };
+            topics.into_iter().map(wanted).collect::<Vec<_>>()
+        });
+        for (topic, type_name, request, publishers) in found.await.unwrap_or_default() {
+            let current = match hub.topics.subscribed().get_mut(&topic) {
+                Some(entry) => {
+                    entry.publishers = publishers;
+                    entry.request
+                }
+                None => continue,
+            };
+            let is_better = request.transient_local && !current.transient_local;
+            if publishers == 0 || !(request.is_weaker_than(current) || is_better) {
+                continue;
+            }
+            // Publishers that come and go do not make subscriptions follow at once.
+            if changed.get(&topic).is_some_and(|last| last.elapsed() < 4 * REVIEW_PERIOD) {
+                continue;
+            }
+            changed.retain(|_, last| last.elapsed() < 4 * REVIEW_PERIOD);
+            changed.insert(topic.clone(), Instant::now());
+            let name = topic.clone();
+            let made =
+                hub.ros.run(move |inside| subscribe(&mut inside.node, &name, &type_name, request)).await;
+            let Ok(Ok(messages)) = made else { continue };
+            let mut topics = hub.topics.subscribed();
+            if let Some(entry) = topics.get_mut(&topic) {
+                entry.receiving.abort();
+                entry.receiving = receive(&hub, &topic, &entry.structure, messages);
+                entry.request = request;
+            }
+        }
+    }
+}
+
+/// The strictest subscription that all publishers of a topic meet, and their number.
+fn wanted(node: &mut Node, topic: &str, type_name: &str) -> (Strictest, usize) {
+    let publishers = node.get_publishers_info_by_topic(topic, false).unwrap_or_default();
+    let of_type = publishers.into_iter().filter(|publisher| publisher.topic_type == type_name);
+    let offered: Vec<QosProfile> = of_type.map(|publisher| publisher.qos_profile).collect();
+    let default = Strictest { reliable: true, transient_local: false };
+    (Strictest::of(&offered).unwrap_or(default), offered.len())
+}
+
+fn subscribe(node: &mut Node, topic: &str, type_name: &str, request: Strictest) -> Result<Messages, String> {
+    // A latched topic may have many publishers with a message each.
+    let depth = if request.transient_local { MOST_KEPT } else { DEPTH };
+    let messages = raw::subscribe(node, topic, type_name, request.qos(depth));
+    messages.map(StreamExt::boxed).map_err(|error| error.to_string())
+}
+
+/// Delivers messages until it is aborted.
+fn receive(hub: &Arc<Hub>, topic: &str, structure: &Arc<Structure>, mut messages: Messages) -> AbortHandle {
+    let (hub, topic, structure): (_, Arc<str>, _) =
+        (Arc::downgrade(hub), topic.into(), Arc::clone(structure));
+    let (receiving, handle) = abortable(async move {
+        while let Some(message) = messages.next().await {
+            let Some(hub) = hub.upgrade() else { return };
+            let received = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            let sample = Sample::new(Arc::clone(&topic), Arc::clone(&structure), message.data, received);
+            hub.topics.deliver(&topic, Arc::new(sample));
+            // Other clients and topics get their turn.
+            tokio::task::yield_now().await;
+        }
+    });
+    tokio::spawn(receiving);
+    handle
+}
+
+async fn type_in_graph(hub: &Hub, topic: &str) -> Result<String, String> {
+    let graph = hub.graph().await.map_err(|error| error.to_string())?;
+    let types = graph.topic_types(topic);
+    match types.iter().collect::<Vec<_>>().as_slice() {
+        [] => Err("its type is unknown: it has no publishers and no subscribers".to_owned()),
+        [only] => Ok((**only).to_owned()),
+        [first, second, ..] => Err(format!("it has several types, for example {first} and {second}")),
+    }
+}
+
+fn destroy(hub: &Hub, publication: &Publication) {
+    let publisher = publication.publisher.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(publisher) = publisher {
+        hub.ros.later(move |inside| raw::destroy_publisher(&mut inside.node, publisher));
+    }
+}

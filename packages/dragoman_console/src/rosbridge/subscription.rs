@@ -1,0 +1,100 @@
+//! A subscribed topic of a client: throttling and queue. A client may subscribe several times, with an id each; as in
+//! rosbridge the most demanding wishes count for all.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Compression, Sample};
+
+/// Longest queue of a topic.
+const MOST_QUEUED: usize = 1000;
+/// Most subscriptions of a client to one topic.
+pub(super) const MOST_WISHES: usize = 64;
+
+/// One `subscribe`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Wish {
+    pub(super) id: Option<Value>,
+    /// Least time between messages.
+    pub(super) throttle: Duration,
+    pub(super) queue_length: usize,
+    pub(super) fragment_size: Option<usize>,
+    pub(super) compression: Compression,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Subscription {
+    wishes: Vec<Wish>,
+    throttle: Duration,
+    queue_length: usize,
+    pub(super) fragment_size: Option<usize>,
+    pub(super) compression: Compression,
+    /// Earliest time of the next message.
+    next: Duration,
+    queue: VecDeque<Arc<Sample>>,
+}
+
+impl Subscription {
+    /// Adds a wish, or replaces that of the same id. Returns whether there was room.
+    pub(super) fn add(&mut self, wish: Wish) -> bool {
+        self.wishes.retain(|other| other.id != wish.id);
+        if self.wishes.len() >= MOST_WISHES {
+            return false;
+        }
+        self.wishes.push(wish);
+        self.combine();
+        true
+    }
+
+    /// Removes the wish of this id, or all. Returns whether none is left.
+    pub(super) fn remove(&mut self, id: Option<&Value>) -> bool {
+        self.wishes.retain(|wish| id.is_some() && wish.id.as_ref() != id);
+        self.combine();
+        self.wishes.is_empty()
+    }
+
+    fn combine(&mut self) {
+        let wishes = &self.wishes;
+        self.throttle = wishes.iter().map(|wish| wish.throttle).min().unwrap_or_default();
+        self.queue_length = wishes.iter().map(|wish| wish.queue_length).min().unwrap_or(0).min(MOST_QUEUED);
+        self.fragment_size = wishes.iter().filter_map(|wish| wish.fragment_size).min();
+        self.compression = wishes.iter().map(|wish| wish.compression).max().unwrap_or_default();
+        self.queue.truncate(self.queue_length);
+        if self.throttle.is_zero() {
+            self.next = Duration::ZERO;
+        }
+    }
+
+    /// Takes a message; returns it if it is to be sent now.
+    pub(super) fn take(&mut self, now: Duration, sample: &Arc<Sample>) -> Option<Arc<Sample>> {
+        if now >= self.next && self.queue.is_empty() {
+            self.next = now + self.throttle;
+            return Some(Arc::clone(sample));
+        }
+        if self.queue_length > 0 {
+            if self.queue.len() >= self.queue_length {
+                self.queue.pop_front();
+            }
+            self.queue.push_back(Arc::clone(sample));
+        }
+        None
+    }
+
+    /// A queued message that is due.
+    pub(super) fn due(&mut self, now: Duration) -> Option<Arc<Sample>> {
+        if now < self.next {
+            return None;
+        }
+        let sample = self.queue.pop_front()?;
+        self.next = now + self.throttle;
+        Some(sample)
+    }
+
+    /// When a queued message is due.
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        (!self.queue.is_empty()).then_some(self.next)
+    }
+}

@@ -1,0 +1,68 @@
+//! Where definitions come from.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
+
+/// Gives the text of definitions.
+pub trait Source: Send + Sync {
+    /// The text of `package/kind/name`, where `kind` is `msg`, `srv` or `action`. All three are plain tokens.
+    fn definition(&self, package: &str, kind: &str, name: &str) -> Option<Cow<'static, str>>;
+}
+
+/// The definitions that are built into the program.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Builtin {
+    /// Humble's formats where they differ from those of later distributions.
+    pub humble: bool,
+}
+
+impl Builtin {
+    /// The names of all definitions: `package/kind/Name`.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        JAZZY.iter().map(|(name, _)| *name)
+    }
+}
+
+impl Source for Builtin {
+    fn definition(&self, package: &str, kind: &str, name: &str) -> Option<Cow<'static, str>> {
+        let name = format!("{package}/{kind}/{name}");
+        let find = |table: &'static [(&str, &'static str)]| {
+            let at = table.binary_search_by_key(&name.as_str(), |(known, _)| known).ok()?;
+            table.get(at).map(|(_, text)| Cow::Borrowed(*text))
+        };
+        let own = if self.humble { find(HUMBLE) } else { None };
+        own.or_else(|| find(JAZZY))
+    }
+}
+
+/// The definitions of installed packages.
+#[derive(Clone, Debug, Default)]
+pub struct Installed {
+    prefixes: Vec<PathBuf>,
+}
+
+/// Longest definition file, bytes.
+const MAX_LENGTH: u64 = 1 << 20;
+
+impl Installed {
+    /// Those below `AMENT_PREFIX_PATH`.
+    pub fn from_environment() -> Self {
+        let paths = std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
+        Self { prefixes: std::env::split_paths(&paths).filter(|path| path.is_absolute()).collect() }
+    }
+}
+
+impl Source for Installed {
+    fn definition(&self, package: &str, kind: &str, name: &str) -> Option<Cow<'static, str>> {
+        self.prefixes.iter().find_map(|prefix| {
+            let path = prefix.join("share").join(package).join(kind).join(format!("{name}.{kind}"));
+            let length = std::fs::metadata(&path).ok()?.len();
+            if length > MAX_LENGTH {
+                return None;
+            }
+            std::fs::read_to_string(path).ok().map(Cow::Owned)
+        })
+    }
+}
